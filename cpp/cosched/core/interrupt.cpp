@@ -1,0 +1,58 @@
+#include "cosched/core/interrupt.hpp"
+
+#include <atomic>
+#include <cmath>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::atomic<void (*)()> interrupt_hook{nullptr};
+thread_local std::optional<Clock::time_point> thread_limit;
+thread_local Clock::time_point next_hook_call{};
+
+Clock::time_point after(double seconds) {
+  // A century is "never" and keeps the conversion to clock ticks in range.
+  const double bounded = std::min(seconds, 3.2e9);
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(bounded));
+}
+
+}  // namespace
+
+Deadline::Deadline(std::optional<double> seconds) {
+  if (!seconds) return;
+  if (std::isnan(*seconds) || *seconds < 0)
+    throw InvalidInstance("time_limit = " + to_text(*seconds) +
+                          ": expected seconds >= 0, or None for no limit");
+  if (std::isfinite(*seconds)) end_ = after(*seconds);
+}
+
+bool Deadline::passed() const { return end_ && Clock::now() >= *end_; }
+
+double Deadline::remaining() const {
+  if (!end_) return kInfinity;
+  return std::chrono::duration<double>(*end_ - Clock::now()).count();
+}
+
+void check_interrupt() {
+  const auto now = Clock::now();
+  if (thread_limit && now >= *thread_limit) throw TimeLimit("the time limit has passed");
+  if (now < next_hook_call) return;
+  next_hook_call = now + std::chrono::milliseconds(50);
+  if (const auto hook = interrupt_hook.load()) hook();
+}
+
+void set_interrupt_hook(void (*hook)()) { interrupt_hook.store(hook); }
+
+ScopedTimeLimit::ScopedTimeLimit(double seconds) : previous_(thread_limit) {
+  thread_limit = after(seconds);
+}
+
+ScopedTimeLimit::~ScopedTimeLimit() { thread_limit = previous_; }
+
+}  // namespace cosched

@@ -1,0 +1,48 @@
+#include "cosched/core/rng.hpp"
+
+namespace cosched {
+namespace {
+
+std::uint64_t rotate_left(std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
+
+}  // namespace
+
+Rng::Rng(std::uint64_t seed) {
+  for (auto& word : state_) {  // splitmix64: never leaves the all-zero state
+    seed += 0x9e3779b97f4a7c15ULL;
+    std::uint64_t z = seed;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    word = z ^ (z >> 31);
+  }
+}
+
+std::uint64_t Rng::bits() {
+  const std::uint64_t result = rotate_left(state_[1] * 5, 7) * 9;
+  const std::uint64_t t = state_[1] << 17;
+  state_[2] ^= state_[0];
+  state_[3] ^= state_[1];
+  state_[1] ^= state_[2];
+  state_[0] ^= state_[3];
+  state_[2] ^= t;
+  state_[3] = rotate_left(state_[3], 45);
+  return result;
+}
+
+double Rng::uniform() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
+
+std::uint64_t Rng::below(std::uint64_t n) {
+  const std::uint64_t threshold = -n % n;  // 2^64 mod n: reject the biased remainder
+  for (;;) {
+    const std::uint64_t draw = bits();
+    if (draw >= threshold) return draw % n;
+  }
+}
+
+std::int64_t Rng::between(std::int64_t low, std::int64_t high) {
+  const auto span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
+  const std::uint64_t offset = span == 0 ? bits() : below(span);
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + offset);
+}
+
+}  // namespace cosched

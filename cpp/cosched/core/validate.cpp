@@ -1,0 +1,116 @@
+#include "cosched/core/validate.hpp"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched {
+namespace {
+
+using std::to_string;
+
+[[noreturn]] void breach(const std::string& text) { throw InvalidSchedule(text); }
+
+bool at_most(double a, double b) { return leq(a, b, kValidateTolerance); }
+
+void check_shape(const Schedule& s, const Requirements& need) {
+  const std::size_t rows = s.rows();
+  if (s.kind.size() != rows || s.start.size() != rows || s.end.size() != rows ||
+      s.unit_begin.size() != rows + 1 || s.unit_begin.front() != 0 ||
+      s.unit_begin.back() != static_cast<std::int64_t>(s.unit.size()) ||
+      !std::is_sorted(s.unit_begin.begin(), s.unit_begin.end()))
+    breach("the schedule's columns have different lengths");
+  for (std::size_t r = 0; r < rows; ++r) {
+    const std::string row = "placement " + to_string(r);
+    if (s.task[r] < 0 || s.task[r] >= need.tasks)
+      breach(row + ": task " + to_string(s.task[r]) + " is not in 0.." + to_string(need.tasks - 1));
+    if (s.kind[r] < 0 || s.kind[r] >= static_cast<int>(need.units.size()))
+      breach(row + ": resource type " + to_string(s.kind[r]) + " is not in 0.." +
+             to_string(need.units.size() - 1));
+    if (s.unit_begin[r] == s.unit_begin[r + 1])
+      breach("task " + to_string(s.task[r]) + " has no unit");
+    const int units = need.units[s.kind[r]];
+    for (auto u = s.unit_begin[r]; u < s.unit_begin[r + 1]; ++u)
+      if (s.unit[u] < 0 || s.unit[u] >= units)
+        breach("task " + to_string(s.task[r]) + ": unit " + to_string(s.unit[u]) + " is not in 0.." +
+               to_string(units - 1));
+  }
+}
+
+// Row of each task's only placement.
+std::vector<int> check_each_once(const Schedule& s, const Requirements& need) {
+  std::vector<int> row(need.tasks, -1);
+  for (std::size_t r = 0; r < s.rows(); ++r) {
+    if (row[s.task[r]] >= 0) breach("task " + to_string(s.task[r]) + " is placed twice");
+    row[s.task[r]] = static_cast<int>(r);
+  }
+  for (int task = 0; task < need.tasks; ++task)
+    if (row[task] < 0) breach("task " + to_string(task) + " is not placed");
+  return row;
+}
+
+void check_times(const Schedule& s, const Requirements& need, const std::vector<int>& row) {
+  for (int task = 0; task < need.tasks; ++task) {
+    const int r = row[task];
+    const std::string name = "task " + to_string(task);
+    if (!std::isfinite(s.start[r]) || !std::isfinite(s.end[r]))
+      breach(name + ": start " + to_text(s.start[r]) + " or end " + to_text(s.end[r]) +
+             " is not finite");
+    const double release = need.release.empty() ? 0 : need.release[task];
+    if (s.start[r] < 0 || !at_most(release, s.start[r]))
+      breach(name + " starts at " + to_text(s.start[r]) + " before its release " + to_text(release));
+    const int count = static_cast<int>(s.unit_begin[r + 1] - s.unit_begin[r]);
+    const double duration = need.duration(task, s.kind[r], count);
+    if (duration == kInfinity)
+      breach(name + " cannot run on " + to_string(count) + " units of type " + to_string(s.kind[r]));
+    if (!close(s.start[r] + duration, s.end[r], kValidateTolerance))
+      breach(name + " runs from " + to_text(s.start[r]) + " to " + to_text(s.end[r]) + " on " +
+             to_string(count) + " units of type " + to_string(s.kind[r]) + ", it needs " +
+             to_text(duration) + " s there");
+  }
+}
+
+void check_units(const Schedule& s) {
+  using Use = std::tuple<int, int, double, double, int>;  // kind, unit, start, end, task
+  std::vector<Use> uses;
+  uses.reserve(s.unit.size());
+  for (std::size_t r = 0; r < s.rows(); ++r)
+    for (auto u = s.unit_begin[r]; u < s.unit_begin[r + 1]; ++u)
+      uses.emplace_back(s.kind[r], s.unit[u], s.start[r], s.end[r], s.task[r]);
+  std::sort(uses.begin(), uses.end());
+  for (std::size_t k = 1; k < uses.size(); ++k) {
+    const auto& [kind, unit, start, end, task] = uses[k];
+    const auto& [kind0, unit0, start0, end0, task0] = uses[k - 1];
+    if (kind != kind0 || unit != unit0) continue;
+    if (task == task0)
+      breach("task " + to_string(task) + " has unit " + to_string(unit) + " of type " +
+             to_string(kind) + " twice");
+    if (!at_most(end0, start))
+      breach("tasks " + to_string(task0) + " and " + to_string(task) + " overlap on unit " +
+             to_string(unit) + " of type " + to_string(kind) + ": the first ends at " +
+             to_text(end0) + ", the second starts at " + to_text(start));
+  }
+}
+
+void check_edges(const Schedule& s, const Requirements& need, const std::vector<int>& row) {
+  for (const auto& [before, after] : need.edges)
+    if (!at_most(s.end[row[before]], s.start[row[after]]))
+      breach("task " + to_string(after) + " starts at " + to_text(s.start[row[after]]) +
+             " before its predecessor " + to_string(before) + " ends at " +
+             to_text(s.end[row[before]]));
+}
+
+}  // namespace
+
+void validate(const Schedule& schedule, const Requirements& requirements) {
+  check_shape(schedule, requirements);
+  const std::vector<int> row = check_each_once(schedule, requirements);
+  check_times(schedule, requirements, row);
+  check_units(schedule);
+  check_edges(schedule, requirements, row);
+}
+
+}  // namespace cosched

@@ -1,0 +1,32 @@
+// The independent validator.  It shares no code with any solver: it reads a
+// schedule and the instance's requirements, and reports the first breach.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "cosched/core/schedule.hpp"
+#include "cosched/core/task_graph.hpp"
+
+namespace cosched {
+
+/// What a schedule of one-placement tasks must respect.
+struct Requirements {
+  int tasks = 0;
+  std::vector<int> units;  // units of each resource type
+
+  /// Duration that task needs on `count` units of type `kind`; infinity = cannot run there.
+  std::function<double(int task, int kind, int count)> duration;
+
+  std::vector<Edge> edges;      // predecessor ends before successor starts
+  std::vector<double> release;  // empty = all 0
+};
+
+/// Checks, in this order: shapes and ranges; each task placed exactly once; finite
+/// times, start >= 0, start >= release; end - start = duration; no unit twice in a
+/// placement; no unit used by two placements at once; edges.  Comparisons of times
+/// allow kValidateTolerance relative to the larger time.
+/// Throws InvalidSchedule that names the first breach.  O(u log u), u = total units used.
+void validate(const Schedule& schedule, const Requirements& requirements);
+
+}  // namespace cosched

@@ -1,0 +1,31 @@
+// GLPK back end.  glpk.cpp is the only file that includes <glpk.h>.
+//
+// Each call creates, solves and deletes its problem in one thread, so calls in
+// different threads do not disturb each other.  GLPK aborts the process on a bad
+// call or when its memory runs out; here either becomes a SolverError.
+#pragma once
+
+#include <optional>
+
+#include "cosched/lp/model.hpp"
+
+namespace cosched::lp {
+
+struct GlpkOptions {
+  enum class Method {
+    primal,        // GLPK's default
+    dual,          // dual simplex, primal if that fails: often several times faster
+    interior,      // no basic solution; only for small models
+  };
+  Method method = Method::dual;
+  bool presolve = true;                     // off where the basis itself matters
+  std::optional<double> time_limit;         // seconds
+  double mip_gap = 0;                       // relative gap at which the search stops
+  std::optional<int> memory_limit_mb;       // GLPK's own allocations in this thread
+};
+
+/// Solves the LP, or the integer programme where a column is integer.
+/// Infeasible and unbounded are a status.  Throws SolverError when GLPK fails.
+Solution solve_glpk(const Model& model, const GlpkOptions& options = {});
+
+}  // namespace cosched::lp

@@ -1,0 +1,49 @@
+#include "cosched/lp/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cosched/core/errors.hpp"
+
+namespace cosched::lp {
+namespace {
+
+[[noreturn]] void refuse(const std::string& text) { throw SolverError("linear model: " + text); }
+
+void check_bounds(const std::vector<double>& lower, const std::vector<double>& upper,
+                  const char* what) {
+  for (std::size_t k = 0; k < lower.size(); ++k)
+    if (std::isnan(lower[k]) || std::isnan(upper[k]) || lower[k] == kInfinity ||
+        upper[k] == -kInfinity)
+      refuse(std::string(what) + " " + std::to_string(k) + " has bounds [" + to_text(lower[k]) +
+             ", " + to_text(upper[k]) + "]");
+}
+
+}  // namespace
+
+void Model::check() const {
+  const std::size_t n = cost.size();
+  if (lower.size() != n || upper.size() != n || integer.size() != n ||
+      row_lower.size() != row_upper.size())
+    refuse("vectors of different lengths");
+  for (std::size_t j = 0; j < n; ++j)
+    if (!std::isfinite(cost[j]))
+      refuse("column " + std::to_string(j) + " has cost " + to_text(cost[j]));
+  check_bounds(lower, upper, "column");
+  check_bounds(row_lower, row_upper, "row");
+  std::vector<std::pair<int, int>> places;
+  places.reserve(entries.size());
+  for (const auto& [row, col, value] : entries) {
+    const std::string name = "entry (" + std::to_string(row) + ", " + std::to_string(col) + ")";
+    if (row < 0 || row >= rows() || col < 0 || col >= columns()) refuse(name + " is out of range");
+    if (!std::isfinite(value)) refuse(name + " = " + to_text(value));
+    places.emplace_back(row, col);
+  }
+  std::sort(places.begin(), places.end());
+  const auto twice = std::adjacent_find(places.begin(), places.end());
+  if (twice != places.end())
+    refuse("entry (" + std::to_string(twice->first) + ", " + std::to_string(twice->second) +
+           ") is given twice");
+}
+
+}  // namespace cosched::lp
