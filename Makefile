@@ -1,0 +1,116 @@
+# Everything a fresh Debian machine needs: `make demo` runs the main job, `make test` the tests.
+# Both install what is missing (apt packages, a virtual environment in .venv), and build.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+JOBS ?= $(shell nproc)
+BIN := .venv/bin
+DATA := $(or $(COSCHED_DATA),../shared/data)
+SPEEDUP := $(DATA)/speedup/archer_benchmarks_runs.csv
+
+APT_BUILD := g++ cmake ninja-build ccache libglpk-dev liblemon-dev libeigen3-dev python3-dev python3-venv
+APT_TEST := libgtest-dev libgmock-dev
+APT_LINT := clang-format clang-tidy
+APT_BENCH := libbenchmark-dev
+APT_FUZZ := clang libclang-rt-14-dev
+
+SOURCES := $(shell find cpp python -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml README.md
+TEST_SOURCES := $(shell find tests_cpp -type f)
+CMAKE := cmake -G Ninja -S .
+
+.PHONY: help demo test test-cpp test-py lint stubs bench asan fuzz build clean
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+# --- set-up: stamps, so that a second run starts at once ----------------------------------
+define apt_install
+	@missing=""; for package in $(1); do \
+	  dpkg -s $$package 2>/dev/null | grep -q '^Status: install ok' || missing="$$missing $$package"; done; \
+	if [ -n "$$missing" ]; then \
+	  command -v apt-get >/dev/null || { echo "please install:$$missing" >&2; exit 2; }; \
+	  sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	  echo "installing:$$missing"; \
+	  { $$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing; } \
+	    >build/apt.log 2>&1 || { tail -n 20 build/apt.log >&2; exit 1; }; \
+	fi
+endef
+
+build/apt-%.stamp: Makefile
+	@mkdir -p build
+	$(call apt_install,$(APT_$*))
+	@touch $@
+
+.venv/created.stamp: build/apt-BUILD.stamp
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q --upgrade pip
+	@touch $@
+
+.venv/dependencies.stamp: pyproject.toml .venv/created.stamp
+	$(BIN)/python -m pip install -q $$($(BIN)/python .ci/requirements.py)
+	@touch $@
+
+.venv/installed.stamp: $(SOURCES) .venv/dependencies.stamp
+	@echo "building and installing cosched (log: build/install.log)"
+	@mkdir -p build
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m pip install --no-build-isolation --no-deps --force-reinstall . \
+	  >build/install.log 2>&1 || { tail -n 60 build/install.log >&2; exit 1; }
+	@touch $@
+
+build: .venv/installed.stamp ## build the extension and install the package into .venv
+
+# --- the main jobs ------------------------------------------------------------------------
+demo: build ## the main job: compare all algorithms, on real measurements where they are there
+	@mkdir -p out
+	@if [ -f "$(SPEEDUP)" ]; then \
+	  $(BIN)/cosched compare packs "$(SPEEDUP)" --procs 16 --max-tasks 2,3,4,16 --extrapolate \
+	    --plot out/packs.png -o out/packs.md; \
+	else \
+	  $(BIN)/cosched generate packs_ii --seed 0 -o out/packs_ii.csv && \
+	  $(BIN)/cosched compare packs out/packs_ii.csv --max-tasks 2,3,4,16 --plot out/packs.png -o out/packs.md; \
+	fi
+
+# --- tests --------------------------------------------------------------------------------
+test: test-cpp test-py ## C++ tests (ctest), Python tests, doctests and notebooks (pytest)
+
+build/tests/configured.stamp: CMakeLists.txt cpp/CMakeLists.txt tests_cpp/CMakeLists.txt build/apt-BUILD.stamp build/apt-TEST.stamp
+	@$(CMAKE) -B build/tests -DCOSCHED_BUILD_TESTS=ON -DCOSCHED_WERROR=ON >build/configure.log 2>&1 || { tail -n 20 build/configure.log >&2; exit 1; }
+	@touch $@
+
+test-cpp: build/tests/configured.stamp
+	@cmake --build build/tests -j $(JOBS)
+	ctest --test-dir build/tests -j $(JOBS) --output-on-failure --timeout 600 -Q -O build/ctest.log || { tail -n 100 build/ctest.log; exit 1; }
+	@tail -n 5 build/ctest.log
+
+test-py: build build/tests/configured.stamp build/apt-LINT.stamp
+	$(BIN)/python -m pytest -q --doctest-modules --doctest-glob=README.md tests_py \
+	  $$($(BIN)/python -c "import cosched, os; print(os.path.dirname(cosched.__file__))") README.md
+
+lint: .venv/dependencies.stamp build/apt-LINT.stamp ## ruff, mypy, clang-format
+	$(BIN)/ruff check python tests_py
+	$(BIN)/ruff format --check python tests_py
+	$(BIN)/mypy
+	clang-format --dry-run -Werror $$(git ls-files 'cpp/*.cpp' 'cpp/*.hpp' 'tests_cpp/*.cpp' 'tests_cpp/*.hpp')
+
+stubs: build ## regenerate python/cosched/_core/*.pyi
+	$(BIN)/python .ci/stubs.py python/cosched
+
+# --- the rest -----------------------------------------------------------------------------
+bench: build build/apt-BENCH.stamp ## measure: ratios in one run, fixed work, fixed seeds
+	@$(CMAKE) -B build/bench -DCOSCHED_BUILD_BENCH=ON >build/configure-bench.log 2>&1 || { tail -n 20 build/configure-bench.log >&2; exit 1; }
+	@cmake --build build/bench -j $(JOBS) >build/bench.log || { tail -n 60 build/bench.log >&2; exit 1; }
+	@for program in build/bench/tests_cpp/*_bench; do [ ! -x "$$program" ] || "$$program"; done
+	@for program in tests_py/bench/bench_*.py; do [ ! -e "$$program" ] || $(BIN)/python "$$program"; done
+
+asan: build/apt-BUILD.stamp build/apt-TEST.stamp ## C++ tests under address and undefined-behaviour sanitizers
+	@$(CMAKE) -B build/asan -DCOSCHED_BUILD_TESTS=ON -DCOSCHED_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo >build/configure-asan.log
+	@cmake --build build/asan -j $(JOBS)
+	ctest --test-dir build/asan -j $(JOBS) --output-on-failure
+
+fuzz: build ## ten minutes of random and malformed input at the C++ border
+	COSCHED_FUZZ_SECONDS=$(or $(SECONDS_OF_FUZZ),600) $(BIN)/python -m pytest -q tests_py/properties -k fuzz
+
+clean:
+	rm -rf build out .venv

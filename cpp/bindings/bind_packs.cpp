@@ -1,0 +1,139 @@
+#include "cosched/packs/bounds.hpp"
+#include "cosched/packs/coschedule.hpp"
+#include "cosched/packs/exact.hpp"
+#include "cosched/packs/heuristics.hpp"
+#include "cosched/packs/instance.hpp"
+#include "cosched/packs/local_search.hpp"
+#include "cosched/packs/make_pack.hpp"
+#include "cosched/packs/one_pack.hpp"
+#include "cosched/packs/schedule.hpp"
+#include "pybind.hpp"
+
+#include <numeric>
+
+namespace cosched::bindings {
+namespace {
+
+using namespace packs;
+using Seconds = std::optional<double>;
+
+py::tuple pack_tuple(const Coschedule& found) {
+  return py::make_tuple(int_array(found.pack_of), int_array(found.procs));
+}
+
+py::tuple exact_tuple(const ExactResult& found) {
+  return py::make_tuple(int_array(found.coschedule.pack_of), int_array(found.coschedule.procs),
+                        found.bound, found.proved);
+}
+
+template <class Solver>
+auto whole_table(Solver solver) {
+  return [solver](const RealArray& times, int procs) {
+    const Times table(to_table(times));
+    std::vector<int> all(table.tasks());
+    std::iota(all.begin(), all.end(), 0);
+    return int_array(released([&] { return solver(table, all, procs); }));
+  };
+}
+
+// A measure of (pack_of, procs).
+template <class Measure>
+auto measured(Measure measure) {
+  return [measure](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
+    return measure(instance.times(), to_ints(pack_of, "pack_of"), to_ints(procs, "procs"));
+  };
+}
+
+void bind_instance(py::module_& module) {
+  py::class_<Instance>(module, "Instance")
+      .def(py::init([](const RealArray& times, std::int64_t max_tasks) {
+             return Instance(Times(to_table(times)), static_cast<int>(max_tasks));
+           }),
+           py::arg("times"), py::arg("max_tasks"))
+      .def_property_readonly("times",
+                             [](const py::object& self) {
+                               const auto& instance = self.cast<const Instance&>();
+                               return table_view(instance.times().table(), self);
+                             })
+      .def_property_readonly("tasks", &Instance::tasks)
+      .def_property_readonly("procs", &Instance::procs)
+      .def_property_readonly("max_tasks", &Instance::max_tasks);
+  module.def("monotone", [](const RealArray& times) {
+    const Table table = to_table(times);
+    return table_array(released([&] { return monotone(table); }));
+  });
+}
+
+void bind_schedule(py::module_& module) {
+  module.def("schedule",
+             [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
+               return schedule_columns(to_schedule(instance, to_ints(pack_of, "pack_of"),
+                                                   to_ints(procs, "procs")));
+             });
+  module.def("validate", [](const Instance& instance, const IntArray& task, const IntArray& kind,
+                            const IntArray& unit_begin, const IntArray& unit,
+                            const RealArray& start, const RealArray& end) {
+    const Schedule schedule = bindings::to_schedule(task, kind, unit_begin, unit, start, end);
+    released([&] { validate(instance, schedule); });
+  });
+  module.def("cost", measured(&cost));
+  module.def("packing_ratio", measured(&packing_ratio));
+  module.def("relative_cost", measured(&relative_cost));
+  module.def("relative_response_time", measured(&relative_response_time));
+}
+
+void bind_heuristics(py::module_& module) {
+  module.def("make_pack", [](const Instance& instance, const IntArray& procs, bool reoptimise) {
+    const auto counts = to_ints(procs, "procs");
+    return pack_tuple(released([&] { return make_pack(instance, counts, reoptimise); }));
+  });
+  module.def("sequential", [](const Instance& instance) { return pack_tuple(sequential(instance)); });
+  module.def("pack_approx", [](const Instance& instance, bool reoptimise) {
+    return pack_tuple(released([&] { return pack_approx(instance, reoptimise); }));
+  });
+  module.def("random_pack", [](const Instance& instance, int draws, std::uint64_t seed) {
+    return pack_tuple(released([&] { return random_pack(instance, draws, seed); }));
+  });
+  module.def("random_proc", [](const Instance& instance, int draws, std::uint64_t seed) {
+    return pack_tuple(released([&] { return random_proc(instance, draws, seed); }));
+  });
+  module.def("pack_by_pack", [](const Instance& instance, const RealArray& epsilons) {
+    const auto values = to_reals(epsilons);
+    return pack_tuple(released([&] { return pack_by_pack(instance, values); }));
+  });
+  module.attr("LOCAL_SEARCH_WORK") = kLocalSearchWork;
+  module.def("local_search", [](const Instance& instance, std::uint64_t seed, std::int64_t work,
+                                Seconds time_limit) {
+    return pack_tuple(released([&] { return local_search(instance, seed, work, time_limit); }));
+  });
+}
+
+void bind_exact(py::module_& module) {
+  module.def("one_pack", whole_table(&one_pack));
+  module.def("one_pack_dynamic_programme", whole_table(&one_pack_dynamic_programme));
+  module.def("pairs", [](const Instance& instance) {
+    return pack_tuple(released([&] { return pairs(instance); }));
+  });
+  module.def("optimal", [](const Instance& instance, Seconds time_limit) {
+    return exact_tuple(released([&] { return optimal(instance, time_limit); }));
+  });
+  module.def("ilp", [](const Instance& instance, Seconds time_limit) {
+    return exact_tuple(released([&] { return ilp(instance, time_limit); }));
+  });
+  module.def("area_bound", [](const Instance& instance) { return area_bound(instance); });
+  module.def("longest_bound", [](const Instance& instance) { return longest_bound(instance); });
+  module.def("column_bound", [](const Instance& instance, Seconds time_limit) {
+    return released([&] { return column_bound(instance, time_limit); });
+  });
+}
+
+}  // namespace
+
+void bind_packs(py::module_& module) {
+  bind_instance(module);
+  bind_schedule(module);
+  bind_heuristics(module);
+  bind_exact(module);
+}
+
+}  // namespace cosched::bindings

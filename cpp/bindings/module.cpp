@@ -1,0 +1,75 @@
+// The extension module cosched._core: errors, interrupts, and one submodule a family.
+#include <memory>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "pybind.hpp"
+
+namespace cosched::bindings {
+
+void bind_packs(py::module_& module);
+
+namespace {
+
+// C++ errors become the classes of cosched/errors.py.
+void raise_as(const char* name, const std::exception& error) {
+  const py::object type = py::module_::import("cosched.errors").attr(name);
+  PyErr_SetString(type.ptr(), error.what());
+}
+
+void translate(std::exception_ptr pointer) {
+  if (!pointer) return;
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const InvalidInstance& error) {
+    raise_as("InvalidInstance", error);
+  } catch (const InfeasibleError& error) {
+    raise_as("InfeasibleError", error);
+  } catch (const SolverError& error) {
+    raise_as("SolverError", error);
+  } catch (const InvalidSchedule& error) {
+    raise_as("InvalidSchedule", error);
+  } catch (const TimeLimit& error) {
+    raise_as("TimeLimit", error);
+  } catch (const Error& error) {
+    raise_as("CoschedError", error);
+  }
+}
+
+// Called from solvers that run without the GIL: lets Ctrl-C through.
+void check_signals() {
+  const py::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+// `with _core.time_limit(seconds):` ends C++ work of this thread; None means no limit.
+class TimeLimitContext {
+ public:
+  explicit TimeLimitContext(std::optional<double> seconds) : seconds_(seconds) {
+    Deadline check(seconds);  // refuses NaN and negative
+  }
+  void enter() {
+    if (seconds_) scope_ = std::make_unique<ScopedTimeLimit>(*seconds_);
+  }
+  void exit(const py::args&) { scope_.reset(); }
+
+ private:
+  std::optional<double> seconds_;
+  std::unique_ptr<ScopedTimeLimit> scope_;
+};
+
+}  // namespace
+}  // namespace cosched::bindings
+
+PYBIND11_MODULE(_core, module) {
+  using namespace cosched::bindings;
+  module.doc() = "C++ core of cosched. Not public: use cosched.<family>.";
+  py::register_exception_translator(&translate);
+  cosched::set_interrupt_hook(&check_signals);
+  py::class_<TimeLimitContext>(module, "time_limit")
+      .def(py::init<std::optional<double>>(), py::arg("seconds"))
+      .def("__enter__", &TimeLimitContext::enter)
+      .def("__exit__", &TimeLimitContext::exit);
+  auto packs = module.def_submodule("packs");
+  bind_packs(packs);
+}

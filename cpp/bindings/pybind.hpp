@@ -1,0 +1,56 @@
+// What every bind_<family>.cpp needs: conversions in (one copy), out (moved, read-only
+// where they alias an object), and the release of the GIL.
+//
+// Rule: convert arguments first, then run the solver inside released(...): it drops the GIL,
+// and lets Ctrl-C and time limits end the work (core/interrupt.hpp).
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cosched/core/schedule.hpp"
+#include "cosched/core/times.hpp"
+
+namespace cosched::bindings {
+
+namespace py = pybind11;
+
+using RealArray = py::array_t<double, py::array::c_style | py::array::forcecast>;
+using IntArray = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
+
+/// Copy of a 2-D array.  Python code checks dtype and shape first (core/arrays.py).
+Table to_table(const RealArray& values);
+
+/// Copy of a 1-D array.
+std::vector<double> to_reals(const RealArray& values);
+
+/// Copy of a 1-D array; throws InvalidInstance on an entry outside int.
+std::vector<int> to_ints(const IntArray& values, const char* name);
+
+/// New 1-D arrays that own their data.
+py::array_t<std::int64_t> int_array(const std::vector<int>& values);
+py::array_t<double> real_array(const std::vector<double>& values);
+py::array_t<double> table_array(const Table& table);
+
+/// Read-only view of a table inside `owner`, which stays alive as long as the view.
+py::array table_view(const Table& table, py::handle owner);
+
+/// (task, kind, unit_begin, unit, start, end): the columns of cosched.core.Schedule.
+py::tuple schedule_columns(const Schedule& schedule);
+
+Schedule to_schedule(const IntArray& task, const IntArray& kind, const IntArray& unit_begin,
+                     const IntArray& unit, const RealArray& start, const RealArray& end);
+
+/// Runs `work` without the GIL.
+template <class Work>
+auto released(Work&& work) {
+  const py::gil_scoped_release release;
+  return std::forward<Work>(work)();
+}
+
+}  // namespace cosched::bindings

@@ -1,0 +1,52 @@
+"""Published schedulers for parallel machines, with a proven bound beside every result.
+
+>>> import cosched as cs
+>>> inst = cs.packs.Instance([[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]], max_tasks=2)
+>>> cs.packs.solve(inst, "pack-by-pack-9").gap < 0.25
+True
+
+Families: :mod:`cosched.packs`. Pictures: :mod:`cosched.plot`. Generators:
+:mod:`cosched.workloads`. On the command line: ``cosched --help``.
+"""
+
+from importlib import import_module
+from importlib.metadata import version as _version
+
+from cosched.core import FAMILIES, Bound, Result, Schedule, register
+from cosched.errors import (
+    CoschedError,
+    InfeasibleError,
+    InvalidInstance,
+    InvalidSchedule,
+    SolverError,
+    TimeLimit,
+)
+
+__version__ = _version("cosched")
+
+#: Loaded on first use, so that ``import cosched`` stays quick.
+_MODULES = (*FAMILIES, "io", "plot", "profiles", "workloads")
+
+__all__ = [
+    "Bound",
+    "CoschedError",
+    "InfeasibleError",
+    "InvalidInstance",
+    "InvalidSchedule",
+    "Result",
+    "Schedule",
+    "SolverError",
+    "TimeLimit",
+    "register",
+    *_MODULES,
+]
+
+
+def __getattr__(name: str):
+    if name in _MODULES:
+        return import_module(f"cosched.{name}")
+    raise AttributeError(f"module 'cosched' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(set(globals()) | set(_MODULES))

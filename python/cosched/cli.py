@@ -1,0 +1,386 @@
+"""The ``cosched`` command: the same verbs for each family.
+
+Written once against the registry: a family contributes its instance arguments
+(``Family.arguments``), nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import sys
+from collections.abc import Callable, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cosched.core.family import FAMILIES, Argument, Family, family
+from cosched.errors import CoschedError, InvalidInstance, InvalidSchedule, shorten
+
+EXAMPLES = {
+    "solve": "cosched solve packs times.csv --max-tasks 4 --algorithm local-search -o plan.json",
+    "compare": "cosched compare packs times.csv --max-tasks 2,3,4 --plot best.png -o table.md",
+    "bound": "cosched bound packs times.csv --max-tasks 4 --bound columns",
+    "validate": "cosched validate packs times.csv plan.json --max-tasks 4",
+    "generate": "cosched generate packs_ii --seed 1 -o times.csv",
+}
+
+app = typer.Typer(
+    help="Published schedulers for parallel machines, with a proven bound beside every result.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+) -> None:
+    if version:
+        import cosched
+
+        typer.echo(cosched.__version__)
+        raise typer.Exit()
+
+
+# --- parameters -----------------------------------------------------------------------------
+
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Write to this file too (by its suffix).")
+]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", help="Gantt chart (of the best): .png, .svg or .pdf.")
+]
+Seed = Annotated[str, typer.Option("--seed", help="Seed wherever there is chance.")]
+Options = Annotated[
+    list[str] | None, typer.Option("--option", help="KEY=VALUE for the algorithm; repeatable.")
+]
+
+
+def _parameters(of: Family, own: Sequence[inspect.Parameter]) -> list[inspect.Parameter]:
+    """FILE, the family's instance arguments, then the verb's own parameters."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    file = Annotated[Path, typer.Argument(help=f"The {of.name} instance.", show_default=False)]
+    found = [inspect.Parameter("file", keyword, annotation=file)]
+    for argument in of.arguments:
+        if argument.parse is bool:
+            annotation: Any = Annotated[bool, typer.Option(argument.flag, help=argument.help)]
+            default: Any = False
+        else:
+            annotation = Annotated[str | None, typer.Option(argument.flag, help=argument.help)]
+            default = None
+        found.append(
+            inspect.Parameter(argument.keyword, keyword, default=default, annotation=annotation)
+        )
+    return found + list(own)
+
+
+def _add(verb: str, run: Callable[..., None], help_text: str) -> None:
+    """One command a family under `verb`."""
+    group = typer.Typer(help=f"{help_text}\n\nExample: {EXAMPLES[verb]}", no_args_is_help=True)
+    app.add_typer(group, name=verb)
+    signature = inspect.signature(run, eval_str=True)
+    own = [p for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for name in FAMILIES:
+
+        def command(*, _name: str = name, **given: Any) -> None:
+            of = family(_name)
+            keywords = {argument.keyword for argument in of.arguments}
+            read = {key: given.pop(key) for key in list(given) if key in keywords}
+            run(of, given.pop("file"), read, **given)
+
+        parameters = _parameters(family(name), own)
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {p.name: p.annotation for p in parameters}
+        example = EXAMPLES[verb].replace("packs times.csv --max-tasks 4", f"{name} FILE") \
+            if name != "packs" else EXAMPLES[verb]
+        command.__doc__ = f"{help_text}\n\nExample: {example}"
+        group.command(name)(command)
+
+
+# --- reading --------------------------------------------------------------------------------
+
+
+def _parse(argument: Argument, text: str) -> Any:
+    try:
+        return argument.parse(text)
+    except InvalidInstance as error:
+        raise InvalidInstance(f"{argument.flag} {text}: {error}") from None
+    except ValueError:
+        kind = {"int": "an integer", "float": "a number"}.get(argument.parse.__name__, "another form")
+        raise InvalidInstance(f"{argument.flag} {shorten(text)}: expected {kind}") from None
+
+
+def _read(of: Family, file: Path, given: dict[str, Any]) -> Any:
+    """The one instance that file and arguments describe."""
+    arguments = {argument.keyword: argument for argument in of.arguments}
+    values = {
+        keyword: value if isinstance(value, bool) else _parse(arguments[keyword], value)
+        for keyword, value in given.items()
+        if value is not None
+    }
+    return of.instance_type.read(file, **values)  # type: ignore[attr-defined]
+
+
+def _read_all(of: Family, file: Path, given: dict[str, Any]) -> list[tuple[dict[str, Any], Any]]:
+    """Instances for every combination of comma-separated values: ({keyword: value}, instance)."""
+    varied = {
+        argument.keyword: given[argument.keyword].split(",")
+        for argument in of.arguments
+        if argument.vary and given.get(argument.keyword) and "," in given[argument.keyword]
+    }
+    found = []
+    for values in product(*varied.values()):
+        chosen = dict(zip(varied, values, strict=True))
+        found.append((chosen, _read(of, file, {**given, **chosen})))
+    return found
+
+
+def _options(given: Sequence[str] | None) -> dict[str, Any]:
+    options = {}
+    for text in given or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InvalidInstance(f"--option {shorten(text)}: expected KEY=VALUE")
+        try:
+            options[key.replace("-", "_")] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            options[key.replace("-", "_")] = value
+    return options
+
+
+def _seed(text: str) -> int:
+    from cosched.io import parse_integer
+
+    return parse_integer(text, "--seed", 0, 2**63 - 1)
+
+
+# --- verbs ----------------------------------------------------------------------------------
+
+
+def _solve(
+    of: Family,
+    file: Path,
+    given: dict[str, Any],
+    *,
+    algorithm: Annotated[str | None, typer.Option(help="Name; see the list below.")] = None,
+    seed: Seed = "0",
+    option: Options = None,
+    plot: Plot = None,
+    output: Output = None,
+) -> None:
+    from cosched import report
+
+    _check_output(output, plot)
+    instance = _read(of, file, given)
+    name = algorithm or _required("--algorithm", of.algorithms)
+    with report.working(f"{of.name} {name}"):
+        result = of.solve(instance, name, seed=_seed(seed), **_options(option))
+        result.schedule.validate()
+        found = result.to_dict()
+    report.show_notes(instance)
+    report.show_result(of, result, found)
+    if output is not None:
+        report.write_result(result, found, output)
+    if plot is not None:
+        report.draw([(f"{of.name} {name}", result)], of, plot)
+
+
+def _compare(
+    of: Family,
+    file: Path,
+    given: dict[str, Any],
+    *,
+    algorithms: Annotated[
+        list[str] | None,
+        typer.Option("--algorithms", "--policies", help="Names A B C; default: those that suit."),
+    ] = None,
+    seed: Seed = "0",
+    time_limit: Annotated[str, typer.Option(help="Seconds for each algorithm, or 'none'.")] = "10",
+    plot: Plot = None,
+    output: Output = None,
+) -> None:
+    from cosched import io, report
+
+    _check_output(output, plot)
+    if output is not None:
+        io.check_suffix(output, (".csv", ".json", ".md"))
+    limit = _time_limit(time_limit)
+    instances = _read_all(of, file, given)
+    report.show_notes(instances[0][1])
+    table, best = report.compare_all(of, instances, algorithms, _seed(seed), limit)
+    report.show_table(of, table)
+    if output is not None:
+        io.write_frame(table, output)
+    if plot is not None:
+        report.draw(best, of, plot)
+
+
+def _bound(
+    of: Family,
+    file: Path,
+    given: dict[str, Any],
+    *,
+    bound: Annotated[str | None, typer.Option(help="Name; default: the family's.")] = None,
+    option: Options = None,
+    output: Output = None,
+) -> None:
+    from cosched import io, report
+
+    if output is not None:
+        io.check_suffix(output, (".json",))
+    instance = _read(of, file, given)
+    with report.working(f"{of.name} bound"):
+        found = of.bound(instance, bound, **_options(option))
+    sense = "at most" if of.maximise else "at least"
+    typer.echo(f"{of.objective} {sense} {found.value:.9g} ({found.method})")
+    if output is not None:
+        io.write_json({"family": of.name, "method": found.method, "value": found.value}, output)
+
+
+def _validate(
+    of: Family,
+    file: Path,
+    given: dict[str, Any],
+    *,
+    schedule: Annotated[Path, typer.Argument(help="What `cosched solve -o` wrote.")],
+) -> None:
+    from cosched import io
+    from cosched.core.result import relative_gap
+
+    instance = _read(of, file, given)
+    data = io.read_json(schedule)
+    try:
+        if not isinstance(data, dict) or data.get("family", of.name) != of.name:
+            raise InvalidSchedule(f"not a schedule of the family {of.name}")
+        found = of.schedule_type.from_dict(instance, data)
+        found.validate()
+        value = of.result_of(instance, found).value
+        stated = data.get("value", value)
+        if not isinstance(stated, (int, float)) or abs(value - stated) > 1e-9 * abs(value):
+            raise InvalidSchedule(f"states {of.objective} {shorten(stated)}, it is {value:.17g}")
+    except InvalidSchedule as error:
+        raise InvalidSchedule(f"{schedule}: {error}") from None
+    stated_bound = data.get("bound") or {}
+    text = f"valid: {len(found)} placements, {of.objective} {value:.9g}"
+    if isinstance(stated_bound.get("value"), (int, float)):
+        from cosched.core import Bound
+
+        gap = relative_gap(value, Bound(stated_bound["value"], ""), of.maximise)
+        text += f", stated bound {stated_bound['value']:.9g} (gap {100 * gap:.2f}%)"
+    typer.echo(text)
+
+
+_add("solve", _solve, "Run one algorithm; show its schedule's value and how far it can be from the best.")
+_add("compare", _compare, "Run several algorithms and show them side by side. FILE goes before --algorithms.")
+_add("bound", _bound, "A proven bound on the optimum.")
+_add("validate", _validate, "Check a schedule file against its instance.")
+
+
+@app.command(help=f"Write a generated workload.\n\nExample: {EXAMPLES['generate']}")
+def generate(
+    workload: Annotated[str, typer.Argument(help="Name; unknown names list the known ones.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write (.csv, .json).")],
+    seed: Seed = "0",
+    option: Options = None,
+) -> None:
+    from cosched import io, report
+    from cosched.core.family import _near
+    from cosched.workloads import WORKLOADS
+
+    name = workload.replace("-", "_")
+    if name not in WORKLOADS:
+        raise InvalidInstance(_near("workload", workload, WORKLOADS))
+    with report.working(name):
+        made = WORKLOADS[name](seed=_seed(seed), **_options(option))
+    if hasattr(made, "write"):
+        made.write(output)
+    else:
+        io.write_frame(made, output)
+    typer.echo(f"wrote {output}: {made if hasattr(made, 'write') else f'{len(made)} rows'}")
+
+
+def _required(flag: str, names: Any) -> str:
+    raise InvalidInstance(f"{flag} is missing: one of {', '.join(names)}")
+
+
+def _time_limit(text: str) -> float | None:
+    if text.lower() == "none":
+        return None
+    from cosched.io import parse_positive
+
+    return parse_positive(text, "--time-limit", "a positive number of seconds, or 'none'")
+
+
+def _check_output(output: Path | None, plot: Path | None) -> None:
+    """Refuse a bad output name before the work, not after it."""
+    from cosched import io
+
+    if output is not None:
+        io.check_suffix(output, (".json", ".csv", ".md"))
+    if plot is not None:
+        io.check_suffix(plot, (".png", ".svg", ".pdf"))
+    for path in (output, plot):
+        if path is not None and not path.parent.is_dir():
+            raise FileNotFoundError(f"{path.parent}: no such folder to write {path.name} into")
+
+
+# --- entry ----------------------------------------------------------------------------------
+
+
+def _spread(arguments: Sequence[str]) -> list[str]:
+    """``--algorithms A B`` as ``--algorithms A --algorithms B``: what option parsers take."""
+    spread: list[str] = []
+    flag = None
+    for text in arguments:
+        if text in ("--algorithms", "--policies"):
+            flag = text
+        elif text.startswith("-"):
+            flag = None
+            spread.append(text)
+        elif flag is not None:
+            spread += [flag, text]
+        else:
+            spread.append(text)
+    return spread
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code: 0, 2 on bad input, 130 on Ctrl-C."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = app(_spread(given), prog_name="cosched", standalone_mode=False)
+        sys.stdout.flush()
+        return int(code or 0)
+    except KeyboardInterrupt:
+        return _fail("interrupted", 130)
+    except BrokenPipeError:  # `cosched ... | head`: nothing left to say, nobody to say it to
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (CoschedError, ValueError, TypeError) as error:
+        return _fail(str(error), 2)
+    except OSError as error:
+        where = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        return _fail(where, 2)
+    except Exception as error:
+        # The option parser's own errors (typer has no public class for all of them).
+        if not hasattr(error, "format_message"):
+            if type(error).__name__ == "Abort":
+                return _fail("interrupted", 130)
+            raise
+        return _fail(error.format_message(), 2)
+
+
+def _fail(message: str, code: int) -> int:
+    line = " ".join(message.split())
+    print(f"cosched: error: {line}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,18 @@
+"""What the five families share: instances, schedules, results, the registry, ``compare``."""
+
+from cosched.core.family import FAMILIES, Argument, Family, family, register
+from cosched.core.instance import Instance
+from cosched.core.result import Bound, Result
+from cosched.core.schedule import Schedule
+
+__all__ = [
+    "FAMILIES",
+    "Argument",
+    "Bound",
+    "Family",
+    "Instance",
+    "Result",
+    "Schedule",
+    "family",
+    "register",
+]

@@ -1,0 +1,100 @@
+"""Checked conversion of what users pass into arrays and integers.
+
+Nothing is truncated or reinterpreted silently: text, booleans, complex numbers,
+fractions where an integer is meant and ragged rows are refused in one line.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from cosched.errors import InvalidInstance, shorten
+
+INT_MAX = 2**31 - 1
+
+
+def real_array(values: Any, name: str, ndim: int) -> np.ndarray:
+    """Copy of `values` as a C-contiguous float64 array with `ndim` dimensions.
+
+    Values are not judged here (NaN passes): the C++ border checks them and names row
+    and column. Raises InvalidInstance for text, booleans, complex numbers, ragged
+    rows or another number of dimensions.
+    """
+    try:
+        raw = np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise InvalidInstance(
+            f"{name}: expected {ndim}-dimensional numbers, got ragged or mixed rows"
+        ) from error
+    if raw.dtype == object:
+        raw = _from_objects(raw, name)
+    if raw.dtype.kind not in "iuf":
+        raise InvalidInstance(f"{name}: expected numbers, got {raw.dtype} {_first(raw)}")
+    if raw.ndim != ndim:
+        raise InvalidInstance(
+            f"{name}: expected {ndim} dimension{'s' * (ndim != 1)}, got shape {raw.shape}"
+        )
+    return np.array(raw, dtype=np.float64, order="C")
+
+
+def integer(value: Any, name: str, low: int = 0, high: int = INT_MAX) -> int:
+    """`value` as an int within [low, high]; raises InvalidInstance otherwise."""
+    if isinstance(value, (bool, np.bool_)):
+        raise InvalidInstance(f"{name} = {value}: expected an integer")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        if isinstance(value, (float, np.floating)) and float(value).is_integer():
+            number = int(value)
+        else:
+            raise InvalidInstance(f"{name} = {shorten(value)}: expected an integer") from None
+    if not low <= number <= high:
+        expected = f"at least {low}" if number < low else f"at most {high}"
+        raise InvalidInstance(f"{name} = {shorten(number)}: expected {expected}")
+    return number
+
+
+def integer_array(
+    values: Any, name: str, ndim: int, low: int = 0, high: int = INT_MAX
+) -> np.ndarray:
+    """Copy of `values` as an int64 array with every entry in [low, high]."""
+    if np.size(values) == 0:
+        return np.zeros((0,) + np.shape(values)[1:] if ndim > 1 else (0,), dtype=np.int64)
+    reals = real_array(values, name, ndim)
+    bad = ~((reals >= low) & (reals <= high) & (np.floor(reals) == reals))
+    if bad.any():
+        where = tuple(int(k) for k in np.argwhere(bad)[0])
+        place = ", ".join(map(str, where))
+        raise InvalidInstance(
+            f"{name}[{place}] = {reals[where]:g}: expected an integer in {low}..{high}"
+        )
+    return reals.astype(np.int64)
+
+
+def seed_of(seed: Any) -> int:
+    """The seed that is used: None means 0; otherwise an integer in 0..2^64-1."""
+    return 0 if seed is None else integer(seed, "seed", 0, 2**64 - 1)
+
+
+def _from_objects(raw: np.ndarray, name: str) -> np.ndarray:
+    for index in np.ndindex(raw.shape):
+        value = raw[index]
+        if isinstance(value, (list, tuple, np.ndarray)):
+            raise InvalidInstance(f"{name}: expected rows of equal length")
+        place = ", ".join(map(str, index))
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+            raise InvalidInstance(f"{name}[{place}] = {shorten(value)}: expected a number")
+        try:
+            float(value)
+        except OverflowError:
+            raise InvalidInstance(
+                f"{name}[{place}] = {shorten(value)}: too large for a number"
+            ) from None
+    return raw.astype(np.float64)
+
+
+def _first(raw: np.ndarray) -> str:
+    return shorten(raw.flat[0].item()) if raw.size else ""

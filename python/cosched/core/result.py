@@ -1,0 +1,107 @@
+"""What a solver returns: a schedule, its value, and a proven bound beside it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from cosched.core.instance import Instance
+    from cosched.core.schedule import Schedule
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A proven bound on the optimum: lower when minimising, upper when maximising."""
+
+    value: float
+    method: str
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"Bound({self.value:.9g}, {self.method!r})"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Result:
+    """One algorithm's answer to one instance. Families subclass it with their own fields.
+
+    Attributes
+    ----------
+    value : float
+        The objective of the family (see its ``Instance``).
+    seed : int
+        The seed that was used: the call can be repeated.
+    status : str
+        ``"ok"``, or ``"time_limit"`` where a limit ended the search early.
+    """
+
+    family: ClassVar[str]
+    maximise: ClassVar[bool] = False
+
+    algorithm: str
+    instance: Instance
+    schedule: Schedule
+    value: float
+    seed: int = 0
+    status: str = "ok"
+    own_bound: Bound | None = field(default=None)
+
+    @property
+    def bound(self) -> Bound | None:
+        """The bound that the algorithm proved, else the family's bound of this instance.
+
+        The latter is computed when it is first asked for, and kept with the instance.
+        """
+        from cosched.core.family import family
+
+        if self.own_bound is not None:
+            return self.own_bound
+        return family(self.family).bound_beside(self.instance)
+
+    @property
+    def gap(self) -> float:
+        """Relative distance from the bound, >= 0: how far from the best possible at most.
+
+        value / bound - 1 when minimising, bound / value - 1 when maximising; infinity
+        for a value <= 0 that is maximised, nan without a bound.
+        """
+        return relative_gap(self.value, self.bound, self.maximise)
+
+    def metrics(self) -> dict[str, float]:
+        """The family's measures of quality by name."""
+        return {}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.family} {self.algorithm}: value {self.value:.6g}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: what ``cosched solve -o x.json`` writes."""
+        bound = self.bound
+        return {
+            "format": "cosched-schedule",
+            "version": 1,
+            "family": self.family,
+            "algorithm": self.algorithm,
+            "seed": self.seed,
+            "status": self.status,
+            "value": self.value,
+            "bound": None if bound is None else {"value": bound.value, "method": bound.method},
+            "metrics": self.metrics(),
+            **self.schedule.to_dict(),
+        }
+
+
+def relative_gap(value: float, bound: Bound | None, maximise: bool) -> float:
+    """See :attr:`Result.gap`. Rounding below zero is reported as zero."""
+    if bound is None or math.isnan(value):
+        return math.nan
+    best = bound.value
+    if maximise:
+        return math.inf if value <= 0 else max(best / value - 1, 0.0)
+    if best <= 0:
+        return 0.0 if value <= best else math.inf
+    return max(value / best - 1, 0.0)

@@ -1,0 +1,153 @@
+"""A schedule as columns: a row a placement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched.core.arrays import integer, integer_array, real_array
+from cosched.errors import InvalidInstance, InvalidSchedule, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cosched.core.instance import Instance
+
+
+class Schedule:
+    """Placements of an instance's tasks on units of its resource types.
+
+    Row r says: task ``task[r]`` runs on units ``unit[unit_begin[r]:unit_begin[r+1]]``
+    (0-based, within resource type ``kind[r]``) from ``start[r]`` to ``end[r]`` seconds.
+    The arrays are read-only. Families whose placements say more (a yield, counts of
+    identical tasks) subclass this.
+
+    Parameters
+    ----------
+    instance : Instance
+        What is scheduled; :meth:`validate` checks against it.
+    task, kind : array_like of int, shape (r,)
+    unit_begin : array_like of int, shape (r + 1,)
+    unit : array_like of int
+    start, end : array_like of float, shape (r,)
+        Seconds.
+
+    Raises
+    ------
+    InvalidInstance
+        Columns of unequal length, or entries that are not numbers.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        task: Any,
+        kind: Any,
+        unit_begin: Any,
+        unit: Any,
+        start: Any,
+        end: Any,
+    ) -> None:
+        self.instance = instance
+        # Any sign and size is representable: whether it is *right* is validate()'s question.
+        low, high = -(2**31), 2**31 - 1
+        self.task = integer_array(task, "task", 1, low, high)
+        self.kind = integer_array(kind, "kind", 1, low, high)
+        self.unit_begin = integer_array(unit_begin, "unit_begin", 1, 0, 2**53)
+        self.unit = integer_array(unit, "unit", 1, low, high)
+        self.start = real_array(start, "start", 1)
+        self.end = real_array(end, "end", 1)
+        rows = len(self.task)
+        lengths = (len(self.kind), len(self.start), len(self.end), len(self.unit_begin) - 1)
+        if any(length != rows for length in lengths):
+            raise InvalidInstance(f"a schedule of {rows} tasks has columns of lengths {lengths}")
+        if (np.diff(self.unit_begin, prepend=0) < 0).any() or self.unit_begin[-1] != len(self.unit):
+            raise InvalidInstance("unit_begin: expected 0 = u[0] <= u[1] <= ... <= len(unit)")
+        for column in (self.task, self.kind, self.unit_begin, self.unit, self.start, self.end):
+            column.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+    def __repr__(self) -> str:
+        return f"<Schedule of {len(self)} placements, makespan {self.makespan:.6g} s>"
+
+    @property
+    def makespan(self) -> float:
+        """Latest end (s)."""
+        return float(self.end.max(initial=0.0))
+
+    def units(self, row: int) -> tuple[int, ...]:
+        """Unit numbers of placement `row`."""
+        return tuple(self.unit[self.unit_begin[row] : self.unit_begin[row + 1]].tolist())
+
+    def validate(self) -> None:
+        """Check every rule of the instance by code that no solver shares.
+
+        Raises
+        ------
+        InvalidSchedule
+            Names the first breach.
+        """
+        self.instance._validate(self)  # type: ignore[attr-defined]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a placement: ``task, kind, units`` (tuple), ``start, end`` (s)."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "task": self.task,
+                "kind": self.kind,
+                "units": [self.units(row) for row in range(len(self))],
+                "start": self.start,
+                "end": self.end,
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``cosched solve -o x.json`` writes, and :meth:`from_dict` reads."""
+        return {
+            "placements": [
+                {
+                    "task": int(self.task[row]),
+                    "kind": int(self.kind[row]),
+                    "units": list(self.units(row)),
+                    "start": float(self.start[row]),
+                    "end": float(self.end[row]),
+                }
+                for row in range(len(self))
+            ]
+        }
+
+    @classmethod
+    def from_dict(cls, instance: Instance, data: Mapping[str, Any]) -> Schedule:
+        """Read what :meth:`to_dict` wrote; raises InvalidSchedule that names the bad entry."""
+        rows = data.get("placements") if isinstance(data, Mapping) else None
+        if not isinstance(rows, list):
+            raise InvalidSchedule("expected an object with a list 'placements'")
+        task, kind, unit_begin, unit, start, end = [], [], [0], [], [], []
+        for number, row in enumerate(rows):
+            where = f"placements[{number}]"
+            try:
+                task.append(integer(row["task"], f"{where}.task", -(2**31)))
+                kind.append(integer(row.get("kind", 0), f"{where}.kind", -(2**31)))
+                unit.extend(integer(u, f"{where}.units", -(2**31)) for u in row["units"])
+                start.append(_seconds(row["start"], f"{where}.start"))
+                end.append(_seconds(row["end"], f"{where}.end"))
+            except (KeyError, TypeError, AttributeError) as error:
+                raise InvalidSchedule(
+                    f"{where}: expected task, kind, units, start and end ({error})"
+                ) from None
+            except InvalidInstance as error:
+                raise InvalidSchedule(str(error)) from None
+            unit_begin.append(len(unit))
+        return cls(instance, task, kind, unit_begin, unit, start, end)
+
+
+def _seconds(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InvalidInstance(f"{name} = {shorten(value)}: expected seconds")
+    return float(value)

@@ -1,0 +1,44 @@
+"""Every error that cosched raises on purpose.
+
+All are :class:`CoschedError`. The C++ core raises them by these names, so they can
+be pickled and caught like any Python exception.
+"""
+
+
+class CoschedError(Exception):
+    """Root of the package's errors."""
+
+
+class InvalidInstance(CoschedError, ValueError):
+    """Data or an argument breaks a documented requirement.
+
+    The message is one line that names the argument (or file, line and column), the
+    value, and what was expected.
+    """
+
+
+class InfeasibleError(CoschedError):
+    """The instance is well formed, but no schedule of the requested kind exists."""
+
+
+class SolverError(CoschedError):
+    """A solver library failed. An infeasible model is a status, not this error."""
+
+
+class InvalidSchedule(CoschedError, ValueError):
+    """A schedule breaks the rules of its instance; the message names the first breach."""
+
+
+class TimeLimit(CoschedError):
+    """A time limit ended a computation before it had a result."""
+
+
+def shorten(value: object, width: int = 40) -> str:
+    """``repr(value)``, cut to `width` characters: for error messages of one line."""
+    if isinstance(value, str) and len(value) > width:
+        value = value[:width] + "..."
+    try:
+        text = repr(value).replace("\n", " ")
+    except ValueError:  # an integer of more digits than Python prints
+        return f"an integer of more than {width} digits"
+    return text if len(text) <= width + 8 else text[:width] + "..."
