@@ -1,0 +1,28 @@
+// Lower bounds on the cost of every co-schedule.  None needs monotony, and none is ever above the
+// optimum: each is rounded down by more than its own floating-point error.
+#pragma once
+
+#include <optional>
+
+#include "cosched/packs/instance.hpp"
+
+namespace cosched::packs {
+
+struct LowerBound {
+  double value = 0;
+};
+
+/// sum_i min_q w_i(q) / p: a pack of cost c has p c of processor time.  O(n p).
+double area_bound(const Instance& instance);
+
+/// Let s_1 >= s_2 >= ... be the least times min_q t_i(q), sorted.  Of the bk + 1 longest tasks one
+/// is not in the b costliest packs, so the pack of rank b + 1 costs at least s_{bk+1}: the bound
+/// is s_1 + s_{k+1} + s_{2k+1} + ...  O(n (p + log n)).
+double longest_bound(const Instance& instance);
+
+/// The linear relaxation of set partitioning over all packs, by column generation; never below
+/// area_bound and longest_bound.  A time limit, or the fixed work that ends the call without one,
+/// gives a smaller, still valid value.
+double column_bound(const Instance& instance, std::optional<double> time_limit = std::nullopt);
+
+}  // namespace cosched::packs

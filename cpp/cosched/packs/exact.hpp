@@ -1,0 +1,29 @@
+// Exact methods.
+#pragma once
+
+#include <optional>
+
+#include "cosched/packs/coschedule.hpp"
+
+namespace cosched::packs {
+
+/// An optimal co-schedule with at most two tasks a pack, by matching (Theorem 1 of the paper).
+///
+/// The paper's graph has a loop of weight l_i = the least time of task i alone, and edges of
+/// weight e_ij = the least cost of i and j together; it asks for a perfect matching of least
+/// weight.  The same matching maximises the savings l_i + l_j - e_ij over all matchings, with
+/// unmatched tasks on their loops: that is what is solved, on n vertices instead of 2 n.
+/// Needs no monotony: processors may stay idle.  Throws InvalidInstance when the instance's
+/// max_tasks exceeds 2.  O(n^2 p + n^3 log n).
+Coschedule pairs(const Instance& instance);
+
+/// The optimum for any k.  Requires property (1).
+ExactResult optimal(const Instance& instance, std::optional<double> time_limit = std::nullopt);
+
+/// The paper's integer programme (Theorem 4) through cosched::lp; n p + 1 columns for each of n
+/// possible packs, so only for a handful of tasks.  Needs no monotony.  `proved` and `bound` are
+/// as exact as the LP solver.  Throws SolverError when the solver fails or the programme has more
+/// than two million columns.
+ExactResult ilp(const Instance& instance, std::optional<double> time_limit = std::nullopt);
+
+}  // namespace cosched::packs

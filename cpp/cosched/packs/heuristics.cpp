@@ -1,0 +1,131 @@
+#include "cosched/packs/heuristics.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/core/rng.hpp"
+#include "cosched/packs/make_pack.hpp"
+
+namespace cosched::packs {
+namespace {
+
+void require_draws(int draws) {
+  if (draws < 1)
+    throw InvalidInstance("draws = " + std::to_string(draws) + ": expected at least one draw");
+}
+
+// The best over draw() called `draws` times.
+template <class Draw>
+Coschedule best_of(int draws, const Draw& draw) {
+  require_draws(draws);
+  Coschedule best = draw();
+  for (int k = 1; k < draws; ++k) {
+    Coschedule candidate = draw();
+    if (candidate.cost < best.cost) best = std::move(candidate);
+    check_interrupt();
+  }
+  return best;
+}
+
+// Moves the first task of `order`, whose time fell to t_i(sigma_i), back to its place.
+void sink_first(const Times& times, const std::vector<int>& sigma, std::vector<int>& order) {
+  const int task = order.front();
+  const double time = times(task, sigma[task]);
+  std::size_t place = 0;
+  for (; place + 1 < order.size(); ++place) {
+    const int next = order[place + 1];
+    const double other = times(next, sigma[next]);
+    if (other < time || (other == time && next > task)) break;
+    order[place] = next;
+  }
+  order[place] = task;
+}
+
+Packs random_partition(int n, int max_tasks, Rng& rng) {
+  std::vector<int> left(n);
+  std::iota(left.begin(), left.end(), 0);
+  Packs packs;
+  while (!left.empty()) {
+    const auto size = rng.between(1, std::min<std::int64_t>(max_tasks, left.size()));
+    std::vector<int> pack;
+    for (int k = 0; k < size; ++k) {
+      std::swap(left[rng.below(left.size())], left.back());
+      pack.push_back(left.back());
+      left.pop_back();
+    }
+    std::sort(pack.begin(), pack.end());
+    packs.push_back(std::move(pack));
+  }
+  return packs;
+}
+
+}  // namespace
+
+Coschedule sequential(const Instance& instance) {
+  Coschedule result;
+  result.pack_of.resize(instance.tasks());
+  std::iota(result.pack_of.begin(), result.pack_of.end(), 0);
+  result.procs.assign(instance.tasks(), instance.procs());
+  result.cost = cost(instance.times(), result.pack_of, result.procs);
+  return result;
+}
+
+Coschedule pack_approx(const Instance& instance, bool reoptimise) {
+  const Times& times = instance.times();
+  require_monotone(times, Monotone::times_and_work);
+  const int p = instance.procs();
+  std::vector<int> sigma(instance.tasks(), 1);
+  std::vector<int> order = by_decreasing_time(times, sigma);
+  double work = 0;
+  for (int i = 0; i < instance.tasks(); ++i) work += times.work(i, 1);
+  FirstFit first_fit(instance.tasks(), p, instance.max_tasks());
+  CandidateCosts costs(times);
+  Packs best_packs;
+  std::vector<int> best_sigma;
+  double best = kInfinity;
+  for (;;) {
+    const Packs& packs = first_fit.pack(order, sigma);
+    const double candidate = reoptimise ? costs.optimal(packs) : costs.given(packs, sigma);
+    if (candidate < best) {
+      best = candidate;
+      best_packs = packs;
+      best_sigma = sigma;
+    }
+    const int longest = order.front();
+    if (work / p > times(longest, sigma[longest]) || sigma[longest] == p) break;
+    work += times.work(longest, sigma[longest] + 1) - times.work(longest, sigma[longest]);
+    ++sigma[longest];
+    sink_first(times, sigma, order);
+    check_interrupt();
+  }
+  return reoptimise ? with_optimal_procs(times, best_packs)
+                    : with_procs(times, best_packs, best_sigma);
+}
+
+Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed) {
+  require_monotone(instance.times(), Monotone::times);
+  Rng rng(seed);
+  return best_of(draws, [&] {
+    return with_optimal_procs(instance.times(),
+                              random_partition(instance.tasks(), instance.max_tasks(), rng));
+  });
+}
+
+Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed) {
+  require_monotone(instance.times(), Monotone::times);
+  Rng rng(seed);
+  FirstFit first_fit(instance.tasks(), instance.procs(), instance.max_tasks());
+  return best_of(draws, [&] {
+    std::vector<int> sigma(instance.tasks());
+    for (int& q : sigma) q = static_cast<int>(rng.between(1, instance.procs()));
+    return with_optimal_procs(instance.times(),
+                              first_fit.pack(by_decreasing_time(instance.times(), sigma), sigma));
+  });
+}
+
+}  // namespace cosched::packs

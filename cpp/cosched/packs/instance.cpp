@@ -1,0 +1,38 @@
+#include "cosched/packs/instance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::packs {
+namespace {
+
+void require_no_overflow(const Times& times) {
+  Eigen::Index row = 0, column = 0;
+  const double longest = times.table().maxCoeff(&row, &column);
+  if (std::isfinite(longest * times.tasks() * times.procs())) return;
+  throw InvalidInstance("times[" + std::to_string(row) + ", " + std::to_string(column) +
+                        "] = " + to_text(longest) + ": expected times whose sum over " +
+                        std::to_string(times.tasks()) + " tasks and " +
+                        std::to_string(times.procs()) + " processors is a finite number");
+}
+
+int clamped(const Times& times, int max_tasks) {
+  if (max_tasks < 1)
+    throw InvalidInstance("max_tasks = " + std::to_string(max_tasks) +
+                          ": expected at least one task a pack");
+  return std::min({max_tasks, times.tasks(), times.procs()});
+}
+
+}  // namespace
+
+Instance::Instance(Times times, int max_tasks)
+    : times_(std::move(times)), max_tasks_(clamped(times_, max_tasks)) {
+  require_no_overflow(times_);
+}
+
+}  // namespace cosched::packs

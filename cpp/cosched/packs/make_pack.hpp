@@ -1,0 +1,37 @@
+// Packs for tasks whose processor counts are given (Algorithm 4.4 of the paper).
+#pragma once
+
+#include <vector>
+
+#include "cosched/packs/coschedule.hpp"
+
+namespace cosched::packs {
+
+/// Make-pack(sigma): tasks by decreasing t_i(sigma(i)) (ties: the lower number), each into the
+/// first pack with enough free processors and fewer than k tasks, else into a new pack.
+/// `reoptimise` then gives each pack its optimal processors (one_pack): never worse, and needs
+/// property (1); without it the table may be any.
+/// Throws InvalidInstance when procs has not n entries in 1..p.  O(n (log n + log P)).
+Coschedule make_pack(const Instance& instance, const std::vector<int>& procs, bool reoptimise);
+
+/// Tasks by decreasing t_i(sigma(i)), ties by number: the order in which Make-pack takes them.
+std::vector<int> by_decreasing_time(const Times& times, const std::vector<int>& sigma);
+
+/// The packing step of Make-pack alone, for callers that keep the order themselves: the packs as
+/// lists, first-fit of `order` with sizes sigma, at most k tasks a pack on p processors.
+/// Unchecked.  First-fit searches a tree of the packs' free processors: O(log P) a task.
+class FirstFit {
+ public:
+  FirstFit(int tasks, int procs, int max_tasks);
+  const Packs& pack(const std::vector<int>& order, const std::vector<int>& sigma);
+
+ private:
+  int first_with(int need) const;
+  void set_free(int pack, int free);
+
+  int procs_, max_tasks_, leaves_;
+  std::vector<int> free_;  // a tree of maxima; leaf = free processors, 0 when the pack is full
+  Packs packs_;
+};
+
+}  // namespace cosched::packs

@@ -1,0 +1,146 @@
+// pack-by-pack (section 5 of the paper); declared in heuristics.hpp.
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/packs/heuristics.hpp"
+#include "cosched/packs/one_pack.hpp"
+
+namespace cosched::packs {
+namespace {
+
+struct Entry {
+  double time;
+  int task;
+};
+
+// Order of the paper's list L: decreasing time, ties by number.
+bool before(const Entry& a, const Entry& b) {
+  return a.time > b.time || (a.time == b.time && a.task < b.task);
+}
+
+std::vector<Entry> sorted_entries(const Times& times) {
+  std::vector<Entry> entries(times.tasks());
+  for (int i = 0; i < times.tasks(); ++i) entries[i] = {times(i, 1), i};
+  std::sort(entries.begin(), entries.end(), before);
+  return entries;
+}
+
+// One run of the heuristic.  L is kept in two parts: V, the tasks close to the longest, sorted;
+// and the rest, a heap.  V asks for fewer than p processors until a pack is made of it, so it
+// stays short, and a task that gets a processor returns to its place in V or to the heap.
+class Run {
+ public:
+  Run(const Instance& instance, const std::vector<Entry>& list, double epsilon)
+      : instance_(instance), keep_(1 - epsilon), sigma_(instance.tasks(), 1), rest_(list) {}
+
+  Packs packs() {
+    for (;;) {
+      extend();
+      if (head_ == v_.size()) return std::move(packs_);
+      if (asked_ >= instance_.procs())
+        make_pack();
+      else
+        widen_first();
+    }
+  }
+
+ private:
+  static bool after(const Entry& a, const Entry& b) { return before(b, a); }  // heap order
+
+  // V = { i : t_i(sigma_i) >= (1 - epsilon) t_1(sigma_1) }, T1 the longest.
+  void extend() {
+    if (head_ == v_.size() && rest_.empty()) return;
+    const double longest = head_ == v_.size() ? rest_.front().time : v_[head_].time;
+    threshold_ = keep_ * longest;
+    while (!rest_.empty() && rest_.front().time >= threshold_) {
+      std::pop_heap(rest_.begin(), rest_.end(), after);
+      v_.push_back(rest_.back());
+      asked_ += sigma_[rest_.back().task];
+      rest_.pop_back();
+    }
+  }
+
+  // A new pack from V in order, up to the first task that does not fit.
+  void make_pack() {
+    std::vector<int> pack;
+    int free = instance_.procs();
+    while (head_ < v_.size() && static_cast<int>(pack.size()) < instance_.max_tasks()) {
+      const int task = v_[head_].task;
+      if (sigma_[task] > free) break;
+      free -= sigma_[task];
+      asked_ -= sigma_[task];
+      pack.push_back(task);
+      ++head_;
+    }
+    packs_.push_back(std::move(pack));
+    v_.erase(v_.begin(), v_.begin() + static_cast<std::ptrdiff_t>(head_));
+    head_ = 0;
+  }
+
+  // T1 gets one more processor and goes back into L by its new time.
+  void widen_first() {
+    const int task = v_[head_].task;
+    const int sigma = ++sigma_[task];
+    const Entry entry{instance_.times()(task, sigma), task};
+    if (entry.time >= threshold_) {
+      ++asked_;
+      std::size_t place = head_;
+      for (; place + 1 < v_.size() && before(v_[place + 1], entry); ++place)
+        v_[place] = v_[place + 1];
+      v_[place] = entry;
+    } else {
+      asked_ -= sigma - 1;
+      ++head_;
+      rest_.push_back(entry);
+      std::push_heap(rest_.begin(), rest_.end(), after);
+    }
+  }
+
+  const Instance& instance_;
+  double keep_;
+  std::vector<int> sigma_;
+  std::vector<Entry> rest_;  // heap; the list sorted by `before` is one
+  std::vector<Entry> v_;     // V = v_[head_..], sorted
+  std::size_t head_ = 0;
+  int asked_ = 0;  // P = sum of sigma over V
+  double threshold_ = 0;
+  Packs packs_;
+};
+
+void require_epsilons(const std::vector<double>& epsilons) {
+  if (epsilons.empty()) throw InvalidInstance("epsilons is empty: expected at least one value");
+  for (std::size_t k = 0; k < epsilons.size(); ++k)
+    if (!(epsilons[k] >= 0 && epsilons[k] < 1))
+      throw InvalidInstance("epsilons[" + std::to_string(k) + "] = " + to_text(epsilons[k]) +
+                            ": expected a number in [0, 1)");
+}
+
+}  // namespace
+
+std::vector<double> nine_epsilons() { return {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}; }
+
+Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons) {
+  require_epsilons(epsilons);
+  require_monotone(instance.times(), Monotone::times);
+  const std::vector<Entry> list = sorted_entries(instance.times());
+  CandidateCosts costs(instance.times());
+  Packs best_packs;
+  double best = kInfinity;
+  for (const double epsilon : epsilons) {
+    Packs packs = Run(instance, list, epsilon).packs();
+    const double candidate = costs.optimal(packs);
+    if (candidate < best) {
+      best = candidate;
+      best_packs = std::move(packs);
+    }
+    check_interrupt();
+  }
+  return with_optimal_procs(instance.times(), best_packs);
+}
+
+}  // namespace cosched::packs
