@@ -6,7 +6,7 @@
 #include "cosched/packs/local_search.hpp"
 #include "cosched/packs/make_pack.hpp"
 #include "cosched/packs/one_pack.hpp"
-#include "cosched/packs/schedule.hpp"
+#include "cosched/packs/validate.hpp"
 #include "pybind.hpp"
 
 #include <numeric>
@@ -36,11 +36,18 @@ auto whole_table(Solver solver) {
   };
 }
 
+Coschedule to_coschedule(const Instance& instance, const IntArray& pack_of,
+                         const IntArray& procs) {
+  Coschedule given{to_ints(pack_of, "pack_of"), to_ints(procs, "procs"), 0};
+  given.cost = cost(instance.times(), given.pack_of, given.procs);  // refuses what does not fit
+  return given;
+}
+
 // A measure of (pack_of, procs).
 template <class Measure>
 auto measured(Measure measure) {
   return [measure](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
-    return measure(instance.times(), to_ints(pack_of, "pack_of"), to_ints(procs, "procs"));
+    return measure(instance.times(), to_coschedule(instance, pack_of, procs));
   };
 }
 
@@ -67,8 +74,8 @@ void bind_instance(py::module_& module) {
 void bind_schedule(py::module_& module) {
   module.def("schedule",
              [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
-               return schedule_columns(to_schedule(instance, to_ints(pack_of, "pack_of"),
-                                                   to_ints(procs, "procs")));
+               return schedule_columns(
+                   packs::to_schedule(instance.times(), to_coschedule(instance, pack_of, procs)));
              });
   module.def("validate", [](const Instance& instance, const IntArray& task, const IntArray& kind,
                             const IntArray& unit_begin, const IntArray& unit,
@@ -76,7 +83,9 @@ void bind_schedule(py::module_& module) {
     const Schedule schedule = bindings::to_schedule(task, kind, unit_begin, unit, start, end);
     released([&] { validate(instance, schedule); });
   });
-  module.def("cost", measured(&cost));
+  module.def("cost", [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
+    return to_coschedule(instance, pack_of, procs).cost;
+  });
   module.def("packing_ratio", measured(&packing_ratio));
   module.def("relative_cost", measured(&relative_cost));
   module.def("relative_response_time", measured(&relative_response_time));

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -224,9 +224,9 @@ def _summary(origin: np.ndarray, fit: str) -> str:
     return text + (f" ({fit}; marked * in the picture)" if inside or outside else "")
 
 
-def _list(counts: np.ndarray) -> str:
-    shown = [str(int(count)) for count in counts[:6]]
-    return ",".join(shown) + (",..." if len(counts) > 6 else "")
+def _list(counts: Iterable[int]) -> str:
+    texts = [str(int(count)) for count in counts]
+    return ",".join(texts[:6]) + (",..." if len(texts) > 6 else "")
 
 
 # --- reading --------------------------------------------------------------------------------
@@ -334,8 +334,12 @@ def _benchmark_runs(
     metric = table.header.index("metric") if "metric" in table.header else None
     most = procs if procs is not None else INT_MAX
     runs: dict[str, dict[tuple[str, str], dict[int, float]]] = defaultdict(dict)
+    incomplete = []
     for line, cells in table.rows:
         where = f"{table.path}: line {line}"
+        if not cells[nodes].strip() or not cells[time].strip():
+            incomplete.append(line)  # logs of aborted or unlabelled runs
+            continue
         q = io.parse_integer(cells[nodes], f"{where}, column 'nodes'", 1, INT_MAX)
         t = io.parse_positive(cells[time], f"{where}, column 'time_s'")
         series = (cells[system], "" if metric is None else cells[metric])
@@ -352,6 +356,10 @@ def _benchmark_runs(
             measured[name] = counts
             taken.append(f"{name} on {series[0]}")
     notes = [f"measured: {'; '.join(taken)}"]
+    if incomplete:
+        notes.append(
+            f"skipped {len(incomplete)} runs without nodes or time (lines {_list(incomplete)})"
+        )
     if skipped:
         within = f"1..{procs}" if procs is not None else "the file"
         notes.append(f"skipped, fewer than two measured counts in {within}: {', '.join(skipped)}")
