@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include "cosched/packs/bounds.hpp"
 #include "cosched/packs/coschedule.hpp"
 #include "cosched/packs/exact.hpp"
@@ -8,8 +10,6 @@
 #include "cosched/packs/one_pack.hpp"
 #include "cosched/packs/validate.hpp"
 #include "pybind.hpp"
-
-#include <numeric>
 
 namespace cosched::bindings {
 namespace {
@@ -36,8 +36,7 @@ auto whole_table(Solver solver) {
   };
 }
 
-Coschedule to_coschedule(const Instance& instance, const IntArray& pack_of,
-                         const IntArray& procs) {
+Coschedule to_coschedule(const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
   Coschedule given{to_ints(pack_of, "pack_of"), to_ints(procs, "procs"), 0};
   given.cost = cost(instance.times(), given.pack_of, given.procs);  // refuses what does not fit
   return given;
@@ -96,7 +95,8 @@ void bind_heuristics(py::module_& module) {
     const auto counts = to_ints(procs, "procs");
     return pack_tuple(released([&] { return make_pack(instance, counts, reoptimise); }));
   });
-  module.def("sequential", [](const Instance& instance) { return pack_tuple(sequential(instance)); });
+  module.def("sequential",
+             [](const Instance& instance) { return pack_tuple(sequential(instance)); });
   module.def("pack_approx", [](const Instance& instance, bool reoptimise) {
     return pack_tuple(released([&] { return pack_approx(instance, reoptimise); }));
   });

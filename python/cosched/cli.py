@@ -97,8 +97,11 @@ def _add(verb: str, run: Callable[..., None], help_text: str) -> None:
         parameters = _parameters(family(name), own)
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in parameters}
-        example = EXAMPLES[verb].replace("packs times.csv --max-tasks 4", f"{name} FILE") \
-            if name != "packs" else EXAMPLES[verb]
+        example = (
+            EXAMPLES[verb].replace("packs times.csv --max-tasks 4", f"{name} FILE")
+            if name != "packs"
+            else EXAMPLES[verb]
+        )
         command.__doc__ = f"{help_text}\n\nExample: {example}"
         group.command(name)(command)
 
@@ -112,7 +115,9 @@ def _parse(argument: Argument, text: str) -> Any:
     except InvalidInstance as error:
         raise InvalidInstance(f"{argument.flag} {text}: {error}") from None
     except ValueError:
-        kind = {"int": "an integer", "float": "a number"}.get(argument.parse.__name__, "another form")
+        kind = {"int": "an integer", "float": "a number"}.get(
+            argument.parse.__name__, "another form"
+        )
         raise InvalidInstance(f"{argument.flag} {shorten(text)}: expected {kind}") from None
 
 
@@ -276,8 +281,16 @@ def _validate(
     typer.echo(text)
 
 
-_add("solve", _solve, "Run one algorithm; show its schedule's value and how far it can be from the best.")
-_add("compare", _compare, "Run several algorithms and show them side by side. FILE goes before --algorithms.")
+_add(
+    "solve",
+    _solve,
+    "Run one algorithm; show its schedule's value and how far it can be from the best.",
+)
+_add(
+    "compare",
+    _compare,
+    "Run several algorithms and show them side by side. FILE goes before --algorithms.",
+)
 _add("bound", _bound, "A proven bound on the optimum.")
 _add("validate", _validate, "Check a schedule file against its instance.")
 

@@ -81,7 +81,7 @@ def read_csv(path: str | PathLike[str]) -> CsvTable:
         except (EOFError, gzip.BadGzipFile):
             raise InvalidInstance(f"{path}: not a complete gzip file") from None
     if not rows:
-        raise InvalidInstance(f"{path}: a header and no rows: expected a row a task")
+        raise InvalidInstance(f"{path}: line 1: a header and no rows after it")
     return CsvTable(str(path), header, rows)
 
 

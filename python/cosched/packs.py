@@ -10,7 +10,7 @@ longest time in it.
 >>> inst = cs.packs.Instance(times, max_tasks=2)
 >>> res = cs.packs.solve(inst, "optimal")
 >>> round(res.value, 6), res.gap
-(5.3, 0.0)
+(6.3, 0.0)
 
 Reference: G. Aupy, M. Shantharam, A. Benoit, Y. Robert, P. Raghavan, *Co-scheduling
 algorithms for high-throughput workload execution*, 2013. Section and algorithm numbers in
@@ -19,7 +19,7 @@ the docstrings are that paper's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -29,7 +29,7 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.core import Argument, Bound, Family, Schedule
-from cosched.core.arrays import integer, integer_array, real_array, seed_of
+from cosched.core.arrays import integer, integer_array, real_array, seed_of, time_limit_of
 from cosched.errors import InvalidInstance, SolverError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Instance(core.Instance):
     >>> inst = Instance([[4.0, 2.5], [3.0, 1.5], [1.0, 1.0]], max_tasks=2)
     >>> inst.tasks, inst.procs, inst.max_tasks
     (3, 2, 2)
-    >>> inst.times[0, 1]
+    >>> float(inst.times[0, 1])
     2.5
     """
 
@@ -104,6 +104,7 @@ class Instance(core.Instance):
     procs: int
     max_tasks: int
     names: tuple[str, ...]
+    origin: np.ndarray
 
     def __init__(
         self,
@@ -213,13 +214,9 @@ class Instance(core.Instance):
         """
         from cosched import profiles
 
-        table = profiles.read(
-            path, procs=procs, fit=fit, extrapolate=extrapolate, repair=repair
-        )
+        table = profiles.read(path, procs=procs, fit=fit, extrapolate=extrapolate, repair=repair)
         chosen = table.max_tasks if max_tasks is None else max_tasks
-        return cls(
-            table.times, chosen, names=table.names, origin=table.origin, notes=table.notes
-        )
+        return cls(table.times, chosen, names=table.names, origin=table.origin, notes=table.notes)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the table as .csv or .json, as :meth:`read` takes it."""
@@ -481,7 +478,9 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
     time_limit : float, optional
         Seconds; None: until it is proved.
     """
-    return _exact(instance, _core.packs.optimal(instance._core, time_limit), "optimal")
+    return _exact(
+        instance, _core.packs.optimal(instance._core, time_limit_of(time_limit)), "optimal"
+    )
 
 
 def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
@@ -494,7 +493,7 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
     SolverError
         GLPK failed, or found no schedule within the time limit.
     """
-    return _exact(instance, _core.packs.ilp(instance._core, time_limit), "ilp")
+    return _exact(instance, _core.packs.ilp(instance._core, time_limit_of(time_limit)), "ilp")
 
 
 def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
@@ -573,8 +572,10 @@ def local_search(
         machine's speed).
     """
     effort = integer(work, "work", 0, 2**62)
-    found = _core.packs.local_search(instance._core, seed_of(seed), effort, time_limit)
-    return _result(instance, *found)
+    limit = time_limit_of(time_limit)
+    return _result(
+        instance, *_core.packs.local_search(instance._core, seed_of(seed), effort, limit)
+    )
 
 
 def _exact(instance: Instance, found: tuple, method: str) -> Result:
@@ -598,7 +599,7 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     Never below ``area`` and ``longest``. A time limit gives a weaker, still valid bound.
     Times must not increase with processors.
     """
-    return Bound(_core.packs.column_bound(instance._core, time_limit), "columns")
+    return Bound(_core.packs.column_bound(instance._core, time_limit_of(time_limit)), "columns")
 
 
 def area_bound(instance: Instance) -> Bound:
@@ -611,9 +612,13 @@ def longest_bound(instance: Instance) -> Bound:
     return Bound(_core.packs.longest_bound(instance._core), "longest")
 
 
-BOUNDS = {"columns": columns_bound, "area": area_bound, "longest": longest_bound}
+BOUNDS: dict[str, Callable[..., Bound]] = {
+    "columns": columns_bound,
+    "area": area_bound,
+    "longest": longest_bound,
+}
 
-ALGORITHMS = {
+ALGORITHMS: dict[str, core.Algorithm] = {
     "sequential": sequential,
     "pairs": pairs,
     "optimal": optimal,
@@ -654,13 +659,22 @@ FAMILY = Family(
     default_bound="columns",
     result_of=_result_of_schedule,
     arguments=(
-        Argument("--max-tasks", "max_tasks", "Most tasks in a pack (2,3,4 compares several).",
-                 vary=True),
+        Argument(
+            "--max-tasks", "max_tasks", "Most tasks in a pack (2,3,4 compares several).", vary=True
+        ),
         Argument("--procs", "procs", "Processors p: read the times on 1..p only."),
-        Argument("--fit", "fit", "Between measured counts: interpolation, amdahl or power-law.",
-                 parse=str),
-        Argument("--extrapolate", "extrapolate", "Use the fitted model outside measured counts.",
-                 parse=bool),
+        Argument(
+            "--fit",
+            "fit",
+            "Between measured counts: interpolation, amdahl or power-law.",
+            parse=str,
+        ),
+        Argument(
+            "--extrapolate",
+            "extrapolate",
+            "Use the fitted model outside measured counts.",
+            parse=bool,
+        ),
     ),
     default_names=_default_names,
     beside=_bound_beside,

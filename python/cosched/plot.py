@@ -56,14 +56,19 @@ def gantt(
     hatched = _estimated(schedule)
     boxes, owners = [], []
     for row in range(len(schedule)):
-        for low, high in _runs(np.sort([lanes[int(schedule.kind[row])] + u for u in schedule.units(row)])):
+        for low, high in _runs(
+            np.sort([lanes[int(schedule.kind[row])] + u for u in schedule.units(row)])
+        ):
             boxes.append((schedule.start[row], low - 0.5, schedule.end[row], high + 0.5))
             owners.append(row)
     _draw_boxes(ax, boxes, [colors[row] for row in owners], [hatched[row] for row in owners], many)
     ax.set_xlim(0, max(schedule.makespan, 1e-300))
     ax.set_ylim(ticks[-1][0] + ticks[-1][2] - 0.5, -0.5)
-    ax.set_yticks([first + (count - 1) / 2 for first, _, count in ticks] if len(ticks) > 1 else
-                  np.unique(np.linspace(0, ticks[0][2] - 1, min(ticks[0][2], 9)).astype(int)))
+    ax.set_yticks(
+        [first + (count - 1) / 2 for first, _, count in ticks]
+        if len(ticks) > 1
+        else np.unique(np.linspace(0, ticks[0][2] - 1, min(ticks[0][2], 9)).astype(int))
+    )
     if len(ticks) > 1:
         ax.set_yticklabels([name for _, name, _ in ticks])
         for first, _, _ in ticks[1:]:
@@ -104,8 +109,10 @@ def _unit_counts(schedule: Schedule) -> list[int]:
     if known is not None:
         return list(known)
     owner = np.repeat(schedule.kind, np.diff(schedule.unit_begin))
-    return [int(schedule.unit[owner == kind].max(initial=0)) + 1
-            for kind in range(int(schedule.kind.max()) + 1)]
+    return [
+        int(schedule.unit[owner == kind].max(initial=0)) + 1
+        for kind in range(int(schedule.kind.max()) + 1)
+    ]
 
 
 def _runs(units: np.ndarray) -> list[tuple[int, int]]:
@@ -126,8 +133,13 @@ def _colors(schedule: Schedule, color_by: Sequence[str] | None, ax: Axes) -> lis
     groups = list(dict.fromkeys(color_by))
     color = {group: palette[k % len(palette)] for k, group in enumerate(groups)}
     if len(groups) <= 12:
-        ax.legend(handles=[Patch(color=color[group], label=group) for group in groups],
-                  loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+        ax.legend(
+            handles=[Patch(color=color[group], label=group) for group in groups],
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            frameon=False,
+            fontsize=8,
+        )
     return [color[color_by[int(task)]] for task in schedule.task]
 
 
@@ -163,13 +175,21 @@ def _draw_boxes(ax: Axes, boxes: list, colors: list, hatched: list, many: bool) 
 
 def _label_boxes(ax: Axes, boxes: list, texts: Sequence[str]) -> None:
     """A text in each box that has room for it, cut to fit its width."""
-    figure = ax.get_figure()
-    assert figure is not None
+    figure = ax.get_figure(root=True)
+    if figure is None:
+        return
     width_inches = figure.get_size_inches()[0] * ax.get_position().width
     characters = width_inches * 72 / 4.2 / max(ax.get_xlim()[1], 1e-300)  # per second, font size 7
     for (x0, y0, x1, y1), text in zip(boxes, texts, strict=True):
         room = int((x1 - x0) * characters)
         if room >= 3:
             shown = text if len(text) <= room else text[: room - 1] + "…"
-            ax.text((x0 + x1) / 2, (y0 + y1) / 2, shown, ha="center", va="center", fontsize=7,
-                    clip_on=True)
+            ax.text(
+                (x0 + x1) / 2,
+                (y0 + y1) / 2,
+                shown,
+                ha="center",
+                va="center",
+                fontsize=7,
+                clip_on=True,
+            )

@@ -207,7 +207,7 @@ def _repaired(times: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, list
     changed = np.abs(change) > 1e-9
     if not changed.any():
         return repaired, []
-    row, column = np.unravel_index(np.argmax(np.abs(change)), change.shape)
+    row, column = map(int, np.unravel_index(np.argmax(np.abs(change)), change.shape))
     return repaired, [
         f"the monotone repair changed {int(changed.sum())} of {times.size} times, at most by "
         f"{100 * change[row, column]:+.1f}% ({names[row]} on {column + 1})"
@@ -280,9 +280,11 @@ def _dense(measured: Mapping[str, Mapping[int, float]], p: int, repair: bool) ->
 
 
 def _wide(table: io.CsvTable) -> dict[str, dict[int, float]]:
-    counts = []
+    counts: list[int] = []
     for column, text in enumerate(table.header[1:], start=1):
-        count = io.parse_integer(text, f"{table.path}: line 1, column {column + 1}", 1, MOST_PROCESSORS)
+        count = io.parse_integer(
+            text, f"{table.path}: line 1, column {column + 1}", 1, MOST_PROCESSORS
+        )
         if counts and count <= counts[-1]:
             raise InvalidInstance(
                 f"{table.path}: line 1, column {column + 1}: processor count {count} after "
@@ -398,9 +400,7 @@ def write(
 ) -> None:
     """Write a table as .csv (``task,1,2,...``) or .json; see :func:`read`."""
     if Path(path).suffix == ".json":
-        io.write_json(
-            {"times": times.tolist(), "names": list(names), "max_tasks": max_tasks}, path
-        )
+        io.write_json({"times": times.tolist(), "names": list(names), "max_tasks": max_tasks}, path)
         return
     import pandas as pd
 

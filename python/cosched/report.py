@@ -14,7 +14,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from cosched import io
-from cosched.core.compare import compare_rows, names_of
+from cosched.core.compare import compare_rows, in_order, names_of
 from cosched.core.family import Family
 from cosched.core.result import Result
 
@@ -74,8 +74,6 @@ def compare_all(
     time_limit: float | None,
 ) -> tuple[pd.DataFrame, list[Titled]]:
     """``compare`` over several instances: one table, and the best result of each instance."""
-    import pandas as pd
-
     rows: list[dict[str, Any]] = []
     best: list[Titled] = []
     with _progress() as progress:
@@ -85,7 +83,9 @@ def compare_all(
             task = progress.add_task(f"{of.name} {label}: bound", total=len(chosen))
             results = []
             for row, result in compare_rows(of, instance, chosen, seed, time_limit):
-                progress.update(task, advance=1, description=f"{of.name} {label}: {row['algorithm']}")
+                progress.update(
+                    task, advance=1, description=f"{of.name} {label}: {row['algorithm']}"
+                )
                 rows.append({**varied, **row})
                 if result is not None:
                     results.append(result)
@@ -94,9 +94,8 @@ def compare_all(
                 winner = pick(results, key=lambda result: result.value)
                 title = f"{of.name} {label}: {winner.algorithm}, {of.objective} {winner.value:.6g}"
                 best.append((title, winner))
-    table = pd.DataFrame(rows)
-    last = [column for column in table.columns if column != "message"] + ["message"]
-    return table[last], best
+    keys = [key for varied, _ in instances for key in varied]
+    return in_order(rows, keys), best
 
 
 def show_table(of: Family, frame: pd.DataFrame) -> None:
@@ -160,4 +159,4 @@ def _cell(column: str, value: Any) -> str:
         return "-"
     if column == "gap":
         return _percent(value)
-    return f"{value:.3f}" if column == "seconds" else f"{value:.6g}"
+    return f"{value:.3g}" if column == "seconds" else f"{value:.6g}"

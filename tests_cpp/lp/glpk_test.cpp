@@ -169,12 +169,15 @@ TEST(Glpk, TimeLimitReturnsABound) {
   // An equality knapsack that branch and bound cannot settle quickly.
   Model model;
   const int row = model.add_row(10001, 10001);
-  for (int j = 0; j < 40; ++j) model.add_entry(row, model.add_column(1 + j % 3, 0, 1, true), 1000 + 2 * j);
+  for (int j = 0; j < 40; ++j)
+    model.add_entry(row, model.add_column(1 + j % 3, 0, 1, true), 1000 + 2 * j);
   GlpkOptions options;
   options.time_limit = 0.05;
   const Solution solution = solve_glpk(model, options);
   EXPECT_TRUE(solution.status == Status::time_limit || solution.status == Status::infeasible);
-  if (!solution.x.empty()) { EXPECT_LE(solution.bound, solution.objective + 1e-9); }
+  if (!solution.x.empty()) {
+    EXPECT_LE(solution.bound, solution.objective + 1e-9);
+  }
 }
 
 }  // namespace

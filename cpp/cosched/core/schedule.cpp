@@ -30,9 +30,9 @@ Schedule assign_units(const std::vector<double>& start, const std::vector<double
       running.pop();
     }
     if (static_cast<int>(idle.size()) < count[task])
-      throw InvalidSchedule("task " + std::to_string(task) + " needs " + std::to_string(count[task]) +
-                            " units at " + to_text(start[task]) + " s, " +
-                            std::to_string(idle.size()) + " are idle");
+      throw InvalidSchedule("task " + std::to_string(task) + " needs " +
+                            std::to_string(count[task]) + " units at " + to_text(start[task]) +
+                            " s, " + std::to_string(idle.size()) + " are idle");
     for (int k = 0; k < count[task]; ++k) {
       held[task].push_back(idle.top());
       idle.pop();
@@ -40,8 +40,7 @@ Schedule assign_units(const std::vector<double>& start, const std::vector<double
     running.emplace(end[task], task);
   }
   Schedule schedule;
-  for (int task = 0; task < n; ++task)
-    schedule.place(task, 0, held[task], start[task], end[task]);
+  for (int task = 0; task < n; ++task) schedule.place(task, 0, held[task], start[task], end[task]);
   return schedule;
 }
 

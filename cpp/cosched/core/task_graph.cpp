@@ -39,8 +39,8 @@ TaskGraph::TaskGraph(int tasks, const std::vector<Edge>& edges) {
   if (tasks < 0) throw InvalidInstance("a task graph with a negative number of tasks");
   for (std::size_t e = 0; e < edges.size(); ++e) {
     const auto [from, to] = edges[e];
-    const std::string name =
-        "edges[" + std::to_string(e) + "] = (" + std::to_string(from) + ", " + std::to_string(to) + ")";
+    const std::string name = "edges[" + std::to_string(e) + "] = (" + std::to_string(from) + ", " +
+                             std::to_string(to) + ")";
     if (from < 0 || from >= tasks || to < 0 || to >= tasks)
       throw InvalidInstance(name + ": expected task numbers in 0.." + std::to_string(tasks - 1));
     if (from == to) throw InvalidInstance(name + ": a task cannot precede itself (cycle)");

@@ -47,8 +47,8 @@ void require_monotone(const Times& times, Monotone what) {
       if (what == Monotone::times_and_work &&
           (column + 1) * t[column] < column * t[column - 1] * (1 - kMonotoneTolerance))
         throw InvalidInstance(entry(i, column, t[column]) +
-                              " is a super-linear speed-up over times[" + std::to_string(i) +
-                              ", " + std::to_string(column - 1) + "] = " + to_text(t[column - 1]) +
+                              " is a super-linear speed-up over times[" + std::to_string(i) + ", " +
+                              std::to_string(column - 1) + "] = " + to_text(t[column - 1]) +
                               ": expected work q t(q) that does not decrease "
                               "(property (2); monotone(times) repairs it)");
     }

@@ -24,7 +24,9 @@ class Times {
   /// w_i(q) = q t_i(q).
   double work(int i, int q) const { return q * row(i)[q - 1]; }
   /// row(i)[q-1] = t_i(q).
-  const double* row(int i) const { return table_.data() + static_cast<Eigen::Index>(i) * table_.cols(); }
+  const double* row(int i) const {
+    return table_.data() + static_cast<Eigen::Index>(i) * table_.cols();
+  }
   const Table& table() const { return table_; }
 
  private:

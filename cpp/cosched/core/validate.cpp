@@ -35,8 +35,8 @@ void check_shape(const Schedule& s, const Requirements& need) {
     const int units = need.units[s.kind[r]];
     for (auto u = s.unit_begin[r]; u < s.unit_begin[r + 1]; ++u)
       if (s.unit[u] < 0 || s.unit[u] >= units)
-        breach("task " + to_string(s.task[r]) + ": unit " + to_string(s.unit[u]) + " is not in 0.." +
-               to_string(units - 1));
+        breach("task " + to_string(s.task[r]) + ": unit " + to_string(s.unit[u]) +
+               " is not in 0.." + to_string(units - 1));
   }
 }
 
@@ -61,11 +61,13 @@ void check_times(const Schedule& s, const Requirements& need, const std::vector<
              " is not finite");
     const double release = need.release.empty() ? 0 : need.release[task];
     if (s.start[r] < 0 || !at_most(release, s.start[r]))
-      breach(name + " starts at " + to_text(s.start[r]) + " before its release " + to_text(release));
+      breach(name + " starts at " + to_text(s.start[r]) + " before its release " +
+             to_text(release));
     const int count = static_cast<int>(s.unit_begin[r + 1] - s.unit_begin[r]);
     const double duration = need.duration(task, s.kind[r], count);
     if (duration == kInfinity)
-      breach(name + " cannot run on " + to_string(count) + " units of type " + to_string(s.kind[r]));
+      breach(name + " cannot run on " + to_string(count) + " units of type " +
+             to_string(s.kind[r]));
     if (!close(s.start[r] + duration, s.end[r], kValidateTolerance))
       breach(name + " runs from " + to_text(s.start[r]) + " to " + to_text(s.end[r]) + " on " +
              to_string(count) + " units of type " + to_string(s.kind[r]) + ", it needs " +

@@ -137,30 +137,42 @@ bool run(Call& call) {
 
 std::string code_name(int code) {
   switch (code) {
-    case GLP_EFAIL: return "the solver failed";
-    case GLP_ESING: return "singular basis matrix";
-    case GLP_ECOND: return "ill-conditioned basis matrix";
-    case GLP_EITLIM: return "iteration limit";
-    case GLP_EINSTAB: return "numerical instability";
-    case GLP_ENOCVG: return "no convergence";
-    default: return "return code " + std::to_string(code);
+    case GLP_EFAIL:
+      return "the solver failed";
+    case GLP_ESING:
+      return "singular basis matrix";
+    case GLP_ECOND:
+      return "ill-conditioned basis matrix";
+    case GLP_EITLIM:
+      return "iteration limit";
+    case GLP_EINSTAB:
+      return "numerical instability";
+    case GLP_ENOCVG:
+      return "no convergence";
+    default:
+      return "return code " + std::to_string(code);
   }
 }
 
 Status status_of(const Call& call) {
-  if (call.code == GLP_ENOPFS) return Status::infeasible;       // presolver: no primal solution
-  if (call.code == GLP_ENODFS) return Status::unbounded;        // presolver: no dual solution
-  if (call.code == GLP_EBOUND) return Status::infeasible;       // a column with lower > upper
+  if (call.code == GLP_ENOPFS) return Status::infeasible;  // presolver: no primal solution
+  if (call.code == GLP_ENODFS) return Status::unbounded;   // presolver: no dual solution
+  if (call.code == GLP_EBOUND) return Status::infeasible;  // a column with lower > upper
   if (call.code == GLP_ETMLIM) return Status::time_limit;
   if (call.code != 0 && call.code != GLP_EMIPGAP)
     throw SolverError("GLPK: " + code_name(call.code));
   switch (call.status) {
-    case GLP_OPT: return Status::optimal;
+    case GLP_OPT:
+      return Status::optimal;
     case GLP_INFEAS:  // the interior-point method proves neither; the simplex stops here only early
-    case GLP_NOFEAS: return Status::infeasible;
-    case GLP_UNBND: return Status::unbounded;
-    case GLP_FEAS: return call.code == GLP_EMIPGAP ? Status::optimal : Status::time_limit;
-    default: throw SolverError("GLPK: status undefined after " + code_name(call.code));
+    case GLP_NOFEAS:
+      return Status::infeasible;
+    case GLP_UNBND:
+      return Status::unbounded;
+    case GLP_FEAS:
+      return call.code == GLP_EMIPGAP ? Status::optimal : Status::time_limit;
+    default:
+      throw SolverError("GLPK: status undefined after " + code_name(call.code));
   }
 }
 
@@ -235,8 +247,8 @@ Solution solve_glpk(const Model& model, const GlpkOptions& options) {
     solution.dual.clear();
     solution.reduced.clear();
   }
-  const bool has_point = solution.status == Status::optimal ||
-                         (call.integer_programme && call.status == GLP_FEAS);
+  const bool has_point =
+      solution.status == Status::optimal || (call.integer_programme && call.status == GLP_FEAS);
   if (!has_point) {
     solution.x.clear();
     solution.dual.clear();
@@ -245,8 +257,8 @@ Solution solve_glpk(const Model& model, const GlpkOptions& options) {
     return solution;
   }
   solution.objective = call.objective;
-  solution.bound = call.integer_programme && solution.status != Status::optimal ? call.bound
-                                                                                 : call.objective;
+  solution.bound =
+      call.integer_programme && solution.status != Status::optimal ? call.bound : call.objective;
   if (call.code == GLP_EMIPGAP) solution.bound = call.bound;
   return solution;
 }

@@ -13,15 +13,15 @@ namespace cosched::lp {
 
 struct GlpkOptions {
   enum class Method {
-    primal,        // GLPK's default
-    dual,          // dual simplex, primal if that fails: often several times faster
-    interior,      // no basic solution; only for small models
+    primal,    // GLPK's default
+    dual,      // dual simplex, primal if that fails: often several times faster
+    interior,  // no basic solution; only for small models
   };
   Method method = Method::dual;
-  bool presolve = true;                     // off where the basis itself matters
-  std::optional<double> time_limit;         // seconds
-  double mip_gap = 0;                       // relative gap at which the search stops
-  std::optional<int> memory_limit_mb;       // GLPK's own allocations in this thread
+  bool presolve = true;                // off where the basis itself matters
+  std::optional<double> time_limit;    // seconds
+  double mip_gap = 0;                  // relative gap at which the search stops
+  std::optional<int> memory_limit_mb;  // GLPK's own allocations in this thread
 };
 
 /// Solves the LP, or the integer programme where a column is integer.

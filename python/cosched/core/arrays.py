@@ -79,6 +79,18 @@ def seed_of(seed: Any) -> int:
     return 0 if seed is None else integer(seed, "seed", 0, 2**64 - 1)
 
 
+def time_limit_of(value: Any) -> float | None:
+    """A time limit: seconds >= 0, or None for none."""
+    if value is None:
+        return None
+    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not is_number or not value >= 0:
+        raise InvalidInstance(
+            f"time_limit = {shorten(value)}: expected seconds >= 0, or None for no limit"
+        )
+    return float(value)
+
+
 def _from_objects(raw: np.ndarray, name: str) -> np.ndarray:
     for index in np.ndindex(raw.shape):
         value = raw[index]

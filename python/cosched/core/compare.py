@@ -26,14 +26,17 @@ def compare(
     options: Mapping[str, Mapping[str, Any]] | None,
 ) -> pd.DataFrame:
     """See :meth:`cosched.core.Family.compare`."""
+    rows = compare_rows(family, instance, names, seed, time_limit, options)
+    return in_order([row for row, _ in rows])
+
+
+def in_order(rows: list[dict[str, Any]], first: Iterable[str] = ()) -> pd.DataFrame:
+    """Rows as a table: columns `first`, then ``COLUMNS``, the metrics, ``message``."""
     import pandas as pd
 
-    rows = [
-        row
-        for row, _ in compare_rows(family, instance, names, seed, time_limit, options)
-    ]
-    metrics = [key for row in rows for key in row if key not in (*COLUMNS, "message")]
-    return pd.DataFrame(rows, columns=[*COLUMNS, *dict.fromkeys(metrics), "message"])
+    known = {*first, *COLUMNS, "message"}
+    metrics = [key for row in rows for key in row if key not in known]
+    return pd.DataFrame(rows, columns=list(dict.fromkeys([*first, *COLUMNS, *metrics, "message"])))
 
 
 def compare_rows(

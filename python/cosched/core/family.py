@@ -75,9 +75,7 @@ class Family:
             found = self.resolve(name)
         return found if found is not None else _unknown("algorithm", self, name, self.algorithms)
 
-    def solve(
-        self, instance: Any, name: str, *, seed: int | None = None, **options: Any
-    ) -> Result:
+    def solve(self, instance: Any, name: str, *, seed: int | None = None, **options: Any) -> Result:
         """Run one algorithm by its public name.
 
         Parameters
@@ -255,7 +253,7 @@ def register(family_name: str, name: str, function: Algorithm) -> None:
     family(family_name).register(name, function)
 
 
-def _accepted_options(function: Algorithm) -> set[str] | None:
+def _accepted_options(function: Callable[..., Any]) -> set[str] | None:
     """Parameters after the instance; None where the function takes any keyword."""
     parameters = list(inspect.signature(function).parameters.values())[1:]
     if any(p.kind is p.VAR_KEYWORD for p in parameters):

@@ -14,6 +14,10 @@ class Instance:
 
     family: str
 
+    #: The C++ instance.
+    _core: Any
+    _memo: dict[str, Any]
+
     #: Lines that a person should read once: what a reader interpolated, repaired or skipped.
     notes: tuple[str, ...] = ()
 

@@ -128,7 +128,11 @@ class Schedule:
         rows = data.get("placements") if isinstance(data, Mapping) else None
         if not isinstance(rows, list):
             raise InvalidSchedule("expected an object with a list 'placements'")
-        task, kind, unit_begin, unit, start, end = [], [], [0], [], [], []
+        task: list[int] = []
+        kind: list[int] = []
+        unit_begin, unit = [0], list[int]()
+        start: list[float] = []
+        end: list[float] = []
         for number, row in enumerate(rows):
             where = f"placements[{number}]"
             try:

@@ -102,9 +102,9 @@ def packs_ii(
     table = np.empty((n, p))
     names = []
     for i in range(n):
-        f = serial_fractions[random.integers(len(serial_fractions))]
-        s = random.integers(len(laws))
-        o = random.integers(len(kappas))
+        f = serial_fractions[int(random.integers(len(serial_fractions)))]
+        s = int(random.integers(len(laws)))
+        o = int(random.integers(len(kappas)))
         m = np.exp(random.uniform(np.log(low), np.log(high)))
         alone = reference_time * laws[s](m) / laws[s](mean_size)
         table[i] = f * alone + (1 - f) * alone / cores + kappas[o](m, cores)

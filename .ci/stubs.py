@@ -1,0 +1,33 @@
+"""Write the type stubs of cosched._core below a folder: `python .ci/stubs.py python/cosched`."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def generate(folder: Path) -> None:
+    """Replace folder/_core by stubs of the installed extension."""
+    with tempfile.TemporaryDirectory() as scratch:
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pybind11_stubgen",
+                "cosched._core",
+                "--output-dir",
+                scratch,
+                "--numpy-array-use-type-var",
+                "--exit-code",
+            ],
+            check=True,
+            capture_output=True,
+        )
+        made = Path(scratch, "cosched", "_core")
+        shutil.rmtree(folder / "_core", ignore_errors=True)
+        shutil.copytree(made, folder / "_core")
+
+
+if __name__ == "__main__":
+    generate(Path(sys.argv[1]))

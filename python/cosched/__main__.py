@@ -1,0 +1,7 @@
+"""``python -m cosched``: the command line."""
+
+import sys
+
+from cosched.cli import main
+
+sys.exit(main())

@@ -1,0 +1,14 @@
+"""
+C++ core of cosched. Not public: use cosched.<family>.
+"""
+from __future__ import annotations
+import typing
+from . import packs
+__all__: list[str] = ['packs', 'time_limit']
+class time_limit:
+    def __enter__(self) -> None:
+        ...
+    def __exit__(self, *args) -> None:
+        ...
+    def __init__(self, seconds: typing.SupportsFloat | typing.SupportsIndex | None) -> None:
+        ...

@@ -1,0 +1,243 @@
+"""The command line: output, files, exit codes, one clear line on bad input."""
+
+import json
+import os
+import subprocess
+import sys
+
+import cosched as cs
+import pandas as pd
+import pytest
+from cosched.cli import EXAMPLES, main
+from cosched.core import FAMILIES
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "times.csv"
+    path.write_text("task,1,2,3,4\nfft,8,4.5,3.2,2.6\nlu,6,3.4,2.6,2.1\nsort,4,2.6,2,1.8\n")
+    return path
+
+
+def refused(capsys, *arguments) -> str:
+    """The single line that a bad call prints; its exit code must be 2."""
+    assert main([str(a) for a in arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("cosched: error: ")
+    assert captured.err.count("\n") == 1
+    assert len(captured.err) < 600
+    return captured.err
+
+
+def test_solve_writes_what_validate_reads(table, tmp_path, capsys):
+    out = tmp_path / "plan.json"
+    assert (
+        main(
+            [
+                "solve",
+                "packs",
+                str(table),
+                "--max-tasks",
+                "2",
+                "--algorithm",
+                "pairs",
+                "-o",
+                str(out),
+                "--plot",
+                str(tmp_path / "plan.svg"),
+            ]
+        )
+        == 0
+    )
+    assert "pairs" in capsys.readouterr().out
+    assert (tmp_path / "plan.svg").read_text().startswith("<?xml")
+    data = json.loads(out.read_text())
+    assert data["family"] == "packs"
+    assert data["value"] == pytest.approx(data["bound"]["value"])
+    assert main(["validate", "packs", str(table), str(out), "--max-tasks", "2"]) == 0
+    assert capsys.readouterr().out.startswith("valid: 3 placements")
+    assert sorted(os.listdir(tmp_path)) == ["plan.json", "plan.svg", "times.csv"]
+
+
+def test_validate_refuses_a_changed_schedule(table, tmp_path, capsys):
+    out = tmp_path / "plan.json"
+    main(["solve", "packs", str(table), "--algorithm", "optimal", "-o", str(out)])
+    capsys.readouterr()
+    data = json.loads(out.read_text())
+    for change, part in (
+        (lambda d: d["placements"].pop(), "not placed"),
+        (lambda d: d.update(value=d["value"] / 2), "states cost"),
+        (lambda d: d.update(family="dags"), "not a schedule of the family packs"),
+        (lambda d: d.update(placements=3), "placements"),
+    ):
+        broken = json.loads(json.dumps(data))
+        change(broken)
+        (tmp_path / "broken.json").write_text(json.dumps(broken))
+        line = refused(capsys, "validate", "packs", table, tmp_path / "broken.json")
+        assert part in line
+        assert "broken.json" in line
+
+
+def test_compare_several_pack_sizes(table, tmp_path, capsys):
+    for suffix in (".csv", ".json", ".md"):
+        out = tmp_path / f"table{suffix}"
+        assert (
+            main(
+                [
+                    "compare",
+                    "packs",
+                    str(table),
+                    "--max-tasks",
+                    "1,2,3",
+                    "-o",
+                    str(out),
+                    "--algorithms",
+                    "optimal",
+                    "sequential",
+                ]
+            )
+            == 0
+        )
+        assert out.stat().st_size > 100
+    frame = pd.read_csv(tmp_path / "table.csv")
+    assert list(frame.columns[:7]) == [
+        "max_tasks",
+        "algorithm",
+        "status",
+        "value",
+        "bound",
+        "gap",
+        "seconds",
+    ]
+    assert len(frame) == 6
+    best = frame[frame.algorithm == "optimal"].value
+    assert best.is_monotonic_decreasing
+    assert "sequential" in capsys.readouterr().out
+
+
+def test_bound_and_generate(tmp_path, capsys):
+    csv = tmp_path / "w.csv"
+    assert main(["generate", "packs_ii", "--seed", "1", "-o", str(csv), "--option", "tasks=5"]) == 0
+    assert cs.packs.Instance.read(csv) == cs.workloads.packs_ii(seed=1, tasks=5)
+    out = tmp_path / "b.json"
+    assert main(["bound", "packs", str(csv), "--bound", "area", "-o", str(out)]) == 0
+    assert "cost at least" in capsys.readouterr().out
+    stated = json.loads(out.read_text())["value"]
+    assert stated == cs.packs.bound(cs.packs.Instance.read(csv), "area").value
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["solve", "packs", "missing.csv", "--algorithm", "pairs"], "missing.csv: No such file"),
+        (["solve", "packs", "TABLE"], "--algorithm is missing"),
+        (["solve", "packs", "TABLE", "--algorithm", "pear"], "near: pairs"),
+        (["solve", "packs", "TABLE", "--algorithm", "pairs", "--option", "x=1"], "unknown option"),
+        (["solve", "packs", "TABLE", "--algorithm", "pairs", "--option", "x"], "KEY=VALUE"),
+        (["solve", "packs", "TABLE", "--algorithm", "pairs", "--max-tasks", "0"], "max_tasks = 0"),
+        (["solve", "packs", "TABLE", "--algorithm", "pairs", "--max-tasks", "x"], "an integer"),
+        (["solve", "packs", "TABLE", "--algorithm", "pairs", "--procs", "0"], "procs = 0"),
+        (["solve", "packs", "TABLE", "--algorithm", "pairs", "--procs", "9"], "outside"),
+        (["solve", "packs", "TABLE", "--algorithm", "pairs", "--seed", "-1"], "--seed"),
+        (["solve", "packs", "TABLE", "--algorithm", "pairs", "-o", "x.txt"], "ends in"),
+        (["solve", "packs", "TABLE", "--algorithm", "pairs", "-o", "no/x.json"], "no such folder"),
+        (["solve", "packs", "TABLE", "--algorithm", "pairs", "--plot", "x.gif"], "ends in"),
+        (["compare", "packs", "TABLE", "--time-limit", "-1"], "positive"),
+        (["compare", "packs", "TABLE", "--max-tasks", "2,,3"], "integer"),
+        (["bound", "packs", "TABLE", "--bound", "colums"], "columns"),
+        (["generate", "packs_iv", "-o", "x.csv"], "packs_ii"),
+        (["nonsense"], "nonsense"),
+        (["solve", "pax", "TABLE"], "pax"),
+        (["solve", "packs", "TABLE", "--nonsense"], "nonsense"),
+    ],
+)
+def test_bad_calls(arguments, part, table, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    line = refused(capsys, *(str(table) if a == "TABLE" else a for a in arguments))
+    assert part in line
+    assert os.listdir(tmp_path) == ["times.csv"]  # nothing half-written
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", "line 1: empty"),
+        ("task,1,2\n", "no rows"),
+        ("task,1,2\na,3\n", "line 2: 2 cells"),
+        ("task,1,2\na,3,\n", "line 2, column '2': empty cell"),
+        ("task,1,2\na,3,nan\n", "line 2, column '2': 'nan'"),
+        ("task,1,2\na,3,-2\n", "line 2, column '2': '-2'"),
+        ("task,1,2\na,3,0\n", "positive"),
+        ("task,1,2\na,3,2s\n", "'2s'"),
+        ("task,1,2\na,3,1e999\n", "'1e999'"),
+        ("task,1,2\na,3,1_0\n", "'1_0'"),
+        ("task,1,2\n\na,3,2\na,3,2\n", "line 4: task 'a' is there twice"),
+        ("task,1,2\n,3,2\n", "column 'task': empty"),
+        ("task,2,1\na,3,2\n", "increasing"),
+        ("task,0,1\na,3,2\n", "expected an integer in 1"),
+        ("task,1,two\na,3,2\n", "'two'"),
+        ("task,1," + "9" * 5000 + "\na,3,2\n", "expected an integer"),
+        ("task,1\na," + "9" * 5000 + "\n", "positive"),
+        ("task,1\na," + "9" * 10_000_000 + "\n", "line 2: field larger"),
+        ("task,1,10000000\na,3,2\n", "10000000"),
+        ("a,b\n1,2\n", "expected 'task,1,2,3,...'"),
+        ("task,processors,seconds\na,1.5,3\n", "column 'processors': '1.5'"),
+        ("task,processors,seconds\na,1,3\na,4,1\nb,2,5\nb,4,3\n", "'b' was measured on 2,4"),
+        ("\x00\x01", "line 1"),
+    ],
+    ids=lambda value: value[:20],
+)
+def test_bad_files_name_line_and_column(text, part, tmp_path, capsys):
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    line = refused(capsys, "solve", "packs", path, "--algorithm", "pairs")
+    assert part in line
+    assert "bad.csv" in line
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("{", "line 1, column 2: not JSON"),
+        ("[1]", "expected an object"),
+        ('{"times": [[1, "x"]]}', "times"),
+        ('{"times": [[1, 2]], "max_tasks": 0}', "max_tasks = 0"),
+        ('{"times": [[1, 2]], "names": ["a", "b"]}', "names has 2"),
+        ('{"times": [[' + "9" * 5000 + "]]}", "bad.json"),
+    ],
+)
+def test_bad_json(text, part, tmp_path, capsys):
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    assert part in refused(capsys, "solve", "packs", path, "--algorithm", "pairs")
+
+
+def test_non_monotone_table_is_refused_where_it_matters(tmp_path, capsys):
+    path = tmp_path / "rising.csv"
+    path.write_text("task,1,2,3\na,3,2,2.5\nb,3,2,1\n")
+    line = refused(capsys, "solve", "packs", path, "--algorithm", "pack-by-pack-9")
+    assert "times[0, 2] = 2.5" in line
+    assert main(["solve", "packs", str(path), "--algorithm", "pairs", "--max-tasks", "2"]) == 0
+
+
+def test_help_has_an_example_for_each_command(capsys):
+    assert main(["--help"]) == 0
+    listed = capsys.readouterr().out
+    for verb in EXAMPLES:
+        assert verb in listed
+        for command in ([verb], *([verb, name] for name in FAMILIES if verb != "generate")):
+            assert main([*command, "--help"]) == 0
+            assert "Example: cosched " in " ".join(capsys.readouterr().out.split())
+
+
+def test_version_and_module_entry():
+    done = subprocess.run(
+        [sys.executable, "-m", "cosched", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == cs.__version__
+
+
+def test_a_closed_pipe_is_quiet(table):
+    command = f"{sys.executable} -m cosched compare packs {table} | head -n 1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

@@ -1,0 +1,201 @@
+"""The packs family from Python: brute force, guarantees, worst cases."""
+
+import cosched as cs
+import numpy as np
+import pytest
+from support import pack_cost_by_brute_force, packs_optimum, random_times
+
+HEURISTICS = [name for name in cs.packs.ALGORITHMS if name not in ("pairs", "optimal", "ilp")]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 7])
+def test_exact_methods_equal_exhaustive_search(seed, k):
+    random = np.random.default_rng(seed)
+    inst = cs.packs.Instance(random_times(random, 6 if k < 7 else 7, 5 + seed), k)
+    best = packs_optimum(inst.times, k)
+    found = cs.packs.solve(inst, "optimal")
+    assert found.value == pytest.approx(best, rel=1e-9)
+    assert found.gap == 0
+    assert found.bound.method == "optimal"
+    if k <= 2:
+        assert cs.packs.solve(inst, "pairs").value == pytest.approx(best, rel=1e-9)
+    for name in HEURISTICS:
+        res = cs.packs.solve(inst, name, seed=seed)
+        res.schedule.validate()
+        assert res.value >= best * (1 - 1e-9)
+    for name in cs.packs.BOUNDS:
+        assert float(cs.packs.bound(inst, name)) <= best * (1 + 1e-9)
+    assert (
+        cs.packs.solve(inst, "local-search").value <= cs.packs.solve(inst, "pack-by-pack-9").value
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ilp_equals_exhaustive_search(seed):
+    random = np.random.default_rng(seed)
+    # No monotony: the integer programme does not need it.
+    inst = cs.packs.Instance(random.uniform(1, 9, (4, 4)), 3)
+    res = cs.packs.solve(inst, "ilp")
+    assert res.value == pytest.approx(packs_optimum(inst.times, 3), rel=1e-9)
+    res.schedule.validate()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pairs_needs_no_monotony(seed):
+    random = np.random.default_rng(seed)
+    inst = cs.packs.Instance(random.uniform(1, 9, (5, 6)), 2)
+    assert cs.packs.pairs(inst).value == pytest.approx(packs_optimum(inst.times, 2), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_pack(seed):
+    random = np.random.default_rng(seed)
+    n, p = int(random.integers(1, 6)), int(random.integers(6, 12))
+    times = random_times(random, n, p)
+    best = pack_cost_by_brute_force(times, range(n), p)
+    for solver in (cs.packs.one_pack, cs.packs.one_pack_dynamic_programme):
+        counts = solver(times, p)
+        assert counts.sum() <= p
+        assert times[np.arange(n), counts - 1].max() == pytest.approx(best)
+    wild = random.uniform(1, 9, (n, p))
+    counts = cs.packs.one_pack_dynamic_programme(wild, p)
+    assert wild[np.arange(n), counts - 1].max() == pytest.approx(
+        pack_cost_by_brute_force(wild, range(n), p)
+    )
+
+
+def test_one_pack_refusals():
+    with pytest.raises(cs.InfeasibleError):
+        cs.packs.one_pack([[3, 2], [3, 2], [3, 2]], 2)
+    with pytest.raises(cs.InvalidInstance, match="columns"):
+        cs.packs.one_pack([[3, 2]], 3)
+    with pytest.raises(cs.InvalidInstance, match=r"times\[0, 1\] = 4"):
+        cs.packs.one_pack([[3, 4]], 2)
+    with pytest.raises(cs.InvalidInstance, match="procs = 0"):
+        cs.packs.one_pack([[3, 2]], 0)
+    # Columns beyond procs are not used, so they may be anything.
+    assert cs.packs.one_pack([[3, 2, 9]], 2).tolist() == [2]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_pack_approx_guarantee(seed):
+    random = np.random.default_rng(100 + seed)
+    times = random_times(random, 6, 4)
+    inst = cs.packs.Instance(times)  # k = p
+    best = packs_optimum(times, 4)
+    paper = cs.packs.solve(inst, "pack-approx", reoptimise=False)
+    ours = cs.packs.solve(inst, "pack-approx")
+    assert best * (1 - 1e-9) <= ours.value <= paper.value <= 3 * best
+    paper.schedule.validate()
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_three_partition(k, seed):
+    inst = cs.workloads.three_partition(triples=3, target=24, max_tasks=k, seed=seed)
+    res = cs.packs.solve(inst, "optimal")
+    assert res.value == pytest.approx(3, rel=1e-9)  # YES: cost n / k, packs full
+    assert np.bincount(res.pack_of).tolist() == [k] * 3
+    assert float(cs.packs.bound(inst)) <= 3 * (1 + 1e-9)
+
+
+def test_metrics_by_hand():
+    # Packs {0, 1} of cost 4 and {2} of cost 2 on p = 3.
+    inst = cs.packs.Instance([[8, 4, 3], [3, 2, 1.5], [6, 3, 2]], 2)
+    res = cs.packs.make_pack(inst, [2, 1, 3], reoptimise=False)
+    assert res.cost == 6
+    assert res.pack_of[0] == res.pack_of[1] != res.pack_of[2]
+    assert res.packing_ratio == pytest.approx((8 + 3 + 6) / (3 * 6))
+    assert res.relative_cost == pytest.approx(6 / (3 + 1.5 + 2))
+    alone = (1.5 + (1.5 + 2) + (1.5 + 2 + 3)) / 3
+    assert res.relative_response_time == pytest.approx((2 + (2 + 4) + (2 + 3)) / 3 / alone)
+    assert res.schedule.to_frame().start.tolist() == [2, 2, 0]
+
+
+def test_make_pack_refusals():
+    inst = cs.packs.Instance([[8, 4, 3], [3, 2, 1.5]], 2)
+    for procs in ([1], [1, 4], [0, 1], [1, 1.5], [1, -1]):
+        with pytest.raises(cs.InvalidInstance):
+            cs.packs.make_pack(inst, procs)
+
+
+def test_pack_size_is_clamped_or_refused():
+    assert cs.packs.Instance([[3, 2]] * 4, 10**9).max_tasks == 2
+    assert cs.packs.Instance([[3, 2]] * 4).max_tasks == 2
+    for bad in (0, -1, 1.5, "2"):
+        with pytest.raises(cs.InvalidInstance, match="max_tasks"):
+            cs.packs.Instance([[3, 2]] * 4, bad)
+    assert cs.packs.solve(cs.packs.Instance([[3.0]] * 3, 5), "pairs").value == 9
+
+
+@pytest.mark.parametrize("name", cs.packs.ALGORITHMS)
+def test_smallest_instances(name):
+    for times, k in (([[3.0]], 1), ([[3.0, 2.0]], 1), ([[3.0], [4.0]], 1), ([[3.0, 2.0]] * 2, 2)):
+        inst = cs.packs.Instance(times, k)
+        res = cs.packs.solve(inst, name)
+        res.schedule.validate()
+        assert res.value <= 1.5 * cs.packs.optimal(inst).value + 1e-9 or "random" in name
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e12, 1e290])
+def test_scale_does_not_matter(scale):
+    plain = random_times(np.random.default_rng(0), 6, 4)
+    for name in cs.packs.ALGORITHMS:
+        if name in ("pairs", "ilp"):
+            continue
+        small = cs.packs.solve(cs.packs.Instance(plain, 3), name)
+        large = cs.packs.solve(cs.packs.Instance(plain * scale, 3), name)
+        assert large.value == pytest.approx(small.value * scale, rel=1e-6), name
+
+
+def test_options():
+    inst = cs.workloads.packs_ii(tasks=12, seed=4, max_tasks=4)
+    nine = cs.packs.pack_by_pack(inst)
+    each = [cs.packs.pack_by_pack(inst, epsilons=[e / 10]).value for e in range(1, 10)]
+    assert nine.value == min(each)
+    assert cs.packs.solve(inst, "pack-by-pack-1").value == each[4]
+    for bad in ([], [1.0], [-0.1], [float("nan")], ["x"]):
+        with pytest.raises(cs.InvalidInstance, match="epsilon"):
+            cs.packs.pack_by_pack(inst, epsilons=bad)
+    for name in ("random_pack", "random_proc"):
+        draw = getattr(cs.packs, name)
+        assert draw(inst, draws=9, seed=1).value <= draw(inst, draws=1, seed=1).value
+        with pytest.raises(cs.InvalidInstance, match="draws"):
+            draw(inst, draws=0)
+    with pytest.raises(cs.InvalidInstance, match="time_limit"):
+        cs.packs.optimal(inst, time_limit=-1)
+
+
+def test_a_time_limit_never_claims_a_proof():
+    inst = cs.workloads.packs_ii(tasks=40, seed=1, max_tasks=5)
+    res = cs.packs.optimal(inst, time_limit=0.05)
+    assert float(res.bound) <= res.value
+    assert res.status in ("ok", "time_limit")
+    if res.status == "time_limit":
+        assert res.bound.method == "optimal"
+    res.schedule.validate()
+
+
+def test_generators():
+    inst = cs.workloads.packs_ii(seed=1)
+    assert (inst.tasks, inst.procs) == (65, 16)
+    assert np.allclose(cs.packs.monotone(inst.times), inst.times)
+    assert cs.workloads.packs_ii(seed=1) == inst
+    assert cs.workloads.packs_ii(seed=2) != inst
+    assert (cs.workloads.packs_iii(seed=1).tasks, cs.workloads.packs_iii(seed=1).procs) == (260, 32)
+    # f = 1 without overhead on one core: no speed-up at all.
+    flat = cs.workloads.packs_ii(serial_fractions=[1.0], overheads=["log q"], seed=1)
+    assert (flat.times == flat.times[:, :1]).mean() > 0.05
+    for bad in (
+        {"tasks": 0},
+        {"nodes": 0},
+        {"serial_fractions": [2.0]},
+        {"sequential": ["m^9"]},
+        {"overheads": ["x"]},
+        {"sizes": (9, 3)},
+        {"reference_time": -1},
+        {"seed": -1},
+    ):
+        with pytest.raises(cs.InvalidInstance):
+            cs.workloads.packs_ii(**bad)
