@@ -5,8 +5,15 @@
 #include <limits>
 #include <vector>
 
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/packs/relaxation.hpp"
+
 namespace cosched::packs {
 namespace {
+
+constexpr int kMostCountRows = 64;
+constexpr std::int64_t kMostWork = 20'000'000'000;  // operations: some twenty seconds
 
 // A sum of n positive terms, each with a few roundings, is off by at most (n + 4) rounding units:
 // twice that is taken off.
@@ -39,8 +46,23 @@ double longest_bound(const Instance& instance) {
   return rounded_down(sum, instance.tasks());
 }
 
-double column_bound(const Instance& instance, std::optional<double>) {
-  return std::max(area_bound(instance), longest_bound(instance));
+double column_bound(const Instance& instance, std::optional<double> time_limit) {
+  const double simple = std::max(area_bound(instance), longest_bound(instance));
+  if (instance.max_tasks() == 1) return simple;  // exact: every task alone
+  std::optional<ScopedTimeLimit> limit;
+  if (time_limit) limit.emplace(*time_limit);
+  const auto dominates = dominance(instance.times());
+  Restrictions restrictions;
+  restrictions.counts = least_counts(instance, kMostCountRows);
+  Relaxation relaxation(instance, dominates, restrictions, first_columns(instance));
+  try {
+    Relaxation::Options options;
+    options.most_work = kMostWork;
+    relaxation.solve(options);
+  } catch (const TimeLimit&) {
+    if (!time_limit) throw;
+  }
+  return std::max(simple, relaxation.bound());
 }
 
 }  // namespace cosched::packs

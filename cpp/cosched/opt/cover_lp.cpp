@@ -1,0 +1,293 @@
+#include "cosched/opt/cover_lp.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/rng.hpp"
+
+namespace cosched::opt {
+namespace {
+
+constexpr double kPivotTolerance = 1e-9;
+constexpr double kPerturbation = 1e-6;  // of the right-hand sides, against degenerate pivots
+constexpr int kCandidates = 40;         // columns that one full scan proposes
+constexpr int kCheckInterval = 100;     // pivots between checks of the inverse
+constexpr double kResidual = 1e-9;
+
+using ColumnMajor = Eigen::Map<Eigen::MatrixXd>;
+
+}  // namespace
+
+CoverLp::CoverLp(std::vector<double> right, double artificial_cost)
+    : right_(std::move(right)), perturbed_(right_) {
+  const int m = rows();
+  Rng rng(1);  // the perturbation is part of the algorithm, not of the caller's chance
+  for (double& b : perturbed_) b *= 1 + kPerturbation * rng.uniform();
+  basis_.resize(m);
+  slack_basic_.assign(m, 0);
+  dual_.resize(m);
+  basic_value_.resize(m);
+  direction_.resize(m);
+  inverse_.assign(static_cast<std::size_t>(m) * m, 0);
+  for (int i = 0; i < m; ++i) {
+    add_column(artificial_cost, {i});
+    const bool covered = right_[i] > 0;
+    (covered ? is_basic_ : slack_basic_)[i] = 1;
+    basis_[i] = covered ? i : -1 - i;
+    inverse_[static_cast<std::size_t>(i) * m + i] = covered ? 1 : -1;
+  }
+  recompute();
+}
+
+int CoverLp::add_column(double cost, const std::vector<int>& rows,
+                        const std::vector<double>& values) {
+  cost_.push_back(cost);
+  row_.insert(row_.end(), rows.begin(), rows.end());
+  value_.insert(value_.end(), values.begin(), values.end());
+  start_.push_back(static_cast<int>(row_.size()));
+  is_basic_.push_back(0);
+  return columns() - 1;
+}
+
+int CoverLp::add_column(double cost, const std::vector<int>& rows) {
+  return add_column(cost, rows, std::vector<double>(rows.size(), 1.0));
+}
+
+double CoverLp::reduced_cost(int column) const {
+  double reduced = cost_[column];
+  for (int k = start_[column]; k < start_[column + 1]; ++k) reduced -= value_[k] * dual_[row_[k]];
+  return reduced;
+}
+
+double CoverLp::relative_reduced_cost(int column) const {
+  double gain = 0, scale = 0;
+  for (int k = start_[column]; k < start_[column + 1]; ++k) {
+    const double part = value_[k] * dual_[row_[k]];
+    gain += part;
+    scale += std::abs(part);
+  }
+  scale = std::max(cost_[column], scale);
+  return scale > 0 ? (cost_[column] - gain) / scale : 0;
+}
+
+void CoverLp::collect_candidates(double tolerance) {
+  std::vector<std::pair<double, int>> found;
+  for (int j = 0; j < columns(); ++j) {
+    if (is_basic_[j]) continue;
+    const double reduced = relative_reduced_cost(j);
+    if (reduced < -tolerance) found.emplace_back(reduced, j);
+  }
+  const auto keep = std::min<std::size_t>(found.size(), kCandidates);
+  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(keep), found.end());
+  candidates_.clear();
+  for (std::size_t k = 0; k < keep; ++k) candidates_.push_back(found[k].second);
+}
+
+// Best of the proposed columns that is still worth entering; -1 when none is.
+int CoverLp::best_candidate(double tolerance) {
+  int best = -1;
+  double least = -tolerance;
+  std::size_t kept = 0;
+  for (const int j : candidates_) {
+    if (is_basic_[j]) continue;
+    const double reduced = relative_reduced_cost(j);
+    if (reduced >= -tolerance) continue;
+    candidates_[kept++] = j;
+    if (reduced < least) {
+      least = reduced;
+      best = j;
+    }
+  }
+  candidates_.resize(kept);
+  return best;
+}
+
+// A variable that improves the objective: a slack of negative dual value before any column, so
+// that prices stay non-negative; kNone when there is none.
+constexpr int kNone = std::numeric_limits<int>::max();
+
+int CoverLp::entering(double tolerance) {
+  double largest = 0;
+  for (const double y : dual_) largest = std::max(largest, std::abs(y));
+  int slack = -1;
+  double least = -tolerance * largest;
+  for (int i = 0; i < rows(); ++i)
+    if (!slack_basic_[i] && dual_[i] < least) {
+      least = dual_[i];
+      slack = i;
+    }
+  if (slack >= 0) return -1 - slack;
+  int column = best_candidate(tolerance);
+  if (column < 0) {
+    collect_candidates(tolerance);
+    column = best_candidate(tolerance);
+  }
+  return column < 0 ? kNone : column;
+}
+
+void CoverLp::solve(double tolerance, std::int64_t max_pivots) {
+  candidates_.clear();
+  for (std::int64_t k = 0; k < max_pivots; ++k) {
+    const int variable = entering(tolerance);
+    if (variable == kNone) return;
+    if (!pivot(variable)) return;
+    if (k % 16 == 0) check_interrupt();
+  }
+}
+
+bool CoverLp::pivot(int variable) {
+  direction_of(variable);
+  const int row = leaving();
+  if (row < 0) return false;  // cannot happen with exact arithmetic: costs are non-negative
+  update(variable, row);
+  ++pivots_;
+  if (++since_check_ >= kCheckInterval) {
+    since_check_ = 0;
+    if (residual() > kResidual) refactor();
+  }
+  return true;
+}
+
+// direction_ = B^-1 a.
+void CoverLp::direction_of(int variable) {
+  const int m = rows();
+  std::fill(direction_.begin(), direction_.end(), 0.0);
+  const auto add = [&](int row, double value) {
+    const double* column = &inverse_[static_cast<std::size_t>(row) * m];
+    for (int i = 0; i < m; ++i) direction_[i] += value * column[i];
+  };
+  if (is_slack(variable)) {
+    add(slack_row(variable), -1);
+  } else {
+    for (int k = start_[variable]; k < start_[variable + 1]; ++k) add(row_[k], value_[k]);
+  }
+}
+
+// Ratio test; among ratios equal up to rounding, the largest pivot.
+int CoverLp::leaving() const {
+  const int m = rows();
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < m; ++i)
+    if (direction_[i] > kPivotTolerance)
+      least = std::min(least, (std::max(basic_value_[i], 0.0) + 1e-10) / direction_[i]);
+  int best = -1;
+  for (int i = 0; i < m; ++i)
+    if (direction_[i] > kPivotTolerance && std::max(basic_value_[i], 0.0) / direction_[i] <= least &&
+        (best < 0 || direction_[i] > direction_[best]))
+      best = i;
+  return best;
+}
+
+void CoverLp::update(int variable, int row) {
+  const int m = rows();
+  const double reduced =
+      is_slack(variable) ? dual_[slack_row(variable)] : reduced_cost(variable);
+  const double pivot_value = direction_[row];
+  const double step = std::max(basic_value_[row], 0.0) / pivot_value;
+  for (int i = 0; i < m; ++i) basic_value_[i] -= step * direction_[i];
+  basic_value_[row] = step;
+  for (int c = 0; c < m; ++c) {
+    double* column = &inverse_[static_cast<std::size_t>(c) * m];
+    if (column[row] == 0) continue;
+    const double factor = column[row] / pivot_value;
+    for (int i = 0; i < m; ++i) column[i] -= factor * direction_[i];
+    column[row] = factor;
+    dual_[c] += reduced * factor;
+  }
+  const int out = basis_[row];
+  (is_slack(out) ? slack_basic_[slack_row(out)] : is_basic_[out]) = 0;
+  (is_slack(variable) ? slack_basic_[slack_row(variable)] : is_basic_[variable]) = 1;
+  basis_[row] = variable;
+}
+
+// max_i |(B x_B - b)_i|.
+double CoverLp::residual() const {
+  std::vector<double> left(rows(), 0.0);
+  for (int r = 0; r < rows(); ++r) {
+    const int variable = basis_[r];
+    if (is_slack(variable)) {
+      left[slack_row(variable)] -= basic_value_[r];
+    } else {
+      for (int k = start_[variable]; k < start_[variable + 1]; ++k)
+        left[row_[k]] += value_[k] * basic_value_[r];
+    }
+  }
+  double worst = 0;
+  for (int i = 0; i < rows(); ++i)
+    worst = std::max(worst, std::abs(left[i] - perturbed_[i]));
+  return worst;
+}
+
+void CoverLp::refactor() {
+  const int m = rows();
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(m, m);
+  for (int r = 0; r < m; ++r) {
+    const int variable = basis_[r];
+    if (is_slack(variable)) {
+      matrix(slack_row(variable), r) = -1;
+    } else {
+      for (int k = start_[variable]; k < start_[variable + 1]; ++k)
+        matrix(row_[k], r) = value_[k];
+    }
+  }
+  ColumnMajor(inverse_.data(), m, m) = matrix.partialPivLu().inverse();
+  recompute();
+}
+
+// Basic values and dual values from the inverse.
+void CoverLp::recompute() {
+  const int m = rows();
+  Eigen::VectorXd costs(m);
+  for (int r = 0; r < m; ++r) costs[r] = is_slack(basis_[r]) ? 0 : cost_[basis_[r]];
+  const ColumnMajor inverse(inverse_.data(), m, m);
+  const Eigen::Map<const Eigen::VectorXd> right(perturbed_.data(), m);
+  Eigen::Map<Eigen::VectorXd>(basic_value_.data(), m) = inverse * right;
+  Eigen::Map<Eigen::VectorXd>(dual_.data(), m) = inverse.transpose() * costs;
+}
+
+double CoverLp::objective() const {
+  double sum = 0;
+  for (int i = 0; i < rows(); ++i) sum += right_[i] * dual_[i];
+  return sum;
+}
+
+std::vector<double> CoverLp::solution() const {
+  std::vector<double> x(columns(), 0);
+  for (int r = 0; r < rows(); ++r)
+    if (!is_slack(basis_[r])) x[basis_[r]] = std::max(0.0, basic_value_[r]);
+  return x;
+}
+
+std::vector<int> CoverLp::purge(double above) {
+  std::vector<int> number(columns(), -1);
+  int kept = 0;
+  std::vector<int> start{0};
+  std::size_t length = 0;
+  for (int j = 0; j < columns(); ++j) {
+    if (j >= rows() && !is_basic_[j] && relative_reduced_cost(j) > above) continue;
+    number[j] = kept;
+    cost_[kept] = cost_[j];
+    is_basic_[kept] = is_basic_[j];
+    ++kept;
+    for (int k = start_[j]; k < start_[j + 1]; ++k, ++length) {
+      row_[length] = row_[k];
+      value_[length] = value_[k];
+    }
+    start.push_back(static_cast<int>(length));
+  }
+  cost_.resize(kept);
+  is_basic_.resize(kept);
+  row_.resize(length);
+  value_.resize(length);
+  start_ = std::move(start);
+  for (int& variable : basis_)
+    if (!is_slack(variable)) variable = number[variable];
+  candidates_.clear();
+  return number;
+}
+
+}  // namespace cosched::opt

@@ -1,0 +1,81 @@
+// Linear covering programme that grows by columns: the restricted master of column generation.
+//
+//   minimise c x   subject to   A x >= b,  x >= 0        (c >= 0)
+//
+// A primal simplex that keeps its basis between calls: after new columns a few pivots restore
+// optimality.  lp::solve_glpk creates and deletes its problem in each call, so every round would
+// start from nothing; the packs benchmark prints both times.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace cosched::opt {
+
+class CoverLp {
+ public:
+  /// A programme with these right-hand sides b.  Column i, of cost `artificial_cost`, covers row i
+  /// alone: the first basis, and a price that makes an infeasible programme visible.  (A row with
+  /// b_i <= 0 starts with its slack instead.)
+  CoverLp(std::vector<double> right, double artificial_cost);
+
+  /// Returns the column's number.  `rows` are distinct; cost >= 0.
+  int add_column(double cost, const std::vector<int>& rows, const std::vector<double>& values);
+  int add_column(double cost, const std::vector<int>& rows);  // values 1
+
+  /// Pivots until no column has a relative reduced cost below -tolerance (the usual end), or
+  /// `max_pivots` are done.  Numerical trouble ends the call too: dual() is then only
+  /// approximate, which column generation forgives because its bound is re-derived by pricing.
+  void solve(double tolerance, std::int64_t max_pivots);
+
+  /// y >= 0, a value a row.
+  const std::vector<double>& dual() const { return dual_; }
+  /// sum_i b_i y_i: the objective when solve() has reached the optimum.
+  double objective() const;
+  /// Values of the columns; what slack and perturbation leave negative is 0.
+  std::vector<double> solution() const;
+
+  /// Drops columns that are not basic and have a relative reduced cost above `above`; the artificial
+  /// columns stay.  Returns the new number of each old column, or -1.
+  std::vector<int> purge(double above);
+
+  int rows() const { return static_cast<int>(right_.size()); }
+  int columns() const { return static_cast<int>(cost_.size()); }
+  double cost(int column) const { return cost_[column]; }
+  /// Rows with a coefficient in `column`.
+  const int* begin(int column) const { return row_.data() + start_[column]; }
+  const int* end(int column) const { return row_.data() + start_[column + 1]; }
+  double reduced_cost(int column) const;
+  std::int64_t pivots() const { return pivots_; }
+
+ private:
+  bool is_slack(int variable) const { return variable < 0; }
+  int slack_row(int variable) const { return -1 - variable; }
+  double relative_reduced_cost(int column) const;
+  void collect_candidates(double tolerance);
+  int best_candidate(double tolerance);
+  int entering(double tolerance);
+  bool pivot(int variable);
+  void direction_of(int variable);
+  int leaving() const;
+  void update(int variable, int row);
+  void refactor();
+  void recompute();
+  double residual() const;
+
+  std::vector<double> right_, perturbed_;
+  std::vector<double> cost_;
+  std::vector<int> start_{0}, row_;
+  std::vector<double> value_;
+
+  std::vector<int> basis_;      // variable of each basis row; slack of row i = -1 - i
+  std::vector<char> is_basic_;  // a column
+  std::vector<char> slack_basic_;
+  std::vector<double> inverse_;  // of the basis matrix, column-major
+  std::vector<double> basic_value_, dual_, direction_;
+  std::vector<int> candidates_;
+  std::int64_t pivots_ = 0;
+  int since_check_ = 0;
+};
+
+}  // namespace cosched::opt
