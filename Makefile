@@ -65,7 +65,7 @@ build: .venv/installed.stamp ## build the extension and install the package into
 demo: build ## the main job: compare all algorithms, on real measurements where they are there
 	@mkdir -p out
 	@if [ -f "$(SPEEDUP)" ]; then \
-	  $(BIN)/cosched compare packs "$(SPEEDUP)" --procs 16 --max-tasks 2,3,4,16 --extrapolate \
+	  $(BIN)/cosched compare packs "$(SPEEDUP)" --procs 16 --max-tasks 2,3,4,16 --fit amdahl --extrapolate \
 	    --plot out/packs.png -o out/packs.md; \
 	else \
 	  $(BIN)/cosched generate packs_ii --seed 0 -o out/packs_ii.csv && \
@@ -85,8 +85,8 @@ test-cpp: build/tests/configured.stamp
 	@tail -n 5 build/ctest.log
 
 test-py: build build/tests/configured.stamp build/apt-LINT.stamp
-	$(BIN)/python -m pytest -q --doctest-modules --doctest-glob=README.md tests_py \
-	  $$($(BIN)/python -c "import cosched, os; print(os.path.dirname(cosched.__file__))") README.md
+	$(BIN)/python -m pytest -q --doctest-modules tests_py \
+	  $$($(BIN)/python -c "import cosched, os; print(os.path.dirname(cosched.__file__))")
 
 lint: .venv/dependencies.stamp build/apt-LINT.stamp ## ruff, mypy, clang-format
 	$(BIN)/ruff check python tests_py

@@ -167,8 +167,9 @@ def _draw_boxes(ax: Axes, boxes: list, colors: list, hatched: list, many: bool) 
                 facecolors=[colors[k] for k in chosen],
                 edgecolors="none" if many else "black",
                 linewidths=0.6,
-                hatch="///" if with_hatch else None,
-                alpha=0.85,
+                hatch="//" if with_hatch else None,
+                hatchcolor=(1, 1, 1, 0.55),
+                alpha=0.9,
             )
         )
 

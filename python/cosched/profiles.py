@@ -221,7 +221,7 @@ def _summary(origin: np.ndarray, fit: str) -> str:
         text += f", {inside} {'interpolated' if fit == 'interpolation' else 'fitted'}"
     if outside:
         text += f", {outside} extrapolated"
-    return text + (f" ({fit}; marked * in the picture)" if inside or outside else "")
+    return text + (f" ({fit}; hatched in the picture)" if inside or outside else "")
 
 
 def _list(counts: Iterable[int]) -> str:

@@ -108,9 +108,9 @@ def show_table(of: Family, frame: pd.DataFrame) -> None:
     for _, row in frame.iterrows():
         table.add_row(*(_cell(column, row[column]) for column in shown))
     _console().print(table)
-    for _, row in frame.iterrows():
-        if row["message"]:
-            print(f"{row['algorithm']}: {row['status']}: {row['message']}")
+    reasons = frame.loc[frame.message != "", ["algorithm", "status", "message"]]
+    for name, status, message in reasons.drop_duplicates().itertuples(index=False):
+        print(f"{name}: {status}: {message}")
 
 
 def write_result(result: Result, found: dict[str, Any], path: str | PathLike[str]) -> None:

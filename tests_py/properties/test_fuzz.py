@@ -7,76 +7,9 @@ new one. The work is in a process of its own: a crash is a failed test, not a de
 import os
 import subprocess
 import sys
+from pathlib import Path
 
-FUZZER = r"""
-import faulthandler, random, sys, time
-import numpy as np
-import cosched as cs
-from cosched import _core
-
-faulthandler.enable()
-seed, seconds = int(sys.argv[1]), float(sys.argv[2])
-rnd = random.Random(seed)
-NUMBERS = [0, 1, -1, 2, 3, 7, 16, 1.5, -0.0, 1e-300, 5e-324, 1e300, 1.7e308, float("nan"),
-           float("inf"), -float("inf"), 2**31 - 1, 2**31, 2**63 - 1, -2**63, 2**64, 10**400,
-           True, None, "", "1", "x" * 1000, b"1", 1j, [], {}, np.nan, np.int8(3), np.float32(2)]
-
-def number():
-    return rnd.choice(NUMBERS) if rnd.random() < 0.4 else rnd.uniform(0.1, 9)
-
-def table(depth=2):
-    kind = rnd.random()
-    n, p = rnd.randrange(0, 7), rnd.randrange(0, 9)
-    if kind < 0.5:
-        return np.sort(np.abs(np.random.default_rng(rnd.getrandbits(32)).normal(5, 3, (n, p))) + 0.1)[:, ::-1]
-    if kind < 0.7:
-        return [[number() for _ in range(p)] for _ in range(n)]
-    if kind < 0.8:
-        return np.full((n, p), number(), dtype=object)
-    if kind < 0.9:
-        return np.random.default_rng(0).random((n, p, 2)[: rnd.randrange(1, 4)])
-    return number()
-
-def ints(n):
-    return [rnd.choice(NUMBERS) if rnd.random() < 0.1 else rnd.randrange(-1, 9) for _ in range(n)]
-
-def one(rounds):
-    packs = cs.packs
-    inst = packs.Instance(table(), number() if rnd.random() < 0.3 else rnd.randrange(1, 9))
-    n = inst.tasks
-    calls = [
-        lambda: packs.solve(inst, rnd.choice([a for a in packs.ALGORITHMS if a != "ilp"]),
-                            seed=number() if rnd.random() < 0.2 else rnd.getrandbits(40)),
-        lambda: packs.solve(inst, "ilp", time_limit=0.05),
-        lambda: packs.solve(inst, "optimal", time_limit=number()),
-        lambda: packs.solve(inst, "local-search", work=number()),
-        lambda: packs.pack_by_pack(inst, epsilons=[number(), number()]),
-        lambda: packs.random_pack(inst, draws=rnd.choice([1, 2, 0, -1, 1.5, "x", None])),
-        lambda: packs.make_pack(inst, ints(n), reoptimise=rnd.random() < 0.5),
-        lambda: packs.one_pack(table(), rnd.randrange(-1, 9)),
-        lambda: packs.one_pack_dynamic_programme(table(), rnd.randrange(-1, 9)),
-        lambda: packs.monotone(table()),
-        lambda: packs.bound(inst, rnd.choice(list(packs.BOUNDS))),
-        lambda: cs.Schedule(inst, ints(n), ints(n), ints(n + 1), ints(n), ints(n), ints(n)).validate(),
-        lambda: cs.Schedule(inst, range(n), [0] * n, range(n + 1), ints(n), ints(n), ints(n)).validate(),
-        lambda: cs.Schedule.from_dict(inst, {"placements": [{"task": number(), "units": ints(2),
-                                      "start": number(), "end": number()} for _ in range(n)]}).validate(),
-        lambda: _core.packs.schedule(inst._core, np.array([rnd.randrange(-1, 9) for _ in range(n)]),
-                                     np.array([rnd.randrange(-1, 2**40) for _ in range(n)])),
-    ]
-    rnd.choice(calls)()
-
-end, rounds, refused = time.monotonic() + seconds, 0, 0
-while time.monotonic() < end and rounds < 10**9:
-    rounds += 1
-    try:
-        one(rounds)
-    except (cs.CoschedError, TypeError, ValueError, OverflowError) as error:
-        refused += 1
-        if not isinstance(error, (cs.CoschedError, TypeError, ValueError)) or len(str(error)) > 2000:
-            raise SystemExit(f"round {rounds} of seed {seed}: {type(error)} {str(error)[:300]}")
-print(rounds, refused)
-"""
+FUZZER = Path(__file__).with_name("fuzz_border.py")
 
 
 def test_fuzz_the_border():
@@ -84,7 +17,7 @@ def test_fuzz_the_border():
     seed = int.from_bytes(os.urandom(4), "big") if wanted else 20131
     seconds = float(wanted or 20)
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", FUZZER, str(seed), str(seconds)],
+        [sys.executable, "-W", "error", FUZZER, str(seed), str(seconds)],
         capture_output=True,
         text=True,
         timeout=seconds + 120,

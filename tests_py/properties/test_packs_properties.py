@@ -1,5 +1,7 @@
 """What must hold for every instance of packs."""
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -67,7 +69,7 @@ def test_local_search_never_loses_and_repeats(inst, seed):
 @settings(max_examples=40)
 def test_larger_packs_never_cost_more(inst):
     values = [cs.packs.optimal(inst.with_max_tasks(k)).value for k in range(1, inst.max_tasks + 2)]
-    assert all(a >= b * (1 - 1e-9) for a, b in zip(values, values[1:], strict=False))
+    assert all(a >= b * (1 - 1e-9) for a, b in pairwise(values))
 
 
 @given(st.lists(st.lists(st.floats(1e-3, 1e3), min_size=4, max_size=4), min_size=1, max_size=4))

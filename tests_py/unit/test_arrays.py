@@ -1,8 +1,9 @@
 """The border: what is no number, or no integer, is refused in one short line."""
 
-import cosched as cs
 import numpy as np
 import pytest
+
+import cosched as cs
 from cosched.core.arrays import integer, integer_array, real_array, seed_of
 from cosched.errors import shorten
 

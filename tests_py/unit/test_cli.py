@@ -5,9 +5,10 @@ import os
 import subprocess
 import sys
 
-import cosched as cs
 import pandas as pd
 import pytest
+
+import cosched as cs
 from cosched.cli import EXAMPLES, main
 from cosched.core import FAMILIES
 

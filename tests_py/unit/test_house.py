@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from support import REPO
 
 CPP = REPO / "cpp" / "cosched"

@@ -1,8 +1,9 @@
 """The packs family from Python: brute force, guarantees, worst cases."""
 
-import cosched as cs
 import numpy as np
 import pytest
+
+import cosched as cs
 from support import pack_cost_by_brute_force, packs_optimum, random_times
 
 HEURISTICS = [name for name in cs.packs.ALGORITHMS if name not in ("pairs", "optimal", "ilp")]

@@ -1,8 +1,9 @@
 """Completing measured profiles: what is kept, what is assumed, what is refused."""
 
-import cosched as cs
 import numpy as np
 import pytest
+
+import cosched as cs
 from cosched.profiles import complete
 from support import data
 

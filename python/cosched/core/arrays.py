@@ -79,16 +79,26 @@ def seed_of(seed: Any) -> int:
     return 0 if seed is None else integer(seed, "seed", 0, 2**64 - 1)
 
 
+def real(value: Any, name: str) -> float:
+    """`value` as a float (NaN and infinity pass); InvalidInstance for what is no number."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        raise InvalidInstance(f"{name} = {shorten(value)}: expected a number")
+    try:
+        return float(value)
+    except (OverflowError, TypeError):  # an integer of 400 digits, a complex number
+        raise InvalidInstance(f"{name} = {shorten(value)}: expected a number") from None
+
+
 def time_limit_of(value: Any) -> float | None:
     """A time limit: seconds >= 0, or None for none."""
     if value is None:
         return None
-    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not is_number or not value >= 0:
+    seconds = real(value, "time_limit")
+    if not seconds >= 0:
         raise InvalidInstance(
-            f"time_limit = {shorten(value)}: expected seconds >= 0, or None for no limit"
+            f"time_limit = {seconds}: expected seconds >= 0, or None for no limit"
         )
-    return float(value)
+    return seconds
 
 
 def _from_objects(raw: np.ndarray, name: str) -> np.ndarray:

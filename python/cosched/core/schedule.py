@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched.core.arrays import integer, integer_array, real_array
-from cosched.errors import InvalidInstance, InvalidSchedule, shorten
+from cosched.core.arrays import integer, integer_array, real, real_array
+from cosched.errors import InvalidInstance, InvalidSchedule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,8 +139,8 @@ class Schedule:
                 task.append(integer(row["task"], f"{where}.task", -(2**31)))
                 kind.append(integer(row.get("kind", 0), f"{where}.kind", -(2**31)))
                 unit.extend(integer(u, f"{where}.units", -(2**31)) for u in row["units"])
-                start.append(_seconds(row["start"], f"{where}.start"))
-                end.append(_seconds(row["end"], f"{where}.end"))
+                start.append(real(row["start"], f"{where}.start"))
+                end.append(real(row["end"], f"{where}.end"))
             except (KeyError, TypeError, AttributeError) as error:
                 raise InvalidSchedule(
                     f"{where}: expected task, kind, units, start and end ({error})"
@@ -149,9 +149,3 @@ class Schedule:
                 raise InvalidSchedule(str(error)) from None
             unit_begin.append(len(unit))
         return cls(instance, task, kind, unit_begin, unit, start, end)
-
-
-def _seconds(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InvalidInstance(f"{name} = {shorten(value)}: expected seconds")
-    return float(value)

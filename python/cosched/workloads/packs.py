@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cosched.core.arrays import integer, seed_of
+from cosched.core.arrays import integer, real, seed_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.packs import Instance, monotone
 
@@ -89,7 +89,7 @@ def packs_ii(
     p = integer(nodes, "nodes", 1)
     cores = integer(cores_per_node, "cores_per_node", 1) * np.arange(1, p + 1, dtype=float)
     low, high = _size_range(sizes)
-    if not 0 < reference_time < np.inf:
+    if not 0 < real(reference_time, "reference_time") < np.inf:
         raise InvalidInstance(f"reference_time = {reference_time}: expected a positive number")
     for fraction in serial_fractions:
         if not 0 <= fraction <= 1:

@@ -1,0 +1,1 @@
+"""The papers' experiments as functions: a table in, a table and pictures out."""
