@@ -167,8 +167,7 @@ def _draw_boxes(ax: Axes, boxes: list, colors: list, hatched: list, many: bool) 
                 facecolors=[colors[k] for k in chosen],
                 edgecolors="none" if many else "black",
                 linewidths=0.6,
-                hatch="//" if with_hatch else None,
-                hatchcolor=(1, 1, 1, 0.55),
+                hatch="/" if with_hatch else None,
                 alpha=0.9,
             )
         )
@@ -193,4 +192,5 @@ def _label_boxes(ax: Axes, boxes: list, texts: Sequence[str]) -> None:
                 va="center",
                 fontsize=7,
                 clip_on=True,
+                bbox={"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 1},
             )
