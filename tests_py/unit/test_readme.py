@@ -46,5 +46,5 @@ def test_links_and_make_targets_exist():
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", TEXT):
         assert (REPO / target).exists(), target
     makefile = (REPO / "Makefile").read_text()
-    for name in re.findall(r"`?make ([a-z-]+)", TEXT):
+    for name in re.findall(r"(?:`|^)make ([a-z-]+)", TEXT, flags=re.MULTILINE):
         assert re.search(rf"^{name}:", makefile, flags=re.MULTILINE), f"make {name}"
