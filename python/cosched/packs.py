@@ -20,7 +20,7 @@ the docstrings are that paper's.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -297,23 +297,26 @@ class Result(core.Result):
 
 def _result(
     instance: Instance,
+    algorithm: str,
     pack_of: np.ndarray,
     procs: np.ndarray,
     *,
     own_bound: Bound | None = None,
     status: str = "ok",
+    seed: int = 0,
 ) -> Result:
     columns = _core.packs.schedule(instance._core, pack_of, procs)
     value = _core.packs.cost(instance._core, pack_of, procs)
     for array in (pack_of, procs):
         array.flags.writeable = False
     return Result(
-        algorithm="",
+        algorithm=algorithm,
         instance=instance,
         schedule=Schedule(instance, *columns),
         value=value,
         own_bound=own_bound,
         status=status,
+        seed=seed,
         pack_of=pack_of,
         procs=procs,
     )
@@ -325,8 +328,8 @@ def _result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
     order = np.argsort(schedule.task)
     _, pack_of = np.unique(schedule.start[order], return_inverse=True)
     procs = np.diff(schedule.unit_begin)[order]
-    found = _result(instance, pack_of.astype(np.int64), procs)
-    return Result(**{**vars(found), "schedule": schedule})
+    found = _result(instance, "", pack_of.astype(np.int64), procs)
+    return replace(found, schedule=schedule)
 
 
 def monotone(times: Any) -> np.ndarray:
@@ -441,12 +444,13 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
         Wrong length, or a count outside 1..p.
     """
     counts = integer_array(procs, "procs", 1, 1)
-    return _result(instance, *_core.packs.make_pack(instance._core, counts, bool(reoptimise)))
+    found = _core.packs.make_pack(instance._core, counts, bool(reoptimise))
+    return _result(instance, "make-pack", *found)
 
 
 def sequential(instance: Instance) -> Result:
     """Each task alone on all p processors, in order: cost sum_i t_i(p). Optimal for k = 1."""
-    return _result(instance, *_core.packs.sequential(instance._core))
+    return _result(instance, "sequential", *_core.packs.sequential(instance._core))
 
 
 def pairs(instance: Instance) -> Result:
@@ -460,8 +464,8 @@ def pairs(instance: Instance) -> Result:
         max_tasks > 2.
     """
     pack_of, procs = _core.packs.pairs(instance._core)
-    found = _result(instance, pack_of, procs)
-    return _with_bound(found, Bound(found.value, "pairs"))
+    found = _result(instance, "pairs", pack_of, procs)
+    return replace(found, own_bound=Bound(found.value, "pairs"))
 
 
 def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
@@ -504,7 +508,8 @@ def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
     candidate's packs are given their optimal counts (never worse), ``reoptimise=False`` gives
     the paper's cost. The guarantee is proved for k = p only. Needs both monotony properties.
     """
-    return _result(instance, *_core.packs.pack_approx(instance._core, bool(reoptimise)))
+    found = _core.packs.pack_approx(instance._core, bool(reoptimise))
+    return _result(instance, "pack-approx", *found)
 
 
 def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) -> Result:
@@ -518,8 +523,9 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
         Co-schedules to draw (the paper: 1 or 9).
     seed : int, optional
     """
-    count = integer(draws, "draws", 1)
-    return _result(instance, *_core.packs.random_pack(instance._core, count, seed_of(seed)))
+    count, used = integer(draws, "draws", 1), seed_of(seed)
+    found = _core.packs.random_pack(instance._core, count, used)
+    return _result(instance, f"random-pack-{count}", *found, seed=used)
 
 
 def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) -> Result:
@@ -527,8 +533,9 @@ def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) 
 
     Parameters are those of :func:`random_pack`.
     """
-    count = integer(draws, "draws", 1)
-    return _result(instance, *_core.packs.random_proc(instance._core, count, seed_of(seed)))
+    count, used = integer(draws, "draws", 1), seed_of(seed)
+    found = _core.packs.random_proc(instance._core, count, used)
+    return _result(instance, f"random-proc-{count}", *found, seed=used)
 
 
 def pack_by_pack(instance: Instance, *, epsilons: Sequence[float] = _NINE) -> Result:
@@ -548,7 +555,7 @@ def pack_by_pack(instance: Instance, *, epsilons: Sequence[float] = _NINE) -> Re
     values = real_array(
         [epsilons] if isinstance(epsilons, (int, float)) else list(epsilons), "epsilons", 1
     )
-    return _result(instance, *_core.packs.pack_by_pack(instance._core, values))
+    return _result(instance, "pack-by-pack", *_core.packs.pack_by_pack(instance._core, values))
 
 
 def local_search(
@@ -572,22 +579,19 @@ def local_search(
         machine's speed).
     """
     effort = integer(work, "work", 0, 2**62)
-    limit = time_limit_of(time_limit)
-    return _result(
-        instance, *_core.packs.local_search(instance._core, seed_of(seed), effort, limit)
-    )
+    used, limit = seed_of(seed), time_limit_of(time_limit)
+    found = _core.packs.local_search(instance._core, used, effort, limit)
+    return _result(instance, "local-search", *found, seed=used)
 
 
 def _exact(instance: Instance, found: tuple, method: str) -> Result:
     pack_of, procs, lower, proved = found
     if len(pack_of) == 0:
         raise SolverError(f"{method}: the time limit came before any co-schedule")
-    result = _result(instance, pack_of, procs, status="ok" if proved else "time_limit")
-    return _with_bound(result, Bound(result.value if proved else min(lower, result.value), method))
-
-
-def _with_bound(result: Result, own: Bound) -> Result:
-    return Result(**{**vars(result), "own_bound": own})
+    status = "ok" if proved else "time_limit"
+    result = _result(instance, method, pack_of, procs, status=status)
+    least = result.value if proved else min(lower, result.value)
+    return replace(result, own_bound=Bound(least, method))
 
 
 # --- bounds -------------------------------------------------------------------------------

@@ -252,3 +252,10 @@ def test_import_is_light():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_compare_has_a_bound_even_when_the_best_one_takes_too_long():
+    inst = cs.workloads.packs_iii(seed=1, max_tasks=8)
+    table = cs.packs.compare(inst, ["sequential"], time_limit=0.2)
+    assert table.bound[0] > 0
+    assert table.gap[0] >= 0

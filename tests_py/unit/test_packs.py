@@ -200,3 +200,12 @@ def test_generators():
     ):
         with pytest.raises(cs.InvalidInstance):
             cs.workloads.packs_ii(**bad)
+
+
+def test_direct_calls_say_what_they_were():
+    inst = cs.workloads.packs_ii(tasks=8, seed=4, max_tasks=3)
+    assert cs.packs.random_pack(inst, draws=3, seed=7).seed == 7
+    assert cs.packs.random_pack(inst, draws=3).algorithm == "random-pack-3"
+    assert cs.packs.local_search(inst, seed=5).seed == 5
+    for name in ("sequential", "optimal", "local-search"):
+        assert getattr(cs.packs, name.replace("-", "_"))(inst).algorithm == name

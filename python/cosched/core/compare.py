@@ -71,11 +71,17 @@ def names_of(family: Family, instance: Any, names: Iterable[str] | None) -> list
 
 
 def _bound(family: Family, instance: Any, time_limit: float | None) -> Bound | None:
+    """The bound beside the results; a weaker one, or none, where it takes too long."""
     try:
         with _core.time_limit(time_limit):
             return family.bound_beside(instance)
-    except (TimeLimit, InvalidInstance):  # it took too long, or needs a monotone table
+    except InvalidInstance:  # it needs a monotone table, say
         return None
+    except TimeLimit:
+        stops_itself = "time_limit" in (
+            _accepted_options(family.bounds[family.default_bound]) or ()
+        )
+        return family.bound(instance, time_limit=time_limit) if stops_itself else None
 
 
 def _run(
