@@ -13,15 +13,13 @@ SPEEDUP := $(DATA)/speedup/archer_benchmarks_runs.csv
 
 APT_BUILD := g++ cmake ninja-build ccache libglpk-dev liblemon-dev libeigen3-dev python3-dev python3-venv
 APT_TEST := libgtest-dev libgmock-dev
-APT_LINT := clang-format clang-tidy
-APT_BENCH := libbenchmark-dev
-APT_FUZZ := clang libclang-rt-14-dev
+APT_LINT := clang-format
 
 SOURCES := $(shell find cpp python -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml README.md
 TEST_SOURCES := $(shell find tests_cpp -type f)
 CMAKE := cmake -G Ninja -S .
 
-.PHONY: help demo test test-cpp test-py lint stubs bench asan fuzz build clean
+.PHONY: help demo test test-cpp test-py lint stubs bench asan fuzz wheel build clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -98,7 +96,7 @@ stubs: build ## regenerate python/cosched/_core/*.pyi
 	$(BIN)/python .ci/stubs.py python/cosched
 
 # --- the rest -----------------------------------------------------------------------------
-bench: build build/apt-BENCH.stamp ## measure: ratios in one run, fixed work, fixed seeds
+bench: build ## measure: ratios in one run, fixed work, fixed seeds
 	@$(CMAKE) -B build/bench -DCOSCHED_BUILD_BENCH=ON >build/configure-bench.log 2>&1 || { tail -n 20 build/configure-bench.log >&2; exit 1; }
 	@cmake --build build/bench -j $(JOBS) >build/bench.log || { tail -n 60 build/bench.log >&2; exit 1; }
 	@for program in build/bench/tests_cpp/*_bench; do [ ! -x "$$program" ] || "$$program"; done
@@ -111,6 +109,11 @@ asan: build/apt-BUILD.stamp build/apt-TEST.stamp ## C++ tests under address and 
 
 fuzz: build ## ten minutes of random and malformed input at the C++ border
 	COSCHED_FUZZ_SECONDS=$(or $(SECONDS_OF_FUZZ),600) $(BIN)/python -m pytest -q tests_py/properties -k fuzz
+
+wheel: .venv/dependencies.stamp ## dist/: source archive, and a wheel that needs no GLPK on the system
+	$(BIN)/python -m build --no-isolation --outdir build/dist .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair -w dist build/dist/*.whl
+	cp build/dist/*.tar.gz dist/
 
 clean:
 	rm -rf build out .venv

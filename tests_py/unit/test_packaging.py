@@ -1,0 +1,72 @@
+"""What is shipped: a wheel that carries GLPK, a source archive that is complete."""
+
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from support import REPO
+
+
+def run(*command, **options):
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environment.update(options.pop("env", {}))
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+        **options,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+def test_the_wheel_brings_its_libraries(tmp_path):
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        tmp_path,
+        REPO,
+    )
+    (raw,) = tmp_path.glob("*.whl")
+    run("auditwheel", "repair", "-w", tmp_path / "repaired", raw)
+    (wheel,) = (tmp_path / "repaired").glob("*.whl")
+    run(sys.executable, "-m", "pip", "install", "--no-deps", "--target", tmp_path / "site", wheel)
+    program = (
+        "import cosched as cs\n"
+        "inst = cs.packs.Instance([[4.0, 2.5], [3.0, 1.5]], 2)\n"
+        "assert cs.packs.solve(inst, 'ilp').value == 4.0\n"  # GLPK is at work
+        "print(cs.__file__)\n"
+        "print(*{l.split()[-1] for l in open('/proc/self/maps') if 'libglpk' in l})\n"
+    )
+    site = tmp_path / "site"
+    where, glpk = run(
+        sys.executable, "-c", program, env={"PYTHONPATH": str(site)}, cwd=tmp_path
+    ).split()
+    assert Path(where).is_relative_to(site)
+    assert Path(glpk).is_relative_to(site / "cosched.libs"), "the system's GLPK was loaded"
+    assert (site / "cosched" / "py.typed").exists()
+    assert (site / "cosched" / "_core" / "packs.pyi").exists()
+
+
+def test_the_source_archive_is_complete(tmp_path):
+    if not (REPO / ".git").exists():
+        pytest.skip("compares with the files that git tracks")
+    run(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", tmp_path, REPO)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        packed = {name.split("/", 1)[1] for name in tar.getnames() if "/" in name}
+    tracked = set(run("git", "-C", REPO, "ls-files").split())
+    left_out = {name for name in tracked - packed if not name.startswith((".ci/", ".git"))}
+    assert not left_out
+    assert not {name for name in packed if name.startswith(("build/", "out/", ".venv/"))}
