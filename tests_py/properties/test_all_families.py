@@ -13,7 +13,7 @@ from cosched.core import FAMILIES, family
 #: family -> (instance, arguments of Instance.read that its file needs on the command line).
 SAMPLES = {
     "packs": lambda: (
-        cs.workloads.packs_ii(tasks=5, nodes=4, seed=1, max_tasks=2),
+        cs.workloads.packs_ii(tasks=4, nodes=4, seed=1, max_tasks=2),
         ["--max-tasks", "2"],
     ),
 }
