@@ -1,0 +1,197 @@
+"""One pack, Make-pack, and the heuristics of Section 5; local search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cosched import _core
+from cosched.core.arrays import integer, integer_array, real_array, seed_of, time_limit_of
+from cosched.errors import InvalidInstance
+from cosched.packs.instance import Instance
+from cosched.packs.result import Result, result_of_packs
+
+NINE = tuple(round(0.1 * step, 1) for step in range(1, 10))
+#: Effort of ``local-search`` by default: deterministic, no clock.
+LOCAL_SEARCH_WORK: int = _core.packs.LOCAL_SEARCH_WORK
+
+
+def one_pack(times: Any, procs: int) -> np.ndarray:
+    """Optimal processor counts when all tasks run in one pack (Algorithm 4.2).
+
+    Every task starts on one processor; the longest one gets one more, p - n times.
+
+    Parameters
+    ----------
+    times : array_like, shape (n, >= procs)
+        Non-increasing rows.
+    procs : int
+        p >= 1 processors for the pack.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (n,)
+        Counts that minimise the longest time; ties go to the lower task.
+
+    Raises
+    ------
+    InvalidInstance
+        Times increase along a row, or the table has fewer than `procs` columns.
+    InfeasibleError
+        More tasks than processors.
+
+    Notes
+    -----
+    Exact. O(p log n). :func:`one_pack_dynamic_programme` is the check, O(n p^2).
+
+    Examples
+    --------
+    >>> one_pack([[8.0, 4.0, 3.0], [2.0, 1.5, 1.0]], procs=3).tolist()
+    [2, 1]
+    """
+    table, procs = _pack_table(times, procs)
+    return _core.packs.one_pack(table, procs)
+
+
+def one_pack_dynamic_programme(times: Any, procs: int) -> np.ndarray:
+    """Like :func:`one_pack`, by dynamic programming; the table need not be monotone.
+
+    Examples
+    --------
+    >>> one_pack_dynamic_programme([[8.0, 4.0, 3.0], [2.0, 1.5, 1.0]], procs=3).tolist()
+    [2, 1]
+    """
+    table, procs = _pack_table(times, procs)
+    return _core.packs.one_pack_dynamic_programme(table, procs)
+
+
+def _pack_table(times: Any, procs: int) -> tuple[np.ndarray, int]:
+    table = real_array(times, "times", 2)
+    procs = integer(procs, "procs", 1)
+    if procs > table.shape[1]:
+        raise InvalidInstance(
+            f"procs = {procs}: times has only {table.shape[1]} columns (processor counts)"
+        )
+    return np.ascontiguousarray(table[:, :procs]), procs
+
+
+def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Result:
+    """Packs for given processor counts (Make-pack, Algorithm 4.4).
+
+    First fit by decreasing time: a task goes to the first pack with enough free processors
+    and fewer than k tasks.
+
+    Parameters
+    ----------
+    instance : Instance
+    procs : array_like of int, shape (n,)
+        Counts in 1..p.
+    reoptimise : bool
+        Give each pack the optimal counts of :func:`one_pack` afterwards (never worse; needs
+        times that do not increase with processors).
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        Wrong length, or a count outside 1..p.
+    """
+    counts = integer_array(procs, "procs", 1, 1)
+    found = _core.packs.make_pack(instance._core, counts, bool(reoptimise))
+    return result_of_packs(instance, "make-pack", *found)
+
+
+def sequential(instance: Instance) -> Result:
+    """Each task alone on all p processors, in order: cost sum_i t_i(p). Optimal for k = 1."""
+    return result_of_packs(instance, "sequential", *_core.packs.sequential(instance._core))
+
+
+def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
+    """pack-Approx (Section 4.4): a 3-approximation for k = p.
+
+    From one processor each, the longest task gets one more at a time; the best co-schedule
+    of Make-pack on the way is kept. The paper has no 1-pack step here; by default each
+    candidate's packs are given their optimal counts (never worse), ``reoptimise=False`` gives
+    the paper's cost. The guarantee is proved for k = p only. Needs both monotony properties.
+    """
+    found = _core.packs.pack_approx(instance._core, bool(reoptimise))
+    return result_of_packs(instance, "pack-approx", *found)
+
+
+def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) -> Result:
+    """Random-Pack (Section 5): packs of random size and content, 1-pack on each; best draw.
+
+    Parameters
+    ----------
+    instance : Instance
+        Times must not increase with processors.
+    draws : int
+        Co-schedules to draw (the paper: 1 or 9).
+    seed : int, optional
+    """
+    count, used = integer(draws, "draws", 1), seed_of(seed)
+    found = _core.packs.random_pack(instance._core, count, used)
+    return result_of_packs(instance, f"random-pack-{count}", *found, seed=used)
+
+
+def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) -> Result:
+    """Random-Proc (Section 5): random processor counts, Make-pack, 1-pack on each; best draw.
+
+    Parameters are those of :func:`random_pack`.
+    """
+    count, used = integer(draws, "draws", 1), seed_of(seed)
+    found = _core.packs.random_proc(instance._core, count, used)
+    return result_of_packs(instance, f"random-proc-{count}", *found, seed=used)
+
+
+def pack_by_pack(instance: Instance, *, epsilons: Sequence[float] = NINE) -> Result:
+    """pack-by-pack (Section 5), the paper's best heuristic; best over `epsilons`.
+
+    Packs of tasks of similar length: tasks whose time is within (1 - eps) of the longest are
+    packed as soon as together they ask for all processors; until then the longest task gets
+    one more. Then 1-pack on each pack.
+
+    Parameters
+    ----------
+    instance : Instance
+        Times must not increase with processors.
+    epsilons : sequence of float
+        Each in [0, 1). ``pack-by-pack-1`` is (0.5,), ``pack-by-pack-9`` is 0.1, ..., 0.9.
+    """
+    values = real_array(
+        [epsilons] if isinstance(epsilons, (int, float)) else list(epsilons), "epsilons", 1
+    )
+    return result_of_packs(
+        instance, "pack-by-pack", *_core.packs.pack_by_pack(instance._core, values)
+    )
+
+
+def local_search(
+    instance: Instance,
+    *,
+    seed: int | None = None,
+    work: int = LOCAL_SEARCH_WORK,
+    time_limit: float | None = None,
+) -> Result:
+    """Local search from the best pack-by-pack: the package's own heuristic, never worse.
+
+    Parameters
+    ----------
+    instance : Instance
+        Times must not increase with processors.
+    seed : int, optional
+    work : int
+        Effort; the result depends on instance, seed and work only.
+    time_limit : float, optional
+        Seconds after which it stops with its best so far (the result then depends on the
+        machine's speed).
+    """
+    effort = integer(work, "work", 0, 2**62)
+    used, limit = seed_of(seed), time_limit_of(time_limit)
+    found = _core.packs.local_search(instance._core, used, effort, limit)
+    return result_of_packs(instance, "local-search", *found, seed=used)

@@ -1,0 +1,229 @@
+"""The instance of packs: times on 1..p processors, and the pack size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched import _core, core
+from cosched.core import Schedule
+from cosched.core.arrays import integer, integer_array, real_array
+from cosched.errors import InvalidInstance
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Instance(core.Instance):
+    """Tasks with their times on 1..p processors, and the largest number of tasks a pack.
+
+    Parameters
+    ----------
+    times : array_like, shape (n, p)
+        ``times[i, q-1]`` = seconds of task i on q processors: positive and finite. A table
+        that is not monotone is accepted; a solver that needs monotony refuses it then
+        (:func:`monotone` repairs it).
+    max_tasks : int, optional
+        k >= 1: most tasks in a pack; clamped to min(n, p). None: min(n, p).
+    names : sequence of str, optional
+        Labels of the tasks, for tables and pictures.
+    origin : array_like of int, shape (n, p), optional
+        Where each time comes from: 0 measured (or given), 1 interpolated, 2 extrapolated.
+    notes : sequence of str, optional
+        What a reader did to the data, a line each.
+
+    Raises
+    ------
+    InvalidInstance
+        Empty, ragged or non-numeric table; an entry that is NaN, infinite or <= 0 (named by
+        row and column); max_tasks < 1.
+
+    Examples
+    --------
+    >>> inst = Instance([[4.0, 2.5], [3.0, 1.5], [1.0, 1.0]], max_tasks=2)
+    >>> inst.tasks, inst.procs, inst.max_tasks
+    (3, 2, 2)
+    >>> float(inst.times[0, 1])
+    2.5
+    """
+
+    family = "packs"
+
+    tasks: int
+    procs: int
+    max_tasks: int
+    names: tuple[str, ...]
+    origin: np.ndarray
+
+    def __init__(
+        self,
+        times: Any,
+        max_tasks: int | None = None,
+        *,
+        names: Sequence[str] | None = None,
+        origin: Any = None,
+        notes: Iterable[str] = (),
+    ) -> None:
+        table = real_array(times, "times", 2)
+        most = min(table.shape)
+        largest = most if max_tasks is None else integer(max_tasks, "max_tasks", 1, 2**63 - 1)
+        inner = _core.packs.Instance(table, max(min(largest, most), 1))
+        labels = _labels(names, len(table))
+        source = (
+            np.zeros(table.shape, dtype=np.int8)
+            if origin is None
+            else integer_array(origin, "origin", 2, 0, 2).astype(np.int8)
+        )
+        if source.shape != table.shape:
+            raise InvalidInstance(f"origin has shape {source.shape}, times has {table.shape}")
+        source.flags.writeable = False
+        self._set(
+            _core=inner,
+            tasks=inner.tasks,
+            procs=inner.procs,
+            max_tasks=inner.max_tasks,
+            names=labels,
+            origin=source,
+            notes=tuple(notes),
+        )
+
+    @property
+    def times(self) -> np.ndarray:
+        """Read-only (n, p) table of seconds; ``times[i, q-1]`` = task i on q processors."""
+        return self._core.times
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        # An instance stands for its table wherever a table is expected.
+        return np.array(self.times, dtype=dtype)
+
+    def __reduce__(self) -> tuple:
+        return _rebuild, (self.times, self.max_tasks, self.names, self.origin, self.notes)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Instance)
+            and self.max_tasks == other.max_tasks
+            and self.names == other.names
+            and np.array_equal(self.times, other.times)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<packs.Instance: {self.tasks} tasks, p = {self.procs}, k = {self.max_tasks}>"
+
+    def with_max_tasks(self, max_tasks: int | None) -> Instance:
+        """The same tasks with another pack size."""
+        return Instance(
+            self.times, max_tasks, names=self.names, origin=self.origin, notes=self.notes
+        )
+
+    @classmethod
+    def read(
+        cls,
+        path: str | PathLike[str],
+        max_tasks: int | None = None,
+        *,
+        procs: int | None = None,
+        fit: str = "interpolation",
+        extrapolate: bool = False,
+        repair: bool | None = None,
+    ) -> Self:
+        """Read profiles from a file; the format is told by the header (see `cosched.io`).
+
+        * CSV table: header ``task,1,2,3,...``, a row a task, seconds. Counts that are
+          missing from the header (``task,1,2,4,8``) are filled as below.
+        * CSV measurements: header ``task,processors,seconds``, a row a run; the best run of
+          each count is kept.
+        * CSV of benchmark runs: columns ``app, benchmark, system, nodes, time_s`` (and
+          ``metric``): a task per (app, benchmark) on the system with the most counts.
+        * JSON: ``{"times": [[...]], "names": [...], "max_tasks": k}``.
+
+        Parameters
+        ----------
+        path : path
+        max_tasks : int, optional
+            k; None: what a JSON file says, else min(n, p).
+        procs : int, optional
+            p: read the times on 1..procs only. None: the largest count in the file.
+        fit : {"interpolation", "amdahl", "power-law"}
+            How counts between measured ones are filled; see :mod:`cosched.profiles`.
+        extrapolate : bool
+            Allow the fitted model outside the measured counts. Without it, a task that
+            lacks a count that is needed is refused.
+        repair : bool, optional
+            Make the table monotone. None: only where times were measured.
+
+        Raises
+        ------
+        InvalidInstance
+            One line with file, line, column, value and what was expected.
+        OSError
+            The file cannot be read.
+        """
+        from cosched import profiles
+
+        table = profiles.read(path, procs=procs, fit=fit, extrapolate=extrapolate, repair=repair)
+        chosen = table.max_tasks if max_tasks is None else max_tasks
+        return cls(table.times, chosen, names=table.names, origin=table.origin, notes=table.notes)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the table as .csv or .json, as :meth:`read` takes it."""
+        from cosched import profiles
+
+        profiles.write(path, self.times, self.names, self.max_tasks)
+
+    def _validate(self, schedule: Schedule) -> None:
+        _core.packs.validate(
+            self._core,
+            schedule.task,
+            schedule.kind,
+            schedule.unit_begin,
+            schedule.unit,
+            schedule.start,
+            schedule.end,
+        )
+
+
+def _rebuild(times, max_tasks, names, origin, notes) -> Instance:
+    return Instance(times, max_tasks, names=names, origin=origin, notes=notes)
+
+
+def _labels(names: Sequence[str] | None, tasks: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"task {i}" for i in range(tasks))
+    labels = tuple(map(str, names))
+    if len(labels) != tasks:
+        raise InvalidInstance(f"names has {len(labels)} entries for {tasks} tasks")
+    return labels
+
+
+def monotone(times: Any) -> np.ndarray:
+    """Repair a table so that time never rises and work q t(q) never falls with processors.
+
+    First t(q+1) <= t(q), by never using more processors than the best so far; then
+    t(q+1) is raised to q t(q) / (q+1) where the speed-up is super-linear. O(n p).
+
+    Parameters
+    ----------
+    times : array_like, shape (n, p)
+        Positive seconds.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, p)
+
+    Raises
+    ------
+    InvalidInstance
+        As for :class:`Instance`.
+
+    Examples
+    --------
+    >>> monotone([[8.0, 3.0, 5.0]]).tolist()
+    [[8.0, 4.0, 3.0]]
+    """
+    return _core.packs.monotone(real_array(times, "times", 2))

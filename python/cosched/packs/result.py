@@ -1,0 +1,95 @@
+"""The result of packs: packs, processor counts, and the paper's measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from cosched import _core, core
+from cosched.core import Bound, Schedule
+from cosched.packs.instance import Instance
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Result(core.Result):
+    """A co-schedule. ``value`` is its cost (s).
+
+    Attributes
+    ----------
+    pack_of, procs : numpy.ndarray of int, shape (n,)
+        Pack and number of processors of each task. Packs run in increasing cost, equal
+        costs in increasing number, as the mean response time has them.
+    """
+
+    family: ClassVar[str] = "packs"
+
+    pack_of: np.ndarray
+    procs: np.ndarray
+
+    @property
+    def cost(self) -> float:
+        """Sum over packs of the longest time in it (s)."""
+        return self.value
+
+    @property
+    def packing_ratio(self) -> float:
+        """Work / (p x cost), 0..1: 1 means no idle processor."""
+        return _core.packs.packing_ratio(self.instance._core, self.pack_of, self.procs)
+
+    @property
+    def relative_cost(self) -> float:
+        """Cost / cost of running each task alone on all processors."""
+        return _core.packs.relative_cost(self.instance._core, self.pack_of, self.procs)
+
+    @property
+    def relative_response_time(self) -> float:
+        """Mean response time / that of each task alone on all processors, shortest first."""
+        return _core.packs.relative_response_time(self.instance._core, self.pack_of, self.procs)
+
+    def metrics(self) -> dict[str, float]:
+        """Packing ratio, relative cost, relative response time, number of packs."""
+        return {
+            "packing_ratio": self.packing_ratio,
+            "relative_cost": self.relative_cost,
+            "relative_response_time": self.relative_response_time,
+            "packs": int(self.pack_of.max()) + 1,
+        }
+
+
+def result_of_packs(
+    instance: Instance,
+    algorithm: str,
+    pack_of: np.ndarray,
+    procs: np.ndarray,
+    *,
+    own_bound: Bound | None = None,
+    status: str = "ok",
+    seed: int = 0,
+) -> Result:
+    columns = _core.packs.schedule(instance._core, pack_of, procs)
+    value = _core.packs.cost(instance._core, pack_of, procs)
+    for array in (pack_of, procs):
+        array.flags.writeable = False
+    return Result(
+        algorithm=algorithm,
+        instance=instance,
+        schedule=Schedule(instance, *columns),
+        value=value,
+        own_bound=own_bound,
+        status=status,
+        seed=seed,
+        pack_of=pack_of,
+        procs=procs,
+    )
+
+
+def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
+    """Packs are read off the starts: tasks that start together are a pack."""
+    schedule.validate()
+    order = np.argsort(schedule.task)
+    _, pack_of = np.unique(schedule.start[order], return_inverse=True)
+    procs = np.diff(schedule.unit_begin)[order]
+    found = result_of_packs(instance, "", pack_of.astype(np.int64), procs)
+    return replace(found, schedule=schedule)
