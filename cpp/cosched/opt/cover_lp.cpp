@@ -63,14 +63,15 @@ double CoverLp::reduced_cost(int column) const {
   return reduced;
 }
 
+// Relative to the column's cost, or to what it exchanges if it costs nothing.
 double CoverLp::relative_reduced_cost(int column) const {
-  double gain = 0, scale = 0;
+  double gain = 0, exchanged = 0;
   for (int k = start_[column]; k < start_[column + 1]; ++k) {
     const double part = value_[k] * dual_[row_[k]];
     gain += part;
-    scale += std::abs(part);
+    exchanged += std::abs(part);
   }
-  scale = std::max(cost_[column], scale);
+  const double scale = cost_[column] > 0 ? cost_[column] : exchanged;
   return scale > 0 ? (cost_[column] - gain) / scale : 0;
 }
 
@@ -129,20 +130,31 @@ int CoverLp::entering(double tolerance) {
   return column < 0 ? kNone : column;
 }
 
-void CoverLp::solve(double tolerance, std::int64_t max_pivots) {
+bool CoverLp::solve(double tolerance, std::int64_t max_pivots) {
   candidates_.clear();
-  for (std::int64_t k = 0; k < max_pivots; ++k) {
+  bool fresh = false;  // the inverse was just computed from the basis itself
+  for (std::int64_t done = 0; done < max_pivots;) {
     const int variable = entering(tolerance);
-    if (variable == kNone) return;
-    if (!pivot(variable)) return;
-    if (k % 16 == 0) check_interrupt();
+    if (variable != kNone && pivot(variable)) {
+      fresh = false;
+      if (++done % 16 == 0) check_interrupt();
+      continue;
+    }
+    // Optimal, or (against theory: costs are not negative) without a leaving variable.  Believe it
+    // only of prices without the pivots' rounding errors.
+    if (fresh) return variable == kNone;
+    recompute();
+    if ((variable != kNone || residual() > kResidual || dual_residual() > kResidual) && !refactor())
+      return false;
+    fresh = true;
   }
+  return false;
 }
 
 bool CoverLp::pivot(int variable) {
   direction_of(variable);
   const int row = leaving();
-  if (row < 0) return false;  // cannot happen with exact arithmetic: costs are non-negative
+  if (row < 0) return false;
   update(variable, row);
   ++pivots_;
   if (++since_check_ >= kCheckInterval) {
@@ -176,7 +188,8 @@ int CoverLp::leaving() const {
       least = std::min(least, (std::max(basic_value_[i], 0.0) + 1e-10) / direction_[i]);
   int best = -1;
   for (int i = 0; i < m; ++i)
-    if (direction_[i] > kPivotTolerance && std::max(basic_value_[i], 0.0) / direction_[i] <= least &&
+    if (direction_[i] > kPivotTolerance &&
+        std::max(basic_value_[i], 0.0) / direction_[i] <= least &&
         (best < 0 || direction_[i] > direction_[best]))
       best = i;
   return best;
@@ -184,8 +197,7 @@ int CoverLp::leaving() const {
 
 void CoverLp::update(int variable, int row) {
   const int m = rows();
-  const double reduced =
-      is_slack(variable) ? dual_[slack_row(variable)] : reduced_cost(variable);
+  const double reduced = is_slack(variable) ? dual_[slack_row(variable)] : reduced_cost(variable);
   const double pivot_value = direction_[row];
   const double step = std::max(basic_value_[row], 0.0) / pivot_value;
   for (int i = 0; i < m; ++i) basic_value_[i] -= step * direction_[i];
@@ -217,12 +229,20 @@ double CoverLp::residual() const {
     }
   }
   double worst = 0;
-  for (int i = 0; i < rows(); ++i)
-    worst = std::max(worst, std::abs(left[i] - perturbed_[i]));
+  for (int i = 0; i < rows(); ++i) worst = std::max(worst, std::abs(left[i] - perturbed_[i]));
   return worst;
 }
 
-void CoverLp::refactor() {
+// Largest reduced cost of a basic column, relative to its parts.
+double CoverLp::dual_residual() const {
+  double worst = 0;
+  for (const int variable : basis_)
+    if (!is_slack(variable)) worst = std::max(worst, std::abs(relative_reduced_cost(variable)));
+  return worst;
+}
+
+// False when the basis was singular to working precision.
+bool CoverLp::refactor() {
   const int m = rows();
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(m, m);
   for (int r = 0; r < m; ++r) {
@@ -230,12 +250,14 @@ void CoverLp::refactor() {
     if (is_slack(variable)) {
       matrix(slack_row(variable), r) = -1;
     } else {
-      for (int k = start_[variable]; k < start_[variable + 1]; ++k)
-        matrix(row_[k], r) = value_[k];
+      for (int k = start_[variable]; k < start_[variable + 1]; ++k) matrix(row_[k], r) = value_[k];
     }
   }
-  ColumnMajor(inverse_.data(), m, m) = matrix.partialPivLu().inverse();
+  const Eigen::MatrixXd inverse = matrix.partialPivLu().inverse();
+  if (!inverse.allFinite()) return false;
+  ColumnMajor(inverse_.data(), m, m) = inverse;
   recompute();
+  return true;
 }
 
 // Basic values and dual values from the inverse.
@@ -256,9 +278,14 @@ double CoverLp::objective() const {
 }
 
 std::vector<double> CoverLp::solution() const {
-  std::vector<double> x(columns(), 0);
-  for (int r = 0; r < rows(); ++r)
-    if (!is_slack(basis_[r])) x[basis_[r]] = std::max(0.0, basic_value_[r]);
+  const int m = rows();
+  std::vector<double> basic(m, 0.0), x(columns(), 0.0);
+  for (int i = 0; i < m; ++i) {
+    const double* column = &inverse_[static_cast<std::size_t>(i) * m];
+    for (int r = 0; r < m; ++r) basic[r] += right_[i] * column[r];
+  }
+  for (int r = 0; r < m; ++r)
+    if (!is_slack(basis_[r])) x[basis_[r]] = std::max(0.0, basic[r]);
   return x;
 }
 

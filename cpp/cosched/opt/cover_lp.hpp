@@ -23,20 +23,21 @@ class CoverLp {
   int add_column(double cost, const std::vector<int>& rows, const std::vector<double>& values);
   int add_column(double cost, const std::vector<int>& rows);  // values 1
 
-  /// Pivots until no column has a relative reduced cost below -tolerance (the usual end), or
-  /// `max_pivots` are done.  Numerical trouble ends the call too: dual() is then only
-  /// approximate, which column generation forgives because its bound is re-derived by pricing.
-  void solve(double tolerance, std::int64_t max_pivots);
+  /// Pivots until no column has a relative reduced cost below -tolerance: true.  False when
+  /// `max_pivots` are done or numerical trouble ends the call: dual() is then only approximate,
+  /// which column generation forgives, because its bound is re-derived by pricing.
+  bool solve(double tolerance, std::int64_t max_pivots);
 
   /// y >= 0, a value a row.
   const std::vector<double>& dual() const { return dual_; }
   /// sum_i b_i y_i: the objective when solve() has reached the optimum.
   double objective() const;
-  /// Values of the columns; what slack and perturbation leave negative is 0.
+  /// Values of the columns for the right-hand sides as given (the pivots perturb them against
+  /// ties); what rounding leaves negative is 0.  O(m^2).
   std::vector<double> solution() const;
 
-  /// Drops columns that are not basic and have a relative reduced cost above `above`; the artificial
-  /// columns stay.  Returns the new number of each old column, or -1.
+  /// Drops columns that are not basic and have a relative reduced cost above `above`; the
+  /// artificial columns stay.  Returns the new number of each old column, or -1.
   std::vector<int> purge(double above);
 
   int rows() const { return static_cast<int>(right_.size()); }
@@ -59,9 +60,10 @@ class CoverLp {
   void direction_of(int variable);
   int leaving() const;
   void update(int variable, int row);
-  void refactor();
+  bool refactor();
   void recompute();
   double residual() const;
+  double dual_residual() const;
 
   std::vector<double> right_, perturbed_;
   std::vector<double> cost_;

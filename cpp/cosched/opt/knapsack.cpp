@@ -38,8 +38,7 @@ double CardinalityKnapsack::without_limit(const std::vector<KnapsackItem>& items
   std::fill(cells_.begin(), cells_.begin() + static_cast<std::ptrdiff_t>(width), 0.0);
   for (std::size_t j = 0; j < items.size(); ++j) {
     const double* from = &cells_[j * width];
-    add_item(from, from, &cells_[(j + 1) * width], capacity, items[j].weight,
-             items[j].value - fee);
+    add_item(from, from, &cells_[(j + 1) * width], capacity, items[j].weight, items[j].value - fee);
   }
   operations_ += static_cast<std::int64_t>(items.size() * width);
   return cells_[items.size() * width + capacity];
@@ -70,8 +69,8 @@ double CardinalityKnapsack::with_limit(const std::vector<KnapsackItem>& items, i
     double* to = &cells_[(j + 1) * layer];
     std::copy(from, from + width, to);
     for (int c = 1; c <= limit; ++c)
-      add_item(from + c * width, from + (c - 1) * width, to + c * width, capacity,
-               items[j].weight, items[j].value);
+      add_item(from + c * width, from + (c - 1) * width, to + c * width, capacity, items[j].weight,
+               items[j].value);
   }
   operations_ += static_cast<std::int64_t>(items.size() * layer);
   chosen_.clear();

@@ -1,12 +1,195 @@
 #include "cosched/packs/local_search.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/core/rng.hpp"
+#include "cosched/packs/bounds.hpp"
 #include "cosched/packs/heuristics.hpp"
+#include "cosched/packs/partition.hpp"
 
 namespace cosched::packs {
+namespace {
 
-Coschedule local_search(const Instance& instance, std::uint64_t, std::int64_t,
-                        std::optional<double>) {
-  return pack_by_pack(instance, nine_epsilons());
+// Temperatures relative to the start's mean pack cost, found on Workloads II and III.
+constexpr double kFirstTemperature = 0.015;
+constexpr double kLastTemperature = 0.0001;
+constexpr int kWindow = 30;        // tasks that are alike: neighbours in order of time
+constexpr int kMovesAPoll = 1024;  // moves between changes of temperature
+
+// -ln(u) for u in the middle of 4096 equal parts of (0, 1): how much worse a move may be, in
+// temperatures, so that it is accepted with the probability of Metropolis.
+const std::array<double, 4096>& allowances() {
+  static const std::array<double, 4096> table = [] {
+    std::array<double, 4096> values{};
+    for (std::size_t k = 0; k < values.size(); ++k)
+      values[k] = -std::log((static_cast<double>(k) + 0.5) / static_cast<double>(values.size()));
+    return values;
+  }();
+  return table;
+}
+
+class Annealing {
+ public:
+  Annealing(const Instance& instance, const Packs& start, std::uint64_t seed)
+      : instance_(instance),
+        n_(instance.tasks()),
+        partition_(instance.times(), start),
+        rng_(seed),
+        best_(start) {
+    double sum = 0;
+    for (std::size_t pack = 0; pack < start.size(); ++pack)
+      sum += partition_.cost(static_cast<int>(pack));
+    cost_ = best_cost_ = sum;
+    scale_ = sum / static_cast<double>(start.size());
+    order_by_time();
+  }
+
+  Packs run(std::int64_t work, double heat, const Deadline& deadline, double enough) {
+    const double total = std::max(deadline.remaining(), 1e-9);
+    const double first = kFirstTemperature * heat;
+    for (double done = 0; done < 1 && best_cost_ > enough;) {
+      temperature_ = scale_ * first * std::pow(kLastTemperature / first, done);
+      for (int k = 0; k < kMovesAPoll; ++k) step();
+      check_interrupt();
+      done = static_cast<double>(moves_ * kMoveWork + partition_.operations()) /
+             static_cast<double>(std::max<std::int64_t>(work, 1));
+      if (std::isfinite(total)) done = std::max(done, 1 - deadline.remaining() / total);
+    }
+    keep_best();
+    return best_;
+  }
+
+ private:
+  static constexpr std::int64_t kMoveWork = 20;
+
+  // Neighbours in this order take about as long on a few processors.
+  void order_by_time() {
+    const Times& times = instance_.times();
+    const int few = (instance_.procs() + 3) / 4;
+    by_time_.resize(n_);
+    std::iota(by_time_.begin(), by_time_.end(), 0);
+    std::stable_sort(by_time_.begin(), by_time_.end(),
+                     [&](int i, int j) { return times(i, few) > times(j, few); });
+    rank_.resize(n_);
+    for (int r = 0; r < n_; ++r) rank_[by_time_[r]] = r;
+  }
+
+  static int scaled(std::uint64_t bits32, int n) {
+    return static_cast<int>((bits32 * static_cast<std::uint64_t>(n)) >> 32);
+  }
+
+  // One random move, taken when it is not too much worse.
+  void step() {
+    ++moves_;
+    const std::uint64_t bits = rng_.bits(), choice = rng_.bits();
+    const int i = scaled(bits & 0xffffffff, n_);
+    const double allowed = temperature_ * allowances()[choice & 4095];
+    const auto kind = (choice >> 12) & 255;
+    if (kind < 4) {
+      try_move(i, partition_.empty_place(), allowed);
+    } else if (kind < 64) {
+      try_move(i, partition_.pack_of(scaled(bits >> 32, n_)), allowed);
+    } else if (kind < 128) {
+      try_exchange(i, scaled(bits >> 32, n_), allowed);
+    } else {
+      const int r = rank_[i] - kWindow + scaled(bits >> 32, 2 * kWindow + 1);
+      if (r >= 0 && r < n_) try_exchange(i, by_time_[r], allowed);
+    }
+  }
+
+  void try_move(int i, int pack, double allowed) {
+    const int from = partition_.pack_of(i), size = partition_.size(pack);
+    if (pack == from || size >= instance_.max_tasks()) return;
+    if (size == 0 && partition_.size(from) == 1) return;
+    const double saved = partition_.cost(from) - partition_.without(i) + partition_.cost(pack);
+    if (partition_.least_with(i, size) > saved + allowed) return;
+    const double change = partition_.with(pack, i) - saved;
+    if (!acceptable(change, allowed)) return;
+    keep_best_before(change);
+    partition_.move(i, pack);
+  }
+
+  void try_exchange(int i, int j, double allowed) {
+    const int pack_i = partition_.pack_of(i), pack_j = partition_.pack_of(j);
+    if (pack_i == pack_j) return;
+    // Most exchanges are of tasks too different: seen from one time each.
+    const double saved = partition_.cost(pack_i) + partition_.cost(pack_j);
+    const double least = partition_.least_with(j, partition_.size(pack_i) - 1) +
+                         partition_.least_with(i, partition_.size(pack_j) - 1);
+    if (least > saved + allowed) return;
+    const double change = partition_.replaced(i, j) + partition_.replaced(j, i) - saved;
+    if (!acceptable(change, allowed)) return;
+    keep_best_before(change);
+    partition_.exchange(i, j);
+  }
+
+  // Moves that change nothing are taken one time in four: they cost a rebuild each.
+  bool acceptable(double change, double allowed) {
+    return change == 0 ? rng_.bits() % 4 == 0 : change <= allowed;
+  }
+
+  void keep_best_before(double change) {
+    if (change > 0) keep_best();
+    cost_ += change;
+  }
+
+  void keep_best() {
+    if (!(cost_ < best_cost_)) return;
+    best_cost_ = cost_;
+    best_ = partition_.packs();
+  }
+
+  const Instance& instance_;
+  int n_;
+  Partition partition_;
+  Rng rng_;
+  std::vector<int> by_time_, rank_;
+  Packs best_;
+  double cost_ = 0, best_cost_ = 0, scale_ = 0, temperature_ = 0;
+  std::int64_t moves_ = 0;
+};
+
+void require_work(std::int64_t work) {
+  if (work < 0)
+    throw InvalidInstance("work = " + std::to_string(work) + ": expected a number >= 0");
+}
+
+}  // namespace
+
+Coschedule local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
+                        std::optional<double> time_limit) {
+  require_work(work);
+  const Deadline deadline(time_limit);
+  const Coschedule start = pack_by_pack(instance, nine_epsilons());
+  if (time_limit) time_limit = std::max(0.0, deadline.remaining());
+  const Coschedule found =
+      local_search_from(instance, members(start.pack_of), seed, work, 1, time_limit);
+  return found.cost < start.cost ? found : start;
+}
+
+Coschedule local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
+                             std::int64_t work, double heat, std::optional<double> time_limit) {
+  require_work(work);
+  const Deadline deadline(time_limit);
+  const Coschedule first = with_optimal_procs(instance.times(), start);
+  const double enough =
+      std::max(area_bound(instance), longest_bound(instance)) * (1 + kMonotoneTolerance);
+  if (instance.max_tasks() == 1 || work == 0) return first;
+  const std::int64_t total = work > std::numeric_limits<std::int64_t>::max() / instance.tasks()
+                                 ? std::numeric_limits<std::int64_t>::max()
+                                 : work * instance.tasks();
+  Annealing annealing(instance, start, seed);
+  const Coschedule found =
+      with_optimal_procs(instance.times(), annealing.run(total, heat, deadline, enough));
+  return found.cost < first.cost ? found : first;
 }
 
 }  // namespace cosched::packs

@@ -1,4 +1,5 @@
-// A heuristic better than the paper's: local search from the best pack-by-pack.
+// A heuristic better than the paper's: simulated annealing over partitions, from the best
+// pack-by-pack, with the 1-pack solver as incremental curves (partition.hpp).
 #pragma once
 
 #include <cstdint>
@@ -8,15 +9,24 @@
 
 namespace cosched::packs {
 
-/// Default amount of fixed work, in evaluated moves.
-inline constexpr std::int64_t kLocalSearchWork = 20'000'000;
+/// Default amount of fixed work: elementary operations (very roughly nanoseconds) a task.
+inline constexpr std::int64_t kLocalSearchWork = 5'000'000;
 
 /// Never costs more than pack-by-pack over nine_epsilons().  Requires property (1).
-/// The result depends on the instance, the seed and `work` only; `time_limit` (seconds) replaces
-/// `work` as the end of the search and makes it depend on the machine.
+///
+/// Moves: a task to another pack or to a new one, two tasks exchanged; an exchange is evaluated in
+/// O(log p).  The temperature falls geometrically over `work` n operations.  Without time_limit
+/// the result depends on the instance, the seed and `work` only; time_limit (seconds) may end the
+/// search earlier, and the temperature then falls with the time.  Ends at once when the cost
+/// meets longest_bound or area_bound.
 /// Throws InvalidInstance when work < 0.
 Coschedule local_search(const Instance& instance, std::uint64_t seed,
                         std::int64_t work = kLocalSearchWork,
                         std::optional<double> time_limit = std::nullopt);
+
+/// The same from given packs, which must be feasible; never worse than they.  Property (1) is not
+/// checked.  `heat` scales the first temperature: 1 = as above, less keeps closer to the start.
+Coschedule local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
+                             std::int64_t work, double heat, std::optional<double> time_limit);
 
 }  // namespace cosched::packs

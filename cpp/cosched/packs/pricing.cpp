@@ -129,8 +129,7 @@ double Pricing::descend(double limit, const Restrictions& restrictions) {
       c.need = least_need(c.row, c.need, procs_, own_limit);
       c.time = c.need <= procs_ ? c.row[c.need - 1] : 0;
     }
-    if (c.time > longest && (!restricted || c.time >= restrictions.least[c.task]))
-      longest = c.time;
+    if (c.time > longest && (!restricted || c.time >= restrictions.least[c.task])) longest = c.time;
   }
   operations_ += static_cast<std::int64_t>(candidates_.size());
   return longest;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/packs/coschedule.hpp"
 #include "cosched/packs/heuristics.hpp"
@@ -18,6 +19,8 @@ constexpr double kSmoothing = 0.8;
 constexpr double kImproving = 1e-7;  // relative reduced cost at which a column is worth adding
 constexpr double kMasterTolerance = 1e-9;
 constexpr double kArtificialCost = 100;  // times the sum of the least times
+constexpr double kNegligible = 1e-9;     // of a fractional value
+constexpr int kMostFailures = 20;  // calls of the master without an optimum or without a pivot
 constexpr std::int64_t kMostPivots = 20'000;  // a call of the master
 
 std::vector<double> least_times(const Times& times) {
@@ -120,10 +123,26 @@ void Relaxation::add_exchanges(const std::vector<std::vector<char>>& dominates) 
       for (const int i : slower[between]) indirect[i] = 1;
     for (const int i : slower[j]) {
       if (indirect[i]) continue;
-      master_.add_column(0, {j, i}, {1, -1});
-      ++exchanges_;
+      exchanges_.push_back({j, i, 0});
     }
   }
+  // Slower tasks first, so that an exchange follows those that feed it: dominance implies this
+  // order of the rows.
+  const Times& times = instance_.times();
+  std::sort(exchanges_.begin(), exchanges_.end(), [&](const Exchange& a, const Exchange& b) {
+    const double *row_a = times.row(a.task), *row_b = times.row(b.task);
+    const auto [at_a, at_b] = std::mismatch(row_a, row_a + times.procs(), row_b);
+    if (at_a != row_a + times.procs()) return *at_a > *at_b;
+    return a.task != b.task ? a.task > b.task : a.for_task < b.for_task;
+  });
+  for (const Exchange& exchange : exchanges_)
+    exchange_number_.push_back(master_.add_column(0, {exchange.for_task, exchange.task}, {1, -1}));
+}
+
+void Relaxation::start_from(const Prices& prices, double bound) {
+  best_prices_ = prices;
+  best_prices_.count.resize(restrictions_.counts.size(), 0.0);
+  bound_ = bound;
 }
 
 void Relaxation::add(const Column& column) {
@@ -156,8 +175,7 @@ Prices Relaxation::between(const Prices& master, double weight_of_best) const {
     value = weight_of_best * best + (1 - weight_of_best) * value;
   };
   for (std::size_t i = 0; i < prices.task.size(); ++i) mix(prices.task[i], best_prices_.task[i]);
-  for (std::size_t r = 0; r < prices.count.size(); ++r)
-    mix(prices.count[r], best_prices_.count[r]);
+  for (std::size_t r = 0; r < prices.count.size(); ++r) mix(prices.count[r], best_prices_.count[r]);
   return prices;
 }
 
@@ -184,8 +202,12 @@ double Relaxation::worth(const Column& column, const Prices& prices) const {
 }
 
 void Relaxation::solve(const Options& options) {
+  int failures = 0;
   for (;;) {
-    master_.solve(kMasterTolerance, kMostPivots);
+    check_interrupt();
+    const std::int64_t pivots = master_.pivots();
+    const bool solved = master_.solve(kMasterTolerance, kMostPivots);
+    if ((!solved || master_.pivots() == pivots) && ++failures > kMostFailures) return;
     const double gap = master_.objective() - bound_;
     if (bound_ >= options.cutoff || gap <= options.tolerance * master_.objective()) return;
     if (options.most_work >= 0 && work() > options.most_work) return;
@@ -218,8 +240,7 @@ bool Relaxation::separate(const Prices& master, double tolerance) {
 }
 
 void Relaxation::improve_bound(const Prices& prices, double ratio) {
-  const double bound =
-      value_of(prices) / ratio * (1 - 4 * std::numeric_limits<double>::epsilon());
+  const double bound = value_of(prices) / ratio * (1 - 4 * std::numeric_limits<double>::epsilon());
   if (!(bound > bound_)) return;  // also when prices of wildly different sizes overflowed
   bound_ = bound;
   best_prices_ = prices;
@@ -239,7 +260,7 @@ int Relaxation::add_improving(const Prices& master, std::vector<Column>& found) 
 }
 
 void Relaxation::purge() {
-  const int most = 8 * master_.rows() + exchanges_ + 2000;
+  const int most = 8 * master_.rows() + static_cast<int>(exchanges_.size()) + 2000;
   if (master_.columns() <= most) return;
   const std::vector<int> moved = master_.purge(0.02);
   std::size_t kept = 0;
@@ -251,13 +272,28 @@ void Relaxation::purge() {
   }
   columns_.resize(kept);
   number_.resize(kept);
+  kept = 0;
+  for (std::size_t e = 0; e < exchanges_.size(); ++e) {
+    if (moved[exchange_number_[e]] < 0) continue;
+    exchanges_[kept] = exchanges_[e];
+    exchange_number_[kept++] = moved[exchange_number_[e]];
+  }
+  exchanges_.resize(kept);
+  exchange_number_.resize(kept);
 }
 
-std::vector<double> Relaxation::values() const {
-  const std::vector<double> all = master_.solution();
-  std::vector<double> values;
-  for (const int number : number_) values.push_back(all[number]);
-  return values;
+std::vector<FractionalPack> Relaxation::fractional_partition() const {
+  const std::vector<double> value = master_.solution();
+  std::vector<FractionalPack> packs;
+  for (std::size_t c = 0; c < columns_.size(); ++c)
+    if (value[number_[c]] > kNegligible) packs.push_back({columns_[c], value[number_[c]]});
+  std::vector<Exchange> exchanges;
+  for (std::size_t e = 0; e < exchanges_.size(); ++e)
+    if (value[exchange_number_[e]] > kNegligible) {
+      exchanges.push_back(exchanges_[e]);
+      exchanges.back().value = value[exchange_number_[e]];
+    }
+  return cover_once(carry_out(std::move(packs), exchanges), instance_.tasks());
 }
 
 double Relaxation::artificial() const {

@@ -22,6 +22,7 @@
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/opt/cover_lp.hpp"
+#include "cosched/packs/fractional.hpp"
 #include "cosched/packs/pricing.hpp"
 
 namespace cosched::packs {
@@ -46,10 +47,14 @@ class Relaxation {
   Relaxation(const Instance& instance, const std::vector<std::vector<char>>& dominates,
              Restrictions restrictions, const std::vector<Column>& pool);
 
+  /// Starts from prices of a less restricted relaxation, with 0 for its missing count rows, and
+  /// their bound.
+  void start_from(const Prices& prices, double bound);
+
   struct Options {
-    double tolerance = 1e-5;         // relative gap between master and bound at which it ends
-    double cutoff = kInfinity;       // a bound that reaches it ends the call
-    std::int64_t most_work = -1;     // operations (about 1e9 a second); -1: no limit
+    double tolerance = 1e-5;      // relative gap between master and bound at which it ends
+    double cutoff = kInfinity;    // a bound that reaches it ends the call
+    std::int64_t most_work = -1;  // operations (about 1e9 a second); -1: no limit
   };
 
   /// Generates columns.  May be left by an exception of check_interrupt(): bound() stays valid.
@@ -59,10 +64,12 @@ class Relaxation {
   double bound() const { return bound_; }
   /// The prices that prove bound().
   const Prices& prices() const { return best_prices_; }
-  /// All packs generated (exchanges and artificial columns are not among them) with their values
-  /// in the master's solution.
+  /// The packs in the master (exchanges and artificial columns are not among them).
   const std::vector<Column>& columns() const { return columns_; }
-  std::vector<double> values() const;
+  /// The master's solution as a fractional partition: packs with values, every task covered with a
+  /// total of 1, the cost that of the master.  Exchanges are carried out in the packs, and tasks
+  /// covered too often are dropped from the longest packs with them.
+  std::vector<FractionalPack> fractional_partition() const;
   /// The master's objective: the relaxation's value when solve() ended by its tolerance.
   double master_value() const { return master_.objective(); }
   /// Total value of the artificial columns: above 0 when the restrictions leave no solution.
@@ -86,8 +93,9 @@ class Relaxation {
   opt::CoverLp master_;
   Pricing pricing_;
   std::vector<Column> columns_;
-  std::vector<int> number_;  // of each column in the master
-  int exchanges_ = 0;
+  std::vector<int> number_;           // of each column in the master
+  std::vector<Exchange> exchanges_;   // `task` by decreasing times; values unused
+  std::vector<int> exchange_number_;  // of each in the master
   Prices best_prices_;
   double bound_ = 0;
   double resolution_ = 0.01;

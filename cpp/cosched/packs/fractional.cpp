@@ -1,0 +1,70 @@
+#include "cosched/packs/fractional.hpp"
+
+#include <algorithm>
+
+namespace cosched::packs {
+namespace {
+
+constexpr double kNegligible = 1e-9;
+
+bool holds(const Column& pack, int task) {
+  return std::binary_search(pack.tasks.begin(), pack.tasks.end(), task);
+}
+
+Column without(Column pack, int task) {
+  pack.tasks.erase(std::lower_bound(pack.tasks.begin(), pack.tasks.end(), task));
+  return pack;
+}
+
+Column with(Column pack, int task) {
+  pack.tasks.insert(std::lower_bound(pack.tasks.begin(), pack.tasks.end(), task), task);
+  return pack;
+}
+
+// Replaces up to `amount` of packs[c] by `changed`; what is left stays.  Returns what was replaced.
+double replace(std::vector<FractionalPack>& packs, std::size_t c, double amount, Column changed) {
+  const double part = std::min(amount, packs[c].value);
+  if (packs[c].value - part <= kNegligible) {
+    packs[c].pack = std::move(changed);
+  } else {
+    packs[c].value -= part;
+    packs.push_back({std::move(changed), part});
+  }
+  return part;
+}
+
+}  // namespace
+
+std::vector<FractionalPack> carry_out(std::vector<FractionalPack> packs,
+                                      const std::vector<Exchange>& exchanges) {
+  for (const Exchange& exchange : exchanges) {
+    double left = exchange.value;
+    for (std::size_t c = 0, count = packs.size(); c < count && left > kNegligible; ++c)
+      if (holds(packs[c].pack, exchange.task) && !holds(packs[c].pack, exchange.for_task))
+        left -=
+            replace(packs, c, left, with(without(packs[c].pack, exchange.task), exchange.for_task));
+  }
+  return packs;
+}
+
+std::vector<FractionalPack> cover_once(std::vector<FractionalPack> packs, int tasks) {
+  for (int i = 0; i < tasks; ++i) {
+    std::vector<std::size_t> holders;
+    double excess = -1;
+    for (std::size_t c = 0; c < packs.size(); ++c)
+      if (holds(packs[c].pack, i)) {
+        holders.push_back(c);
+        excess += packs[c].value;
+      }
+    std::stable_sort(holders.begin(), holders.end(), [&](std::size_t a, std::size_t b) {
+      return packs[a].pack.length > packs[b].pack.length;
+    });
+    for (const std::size_t c : holders) {
+      if (excess <= kNegligible) break;
+      excess -= replace(packs, c, excess, without(packs[c].pack, i));
+    }
+  }
+  return packs;
+}
+
+}  // namespace cosched::packs
