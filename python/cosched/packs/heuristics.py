@@ -186,7 +186,7 @@ def local_search(
         Times must not increase with processors.
     seed : int, optional
     work : int
-        Effort; the result depends on instance, seed and work only.
+        Effort, in elementary operations a task; the result depends on instance, seed and work only.
     time_limit : float, optional
         Seconds after which it stops with its best so far (the result then depends on the
         machine's speed).
