@@ -26,6 +26,7 @@ EXAMPLES = {
     "bound": "cosched bound packs times.csv --max-tasks 4 --bound columns",
     "validate": "cosched validate packs times.csv plan.json --max-tasks 4",
     "generate": "cosched generate packs_ii --seed 1 -o times.csv",
+    "fetch": "cosched fetch HPC2N-2002 --out logs",
 }
 
 app = typer.Typer(
@@ -316,6 +317,27 @@ def generate(
     else:
         io.write_frame(made, output)
     typer.echo(f"wrote {output}: {made if hasattr(made, 'write') else f'{len(made)} rows'}")
+
+
+@app.command(
+    help="Download a log of the Parallel Workloads Archive, with its checksum verified."
+    f"\n\nExample: {EXAMPLES['fetch']}"
+)
+def fetch(
+    name: Annotated[str | None, typer.Argument(help="Name of a log; see --list.")] = None,
+    out: Annotated[Path, typer.Option("--out", help="Existing folder to write into.")] = Path("."),
+    list_: Annotated[bool, typer.Option("--list", help="Show the known logs and stop.")] = False,
+) -> None:
+    from cosched import report, workloads
+
+    if list_:
+        for known, log in workloads.LOGS.items():
+            typer.echo(f"{known:16} {log.about}\n{'':16} {log.url}")
+        return
+    name = name or _required("NAME", workloads.LOGS)
+    with report.working(f"fetching {name}"):
+        path = workloads.fetch(name, out)
+    typer.echo(f"wrote {path}")
 
 
 def _required(flag: str, names: Any) -> str:

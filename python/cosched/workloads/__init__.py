@@ -1,5 +1,7 @@
 """Workload generators, flat: ``cosched.workloads.packs_ii(seed=1)``.
 
+Readers of real logs are beside them: ``read_swf``, ``hpc2n_weeks``, ``fetch``.
+
 ``WORKLOADS`` maps the names that ``cosched generate`` takes to functions with a ``seed``
 that return an instance or a table.
 """
@@ -9,12 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cosched.workloads.archive import LOGS, fetch
+from cosched.workloads.hpc2n import dfrs_jobs, hpc2n_weeks, rescale_load, rigid_jobs
+from cosched.workloads.lublin import LUBLIN, LublinConstants, lublin
 from cosched.workloads.packs import packs_ii, packs_iii, three_partition
+from cosched.workloads.swf import SwfReport, read_swf
 
 WORKLOADS: dict[str, Callable[..., Any]] = {
+    "lublin": lublin,
     "packs_ii": packs_ii,
     "packs_iii": packs_iii,
     "three_partition": three_partition,
 }
 
-__all__ = ["WORKLOADS", *WORKLOADS]
+__all__ = [
+    "LOGS",
+    "LUBLIN",
+    "LublinConstants",
+    "SwfReport",
+    "WORKLOADS",
+    "dfrs_jobs",
+    "fetch",
+    "hpc2n_weeks",
+    "read_swf",
+    "rescale_load",
+    "rigid_jobs",
+    *WORKLOADS,
+]

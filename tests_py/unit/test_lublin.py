@@ -1,0 +1,120 @@
+"""The Lublin-Feitelson model: its parts by their definition, the whole against a real trace."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import cosched as cs
+from cosched.workloads import LUBLIN, lublin, read_swf
+from cosched.workloads.lublin import _gamma_below, arrivals, daily_cycle
+from support import data
+
+
+def test_same_seed_same_jobs():
+    pd.testing.assert_frame_equal(lublin(100, 64, seed=3), lublin(100, 64, seed=3))
+    assert not lublin(100, 64, seed=3).equals(lublin(100, 64, seed=4))
+
+
+def test_needs_of_paper_3():
+    jobs = lublin(20_000, 128, seed=1)
+    assert set(jobs.loc[jobs["tasks"] == 1, "cpu"]) == {0.25}
+    assert set(jobs.loc[jobs["tasks"] > 1, "cpu"]) == {1.0}
+    shares = jobs["memory"].value_counts(normalize=True).sort_index()
+    assert shares.index.tolist() == [x / 10 for x in range(1, 11)]
+    assert shares.iloc[0] == pytest.approx(0.55, abs=0.015)
+    assert shares.iloc[1:].to_numpy() == pytest.approx(0.05, abs=0.007)
+
+
+def test_rigid_and_typed():
+    jobs = lublin(500, 128, types="typed", convention="rigid", seed=1)
+    assert (jobs[["cpu", "memory"]] == 1).all(axis=None)
+    assert set(jobs["type"]) == {"batch", "interactive"}
+    assert jobs["submit"].is_monotonic_increasing
+    inter = jobs.loc[jobs["type"] == "interactive", "runtime"]
+    assert inter.median() < jobs.loc[jobs["type"] == "batch", "runtime"].median()
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 5, 100, 128, 1000])
+def test_sizes_fit_the_machine(nodes):
+    tasks = lublin(2000, nodes, seed=2)["tasks"]
+    assert tasks.between(1, nodes).all()
+
+
+def test_the_constants_are_arguments():
+    serial = replace(LUBLIN["untyped"], serial=1.0, pow2=0.0)
+    assert (lublin(100, constants={"untyped": serial})["tasks"] == 1).all()
+    short = replace(LUBLIN["untyped"], max_runtime_exponent=9.0)
+    assert lublin(500, constants={"untyped": short})["runtime"].max() <= np.exp(9)
+
+
+def test_arrivals_against_the_loop_over_buckets():
+    of = LUBLIN["batch"]
+    got = arrivals(np.random.default_rng(5), 400, of)
+    g = _gamma_below(
+        np.random.default_rng(5), np.full(400, of.aarr * of.arar), np.full(400, of.barr), 13
+    )
+    weights, bucket, left, expected = daily_cycle(of), 0, 0.0, []
+    for points in np.exp(g) / 1800:
+        left += points
+        while left > weights[bucket % 48]:
+            left -= weights[bucket % 48]
+            bucket += 1
+        expected.append((bucket + left / weights[bucket % 48]) * 1800)
+    assert got == pytest.approx(np.array(expected), rel=1e-9)
+
+
+def test_the_daily_cycle_is_low_at_night():
+    for of in LUBLIN.values():
+        weights = daily_cycle(of)
+        assert weights.mean() == pytest.approx(1)
+        assert 6 <= weights.argmin() <= 13  # 3:00 .. 6:30
+        assert 22 <= weights.argmax() <= 32  # 11:00 .. 16:00
+
+
+def test_against_a_trace_of_the_authors_program():
+    trace, _ = read_swf(data("lublin", "lublin_256.swf.gz"))
+    jobs = lublin(40_000, 256, seed=1)
+
+    def distance(ours, theirs):
+        return stats.ks_2samp(ours, theirs).statistic
+
+    # A sample of 10,000 has a 99% quantile of 0.018; the trace's whole seconds add to that.
+    assert distance(jobs["tasks"], trace["processors"]) < 0.02
+    assert distance(np.floor(jobs["runtime"]), trace["run"]) < 0.025
+    assert distance(np.floor(np.diff(jobs["submit"])), np.diff(trace["submit"])) < 0.025
+    # Arrivals of one day are not independent: the trace has only some 90 days.
+    assert distance(jobs["submit"] % 86400, trace["submit"] % 86400) < 0.09
+    powers = 2 ** np.arange(1, 9)
+    for ours, theirs in (
+        (jobs["tasks"] == 1, trace["processors"] == 1),
+        (jobs["tasks"].isin(powers), trace["processors"].isin(powers)),
+        (jobs["tasks"] > 128, trace["processors"] > 128),
+    ):
+        assert ours.mean() == pytest.approx(theirs.mean(), abs=0.015)
+    assert jobs["runtime"].max() <= 162_755  # the trace's MaxRuntime, exp(12)
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: lublin(0, 4), "n = 0"),
+        (lambda: lublin(4, 0), "nodes"),
+        (lambda: lublin(4, 4, types="both"), "types"),
+        (lambda: lublin(4, 4, convention="gang"), "convention"),
+        (lambda: lublin(4, 4, serial_cpu=0), "serial_cpu"),
+        (lambda: lublin(4, 4, light_share=1.5), "light_share"),
+        (lambda: lublin(4, 4, heavy_memory=(2, 11)), "heavy_memory"),
+        (lambda: lublin(4, 4, heavy_memory=3), "heavy_memory"),
+        (lambda: lublin(4, 4, constants={"night": LUBLIN["batch"]}), "night"),
+        (lambda: replace(LUBLIN["batch"], serial=1.5), "serial"),
+        (lambda: replace(LUBLIN["batch"], b1=0), "b1"),
+        (lambda: replace(LUBLIN["batch"], u_med=9), "u_low"),
+        (lambda: replace(LUBLIN["batch"], max_runtime_exponent=1), "hardly ever"),
+    ],
+)
+def test_refusals(call, named):
+    with pytest.raises(cs.InvalidInstance, match=named):
+        call()
