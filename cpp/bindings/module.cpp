@@ -8,6 +8,7 @@
 namespace cosched::bindings {
 
 void bind_packs(py::module_& module);
+void bind_dags(py::module_& module);
 
 namespace {
 
@@ -72,4 +73,6 @@ PYBIND11_MODULE(_core, module) {
       .def("__exit__", &TimeLimitContext::exit);
   auto packs = module.def_submodule("packs");
   bind_packs(packs);
+  auto dags = module.def_submodule("dags");
+  bind_dags(dags);
 }

@@ -9,9 +9,12 @@ import numpy as np
 
 from cosched.core.schedule import Schedule
 from cosched.errors import InvalidInstance
+from cosched.plot_dags import competitive, ratios
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+__all__ = ["competitive", "gantt", "ratios", "save"]
 
 #: Above this number of placements, bars carry no outline and no text.
 _MOST_LABELLED = 120
@@ -35,7 +38,8 @@ def gantt(
         A text a task; None takes the instance's names. Drawn where there is room.
     color_by : sequence of str, optional
         A group a task (a kernel, an application): tasks of a group share a colour, and the
-        groups a legend. None gives neighbouring tasks different colours.
+        groups a legend. None takes the instance's kernels; without them neighbouring tasks get
+        different colours.
 
     Returns
     -------
@@ -50,7 +54,8 @@ def gantt(
     if ax is None:
         _, ax = plt.subplots(figsize=(10, 4.5), layout="constrained")
     texts = labels if labels is not None else getattr(schedule.instance, "names", None)
-    colors = _colors(schedule, color_by, ax)
+    groups = color_by if color_by is not None else getattr(schedule.instance, "kernels", None)
+    colors = _colors(schedule, groups, ax)
     lanes, ticks = _lanes(schedule)
     many = len(schedule) > _MOST_LABELLED
     hatched = _estimated(schedule)
@@ -131,6 +136,8 @@ def _colors(schedule: Schedule, color_by: Sequence[str] | None, ax: Axes) -> lis
     if color_by is None:
         return [palette[int(task) % len(palette)] for task in schedule.task]
     groups = list(dict.fromkeys(color_by))
+    if len(groups) <= 10:  # farther apart
+        palette = colormaps["tab10"].colors  # type: ignore[attr-defined]
     color = {group: palette[k % len(palette)] for k, group in enumerate(groups)}
     if len(groups) <= 12:
         ax.legend(

@@ -16,6 +16,14 @@ SAMPLES = {
         cs.workloads.packs_ii(tasks=4, nodes=4, seed=1, max_tasks=2),
         ["--max-tasks", "2"],
     ),
+    "dags": lambda: (
+        cs.dags.Instance(
+            [[4, 1], [6, 2], [3, float("inf")], [4, 2], [1, 1]],
+            [(0, 1), (0, 2), (1, 3)],
+            units=(2, 1),
+        ),
+        ["--units", "2,1"],
+    ),
 }
 
 

@@ -4,7 +4,8 @@ C++ core of cosched. Not public: use cosched.<family>.
 from __future__ import annotations
 import typing
 from . import packs
-__all__: list[str] = ['packs', 'time_limit']
+from . import dags
+__all__: list[str] = ['dags', 'packs', 'time_limit']
 class time_limit:
     def __enter__(self) -> None:
         ...

@@ -12,6 +12,16 @@ from collections.abc import Callable
 from typing import Any
 
 from cosched.workloads.archive import LOGS, fetch
+from cosched.workloads.dags import (
+    cholesky,
+    fork_join,
+    layered,
+    lu,
+    qr,
+    theorem1,
+    theorem2,
+    theorem4,
+)
 from cosched.workloads.hpc2n import dfrs_jobs, hpc2n_weeks, rescale_load, rigid_jobs
 from cosched.workloads.lublin import LUBLIN, LublinConstants, lublin
 from cosched.workloads.packs import packs_ii, packs_iii, three_partition
@@ -22,6 +32,14 @@ WORKLOADS: dict[str, Callable[..., Any]] = {
     "packs_ii": packs_ii,
     "packs_iii": packs_iii,
     "three_partition": three_partition,
+    "fork_join": fork_join,
+    "cholesky": cholesky,
+    "lu": lu,
+    "qr": qr,
+    "layered": layered,
+    "theorem1": theorem1,
+    "theorem2": theorem2,
+    "theorem4": theorem4,
 }
 
 __all__ = [

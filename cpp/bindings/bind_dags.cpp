@@ -1,0 +1,207 @@
+#include <optional>
+#include <string>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/dags/bounds.hpp"
+#include "cosched/dags/heft.hpp"
+#include "cosched/dags/hlp.hpp"
+#include "cosched/dags/hlp_best.hpp"
+#include "cosched/dags/hlp_model.hpp"
+#include "cosched/dags/instance.hpp"
+#include "cosched/dags/list_rules.hpp"
+#include "cosched/dags/online.hpp"
+#include "pybind.hpp"
+
+namespace cosched::bindings {
+namespace {
+
+using namespace dags;
+
+// Edges as an (e, 2) array.
+std::vector<Edge> to_edges(const IntArray& edges) {
+  if (edges.ndim() != 2 || edges.shape(1) != 2)
+    throw InvalidInstance("edges: expected shape (e, 2)");
+  const auto flat = to_ints(edges.attr("ravel")().cast<IntArray>(), "edges");
+  std::vector<Edge> pairs;
+  for (std::size_t k = 0; k < flat.size(); k += 2) pairs.emplace_back(flat[k], flat[k + 1]);
+  return pairs;
+}
+
+py::tuple plan_tuple(const Plan& plan) {
+  return py::make_tuple(int_array(plan.kind), int_array(plan.unit), real_array(plan.start),
+                        real_array(plan.end));
+}
+
+py::tuple solution_tuple(const HlpSolution& found) {
+  std::vector<int> from, to;
+  std::vector<double> amount;
+  for (const EdgeFlow& edge : found.certificate.edge_flow) {
+    from.push_back(edge.from);
+    to.push_back(edge.to);
+    amount.push_back(edge.amount);
+  }
+  return py::make_tuple(found.value, table_array(found.x), real_array(found.completion),
+                        real_array(found.certificate.weights),
+                        real_array(found.certificate.task_flow), int_array(from), int_array(to),
+                        real_array(amount));
+}
+
+// An algorithm that needs the instance only.
+template <class Solver>
+auto of_instance(Solver solver) {
+  return [solver](const Instance& instance) {
+    return plan_tuple(released([&] { return solver(instance); }));
+  };
+}
+
+// An algorithm for a given allocation.
+template <class Solver>
+auto of_allocation(Solver solver) {
+  return [solver](const Instance& instance, const IntArray& allocation) {
+    const Allocation types = to_ints(allocation, "allocation");
+    return plan_tuple(released([&] { return solver(instance, types); }));
+  };
+}
+
+// An on-line rule; `order` None is the graph's own topological order.
+template <class Rule>
+auto online(Rule rule) {
+  return [rule](const Instance& instance, const std::optional<IntArray>& order) {
+    const Arrivals arrivals = order ? to_ints(*order, "order") : instance.graph().order();
+    return plan_tuple(released([&] { return rule(instance, arrivals); }));
+  };
+}
+
+void bind_instance(py::module_& module) {
+  py::class_<Instance>(module, "Instance")
+      .def(py::init([](const RealArray& times, const IntArray& edges, const IntArray& units) {
+             Table table = to_table(times);
+             const int tasks = static_cast<int>(table.rows());
+             return Instance(std::move(table), TaskGraph(tasks, to_edges(edges)),
+                             to_ints(units, "units"));
+           }),
+           py::arg("times"), py::arg("edges"), py::arg("units"))
+      .def_property_readonly("times",
+                             [](const py::object& self) {
+                               return table_view(self.cast<const Instance&>().times(), self);
+                             })
+      .def_property_readonly("edges",
+                             [](const Instance& instance) {
+                               std::vector<int> flat;
+                               for (int task = 0; task < instance.tasks(); ++task)
+                                 for (const int next : instance.graph().successors(task)) {
+                                   flat.push_back(task);
+                                   flat.push_back(next);
+                                 }
+                               return int_array(flat);
+                             })
+      .def_property_readonly(
+          "order", [](const Instance& instance) { return int_array(instance.graph().order()); })
+      .def_property_readonly("tasks", &Instance::tasks)
+      .def_property_readonly("types", &Instance::types);
+  module.def("validate", [](const Instance& instance, const IntArray& task, const IntArray& kind,
+                            const IntArray& unit_begin, const IntArray& unit,
+                            const RealArray& start, const RealArray& end) {
+    const Schedule schedule = bindings::to_schedule(task, kind, unit_begin, unit, start, end);
+    released([&] { validate(schedule, instance.requirements()); });
+  });
+}
+
+void bind_schedulers(py::module_& module) {
+  module.def("est", of_allocation([](const auto&... given) { return est(given...); }));
+  module.def("ols", of_allocation([](const auto&... given) { return ols(given...); }));
+  module.def("heft", of_instance([](const Instance& instance) { return heft(instance); }));
+  module.def("hlp_best", [](const Instance& instance, const RealArray& x, std::uint64_t seed,
+                            int evaluations, std::optional<double> time_limit) {
+    const Table shares = to_table(x);
+    BestOptions options;
+    options.seed = seed;
+    options.evaluations = evaluations;
+    options.deadline = Deadline(time_limit);
+    return plan_tuple(released([&] { return hlp_best(instance, shares, options); }));
+  });
+  module.def("er_ls", online(&er_ls));
+  module.def("eft", online(&eft));
+  module.def("greedy", online(&greedy));
+  module.def("r1_ls", online(&r1_ls));
+  module.def("r2_ls", online(&r2_ls));
+  module.def("r3_ls", online(&r3_ls));
+  module.def("random_types", [](const Instance& instance, std::uint64_t seed,
+                                const std::optional<IntArray>& order) {
+    const Arrivals arrivals = order ? to_ints(*order, "order") : instance.graph().order();
+    return plan_tuple(released([&] { return random_types(instance, seed, arrivals); }));
+  });
+}
+
+// The model's arrays, for a back end in Python.
+py::dict model_dict(const lp::Model& model) {
+  std::vector<int> row, col;
+  std::vector<double> value;
+  for (const lp::Entry& entry : model.entries) {
+    row.push_back(entry.row);
+    col.push_back(entry.col);
+    value.push_back(entry.value);
+  }
+  py::dict arrays;
+  arrays["cost"] = real_array(model.cost);
+  arrays["lower"] = real_array(model.lower);
+  arrays["upper"] = real_array(model.upper);
+  arrays["row_lower"] = real_array(model.row_lower);
+  arrays["row_upper"] = real_array(model.row_upper);
+  arrays["row"] = int_array(row);
+  arrays["col"] = int_array(col);
+  arrays["value"] = real_array(value);
+  return arrays;
+}
+
+void bind_hlp(py::module_& module) {
+  module.def("hlp", [](const Instance& instance, const std::string& method) {
+    const HlpMethod chosen = method == "glpk" ? HlpMethod::glpk : HlpMethod::structured;
+    return solution_tuple(released([&] { return hlp(instance, chosen); }));
+  });
+  module.def("hlp_model", [](const Instance& instance) { return model_dict(hlp_model(instance)); });
+  module.def("hlp_from_lp", [](const Instance& instance, double objective, const RealArray& x,
+                               const RealArray& dual) {
+    lp::Solution solution;
+    solution.status = lp::Status::optimal;
+    solution.objective = objective;
+    solution.x = to_reals(x);
+    solution.dual = to_reals(dual);
+    const lp::Model model = hlp_model(instance);
+    if (static_cast<int>(solution.x.size()) != model.columns() ||
+        static_cast<int>(solution.dual.size()) != model.rows())
+      throw InvalidInstance("hlp_from_lp: expected a value a column and a price a row");
+    return solution_tuple(hlp_from_lp(instance, solution));
+  });
+  module.def("certified_bound",
+             [](const Instance& instance, const RealArray& weights, const RealArray& task_flow,
+                const IntArray& from, const IntArray& to, const RealArray& amount) {
+               Certificate certificate{to_reals(weights), to_reals(task_flow), {}};
+               const auto tails = to_ints(from, "from"), heads = to_ints(to, "to");
+               const auto amounts = to_reals(amount);
+               if (heads.size() != tails.size() || amounts.size() != tails.size())
+                 throw InvalidInstance("certificate: edge arrays of different lengths");
+               for (std::size_t k = 0; k < tails.size(); ++k)
+                 certificate.edge_flow.push_back({tails[k], heads[k], amounts[k]});
+               return released([&] { return certified_bound(instance, certificate); });
+             });
+  module.def("round_allocation", [](const RealArray& times, const RealArray& x, double threshold) {
+    return int_array(round_allocation(to_table(times), to_table(x), threshold));
+  });
+  module.def("area_bound", [](const Instance& instance) {
+    return released([&] { return area_bound(instance); });
+  });
+  module.def("critical_path_bound", [](const Instance& instance) {
+    return released([&] { return critical_path_bound(instance); });
+  });
+}
+
+}  // namespace
+
+void bind_dags(py::module_& module) {
+  bind_instance(module);
+  bind_schedulers(module);
+  bind_hlp(module);
+}
+
+}  // namespace cosched::bindings

@@ -1,0 +1,217 @@
+#include "cosched/dags/event_network.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <queue>
+
+#include "cosched/core/interrupt.hpp"
+
+namespace cosched::dags {
+namespace {
+
+using Lists = std::vector<std::vector<int>>;
+
+// Predecessor lists without those that a path of two edges implies.
+Lists reduced_predecessors(const TaskGraph& graph) {
+  Lists kept(graph.tasks());
+  std::vector<int> marked(graph.tasks(), -1);
+  for (int task = 0; task < graph.tasks(); ++task) {
+    if (task % 1024 == 0) check_interrupt();
+    for (const int before : graph.predecessors(task))
+      for (const int earlier : graph.predecessors(before)) marked[earlier] = task;
+    for (const int before : graph.predecessors(task))
+      if (marked[before] != task) kept[task].push_back(before);
+  }
+  return kept;
+}
+
+Lists transpose(const Lists& predecessors) {
+  Lists successors(predecessors.size());
+  for (std::size_t task = 0; task < predecessors.size(); ++task)
+    for (const int before : predecessors[task])
+      successors[before].push_back(static_cast<int>(task));
+  return successors;
+}
+
+// group[task]: tasks with equal lists share a number.  Numbers by first appearance.
+std::vector<int> group_equal(const Lists& lists, int& groups) {
+  std::vector<int> order(lists.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<std::uint64_t> hash(lists.size(), 1469598103934665603ULL);
+  for (std::size_t task = 0; task < lists.size(); ++task)
+    for (const int item : lists[task])
+      hash[task] = (hash[task] ^ static_cast<std::uint64_t>(item + 1)) * 1099511628211ULL;
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    if (hash[a] != hash[b]) return hash[a] < hash[b];
+    if (lists[a] != lists[b]) return lists[a] < lists[b];
+    return a < b;
+  });
+  std::vector<int> leader(lists.size());
+  for (std::size_t k = 0; k < order.size(); ++k)
+    leader[order[k]] =
+        k > 0 && lists[order[k]] == lists[order[k - 1]] ? leader[order[k - 1]] : order[k];
+  std::vector<int> group(lists.size());
+  groups = 0;
+  for (std::size_t task = 0; task < lists.size(); ++task)
+    group[task] = leader[task] == static_cast<int>(task) ? groups++ : group[leader[task]];
+  return group;
+}
+
+int find_root(std::vector<int>& parent, int node) {
+  while (parent[node] != node) node = parent[node] = parent[parent[node]];
+  return node;
+}
+
+// Kahn's algorithm over events; the project's begin gets 0, its end the last number.
+std::vector<int> number_events(int nodes, int begin, int end,
+                               const std::vector<std::pair<int, int>>& arcs) {
+  Lists after(nodes);
+  std::vector<int> indegree(nodes, 0), number(nodes, -1);
+  for (const auto& [from, to] : arcs) {
+    after[from].push_back(to);
+    ++indegree[to];
+  }
+  std::vector<int> queue{begin};
+  for (std::size_t k = 0; k < queue.size(); ++k) {
+    number[queue[k]] = static_cast<int>(k);
+    for (const int next : after[queue[k]])
+      if (--indegree[next] == 0 && next != end) queue.push_back(next);
+  }
+  number[end] = static_cast<int>(queue.size());
+  return number;
+}
+
+}  // namespace
+
+EventNetwork make_event_network(const TaskGraph& graph) {
+  const int n = graph.tasks();
+  const Lists predecessors = reduced_predecessors(graph);
+  const Lists successors = transpose(predecessors);
+  int starts = 0, ends = 0;
+  const std::vector<int> start_group = group_equal(predecessors, starts);
+  const std::vector<int> end_group = group_equal(successors, ends);
+
+  // Events before merging: begin, end of the project, start groups, end groups.
+  const auto start_node = [&](int task) { return 2 + start_group[task]; };
+  const auto end_node = [&](int task) { return 2 + starts + end_group[task]; };
+  std::vector<int> merged(2 + starts + ends);
+  std::iota(merged.begin(), merged.end(), 0);
+  std::vector<std::pair<int, int>> links;  // end group -> start group
+  for (int task = 0; task < n; ++task) {
+    if (predecessors[task].empty()) merged[start_node(task)] = 0;
+    if (successors[task].empty()) merged[end_node(task)] = 1;
+    for (const int before : predecessors[task])
+      links.emplace_back(end_node(before), start_node(task));
+  }
+  std::sort(links.begin(), links.end());
+  links.erase(std::unique(links.begin(), links.end()), links.end());
+  std::vector<int> leaving(merged.size(), 0), entering(merged.size(), 0);
+  for (const auto& [from, to] : links) {
+    ++leaving[from];
+    ++entering[to];
+  }
+  for (const auto& [from, to] : links)
+    if (leaving[from] == 1 || entering[to] == 1) {
+      const int a = find_root(merged, from), b = find_root(merged, to);
+      merged[std::max(a, b)] = std::min(a, b);
+    }
+
+  std::vector<std::pair<int, int>> arcs;
+  std::vector<std::pair<int, int>> kept_links;
+  for (const auto& [from, to] : links) {
+    const int a = find_root(merged, from), b = find_root(merged, to);
+    if (a != b) kept_links.emplace_back(a, b);
+  }
+  arcs = kept_links;
+  for (int task = 0; task < n; ++task)
+    arcs.emplace_back(find_root(merged, start_node(task)), find_root(merged, end_node(task)));
+  const std::vector<int> number = number_events(static_cast<int>(merged.size()), 0, 1, arcs);
+
+  EventNetwork network;
+  network.nodes = number[1] + 1;
+  for (int task = 0; task < n; ++task) {
+    network.start.push_back(number[find_root(merged, start_node(task))]);
+    network.end.push_back(number[find_root(merged, end_node(task))]);
+  }
+  for (const auto& [from, to] : kept_links) network.links.emplace_back(number[from], number[to]);
+  return network;
+}
+
+PathLength::PathLength(const EventNetwork& network) : nodes_(network.nodes) {
+  for (std::size_t task = 0; task < network.start.size(); ++task)
+    arcs_.push_back({network.start[task], network.end[task], static_cast<int>(task), -1});
+  for (std::size_t k = 0; k < network.links.size(); ++k)
+    arcs_.push_back({network.links[k].first, network.links[k].second, -1, static_cast<int>(k)});
+  std::stable_sort(arcs_.begin(), arcs_.end(),
+                   [](const Arc& a, const Arc& b) { return a.to < b.to; });
+}
+
+std::vector<double> PathLength::events(const std::vector<double>& duration) const {
+  std::vector<double> time(nodes_, 0);
+  for (const Arc& arc : arcs_)
+    time[arc.to] = std::max(time[arc.to], time[arc.from] + (arc.task < 0 ? 0 : duration[arc.task]));
+  return time;
+}
+
+double PathLength::operator()(const std::vector<double>& duration) const {
+  return events(duration).back();
+}
+
+PathLength::Path PathLength::longest(const std::vector<double>& duration) const {
+  const std::vector<double> time = events(duration);
+  Path path;
+  int node = nodes_ - 1;
+  for (auto arc = arcs_.rbegin(); arc != arcs_.rend(); ++arc) {  // by falling head
+    const double length = arc->task < 0 ? 0 : duration[arc->task];
+    if (arc->to != node || time[arc->from] + length != time[node]) continue;
+    if (arc->task >= 0) path.tasks.push_back(arc->task);
+    if (arc->link >= 0) path.links.push_back(arc->link);
+    node = arc->from;
+  }
+  std::reverse(path.tasks.begin(), path.tasks.end());
+  std::reverse(path.links.begin(), path.links.end());
+  return path;
+}
+
+std::vector<EdgeFlow> expand_flow(const EventNetwork& network, const std::vector<double>& task_flow,
+                                  const std::vector<double>& link_flow) {
+  // Arcs by tail; what has arrived at each event, as (task it came from, amount).
+  struct Leaving {
+    int head, task;  // task -1: a link
+    double amount;
+  };
+  std::vector<std::vector<Leaving>> leaving(network.nodes);
+  for (std::size_t k = 0; k < network.links.size(); ++k)
+    if (link_flow[k] > 0)
+      leaving[network.links[k].first].push_back({network.links[k].second, -1, link_flow[k]});
+  for (std::size_t task = 0; task < network.start.size(); ++task)
+    if (task_flow[task] > 0)
+      leaving[network.start[task]].push_back(
+          {network.end[task], static_cast<int>(task), task_flow[task]});
+
+  std::vector<std::vector<std::pair<int, double>>> arrived(network.nodes);
+  std::vector<EdgeFlow> edges;
+  for (int node = 0; node + 1 < network.nodes; ++node) {
+    std::size_t next = 0;
+    auto& supply = arrived[node];
+    for (const Leaving& arc : leaving[node]) {
+      double wanted = arc.amount;
+      while (node > 0 && wanted > 0 && next < supply.size()) {
+        const double amount = std::min(wanted, supply[next].second);
+        if (arc.task >= 0)
+          edges.push_back({supply[next].first, arc.task, amount});
+        else
+          arrived[arc.head].emplace_back(supply[next].first, amount);
+        wanted -= amount;
+        if ((supply[next].second -= amount) <= 0) ++next;
+      }
+      if (arc.task >= 0) arrived[arc.head].emplace_back(arc.task, arc.amount);
+    }
+    supply.clear();
+  }
+  return edges;
+}
+
+}  // namespace cosched::dags

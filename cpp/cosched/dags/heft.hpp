@@ -1,0 +1,25 @@
+// HEFT (Topcuoglu, Hariri, Wu 1999) for any number of resource types; the paper's HEFT
+// and QHEFT (Sections 3 and 6).
+#pragma once
+
+#include "cosched/dags/instance.hpp"
+#include "cosched/dags/plan.hpp"
+
+namespace cosched::dags {
+
+/// rank(j) = mean time over the units that can run j, plus the largest rank of a
+/// successor: sum over finite p_{j,q} of m_q p_{j,q} / sum of those m_q.
+std::vector<double> heft_ranks(const Instance& instance);
+
+/// Tasks by decreasing rank (equal: topological order), each to the unit where it ends
+/// first, idle gaps between earlier tasks included.  Equal ends: the highest type number,
+/// then the lowest unit number.  No constant guarantee: Theorem 1 has a family at ratio
+/// about (m + k)/k^2 (1 - e^-k).  O(n log n + e + n U log n) for U units, plus gaps skipped.
+Plan heft(const Instance& instance);
+
+/// The same with other ranks, which must fall along every edge, and, where `allocation`
+/// is given, each task only on the units of its type.
+Plan insertion_schedule(const Instance& instance, const std::vector<double>& rank,
+                        const Allocation* allocation = nullptr);
+
+}  // namespace cosched::dags

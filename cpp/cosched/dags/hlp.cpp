@@ -1,0 +1,103 @@
+#include "cosched/dags/hlp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/dags/hlp_model.hpp"
+#include "cosched/dags/hlp_structured.hpp"
+#include "cosched/lp/glpk.hpp"
+
+namespace cosched::dags {
+namespace {
+
+[[noreturn]] void breach(const std::string& text) { throw SolverError("hlp certificate: " + text); }
+
+}  // namespace
+
+double certified_bound(const Instance& instance, const Certificate& certificate) {
+  constexpr double kTolerance = kExactTolerance;
+  const int n = instance.tasks(), types = instance.types();
+  const auto& weights = certificate.weights;
+  const auto& flow = certificate.task_flow;
+  if (static_cast<int>(weights.size()) != types + 1 || static_cast<int>(flow.size()) != n)
+    breach("wrong shape");
+  double sum = 0;
+  for (const double weight : weights) {
+    if (!(weight >= 0)) breach("a weight is negative");
+    sum += weight;
+  }
+  if (std::abs(sum - 1) > kTolerance) breach("the weights sum to " + to_text(sum));
+
+  std::vector<double> in(n, 0.0), out(n, 0.0);
+  for (const auto& [from, to, amount] : certificate.edge_flow) {
+    if (from < 0 || from >= n || to < 0 || to >= n || !(amount >= 0)) breach("a bad edge");
+    const auto after = instance.graph().successors(from);
+    if (!std::binary_search(after.begin(), after.end(), to))
+      breach("flow from task " + std::to_string(from) + " to " + std::to_string(to) +
+             ", which is no edge");
+    out[from] += amount;
+    in[to] += amount;
+  }
+  double begun = 0;  // what enters from the begin of the project
+  double bound = 0;
+  for (int task = 0; task < n; ++task) {
+    if (!(flow[task] >= 0)) breach("negative flow through task " + std::to_string(task));
+    if (in[task] > flow[task] + kTolerance || out[task] > flow[task] + kTolerance)
+      breach("flow is not conserved at task " + std::to_string(task));
+    begun += std::max(0.0, flow[task] - in[task]);
+    double least = kInfinity;
+    for (int type = 0; type < types; ++type)
+      if (instance.can_run(task, type))
+        least = std::min(
+            least, instance.time(task, type) * (weights[type] / instance.units(type) + flow[task]));
+    bound += least;
+  }
+  if (begun > weights.back() + kTolerance)
+    breach("the flow is " + to_text(begun) + ", the path's weight " + to_text(weights.back()));
+  return bound;
+}
+
+HlpSolution hlp(const Instance& instance, HlpMethod method) {
+  if (method == HlpMethod::structured) return hlp_structured(instance);
+  const lp::Model model = hlp_model(instance);
+  const lp::Solution solution = lp::solve_glpk(model);
+  if (solution.status != lp::Status::optimal) throw SolverError("hlp: GLPK found no optimum");
+  return hlp_from_lp(instance, solution);
+}
+
+Allocation round_allocation(const Table& times, const Table& x, double threshold) {
+  constexpr double kTie = kExactTolerance;
+  if (x.rows() != times.rows() || x.cols() != times.cols())
+    throw InvalidInstance("x has shape (" + std::to_string(x.rows()) + ", " +
+                          std::to_string(x.cols()) + "): expected that of times, (" +
+                          std::to_string(times.rows()) + ", " + std::to_string(times.cols()) + ")");
+  Allocation allocation(times.rows());
+  for (Eigen::Index task = 0; task < times.rows(); ++task) {
+    for (Eigen::Index type = 0; type < times.cols(); ++type)
+      if (!std::isfinite(x(task, type)))
+        throw InvalidInstance("x[" + std::to_string(task) + ", " + std::to_string(type) +
+                              "] = " + to_text(x(task, type)) + ": expected a finite share");
+    int best = -1;
+    if (times.cols() == 2 && times(task, 0) != kInfinity && times(task, 1) != kInfinity) {
+      best = x(task, 0) >= threshold - kTie ? 0 : 1;
+    } else {
+      double most = -kInfinity;
+      for (Eigen::Index type = 0; type < times.cols(); ++type)
+        if (times(task, type) != kInfinity) most = std::max(most, x(task, type));
+      for (int type = 0; type < times.cols(); ++type)
+        if (times(task, type) != kInfinity && x(task, type) >= most - kTie &&
+            (best < 0 || times(task, type) < times(task, best)))
+          best = type;
+    }
+    if (best < 0)
+      throw InvalidInstance("task " + std::to_string(task) +
+                            " can run nowhere: its times are infinite or no numbers");
+    allocation[task] = best;
+  }
+  return allocation;
+}
+
+}  // namespace cosched::dags

@@ -1,0 +1,43 @@
+// Matrix game with few rows: the master problem of a column generation.
+#pragma once
+
+#include <vector>
+
+namespace cosched::opt {
+
+/// minimise over convex combinations of columns the largest row:
+///   value = min over alpha of max over r of sum_t alpha_t column_t[r].
+/// Columns are added one by one; the basis stays, so that a call after a few more columns
+/// is a few pivots.  Rows are few (2 to about 10); O(rows^3 + rows columns) a pivot.
+class MatrixGame {
+ public:
+  explicit MatrixGame(int rows);
+
+  void add_column(const std::vector<double>& column);
+
+  /// Requires at least one column.  Fills value, weights and rows' prices.
+  void solve();
+
+  double value() const { return value_; }
+  /// alpha_t >= 0, sum 1; at most `rows` of them are positive.
+  const std::vector<double>& combination() const { return combination_; }
+  /// pi_r >= 0, sum 1: sum_r pi_r column_t[r] >= value for every column t, up to rounding.
+  const std::vector<double>& prices() const { return prices_; }
+
+ private:
+  // Variables: 0..rows-1 the slacks (value - row), rows the value, rows + 1 + t alpha_t.
+  // Constraints: row r: value - slack_r - sum_t alpha_t column_t[r] = 0; sum alpha = 1.
+  bool pivot();
+  void factorise();
+  std::vector<double> coefficients(int variable) const;
+
+  int rows_;
+  std::vector<std::vector<double>> columns_;
+  std::vector<int> basis_;                    // rows + 1 variables, or empty
+  std::vector<std::vector<double>> inverse_;  // of the basis matrix
+  std::vector<double> point_;                 // values of the basic variables
+  double value_ = 0, scale_ = 1;
+  std::vector<double> combination_, prices_;
+};
+
+}  // namespace cosched::opt

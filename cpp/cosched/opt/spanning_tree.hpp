@@ -1,0 +1,53 @@
+// The rooted spanning tree of a network simplex.
+#pragma once
+
+#include <vector>
+
+namespace cosched::opt {
+
+/// Nodes 0..n-1, root 0.  Each other node has a parent and the arc that joins them.
+/// Children are linked lists, subtree sizes are kept, so that cutting off a subtree and
+/// hanging it elsewhere costs the length of the paths involved.
+class SpanningTree {
+ public:
+  explicit SpanningTree(int nodes);
+
+  int nodes() const { return static_cast<int>(links_.size()); }
+  int parent(int node) const { return links_[node].parent; }  // -1: the root
+  int arc(int node) const { return links_[node].arc; }        // to the parent
+  int size(int node) const { return links_[node].size; }      // of the subtree
+
+  /// First construction: hangs every node by (parent, arc), children before parents.
+  void hang(int node, int parent, int arc);
+
+  /// Nodes from the root, parents before children.
+  const std::vector<int>& breadth_first();
+
+  /// The smaller side of the cut above `top`; in_side tells which nodes it has, until the
+  /// next call.
+  const std::vector<int>& smaller_side(int top);
+  /// Adds `shift` to value[node] for the nodes of the subtree of `top`; or, where that is
+  /// less work, takes it from those of all the others.
+  void shift_subtree(int top, double shift, std::vector<double>& value);
+  bool side_is_subtree() const { return side_is_subtree_; }
+  bool in_side(int node) const { return stamp_[node] == stamp_count_; }
+
+  /// Cuts the subtree of `top` off and hangs it, turned so that its node `inside` is on top,
+  /// below `outside` by `arc`.
+  void rehang(int top, int inside, int outside, int arc);
+
+ private:
+  void attach(int child, int parent, int arc);
+  void detach(int child);
+
+  struct Links {  // side by side, since a walk reads most of them
+    int parent = -1, arc = -1, first_child = -1, next_sibling = -1, previous_sibling = -1;
+    int size = 1;
+  };
+  std::vector<Links> links_;
+  std::vector<int> side_, stack_, stamp_, path_, path_arcs_;
+  int stamp_count_ = 0;
+  bool side_is_subtree_ = true;
+};
+
+}  // namespace cosched::opt

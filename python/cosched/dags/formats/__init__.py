@@ -1,0 +1,1 @@
+"""File formats of task graphs, one module a kind; :mod:`cosched.dags.graphs` is the way in."""

@@ -1,0 +1,91 @@
+"""What every format's reader makes: tasks by id, in file order, and who precedes whom."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cosched.errors import InvalidInstance, shorten
+
+
+@dataclass
+class Parsed:
+    """A graph while it is read. Times are one column (one resource type) or more."""
+
+    path: str
+    names: list[str] = field(default_factory=list)
+    times: list[list[float]] = field(default_factory=list)
+    kernels: list[str | None] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    #: Why a name that looks like something else was read as a predecessor.
+    hint: str = ""
+    _where: dict[str, str] = field(default_factory=dict)
+    _edges: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def add(self, name: str, times: list[float], where: str, kernel: str | None = None) -> None:
+        """A task; `where` says line or position for messages."""
+        if name in self._where:
+            raise InvalidInstance(
+                f"{self.path}: {where}: task id {shorten(name)} is there twice "
+                f"(before: {self._where[name]})"
+            )
+        if all(math.isinf(t) for t in times):
+            raise InvalidInstance(
+                f"{self.path}: {where}: task {shorten(name)} can run nowhere: expected a time "
+                "on at least one resource type"
+            )
+        self._where[name] = where
+        self.names.append(name)
+        self.times.append(times)
+        self.kernels.append(kernel)
+
+    def precede(self, predecessor: str, successor: str, where: str) -> None:
+        """An arc; its ends may be added later."""
+        self._edges.append((predecessor, successor, where))
+
+    def edges(self) -> np.ndarray:
+        """(e, 2) task numbers, sorted, each arc once; refuses an unknown task."""
+        if not self.names:
+            raise InvalidInstance(f"{self.path}: no tasks")
+        number = {name: k for k, name in enumerate(self.names)}
+        pairs = []
+        for before, after, where in self._edges:
+            for name, what in ((before, "predecessor"), (after, "successor")):
+                if name not in number:
+                    raise InvalidInstance(
+                        f"{self.path}: {where}: unknown {what} {shorten(name)}: expected the id "
+                        f"of a task of this file{self.hint}"
+                    )
+            pairs.append((number[before], number[after]))
+        n = len(self.names)
+        array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        codes = np.unique(array[:, 0] * n + array[:, 1])
+        if len(codes) < len(array):
+            self.notes.append(f"{len(array) - len(codes)} repeated arcs were kept once")
+        return np.column_stack([codes // n, codes % n])
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Take tasks and their arcs out again."""
+        gone = set(names)
+        kept = [k for k, name in enumerate(self.names) if name not in gone]
+        self.names = [self.names[k] for k in kept]
+        self.times = [self.times[k] for k in kept]
+        self.kernels = [self.kernels[k] for k in kept]
+        self._edges = [e for e in self._edges if e[0] not in gone and e[1] not in gone]
+
+    def has_successor(self, name: str) -> bool:
+        return any(before == name for before, _, _ in self._edges)
+
+
+def number(text: str, where: str, what: str = "a time in seconds") -> float:
+    """A finite number in decimal digits; raises InvalidInstance at `where`."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or "_" in text:
+        raise InvalidInstance(f"{where}: {shorten(text)}: expected {what}")
+    return value

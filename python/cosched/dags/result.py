@@ -1,0 +1,97 @@
+"""The result of dags: where and when each task runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cosched import core
+from cosched.core import Bound, Schedule
+from cosched.dags.instance import Instance
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Result(core.Result):
+    """A schedule of a task graph. ``value`` is its makespan (s).
+
+    Attributes
+    ----------
+    kind : numpy.ndarray of int, shape (n,)
+        Resource type of each task (0 = CPU).
+    unit : numpy.ndarray of int, shape (n,)
+        Unit of each task, from 0 within its type.
+    start, end : numpy.ndarray of float, shape (n,)
+        Seconds.
+    """
+
+    family: ClassVar[str] = "dags"
+
+    instance: Instance
+    kind: np.ndarray
+    unit: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+
+    @property
+    def makespan(self) -> float:
+        """Latest end (s)."""
+        return self.value
+
+    @property
+    def utilisation(self) -> float:
+        """Busy unit-seconds / (units x makespan), 0..1."""
+        total = sum(self.instance.units) * self.value
+        return float((self.end - self.start).sum() / total) if total > 0 else 0.0
+
+    @property
+    def accelerated(self) -> float:
+        """Share of the tasks that run on another type than 0 (the CPU)."""
+        return float((self.kind != 0).mean())
+
+    def metrics(self) -> dict[str, float]:
+        """Utilisation of all units, share of tasks on accelerators."""
+        return {"utilisation": self.utilisation, "accelerated": self.accelerated}
+
+
+def result_of_plan(
+    instance: Instance,
+    algorithm: str,
+    kind: np.ndarray,
+    unit: np.ndarray,
+    start: np.ndarray,
+    end: np.ndarray,
+    *,
+    own_bound: Bound | None = None,
+    seed: int = 0,
+) -> Result:
+    tasks = np.arange(instance.tasks)
+    schedule = Schedule(instance, tasks, kind, np.arange(len(tasks) + 1), unit, start, end)
+    return _result(instance, algorithm, schedule, own_bound=own_bound, seed=seed)
+
+
+def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
+    """A result of a schedule from elsewhere; InvalidSchedule where it breaks a rule."""
+    schedule.validate()
+    return _result(instance, "", schedule)
+
+
+def _result(instance: Instance, algorithm: str, schedule: Schedule, **more: Any) -> Result:
+    rows = np.argsort(schedule.task, kind="stable")
+    columns = {
+        "kind": schedule.kind[rows],
+        "unit": schedule.unit[schedule.unit_begin[:-1][rows]],
+        "start": schedule.start[rows],
+        "end": schedule.end[rows],
+    }
+    for column in columns.values():
+        column.flags.writeable = False
+    return Result(
+        algorithm=algorithm,
+        instance=instance,
+        schedule=schedule,
+        value=schedule.makespan,
+        **columns,
+        **more,
+    )

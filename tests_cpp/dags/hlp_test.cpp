@@ -1,0 +1,305 @@
+// The LP by two methods, its certificates, rounding, and everything against brute force.
+#include "cosched/dags/hlp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/dags/bounds.hpp"
+#include "cosched/dags/heft.hpp"
+#include "cosched/dags/hlp_best.hpp"
+#include "cosched/dags/hlp_structured.hpp"
+#include "cosched/dags/list_rules.hpp"
+#include "cosched/dags/online.hpp"
+#include "cosched/dags/trade_off.hpp"
+#include "dags/graphs.hpp"
+
+namespace cosched::dags {
+namespace {
+
+// x, C and value satisfy the programme of the paper, from scratch.
+void expect_feasible(const Instance& instance, const HlpSolution& solution) {
+  const double top = solution.value * (1 + 1e-9) + 1e-12;
+  std::vector<double> load(instance.types(), 0.0);
+  for (int task = 0; task < instance.tasks(); ++task) {
+    double duration = 0, sum = 0;
+    for (int type = 0; type < instance.types(); ++type) {
+      const double share = solution.x(task, type);
+      EXPECT_GE(share, 0);
+      sum += share;
+      if (!instance.can_run(task, type)) {
+        EXPECT_EQ(share, 0);
+        continue;
+      }
+      duration += share * instance.time(task, type);
+      load[type] += share * instance.time(task, type) / instance.units(type);
+    }
+    EXPECT_NEAR(sum, 1, 1e-9);
+    double start = 0;
+    for (const int before : instance.graph().predecessors(task))
+      start = std::max(start, solution.completion[before]);
+    EXPECT_LE(start + duration, solution.completion[task] * (1 + 1e-9) + 1e-12);
+    EXPECT_LE(solution.completion[task], top);
+  }
+  for (const double one : load) EXPECT_LE(one, top);
+}
+
+void expect_exact(const Instance& instance, const HlpSolution& solution) {
+  expect_feasible(instance, solution);
+  const double bound = certified_bound(instance, solution.certificate);
+  EXPECT_LE(bound, solution.value * (1 + 1e-9) + 1e-12);
+  EXPECT_GE(bound, solution.value * (1 - 1e-9) - 1e-12);
+}
+
+TEST(Hlp, StructuredAndGlpkAgreeOnRandomGraphs) {
+  Rng rng(11);
+  for (int round = 0; round < 300; ++round) {
+    graphs::RandomOptions options;
+    options.tasks = 1 + static_cast<int>(rng.below(40));
+    options.types = 1 + round % 4;
+    options.density = rng.uniform() * rng.uniform();
+    options.integers = round % 3 == 0;
+    const Instance instance = graphs::random(rng, options);
+    const HlpSolution structured = hlp(instance);
+    const HlpSolution reference = hlp(instance, HlpMethod::glpk);
+    expect_exact(instance, structured);
+    EXPECT_NEAR(structured.value, reference.value, 1e-7 * (1 + reference.value)) << round;
+    EXPECT_NEAR(certified_bound(instance, reference.certificate), reference.value,
+                1e-6 * (1 + reference.value));
+  }
+}
+
+// Machines at which neither the area nor the path alone decides.
+TEST(Hlp, StructuredAndGlpkAgreeOnCholeskyAndForkJoin) {
+  int with_flows = 0;
+  for (const auto& units : {std::vector<int>{4, 1}, {8, 2}, {16, 2}, {16, 4}, {64, 4}}) {
+    for (const double noise : {0.0, 0.2})
+      for (const Instance& instance :
+           {graphs::cholesky(8, units, noise, 3), graphs::fork_join(3, 40, units, 3)}) {
+        const HlpSolution structured = hlp(instance);
+        expect_exact(instance, structured);
+        with_flows += structured.flows > 0;
+        EXPECT_NEAR(structured.value, hlp(instance, HlpMethod::glpk).value,
+                    1e-7 * structured.value);
+      }
+  }
+  EXPECT_GE(with_flows, 3);
+}
+
+TEST(Hlp, SmallAndDegenerateInstances) {
+  const Instance one = graphs::make({{3, 5}}, {}, {2, 2});
+  EXPECT_NEAR(hlp(one).value, 3, 1e-12);
+  const Instance nothing = graphs::make({{0, 0}, {0, kInfinity}}, {{0, 1}}, {1, 1});
+  EXPECT_EQ(hlp(nothing).value, 0);
+  const Instance gpu_only = graphs::make({{kInfinity, 2}, {kInfinity, 3}}, {}, {5, 1});
+  EXPECT_NEAR(hlp(gpu_only).value, 5, 1e-12);
+  expect_exact(gpu_only, hlp(gpu_only));
+  const Instance single_type = graphs::make({{2}, {3}, {4}}, {{0, 2}}, {2});
+  EXPECT_NEAR(hlp(single_type).value, 6, 1e-12);
+  // One task spread over both types: 1/(1/2 + 1/3) under the loads, but the path needs more.
+  const Instance chain = graphs::make({{2, 3}, {2, 3}, {2, 3}}, {{0, 1}, {1, 2}}, {1, 1});
+  EXPECT_NEAR(hlp(chain).value, hlp(chain, HlpMethod::glpk).value, 1e-9);
+}
+
+TEST(Hlp, ScalesWithTheUnitOfTime) {
+  Rng rng(12);
+  graphs::RandomOptions options;
+  options.tasks = 30;
+  const Instance instance = graphs::random(rng, options);
+  const double value = hlp(instance).value;
+  for (const double scale : {1e-9, 1e9}) {
+    const Instance scaled(instance.times() * scale, instance.graph(), instance.units());
+    EXPECT_NEAR(hlp(scaled).value, scale * value, 1e-9 * scale * value);
+  }
+}
+
+TEST(Hlp, WhereTheFastestTypesAreOptimalTheyAreTheAnswer) {
+  // A chain beside one short task: LP* = 3, and task 3 could be anywhere.
+  const Instance instance =
+      graphs::make({{1, 5}, {1, 5}, {1, 5}, {0.5, 0.4}}, {{0, 1}, {1, 2}}, {4, 4});
+  const HlpSolution solution = hlp(instance);
+  EXPECT_EQ(solution.value, 3);
+  EXPECT_EQ(solution.x(3, 1), 1);
+}
+
+TEST(Certificate, BrokenOnesAreFound) {
+  const Instance instance = graphs::cholesky(5, {4, 1}, 0.1, 1);
+  const HlpSolution solution = hlp(instance);
+  ASSERT_GT(solution.flows, 0);
+  Certificate weights = solution.certificate;
+  weights.weights[0] += 0.1;
+  EXPECT_THROW(certified_bound(instance, weights), SolverError);
+  Certificate flow = solution.certificate;
+  for (double& amount : flow.task_flow) amount *= 1.5;
+  EXPECT_THROW(certified_bound(instance, flow), SolverError);
+  Certificate leak = solution.certificate;
+  ASSERT_FALSE(leak.edge_flow.empty());
+  leak.edge_flow.front().amount += 0.01;
+  EXPECT_THROW(certified_bound(instance, leak), SolverError);
+  Certificate edge = solution.certificate;
+  edge.edge_flow.push_back({instance.tasks() - 1, 0, 0});
+  EXPECT_THROW(certified_bound(instance, edge), SolverError);
+}
+
+TEST(Rounding, AsInThePaper) {
+  Table times(4, 2), x(4, 2);
+  times << 5, 1, 5, 1, 5, kInfinity, kInfinity, 1;
+  x << 0.5, 0.5, 0.5 - 1e-6, 0.5 + 1e-6, 0, 1, 1, 0;
+  EXPECT_EQ(round_allocation(times, x), (Allocation{0, 1, 0, 1}));
+  x(0, 0) -= 1e-10;  // within the tolerance of 1/2
+  EXPECT_EQ(round_allocation(times, x)[0], 0);
+  EXPECT_EQ(round_allocation(times, x, 0.6), (Allocation{1, 1, 0, 1}));
+  Table times3(2, 3), x3(2, 3);
+  times3 << 3, 2, 1, 3, 2, 1;
+  x3 << 0.4, 0.4, 0.2, 0.2, 0.4, 0.4;
+  EXPECT_EQ(round_allocation(times3, x3), (Allocation{1, 2}));
+  EXPECT_THROW(round_allocation(times, x3), InvalidInstance);
+  x(0, 0) = std::nan("");
+  EXPECT_THROW(round_allocation(times, x), InvalidInstance);
+}
+
+TEST(TheoremTwo, HlpEstReachesSixTimesTheBoundForTheStatedOptimum) {
+  for (const int m : {4, 5, 10, 20}) {
+    const Instance instance = graphs::theorem2(m);
+    const double value = m * (2 * m + 1) / (m - 1.0);
+    EXPECT_NEAR(hlp(instance).value, value, 1e-9 * value);
+    Table x(instance.tasks(), 2);
+    for (int task = 0; task < instance.tasks(); ++task) {
+      const double cpu = task == 0 ? 1 : task <= 2 * m + 1 ? 0.5 : 0.5 - 1e-6;
+      x(task, 0) = cpu;
+      x(task, 1) = 1 - cpu;
+    }
+    // The injected x is an LP optimum ...
+    const std::vector<double> measures =
+        measure(instance, PathLength(make_event_network(instance.graph())), x);
+    EXPECT_NEAR(*std::max_element(measures.begin(), measures.end()), value, 1e-9 * value);
+    // ... and any list makes 6 (2m - 1) of its rounding.
+    const Allocation allocation = round_allocation(instance.times(), x);
+    EXPECT_EQ(est(instance, allocation).makespan(), 6 * (2 * m - 1));
+    EXPECT_EQ(ols(instance, allocation).makespan(), 6 * (2 * m - 1));
+  }
+}
+
+// Optimum of tiny graphs: every allocation, every order of list scheduling decisions.
+double brute_force(const Instance& instance) {
+  double best = kInfinity;
+  Plan plan(instance.tasks());
+  std::vector<char> done(instance.tasks(), 0);
+  std::vector<std::vector<double>> idle;
+  for (const int units : instance.units()) idle.emplace_back(units, 0.0);
+  const std::function<void(int, double)> search = [&](int placed, double end_of_all) {
+    if (end_of_all >= best) return;
+    if (placed == instance.tasks()) {
+      best = end_of_all;
+      return;
+    }
+    for (int task = 0; task < instance.tasks(); ++task) {
+      if (done[task]) continue;
+      double ready = 0;
+      bool free = true;
+      for (const int before : instance.graph().predecessors(task)) {
+        free = free && done[before];
+        ready = std::max(ready, plan.end[before]);
+      }
+      if (!free) continue;
+      for (int type = 0; type < instance.types(); ++type) {
+        if (!instance.can_run(task, type)) continue;
+        auto unit = std::min_element(idle[type].begin(), idle[type].end());
+        const double before = *unit, start = std::max(ready, before);
+        const double end = start + instance.time(task, type);
+        *unit = end;
+        done[task] = 1;
+        plan.end[task] = end;
+        search(placed + 1, std::max(end_of_all, end));
+        done[task] = 0;
+        *unit = before;
+      }
+    }
+  };
+  search(0, 0);
+  return best;
+}
+
+TEST(BruteForce, NoScheduleBeatsTheOptimumAndTheLpIsBelow) {
+  Rng rng(13);
+  for (int round = 0; round < 60; ++round) {
+    graphs::RandomOptions options;
+    options.tasks = 2 + round % 5;
+    options.types = 2 + round % 2;
+    options.integers = round % 4 == 0;
+    const Instance instance = graphs::random(rng, options);
+    const double optimum = brute_force(instance);
+    const HlpSolution solution = hlp(instance);
+    EXPECT_LE(solution.value, optimum * (1 + 1e-9));
+    const Allocation allocation = round_allocation(instance.times(), solution.x);
+    const double guarantee = instance.types() * (instance.types() + 1) * solution.value;
+    const Plan by_est = est(instance, allocation), by_ols = ols(instance, allocation);
+    const Plan best = hlp_best(instance, solution.x);
+    for (const Plan& plan : {by_est, by_ols, best}) {
+      EXPECT_LE(plan.makespan(), guarantee * (1 + 1e-9) + 1e-12);
+      EXPECT_GE(plan.makespan(), optimum * (1 - 1e-12));
+      EXPECT_NO_THROW(validate(plan.schedule(), instance.requirements()));
+    }
+    for (const Plan& plan : {heft(instance), eft(instance), greedy(instance), r1_ls(instance)})
+      EXPECT_GE(plan.makespan(), optimum * (1 - 1e-12));
+    EXPECT_LE(best.makespan(), by_ols.makespan());
+    EXPECT_LE(best.makespan(), heft(instance).makespan());
+  }
+}
+
+TEST(HlpBest, RepeatsWithItsSeedAndStopsAtItsDeadline) {
+  const Instance instance = graphs::cholesky(8, {4, 1}, 0.2, 5);
+  const HlpSolution solution = hlp(instance);
+  BestOptions options;
+  options.seed = 3;
+  const Plan first = hlp_best(instance, solution.x, options);
+  EXPECT_EQ(first.start, hlp_best(instance, solution.x, options).start);
+  EXPECT_NO_THROW(validate(first.schedule(), instance.requirements()));
+  options.deadline = Deadline(0.0);
+  const Plan none = hlp_best(instance, solution.x, options);
+  EXPECT_EQ(none.makespan(),
+            ols(instance, round_allocation(instance.times(), solution.x)).makespan());
+}
+
+TEST(Bounds, AreaAndCriticalPathAreBelowTheLp) {
+  Rng rng(15);
+  for (int round = 0; round < 100; ++round) {
+    graphs::RandomOptions options;
+    options.tasks = 1 + round % 30;
+    options.types = 1 + round % 3;
+    const Instance instance = graphs::random(rng, options);
+    const double value = hlp(instance).value * (1 + 1e-9);
+    EXPECT_LE(area_bound(instance), value);
+    EXPECT_LE(critical_path_bound(instance), value);
+  }
+}
+
+TEST(BalanceLoads, MatchesTheLpWithoutEdges) {
+  Rng rng(14);
+  for (int round = 0; round < 100; ++round) {
+    graphs::RandomOptions options;
+    options.tasks = 1 + round % 30;
+    options.types = 2 + round % 3;
+    options.density = 0;
+    const Instance instance = graphs::random(rng, options);
+    const AreaOptimum area = balance_loads(instance);
+    double longest = 0, bound = 0;
+    for (int task = 0; task < instance.tasks(); ++task) {
+      longest = std::max(longest, instance.time(task, instance.fastest(task)));
+      double least = kInfinity;
+      for (int type = 0; type < instance.types(); ++type)
+        if (instance.can_run(task, type))
+          least = std::min(least,
+                           instance.time(task, type) * area.weights[type] / instance.units(type));
+      bound += least;
+    }
+    EXPECT_NEAR(bound, area.value, 1e-9 * area.value);  // its weights prove it
+    EXPECT_GE(hlp(instance, HlpMethod::glpk).value, std::max(area.value, longest) * (1 - 1e-7));
+  }
+}
+
+}  // namespace
+}  // namespace cosched::dags

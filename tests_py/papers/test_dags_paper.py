@@ -1,0 +1,92 @@
+"""Amaris et al. 2017: the worst cases of its theorems, and makespans known from elsewhere."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cosched as cs
+from cosched.dags import Instance
+from support import data
+
+
+@pytest.mark.parametrize(("m", "k"), [(4, 2), (9, 3), (16, 4), (25, 1), (36, 6)])
+def test_theorem_1_heft(m, k):
+    inst = cs.workloads.theorem1(m, k)
+    expected = m / k * (1 - (m / (m + k)) ** m)
+    assert cs.dags.solve(inst, "heft").value == pytest.approx(expected, rel=1e-9)
+    optimum_at_most = k * m / (m + k)
+    assert cs.dags.bound(inst).value <= optimum_at_most
+    assert cs.dags.solve(inst, "hlp-best").value <= expected
+
+
+@pytest.mark.parametrize("m", [4, 6, 12])
+def test_theorem_2_hlp_est_for_the_stated_optimum(m):
+    inst = cs.workloads.theorem2(m)
+    value = m * (2 * m + 1) / (m - 1)
+    assert cs.dags.hlp(inst).value == pytest.approx(value, rel=1e-9)
+    b = 2 * m + 1
+    cpu = np.concatenate([[1.0], np.full(b, 0.5), np.full(b, 0.5 - 1e-6)])
+    allocation = cs.dags.round_allocation(inst.times, cpu)
+    for scheduler in (cs.dags.est, cs.dags.ols):
+        assert scheduler(inst, allocation).value == 6 * (2 * m - 1)
+
+
+@pytest.mark.parametrize(("m", "k"), [(16, 1), (16, 4), (64, 4)])
+def test_theorem_4_er_ls(m, k):
+    inst = cs.workloads.theorem4(m, k)
+    value = cs.dags.solve(inst, "er-ls").value
+    assert value == pytest.approx(m * np.sqrt(m), rel=1e-9)
+    assert cs.dags.solve(inst, "hlp-best").value == pytest.approx(m * np.sqrt(k), rel=1e-9)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "makespan"),
+    [("spotri-512-20", 303.46), ("spotri-512-10", 70.1934), ("spotrf-512-20", 129.1152)],
+)
+def test_heft_on_chameleon_graphs(name, makespan):
+    archive = data("amaris_het", "formatedTasks_2.tar.gz")
+    application = name.split("-")[0]
+    inst = Instance.read(f"{archive}:formatedTasks_2/{application}/{name}.txt", units=(16, 4))
+    res = cs.dags.solve(inst, "heft")
+    res.schedule.validate()
+    assert res.value == pytest.approx(makespan, rel=1e-5)
+    assert cs.dags.hlp(inst).value < res.value
+
+
+@pytest.mark.data
+def test_three_types(tmp_path):
+    archive = data("amaris_het", "formatedTasks_3.tar.gz")
+    member = "formatedTasks_3/spotrf/spotrf-512-10.txt"
+    inst = Instance.read(f"{archive}:{member}", units=(16, 4, 2))
+    frame = cs.dags.compare(inst, ["hlp-est", "hlp-ols", "heft", "hlp-best"])
+    assert (frame.status == "ok").all()
+    assert (frame.gap < 1).all()  # "the approximation ratios do not exceed 2"
+
+
+def test_forty_thousand_tasks_go_through_every_algorithm():
+    inst = cs.workloads.fork_join(phases=8, width=5000, units=(256, 32), seed=1)
+    assert inst.tasks == 8 * 5001 + 1
+    frame = cs.dags.compare(inst, time_limit=None, options={"hlp-best": {"evaluations": 2}})
+    assert (frame.status == "ok").all()
+    assert (frame.gap >= 0).all()
+
+
+@pytest.mark.data
+def test_the_study_at_a_few_graphs():
+    from cosched.experiments import dags as study
+
+    data("amaris_het", "formatedTasks_3.tar.gz")
+    tasks = study.plan(quick=True)
+    assert len(study.plan(quick=False)) == 105 * 16 + 110 * 64
+    chosen = [task for task in tasks if "-512-5" in task["member"] or "-2-100" in task["member"]]
+    rows = pd.DataFrame([{**task, **study.run(task)} for task in chosen])
+    assert (rows.application.value_counts() > 0).all()
+    for types, some in rows.groupby("types"):
+        mean = {name: (some[name] / some["lp"]).mean() for name in study.OFFLINE}
+        assert mean["hlp-best"] <= min(mean["hlp-ols"], mean["heft"]), types
+        assert (some[list(study.OFFLINE)].min(axis=1) >= some["lp"] * (1 - 1e-9)).all()
+    tables = study.tables(rows)
+    assert set(tables["findings"].columns) == {"mean makespan", "paper", "here", "same sign"}
+    assert set(tables["ratio-to-lp-2-types"].application) == {*study._APPLICATIONS.values(), "all"}
+    assert set(study.figures(rows)) >= {"fig3", "fig4", "fig5-left", "fig6-right", "fig7"}

@@ -1,0 +1,65 @@
+"""Any small graph: every algorithm is valid and above the bound, whatever the numbers."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cosched as cs
+from cosched.dags import Instance
+
+TIME = st.one_of(st.integers(0, 9).map(float), st.floats(1e-3, 1e3), st.just(float("inf")))
+
+
+@st.composite
+def instances(draw, most=9, types=(1, 2, 3)):
+    n, q = draw(st.integers(1, most)), draw(st.sampled_from(types))
+    times = [draw(st.lists(TIME, min_size=q, max_size=q)) for _ in range(n)]
+    for row in times:
+        if not np.isfinite(row).any():
+            row[draw(st.integers(0, q - 1))] = 1.0
+    pairs = list(itertools.combinations(range(n), 2))
+    edges = draw(st.lists(st.sampled_from(pairs), max_size=12)) if pairs else []
+    units = draw(st.lists(st.integers(1, 3), min_size=q, max_size=q))
+    return Instance(times, edges, units)
+
+
+@given(instances())
+def test_every_algorithm_is_valid_and_above_every_bound(instance):
+    bounds = [cs.dags.bound(instance, name).value for name in cs.dags.BOUNDS]
+    for name in cs.dags.ALGORITHMS:
+        if name == "er-ls" and instance.types != 2:
+            continue
+        options = {"evaluations": 10} if name == "hlp-best" else {}
+        res = cs.dags.solve(instance, name, **options)
+        res.schedule.validate()
+        for bound in bounds:
+            assert res.value >= bound * (1 - 1e-9)
+        if name.startswith("hlp-"):
+            assert res.value <= instance.types * (instance.types + 1) * bounds[0] * (1 + 1e-9)
+
+
+@given(instances(most=12))
+def test_the_relaxation_by_two_methods(instance):
+    structured = cs.dags.hlp(instance)
+    reference = cs.dags.hlp(instance, method="glpk")
+    assert structured.value == pytest.approx(reference.value, rel=1e-7, abs=1e-9)
+    assert structured.certificate.bound(instance) == pytest.approx(
+        structured.value, rel=1e-9, abs=1e-12
+    )
+
+
+@given(instances(types=(2,)), st.floats(1e-6, 1e6))
+def test_the_unit_of_time_does_not_matter(instance, scale):
+    scaled = Instance(instance.times * scale, instance.edges, instance.units)
+    assert cs.dags.hlp(scaled).value == pytest.approx(scale * cs.dags.hlp(instance).value, rel=1e-8)
+    assert cs.dags.heft(scaled).value >= scale * cs.dags.bound(instance).value * (1 - 1e-9)
+
+
+@given(instances(), st.integers(0, 2), st.integers(1, 3))
+def test_more_units_never_raise_the_relaxation(instance, which, more):
+    units = list(instance.units)
+    units[which % len(units)] += more
+    assert cs.dags.hlp(instance.with_units(units)).value <= cs.dags.hlp(instance).value * (1 + 1e-9)

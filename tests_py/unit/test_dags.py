@@ -1,0 +1,232 @@
+"""dags: instances, the relaxation, algorithms by name, options, errors."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.dags import Instance
+
+INF = float("inf")
+
+
+@pytest.fixture
+def inst():
+    random = np.random.default_rng(4)
+    times = random.uniform(1, 10, (30, 2))
+    times[3, 1] = INF
+    edges = [(i, j) for j in range(30) for i in range(j) if random.random() < 0.1]
+    return Instance(times, edges, (4, 2))
+
+
+@pytest.fixture
+def three():
+    random = np.random.default_rng(5)
+    edges = [(i, j) for j in range(20) for i in range(j) if random.random() < 0.1]
+    return Instance(random.uniform(1, 10, (20, 3)), edges, [3, 2, 1])
+
+
+@pytest.mark.parametrize(
+    ("times", "edges", "units", "part"),
+    [
+        ([[1, -2]], [], (1, 1), r"times\[0, 1\] = -2"),
+        ([[1, float("nan")]], [], (1, 1), r"times\[0, 1\] = nan"),
+        ([[INF, INF]], [], (1, 1), "task 0 can run nowhere"),
+        ([[1, 2]], [], (1,), "units has 1 entries"),
+        ([[1, 2]], [], (1, 0), r"units\[1\] = 0"),
+        ([[1, 2]], [], (1, 1.5), r"units\[1\] = 1.5"),
+        ([[1, 2]], [], 4, "expected a sequence"),
+        ([[1, 2]], [], "44", "expected a sequence"),
+        ([[1, 2], [1, 2]], [(0, 2)], (1, 1), r"edges\[0\] = \(0, 2\)"),
+        ([[1, 2], [1, 2]], [(0, 1), (1, 0)], (1, 1), "cycle: 0 -> 1 -> 0"),
+        ([[1, 2]], [(0, 0)], (1, 1), "cannot precede itself"),
+        ([[1, 2]], [(0, 0.5)], (1, 1), r"edges\[0, 1\] = 0.5"),
+        ([[1, 2]], [(0, 0, 0)], (1, 1), r"shape \(e, 2\)"),
+        ([], [], (1, 1), "dimension"),
+        ([["a", "b"]], [], (1, 1), "expected numbers"),
+        ([[1e308, 1], [1e308, 1]], [], (1, 1), "overflow"),
+    ],
+)
+def test_bad_instances_are_refused_in_one_line(times, edges, units, part):
+    with pytest.raises(cs.InvalidInstance, match=part) as caught:
+        Instance(times, edges, units)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_fit_and_give_kernels():
+    with pytest.raises(cs.InvalidInstance, match="names has 1 entries"):
+        Instance([[1, 2], [1, 2]], [], (1, 1), names=["a"])
+    inst = Instance([[1, 2]] * 4, [], (1, 1), names=["GEMM(1,2)", "potrf_3", "trsm 7", "12"])
+    assert inst.kernels == ("GEMM", "potrf", "trsm", "")
+    assert Instance([[1, 2]] * 2, [], (1, 1), names=["a1", "a2"]).kernels is None
+    inst = Instance([[1, 2]] * 2, [], (1, 1), kernels=["x", "y"])
+    assert (inst.names, inst.kernels) == (("0", "1"), ("x", "y"))
+    with pytest.raises(cs.InvalidInstance, match="kernels has 1 entries"):
+        Instance([[1, 2]] * 2, [], (1, 1), kernels=["x"])
+
+
+def test_instances_are_immutable_values(inst):
+    with pytest.raises(AttributeError, match="immutable"):
+        inst.units = (1, 1)
+    with pytest.raises(ValueError, match="read-only"):
+        inst.times[0, 0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        inst.edges[0, 0] = 1
+    assert pickle.loads(pickle.dumps(inst)) == inst
+    assert inst != inst.with_units((4, 3))
+    assert inst.with_units((4, 2)) == inst
+    times = inst.times
+    del inst
+    assert times.sum() > 0  # the view keeps its owner
+
+
+def test_json_round_trip(inst, tmp_path):
+    path = tmp_path / "graph.json"
+    inst.write(path)
+    assert Instance.read(path) == inst
+    assert Instance.read(path, units=(1, 1)) == inst.with_units((1, 1))
+    with pytest.raises(cs.InvalidInstance, match=r"\.json"):
+        inst.write(tmp_path / "graph.txt")
+
+
+def test_methods_of_the_relaxation_agree(inst, three):
+    for instance in (inst, three):
+        found = {
+            m: cs.dags.hlp(instance, method=m) for m in ("auto", "structured", "glpk", "highs")
+        }
+        best = found["structured"]
+        for method, relaxation in found.items():
+            assert relaxation.value == pytest.approx(best.value, rel=1e-7), method
+            assert relaxation.x.shape == instance.times.shape
+            assert relaxation.x.sum(axis=1) == pytest.approx(1)
+            assert relaxation.certificate.bound(instance) == pytest.approx(best.value, rel=1e-6)
+            assert relaxation.C.max() <= best.value * (1 + 1e-6)
+        assert best.certificate.bound(instance) == pytest.approx(best.value, rel=1e-9)
+        assert cs.dags.bound(instance).value <= best.value * (1 + 1e-12)
+    with pytest.raises(ValueError, match="structured, glpk"):
+        cs.dags.hlp(inst, method="simplex")
+
+
+def test_auto_falls_back_to_glpk(inst, monkeypatch):
+    from cosched.dags import relaxation
+
+    expected = cs.dags.hlp(inst, method="glpk").value
+    solve = relaxation._core.dags.hlp
+
+    def broken(core, method):
+        if method == "structured":
+            raise cs.SolverError("hlp: stalls")
+        return solve(core, method)
+
+    monkeypatch.setattr(relaxation._core.dags, "hlp", broken)
+    fresh = inst.with_units(inst.units)
+    found = cs.dags.hlp(fresh)
+    assert (found.method, found.value) == ("glpk", expected)
+    with pytest.raises(cs.SolverError):
+        cs.dags.hlp(fresh, method="structured")
+
+
+def test_a_certificate_of_another_instance_proves_nothing(inst):
+    certificate = cs.dags.hlp(inst).certificate
+    with pytest.raises(cs.SolverError, match="shape"):
+        certificate.bound(Instance([[1, 2]], [], (1, 1)))
+    broken = cs.dags.Certificate(
+        certificate.weights * 2, certificate.task_flow, certificate.edges, certificate.edge_flow
+    )
+    with pytest.raises(cs.SolverError, match="sum to 2"):
+        broken.bound(inst)
+
+
+def test_bounds_by_name(inst):
+    values = {name: cs.dags.bound(inst, name) for name in cs.dags.BOUNDS}
+    assert {name: bound.method for name, bound in values.items()} == {n: n for n in values}
+    assert values["hlp"].value >= values["area"].value * (1 - 1e-9)
+    assert values["hlp"].value >= values["critical-path"].value * (1 - 1e-9)
+
+
+def test_rounding():
+    x = np.array([[0.5, 0.5], [0.49, 0.51], [0.0, 1.0]])
+    times = [[2, 1], [2, 1], [2, INF]]
+    assert cs.dags.round_allocation(times, x).tolist() == [0, 1, 0]
+    assert cs.dags.round_allocation(times, x[:, 0]).tolist() == [0, 1, 0]
+    assert cs.dags.round_allocation(times, x, threshold=0.6).tolist() == [1, 1, 0]
+    with pytest.raises(cs.InvalidInstance, match=r"x has shape \(2, 2\)"):
+        cs.dags.round_allocation(times, x[:2])
+    with pytest.raises(cs.InvalidInstance, match=r"x\[0, 0\] = nan"):
+        cs.dags.round_allocation(times, x * np.nan)
+    with pytest.raises(cs.InvalidInstance, match="can run nowhere"):
+        cs.dags.round_allocation([[INF, INF]], [[0.5, 0.5]])
+
+
+def test_stages_put_together_are_the_algorithms(inst, three):
+    for instance in (inst, three):
+        allocation = cs.dags.round_allocation(instance.times, cs.dags.hlp(instance).x)
+        for stage, name in ((cs.dags.est, "hlp-est"), (cs.dags.ols, "hlp-ols")):
+            by_stage, whole = stage(instance, allocation), cs.dags.solve(instance, name)
+            assert by_stage.value == whole.value
+            assert by_stage.kind.tolist() == allocation.tolist()
+            assert whole.bound.method == "hlp"
+    with pytest.raises(cs.InvalidInstance, match=r"allocation\[3\] = 1: the task cannot run"):
+        cs.dags.est(inst, np.ones(30, dtype=int))
+
+
+def test_results_carry_where_and_when(inst):
+    res = cs.dags.solve(inst, "heft")
+    assert res.makespan == res.value == res.end.max()
+    assert res.kind.shape == res.unit.shape == res.start.shape == (30,)
+    assert (res.unit < np.array(inst.units)[res.kind]).all()
+    assert 0 < res.utilisation <= 1
+    assert 0 <= res.accelerated <= 1
+    with pytest.raises(ValueError, match="read-only"):
+        res.kind[0] = 1
+    assert "kind" in res.schedule.to_frame()
+
+
+def test_arrival_order_is_an_argument(inst):
+    order = inst.order[np.argsort(inst.order >= 0, kind="stable")]
+    for name in ("er-ls", "eft", "greedy", "random", "r1-ls", "r2-ls", "r3-ls"):
+        assert (
+            cs.dags.solve(inst, name, order=order, seed=3).value
+            == cs.dags.solve(inst, name, seed=3).value
+        )
+        with pytest.raises(cs.InvalidInstance, match="before its predecessor"):
+            cs.dags.solve(inst, name, order=order[::-1])
+        with pytest.raises(cs.InvalidInstance, match="order has 2 entries"):
+            cs.dags.solve(inst, name, order=[0, 1])
+    with pytest.raises(cs.InvalidInstance, match="arrives twice"):
+        cs.dags.solve(inst, "eft", order=np.zeros(30))
+
+
+def test_er_ls_is_for_two_types(three):
+    with pytest.raises(cs.InvalidInstance, match="2 resource types, the instance has 3"):
+        cs.dags.solve(three, "er-ls")
+    frame = cs.dags.compare(three).set_index("algorithm")
+    assert frame.status["er-ls"] == "not_applicable"
+    assert (frame.status.drop("er-ls") == "ok").all()
+
+
+def test_hlp_best_is_never_worse(inst, three):
+    for instance in (inst, three):
+        best = cs.dags.solve(instance, "hlp-best", seed=1)
+        for name in ("hlp-ols", "heft"):
+            assert best.value <= cs.dags.solve(instance, name).value
+        assert best.value == cs.dags.solve(instance, "hlp-best", seed=1).value
+        at_once = cs.dags.solve(instance, "hlp-best", time_limit=0)
+        assert at_once.value == cs.dags.solve(instance, "hlp-ols").value
+        assert cs.dags.solve(instance, "hlp-best", evaluations=0).value >= best.value
+    with pytest.raises(cs.InvalidInstance, match="evaluations"):
+        cs.dags.solve(inst, "hlp-best", evaluations=-1)
+
+
+def test_random_repeats_with_its_seed(inst):
+    values = {cs.dags.solve(inst, "random", seed=s).value for s in range(10)}
+    assert len(values) > 3
+    assert cs.dags.solve(inst, "random").seed == 0
+
+
+def test_zero_times_and_single_tasks():
+    for instance in (Instance([[0, 0], [0, INF]], [(0, 1)], (1, 1)), Instance([[3]], [], [2])):
+        frame = cs.dags.compare(instance)
+        assert set(frame.status) <= {"ok", "not_applicable"}
+        assert (frame.gap.dropna() == 0).all()
