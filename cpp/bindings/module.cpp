@@ -7,6 +7,7 @@
 
 namespace cosched::bindings {
 
+void bind_cluster(py::module_& module);
 void bind_packs(py::module_& module);
 void bind_dags(py::module_& module);
 
@@ -75,4 +76,6 @@ PYBIND11_MODULE(_core, module) {
   bind_packs(packs);
   auto dags = module.def_submodule("dags");
   bind_dags(dags);
+  auto cluster = module.def_submodule("cluster");
+  bind_cluster(cluster);
 }

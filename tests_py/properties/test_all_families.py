@@ -24,6 +24,10 @@ SAMPLES = {
         ),
         ["--units", "2,1"],
     ),
+    "cluster": lambda: (
+        cs.cluster.Instance(cs.workloads.lublin(25, 8, seed=1), 8),
+        ["--nodes", "8"],
+    ),
 }
 
 

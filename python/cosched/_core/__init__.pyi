@@ -5,7 +5,8 @@ from __future__ import annotations
 import typing
 from . import packs
 from . import dags
-__all__: list[str] = ['dags', 'packs', 'time_limit']
+from . import cluster
+__all__: list[str] = ['cluster', 'dags', 'packs', 'time_limit']
 class time_limit:
     def __enter__(self) -> None:
         ...

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Algorithm = Callable[..., "Result | Schedule"]
 
 #: Names of the families, in the order of the papers. Each is a module ``cosched.<name>``.
-FAMILIES = ("packs", "dags")
+FAMILIES = ("packs", "dags", "cluster")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,275 @@
+#include "cosched/cluster/batch.hpp"
+#include "cosched/cluster/dfrs.hpp"
+#include "cosched/cluster/mcb8.hpp"
+#include "cosched/cluster/policy_name.hpp"
+#include "cosched/cluster/stretch_bound.hpp"
+#include "cosched/cluster/validate_trace.hpp"
+#include "cosched/cluster/yields.hpp"
+#include "cosched/core/errors.hpp"
+#include "pybind.hpp"
+
+namespace cosched::bindings {
+
+// bind_cluster_policy.cpp
+cluster::Outcome run_python_policy(const cluster::Instance& instance, const py::object& policy,
+                                   const cluster::SimulationOptions& options, cluster::Trace* trace,
+                                   cluster::DecisionLog* log);
+
+namespace {
+
+using namespace cluster;
+
+py::dict outcome_dict(const Outcome& outcome) {
+  using namespace py::literals;
+  return py::dict("start"_a = real_array(outcome.start), "end"_a = real_array(outcome.end),
+                  "preemptions"_a = int_array(outcome.preemptions),
+                  "migrations"_a = int_array(outcome.migrations),
+                  "demand_area"_a = outcome.demand_area,
+                  "preempted_memory"_a = outcome.preempted_memory,
+                  "migrated_memory"_a = outcome.migrated_memory, "events"_a = outcome.events);
+}
+
+const char* cause_name(RowCause cause) {
+  switch (cause) {
+    case RowCause::start:
+      return "start";
+    case RowCause::resume:
+      return "resume";
+    case RowCause::move:
+      return "move";
+    case RowCause::go_on:
+      return "go on";
+  }
+  return "";
+}
+
+// (job, unit_begin, unit, start, end, yield, progress, cause): a row a span.
+py::tuple trace_tuple(const Trace& trace) {
+  std::vector<std::int64_t> begin{0};
+  std::vector<int> node, cause;
+  for (std::size_t r = 0; r < trace.rows(); ++r) {
+    const auto first = trace.node_begin[trace.mapping[r]];
+    const auto last = trace.node_begin[trace.mapping[r] + 1];
+    node.insert(node.end(), trace.node.begin() + first, trace.node.begin() + last);
+    begin.push_back(static_cast<std::int64_t>(node.size()));
+    cause.push_back(static_cast<int>(trace.cause[r]));
+  }
+  py::array_t<std::int64_t> begins(static_cast<py::ssize_t>(begin.size()));
+  std::copy(begin.begin(), begin.end(), begins.mutable_data());
+  return py::make_tuple(int_array(trace.job), begins, int_array(node), real_array(trace.start),
+                        real_array(trace.end), real_array(trace.yield),
+                        real_array(trace.progress), int_array(cause));
+}
+
+Trace to_trace(const IntArray& job, const IntArray& unit_begin, const IntArray& unit,
+               const RealArray& start, const RealArray& end, const RealArray& yield,
+               const RealArray& progress, const IntArray& cause) {
+  const Schedule columns = to_schedule(job, job, unit_begin, unit, start, end);
+  const std::vector<double> yields = to_reals(yield), speeds = to_reals(progress);
+  const std::vector<int> causes = to_ints(cause, "cause");
+  const std::size_t rows = columns.rows();
+  if (columns.unit_begin.size() != rows + 1 || columns.start.size() != rows ||
+      columns.end.size() != rows || yields.size() != rows || speeds.size() != rows ||
+      causes.size() != rows)
+    throw InvalidSchedule("the schedule's columns have different lengths");
+  Trace trace;
+  for (std::size_t r = 0; r < rows; ++r) {
+    if (causes[r] < 0 || causes[r] > static_cast<int>(RowCause::go_on))
+      throw InvalidSchedule("placement " + std::to_string(r) + ": unknown cause");
+    const int mapping =
+        trace.add_mapping({columns.unit.begin() + columns.unit_begin[r],
+                           columns.unit.begin() + columns.unit_begin[r + 1]});
+    trace.add(columns.task[r], mapping, columns.start[r], columns.end[r], yields[r], speeds[r],
+              static_cast<RowCause>(causes[r]));
+  }
+  return trace;
+}
+
+// (time, job, action, reason) with the reason as a sentence.
+py::tuple log_tuple(const DecisionLog& log) {
+  std::vector<double> time;
+  std::vector<int> job;
+  py::list action, reason;
+  for (const Decision& decision : log) {
+    time.push_back(decision.time);
+    job.push_back(decision.job);
+    action.append(to_string(decision.action));
+    reason.append(explain(decision));
+  }
+  return py::make_tuple(real_array(time), int_array(job), action, reason);
+}
+
+void bind_instance(py::module_& module) {
+  py::class_<Instance>(module, "Instance")
+      .def(py::init([](const RealArray& submit, const IntArray& tasks, const RealArray& cpu,
+                       const RealArray& memory, const RealArray& runtime,
+                       const RealArray& estimate, int nodes) {
+             Jobs jobs{to_reals(submit), to_ints(tasks, "tasks"), to_reals(cpu),
+                       to_reals(memory), to_reals(runtime),       to_reals(estimate)};
+             return Instance(std::move(jobs), nodes);
+           }),
+           py::arg("submit"), py::arg("tasks"), py::arg("cpu"), py::arg("memory"),
+           py::arg("runtime"), py::arg("estimate"), py::arg("nodes"))
+      .def_property_readonly("jobs", &Instance::size)
+      .def_property_readonly("nodes", &Instance::nodes)
+      .def_property_readonly("has_estimates", &Instance::has_estimates)
+      .def_property_readonly("total_work", &Instance::total_work);
+}
+
+// Each simulation returns (outcome, trace or None, log or None).
+template <class Run>
+py::tuple simulated(bool with_trace, bool with_log, Run run) {
+  Trace trace;
+  DecisionLog log;
+  const Outcome outcome = run(with_trace ? &trace : nullptr, with_log ? &log : nullptr);
+  return py::make_tuple(outcome_dict(outcome),
+                        with_trace ? py::object(trace_tuple(trace)) : py::none(),
+                        with_log ? py::object(log_tuple(log)) : py::none());
+}
+
+void bind_batch(py::module_& module) {
+  module.def(
+      "fcfs",
+      [](const Instance& instance, bool with_trace, bool with_log) {
+        return simulated(with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
+          return released([&] {
+            const Outcome outcome = fcfs(instance, log);
+            if (trace) *trace = batch_trace(instance, outcome);
+            return outcome;
+          });
+        });
+      },
+      py::arg("instance"), py::arg("trace"), py::arg("log"));
+  module.def(
+      "easy",
+      [](const Instance& instance, bool requested, bool with_trace, bool with_log) {
+        const Estimates estimates = requested ? Estimates::requested : Estimates::perfect;
+        return simulated(with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
+          return released([&] {
+            const Outcome outcome = easy(instance, estimates, log);
+            if (trace) *trace = batch_trace(instance, outcome);
+            return outcome;
+          });
+        });
+      },
+      py::arg("instance"), py::arg("requested"), py::arg("trace"), py::arg("log"));
+}
+
+void bind_dfrs(py::module_& module) {
+  module.def("spell", [](const std::string& text) -> std::optional<std::string> {
+    const auto name = parse_policy_name(text);
+    if (!name) return std::nullopt;
+    return spell(*name);
+  });
+  module.def("paper_policies", [] {
+    std::vector<std::string> names;
+    for (const PolicyName& name : paper_policies()) names.push_back(spell(name));
+    return names;
+  });
+  module.def(
+      "dfrs",
+      [](const Instance& instance, const std::string& text, double period, double penalty,
+         bool with_trace, bool with_log) {
+        const auto name = parse_policy_name(text);
+        if (!name) throw InvalidInstance("policy '" + text + "': not a policy name");
+        SimulationOptions options;
+        options.period = period;
+        options.penalty = penalty;
+        return simulated(with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
+          return released([&] { return run_dfrs(instance, *name, options, trace, log); });
+        });
+      },
+      py::arg("instance"), py::arg("name"), py::arg("period"), py::arg("penalty"),
+      py::arg("trace"), py::arg("log"));
+  module.def(
+      "python_policy",
+      [](const Instance& instance, const py::object& policy, double period, double penalty,
+         bool with_trace, bool with_log) {
+        SimulationOptions options;
+        options.period = period;
+        options.penalty = penalty;
+        return simulated(with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
+          return run_python_policy(instance, policy, options, trace, log);
+        });
+      },
+      py::arg("instance"), py::arg("policy"), py::arg("period"), py::arg("penalty"),
+      py::arg("trace"), py::arg("log"));
+}
+
+void bind_measures(py::module_& module) {
+  module.def("stretches", [](const Instance& instance, const RealArray& end, double threshold) {
+    return real_array(stretches(instance, to_reals(end), threshold));
+  });
+  module.def("underutilisation", [](const Instance& instance, double demand_area) {
+    Outcome outcome;
+    outcome.demand_area = demand_area;
+    return underutilisation(instance, outcome);
+  });
+  module.def("max_stretch_bound", [](const Instance& instance, double threshold) {
+    const StretchBound bound = released([&] { return max_stretch_bound(instance, threshold); });
+    return py::make_tuple(bound.value, bound.tests);
+  });
+  module.def("stretch_feasible", [](const Instance& instance, double stretch, double threshold) {
+    return released([&] { return stretch_feasible(instance, stretch, threshold); });
+  });
+  module.def("validate", [](const Instance& instance, const IntArray& job,
+                            const IntArray& unit_begin, const IntArray& unit,
+                            const RealArray& start, const RealArray& end, const RealArray& yield,
+                            const RealArray& progress, const IntArray& cause,
+                            const RealArray& first, const RealArray& last,
+                            const IntArray& preemptions, const IntArray& migrations,
+                            double penalty, bool exclusive) {
+    const Trace trace = to_trace(job, unit_begin, unit, start, end, yield, progress, cause);
+    Outcome outcome;
+    outcome.start = to_reals(first);
+    outcome.end = to_reals(last);
+    outcome.preemptions = to_ints(preemptions, "preemptions");
+    outcome.migrations = to_ints(migrations, "migrations");
+    const auto jobs = static_cast<std::size_t>(instance.size());
+    if (outcome.start.size() != jobs || outcome.end.size() != jobs ||
+        outcome.preemptions.size() != jobs || outcome.migrations.size() != jobs)
+      throw InvalidSchedule("the outcome has another number of jobs than the instance");
+    released([&] { validate_trace(instance, trace, outcome, TraceRules{penalty, exclusive}); });
+  });
+  module.def("cause_name", [](int cause) { return cause_name(static_cast<RowCause>(cause)); });
+}
+
+void bind_mapping(py::module_& module) {
+  module.def("yields", [](const std::vector<std::vector<int>>& where, const RealArray& cpu,
+                          int nodes, const std::string& opt) {
+    Mapping mapping;
+    mapping.nodes = nodes;
+    mapping.cpu = to_reals(cpu);
+    for (const auto& one : where) mapping.where.push_back(&one);
+    return real_array(released([&] {
+      if (opt == "min") return max_min_yields(mapping);
+      const auto base = base_yields(mapping);
+      if (opt == "base") return base;
+      return best_average_yields(mapping, base, std::vector<double>(base.size(), 1.0));
+    }));
+  });
+  module.def("mcb8",
+             [](const IntArray& tasks, const RealArray& cpu, const RealArray& memory, int nodes,
+                double yield) -> std::optional<std::vector<std::vector<int>>> {
+               auto requirement = to_reals(cpu);
+               for (double& need : requirement) need *= yield;
+               Mcb8 mcb8(to_ints(tasks, "tasks"), to_reals(memory), nodes);
+               const bool packed =
+                   released([&] { return mcb8.pack(requirement, by_decreasing(requirement)); });
+               if (!packed) return std::nullopt;
+               mcb8.keep();
+               return mcb8.placement();
+             });
+}
+
+}  // namespace
+
+void bind_cluster(py::module_& module) {
+  bind_instance(module);
+  bind_batch(module);
+  bind_dfrs(module);
+  bind_measures(module);
+  bind_mapping(module);
+}
+
+}  // namespace cosched::bindings

@@ -1,0 +1,119 @@
+// A policy written in Python, called at events.
+#include "cosched/cluster/simulator.hpp"
+#include "cosched/core/errors.hpp"
+#include "pybind.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace cosched::bindings {
+namespace {
+
+using namespace cluster;
+
+const char* kind_name(EventKind kind) {
+  switch (kind) {
+    case EventKind::completion:
+      return "completion";
+    case EventKind::submission:
+      return "submission";
+    case EventKind::period:
+      return "period";
+  }
+  return "";
+}
+
+// Asks policy.on_event(event, state) for {job: (nodes, yield)}: all jobs that run from now on;
+// None changes nothing.  The Python side builds event and state (cluster/policies.py).
+class PythonPolicy : public Policy {
+ public:
+  PythonPolicy(const Instance& instance, py::object ask, bool periodic)
+      : order_(instance.order()), rank_(order_.size()), ask_(std::move(ask)), periodic_(periodic) {
+    for (std::size_t rank = 0; rank < order_.size(); ++rank)
+      rank_[order_[rank]] = static_cast<int>(rank);
+  }
+
+  bool on_event(const Event& event, Machine& machine) override {
+    std::vector<int> jobs;
+    for (const int rank : event.jobs) jobs.push_back(order_[rank]);
+    const py::object answer =
+        ask_(kind_name(event.kind), event.time, jobs, describe(machine));
+    if (answer.is_none()) return false;
+    apply(answer.cast<std::map<int, std::pair<std::vector<int>, double>>>(), machine);
+    return true;
+  }
+
+  void allocate(Machine& machine) override {
+    for (const int rank : machine.running()) machine.set_yield(rank, yields_.at(rank));
+  }
+
+  bool periodic() const override { return periodic_; }
+
+ private:
+  using Answer = std::map<int, std::pair<std::vector<int>, double>>;
+
+  // job -> (status, virtual time, nodes, yield) of the jobs in the system.
+  py::dict describe(const Machine& machine) const {
+    py::dict state;
+    const auto add = [&](int rank, const char* status) {
+      const Machine::Job& job = machine.job(rank);
+      state[py::int_(order_[rank])] =
+          py::make_tuple(status, job.virtual_time, job.nodes, job.yield);
+    };
+    for (const int rank : machine.running()) add(rank, "running");
+    for (const Machine::Idle& idle : machine.idle())
+      add(idle.rank, machine.job(idle.rank).status == Status::paused ? "paused" : "waiting");
+    return state;
+  }
+
+  void apply(const Answer& answer, Machine& machine) {
+    yields_.clear();
+    for (const auto& [job, share] : answer) {
+      if (job < 0 || job >= static_cast<int>(rank_.size()))
+        throw InvalidSchedule("the policy names job " + std::to_string(job) +
+                              ", which does not exist");
+      const Status status = machine.job(rank_[job]).status;
+      if (status == Status::unsubmitted || status == Status::finished)
+        throw InvalidSchedule("the policy runs job " + std::to_string(job) +
+                              ", which is not in the system");
+      yields_[rank_[job]] = share.second;
+      for (const int node : share.first)
+        if (node < 0 || node >= machine.node_count())
+          throw InvalidSchedule("the policy puts job " + std::to_string(job) + " on node " +
+                                std::to_string(node) + ", which does not exist");
+      if (static_cast<int>(share.first.size()) != machine.job(rank_[job]).tasks)
+        throw InvalidSchedule("the policy gives job " + std::to_string(job) + " " +
+                              std::to_string(share.first.size()) + " nodes for " +
+                              std::to_string(machine.job(rank_[job]).tasks) + " tasks");
+    }
+    // Pause first, so that the others find room; the checks come after all changes.
+    for (const int rank : std::vector<int>(machine.running()))
+      if (yields_.count(rank) == 0) machine.pause(rank, Reason::policy);
+    for (const auto& [job, share] : answer) {
+      std::vector<int> nodes = share.first;
+      std::sort(nodes.begin(), nodes.end());
+      const int rank = rank_[job];
+      if (machine.job(rank).status != Status::running)
+        machine.start(rank, std::move(nodes), Reason::policy);
+      else if (machine.job(rank).nodes != nodes)
+        machine.move(rank, std::move(nodes), Reason::policy);
+    }
+  }
+
+  const std::vector<int>& order_;
+  std::vector<int> rank_;
+  py::object ask_;
+  bool periodic_;
+  std::map<int, double> yields_;  // by rank
+};
+
+}  // namespace
+
+// Holds the GIL throughout: the policy is Python.
+Outcome run_python_policy(const Instance& instance, const py::object& policy,
+                          const SimulationOptions& options, Trace* trace, DecisionLog* log) {
+  PythonPolicy wrapped(instance, policy.attr("ask"), policy.attr("periodic").cast<bool>());
+  return simulate(instance, wrapped, options, trace, log);
+}
+
+}  // namespace cosched::bindings

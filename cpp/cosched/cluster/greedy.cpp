@@ -1,0 +1,191 @@
+#include "cosched/cluster/greedy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cosched::cluster {
+namespace {
+
+struct Candidate {
+  std::int64_t load;
+  int node;
+  std::int64_t room;  // tasks that still fit
+};
+
+// Heap order: least load, then lowest node, on top.
+bool worse(const Candidate& a, const Candidate& b) {
+  return a.load != b.load ? a.load > b.load : a.node > b.node;
+}
+
+// What would be free if some running jobs were paused.
+class WhatIf {
+ public:
+  WhatIf(const Machine& machine, const Machine::Job& incoming)
+      : machine_(machine), incoming_(incoming), nodes_(machine.nodes()) {
+    slots_ = free_slots(nodes_, incoming.memory_need);
+  }
+  bool fits() const { return slots_ >= incoming_.tasks; }
+  void remove(int rank) { change(rank, -machine_.job(rank).memory_need); }
+  void put_back(int rank) { change(rank, machine_.job(rank).memory_need); }
+
+ private:
+  void change(int rank, std::int64_t memory) {
+    for (const int node : machine_.job(rank).nodes) {
+      auto& used = nodes_[node].memory_used;
+      slots_ -= slots(incoming_.memory_need, used);
+      used += memory;
+      slots_ += slots(incoming_.memory_need, used);
+    }
+  }
+  const Machine& machine_;
+  const Machine::Job& incoming_;
+  std::vector<Machine::Node> nodes_;
+  std::int64_t slots_;
+};
+
+// Whether jobs find memory, remembered by memory need: few needs are distinct.
+class RoomByNeed {
+ public:
+  explicit RoomByNeed(const Machine& machine) : machine_(machine) { forget(); }
+  bool fits(std::int64_t need, int tasks) {
+    if (need > kMemoryLimit - least_used_) return false;
+    const auto at = std::lower_bound(
+        known_.begin(), known_.end(), need,
+        [](const Known& known, std::int64_t value) { return known.first < value; });
+    if (at != known_.end() && at->first == need) return at->second >= tasks;
+    const std::int64_t room = free_slots(machine_.nodes(), need);
+    known_.insert(at, {need, room});
+    return room >= tasks;
+  }
+  /// The machine has changed.
+  void forget() {
+    known_.clear();
+    least_used_ = kMemoryLimit;
+    for (const auto& node : machine_.nodes()) least_used_ = std::min(least_used_, node.memory_used);
+  }
+
+ private:
+  using Known = std::pair<std::int64_t, std::int64_t>;  // (need, slots), increasing
+  const Machine& machine_;
+  std::vector<Known> known_;
+  std::int64_t least_used_ = 0;
+};
+
+struct Prioritised {
+  double priority;
+  int rank, tasks;
+  std::int64_t memory_need;
+  bool operator<(const Prioritised& other) const {
+    return priority != other.priority ? priority < other.priority : rank > other.rank;
+  }
+};
+
+// Jobs to displace, by decreasing priority; empty if displacing all would not do.
+std::vector<int> choose_displaced(const Machine& machine, int rank) {
+  WhatIf what_if(machine, machine.job(rank));
+  std::vector<int> marked;
+  std::vector<int> running = machine.by_priority(machine.running());
+  for (auto at = running.rbegin(); at != running.rend() && !what_if.fits(); ++at) {
+    what_if.remove(*at);
+    marked.push_back(*at);
+  }
+  if (!what_if.fits()) return {};
+  std::vector<int> displaced;
+  for (auto at = marked.rbegin(); at != marked.rend(); ++at) {
+    what_if.put_back(*at);
+    if (what_if.fits()) continue;
+    what_if.remove(*at);
+    displaced.push_back(*at);
+  }
+  return displaced;
+}
+
+bool start_if_fits(Machine& machine, int rank) {
+  std::vector<int> nodes = greedy_nodes(machine.nodes(), machine.job(rank));
+  if (nodes.empty()) return false;
+  machine.start(rank, std::move(nodes), Reason::greedy);
+  return true;
+}
+
+}  // namespace
+
+std::vector<int> greedy_nodes(const std::vector<Machine::Node>& nodes, const Machine::Job& job) {
+  std::vector<Candidate> heap;
+  std::int64_t total = 0;
+  for (int node = 0; node < static_cast<int>(nodes.size()); ++node) {
+    const std::int64_t room = slots(job.memory_need, nodes[node].memory_used);
+    if (room == 0) continue;
+    heap.push_back({nodes[node].cpu_load, node, room});
+    total += room;
+  }
+  if (total < job.tasks) return {};
+  std::make_heap(heap.begin(), heap.end(), worse);
+  std::vector<int> chosen;
+  chosen.reserve(job.tasks);
+  while (static_cast<int>(chosen.size()) < job.tasks) {
+    std::pop_heap(heap.begin(), heap.end(), worse);
+    Candidate& best = heap.back();
+    chosen.push_back(best.node);
+    best.load += job.cpu_need;
+    if (--best.room == 0)
+      heap.pop_back();
+    else
+      std::push_heap(heap.begin(), heap.end(), worse);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+std::int64_t free_slots(const std::vector<Machine::Node>& nodes, std::int64_t memory_need) {
+  std::int64_t total = 0;
+  for (const auto& node : nodes) total += slots(memory_need, node.memory_used);
+  return total;
+}
+
+bool greedy_start(Machine& machine, int rank) {
+  if (start_if_fits(machine, rank)) return true;
+  machine.explain_wait(
+      rank, Reason::no_memory, -1,
+      static_cast<double>(free_slots(machine.nodes(), machine.job(rank).memory_need)));
+  return false;
+}
+
+void greedy_resume(Machine& machine) {
+  // Starting jobs only takes memory: who finds no room now will not find it later.  Few of
+  // a long queue start, so it is a heap, and is filtered again when many in it have failed.
+  RoomByNeed room(machine);
+  std::vector<Prioritised> queue;
+  for (const auto& idle : machine.idle())
+    if (room.fits(idle.memory_need, idle.tasks))
+      queue.push_back({machine.priority(idle), idle.rank, idle.tasks, idle.memory_need});
+  std::make_heap(queue.begin(), queue.end());
+  for (std::size_t failed = 0; !queue.empty();) {
+    const Prioritised next = queue.front();
+    std::pop_heap(queue.begin(), queue.end());
+    queue.pop_back();
+    if (room.fits(next.memory_need, next.tasks)) {
+      start_if_fits(machine, next.rank);
+      room.forget();
+    } else if (++failed > 8 + queue.size() / 16) {
+      const auto none = [&](const auto& job) { return !room.fits(job.memory_need, job.tasks); };
+      queue.erase(std::remove_if(queue.begin(), queue.end(), none), queue.end());
+      std::make_heap(queue.begin(), queue.end());
+      failed = 0;
+    }
+  }
+}
+
+void greedy_displace(Machine& machine, int rank, Displaced displaced) {
+  if (greedy_start(machine, rank)) return;
+  const std::vector<int> chosen = choose_displaced(machine, rank);
+  if (chosen.empty()) return;
+  for (const int other : chosen) machine.pause(other, Reason::makes_room, rank);
+  greedy_start(machine, rank);
+  if (displaced == Displaced::paused) return;
+  for (const int other : chosen) {
+    std::vector<int> nodes = greedy_nodes(machine.nodes(), machine.job(other));
+    if (!nodes.empty()) machine.start(other, std::move(nodes), Reason::makes_room, rank);
+  }
+}
+
+}  // namespace cosched::cluster

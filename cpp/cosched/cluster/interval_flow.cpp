@@ -1,0 +1,180 @@
+#include "cosched/cluster/interval_flow.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "cosched/core/interrupt.hpp"
+
+namespace cosched::cluster {
+namespace {
+
+constexpr double kRounding = 1e-13;
+constexpr int kUnreached = -1;
+
+}  // namespace
+
+IntervalFlow::IntervalFlow(std::vector<double> length, double nodes, std::vector<int> first,
+                           std::vector<int> last, std::vector<double> left,
+                           std::vector<double> rate)
+    : jobs_(static_cast<int>(left.size())),
+      intervals_(static_cast<int>(length.size())),
+      length_(std::move(length)),
+      first_(std::move(first)),
+      last_(std::move(last)),
+      rate_(std::move(rate)) {
+  begin_.assign(jobs_ + 1, 0);
+  std::vector<std::int64_t> count(intervals_ + 1, 0);
+  for (int i = 0; i < jobs_; ++i) {
+    need_.push_back(rate_[i] * left[i]);
+    need_eps_.push_back(need_.back() * 1e-12);
+    begin_[i + 1] = begin_[i] + (last_[i] - first_[i]);
+    ++count[first_[i]];
+    --count[last_[i]];
+  }
+  flow_.assign(begin_.back(), 0.0);
+  alive_begin_.assign(intervals_ + 1, 0);
+  std::int64_t alive = 0;
+  for (int t = 0; t < intervals_; ++t) {
+    alive += count[t];
+    alive_begin_[t + 1] = alive_begin_[t] + alive;
+    room_.push_back(nodes * length_[t]);
+    eps_.push_back(room_.back() * kRounding);
+  }
+  alive_.resize(alive_begin_.back());
+  std::vector<std::int64_t> next(alive_begin_.begin(), alive_begin_.end() - 1);
+  for (int i = 0; i < jobs_; ++i)
+    for (int t = first_[i]; t < last_[i]; ++t) alive_[next[t]++] = i;
+}
+
+void IntervalFlow::fill() {
+  std::vector<double> after(intervals_ + 1, 0.0);  // interval time from t on
+  for (int t = intervals_ - 1; t >= 0; --t) after[t] = after[t + 1] + length_[t];
+  std::vector<int> by_start(jobs_);
+  std::iota(by_start.begin(), by_start.end(), 0);
+  std::stable_sort(by_start.begin(), by_start.end(),
+                   [&](int a, int b) { return first_[a] < first_[b]; });
+  std::vector<int> alive;  // by deadline
+  auto arriving = by_start.begin();
+  for (int t = 0; t < intervals_; ++t) {
+    for (; arriving != by_start.end() && first_[*arriving] == t; ++arriving)
+      alive.insert(std::upper_bound(alive.begin(), alive.end(), *arriving,
+                                    [&](int a, int b) { return last_[a] < last_[b]; }),
+                   *arriving);
+    const auto give = [&](int i, double amount) {
+      amount = std::min({amount, need_[i], capacity(i, t) - flow(i, t), room_[t]});
+      if (!(amount > 0)) return;
+      flow(i, t) += amount;
+      need_[i] -= amount;
+      room_[t] -= amount;
+    };
+    for (const int i : alive) give(i, need_[i] - rate_[i] * (after[t + 1] - after[last_[i]]));
+    for (const int i : alive) {
+      if (room_[t] <= 0) break;
+      give(i, need_[i]);
+    }
+    alive.erase(
+        std::remove_if(alive.begin(), alive.end(),
+                       [&](int i) { return need_[i] <= need_eps_[i] || last_[i] == t + 1; }),
+        alive.end());
+    if ((t & 255) == 0) check_interrupt();
+  }
+}
+
+// Breadth-first levels from the unserved jobs; whether an interval with room is reached.
+bool IntervalFlow::levels() {
+  job_level_.assign(jobs_, kUnreached);
+  interval_level_.assign(intervals_, kUnreached);
+  std::vector<int> jobs, intervals;
+  for (int i = 0; i < jobs_; ++i)
+    if (need_[i] > need_eps_[i]) {
+      job_level_[i] = 0;
+      jobs.push_back(i);
+    }
+  for (int level = 0; !jobs.empty(); level += 2) {
+    check_interrupt();
+    intervals.clear();
+    bool room = false;
+    for (const int i : jobs)
+      for (int t = first_[i]; t < last_[i]; ++t)
+        if (interval_level_[t] == kUnreached && flow(i, t) + eps_[t] < capacity(i, t)) {
+          interval_level_[t] = level + 1;
+          intervals.push_back(t);
+          room |= room_[t] > eps_[t];
+        }
+    if (room) return true;
+    jobs.clear();
+    for (const int t : intervals)
+      for (auto at = alive_begin_[t]; at < alive_begin_[t + 1]; ++at) {
+        const int i = alive_[at];
+        if (job_level_[i] == kUnreached && flow(i, t) > eps_[t]) {
+          job_level_[i] = level + 2;
+          jobs.push_back(i);
+        }
+      }
+  }
+  return false;
+}
+
+// Sends up to `amount` more of the job's work along level edges; returns what was sent.
+double IntervalFlow::push(int job, double amount) {
+  double sent = 0;
+  for (int& t = job_next_[job]; t < last_[job]; ++t) {
+    if (interval_level_[t] != job_level_[job] + 1) continue;
+    const double spare = capacity(job, t) - flow(job, t);
+    if (spare <= eps_[t]) continue;
+    const double part = push_through(t, std::min(amount - sent, spare), interval_level_[t]);
+    flow(job, t) += part;
+    sent += part;
+    if (!(sent < amount)) return amount;
+  }
+  return sent;
+}
+
+// Makes room for up to `amount` in the interval: free room, or other jobs' work moved on.
+double IntervalFlow::push_through(int interval, double amount, int level) {
+  double sent = std::min(amount, std::max(0.0, room_[interval]));
+  room_[interval] -= sent;
+  for (auto& at = interval_next_[interval]; sent < amount && at < alive_begin_[interval + 1];
+       ++at) {
+    const int other = alive_[at];
+    if (job_level_[other] != level + 1) continue;
+    const double movable = flow(other, interval);
+    if (movable <= eps_[interval]) continue;
+    const double part = push(other, std::min(amount - sent, movable));
+    flow(other, interval) -= part;
+    sent += part;
+    if (!(sent < amount)) return amount;
+  }
+  return sent;
+}
+
+void IntervalFlow::augment() {
+  while (levels()) {
+    job_next_ = first_;
+    interval_next_.assign(alive_begin_.begin(), alive_begin_.end() - 1);
+    double sent = 0;
+    for (int i = 0; i < jobs_; ++i) {
+      if (job_level_[i] != 0 || need_[i] <= need_eps_[i]) continue;
+      const double part = push(i, need_[i]);
+      need_[i] -= part;
+      sent += part;
+    }
+    if (!(sent > 0)) return;
+  }
+}
+
+double IntervalFlow::unserved() const {
+  double total = 0;
+  for (int i = 0; i < jobs_; ++i)
+    if (need_[i] > need_eps_[i]) total += need_[i];
+  return total;
+}
+
+std::vector<char> IntervalFlow::cut() const {
+  std::vector<char> reached(intervals_);
+  for (int t = 0; t < intervals_; ++t) reached[t] = interval_level_[t] != kUnreached;
+  return reached;
+}
+
+}  // namespace cosched::cluster

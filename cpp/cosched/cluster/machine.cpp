@@ -1,0 +1,104 @@
+#include "cosched/cluster/machine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::cluster {
+Machine::Machine(const Instance& instance)
+    : nodes_(instance.nodes()), idle_at_(instance.size(), -1), touched_at_(instance.size(), -1) {
+  const Jobs& jobs = instance.jobs();
+  jobs_.reserve(instance.size());
+  for (const int j : instance.order()) {
+    Job job{};
+    job.submit = jobs.submit[j];
+    job.runtime = jobs.runtime[j];
+    job.cpu = jobs.cpu[j];
+    job.memory = jobs.memory[j];
+    job.tasks = jobs.tasks[j];
+    job.memory_need = memory_units(job.memory);
+    job.cpu_need = cpu_units(job.cpu);
+    jobs_.push_back(std::move(job));
+  }
+}
+
+std::vector<int> Machine::by_priority(std::vector<int> ranks) const {
+  std::vector<std::pair<double, int>> keyed;
+  keyed.reserve(ranks.size());
+  for (const int rank : ranks) keyed.emplace_back(-priority(rank), rank);
+  std::sort(keyed.begin(), keyed.end());
+  for (std::size_t k = 0; k < ranks.size(); ++k) ranks[k] = keyed[k].second;
+  return ranks;
+}
+
+void Machine::hold(int rank, std::vector<int> nodes) {
+  Job& job = jobs_[rank];
+  job.nodes = std::move(nodes);
+  for (const int node : job.nodes) {
+    nodes_[node].memory_used += job.memory_need;
+    nodes_[node].cpu_load += job.cpu_need;
+  }
+}
+
+void Machine::release(int rank) {
+  Job& job = jobs_[rank];
+  for (const int node : job.nodes) {
+    nodes_[node].memory_used -= job.memory_need;
+    nodes_[node].cpu_load -= job.cpu_need;
+  }
+  job.nodes.clear();
+}
+
+void Machine::touch(int rank, Reason reason, int other, double value) {
+  if (touched_at_[rank] < 0) {
+    touched_at_[rank] = static_cast<int>(touched_.size());
+    touched_.push_back({rank, jobs_[rank].status, jobs_[rank].nodes, reason, other, value});
+  }
+  Touched& touched = touched_[touched_at_[rank]];
+  touched.reason = reason;
+  touched.other = other;
+  touched.value = value;
+}
+
+void Machine::add_idle(int rank) {
+  const Job& job = jobs_[rank];
+  idle_at_[rank] = static_cast<int>(idle_.size());
+  idle_.push_back({rank, job.tasks, job.memory_need, job.submit, job.virtual_time});
+}
+
+void Machine::remove_idle(int rank) {
+  const int at = idle_at_[rank];
+  idle_[at] = idle_.back();
+  idle_at_[idle_[at].rank] = at;
+  idle_.pop_back();
+}
+
+void Machine::start(int rank, std::vector<int> nodes, Reason reason, int other, double value) {
+  touch(rank, reason, other, value);
+  hold(rank, std::move(nodes));
+  jobs_[rank].status = Status::running;
+  remove_idle(rank);
+  running_.insert(std::lower_bound(running_.begin(), running_.end(), rank), rank);
+}
+
+void Machine::pause(int rank, Reason reason, int other, double value) {
+  touch(rank, reason, other, value);
+  release(rank);
+  jobs_[rank].status = Status::paused;
+  jobs_[rank].yield = 0;
+  running_.erase(std::lower_bound(running_.begin(), running_.end(), rank));
+  add_idle(rank);
+}
+
+void Machine::move(int rank, std::vector<int> nodes, Reason reason, int other, double value) {
+  touch(rank, reason, other, value);
+  release(rank);
+  hold(rank, std::move(nodes));
+}
+
+void Machine::explain_wait(int rank, Reason reason, int other, double value) {
+  touch(rank, reason, other, value);
+}
+
+}  // namespace cosched::cluster

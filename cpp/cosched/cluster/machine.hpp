@@ -1,0 +1,107 @@
+// The state that a policy sees and changes: jobs in the system, nodes, virtual times.
+#pragma once
+
+#include <vector>
+
+#include "cosched/cluster/decision_log.hpp"
+#include "cosched/cluster/instance.hpp"
+#include "cosched/cluster/units.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::cluster {
+
+enum class Status : char { unsubmitted, waiting, running, paused, finished };
+
+/// Jobs are named by rank (position in order of submission).  A job that is waiting or
+/// paused holds nothing; a running job holds memory on `nodes` (one entry a task,
+/// increasing) and the CPU share yield * cpu there.
+class Machine {
+ public:
+  struct Job {
+    double submit, runtime, cpu, memory;
+    int tasks;
+    Status status = Status::unsubmitted;
+    double virtual_time = 0;       // integral of the yield, at now()
+    double yield = 0;              // current share; not progress during a penalty
+    double penalty_until = 0;      // no progress before this time
+    std::int64_t memory_need = 0;  // of a task, in units
+    std::int64_t cpu_need = 0;
+    std::vector<int> nodes;
+  };
+
+  struct Node {
+    std::int64_t memory_used = 0;
+    std::int64_t cpu_load = 0;  // sum of needs, may exceed kCpuUnit
+  };
+
+  /// What policies look at in each of possibly many waiting or paused jobs, side by side.
+  struct Idle {
+    int rank, tasks;
+    std::int64_t memory_need;
+    double submit, virtual_time;
+  };
+
+  explicit Machine(const Instance& instance);
+
+  double now() const { return now_; }
+  int node_count() const { return static_cast<int>(nodes_.size()); }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const Job& job(int rank) const { return jobs_[rank]; }
+  int jobs() const { return static_cast<int>(jobs_.size()); }
+
+  /// Ranks, increasing.
+  const std::vector<int>& running() const { return running_; }
+  /// Waiting and paused jobs, in no particular (but reproducible) order.
+  const std::vector<Idle>& idle() const { return idle_; }
+
+  double flow_time(int rank) const { return now_ - jobs_[rank].submit; }
+  /// flow time / (virtual time)^2; infinite at zero virtual time (section 4.1).
+  double priority(int rank) const { return priority(jobs_[rank].submit, jobs_[rank].virtual_time); }
+  double priority(const Idle& idle) const { return priority(idle.submit, idle.virtual_time); }
+  /// Ranks sorted by decreasing priority; ties by submission.
+  std::vector<int> by_priority(std::vector<int> ranks) const;
+
+  /// Waiting or paused -> running on `nodes` (increasing).  No checks: see
+  /// check_assignment.
+  void start(int rank, std::vector<int> nodes, Reason reason, int other = -1, double value = 0);
+  /// Running -> paused.
+  void pause(int rank, Reason reason, int other = -1, double value = 0);
+  /// Running on other nodes from now on.
+  void move(int rank, std::vector<int> nodes, Reason reason, int other = -1, double value = 0);
+  /// Says why a job that is not running stays so (the last reason of an event counts).
+  void explain_wait(int rank, Reason reason, int other = -1, double value = 0);
+  void set_yield(int rank, double yield) { jobs_[rank].yield = yield; }
+
+ private:
+  friend class Simulator;  // advances time, submits, finishes, commits
+
+  double priority(double submit, double virtual_time) const {
+    return virtual_time > 0 ? (now_ - submit) / (virtual_time * virtual_time) : kInfinity;
+  }
+  void add_idle(int rank);
+  void remove_idle(int rank);
+  void hold(int rank, std::vector<int> nodes);
+  void release(int rank);
+  void touch(int rank, Reason reason, int other, double value);
+
+  /// State of a job at the beginning of the current event, kept when it is first changed.
+  struct Touched {
+    int rank;
+    Status status;
+    std::vector<int> nodes;
+    Reason reason;
+    int other;
+    double value;
+  };
+
+  double now_ = 0;
+  std::vector<Job> jobs_;
+  std::vector<Node> nodes_;
+  std::vector<int> running_;
+  std::vector<Idle> idle_;
+  std::vector<int> idle_at_;  // rank -> index into idle_, where idle
+  std::vector<Touched> touched_;
+  std::vector<int> touched_at_;  // rank -> index into touched_, or -1
+};
+
+}  // namespace cosched::cluster

@@ -1,0 +1,156 @@
+#include "cosched/cluster/mcb8_search.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cosched::cluster {
+namespace {
+
+bool keeps_nodes(const Machine& machine, int rank, Limit limit, double seconds) {
+  if (machine.job(rank).status != Status::running) return false;
+  switch (limit) {
+    case Limit::none:
+      return false;
+    case Limit::virtual_time:
+      return machine.job(rank).virtual_time < seconds;
+    case Limit::flow_time:
+      return machine.flow_time(rank) < seconds;
+  }
+  return false;
+}
+
+// The jobs in the system by decreasing priority (ties by submission), as many as fit in the
+// memory of all nodes together.  O(n + k log n), k = jobs returned.
+std::vector<int> memory_prefix(const Machine& machine) {
+  std::vector<std::pair<double, int>> heap;  // greatest = next
+  heap.reserve(machine.running().size() + machine.idle().size());
+  for (const int rank : machine.running()) heap.emplace_back(machine.priority(rank), -rank);
+  for (const auto& idle : machine.idle()) heap.emplace_back(machine.priority(idle), -idle.rank);
+  std::make_heap(heap.begin(), heap.end());
+  const double room = machine.node_count() * (1 + 1e-9);
+  double sum = 0;
+  std::vector<int> prefix;
+  for (auto end = heap.end(); end != heap.begin(); --end) {
+    const auto& job = machine.job(-heap.front().second);
+    sum += job.memory * job.tasks;
+    if (sum > room) break;
+    prefix.push_back(-heap.front().second);
+    std::pop_heap(heap.begin(), end);
+  }
+  return prefix;
+}
+
+struct Remap {
+  std::vector<int> ranks;  // increasing; those without nodes were dropped
+  std::vector<std::vector<int>> nodes;
+  double target = 0;
+};
+
+Target target_of(const Machine& machine, const std::vector<int>& ranks,
+                 std::optional<double> period) {
+  std::vector<double> cpu, flow_time, virtual_time;
+  for (const int rank : ranks) {
+    cpu.push_back(machine.job(rank).cpu);
+    flow_time.push_back(machine.flow_time(rank));
+    virtual_time.push_back(machine.job(rank).virtual_time);
+  }
+  if (!period) return yield_target(std::move(cpu));
+  return stretch_target(std::move(cpu), std::move(flow_time), std::move(virtual_time), *period);
+}
+
+Remap pack_jobs(const Machine& machine, const std::vector<int>& by_priority, Limit limit,
+                double limit_seconds, std::optional<double> period) {
+  std::vector<int> ranks = by_priority;
+  std::sort(ranks.begin(), ranks.end());
+  std::vector<int> tasks;
+  std::vector<double> memory;
+  for (const int rank : ranks) {
+    tasks.push_back(machine.job(rank).tasks);
+    memory.push_back(machine.job(rank).memory);
+  }
+  Mcb8 mcb8(std::move(tasks), std::move(memory), machine.node_count());
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (keeps_nodes(machine, ranks[i], limit, limit_seconds))
+      mcb8.pin(static_cast<int>(i), machine.job(ranks[i]).nodes);
+  const Target target = target_of(machine, ranks, period);
+  const double accuracy = period ? kStretchAccuracy : kYieldAccuracy;
+  auto lowest = by_priority.rbegin();
+  for (;; ++lowest) {
+    const auto best = mcb8.surely_too_much() ? std::nullopt : best_target(mcb8, target, accuracy);
+    if (best) return {std::move(ranks), mcb8.placement(), *best};
+    const auto item = std::lower_bound(ranks.begin(), ranks.end(), *lowest) - ranks.begin();
+    mcb8.drop(static_cast<int>(item));
+  }
+}
+
+void apply(Machine& machine, Remap remap) {
+  const std::vector<int> running = machine.running();
+  for (const int rank : running) {
+    const auto at = std::lower_bound(remap.ranks.begin(), remap.ranks.end(), rank);
+    if (at == remap.ranks.end() || *at != rank || remap.nodes[at - remap.ranks.begin()].empty())
+      machine.pause(rank, Reason::packed_out, -1, machine.priority(rank));
+  }
+  for (std::size_t i = 0; i < remap.ranks.size(); ++i) {
+    const int rank = remap.ranks[i];
+    if (remap.nodes[i].empty()) continue;
+    if (machine.job(rank).status != Status::running)
+      machine.start(rank, std::move(remap.nodes[i]), Reason::packed, -1, remap.target);
+    else if (machine.job(rank).nodes != remap.nodes[i])
+      machine.move(rank, std::move(remap.nodes[i]), Reason::packed, -1, remap.target);
+  }
+}
+
+}  // namespace
+
+Target yield_target(std::vector<double> cpu) {
+  // The order by Y c_j is that by c_j, whatever Y > 0; at Y = 0 all are in the memory list.
+  return [order = by_decreasing(cpu), cpu = std::move(cpu)](double yield, const Mcb8&,
+                                                            Requirements& needs) {
+    needs.cpu.resize(cpu.size());
+    for (std::size_t i = 0; i < cpu.size(); ++i) needs.cpu[i] = yield * cpu[i];
+    if (needs.by_cpu.empty()) needs.by_cpu = order;
+    return true;
+  };
+}
+
+Target stretch_target(std::vector<double> cpu, std::vector<double> flow_time,
+                      std::vector<double> virtual_time, double period) {
+  return [cpu = std::move(cpu), flow_time = std::move(flow_time),
+          virtual_time = std::move(virtual_time),
+          period](double z, const Mcb8& mcb8, Requirements& needs) {
+    needs.cpu.resize(cpu.size());
+    for (std::size_t i = 0; i < cpu.size(); ++i) {
+      const double yield = std::max(0.0, (z * (flow_time[i] + period) - virtual_time[i]) / period);
+      if (yield > 1 + 1e-9 && !mcb8.dropped(static_cast<int>(i))) return false;
+      needs.cpu[i] = std::min(yield, 1.0) * cpu[i];
+    }
+    needs.by_cpu = by_decreasing(needs.cpu);
+    return true;
+  };
+}
+
+std::optional<double> best_target(Mcb8& mcb8, const Target& target, double accuracy) {
+  Requirements needs;
+  const auto packs = [&](double value) {
+    if (!target(value, mcb8, needs) || !mcb8.pack(needs.cpu, needs.by_cpu)) return false;
+    mcb8.keep();
+    return true;
+  };
+  if (packs(1)) return 1;
+  if (!packs(0)) return std::nullopt;
+  double low = 0, high = 1;
+  while (high - low > accuracy) {
+    const double middle = (low + high) / 2;
+    (packs(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+double remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period) {
+  Remap found = pack_jobs(machine, memory_prefix(machine), limit, limit_seconds, period);
+  const double target = found.target;
+  apply(machine, std::move(found));
+  return target;
+}
+
+}  // namespace cosched::cluster

@@ -1,0 +1,46 @@
+// The search for the best target that MCB8 can pack, and its use by policies
+// (paper 3, sections 4.3 and 4.7).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "cosched/cluster/machine.hpp"
+#include "cosched/cluster/mcb8.hpp"
+#include "cosched/cluster/policy_name.hpp"
+
+namespace cosched::cluster {
+
+/// CPU requirements of the items for a target in [0, 1].
+struct Requirements {
+  std::vector<double> cpu;
+  std::vector<int> by_cpu;  // items by decreasing cpu, ties by number
+};
+
+/// Fills `requirements` for a target; false if no CPU share of an item that `mcb8` still
+/// packs reaches it.
+using Target = std::function<bool(double target, const Mcb8& mcb8, Requirements& requirements)>;
+
+/// Target = yield Y of every item: requirement Y c_j.
+Target yield_target(std::vector<double> cpu);
+
+/// Target = Z, inverse of the stretch estimated for the end of the next period T:
+/// y = max(0, (Z (ft + T) - vt) / T), infeasible where y > 1.
+Target stretch_target(std::vector<double> cpu, std::vector<double> flow_time,
+                      std::vector<double> virtual_time, double period);
+
+/// 1 if it can be packed; else, if 0 (memory alone) can be, the feasible end of a
+/// bisection of [0, 1] down to `accuracy`, its packing kept in `mcb8`; else nullopt.
+std::optional<double> best_target(Mcb8& mcb8, const Target& target, double accuracy);
+
+inline constexpr double kYieldAccuracy = 0.01;
+inline constexpr double kStretchAccuracy = 1e-4;
+
+/// Remaps the whole machine: all jobs in the system, the lowest priorities dropped until
+/// the memory sum fits, then until MCB8 packs the rest.  Running jobs below the limit keep
+/// their nodes.  `period` set: MCB8-stretch for that period, else MCB8.  Returns the target
+/// reached.
+double remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period);
+
+}  // namespace cosched::cluster

@@ -1,0 +1,35 @@
+// Discrete-event simulation of a policy on a job stream (paper 3, section 5.1).
+//
+// A job completes when the integral of its yield reaches its run time.  A job that is
+// resumed after a pause, or whose multiset of nodes changes, holds its nodes and CPU
+// share for `penalty` seconds without progress; paused during them, it pays the full
+// penalty again on resumption.  Policies do not know of it.  Period events fall
+// `period`, 2 `period`, ... after the first submission, while jobs are in the system.
+//
+// Events within kSameInstant of each other count as simultaneous: a job whose work is
+// done up to rounding is not rescheduled.
+#pragma once
+
+#include "cosched/cluster/decision_log.hpp"
+#include "cosched/cluster/instance.hpp"
+#include "cosched/cluster/outcome.hpp"
+#include "cosched/cluster/policy.hpp"
+#include "cosched/cluster/trace.hpp"
+
+namespace cosched::cluster {
+
+struct SimulationOptions {
+  double period = 600;   // seconds, > 0
+  double penalty = 300;  // seconds, >= 0
+  bool check = true;     // tell a ScheduleChecker everything, while it happens
+};
+
+/// Throws InvalidInstance on bad options; InfeasibleError when the policy leaves jobs
+/// that never finish, or no job makes progress during 100,000 instants (a penalty as long
+/// as the period can do that); InvalidSchedule when an untrusted policy breaks a rule,
+/// or the ScheduleChecker finds one broken.
+/// O(running jobs) a event beside the policy's own work.
+Outcome simulate(const Instance& instance, Policy& policy, const SimulationOptions& options = {},
+                 Trace* trace = nullptr, DecisionLog* log = nullptr);
+
+}  // namespace cosched::cluster

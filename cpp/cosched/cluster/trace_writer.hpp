@@ -1,0 +1,46 @@
+// Tells, event by event, what the simulator's state means in rows: to a Trace that records
+// them, and to a ScheduleChecker that checks them while the simulation runs.
+#pragma once
+
+#include <vector>
+
+#include "cosched/cluster/instance.hpp"
+#include "cosched/cluster/machine.hpp"
+#include "cosched/cluster/schedule_checker.hpp"
+#include "cosched/cluster/trace.hpp"
+
+namespace cosched::cluster {
+
+class TraceWriter {
+ public:
+  /// Either may be null.
+  TraceWriter(const Instance& instance, Trace* trace, ScheduleChecker* checker);
+
+  bool enabled() const { return trace_ != nullptr || checker_ != nullptr; }
+  /// The running job's state from `now` on: a new row if its yield changed or close()
+  /// ended the last one.
+  void update(int rank, double now, const Machine::Job& job);
+  /// The job's mapping ends at `now`; its next row begins for this reason.
+  void close(int rank, double now, RowCause next);
+  /// All changes of an event have been told.
+  void settle() {
+    if (checker_) checker_->settle();
+  }
+
+ private:
+  struct Open {
+    bool is_open = false;
+    int mapping = -1;  // in the trace
+    double start = 0, yield = 0, penalty_until = 0;
+    RowCause cause = RowCause::start;
+  };
+  void end_row(int rank, double now);
+  void record(int rank, double now) const;
+
+  const std::vector<int>& order_;
+  Trace* trace_;
+  ScheduleChecker* checker_;
+  std::vector<Open> open_;
+};
+
+}  // namespace cosched::cluster

@@ -1,0 +1,37 @@
+// Node fractions as integers.  Sums of integers do not depend on their order and do
+// not drift over hundreds of thousands of placements and removals, so "is there
+// memory left" and "which node has the least load" have one answer.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace cosched::cluster {
+
+/// A whole node's memory: 2^50 units, i.e. 9e-16 of a node a unit.
+inline constexpr std::int64_t kMemoryUnit = std::int64_t{1} << 50;
+/// A whole node's CPU: 2^32 units; loads may exceed it 2^31 times.
+inline constexpr std::int64_t kCpuUnit = std::int64_t{1} << 32;
+/// Greedy's tolerance on memory: 1e-9 of a node.
+inline constexpr std::int64_t kMemoryLimit =
+    kMemoryUnit + static_cast<std::int64_t>(1e-9 * static_cast<double>(kMemoryUnit));
+
+inline std::int64_t memory_units(double fraction) {
+  const auto units = std::llround(fraction * static_cast<double>(kMemoryUnit));
+  return units < 1 ? 1 : units;
+}
+
+inline std::int64_t cpu_units(double fraction) {
+  return std::llround(fraction * static_cast<double>(kCpuUnit));
+}
+
+/// How many tasks of `need` memory units fit beside `used` ones; at most 2^31, which no
+/// job exceeds, so that sums over nodes do not overflow.
+inline std::int64_t slots(std::int64_t need, std::int64_t used) {
+  constexpr std::int64_t most = std::int64_t{1} << 31;
+  if (used >= kMemoryLimit) return 0;
+  const std::int64_t room = (kMemoryLimit - used) / need;
+  return room < most ? room : most;
+}
+
+}  // namespace cosched::cluster

@@ -1,0 +1,164 @@
+#include "cosched/cluster/yields.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+
+#include "cosched/cluster/full_nodes.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::cluster {
+namespace {
+
+// Progressive filling: z rises, each row (full node, or a job's own limit of 1) stops it
+// for its jobs.  A row's limit only rises while others are frozen below it, so a queue of
+// possibly outdated limits is enough.
+class Filling {
+ public:
+  Filling(const Mapping& mapping, const std::vector<double>& slope,
+          const std::vector<double>& offset)
+      : full_(full_nodes(mapping)),
+        slope_(slope),
+        offset_(offset),
+        yield_(mapping.jobs(), 1.0),
+        frozen_(mapping.jobs(), 1) {
+    for (const Share& share : full_.shares) frozen_[share.job] = 0;
+  }
+
+  std::vector<double> run() {
+    for (int r = 0; r < full_.rows(); ++r) queue_.emplace(row_limit(r, 0), r);
+    for (int j = 0; j < static_cast<int>(frozen_.size()); ++j)
+      if (!frozen_[j]) queue_.emplace(own_limit(j), full_.rows() + j);
+    while (!queue_.empty()) {
+      const auto [limit, which] = queue_.top();
+      queue_.pop();
+      if (which >= full_.rows())
+        freeze(which - full_.rows(), 1);
+      else
+        settle(which, limit);
+    }
+    return std::move(yield_);
+  }
+
+ private:
+  double own_limit(int job) const { return (1 + offset_[job]) / slope_[job]; }
+
+  double share(int job, double z) const {
+    return std::clamp(slope_[job] * z - offset_[job], 0.0, 1.0);
+  }
+
+  void freeze(int job, double yield) {
+    if (frozen_[job]) return;
+    frozen_[job] = 1;
+    yield_[job] = yield;
+  }
+
+  void settle(int row, double limit) {
+    const double now = row_limit(row, limit);
+    if (now == kInfinity) return;  // all its jobs are frozen
+    if (now > limit) {
+      queue_.emplace(now, row);
+      return;
+    }
+    for (int k = full_.begin[row]; k < full_.begin[row + 1]; ++k)
+      freeze(full_.shares[k].job, share(full_.shares[k].job, limit));
+  }
+
+  // Greatest z >= from at which the row's node is not above 1: the root of a convex,
+  // piecewise linear function, by Newton's method from the right.
+  double row_limit(int row, double from) const {
+    double room = 1, slope = 0, offset = 0;
+    const auto active = [&](double z, bool all) {
+      slope = offset = 0;
+      for (int k = full_.begin[row]; k < full_.begin[row + 1]; ++k) {
+        const auto [job, amount] = full_.shares[k];
+        if (frozen_[job] || !(all || slope_[job] * z > offset_[job])) continue;
+        slope += amount * slope_[job];
+        offset += amount * offset_[job];
+      }
+    };
+    for (int k = full_.begin[row]; k < full_.begin[row + 1]; ++k)
+      if (frozen_[full_.shares[k].job])
+        room -= full_.shares[k].amount * yield_[full_.shares[k].job];
+    room = std::max(room, 0.0);
+    active(0, true);
+    if (slope == 0) return kInfinity;
+    double z = (room + offset) / slope;
+    for (;;) {  // each step lowers z and drops at least one job
+      active(z, false);
+      const double next = slope > 0 ? (room + offset) / slope : z;
+      if (!(next < z)) break;
+      z = next;
+    }
+    return std::max(z, from);
+  }
+
+  using Limit = std::pair<double, int>;
+
+  const FullNodes full_;
+  const std::vector<double>& slope_;
+  const std::vector<double>& offset_;
+  std::vector<double> yield_;
+  std::vector<char> frozen_;
+  std::priority_queue<Limit, std::vector<Limit>, std::greater<>> queue_;
+};
+
+}  // namespace
+
+std::vector<double> node_loads(const Mapping& mapping) {
+  std::vector<double> load(mapping.nodes, 0.0);
+  for (int j = 0; j < mapping.jobs(); ++j)
+    for (const int node : *mapping.where[j]) load[node] += mapping.cpu[j];
+  return load;
+}
+
+FullNodes full_nodes(const Mapping& mapping) {
+  const std::vector<double> load = node_loads(mapping);
+  FullNodes full;
+  std::vector<int> row(mapping.nodes, -1);
+  for (int node = 0; node < mapping.nodes; ++node)
+    if (load[node] > 1 + kLoadTolerance) {
+      row[node] = full.rows();
+      full.node.push_back(node);
+    }
+  std::vector<int> count(full.rows() + 1, 0);
+  const auto each_share = [&](const auto& visit) {
+    for (int j = 0; j < mapping.jobs(); ++j) {
+      const std::vector<int>& where = *mapping.where[j];
+      for (std::size_t k = 0; k < where.size();) {
+        const std::size_t begin = k;
+        while (k < where.size() && where[k] == where[begin]) ++k;
+        if (row[where[begin]] >= 0) visit(row[where[begin]], j, static_cast<double>(k - begin));
+      }
+    }
+  };
+  if (full.rows() == 0) return full;
+  each_share([&](int r, int, double) { ++count[r]; });
+  for (int r = 0; r < full.rows(); ++r) full.begin.push_back(full.begin[r] + count[r]);
+  full.shares.resize(full.begin.back());
+  std::vector<int> next(full.begin.begin(), full.begin.end() - 1);
+  each_share([&](int r, int job, double tasks) {
+    full.shares[next[r]++] = {job, tasks * mapping.cpu[job]};
+  });
+  return full;
+}
+
+std::vector<double> base_yields(const Mapping& mapping) {
+  double greatest = 1;
+  for (const double load : node_loads(mapping)) greatest = std::max(greatest, load);
+  if (greatest <= 1 + kLoadTolerance) greatest = 1;
+  return std::vector<double>(mapping.jobs(), 1 / greatest);
+}
+
+std::vector<double> max_min_yields(const Mapping& mapping) {
+  const std::vector<double> one(mapping.jobs(), 1.0), zero(mapping.jobs(), 0.0);
+  return max_min_shares(mapping, one, zero);
+}
+
+std::vector<double> max_min_shares(const Mapping& mapping, const std::vector<double>& slope,
+                                   const std::vector<double>& offset) {
+  return Filling(mapping, slope, offset).run();
+}
+
+}  // namespace cosched::cluster

@@ -1,0 +1,211 @@
+"""Cluster: batch queue or fractional sharing (Casanova, Stillwell, Vivien 2011).
+
+A discrete-event simulator of a stream of jobs on identical nodes. Batch policies (``FCFS``,
+``EASY``) give a job whole nodes; DFRS policies share the CPU of a node among jobs (never its
+memory), pause and move them. The value is the maximum *bounded stretch* of a job: turnaround
+over run time, both at least 10 s. The bound is a lower bound for any policy.
+
+>>> import cosched as cs
+>>> jobs = {"submit": [0, 0, 0], "tasks": [1, 1, 1], "cpu": [1, 1, 1],
+...         "memory": [0.3, 0.3, 0.3], "runtime": [100.0, 100.0, 10.0]}
+>>> inst = cs.cluster.Instance(jobs, nodes=2)
+>>> cs.cluster.solve(inst, "EASY").max_stretch
+11.0
+>>> round(cs.cluster.solve(inst, "GreedyPM */per/opt=min").max_stretch, 2)
+2.0
+
+Reference: H. Casanova, M. Stillwell, F. Vivien, *Dynamic fractional resource scheduling vs.
+batch scheduling*, 2011. Section numbers in the docstrings are that paper's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cosched import _core, core
+from cosched.cluster.instance import Instance, from_swf
+from cosched.cluster.outputs import (
+    batsim_summary,
+    jobs_table,
+    write_batsim_json,
+    write_jobs_csv,
+)
+from cosched.cluster.policies import (
+    TABLE_2,
+    Event,
+    Job,
+    State,
+    dfrs,
+    easy,
+    fcfs,
+    paper_policies,
+    python_policy,
+    register_policy,
+    resolve,
+    result_of_schedule,
+)
+from cosched.cluster.result import Result, Schedule
+from cosched.core import Argument, Bound, Family
+from cosched.core.arrays import integer, integer_array, real, real_array
+from cosched.errors import InvalidInstance, shorten
+
+__all__ = [
+    "ALGORITHMS",
+    "BOUNDS",
+    "DEFAULT_COMPARE",
+    "FAMILY",
+    "TABLE_2",
+    "Event",
+    "Instance",
+    "Job",
+    "Result",
+    "Schedule",
+    "State",
+    "batsim_summary",
+    "bound",
+    "compare",
+    "dfrs",
+    "easy",
+    "fcfs",
+    "from_swf",
+    "jobs_table",
+    "max_stretch_bound",
+    "mcb8",
+    "paper_policies",
+    "python_policy",
+    "register_policy",
+    "solve",
+    "write_batsim_json",
+    "write_jobs_csv",
+    "yields",
+]
+
+
+def max_stretch_bound(instance: Instance, *, threshold: float = 10.0) -> Bound:
+    """Lower bound on the maximum bounded stretch of any schedule (Theorem 1), exact.
+
+    Memory, placement and penalties are ignored. Exact to 1e-9 relative, approached from the
+    infeasible side, so that the returned value is a bound. Usable for 10,000 jobs and more.
+
+    Parameters
+    ----------
+    instance : Instance
+    threshold : float
+        Shortest time of the bounded stretch (s).
+    """
+    value, _ = _core.cluster.max_stretch_bound(instance._core, real(threshold, "threshold"))
+    return Bound(value, "max-stretch")
+
+
+def yields(mapping: Any, cpu: Any, nodes: int, *, opt: str | None = None) -> np.ndarray:
+    """Yields of jobs whose tasks are on given nodes (Sections 4.6 and 4.7).
+
+    Parameters
+    ----------
+    mapping : sequence of sequences of int
+        Node of each task, a list a job.
+    cpu : array_like, shape (jobs,)
+        CPU need of one task, in (0, 1].
+    nodes : int
+    opt : {None, "min", "avg"}
+        None: the greatest common yield. ``"min"``: iterative max-min. ``"avg"``: the greatest
+        mean yield that keeps the common minimum (a linear programme).
+
+    Returns
+    -------
+    numpy.ndarray, shape (jobs,)
+
+    Examples
+    --------
+    >>> yields([[0], [0], [1]], [1.0, 0.5, 0.5], nodes=2, opt="min").round(3).tolist()
+    [0.667, 0.667, 1.0]
+    """
+    if opt not in (None, "min", "avg"):
+        raise InvalidInstance(f"opt = {shorten(opt)}: expected None, 'min' or 'avg'")
+    count = integer(nodes, "nodes", 1)
+    needs = _fractions(cpu, "cpu")
+    where = [
+        sorted(integer_array(row, f"mapping[{job}]", 1, 0, count - 1).tolist())
+        for job, row in enumerate(mapping)
+    ]
+    if len(where) != len(needs):
+        raise InvalidInstance(f"mapping has {len(where)} jobs, cpu has {len(needs)}")
+    return _core.cluster.yields(where, needs, count, opt or "base")
+
+
+def mcb8(
+    tasks: Any, cpu: Any, memory: Any, nodes: int, *, yield_: float = 1.0
+) -> list[list[int]] | None:
+    """Vector packing MCB8 for one yield (Section 4.3).
+
+    Parameters
+    ----------
+    tasks, cpu, memory : array_like, shape (jobs,)
+        Tasks of each job, and what one task needs of a node, in (0, 1].
+    nodes : int
+    yield_ : float
+        Every job requires yield x cpu; 0 packs by memory alone.
+
+    Returns
+    -------
+    list of lists of int, or None
+        Node of each task, increasing, a list a job; None where MCB8 finds no packing.
+
+    Examples
+    --------
+    >>> mcb8([2, 1], [1.0, 0.5], [0.1, 0.6], nodes=2, yield_=0.5)
+    [[0, 1], [0]]
+    """
+    counts = integer_array(tasks, "tasks", 1, 1)
+    needs, sizes = _fractions(cpu, "cpu"), _fractions(memory, "memory")
+    share = real(yield_, "yield_")
+    if not 0 <= share <= 1:
+        raise InvalidInstance(f"yield_ = {share}: expected 0..1")
+    if not len(counts) == len(needs) == len(sizes):
+        raise InvalidInstance("tasks, cpu and memory have different lengths")
+    return _core.cluster.mcb8(counts, needs, sizes, integer(nodes, "nodes", 1), share)
+
+
+def _fractions(values: Any, name: str) -> np.ndarray:
+    found = real_array(values, name, 1)
+    for row, value in enumerate(found):
+        if not 0 < value <= 1:
+            raise InvalidInstance(f"{name}[{row}] = {value}: expected a fraction in (0, 1]")
+    return found
+
+
+BOUNDS: dict[str, Callable[..., Bound]] = {"max-stretch": max_stretch_bound}
+
+ALGORITHMS: dict[str, core.Algorithm] = {
+    "FCFS": fcfs,
+    "EASY": easy,
+    **{name: policy for name in paper_policies() if (policy := resolve(name)) is not None},
+}
+
+#: What ``compare`` runs: the 20 policies of the paper's Table 2.
+DEFAULT_COMPARE = TABLE_2
+
+FAMILY = Family(
+    name="cluster",
+    instance_type=Instance,
+    schedule_type=Schedule,
+    objective="maximum stretch",
+    default_bound="max-stretch",
+    result_of=result_of_schedule,
+    arguments=(
+        Argument("--nodes", "nodes", "Nodes of the machine (rigid: processors)."),
+        Argument(
+            "--convention", "convention", "A log's jobs: dfrs or rigid (processors).", parse=str
+        ),
+    ),
+    default_names=lambda instance: DEFAULT_COMPARE,
+    resolve=resolve,
+    algorithms=ALGORITHMS,
+    bounds=BOUNDS,
+)
+solve = FAMILY.solve
+bound = FAMILY.bound
+compare = FAMILY.compare

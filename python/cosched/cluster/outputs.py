@@ -1,0 +1,157 @@
+"""Results as other tools read them: evalys' ``jobs.csv`` and Batsim's ``schedule.json``."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched import io
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cosched.cluster.result import Result
+
+#: The bounded stretch counts no job shorter than this (s).
+SHORTEST = 10.0
+
+
+def jobs_table(result: Result) -> pd.DataFrame:
+    """One row a job with the columns that evalys and Batsim use.
+
+    Parameters
+    ----------
+    result : Result
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``job_id, workload_name, profile, submission_time, requested_number_of_resources,
+        requested_time, success, final_state, starting_time, execution_time, finish_time,
+        waiting_time, turnaround_time, stretch, allocated_resources``, then ours:
+        ``bounded_stretch, preemptions, migrations``. Times are seconds.
+
+    Notes
+    -----
+    As in these tools, ``execution_time`` is ``finish_time - starting_time`` (pauses included)
+    and ``stretch`` is ``turnaround_time / execution_time``, empty for a job of no length.
+    ``allocated_resources`` is an interval set such as ``0-3 7``; it exists for a job that
+    kept its nodes from start to end, and is empty for one that was moved.
+    """
+    import pandas as pd
+
+    given, jobs = result.instance.jobs, result.jobs
+    submit = given["submit"].to_numpy()
+    start, end = jobs["start"].to_numpy(), jobs["end"].to_numpy()
+    execution, turnaround = end - start, end - submit
+    with np.errstate(divide="ignore", invalid="ignore"):
+        stretch = np.where(execution > 0, turnaround / execution, np.nan)
+    requested = given["estimate"] if "estimate" in given else given["runtime"]
+    return pd.DataFrame(
+        {
+            "job_id": np.arange(len(given)),
+            "workload_name": "cosched",
+            "profile": "rigid",
+            "submission_time": submit,
+            "requested_number_of_resources": given["tasks"].to_numpy(),
+            "requested_time": requested.to_numpy(),
+            "success": 1,
+            "final_state": "COMPLETED_SUCCESSFULLY",
+            "starting_time": start,
+            "execution_time": execution,
+            "finish_time": end,
+            "waiting_time": start - submit,
+            "turnaround_time": turnaround,
+            "stretch": stretch,
+            "allocated_resources": _allocations(result, len(given)),
+            "bounded_stretch": jobs["stretch"].to_numpy(),
+            "preemptions": jobs["preemptions"].to_numpy(),
+            "migrations": jobs["migrations"].to_numpy(),
+        }
+    )
+
+
+def batsim_summary(result: Result) -> dict[str, Any]:
+    """The names of Batsim's ``schedule.json``, with the bounded slowdowns and the utilisation.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0, 0], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
+    ...         "runtime": [20.0, 30.0]}
+    >>> res = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
+    >>> summary = batsim_summary(res)
+    >>> summary["makespan"], summary["max_waiting_time"], round(summary["utilisation"], 3)
+    (50.0, 20.0, 0.7)
+    """
+    table = jobs_table(result)
+    given, nodes = result.instance.jobs, result.instance.nodes
+    first, last = table.submission_time.min(), table.finish_time.max()
+    work = float((given["runtime"] * given["cpu"] * given["tasks"]).sum())
+    span = float(last - first)
+    summary = {
+        "batsim_version": "cosched",
+        "nb_jobs": len(table),
+        "nb_jobs_finished": len(table),
+        "nb_jobs_success": len(table),
+        "nb_jobs_killed": 0,
+        "success_rate": 1.0,
+        "makespan": last,
+        "mean_waiting_time": table.waiting_time.mean(),
+        "max_waiting_time": table.waiting_time.max(),
+        "mean_turnaround_time": table.turnaround_time.mean(),
+        "max_turnaround_time": table.turnaround_time.max(),
+        "mean_slowdown": table.stretch.mean(),
+        "max_slowdown": table.stretch.max(),
+        "nb_computing_machines": nodes,
+        "mean_bounded_slowdown": table.bounded_stretch.mean(),
+        "max_bounded_slowdown": table.bounded_stretch.max(),
+        "utilisation": work / (nodes * span) if span > 0 else 0.0,
+        "nb_preemptions": int(table.preemptions.sum()),
+        "nb_migrations": int(table.migrations.sum()),
+    }
+    return io.plain(
+        {key: float(v) if isinstance(v, np.floating) else v for key, v in summary.items()}
+    )
+
+
+def write_jobs_csv(result: Result, path: str | PathLike[str]) -> None:
+    """Write :func:`jobs_table` as evalys' ``jobs.csv``."""
+    io.write_frame(jobs_table(result), path, suffixes=(".csv",))
+
+
+def write_batsim_json(result: Result, path: str | PathLike[str]) -> None:
+    """Write :func:`batsim_summary` as Batsim's ``schedule.json``."""
+    io.write_json(batsim_summary(result), path)
+
+
+def interval_set(nodes: tuple[int, ...]) -> str:
+    """Node numbers as an interval set.
+
+    Examples
+    --------
+    >>> interval_set((3, 0, 1, 2, 2, 7))
+    '0-3 7'
+    """
+    units = np.unique(np.asarray(nodes, dtype=np.int64))
+    breaks = np.flatnonzero(np.diff(units) != 1)
+    firsts = units[np.concatenate([[0], breaks + 1])]
+    lasts = units[np.concatenate([breaks, [len(units) - 1]])]
+    return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in zip(firsts, lasts, strict=True))
+
+
+def _allocations(result: Result, jobs: int) -> list[str]:
+    """Interval set of each job that kept its nodes; empty text for the others."""
+    kept: list[tuple[int, ...] | None] = [None] * jobs
+    moved = np.zeros(jobs, dtype=bool)
+    frame = result.schedule.to_frame()
+    for job, nodes in zip(frame["task"].tolist(), frame["nodes"], strict=True):
+        if kept[job] is None:
+            kept[job] = nodes
+        elif kept[job] != nodes:
+            moved[job] = True
+    return [
+        "" if nodes is None or moved[job] else interval_set(nodes) for job, nodes in enumerate(kept)
+    ]

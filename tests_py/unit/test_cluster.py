@@ -1,0 +1,205 @@
+"""The cluster family from Python: names, results, measures, outputs, policies of one's own."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cosched as cs
+from cosched import plot_cluster
+from cosched.cli import main
+from support import data
+
+BEST = "GreedyPM */per/opt=min/minvt=600"
+
+
+@pytest.fixture(scope="module")
+def inst():
+    return cs.cluster.Instance(cs.workloads.lublin(120, 16, seed=2), 16)
+
+
+def test_the_116_policies_and_spellings(inst):
+    names = cs.cluster.paper_policies()
+    assert len(set(names)) == 116
+    assert set(names) <= set(cs.cluster.ALGORITHMS)
+    short = cs.cluster.solve(inst, BEST.replace(" ", ""))
+    assert short.value == cs.cluster.solve(inst, BEST).value
+    assert cs.cluster.solve(inst, "GreedyP */minvt=37.5").value >= 1
+    for bad in ("GreedyQ */per", "Greedy", "*", "Greedy */opt=max", "MCB8/per/minvt=0"):
+        with pytest.raises(ValueError, match="unknown cluster algorithm"):
+            cs.cluster.solve(inst, bad)
+
+
+@pytest.mark.parametrize("name", cs.cluster.DEFAULT_COMPARE)
+def test_every_policy_of_table_2(inst, name):
+    res = cs.cluster.solve(inst, name)
+    res.schedule.validate()
+    assert res.value == res.max_stretch == res.jobs.stretch.max()
+    assert res.value >= float(cs.cluster.bound(inst)) * (1 - 1e-9)
+    assert res.underutilisation >= -1e-9
+    frame = res.schedule.to_frame()
+    work = (frame.end - frame.start) * frame.progress
+    done = work.groupby(frame.task).sum().reindex(range(len(inst)), fill_value=0.0)
+    assert np.allclose(done, inst.column("runtime"), rtol=1e-6, atol=1e-6)
+    if name in ("FCFS", "EASY"):
+        assert res.jobs.preemptions.sum() == res.jobs.migrations.sum() == 0
+
+
+def test_by_hand():
+    jobs = {"submit": [0, 0], "tasks": [1, 1], "cpu": [1, 1], "memory": [0.5, 0.5],
+            "runtime": [100.0, 100.0]}  # fmt: skip
+    two = cs.cluster.Instance(jobs, 1)
+    assert cs.cluster.solve(two, "FCFS").jobs.end.tolist() == [100, 200]
+    shared = cs.cluster.solve(two, "Greedy */opt=min")
+    assert shared.jobs.end.tolist() == [200, 200]
+    assert float(cs.cluster.bound(two)) == pytest.approx(2.0)
+    heavy = cs.cluster.Instance({**jobs, "memory": [0.6, 0.6]}, 1)
+    assert cs.cluster.solve(heavy, "Greedy */opt=min").jobs.end.tolist() == [100, 200]
+    assert shared.underutilisation == pytest.approx(0)
+
+
+def test_refusals():
+    good = {"submit": [0.0], "tasks": [2], "cpu": [1.0], "memory": [0.5], "runtime": [10.0]}
+    for change, part in (
+        ({"cpu": [0.0]}, "cpu"), ({"cpu": [1.5]}, "cpu"), ({"memory": [np.nan]}, "memory"),
+        ({"tasks": [0]}, "tasks"), ({"tasks": [1.5]}, "tasks"), ({"runtime": [-1.0]}, "runtime"),
+        ({"submit": [np.inf]}, "submit"), ({"submit": [0.0, 1.0]}, "rows"),
+        ({"submit": ["x"]}, "submit"),
+    ):  # fmt: skip
+        with pytest.raises(cs.InvalidInstance, match=part):
+            cs.cluster.Instance({**good, **change}, 4)
+    with pytest.raises(cs.InvalidInstance, match="'runtime'"):
+        cs.cluster.Instance({k: v for k, v in good.items() if k != "runtime"}, 4)
+    for nodes in (0, -1, 1.5):
+        with pytest.raises(cs.InvalidInstance, match="nodes"):
+            cs.cluster.Instance(good, nodes)
+    small = cs.cluster.Instance(good, 1)
+    with pytest.raises(cs.InfeasibleError):
+        cs.cluster.solve(small, "EASY")
+    inst = cs.cluster.Instance(good, 4)
+    for options in ({"period": 0}, {"penalty": -1}, {"threshold": 0}, {"period": "x"}):
+        with pytest.raises(cs.InvalidInstance):
+            cs.cluster.solve(inst, BEST, **options)
+    with pytest.raises(cs.InvalidInstance, match="estimates"):
+        cs.cluster.solve(inst, "EASY", estimates="good")
+
+
+def test_yields_and_mcb8():
+    mapping, cpu = [[0, 1], [0], [1], [2]], [0.5, 1.0, 0.8, 0.4]
+    base = cs.cluster.yields(mapping, cpu, 3)
+    assert np.allclose(base, 1 / 1.5)
+    best = cs.cluster.yields(mapping, cpu, 3, opt="min")
+    assert best.min() == pytest.approx(base[0])
+    average = cs.cluster.yields(mapping, cpu, 3, opt="avg")
+    assert average.min() >= base[0] - 1e-9
+    assert average.mean() >= best.mean() - 1e-9
+    for shares in (base, best, average):
+        load = np.zeros(3)
+        for job, nodes in enumerate(mapping):
+            np.add.at(load, nodes, cpu[job] * shares[job])
+        assert (load <= 1 + 1e-9).all()
+    assert cs.cluster.mcb8([3], [1.0], [0.5], 1) is None
+    assert cs.cluster.mcb8([2], [1.0], [0.5], 1, yield_=0.5) == [[0, 0]]
+    for bad in ({"tasks": [0]}, {"cpu": [0.0]}, {"memory": [2.0]}, {"nodes": 0}, {"yield_": 2}):
+        arguments = {"tasks": [1], "cpu": [0.5], "memory": [0.5], "nodes": 2, **bad}
+        with pytest.raises(cs.InvalidInstance):
+            cs.cluster.mcb8(**arguments)
+
+
+def test_decision_log(inst):
+    res = cs.cluster.solve(inst, BEST, log=True)
+    assert list(res.log.columns) == ["time", "job", "action", "reason"]
+    assert (res.log.action == "finish").sum() == len(inst)
+    assert (res.log.action == "pause").sum() == res.jobs.preemptions.sum()
+    assert (res.log.action == "move").sum() == res.jobs.migrations.sum()
+    assert cs.cluster.solve(inst, BEST).log is None
+
+
+class Fcfs:
+    """First come, first served in Python."""
+
+    def on_event(self, event, state):
+        free = set(range(state.nodes))
+        runs = {}
+        for job in state.jobs.values():
+            if job.status == "running":
+                runs[job.number] = (job.nodes, 1.0)
+                free -= set(job.nodes)
+        for job in sorted(state.jobs.values(), key=lambda job: (job.submit, job.number)):
+            if job.status == "running":
+                continue
+            if job.tasks > len(free):
+                break
+            taken = sorted(free)[: job.tasks]
+            free -= set(taken)
+            runs[job.number] = (taken, 1.0)
+        return runs
+
+
+class TooMuch:
+    def on_event(self, event, state):
+        return {number: ([0] * job.tasks, 1.0) for number, job in state.jobs.items()}
+
+
+def test_a_policy_of_ones_own(inst, own_algorithm):
+    for name, policy in (("mine", Fcfs), ("too much", TooMuch)):
+        cs.cluster.register_policy(name, policy)
+        own_algorithm("cluster", name, cs.cluster.ALGORITHMS[name])
+    mine, built_in = cs.cluster.solve(inst, "mine"), cs.cluster.solve(inst, "FCFS")
+    assert mine.jobs.start.tolist() == built_in.jobs.start.tolist()
+    mine.schedule.validate()
+    table = cs.cluster.compare(inst, ["mine", "too much", "FCFS"]).set_index("algorithm")
+    assert table.status.tolist() == ["ok", "error", "ok"]
+    assert "InvalidSchedule" in table.loc["too much", "message"]
+
+
+def test_outputs_of_the_ecosystem(inst, tmp_path):
+    res = cs.cluster.solve(inst, "EASY")
+    cs.cluster.write_jobs_csv(res, tmp_path / "jobs.csv")
+    jobs = pd.read_csv(tmp_path / "jobs.csv", dtype={"allocated_resources": str})
+    assert (jobs.finish_time - jobs.submission_time - jobs.turnaround_time).abs().max() < 1e-6
+    widths = [
+        sum(int(b or a) - int(a) + 1 for a, _, b in (part.partition("-") for part in text.split()))
+        for text in jobs.allocated_resources
+    ]
+    assert widths == jobs.requested_number_of_resources.tolist()
+    cs.cluster.write_batsim_json(res, tmp_path / "schedule.json")
+    summary = json.loads((tmp_path / "schedule.json").read_text())
+    assert summary["max_bounded_slowdown"] == res.max_stretch
+    assert 0 < summary["utilisation"] <= 1
+
+
+def test_pictures(inst):
+    res = cs.cluster.solve(inst, BEST)
+    for draw in (plot_cluster.utilisation, plot_cluster.queue_length, plot_cluster.occupation):
+        ax = draw(res)
+        assert ax.get_xlabel() == "time (h)"
+    frame = pd.DataFrame({"load": [0.1, 0.5], "algorithm": "EASY", "degradation": [2.0, 30.0]})
+    assert plot_cluster.degradation_against_load(frame).get_yscale() == "log"
+
+
+def test_files_and_command_line(inst, tmp_path, capsys):
+    for name in ("jobs.json", "jobs.csv"):
+        inst.write(tmp_path / name)
+        assert np.allclose(
+            cs.cluster.Instance.read(tmp_path / name, 16).column("runtime"), inst.column("runtime")
+        )
+    arguments = ["compare", "cluster", str(tmp_path / "jobs.csv"), "--nodes", "16"]
+    out = tmp_path / "t.csv"
+    assert main([*arguments, "--policies", "FCFS", "EASY", BEST, "-o", str(out)]) == 0
+    assert pd.read_csv(out).algorithm.tolist() == ["FCFS", "EASY", BEST]
+    assert main(["compare", "cluster", str(tmp_path / "jobs.csv")]) == 2
+    assert "nodes" in capsys.readouterr().err
+
+
+@pytest.mark.data
+def test_both_readings_of_hpc2n():
+    path = data("pwa", "HPC2N-2002-2.1-cln.swf.gz")
+    nodes = cs.cluster.from_swf(path, 120)
+    processors = cs.cluster.from_swf(path, convention="rigid")
+    assert len(nodes) == len(processors) == 202_876
+    assert (nodes.nodes, processors.nodes) == (120, 240)
+    for inst in (nodes, processors):
+        for name in ("FCFS", "EASY"):
+            assert cs.cluster.solve(inst, name).max_stretch > 1000
