@@ -14,12 +14,13 @@ SPEEDUP := $(DATA)/speedup/archer_benchmarks_runs.csv
 APT_BUILD := g++ cmake ninja-build ccache libglpk-dev liblemon-dev libeigen3-dev python3-dev python3-venv
 APT_TEST := libgtest-dev libgmock-dev
 APT_LINT := clang-format
+APT_BROWSER := chromium chromium-driver
 
 SOURCES := $(shell find cpp python -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml README.md
 TEST_SOURCES := $(shell find tests_cpp -type f)
 CMAKE := cmake -G Ninja -S .
 
-.PHONY: help demo test test-cpp test-py lint stubs bench asan fuzz wheel build clean
+.PHONY: help demo study-quick test test-cpp test-py lint stubs bench asan fuzz wheel build clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -70,6 +71,10 @@ demo: build ## the main job: compare all algorithms, on real measurements where 
 	  $(BIN)/cosched compare packs out/packs_ii.csv --max-tasks 2,3,4,16 --plot out/packs.png -o out/packs.md; \
 	fi
 
+study-quick: build ## every study of the papers at reduced size: tables, figures, reports in out/study-quick
+	@rm -rf out/study-quick
+	$(BIN)/cosched study run all --quick --out out/study-quick
+
 # --- tests --------------------------------------------------------------------------------
 test: test-cpp test-py ## C++ tests (ctest), Python tests, doctests and notebooks (pytest)
 
@@ -82,7 +87,7 @@ test-cpp: build/tests/configured.stamp
 	ctest --test-dir build/tests -j $(JOBS) --output-on-failure --timeout 600 -Q -O build/ctest.log || { tail -n 100 build/ctest.log; exit 1; }
 	@tail -n 5 build/ctest.log
 
-test-py: build build/tests/configured.stamp build/apt-LINT.stamp
+test-py: build build/tests/configured.stamp build/apt-LINT.stamp build/apt-BROWSER.stamp
 	$(BIN)/python -m pytest -q --doctest-modules tests_py \
 	  $$($(BIN)/python -c "import cosched, os; print(os.path.dirname(cosched.__file__))")
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -61,3 +64,68 @@ def packs_optimum(times: np.ndarray, k: int) -> float:
         sum(pack_cost_by_brute_force(times, pack, p) for pack in blocks)
         for blocks in partitions(range(n), min(k, n, p))
     )
+
+
+def moldable_optima(times, weights, release=None) -> tuple[float, float]:
+    """Least makespan and least sum w C of moldable jobs: every allotment in every order."""
+    n, m = times.shape
+    release = np.zeros(n) if release is None else release
+    best = [np.inf, np.inf]
+
+    def earliest(placed: list, ready: float, length: float, procs: int) -> float:
+        for start in sorted({ready, *(end for _, end, _ in placed if end > ready)}):
+            moments = [start, *(s for s, _, _ in placed if start < s < start + length)]
+            if all(sum(q for s, e, q in placed if s <= t < e) + procs <= m for t in moments):
+                return start
+        raise AssertionError
+
+    def extend(left: frozenset, placed: list, makespan: float, minsum: float) -> None:
+        if makespan >= best[0] and minsum >= best[1]:
+            return
+        if not left:
+            best[:] = min(best[0], makespan), min(best[1], minsum)
+            return
+        for job in left:
+            for procs in range(1, m + 1):
+                length = times[job, procs - 1]
+                end = earliest(placed, release[job], length, procs) + length
+                extend(
+                    left - {job},
+                    [*placed, (end - length, end, procs)],
+                    max(makespan, end),
+                    minsum + weights[job] * end,
+                )
+
+    extend(frozenset(range(n)), [], 0.0, 0.0)
+    return best[0], best[1]
+# --- studies ---------------------------------------------------------------------------------
+
+
+def same_results(folder: Path, expected: bytes) -> bool:
+    """Whether results.parquet has exactly these bytes."""
+    return (folder / "results.parquet").read_bytes() == expected
+
+
+def study_command(*arguments, **environment):
+    """A driver in a process group of its own, as a shell starts it."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "cosched", "study", "run", *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(REPO / "tests_py"), **environment},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for_rows(out: Path, driver, least: int = 1) -> None:
+    """Until so many rows lie in the state folder."""
+    import pyarrow.parquet as pq
+
+    for _ in range(600):
+        kept = sum(pq.read_metadata(part).num_rows for part in out.glob("state/part-*"))
+        if kept >= least:
+            return
+        assert driver.poll() is None, driver.communicate()
+        time.sleep(0.05)
+    raise AssertionError("no rows came")

@@ -10,6 +10,8 @@ namespace cosched::bindings {
 void bind_cluster(py::module_& module);
 void bind_packs(py::module_& module);
 void bind_dags(py::module_& module);
+void bind_moldable(py::module_& module);
+void bind_bags(py::module_& module);
 
 namespace {
 
@@ -78,4 +80,8 @@ PYBIND11_MODULE(_core, module) {
   bind_dags(dags);
   auto cluster = module.def_submodule("cluster");
   bind_cluster(cluster);
+  auto moldable = module.def_submodule("moldable");
+  bind_moldable(moldable);
+  auto bags = module.def_submodule("bags");
+  bind_bags(bags);
 }

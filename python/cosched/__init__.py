@@ -5,8 +5,10 @@
 >>> cs.packs.solve(inst, "pack-by-pack-9").gap < 0.25
 True
 
-Families: :mod:`cosched.packs`. Pictures: :mod:`cosched.plot`. Generators:
-:mod:`cosched.workloads`. On the command line: ``cosched --help``.
+Families: :mod:`cosched.packs`, :mod:`cosched.dags`, :mod:`cosched.cluster`,
+:mod:`cosched.moldable`, :mod:`cosched.bags`. Pictures: :mod:`cosched.plot`. Generators:
+:mod:`cosched.workloads`. The papers' tables and figures: :mod:`cosched.experiments`. On the
+command line: ``cosched --help``.
 """
 
 from importlib import import_module
@@ -19,13 +21,14 @@ from cosched.errors import (
     InvalidInstance,
     InvalidSchedule,
     SolverError,
+    StudyError,
     TimeLimit,
 )
 
 __version__ = _version("cosched")
 
 #: Loaded on first use, so that ``import cosched`` stays quick.
-_MODULES = (*FAMILIES, "io", "plot", "profiles", "workloads")
+_MODULES = (*FAMILIES, "experiments", "io", "plot", "profiles", "workloads")
 
 __all__ = [
     "Bound",
@@ -36,6 +39,7 @@ __all__ = [
     "Result",
     "Schedule",
     "SolverError",
+    "StudyError",
     "TimeLimit",
     "register",
     *_MODULES,

@@ -10,6 +10,7 @@ import ast
 import inspect
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
@@ -19,12 +20,13 @@ import typer
 
 from cosched.core.family import FAMILIES, Argument, Family, family
 from cosched.errors import CoschedError, InvalidInstance, InvalidSchedule, shorten
+from cosched.experiments.cli import app as study_app
 
 EXAMPLES = {
-    "solve": "cosched solve packs times.csv --max-tasks 4 --algorithm local-search -o plan.json",
-    "compare": "cosched compare packs times.csv --max-tasks 2,3,4 --plot best.png -o table.md",
-    "bound": "cosched bound packs times.csv --max-tasks 4 --bound columns",
-    "validate": "cosched validate packs times.csv plan.json --max-tasks 4",
+    "solve": "cosched solve {family} {file} {arguments} --algorithm {algorithm} -o plan.json",
+    "compare": "cosched compare {family} {file} {arguments} --plot best.png -o table.md",
+    "bound": "cosched bound {family} {file} {arguments}",
+    "validate": "cosched validate {family} {file} plan.json {arguments}",
     "generate": "cosched generate packs_ii --seed 1 -o times.csv",
     "fetch": "cosched fetch HPC2N-2002 --out logs",
 }
@@ -81,9 +83,16 @@ def _parameters(of: Family, own: Sequence[inspect.Parameter]) -> list[inspect.Pa
     return found + list(own)
 
 
+def _example(verb: str, name: str) -> str:
+    file, arguments, algorithm = family(name).example
+    return EXAMPLES[verb].format(family=name, file=file, arguments=arguments, algorithm=algorithm)
+
+
 def _add(verb: str, run: Callable[..., None], help_text: str) -> None:
     """One command a family under `verb`."""
-    group = typer.Typer(help=f"{help_text}\n\nExample: {EXAMPLES[verb]}", no_args_is_help=True)
+    group = typer.Typer(
+        help=f"{help_text}\n\nExample: {_example(verb, FAMILIES[0])}", no_args_is_help=True
+    )
     app.add_typer(group, name=verb)
     signature = inspect.signature(run, eval_str=True)
     own = [p for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
@@ -98,12 +107,7 @@ def _add(verb: str, run: Callable[..., None], help_text: str) -> None:
         parameters = _parameters(family(name), own)
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in parameters}
-        example = (
-            EXAMPLES[verb].replace("packs times.csv --max-tasks 4", f"{name} FILE")
-            if name != "packs"
-            else EXAMPLES[verb]
-        )
-        command.__doc__ = f"{help_text}\n\nExample: {example}"
+        command.__doc__ = f"{help_text}\n\nExample: {_example(verb, name)}"
         group.command(name)(command)
 
 
@@ -296,6 +300,9 @@ _add("bound", _bound, "A proven bound on the optimum.")
 _add("validate", _validate, "Check a schedule file against its instance.")
 
 
+app.add_typer(study_app, name="study")
+
+
 @app.command(help=f"Write a generated workload.\n\nExample: {EXAMPLES['generate']}")
 def generate(
     workload: Annotated[str, typer.Argument(help="Name; unknown names list the known ones.")],
@@ -388,6 +395,8 @@ def _spread(arguments: Sequence[str]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0, 2 on bad input, 130 on Ctrl-C."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    usual_format = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: f"cosched: warning: {message}\n"
     try:
         code = app(_spread(given), prog_name="cosched", standalone_mode=False)
         sys.stdout.flush()
@@ -409,6 +418,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return _fail("interrupted", 130)
             raise
         return _fail(error.format_message(), 2)
+    finally:
+        warnings.formatwarning = usual_format
 
 
 def _fail(message: str, code: int) -> int:

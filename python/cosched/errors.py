@@ -33,6 +33,10 @@ class TimeLimit(CoschedError):
     """A time limit ended a computation before it had a result."""
 
 
+class StudyError(CoschedError):
+    """A study cannot start or go on; the message says what to do."""
+
+
 def shorten(value: object, width: int = 40) -> str:
     """``repr(value)``, cut to `width` characters: for error messages of one line."""
     if isinstance(value, str) and len(value) > width:

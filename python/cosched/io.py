@@ -98,13 +98,25 @@ def parse_integer(text: str, where: str, low: int, high: int) -> int:
 
 def parse_positive(text: str, where: str, what: str = "a positive number of seconds") -> float:
     """A positive finite number; raises InvalidInstance at `where`."""
+    value = _parse_number(text, where, what)
+    if not 0 < value < math.inf:
+        raise InvalidInstance(f"{where}: {shorten(text.strip())}: expected {what}")
+    return value
+
+
+def parse_nonnegative(text: str, where: str, what: str = "a number >= 0") -> float:
+    """A finite number >= 0; raises InvalidInstance at `where`."""
+    value = _parse_number(text, where, what)
+    if not 0 <= value < math.inf:
+        raise InvalidInstance(f"{where}: {shorten(text.strip())}: expected {what}")
+    return value
+
+
+def _parse_number(text: str, where: str, what: str) -> float:
     stripped = text.strip()
     if not stripped:
         raise InvalidInstance(f"{where}: empty cell: expected {what}")
-    value = float(stripped) if _NUMBER.fullmatch(stripped) else math.nan
-    if not 0 < value < math.inf:
-        raise InvalidInstance(f"{where}: {shorten(stripped)}: expected {what}")
-    return value
+    return float(stripped) if _NUMBER.fullmatch(stripped) else math.nan
 
 
 def read_json(path: str | PathLike[str]) -> Any:

@@ -9,12 +9,37 @@ import numpy as np
 
 from cosched.core.schedule import Schedule
 from cosched.errors import InvalidInstance
+from cosched.plot_bags import (
+    energy_front,
+    gap_against_gamma,
+    profit_against_gamma,
+    profit_rates,
+)
 from cosched.plot_dags import competitive, ratios
+from cosched.plot_moldable import (
+    moldable_figures,
+    moldable_quality,
+    moldable_run_time,
+    pareto,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["competitive", "gantt", "ratios", "save"]
+__all__ = [
+    "competitive",
+    "energy_front",
+    "gantt",
+    "gap_against_gamma",
+    "moldable_figures",
+    "moldable_quality",
+    "moldable_run_time",
+    "pareto",
+    "profit_against_gamma",
+    "profit_rates",
+    "ratios",
+    "save",
+]
 
 #: Above this number of placements, bars carry no outline and no text.
 _MOST_LABELLED = 120
@@ -86,13 +111,19 @@ def gantt(
 
 
 def save(ax_or_figure, path) -> None:
-    """Write a figure by the suffix of `path` (.png, .svg, .pdf), atomically."""
+    """Write a figure by the suffix of `path` (.png, .svg, .pdf), atomically.
+
+    The same figure gives the same bytes: no dates, no random identifiers.
+    """
+    import matplotlib
+
     from cosched.io import check_suffix, replacing
 
-    check_suffix(path, (".png", ".svg", ".pdf"))
+    suffix = check_suffix(path, (".png", ".svg", ".pdf"))
+    date = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}[suffix]
     figure = getattr(ax_or_figure, "figure", ax_or_figure)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=150)
+    with replacing(path) as temporary, matplotlib.rc_context({"svg.hashsalt": "cosched"}):
+        figure.savefig(temporary, dpi=150, metadata=date)
 
 
 def _lanes(schedule: Schedule) -> tuple[dict[int, int], list[tuple[int, str, int]]]:

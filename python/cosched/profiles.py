@@ -245,7 +245,19 @@ def read(
         procs = integer(procs, "procs", 1, MOST_PROCESSORS)
     if Path(path).suffix == ".json":
         return _read_json(path, procs, repair)
-    table = io.read_csv(path)
+    return from_csv(io.read_csv(path), procs=procs, fit=fit, extrapolate=extrapolate, repair=repair)
+
+
+def from_csv(
+    table: io.CsvTable,
+    *,
+    procs: int | None = None,
+    fit: str = "interpolation",
+    extrapolate: bool = False,
+    repair: bool | None = None,
+) -> Profiles:
+    """Profiles from a CSV table in one of the formats of :func:`read`."""
+    path = table.path
     header = [name.strip().lower() for name in table.header]
     options: dict[str, Any] = {"fit": fit, "extrapolate": extrapolate}
     if {"app", "benchmark", "system", "nodes", "time_s"} <= set(header):

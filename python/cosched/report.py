@@ -63,7 +63,7 @@ def show_result(of: Family, result: Result, found: dict[str, Any]) -> None:
     for name, value in found["metrics"].items():
         table.add_row(name.replace("_", " "), f"{value:.6g}")
     table.add_row("status", result.status)
-    _console().print(table)
+    console().print(table)
 
 
 def compare_all(
@@ -107,10 +107,21 @@ def show_table(of: Family, frame: pd.DataFrame) -> None:
         table.add_column(column.replace("_", " "), justify="right" if numeric else "left")
     for _, row in frame.iterrows():
         table.add_row(*(_cell(column, row[column]) for column in shown))
-    _console().print(table)
+    console().print(table)
     reasons = frame.loc[frame.message != "", ["algorithm", "status", "message"]]
     for name, status, message in reasons.drop_duplicates().itertuples(index=False):
         print(f"{name}: {status}: {message}")
+
+
+def show_frame(title: str, frame: pd.DataFrame) -> None:
+    """Print a small table as it is."""
+    table = Table(title=title)
+    for column in frame.columns:
+        numeric = frame[column].dtype.kind in "fi"
+        table.add_column(str(column), justify="right" if numeric else "left")
+    for cells in frame.itertuples(index=False):
+        table.add_row(*(_cell("", cell) for cell in cells))
+    console().print(table)
 
 
 def write_result(result: Result, found: dict[str, Any], path: str | PathLike[str]) -> None:
@@ -142,10 +153,11 @@ def draw(results: list[Titled], of: Family, path: str | PathLike[str]) -> None:
     plt.close(figure)
 
 
-def _console() -> Console:
-    console = Console()
+def console() -> Console:
+    """Where tables go."""
+    screen = Console()
     # In a pipe or a file there is no screen to fit: do not cut columns.
-    return console if console.is_terminal else Console(width=200)
+    return screen if screen.is_terminal else Console(width=200)
 
 
 def _percent(share: float) -> str:

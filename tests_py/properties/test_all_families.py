@@ -28,6 +28,11 @@ SAMPLES = {
         cs.cluster.Instance(cs.workloads.lublin(25, 8, seed=1), 8),
         ["--nodes", "8"],
     ),
+    "moldable": lambda: (cs.workloads.moldable("mixed", 8, 6, seed=1), []),
+    "bags": lambda: (
+        cs.workloads.bags_random(2, seed=1, task_types=4, machine_types=3, machines_per_type=2),
+        [],
+    ),
 }
 
 
@@ -106,6 +111,6 @@ def test_a_registered_algorithm_takes_part(sample, own_algorithm):
     of, instance, _ = sample
     name, best = next(results(of, instance))
     own_algorithm(of.name, "mine", lambda given, *, seed: best.schedule)
-    table = of.compare(instance, ["mine", name]).set_index("algorithm")
+    table = of.compare(instance, ["mine", name], seed=1).set_index("algorithm")
     assert table.loc["mine", "status"] == "ok", table.loc["mine", "message"]
     assert table.loc["mine", "value"] == pytest.approx(table.loc[name, "value"], rel=1e-9)

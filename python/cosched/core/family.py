@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Algorithm = Callable[..., "Result | Schedule"]
 
 #: Names of the families, in the order of the papers. Each is a module ``cosched.<name>``.
-FAMILIES = ("packs", "dags", "cluster")
+FAMILIES = ("packs", "dags", "cluster", "moldable", "bags")
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,8 @@ class Family:
     result_of: Callable[..., Result]
     maximise: bool = False
     arguments: tuple[Argument, ...] = ()
+    #: A file, its arguments and an algorithm: for the examples that ``--help`` shows.
+    example: tuple[str, str, str] = ("FILE", "", "NAME")
     #: Names that ``compare`` takes by default for an instance.
     default_names: Callable[[Any], Sequence[str]] | None = None
     #: The bound beside a result; the default bound where None.

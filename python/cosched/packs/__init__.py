@@ -129,6 +129,7 @@ FAMILY = Family(
             parse=bool,
         ),
     ),
+    example=("times.csv", "--max-tasks 4", "local-search"),
     default_names=_default_names,
     beside=bound_beside,
     algorithms=ALGORITHMS,

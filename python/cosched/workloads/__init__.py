@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cosched.workloads.archive import LOGS, fetch
+from cosched.workloads.bags import bags_random
 from cosched.workloads.dags import (
     cholesky,
     fork_join,
@@ -24,6 +25,7 @@ from cosched.workloads.dags import (
 )
 from cosched.workloads.hpc2n import dfrs_jobs, hpc2n_weeks, rescale_load, rigid_jobs
 from cosched.workloads.lublin import LUBLIN, LublinConstants, lublin
+from cosched.workloads.moldable import moldable
 from cosched.workloads.packs import packs_ii, packs_iii, three_partition
 from cosched.workloads.swf import SwfReport, read_swf
 
@@ -31,6 +33,7 @@ WORKLOADS: dict[str, Callable[..., Any]] = {
     "lublin": lublin,
     "packs_ii": packs_ii,
     "packs_iii": packs_iii,
+    "moldable": moldable,
     "three_partition": three_partition,
     "fork_join": fork_join,
     "cholesky": cholesky,
@@ -40,6 +43,7 @@ WORKLOADS: dict[str, Callable[..., Any]] = {
     "theorem1": theorem1,
     "theorem2": theorem2,
     "theorem4": theorem4,
+    "bags_random": bags_random,
 }
 
 __all__ = [

@@ -1,0 +1,181 @@
+#include "cosched/bags/algorithms.hpp"
+#include "cosched/bags/energy_lp.hpp"
+#include "cosched/bags/front.hpp"
+#include "cosched/bags/instance.hpp"
+#include "cosched/bags/local_assign.hpp"
+#include "cosched/bags/plan.hpp"
+#include "cosched/bags/rounding.hpp"
+#include "cosched/bags/ttb_best.hpp"
+#include "cosched/bags/validate.hpp"
+#include "cosched/core/errors.hpp"
+#include "pybind.hpp"
+
+namespace cosched::bindings {
+namespace {
+
+using namespace bags;
+using Seconds = std::optional<double>;
+
+std::vector<std::int64_t> to_longs(const IntArray& values) {
+  return {values.data(), values.data() + values.size()};
+}
+
+py::array_t<std::int64_t> long_array(const std::vector<std::int64_t>& values) {
+  return py::array_t<std::int64_t>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+py::array_t<std::int64_t> counts_array(const Counts& counts) {
+  py::array_t<std::int64_t> result({counts.rows(), counts.cols()});
+  std::copy(counts.data(), counts.data() + counts.size(), result.mutable_data());
+  return result;
+}
+
+Counts to_counts(const IntArray& values) {
+  if (values.ndim() != 2) throw InvalidInstance("counts: expected 2 dimensions");
+  Counts counts(values.shape(0), values.shape(1));
+  std::copy(values.data(), values.data() + values.size(), counts.data());
+  return counts;
+}
+
+Cut cut_of(bool long_tasks) { return long_tasks ? Cut::long_tasks : Cut::none; }
+
+// What cosched.bags.Result is made of.
+py::dict plan_dict(const Instance& instance, const Plan& plan) {
+  const Timetable times = timetable(instance, plan);
+  std::vector<int> task_type, machine_type, machine;
+  std::vector<std::int64_t> count;
+  for (const Run& run : plan.runs) {
+    task_type.push_back(run.task_type);
+    machine_type.push_back(run.machine_type);
+    machine.push_back(run.machine);
+    count.push_back(run.count);
+  }
+  py::list loads;
+  for (const std::vector<double>& of_type : plan.loads) loads.append(real_array(of_type));
+  py::dict result;
+  result["counts"] = counts_array(plan.counts);
+  result["rows"] =
+      py::make_tuple(int_array(task_type), int_array(machine_type), int_array(machine),
+                     long_array(count), real_array(times.start), real_array(times.end));
+  result["loads"] = loads;
+  result["makespan"] = plan.makespan;
+  result["energy"] = plan.energy;
+  result["profit_rate"] = plan.profit_rate;
+  return result;
+}
+
+void bind_instance(py::module_& module) {
+  py::class_<Instance>(module, "Instance")
+      .def(py::init([](const IntArray& counts, const IntArray& machines, const RealArray& etc,
+                       const RealArray& apc, double price, double energy_cost,
+                       const IntArray& allowed, const RealArray& idle_power, double power_cap) {
+             const auto flags = to_longs(allowed);
+             return Instance(to_longs(counts), to_longs(machines), to_table(etc), to_table(apc),
+                             price, energy_cost,
+                             {{flags.begin(), flags.end()}, to_reals(idle_power), power_cap});
+           }),
+           py::arg("counts"), py::arg("machines"), py::arg("etc"), py::arg("apc"), py::arg("price"),
+           py::arg("energy_cost"), py::arg("allowed"), py::arg("idle_power"), py::arg("power_cap"))
+      .def_property_readonly("etc",
+                             [](const py::object& self) {
+                               return table_view(self.cast<const Instance&>().etc(), self);
+                             })
+      .def_property_readonly("apc",
+                             [](const py::object& self) {
+                               return table_view(self.cast<const Instance&>().apc(), self);
+                             })
+      .def_property_readonly("joules",
+                             [](const py::object& self) {
+                               return table_view(self.cast<const Instance&>().all_joules(), self);
+                             })
+      .def_property_readonly("least_joules", &Instance::least_joules)
+      .def_property_readonly("idle_power", &Instance::idle_power)
+      .def("profit_rate", &Instance::profit_rate);
+}
+
+void bind_relaxation(py::module_& module) {
+  module.def("front", [](const Instance& instance, bool cut) {
+    std::vector<double> makespan, joules;
+    for (const FrontPoint& point : released([&] { return energy_front(instance, cut_of(cut)); })) {
+      makespan.push_back(point.makespan);
+      joules.push_back(point.joules);
+    }
+    return py::make_tuple(real_array(makespan), real_array(joules));
+  });
+  module.def("relaxation", [](const Instance& instance, double makespan, bool by_glpk) {
+    const Relaxation found = released([&] {
+      return by_glpk ? relaxation_lp(instance, makespan) : relaxation(instance, makespan);
+    });
+    return py::make_tuple(found.feasible, found.joules, table_array(found.x));
+  });
+  module.def("least_makespan", [](const Instance& instance) {
+    return released([&] { return least_makespan(instance); });
+  });
+  module.def("best_rate", [](const Instance& instance, bool cut) {
+    const BestRate best = released([&] { return best_rate(instance, cut_of(cut)); });
+    return py::make_tuple(best.makespan, best.rate);
+  });
+  module.def("profit_lp", [](const Instance& instance) {
+    const ProfitLp found = released([&] { return profit_lp(instance); });
+    return py::make_tuple(found.makespan, found.rate);
+  });
+}
+
+void bind_rounding(py::module_& module) {
+  module.def("round_relaxation", [](const Instance& instance, const RealArray& x, bool matching) {
+    const Table table = to_table(x);
+    return counts_array(released([&] {
+      return matching ? round_by_matching(instance, table) : round_by_largest_part(instance, table);
+    }));
+  });
+  module.def("assign", [](const Instance& instance, const IntArray& counts) {
+    const Counts given = to_counts(counts);
+    return plan_dict(instance, released([&] { return make_plan(instance, given); }));
+  });
+  module.def("spread", [](const RealArray& loads, std::int64_t count, double length) {
+    std::vector<double> after = to_reals(loads);
+    const auto taken = released([&] { return spread(after, count, length); });
+    return py::make_tuple(long_array(taken), real_array(after));
+  });
+  module.def("validate", [](const Instance& instance, const IntArray& task_type,
+                            const IntArray& machine_type, const IntArray& machine,
+                            const IntArray& count, const RealArray& start, const RealArray& end) {
+    const Rows rows{to_longs(task_type), to_longs(machine_type), to_longs(machine),
+                    to_longs(count),     to_reals(start),        to_reals(end)};
+    released([&] { validate(instance, rows); });
+  });
+}
+
+// A function from an instance to a plan.
+template <class Solver>
+auto solving(Solver solver) {
+  return [solver](const Instance& instance) {
+    return plan_dict(instance, released([&] { return solver(instance); }));
+  };
+}
+
+void bind_algorithms(py::module_& module) {
+  module.attr("DEFAULT_EPS") = kDefaultEps;
+  module.def("ttb", [](const Instance& instance, double eps) {
+    return plan_dict(instance, released([&] { return ttb(instance, eps); }));
+  });
+  module.def("ttb_best", [](const Instance& instance, Seconds time_limit) {
+    const BestPlan best = released([&] { return ttb_best(instance, time_limit); });
+    return py::make_tuple(plan_dict(instance, best.plan), best.finished);
+  });
+  module.def("ttb_exact", solving(&ttb_exact));
+  module.def("tms", solving(&tms));
+  module.def("min_energy", solving(&min_energy));
+  module.def("min_makespan", solving(&min_makespan));
+}
+
+}  // namespace
+
+void bind_bags(py::module_& module) {
+  bind_instance(module);
+  bind_relaxation(module);
+  bind_rounding(module);
+  bind_algorithms(module);
+}
+
+}  // namespace cosched::bindings

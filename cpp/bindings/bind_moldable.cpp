@@ -1,0 +1,217 @@
+#include "cosched/core/errors.hpp"
+#include "cosched/moldable/baselines.hpp"
+#include "cosched/moldable/best.hpp"
+#include "cosched/moldable/bicriteria.hpp"
+#include "cosched/moldable/bounds.hpp"
+#include "cosched/moldable/instance.hpp"
+#include "cosched/moldable/minsum_bound.hpp"
+#include "cosched/moldable/online.hpp"
+#include "cosched/moldable/validate.hpp"
+#include "pybind.hpp"
+
+namespace cosched::bindings {
+namespace {
+
+using namespace moldable;  // NOLINT
+
+using Seconds = std::optional<double>;
+
+py::tuple placement_tuple(const Placement& placement) {
+  return py::make_tuple(int_array(placement.procs), real_array(placement.start),
+                        real_array(placement.end));
+}
+
+Placement to_placement(const IntArray& procs, const RealArray& start, const RealArray& end) {
+  return {to_ints(procs, "procs"), to_reals(start), to_reals(end)};
+}
+
+// procs in 1..m, one entry a job: before an accessor to the profiles trusts them.
+void require_placement(const Instance& instance, const Placement& placement) {
+  const std::size_t n = instance.jobs();
+  if (placement.procs.size() != n || placement.start.size() != n || placement.end.size() != n)
+    throw InvalidInstance("procs, start and end need an entry for each of " + std::to_string(n) +
+                          " jobs");
+  for (std::size_t i = 0; i < n; ++i)
+    if (placement.procs[i] < 1 || placement.procs[i] > instance.machines())
+      throw InvalidInstance("procs[" + std::to_string(i) +
+                            "] = " + std::to_string(placement.procs[i]) + ": expected 1.." +
+                            std::to_string(instance.machines()));
+}
+
+std::vector<Downey> to_profiles(const RealArray& alone, const RealArray& parallelism,
+                                const RealArray& variance) {
+  std::vector<Downey> profiles;
+  for (py::ssize_t i = 0; i < alone.size(); ++i)
+    profiles.push_back({alone.data()[i], parallelism.data()[i], variance.data()[i]});
+  return profiles;
+}
+
+// Times of all jobs on 1..useful_machines().
+Table table_of(const Instance& instance) {
+  Table table(instance.jobs(), instance.useful_machines());
+  for (int i = 0; i < instance.jobs(); ++i)
+    for (int q = 1; q <= instance.useful_machines(); ++q) table(i, q - 1) = instance.time(i, q);
+  return table;
+}
+
+py::array times_of(const py::object& self) {
+  const auto& instance = self.cast<const Instance&>();
+  if (instance.table() != nullptr) return table_view(instance.table()->table(), self);
+  py::array made = table_array(table_of(instance));
+  made.attr("flags").attr("writeable") = false;
+  return made;
+}
+
+void bind_instance(py::module_& module) {
+  py::class_<Instance>(module, "Instance")
+      .def(py::init([](const RealArray& times, const RealArray& weights, const RealArray& release,
+                       std::optional<int> machines) {
+             return Instance(Times(to_table(times)), to_reals(weights), to_reals(release),
+                             machines);
+           }),
+           py::arg("times"), py::arg("weights"), py::arg("release"), py::arg("machines"))
+      .def_static(
+          "from_downey",
+          [](const RealArray& alone, const RealArray& parallelism, const RealArray& variance,
+             const RealArray& weights, const RealArray& release, int machines) {
+            return Instance(to_profiles(alone, parallelism, variance), to_reals(weights),
+                            to_reals(release), machines);
+          })
+      .def_property_readonly("times", &times_of)
+      .def_property_readonly(
+          "weights", [](const Instance& instance) { return real_array(instance.weights()); })
+      .def_property_readonly(
+          "release", [](const Instance& instance) { return real_array(instance.releases()); })
+      .def_property_readonly("jobs", &Instance::jobs)
+      .def_property_readonly("machines", &Instance::machines)
+      .def_property_readonly("useful_machines", &Instance::useful_machines)
+      .def_property_readonly("parametric",
+                             [](const Instance& instance) { return instance.table() == nullptr; })
+      .def_property_readonly("has_releases", &Instance::has_releases)
+      .def_property_readonly("monotone", &Instance::monotone_work)
+      .def("time",
+           [](const Instance& instance, int job, int procs) {
+             if (job < 0 || job >= instance.jobs() || procs < 1 || procs > instance.machines())
+               throw InvalidInstance("time(" + std::to_string(job) + ", " + std::to_string(procs) +
+                                     "): expected a job in 0.." +
+                                     std::to_string(instance.jobs() - 1) + " on 1.." +
+                                     std::to_string(instance.machines()) + " processors");
+             return instance.time(job, procs);
+           })
+      .def("select", [](const Instance& instance, const IntArray& jobs) {
+        return instance.select(to_ints(jobs, "jobs"));
+      });
+}
+
+void bind_schedule(py::module_& module) {
+  module.def("schedule", [](const Instance& instance, const IntArray& procs, const RealArray& start,
+                            const RealArray& end) {
+    const Placement placement = to_placement(procs, start, end);
+    require_placement(instance, placement);
+    const Schedule schedule = released([&] { return moldable::to_schedule(instance, placement); });
+    return schedule_columns(schedule);
+  });
+  module.def("validate", [](const Instance& instance, const IntArray& task, const IntArray& kind,
+                            const IntArray& unit_begin, const IntArray& unit,
+                            const RealArray& start, const RealArray& end) {
+    const Schedule schedule = bindings::to_schedule(task, kind, unit_begin, unit, start, end);
+    released([&] { validate(instance, schedule); });
+  });
+}
+
+template <class Solver>
+auto plain(Solver solver) {
+  return [solver](const Instance& instance) {
+    return placement_tuple(released([&] { return solver(instance); }));
+  };
+}
+
+template <class Key>
+void bind_names(py::module_& module, const char* name,
+                std::initializer_list<std::pair<const char*, Key>> entries) {
+  py::enum_<Key> type(module, name);
+  for (const auto& [text, value] : entries) type.value(text, value);
+}
+
+void bind_algorithms(py::module_& module) {
+  bind_names<ListOrder>(
+      module, "ListOrder",
+      {{"shelf", ListOrder::shelf}, {"lptf", ListOrder::lptf}, {"saf", ListOrder::saf}});
+  bind_names<LocalOrder>(module, "LocalOrder",
+                         {{"smith", LocalOrder::smith},
+                          {"density", LocalOrder::density},
+                          {"weight", LocalOrder::weight},
+                          {"area", LocalOrder::area}});
+  using Compaction = DemtOptions::Compaction;
+  bind_names<Compaction>(module, "Compaction",
+                         {{"none", Compaction::none},
+                          {"early", Compaction::early},
+                          {"list", Compaction::list},
+                          {"shuffle", Compaction::shuffle}});
+  module.def("gang", plain(&gang));
+  module.def("sequential", plain(&sequential));
+  module.def("list_graham", [](const Instance& instance, ListOrder order, double tolerance) {
+    return placement_tuple(released([&] { return list_graham(instance, order, tolerance); }));
+  });
+  module.def("dual_approximation", [](const Instance& instance, double tolerance) {
+    const auto found = released([&] { return dual_approximation(instance, tolerance); });
+    return py::make_tuple(placement_tuple(found.schedule.placement), found.bound);
+  });
+  module.def("demt", [](const Instance& instance, Compaction compaction, LocalOrder local_order,
+                        int shuffles, Seconds horizon, std::uint64_t seed) {
+    const DemtOptions options{compaction, local_order, shuffles, seed, horizon};
+    return placement_tuple(released([&] { return demt(instance, options); }));
+  });
+  module.attr("BEST_WORK") = kBestWork;
+  module.def("demt_best", [](const Instance& instance, std::uint64_t seed, std::int64_t work,
+                             Seconds time_limit) {
+    const BestOptions options{seed, work, time_limit};
+    const BestResult found = released([&] { return demt_best(instance, options); });
+    const auto& points = found.front.points();
+    Table front(static_cast<Eigen::Index>(points.size()), 2);
+    for (std::size_t k = 0; k < points.size(); ++k)
+      front.row(static_cast<Eigen::Index>(k)) << points[k].value.makespan, points[k].value.minsum;
+    return py::make_tuple(placement_tuple(points[found.chosen].placement), table_array(front),
+                          found.complete);
+  });
+  // Holds the GIL: `solve` is a Python function that may call back into this module.
+  module.def("by_batches", [](const Instance& instance, const py::function& solve) {
+    return placement_tuple(by_batches(instance, [&](const std::vector<int>& jobs) {
+      const auto [procs, start, end] =
+          solve(int_array(jobs)).cast<std::tuple<IntArray, RealArray, RealArray>>();
+      return to_placement(procs, start, end);
+    }));
+  });
+}
+
+void bind_bounds(py::module_& module) {
+  module.def("area_bound", [](const Instance& instance) {
+    return released([&] { return area_bound(instance); });
+  });
+  module.def("longest_bound", [](const Instance& instance) {
+    return released([&] { return longest_bound(instance); });
+  });
+  module.def("dual_approximation_bound", [](const Instance& instance, double tolerance) {
+    return released([&] { return dual_approximation_bound(instance, tolerance); });
+  });
+  module.def("minsum_bound", [](const Instance& instance, const std::optional<RealArray>& grid,
+                                int refine, bool tight) {
+    MinsumOptions options{std::nullopt, refine, tight};
+    if (grid) options.grid = to_reals(*grid);
+    return released([&] { return minsum_bound(instance, options); });
+  });
+  module.def("default_grid", [](const Instance& instance) {
+    return real_array(released([&] { return default_grid(instance); }));
+  });
+}
+
+}  // namespace
+
+void bind_moldable(py::module_& module) {
+  bind_instance(module);
+  bind_schedule(module);
+  bind_algorithms(module);
+  bind_bounds(module);
+}
+
+}  // namespace cosched::bindings

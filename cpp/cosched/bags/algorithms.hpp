@@ -1,0 +1,40 @@
+// The family's algorithms: from an instance to a plan.
+#pragma once
+
+#include "cosched/bags/front.hpp"
+#include "cosched/bags/plan.hpp"
+
+namespace cosched::bags {
+
+inline constexpr double kDefaultEps = 0.001;
+
+/// TTB, the task-type-based algorithm (section III-D): for MS = LB (1 + eps)^t, t = 0, 1, ...,
+/// ceil(log_{1+eps} UB/LB), the relaxation, Algorithm A, Algorithm B; the best profit rate.
+/// LB = least_makespan(instance), UB = makespan of min_energy (least energy, where the paper has
+/// least power, which can end in a loss where a profit exists).  The makespan of TMS's linear
+/// programme is one more MS, as the end of section IV proposes: a grid misses the best MS by eps.
+///
+/// Guarantee, for p >= c E_min and no idle power: profit rate >= optimum / (2 + 2 eps).  With idle
+/// power the same holds for the profit rate + c I.  An MS whose relaxation earns no more than the
+/// best plan so far is skipped, which keeps the guarantee.  One walk along the front serves every
+/// MS.  O(log(UB/LB)/eps) roundings at most.  Requires 1e-6 <= eps <= 1 (else InvalidInstance).
+Plan ttb(const Instance& instance, double eps);
+
+/// TTB with the best MS exactly: rounds at the vertices of the front instead of a grid, with the
+/// same rule for skipping.  Guarantee: profit rate >= best_rate(instance, Cut::long_tasks).rate / 2
+/// (>= optimum / 2) where p >= c E_min and I = 0.
+Plan ttb_exact(const Instance& instance);
+
+/// TMS, the baseline (Tarplee, Maciejewski, Siegel 2014): the linear programme in z = x/MS,
+/// r = 1/MS (here: the best vertex of the front without the cut), rounding by the largest
+/// fractional parts, LPT on each machine type.  No guarantee.  Where r = 0 is optimal (p <= c
+/// E_min), the plan of least energy.
+Plan tms(const Instance& instance);
+
+/// Every task on the machine type of its least energy, LPT there.
+Plan min_energy(const Instance& instance);
+
+/// The relaxation at LB, rounded: makespan <= 2 x optimum, energy <= the least for LB.
+Plan min_makespan(const Instance& instance);
+
+}  // namespace cosched::bags

@@ -1,0 +1,190 @@
+#include "cosched/bags/ttb_best.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "cosched/bags/algorithms.hpp"
+#include "cosched/bags/exchange.hpp"
+#include "cosched/bags/patterns.hpp"
+#include "cosched/core/interrupt.hpp"
+
+namespace cosched::bags {
+namespace {
+
+constexpr int kProbes = 24;         // makespans of the first round
+constexpr int kRefinements = 3;     // further rounds, each half as wide
+constexpr int kProbesPerRound = 4;  // of a refinement
+constexpr int kPatternRounds = 60;  // of column generation
+constexpr int kMostPatternTypes = 400;
+constexpr int kMostMachines = 1'000'000;    // that the exchanges keep books of
+constexpr int kLimits = 8;                  // limits that one polishing tries
+constexpr std::int64_t kWork = 20'000'000;  // exchanges that one polishing looks at
+
+// A makespan, and what the relaxation says there.
+struct Probe {
+  double makespan;
+  std::vector<double> price;  // joules a second of each machine type
+};
+
+// Requires falling makespans.
+std::vector<Probe> probe(const Instance& instance, const std::vector<double>& makespans) {
+  std::vector<Probe> probes;
+  visit_pieces(instance, Cut::long_tasks, [&](const EnergyWalk& walk, double low) {
+    while (probes.size() < makespans.size() && makespans[probes.size()] >= low)
+      probes.push_back({makespans[probes.size()], walk.prices()});
+    return probes.size() < makespans.size();
+  });
+  return probes;
+}
+
+// What a task of each type is worth at those prices: its least cost in energy and machine time.
+std::vector<double> task_values(const Instance& instance, const Probe& at) {
+  std::vector<double> value(instance.types(), kInfinity);
+  for (int i = 0; i < instance.types(); ++i)
+    for (int j = 0; j < instance.machine_types(); ++j)
+      if (instance.etc(i, j) <= at.makespan)
+        value[i] = std::min(value[i], instance.joules(i, j) + at.price[j] * instance.etc(i, j));
+  return value;
+}
+
+class Search {
+ public:
+  Search(const Instance& instance, std::optional<double> time_limit)
+      : instance_(instance),
+        deadline_(time_limit),
+        front_(energy_front(instance, Cut::long_tasks)) {
+    best_ = ttb(instance, kDefaultEps);
+    for (Plan plan :
+         {ttb_exact(instance), tms(instance), min_energy(instance), min_makespan(instance)})
+      if (plan.profit_rate > best_.profit_rate) best_ = std::move(plan);
+  }
+
+  BestPlan run() {
+    const BestRate top = best_rate(instance_, Cut::long_tasks);
+    if (top.makespan < kInfinity && !leq(top.rate, best_.profit_rate) &&
+        machines() <= kMostMachines) {
+      polish_start(top.makespan);
+      std::vector<double> makespans = promising(kProbes);
+      makespans.push_back(top.makespan);
+      double width = spacing(makespans);
+      try_all(makespans);
+      for (int round = 0; round < kRefinements; ++round) {
+        width /= 2;
+        makespans.clear();
+        for (int k = -kProbesPerRound / 2; k <= kProbesPerRound / 2; ++k)
+          if (k != 0) makespans.push_back(best_limit_ * std::exp(k * width));
+        try_all(makespans);
+      }
+    }
+    return {std::move(best_), !deadline_.passed()};
+  }
+
+ private:
+  std::int64_t machines() const {
+    const auto& all = instance_.all_machines();
+    return std::accumulate(all.begin(), all.end(), std::int64_t{0});
+  }
+
+  double relaxed_rate(double makespan) const {
+    return instance_.profit_rate(joules_at(front_, makespan), makespan);
+  }
+
+  // `count` makespans spread evenly (in logarithms) over where the relaxation beats the best plan.
+  std::vector<double> promising(int count) const {
+    constexpr int kFine = 1000;
+    const double least = front_.front().makespan;
+    const double most = std::max(front_.back().makespan, best_.makespan);
+    std::vector<double> fine, chosen;
+    for (int k = 0; k <= kFine; ++k) {
+      const double makespan = least * std::pow(most / least, static_cast<double>(k) / kFine);
+      if (relaxed_rate(makespan) > best_.profit_rate) fine.push_back(makespan);
+    }
+    if (fine.empty()) return {};
+    const double low = fine.front() * std::pow(most / least, -1.0 / kFine);
+    const double high = fine.back() * std::pow(most / least, 1.0 / kFine);
+    for (int k = 0; k < count; ++k) {
+      const double makespan = low * std::pow(high / low, (k + 0.5) / count);
+      if (relaxed_rate(makespan) > best_.profit_rate) chosen.push_back(makespan);
+    }
+    return chosen;
+  }
+
+  // Mean distance of neighbours, in logarithms.
+  static double spacing(std::vector<double> makespans) {
+    if (makespans.size() < 2) return 1e-3;
+    const auto [low, high] = std::minmax_element(makespans.begin(), makespans.end());
+    return std::log(*high / *low) / static_cast<double>(makespans.size() - 1);
+  }
+
+  // Joules that a second of makespan is worth, all machines together: more than any exchange
+  // should pay for a second on one machine.
+  double penalty(const Probe& at) const {
+    double sum = 0;
+    for (int j = 0; j < instance_.machine_types(); ++j) sum += at.price[j] * instance_.machines(j);
+    return std::max(sum, best_.joules / best_.makespan);
+  }
+
+  void offer(const Shop& shop, double limit) {
+    const double makespan = std::max(shop.makespan(), instance_.least_period(shop.joules()));
+    if (instance_.profit_rate(shop.joules(), makespan) <= best_.profit_rate) return;
+    best_ = plan_of_runs(instance_, shop.runs());
+    best_limit_ = limit;
+  }
+
+  // Squeezes towards `goal`: at once, else halving the distance to what is known to work.
+  void polish(Shop shop, const Probe& at) {
+    double low = at.makespan, high = shop.makespan(), limit = low;
+    std::int64_t work = kWork;
+    offer(shop, at.makespan);
+    for (int k = 0; k < kLimits && limit < high && !deadline_.passed(); ++k) {
+      Shop trial = shop;
+      const bool done = trial.squeeze(limit, at.price, penalty(at), work);
+      offer(trial, at.makespan);
+      if (done) {
+        shop = std::move(trial);
+        high = limit;
+      } else {
+        low = limit;
+      }
+      limit = low + (high - low) / 2;
+    }
+  }
+
+  void polish_start(double makespan) {
+    best_limit_ = makespan;
+    for (const Probe& at : probe(instance_, {makespan})) polish(Shop(instance_, best_.runs), at);
+  }
+
+  void try_patterns(const Probe& at) {
+    PatternPool pool(instance_, at.makespan, task_values(instance_, at));
+    const PatternUse use = pool.solve(kPatternRounds, deadline_);
+    if (!use.complete || instance_.profit_rate(use.joules, at.makespan) <= best_.profit_rate)
+      return;
+    polish(Shop(instance_, pattern_runs(instance_, pool, use)), at);
+  }
+
+  void try_all(std::vector<double> makespans) {
+    if (instance_.types() + instance_.machine_types() > kMostPatternTypes) return;
+    std::sort(makespans.rbegin(), makespans.rend());
+    for (const Probe& at : probe(instance_, makespans)) {
+      if (deadline_.passed()) return;
+      if (relaxed_rate(at.makespan) > best_.profit_rate) try_patterns(at);
+    }
+  }
+
+  const Instance& instance_;
+  Deadline deadline_;
+  std::vector<FrontPoint> front_;
+  Plan best_;
+  double best_limit_ = 0;  // the makespan that the best plan was made for
+};
+
+}  // namespace
+
+BestPlan ttb_best(const Instance& instance, std::optional<double> time_limit) {
+  return Search(instance, time_limit).run();
+}
+
+}  // namespace cosched::bags

@@ -1,0 +1,29 @@
+// ttb-best: TTB, then patterns and exchanges between machines.
+#pragma once
+
+#include <optional>
+
+#include "cosched/bags/plan.hpp"
+
+namespace cosched::bags {
+
+struct BestPlan {
+  Plan plan;
+  bool finished = true;  // false: the time limit ended the search
+};
+
+/// Never below ttb (kDefaultEps), ttb_exact, tms, min_energy and min_makespan, from which it
+/// starts.  Then, for makespans L whose relaxation earns more than the best plan so far:
+///
+/// 1. patterns of one machine within L by column generation (patterns.hpp), rounded down; the rest
+///    by Algorithms A and B;
+/// 2. moves and swaps between machines of one or two types (exchange.hpp) until every load is
+///    within L, at the least cost in energy and machine time.
+///
+/// The makespans are spread over where a better plan can be, then closer around the best.  Fixed
+/// work, so deterministic, unless the time limit (seconds) ends it.  Steps whose cost grows with
+/// the instance are bounded: step 1 only up to 400 task and machine types together, both only up
+/// to a million machines.
+BestPlan ttb_best(const Instance& instance, std::optional<double> time_limit = std::nullopt);
+
+}  // namespace cosched::bags

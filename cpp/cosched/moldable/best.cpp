@@ -1,0 +1,221 @@
+#include "cosched/moldable/best.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/core/rng.hpp"
+#include "cosched/moldable/baselines.hpp"
+#include "cosched/moldable/bicriteria.hpp"
+#include "cosched/moldable/list_schedule.hpp"
+#include "cosched/moldable/marginal_cost.hpp"
+
+namespace cosched::moldable {
+namespace {
+
+// --- constructions --------------------------------------------------------------------------
+
+// Runs the constructions in order of promise until the deadline passes.
+class Constructions {
+ public:
+  Constructions(const Instance& instance, const Deadline& deadline, ParetoFront& front)
+      : it_(instance), deadline_(deadline), front_(front) {}
+
+  bool run(const DualApproximation& dual) {
+    return marginal_costs() && of_allotment(dual.schedule) && batches(dual) &&
+           offer([&] { return gang(it_); }) && offer([&] { return sequential(it_); });
+  }
+
+ private:
+  template <class Make>
+  bool offer(Make make) {
+    if (deadline_.passed()) return false;
+    front_.offer(it_, make());
+    return true;
+  }
+
+  bool marginal_costs() {
+    const std::vector<int> orders[] = {by_density(it_), by_least_work(it_)};
+    for (const double factor : {1.0, 2.0, 0.5, 4.0, 1.4, 2.8, 0.7, 8.0})
+      for (const auto& order : orders) {
+        if (deadline_.passed()) return false;
+        Placement made = marginal_cost_schedule(it_, order, factor);
+        // The same allotment, with overtaking: often shorter.
+        front_.offer(it_, list_schedule(it_, made.procs, order));
+        front_.offer(it_, std::move(made));
+      }
+    return true;
+  }
+
+  // The dual approximation's own schedule is for the repaired times; its allotment is for any.
+  bool of_allotment(const ShelfSchedule& shelves) {
+    const Allotment& procs = shelves.placement.procs;
+    for (const ListOrder order : {ListOrder::shelf, ListOrder::lptf, ListOrder::saf})
+      if (!offer([&] { return list_graham(it_, order, shelves); })) return false;
+    if (it_.monotone_work() && !offer([&] { return shelves.placement; })) return false;
+    return offer([&] { return list_schedule(it_, procs, by_density(it_)); });
+  }
+
+  bool batches(const DualApproximation& dual) {
+    const double horizon = makespan(dual.schedule.placement);
+    for (const double power : {0.0, 0.25, 0.5, 0.75}) {
+      if (deadline_.passed()) return false;
+      const auto selected = select_batches(it_, horizon * std::exp2(power));
+      for (const LocalOrder order :
+           {LocalOrder::smith, LocalOrder::density, LocalOrder::weight, LocalOrder::area})
+        if (!offer([&] { return list_batches(it_, selected, order); })) return false;
+    }
+    return true;
+  }
+
+  const Instance& it_;
+  const Deadline& deadline_;
+  ParetoFront& front_;
+};
+
+// --- local search ---------------------------------------------------------------------------
+
+struct State {
+  std::vector<int> order;
+  Allotment procs;
+  Criteria value;
+};
+
+class LocalSearch {
+ public:
+  LocalSearch(const Instance& instance, ParetoFront& front, Rng& rng)
+      : it_(instance), front_(front), rng_(rng), scheduler_(instance.machines()) {}
+
+  /// Spends `work` placements, or less when gains cease, on the front's best for theta; false: the
+  /// deadline came first.
+  bool improve(double theta, std::int64_t work, const Deadline& deadline) {
+    State best = start(theta);
+    const int patience = 1000 + 100 * it_.jobs();
+    int since_gain = 0;
+    for (std::int64_t used = 0; used + it_.jobs() <= work && since_gain < patience;
+         used += it_.jobs()) {
+      if (deadline.passed()) return false;
+      check_interrupt();
+      State next = neighbour(best);
+      next.value = evaluate(next);
+      ++since_gain;
+      const double gain = scalar(best.value, theta) - scalar(next.value, theta);
+      if (gain < 0) continue;
+      if (gain > 0) since_gain = 0;
+      best = std::move(next);
+      if (front_.accepts(best.value)) front_.offer(best.value, placement(best));
+    }
+    return true;
+  }
+
+ private:
+  State start(double theta) {
+    const Criteria any{kInfinity, kInfinity};
+    const Placement& from = front_.points()[choose(front_, theta, any)].placement;
+    State state{std::vector<int>(it_.jobs()), from.procs, {}};
+    std::iota(state.order.begin(), state.order.end(), 0);
+    std::stable_sort(state.order.begin(), state.order.end(),
+                     [&](int a, int b) { return from.start[a] < from.start[b]; });
+    rule_ = Rule::append;
+    const Criteria appended = evaluate(state);
+    rule_ = Rule::list;
+    state.value = evaluate(state);
+    if (scalar(appended, theta) < scalar(state.value, theta)) {
+      rule_ = Rule::append;
+      state.value = appended;
+    }
+    return state;
+  }
+
+  Criteria evaluate(const State& state) {
+    const std::size_t n = state.order.size();
+    counts_.resize(n);
+    length_.resize(n);
+    for (std::size_t k = 0; k < n; ++k) {
+      const int i = state.order[k];
+      counts_[k] = state.procs[i];
+      length_[k] = it_.time(i, counts_[k]);
+    }
+    scheduler_.run(rule_, counts_, length_, start_);
+    Criteria value;
+    for (std::size_t k = 0; k < n; ++k) {
+      const double end = start_[k] + length_[k];
+      value.makespan = std::max(value.makespan, end);
+      value.minsum += it_.weight(state.order[k]) * end;
+    }
+    return value;
+  }
+
+  // Of the state that was evaluated last.
+  Placement placement(const State& state) const {
+    Placement made = unplaced(it_.jobs());
+    for (std::size_t k = 0; k < state.order.size(); ++k)
+      place(it_, made, state.order[k], counts_[k], start_[k]);
+    return made;
+  }
+
+  State neighbour(const State& from) {
+    State next = from;
+    const int n = it_.jobs();
+    const int position = static_cast<int>(rng_.below(n)), job = next.order[position];
+    const auto kind = rng_.below(3);
+    if (kind != 0) next.procs[job] = other_count(next.procs[job]);
+    if (kind != 1) {
+      const int target =
+          rng_.below(2) == 0
+              ? static_cast<int>(rng_.below(n))
+              : std::clamp(position + static_cast<int>(rng_.between(-10, 10)), 0, n - 1);
+      const auto at = next.order.begin();
+      if (target < position)
+        std::rotate(at + target, at + position, at + position + 1);
+      else
+        std::rotate(at + position, at + position + 1, at + target + 1);
+    }
+    return next;
+  }
+
+  // Half to twice as many, at least one more or less.
+  int other_count(int procs) {
+    const int most = it_.useful_machines();
+    const int scaled = static_cast<int>(std::lround(procs * std::exp2(2 * rng_.uniform() - 1)));
+    const int step = scaled != procs ? scaled : procs + (rng_.below(2) == 0 ? 1 : -1);
+    return std::clamp(step, 1, most);
+  }
+
+  const Instance& it_;
+  ParetoFront& front_;
+  Rng& rng_;
+  ListScheduler scheduler_;
+  Rule rule_ = Rule::list;
+  std::vector<int> counts_;
+  std::vector<double> length_, start_;
+};
+
+}  // namespace
+
+BestResult demt_best(const Instance& instance, const BestOptions& options) {
+  instance.require_no_releases("demt-best");
+  const Deadline deadline(options.time_limit);
+  const DualApproximation dual = dual_approximation(instance.repaired());
+  DemtOptions demt_options;
+  demt_options.seed = options.seed;
+  demt_options.horizon = makespan(dual.schedule.placement);
+  Placement first = demt(instance, demt_options);
+  const Criteria reference = criteria(instance, first);
+  BestResult result;
+  result.front.offer(reference, std::move(first));
+  result.complete = Constructions(instance, deadline, result.front).run(dual);
+  Rng rng(options.seed);
+  LocalSearch search(instance, result.front, rng);
+  constexpr double kThetas[] = {1, 0.25, 0, 4};
+  for (const double theta : kThetas)
+    if (result.complete)
+      result.complete = search.improve(theta, options.work / std::size(kThetas), deadline);
+  result.chosen = choose(result.front, 1, reference);
+  return result;
+}
+
+}  // namespace cosched::moldable

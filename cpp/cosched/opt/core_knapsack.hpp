@@ -1,0 +1,24 @@
+// Exact 0/1 knapsack for real profits and integer sizes.
+#pragma once
+
+#include <vector>
+
+namespace cosched::opt {
+
+/// Items of greatest total profit with total size <= capacity; their numbers, increasing.  Items of
+/// profit <= 0 are never chosen.  Requires size >= 1, finite profits.  Exact up to rounding;
+/// deterministic.
+///
+/// Of the items of one size only the capacity / size most profitable can matter.  The bound of
+/// Dembo and Hammer (the linear relaxation's multiplier) against a greedy solution then settles
+/// most of the rest, and a dynamic programme over the capacity the few that remain, the core.
+/// O(n log n + core x capacity) time, core x capacity bits of memory; core <= min(n,
+/// capacity ln capacity), and usually a few dozen.
+std::vector<int> knapsack(const std::vector<double>& profit, const std::vector<int>& size,
+                          int capacity);
+
+/// The dynamic programme alone over all items, O(n x capacity): what knapsack() is checked against.
+std::vector<int> knapsack_by_capacity(const std::vector<double>& profit,
+                                      const std::vector<int>& size, int capacity);
+
+}  // namespace cosched::opt

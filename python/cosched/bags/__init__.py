@@ -1,0 +1,143 @@
+"""Bags: most profit a second from a bag of tasks (Li, Liu, Zhang, Cai 2016).
+
+A bag holds many tasks of few types, a cluster many machines of few types. A type of task takes
+so many seconds and so many watts on a type of machine. The bag earns a price, its energy costs
+money; to maximise is the *profit rate*, (price - cost of the energy) / makespan.
+
+>>> import cosched as cs
+>>> inst = cs.bags.Instance(
+...     counts=[400, 300],                   # tasks of each type
+...     machines=[10, 5],                    # machines of each type
+...     etc=[[10, 5], [8, 12]],              # seconds of a task
+...     apc=[[90, 200], [80, 100]],          # watts meanwhile
+...     gamma=1.5,                           # price = 1.5 x the least cost of energy
+... )
+>>> res = cs.bags.solve(inst, "ttb-best")
+>>> res.makespan, round(res.gap, 3)
+(320.0, 0.0)
+
+Reference: W. Li, X. Liu, X. Zhang, X. Cai, *A Task-Type-Based Algorithm for the Energy-Aware
+Profit Maximizing Scheduling Problem in Heterogeneous computing systems*, 2016. Section and
+algorithm numbers in the docstrings are that paper's. Baseline and bound: K. M. Tarplee, A. A.
+Maciejewski, H. J. Siegel, *Energy-aware profit maximizing scheduling algorithm for heterogeneous
+computing systems*, CCGrid 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cosched import core
+from cosched.bags.algorithms import (
+    DEFAULT_EPS,
+    local_assignment,
+    min_energy,
+    min_makespan,
+    spread,
+    tms,
+    ttb,
+    ttb_best,
+    ttb_exact,
+)
+from cosched.bags.instance import Instance
+from cosched.bags.relaxation import (
+    Front,
+    Relaxation,
+    cut_bound,
+    front,
+    least_makespan,
+    profit_rate_bound,
+    relaxation,
+    round_relaxation,
+)
+from cosched.bags.result import Result, result_of_schedule
+from cosched.bags.schedule import Schedule
+from cosched.core import Argument, Bound, Family
+
+__all__ = [
+    "ALGORITHMS",
+    "BOUNDS",
+    "DEFAULT_COMPARE",
+    "DEFAULT_EPS",
+    "FAMILY",
+    "Front",
+    "Instance",
+    "Relaxation",
+    "Result",
+    "Schedule",
+    "bound",
+    "compare",
+    "front",
+    "least_makespan",
+    "local_assignment",
+    "min_energy",
+    "min_makespan",
+    "relaxation",
+    "round_relaxation",
+    "solve",
+    "spread",
+    "tms",
+    "ttb",
+    "ttb_best",
+    "ttb_exact",
+]
+
+BOUNDS: dict[str, Callable[..., Bound]] = {
+    "profit-rate": profit_rate_bound,
+    "profit-rate-cut": cut_bound,
+}
+
+ALGORITHMS: dict[str, core.Algorithm] = {
+    "ttb": ttb,
+    "ttb-exact": ttb_exact,
+    "ttb-best": ttb_best,
+    "tms": tms,
+    "min-energy": min_energy,
+    "min-makespan": min_makespan,
+}
+
+#: What ``compare`` runs.
+DEFAULT_COMPARE = tuple(ALGORITHMS)
+
+FAMILY = Family(
+    name="bags",
+    instance_type=Instance,
+    schedule_type=Schedule,
+    objective="profit rate",
+    default_bound="profit-rate",
+    result_of=result_of_schedule,
+    maximise=True,
+    arguments=(
+        Argument(
+            "--price",
+            "price",
+            "What the bag earns (1e6,2e6 compares several).",
+            parse=float,
+            vary=True,
+        ),
+        Argument("--energy-cost", "energy_cost", "Price of a joule; 1 by default.", parse=float),
+        Argument(
+            "--gamma",
+            "gamma",
+            "Instead of the price: its multiple of the least energy "
+            "cost (1.1,1.2 compares several).",
+            parse=float,
+            vary=True,
+        ),
+        Argument(
+            "--power-cap", "power_cap", "Most watts of all machines, on average.", parse=float
+        ),
+        Argument(
+            "--missing",
+            "missing",
+            "Missing times: refuse, drop (the pair), drop-tasks or drop-machines.",
+            parse=str,
+        ),
+    ),
+    example=("FOLDER", "--gamma 1.2", "ttb-best"),
+    algorithms=ALGORITHMS,
+    bounds=BOUNDS,
+)
+solve = FAMILY.solve
+bound = FAMILY.bound
+compare = FAMILY.compare

@@ -1,0 +1,151 @@
+"""The schedulers of bags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cosched import _core
+from cosched.bags.instance import MOST_TASKS, Instance
+from cosched.bags.result import Result, result_of_plan
+from cosched.core.arrays import integer, integer_array, real, real_array, time_limit_of
+from cosched.errors import InvalidInstance
+
+#: Step of the makespan grid of ``ttb`` by default.
+DEFAULT_EPS: float = _core.bags.DEFAULT_EPS
+
+
+def ttb(instance: Instance, *, eps: float = DEFAULT_EPS) -> Result:
+    """TTB, the paper's task-type-based algorithm (section III).
+
+    For makespans LB (1 + eps)^t up to that of ``min-energy``: the relaxation, rounding by
+    Algorithm A, Algorithm B; the best profit rate. The makespan of TMS's linear programme is
+    tried too, as the paper proposes at the end of section IV; a makespan whose relaxation earns
+    no more than the best plan so far is skipped.
+
+    Parameters
+    ----------
+    instance : Instance
+    eps : float
+        1e-6..1.
+
+    Notes
+    -----
+    Guarantee: at least the optimum / (2 + 2 eps) where the price pays for the least energy
+    (p >= c E_min) and nothing is drawn idle; with idle power the same for the profit rate plus
+    what idling costs. On average above TMS, not on every instance. O(log(UB/LB) / eps) roundings,
+    in a time that does not depend on the number of tasks. UB is the makespan of least energy;
+    the paper takes least power, with which it can end in a loss where a profit exists.
+    """
+    return result_of_plan(instance, "ttb", _core.bags.ttb(instance._core, real(eps, "eps")))
+
+
+def ttb_exact(instance: Instance) -> Result:
+    """TTB with the best makespan exactly: rounds at the vertices of the front, not on a grid.
+
+    The profit rate of the relaxation is monotone between vertices. Guarantee: half of the bound
+    ``profit-rate-cut``, hence of the optimum, under the conditions of :func:`ttb`.
+    """
+    return result_of_plan(instance, "ttb-exact", _core.bags.ttb_exact(instance._core))
+
+
+def ttb_best(instance: Instance, *, time_limit: float | None = None) -> Result:
+    """The best plan that the package knows: TTB, then patterns and exchanges of tasks.
+
+    For makespans where a better plan can be: what single machines can run within it (patterns,
+    by column generation), rounded down, the rest by Algorithms A and B, then moves and swaps
+    between machines of one or two types until all end in time, at the least cost in energy.
+    Never below the other algorithms (with their default options).
+
+    Parameters
+    ----------
+    instance : Instance
+    time_limit : float, optional
+        Seconds; None: a fixed amount of work. Where the limit ends the search ``status`` is
+        ``"time_limit"``.
+    """
+    plan, finished = _core.bags.ttb_best(instance._core, time_limit_of(time_limit))
+    return result_of_plan(instance, "ttb-best", plan, status="ok" if finished else "time_limit")
+
+
+def tms(instance: Instance) -> Result:
+    """The baseline of Tarplee, Maciejewski and Siegel 2014.
+
+    The best makespan and assignment by their linear programme, rounding by the largest
+    fractional parts, longest tasks first on each machine type. No guarantee; rounding can cost
+    energy, and the profit where it is small. Where the programme has r = 0 (p <= c E_min), the
+    plan of least energy.
+    """
+    return result_of_plan(instance, "tms", _core.bags.tms(instance._core))
+
+
+def min_energy(instance: Instance) -> Result:
+    """Every task on the machine type where it takes the least energy (ties: the first)."""
+    return result_of_plan(instance, "min-energy", _core.bags.min_energy(instance._core))
+
+
+def min_makespan(instance: Instance) -> Result:
+    """The relaxation at its least makespan, rounded: at most twice the best makespan."""
+    return result_of_plan(instance, "min-makespan", _core.bags.min_makespan(instance._core))
+
+
+def local_assignment(instance: Instance, counts: Any) -> Result:
+    """The plan for given counts: Algorithm B (longest tasks first) on each machine type.
+
+    Parameters
+    ----------
+    instance : Instance
+    counts : array_like of int, shape (T, M)
+        Tasks of each type on each machine type; rows sum to the instance's counts.
+
+    Raises
+    ------
+    InvalidInstance
+        Counts that do not fit the instance.
+
+    Examples
+    --------
+    >>> inst = Instance([5], [2, 1], [[2.0, 1.0]], [[10.0, 40.0]], price=400)
+    >>> plan = local_assignment(inst, [[3, 2]])
+    >>> [loads.tolist() for loads in plan.loads], plan.makespan
+    ([[4.0, 2.0], [2.0]], 4.0)
+    """
+    table = integer_array(counts, "counts", 2, 0, MOST_TASKS)
+    return result_of_plan(instance, "", _core.bags.assign(instance._core, table))
+
+
+def spread(loads: Any, count: int, length: float) -> np.ndarray:
+    """Tasks that each machine gets when `count` tasks go, one by one, to the least loaded.
+
+    The step of Algorithm B for one task type: the same as LPT (ties: the first machine), in a
+    time that does not depend on `count`. The average load in the paper's step is taken over the
+    machines below it (a water level), or it would not be LPT.
+
+    Parameters
+    ----------
+    loads : array_like, shape (machines,)
+        Seconds of work that the machines already have, finite and >= 0.
+    count : int
+        Number of tasks.
+    length : float
+        Seconds a task, positive.
+
+    Examples
+    --------
+    >>> spread([10.0, 0.0, 0.0], 4, 1.0).tolist()
+    [0, 2, 2]
+    """
+    before = real_array(loads, "loads", 1)
+    tasks = integer(count, "count", 0, MOST_TASKS)
+    seconds = real(length, "length")
+    if not (0 < seconds < np.inf and np.isfinite(seconds * tasks)):
+        raise InvalidInstance(f"length = {seconds:g}: expected a positive finite number of seconds")
+    bad = np.flatnonzero(~((before >= 0) & np.isfinite(before)))
+    if len(before) == 0 or len(bad):
+        raise InvalidInstance(
+            f"loads[{bad[0]}] = {before[bad[0]]:g}: expected finite seconds >= 0"
+            if len(bad)
+            else "loads is empty: expected at least one machine"
+        )
+    return _core.bags.spread(before, tasks, seconds)[0]

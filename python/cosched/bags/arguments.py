@@ -1,0 +1,42 @@
+"""Checks of what an instance of bags is made of, before the C++ border judges the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cosched.core.arrays import real, real_array
+from cosched.errors import InvalidInstance
+
+
+def flags(allowed: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """0 and 1 for each pair, flat; empty where all are allowed."""
+    if allowed is None:
+        return np.zeros(0, dtype=np.int64)
+    given = np.asarray(allowed)
+    if given.dtype != bool and not (given.dtype.kind in "iuf" and np.isin(given, (0, 1)).all()):
+        raise InvalidInstance("allowed: expected a table of True and False")
+    if given.shape != shape:
+        raise InvalidInstance(f"allowed has shape {given.shape}, etc has {shape}")
+    return given.astype(np.int64).ravel()
+
+
+def idle_watts(idle_power: Any, machine_types: int) -> np.ndarray:
+    """Watts of each machine type: one number stands for all."""
+    if idle_power is None:
+        return np.zeros(machine_types)
+    if np.ndim(idle_power) == 0:
+        return np.full(machine_types, real(idle_power, "idle_power"))
+    return real_array(idle_power, "idle_power", 1)
+
+
+def labels(names: Sequence[str] | None, count: int, what: str, kind: str) -> tuple[str, ...]:
+    """Names of the types, or numbered ones."""
+    if names is None:
+        return tuple(f"{kind} type {k}" for k in range(count))
+    given = tuple(map(str, names))
+    if len(given) != count:
+        raise InvalidInstance(f"{what} has {len(given)} entries for {count} {kind} types")
+    return given

@@ -1,0 +1,217 @@
+"""The relaxation of bags: for one makespan, for all, and the bounds that follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cosched import _core
+from cosched.bags.instance import Instance
+from cosched.core import Bound
+from cosched.core.arrays import real, real_array
+from cosched.errors import InfeasibleError, InvalidInstance, shorten
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """The relaxation (6) of Li et al. at one makespan.
+
+    Attributes
+    ----------
+    status : {"optimal", "infeasible"}
+    makespan : float
+        The one that was asked for (s).
+    energy : float
+        Least energy (J), idle machines included; infinity where infeasible.
+    x : numpy.ndarray, shape (T, M), or None
+        Tasks of each type on each machine type, fractional: a basic solution, with at most
+        T + M positive entries. None where infeasible.
+    """
+
+    status: str
+    makespan: float
+    energy: float
+    x: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Front:
+    """The energy-makespan front of the relaxation: a piecewise-linear function.
+
+    Attributes
+    ----------
+    makespan, energy : numpy.ndarray
+        Vertices by rising makespan; energy is linear between. Where two have the same
+        makespan the energy jumps (a task type becomes short enough for a machine type), and
+        the second holds.
+    idle_power : float
+        Watts that are drawn idle: the slope after the last vertex.
+    """
+
+    makespan: np.ndarray
+    energy: np.ndarray
+    idle_power: float
+
+    @property
+    def least_makespan(self) -> float:
+        """Where the front begins (s)."""
+        return float(self.makespan[0])
+
+    def energy_at(self, makespan: Any) -> Any:
+        """Least energy (J) within a makespan, or an array of them; infinity below the front."""
+        at = np.asarray(makespan, dtype=float)
+        # The last vertex of those with this makespan, and the next one.
+        left = np.clip(np.searchsorted(self.makespan, at, side="right") - 1, 0, None)
+        right = np.minimum(left + 1, len(self.makespan) - 1)
+        width = self.makespan[right] - self.makespan[left]
+        rise = self.energy[right] - self.energy[left]
+        slope = np.divide(rise, width, out=np.zeros_like(width), where=width > 0)
+        inside = self.energy[left] + slope * (at - self.makespan[left])
+        beyond = np.maximum(at - self.makespan[-1], 0) * self.idle_power
+        found = np.where(at < self.makespan[0], np.inf, inside + beyond)
+        return float(found) if found.ndim == 0 else found
+
+
+def relaxation(instance: Instance, makespan: float, *, method: str = "front") -> Relaxation:
+    """Least energy of a fractional assignment within a makespan (section III-B).
+
+    min E s.t. sum_j x_ij = T_i, sum_i x_ij ETC_ij <= M_j makespan, x_ij = 0 where
+    ETC_ij > makespan, and the power cap.
+
+    Parameters
+    ----------
+    instance : Instance
+    makespan : float
+        Seconds, positive and finite.
+    method : {"front", "glpk"}
+        A walk along the front (parametric simplex), or one linear programme by GLPK's dual
+        simplex. Both give a basic optimal solution; where several are optimal they may differ.
+
+    Returns
+    -------
+    Relaxation
+        ``status`` says whether there is one.
+
+    Raises
+    ------
+    InvalidInstance
+        The makespan is not positive and finite; an unknown method.
+
+    Examples
+    --------
+    >>> inst = Instance([4], [1, 1], [[2.0, 1.0]], [[10.0, 40.0]], price=200)
+    >>> found = relaxation(inst, 4.0)
+    >>> found.status, found.energy, found.x.tolist()
+    ('optimal', 120.0, [[2.0, 2.0]])
+    >>> relaxation(inst, 1.0).status
+    'infeasible'
+    """
+    if method not in ("front", "glpk"):
+        raise InvalidInstance(f"method = {shorten(method)}: expected 'front' or 'glpk'")
+    seconds = real(makespan, "makespan")
+    feasible, joules, x = _core.bags.relaxation(instance._core, seconds, method == "glpk")
+    if not feasible:
+        return Relaxation("infeasible", seconds, np.inf, None)
+    x.flags.writeable = False
+    return Relaxation("optimal", seconds, joules + instance._core.idle_power * seconds, x)
+
+
+def front(instance: Instance, *, cut: bool = True) -> Front:
+    """The whole energy-makespan front of the relaxation, by parametric linear programming.
+
+    Parameters
+    ----------
+    instance : Instance
+    cut : bool
+        Keep tasks off machine types where one alone takes longer than the makespan (Li et
+        al.). False: only the mean loads count (Tarplee et al.); the front is convex then.
+
+    Notes
+    -----
+    A dual simplex that follows the makespan down from where every task type is on its
+    least-energy machine type: O(T M + M^2) a vertex, whatever the number of tasks.
+    """
+    makespan, joules = _core.bags.front(instance._core, bool(cut))
+    idle = instance._core.idle_power
+    return Front(makespan, joules + idle * makespan, idle)
+
+
+def least_makespan(instance: Instance) -> float:
+    """LB of the paper (s): the least makespan whose relaxation is feasible, energy ignored.
+
+    Examples
+    --------
+    >>> inst = Instance([4], [1, 1], [[2.0, 1.0]], [[10.0, 40.0]], price=200)
+    >>> round(least_makespan(inst), 6)
+    2.666667
+    """
+    return _core.bags.least_makespan(instance._core)
+
+
+def round_relaxation(
+    instance: Instance, relaxation: Relaxation | Any, *, rule: str = "matching"
+) -> np.ndarray:
+    """Integer counts from a fractional assignment.
+
+    Parameters
+    ----------
+    instance : Instance
+    relaxation : Relaxation, or array_like of shape (T, M)
+        Rows sum to the counts of the task types.
+    rule : {"matching", "largest-part"}
+        Algorithm A, by a least-energy b-matching with slots of the machine types: energy does
+        not rise, and every list schedule ends by twice the makespan. Or the rule of Tarplee et
+        al.: what is left of a type goes to the largest fractional parts (neither holds).
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (T, M)
+
+    Raises
+    ------
+    InfeasibleError
+        The relaxation is infeasible.
+    InvalidInstance
+        x is no assignment of this instance; an unknown rule.
+    """
+    if rule not in ("matching", "largest-part"):
+        raise InvalidInstance(f"rule = {shorten(rule)}: expected 'matching' or 'largest-part'")
+    x = getattr(relaxation, "x", relaxation)
+    if x is None:
+        raise InfeasibleError(f"no assignment within makespan {relaxation.makespan:g} s to round")
+    table = real_array(x, "x", 2)
+    return _core.bags.round_relaxation(instance._core, table, rule == "matching")
+
+
+# --- bounds -------------------------------------------------------------------------------
+
+
+def profit_rate_bound(instance: Instance, *, method: str = "front") -> Bound:
+    """Upper bound on the profit rate: the linear programme of Tarplee et al. 2014.
+
+    max p r - c sum APC ETC z s.t. sum_j z_ij = T_i r, sum_i z_ij ETC_ij <= M_j, with
+    z = x / makespan and r = 1 / makespan. 0 where the price does not pay for the least energy
+    (r = 0); what idle machines cost is subtracted.
+
+    Parameters
+    ----------
+    instance : Instance
+    method : {"front", "glpk"}
+        The best vertex of the front without the cut, or that programme by GLPK: the same value.
+    """
+    if method not in ("front", "glpk"):
+        raise InvalidInstance(f"method = {shorten(method)}: expected 'front' or 'glpk'")
+    if method == "glpk":
+        return Bound(_core.bags.profit_lp(instance._core)[1], "profit-rate")
+    return Bound(_core.bags.best_rate(instance._core, False)[1], "profit-rate")
+
+
+def cut_bound(instance: Instance) -> Bound:
+    """The stronger bound: tasks stay off machine types where one takes longer than the makespan.
+
+    The best profit rate over the makespans of :func:`front`. Never above ``profit-rate``, and
+    far below it where there are few tasks a machine.
+    """
+    return Bound(_core.bags.best_rate(instance._core, True)[1], "profit-rate-cut")

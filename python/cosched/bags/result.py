@@ -1,0 +1,112 @@
+"""The result of bags: counts, loads, makespan, energy, profit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cosched import core
+from cosched.bags.instance import Instance
+from cosched.bags.relaxation import cut_bound
+from cosched.bags.schedule import Schedule
+from cosched.core.result import relative_gap
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Result(core.Result):
+    """A plan for a bag. ``value`` is its profit rate (money a second), to maximise.
+
+    Attributes
+    ----------
+    counts : numpy.ndarray of int, shape (T, M)
+        Tasks of each type on each machine type.
+    loads : tuple of M arrays
+        Seconds of work of each machine of a type.
+    makespan : float
+        When the bag ends (s): the longest load, or later where the power cap makes it wait.
+    energy : float
+        Joules of all machines until then, idle ones included.
+    """
+
+    family: ClassVar[str] = "bags"
+    maximise: ClassVar[bool] = True
+
+    instance: Instance
+    schedule: Schedule
+    counts: np.ndarray
+    loads: tuple[np.ndarray, ...]
+    makespan: float
+    energy: float
+
+    @property
+    def profit_rate(self) -> float:
+        """(p - c E) / makespan."""
+        return self.value
+
+    @property
+    def profit(self) -> float:
+        """p - c E: what the bag earns."""
+        return self.instance.price - self.instance.energy_cost * self.energy
+
+    @property
+    def cut_gap(self) -> float:
+        """The gap to the stronger bound ``profit-rate-cut``."""
+        memo = self.instance._memo
+        if "cut" not in memo:
+            memo["cut"] = cut_bound(self.instance)
+        return relative_gap(self.value, memo["cut"], self.maximise)
+
+    def metrics(self) -> dict[str, float]:
+        """Makespan (s), energy (J), profit, mean power (W), machines used, gap to the cut bound."""
+        return {
+            "makespan": self.makespan,
+            "energy": self.energy,
+            "profit": self.profit,
+            "power": self.energy / self.makespan,
+            "machines_used": sum(int((loads > 0).sum()) for loads in self.loads),
+            "cut_gap": self.cut_gap,
+        }
+
+
+def result_of_plan(
+    instance: Instance, algorithm: str, plan: dict[str, Any], *, status: str = "ok"
+) -> Result:
+    for array in (plan["counts"], *plan["loads"]):
+        array.flags.writeable = False
+    return Result(
+        algorithm=algorithm,
+        instance=instance,
+        schedule=Schedule(instance, *plan["rows"]),
+        value=plan["profit_rate"],
+        status=status,
+        counts=plan["counts"],
+        loads=tuple(plan["loads"]),
+        makespan=plan["makespan"],
+        energy=plan["energy"],
+    )
+
+
+def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
+    """Counts, loads and money read off a schedule that someone else made."""
+    schedule.validate()
+    where = (schedule.task_type, schedule.machine_type)
+    counts = np.zeros(instance.etc.shape, dtype=np.int64)
+    np.add.at(counts, where, schedule.count)
+    seconds = schedule.count * instance.etc[where]
+    loads = []
+    for j, machines in enumerate(instance.machines):
+        rows = schedule.machine_type == j
+        loads.append(np.bincount(schedule.machine[rows], weights=seconds[rows], minlength=machines))
+    makespan = schedule.makespan
+    joules = float((schedule.count * instance.joules[where]).sum())
+    plan = {
+        "counts": counts,
+        "loads": loads,
+        "rows": (*where, schedule.machine, schedule.count, schedule.start, schedule.end),
+        "makespan": makespan,
+        "energy": joules + instance._core.idle_power * makespan,
+        "profit_rate": instance._core.profit_rate(joules, makespan),
+    }
+    return result_of_plan(instance, "", plan)

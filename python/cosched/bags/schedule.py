@@ -1,0 +1,167 @@
+"""A schedule of a bag: runs of identical tasks, not single tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched import core
+from cosched.core.arrays import integer, integer_array, real
+from cosched.errors import InvalidInstance, InvalidSchedule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cosched.bags.instance import Instance
+
+_MOST_COUNT = 2**53
+
+
+class Schedule(core.Schedule):
+    """Row r: ``count[r]`` tasks of one type, one after the other, on one machine.
+
+    Its size depends on the numbers of types and machines, not on the number of tasks.
+
+    Parameters
+    ----------
+    instance : Instance
+    task_type, machine_type, machine : array_like of int, shape (r,)
+        The machine's number counts from 0 within its type.
+    count : array_like of int, shape (r,)
+    start, end : array_like of float, shape (r,)
+        Seconds.
+
+    Raises
+    ------
+    InvalidInstance
+        Columns of unequal length, or entries that are not numbers.
+    """
+
+    instance: Instance
+
+    def __init__(
+        self,
+        instance: Instance,
+        task_type: Any,
+        machine_type: Any,
+        machine: Any,
+        count: Any,
+        start: Any,
+        end: Any,
+    ) -> None:
+        rows = np.arange(np.size(task_type) + 1)
+        super().__init__(instance, task_type, machine_type, rows, machine, start, end)
+        self.count = integer_array(count, "count", 1, -_MOST_COUNT, _MOST_COUNT)
+        if len(self.count) != len(self.task):
+            raise InvalidInstance(
+                f"a schedule of {len(self.task)} rows has {len(self.count)} counts"
+            )
+        self.count.flags.writeable = False
+
+    @property
+    def task_type(self) -> np.ndarray:
+        """Task type of each row."""
+        return self.task
+
+    @property
+    def machine_type(self) -> np.ndarray:
+        """Machine type of each row."""
+        return self.kind
+
+    @property
+    def machine(self) -> np.ndarray:
+        """Machine of each row, counted from 0 within its type."""
+        return self.unit
+
+    def __repr__(self) -> str:
+        return (
+            f"<bags.Schedule of {self.count.sum()} tasks in {len(self)} runs, "
+            f"makespan {self.makespan:.6g} s>"
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a run: ``task_type, machine_type, machine, count, start, end`` (s)."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "task_type": self.task_type,
+                "machine_type": self.machine_type,
+                "machine": self.machine,
+                "count": self.count,
+                "start": self.start,
+                "end": self.end,
+            }
+        )
+
+    def expand(self, limit: int = 10_000_000) -> pd.DataFrame:
+        """A row a task: ``task, task_type, machine_type, machine, start, end``.
+
+        Tasks are numbered by type (the first T_0 are of type 0, and so on), within a type in
+        the order of this schedule's rows.
+
+        Parameters
+        ----------
+        limit : int
+            Most tasks to write out.
+
+        Raises
+        ------
+        InvalidSchedule
+            The schedule is not valid.
+        InvalidInstance
+            More tasks than `limit`.
+        """
+        import pandas as pd
+
+        self.validate()
+        total = int(self.count.sum())
+        if total > integer(limit, "limit", 0, _MOST_COUNT):
+            raise InvalidInstance(
+                f"limit = {limit}: the schedule has {total} tasks; its runs are in to_frame()"
+            )
+        order = np.argsort(self.task_type, kind="stable")
+        row = np.repeat(order, self.count[order])
+        first = np.repeat(np.cumsum(self.count[order]) - self.count[order], self.count[order])
+        within = np.arange(total) - first
+        length = (self.end - self.start) / self.count
+        return pd.DataFrame(
+            {
+                "task": np.arange(total),
+                "task_type": self.task_type[row],
+                "machine_type": self.machine_type[row],
+                "machine": self.machine[row],
+                "start": self.start[row] + within * length[row],
+                "end": self.start[row] + (within + 1) * length[row],
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``cosched solve -o x.json`` writes, and :meth:`from_dict` reads."""
+        return {"placements": self.to_frame().to_dict(orient="records")}
+
+    @classmethod
+    def from_dict(cls, instance: core.Instance, data: Mapping[str, Any]) -> Schedule:
+        """Read what :meth:`to_dict` wrote; raises InvalidSchedule that names the bad entry."""
+        rows = data.get("placements") if isinstance(data, Mapping) else None
+        if not isinstance(rows, list):
+            raise InvalidSchedule("expected an object with a list 'placements'")
+        integers = ("task_type", "machine_type", "machine")
+        columns: dict[str, list] = {name: [] for name in (*integers, "count", "start", "end")}
+        for number, row in enumerate(rows):
+            where = f"placements[{number}]"
+            try:
+                for name in integers:
+                    columns[name].append(integer(row[name], f"{where}.{name}", -(2**31)))
+                columns["count"].append(
+                    integer(row["count"], f"{where}.count", -_MOST_COUNT, _MOST_COUNT)
+                )
+                columns["start"].append(real(row["start"], f"{where}.start"))
+                columns["end"].append(real(row["end"], f"{where}.end"))
+            except (KeyError, TypeError) as error:
+                raise InvalidSchedule(f"{where}: expected {', '.join(columns)} ({error})") from None
+            except InvalidInstance as error:
+                raise InvalidSchedule(str(error)) from None
+        return cls(instance, **columns)  # type: ignore[arg-type]

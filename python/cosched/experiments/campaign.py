@@ -1,0 +1,143 @@
+"""A campaign: a plan's tasks run by an engine, every row kept as it comes."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cosched.experiments.engines import Engine
+from cosched.experiments.plan import Plan, is_timing
+from cosched.experiments.state import State
+from cosched.experiments.worker import Context, Outcome
+from cosched.io import replacing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Seconds between the lines that stand for the progress bar where there is no terminal.
+_LINE_EVERY = 60.0
+
+
+def run_campaign(plan: Plan, state: State, engine: Engine, context: Context) -> None:
+    """Run the tasks that `state` lacks. Whatever ends this early, `state` has all rows so far.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Ctrl-C; the message says how many rows are kept and how to go on.
+    """
+    pending = state.pending()
+    remaining = set(pending)
+    total = len(plan.tasks)
+    tasks = [(number, plan.tasks[number]) for number in pending]
+    try:
+        with _progress(plan.study, total, total - len(pending)) as show:
+            if tasks:
+                with closing(engine(context, tasks)) as batches:
+                    for batch in batches:
+                        state.add(batch)
+                        remaining.difference_update(outcome.number for outcome in batch)
+                        show(total - len(remaining))
+        state.flush()
+    except KeyboardInterrupt:
+        state.flush()
+        raise KeyboardInterrupt(
+            f"interrupted: {len(state.outcomes)} of {total} rows are kept in "
+            f"{state.folder.parent}; the same command with --resume goes on"
+        ) from None
+
+
+def write_results(plan: Plan, outcomes: dict[int, Outcome], folder: Path) -> None:
+    """``results.parquet`` (the same bytes for the same rows) and ``timings.parquet``."""
+    import pyarrow.parquet as pq
+
+    results, timings = [], []
+    for number, task in enumerate(plan.tasks):
+        outcome = outcomes[number]
+        row = json.loads(outcome.row)
+        measured = {key: row.pop(key) for key in list(row) if is_timing(key)}
+        status, message = row.pop("status"), row.pop("message", "")
+        results.append({"task": number, **task, "status": status, **row, "message": message})
+        timings.append({"task": number, "seconds": outcome.seconds, **measured})
+    for name, rows in (("results", results), ("timings", timings)):
+        with replacing(folder / f"{name}.parquet") as temporary:
+            pq.write_table(_table(rows), temporary)
+
+
+def _table(rows: list[dict[str, Any]]) -> pa.Table:
+    """Rows as columns whose types depend on the values only, not on how they came together."""
+    import pyarrow as pa
+
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    if "message" in names:
+        names.remove("message")
+        names.append("message")
+    return pa.table({name: _column([row.get(name) for row in rows]) for name in names})
+
+
+def _column(values: list[Any]) -> pa.Array:
+    import pyarrow as pa
+
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {bool}:
+        return pa.array(values, pa.bool_() if kinds else pa.float64())
+    if kinds <= {int} and all(abs(value) < 2**63 for value in values if value is not None):
+        return pa.array(values, pa.int64())
+    if kinds <= {int, float}:
+        return pa.array([None if v is None else float(v) for v in values], pa.float64())
+    # Lists, dictionaries and mixtures as JSON, texts as they are.
+    return pa.array(
+        [v if v is None or isinstance(v, str) else json.dumps(v) for v in values], pa.string()
+    )
+
+
+@contextmanager
+def _progress(title: str, total: int, done: int) -> Iterator[Callable[[int], None]]:
+    """Show how many tasks are done and how long the others will take; gives f(done)."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines(title, total, done)
+        return
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        speed_estimate_period=600,  # tasks may take minutes
+    ) as progress:
+        bar = progress.add_task(title, total=total, completed=done)
+        yield lambda now: progress.update(bar, completed=now)
+
+
+def _lines(title: str, total: int, first: int) -> Callable[[int], None]:
+    """A line a minute, for log files."""
+    begun = last = time.monotonic()
+
+    def show(done: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _LINE_EVERY and done > first:
+            last = now
+            left = (now - begun) / (done - first) * (total - done) / 60
+            print(f"{title}: {done} of {total} rows, about {left:.0f} min left", file=sys.stderr)
+
+    return show

@@ -1,0 +1,163 @@
+"""``report.html``: one file that needs no network. Tables by DataTables, charts by plotly."""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cosched.experiments.plan import Plan
+from cosched.experiments.study import Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Above this, the table of all rows is left to results.parquet: browsers get slow.
+_MOST_ROWS = 3000
+#: Above this, a table is shown in pages.
+_ONE_PAGE = 60
+#: The most charts that are made of a study without charts of its own.
+_MOST_CHARTS = 6
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
+h1 { font-size: 1.6rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #ccc; }
+h3 { margin-bottom: .3rem; } .facts { color: #555; } .scroll { overflow-x: auto; }
+img { max-width: 100%; } table.dataTable { font-size: 13px; margin: 0; }
+"""
+
+
+def page(
+    study: Study,
+    quick: bool,
+    frame: pd.DataFrame,
+    tables: dict[str, pd.DataFrame],
+    charts: dict[str, Any],
+    pictures: dict[str, Path],
+) -> str:
+    """The whole page.
+
+    Parameters
+    ----------
+    tables, charts : dict
+        DataFrames and plotly figures by name.
+    pictures : dict of str to path
+        SVG files, taken into the page.
+    """
+    body = [_head(study, quick, frame)]
+    failed = frame[frame.status == "error"]
+    if len(failed):
+        body += ["<h2>Errors</h2>", _table("errors", _without_empty(failed))]
+    if tables:
+        body.append("<h2>Tables</h2>")
+        body += [_section(name) + _table(f"table-{name}", table) for name, table in tables.items()]
+    if charts:
+        body.append("<h2>Charts</h2>")
+        body += [
+            _section(name) + _chart(f"chart-{name}", chart, first=number == 0)
+            for number, (name, chart) in enumerate(charts.items())
+        ]
+    if pictures:
+        body.append("<h2>Figures</h2>")
+        body += [_section(name) + _picture(name, path) for name, path in pictures.items()]
+    body.append("<h2>All rows</h2>")
+    if len(frame) <= _MOST_ROWS:
+        body.append(_table("rows", _without_empty(frame)))
+    else:
+        body.append(f"<p>{len(frame)} rows: see <code>results.parquet</code>.</p>")
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(study.name)}</title><style>{_STYLE}</style></head>\n<body>\n"
+        + _tables_library()
+        + "\n".join(body)
+        + "\n</body></html>\n"
+    )
+
+
+def distributions(plan: Plan, frame: pd.DataFrame) -> dict[str, Any]:
+    """Charts for a study without its own: each result's distribution, by algorithm if told."""
+    import plotly.express as px
+
+    planned = {"task", *(key for task in plan.tasks for key in task)}
+    group = next((name for name in ("algorithm", "policy") if name in frame), None)
+    measures = [
+        name
+        for name in frame.select_dtypes("number").columns
+        if name not in planned and frame[name].nunique() > 1
+    ]
+    return {
+        name: px.box(frame, x=group, y=name, color=group, points="all", hover_data=["task"])
+        for name in measures[:_MOST_CHARTS]
+    }
+
+
+def _head(study: Study, quick: bool, frame: pd.DataFrame) -> str:
+    import datetime
+
+    import cosched
+
+    failed = int((frame.status == "error").sum())
+    facts = [
+        "reduced size (--quick)" if quick else "full size",
+        f"{len(frame)} tasks" + (f", {failed} of them ended in an error" if failed else ""),
+        f"{frame.seconds.sum():.0f} s of work",
+        f"cosched {cosched.__version__}",
+        datetime.date.today().isoformat(),
+    ]
+    return (
+        f"<h1>{escape(study.title)}</h1>\n<p>{escape(study.paper)}</p>\n"
+        f'<p class="facts">{escape(study.name)}: {escape("; ".join(facts))}</p>\n'
+        f"<p>{escape(study.about)}</p>"
+    )
+
+
+def _section(name: str) -> str:
+    return f"<h3>{escape(name)}</h3>\n"
+
+
+def _tables_library() -> str:
+    """DataTables itself, once a page."""
+    import itables
+    from itables.javascript import generate_init_offline_itables_html
+
+    return generate_init_offline_itables_html(itables.options.dt_bundle)
+
+
+def _table(identifier: str, table: pd.DataFrame) -> str:
+    import pandas as pd
+    from itables import to_html_datatable
+
+    with pd.option_context("display.float_format", "{:.6g}".format):
+        html = to_html_datatable(
+            table,
+            connected=False,
+            table_id=identifier.replace(".", "-"),
+            showIndex=False,
+            paging=len(table) > _ONE_PAGE,
+            maxBytes=0,
+            text_in_header_can_be_selected=False,  # so that a click anywhere in it sorts
+            style="table-layout:auto;width:auto;margin:0",
+        )
+    return f'<div class="scroll">{html}</div>\n'
+
+
+def _chart(identifier: str, chart: Any, first: bool) -> str:
+    """A plotly figure; the library comes with the first one."""
+    return chart.to_html(
+        full_html=False,
+        include_plotlyjs=first,
+        div_id=identifier.replace(".", "-"),
+        config={"displaylogo": False, "responsive": True},
+    )
+
+
+def _picture(name: str, path: Path) -> str:
+    data = base64.b64encode(path.read_bytes()).decode("ascii")
+    return f'<img alt="{escape(name)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:
+    """Without columns that say nothing."""
+    keep = [name for name in frame.columns if not (frame[name].isna() | (frame[name] == "")).all()]
+    return frame[keep]

@@ -1,0 +1,98 @@
+"""What a study leaves: tables, figures and one page that shows them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cosched import io
+from cosched.experiments.plan import Plan
+from cosched.experiments.study import Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """A finished study.
+
+    Attributes
+    ----------
+    name : str
+    out : pathlib.Path
+        The folder of its files.
+    frame : pandas.DataFrame
+        A row a task, with timings.
+    tables : dict of str to pandas.DataFrame
+        The paper's values beside ours.
+    """
+
+    name: str
+    out: Path
+    frame: pd.DataFrame
+    tables: dict[str, pd.DataFrame]
+
+    @property
+    def errors(self) -> pd.DataFrame:
+        """The rows of tasks that ended in an error."""
+        return self.frame[self.frame.status == "error"]
+
+
+def read_frame(folder: Path) -> pd.DataFrame:
+    """``results.parquet`` and ``timings.parquet`` as one frame."""
+    import pandas as pd
+
+    results = pd.read_parquet(folder / "results.parquet")
+    timings = pd.read_parquet(folder / "timings.parquet")
+    return results.merge(timings, on="task", validate="one_to_one")
+
+
+def write_outputs(study: Study, plan: Plan, folder: Path) -> StudyResult:
+    """Write ``tables/``, ``figures/`` and ``report.html`` of what ``results.parquet`` holds."""
+    from cosched.experiments import html
+
+    frame = read_frame(folder)
+    good = frame[frame.status != "error"].reset_index(drop=True)
+    tables: dict[str, pd.DataFrame] = {}
+    pictures: dict[str, Path] = {}
+    charts: dict[str, Any] = {}
+    if len(good):
+        tables = study.tables(good)
+        _write_tables(tables, folder / "tables")
+        pictures = _write_figures(study.figures(good), folder / "figures")
+        charts = study.charts(good) if study.charts else html.distributions(plan, good)
+    page = html.page(study, plan.quick, frame, tables, charts, pictures)
+    io.write_text(page, folder / "report.html")
+    return StudyResult(study.name, folder, frame, tables)
+
+
+def _write_tables(tables: dict[str, pd.DataFrame], folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for name, table in tables.items():
+        for suffix in (".md", ".csv"):
+            io.write_frame(table, folder / (_checked(name) + suffix))
+
+
+def _write_figures(figures: dict[str, Any], folder: Path) -> dict[str, Path]:
+    """Write and close the figures; gives the SVG files."""
+    import matplotlib.pyplot as plt
+
+    from cosched import plot
+
+    folder.mkdir(exist_ok=True)
+    for name, figure in figures.items():
+        for suffix in (".svg", ".png"):
+            plot.save(figure, folder / (_checked(name) + suffix))
+        plt.close(figure)
+    return {name: folder / f"{name}.svg" for name in figures}
+
+
+def _checked(name: str) -> str:
+    if not _FILE_NAME.fullmatch(name):
+        raise ValueError(f"table or figure {name!r}: its name is to be a file name")
+    return name

@@ -1,0 +1,129 @@
+"""One task in a worker process, whichever engine started that process."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import traceback
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cosched.core.family import FAMILIES, family
+from cosched.errors import StudyError
+from cosched.experiments.study import Study, Task, data_root, find
+
+#: What the row of a task says that no worker survived; the same for all engines.
+WORKER_DIED = "WorkerDied: each worker process that ran this task ended before it did"
+
+
+class Outcome(NamedTuple):
+    """What became of a task. ``row`` is JSON, so that it is the same however it travelled."""
+
+    number: int
+    status: str
+    row: str
+    seconds: float
+    detail: str = ""  # a traceback, for the reader of errors.txt
+
+
+@dataclass(frozen=True)
+class Context:
+    """What all tasks of a campaign share."""
+
+    study: str
+    version: str
+    data: str = ""
+    registered: bytes = b""
+
+    @classmethod
+    def here(cls, study: str) -> Context:
+        """For tasks that run in this very process: it has the data and the algorithms."""
+        return cls(study, _version())
+
+    @classmethod
+    def shipped(cls, study: str) -> Context:
+        """For other processes: with the place of the data and the user's own algorithms."""
+        return cls(study, _version(), str(data_root().resolve()), _pickled_algorithms())
+
+
+def execute(context: Context, number: int, task: Task) -> Outcome:
+    """Run one task. An error that it raises becomes a row with status ``error``.
+
+    Raises
+    ------
+    StudyError
+        This process has another cosched, or does not know the study: no task can run here.
+    """
+    study = _prepare(context)
+    begin = time.perf_counter()
+    try:
+        row = study.run(dict(task))
+        seconds = time.perf_counter() - begin
+        if not isinstance(row, dict) or not all(isinstance(key, str) for key in row):
+            raise TypeError("run() returned no dictionary with texts as keys")
+        row = {"status": "ok", **row}
+        return Outcome(number, str(row["status"]), json.dumps(row, default=_plain), seconds)
+    except Exception as error:
+        seconds = time.perf_counter() - begin
+        message = " ".join(f"{type(error).__name__}: {error}".split())
+        return error_outcome(number, message, seconds, traceback.format_exc())
+
+
+def error_outcome(number: int, message: str, seconds: float = 0.0, detail: str = "") -> Outcome:
+    """The outcome of a task that has no result."""
+    row = json.dumps({"status": "error", "message": message})
+    return Outcome(number, "error", row, seconds, detail)
+
+
+@cache
+def _prepare(context: Context) -> Study:
+    """Once a process: check that it fits the campaign, take over the user's algorithms."""
+    if _version() != context.version:
+        raise StudyError(
+            f"a worker has cosched {_version()}, this is {context.version}: install the same"
+        )
+    if context.data:
+        os.environ.setdefault("COSCHED_DATA", context.data)
+    if context.registered:
+        import pickle
+
+        for family_name, name, function in pickle.loads(context.registered):
+            family(family_name).register(name, function)
+    try:
+        return find(context.study)
+    except ValueError as error:
+        raise StudyError(f"a worker does not know the study: {error}") from None
+
+
+def _pickled_algorithms() -> bytes:
+    """What the user registered, functions of a notebook or a script by value."""
+    loaded = [name for name in FAMILIES if f"cosched.{name}" in sys.modules]
+    own = [
+        (name, algorithm, family(name).algorithms[algorithm])
+        for name in loaded
+        for algorithm in sorted(family(name).registered)
+    ]
+    if not own:
+        return b""
+    import cloudpickle
+
+    return cloudpickle.dumps(own)
+
+
+def _version() -> str:
+    import cosched
+
+    return cosched.__version__
+
+
+def _plain(value: Any) -> Any:
+    """Numpy's values as Python's; numbers keep their last bit."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"a row holds {type(value).__name__}: expected plain data")

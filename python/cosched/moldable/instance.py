@@ -1,0 +1,335 @@
+"""Moldable jobs and their machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched import _core, core
+from cosched.core import Schedule
+from cosched.core.arrays import integer, integer_array, real_array
+from cosched.errors import InvalidInstance
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+#: A table with more entries is not made from formulas.
+_MOST_ENTRIES = 2**27
+
+
+class Instance(core.Instance):
+    """Jobs with times on 1..m processors, weights, and perhaps release dates.
+
+    Parameters
+    ----------
+    times : array_like, shape (n, c)
+        ``times[i, q-1]`` = seconds of job i on q processors: positive and finite. On more than c
+        processors a job is as fast as on c. Columns above `machines` are dropped. A table that
+        is not monotone is accepted; a solver that needs monotony refuses it then
+        (:func:`cosched.packs.monotone` repairs it).
+    weights : array_like, shape (n,)
+        >= 0: what a second of each job's completion time costs.
+    release : array_like, shape (n,), optional
+        Seconds >= 0 from which a job is known and may start. None: all 0.
+    machines : int, optional
+        m processors, 1..1,000,000. None: c.
+    names : sequence of str, optional
+        Labels of the jobs, for tables and pictures.
+    origin : array_like of int, shape (n, c), optional
+        Where each time comes from: 0 measured (or given), 1 interpolated, 2 extrapolated.
+    notes : sequence of str, optional
+        What a reader did to the data, a line each.
+
+    Raises
+    ------
+    InvalidInstance
+        Empty, ragged or non-numeric data; an entry out of range (named by row and column); or
+        numbers so large that sums of them overflow.
+
+    Examples
+    --------
+    >>> inst = Instance([[4.0, 2.5], [3.0, 1.5]], weights=[1, 2], machines=4)
+    >>> inst.jobs, inst.machines, inst.time(0, 3)
+    (2, 4, 2.5)
+    """
+
+    family = "moldable"
+
+    jobs: int
+    machines: int
+    weights: np.ndarray
+    release: np.ndarray
+    names: tuple[str, ...]
+
+    def __init__(
+        self,
+        times: Any,
+        weights: Any,
+        release: Any = None,
+        *,
+        machines: int | None = None,
+        names: Sequence[str] | None = None,
+        origin: Any = None,
+        notes: Iterable[str] = (),
+    ) -> None:
+        table = real_array(times, "times", 2)
+        most = None if machines is None else integer(machines, "machines", 1)
+        given = _core.moldable.Instance(
+            table, _per_job(weights, "weights"), _released(release), most
+        )
+        source = _origin(origin, table.shape)
+        self._fill(given, None, names, None if source is None else source[:, :most], notes)
+
+    @classmethod
+    def from_downey(
+        cls,
+        t1: Any,
+        A: Any,
+        sigma: Any,
+        weights: Any,
+        machines: int,
+        *,
+        release: Any = None,
+        names: Sequence[str] | None = None,
+    ) -> Self:
+        """Jobs whose times follow Downey's speed-up: t_i(q) = t1_i / S(q; A_i, sigma_i).
+
+        The profiles stay formulas: memory O(n), whatever `machines` is.
+
+        Parameters
+        ----------
+        t1 : array_like, shape (n,)
+            Seconds on one processor, > 0.
+        A : array_like, shape (n,)
+            Average parallelism, >= 1: the greatest speed-up.
+        sigma : array_like, shape (n,)
+            Variance of the parallelism, >= 0; 0 = linear up to A.
+        weights, machines, release, names
+            As for :class:`Instance`.
+
+        Examples
+        --------
+        >>> inst = Instance.from_downey([10.0], [4.0], [0.0], weights=[1], machines=10_000)
+        >>> inst.time(0, 2), inst.time(0, 10_000)
+        (5.0, 2.5)
+        """
+        numbers = [
+            _per_job(values, name) for values, name in ((t1, "t1"), (A, "A"), (sigma, "sigma"))
+        ]
+        for values, name in zip(numbers, ("t1", "A", "sigma"), strict=True):
+            if len(values) != len(numbers[0]):
+                raise InvalidInstance(f"{name} has {len(values)} entries, t1 has {len(numbers[0])}")
+            values.flags.writeable = False
+        made = cls.__new__(cls)
+        alone, parallelism, variance = numbers
+        given = _core.moldable.Instance.from_downey(
+            alone,
+            parallelism,
+            variance,
+            _per_job(weights, "weights"),
+            _released(release),
+            integer(machines, "machines", 1),
+        )
+        made._fill(given, tuple(numbers), names, None, ())
+        return made
+
+    def _fill(
+        self,
+        given: Any,
+        downey: tuple[np.ndarray, ...] | None,
+        names: Sequence[str] | None,
+        origin: np.ndarray | None,
+        notes: Iterable[str],
+    ) -> None:
+        weights, release = given.weights, given.release
+        for array in (weights, release):
+            array.flags.writeable = False
+        self._set(
+            _core=given,
+            jobs=given.jobs,
+            machines=given.machines,
+            weights=weights,
+            release=release,
+            names=_labels(names, given.jobs),
+            downey=downey,
+            _origin=origin,
+            notes=tuple(notes),
+        )
+
+    downey: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+    """(t1, A, sigma) of an instance of :meth:`from_downey`, else None."""
+    _origin: np.ndarray | None
+
+    @property
+    def times(self) -> np.ndarray:
+        """Read-only (n, c) table of seconds, c <= m; ``times[i, q-1]`` = job i on q processors.
+
+        For :meth:`from_downey` it is computed at each access, with c = m.
+        """
+        entries = self.jobs * self.machines
+        if self.downey is not None and entries > _MOST_ENTRIES:
+            raise InvalidInstance(
+                f"times of {self.jobs} formulas on 1..{self.machines} processors would be "
+                f"{entries} numbers: use time(job, processors)"
+            )
+        return self._core.times
+
+    def time(self, job: int, processors: int) -> float:
+        """Seconds of a job (from 0) on 1..m processors."""
+        return self._core.time(integer(job, "job"), integer(processors, "processors", 1))
+
+    @property
+    def has_releases(self) -> bool:
+        """Whether any job is released after 0."""
+        return self._core.has_releases
+
+    @property
+    def monotone(self) -> bool:
+        """Whether times never rise and work q t(q) never falls with processors."""
+        return self._core.monotone
+
+    @property
+    def unit_counts(self) -> tuple[int, ...]:
+        """Processors, for pictures."""
+        return (self.machines,)
+
+    @property
+    def origin(self) -> np.ndarray | None:
+        """(n, m) codes as for :class:`Instance`, None where every time was given."""
+        if self._origin is None:
+            return None
+        beyond = self.machines - self._origin.shape[1]
+        return np.pad(self._origin, ((0, 0), (0, beyond)), constant_values=2)
+
+    def select(self, jobs: Any) -> Instance:
+        """The given jobs (numbers from 0), in that order, with release 0."""
+        chosen = integer_array(jobs, "jobs", 1)
+        core_part = self._core.select(chosen)
+        part = Instance.__new__(Instance)
+        part._fill(
+            core_part,
+            None if self.downey is None else tuple(values[chosen] for values in self.downey),
+            [self.names[job] for job in chosen],
+            None if self._origin is None else self._origin[chosen],
+            (),
+        )
+        return part
+
+    def __reduce__(self) -> tuple:
+        given = (self.weights, self.release, self.machines, self.names)
+        if self.downey is not None:
+            return _rebuild_downey, (*self.downey, *given)
+        return _rebuild, (self.times, *given, self._origin, self.notes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Instance) or (self.downey is None) != (other.downey is None):
+            return NotImplemented if not isinstance(other, Instance) else False
+        mine = self.downey or (self.times,)
+        return (
+            self.machines == other.machines
+            and self.names == other.names
+            and np.array_equal(self.weights, other.weights)
+            and np.array_equal(self.release, other.release)
+            and all(map(np.array_equal, mine, other.downey or (other.times,)))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<moldable.Instance: {self.jobs} jobs, m = {self.machines}>"
+
+    @classmethod
+    def read(
+        cls,
+        path: str | PathLike[str],
+        machines: int | None = None,
+        *,
+        fit: str = "interpolation",
+        extrapolate: bool = False,
+        repair: bool | None = None,
+    ) -> Self:
+        """Read jobs from a file; the format is told by the suffix and the header.
+
+        * JSON: ``{"machines": m, "jobs": [{"id": ..., "processingTimes": [...]}, ...]}``; a job
+          may carry ``weight`` (1) and ``release`` (0), and ``{"t1", "A", "sigma"}`` as ``downey``
+          instead of processingTimes. Lists of different lengths are allowed. Also
+          ``{"times": [[...]], "weights": [...], "release": [...], "names": [...]}``.
+        * CSV: ``task,weight[,release],1,2,...``, a row a job; and every CSV that
+          :meth:`cosched.packs.Instance.read` takes, with weight 1.
+
+        Parameters
+        ----------
+        path : path
+        machines : int, optional
+            m. None: what a JSON file says, else the largest count in the file.
+        fit, extrapolate, repair
+            As for :meth:`cosched.packs.Instance.read`. Above the largest count a job gets no
+            faster, unless `extrapolate` asks for the fitted model.
+
+        Raises
+        ------
+        InvalidInstance
+            One line with file, line, column, value and what was expected.
+        OSError
+            The file cannot be read.
+        """
+        from cosched.moldable import files
+
+        return files.read(cls, path, machines, fit=fit, extrapolate=extrapolate, repair=repair)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write as .json (any instance) or .csv (a table), as :meth:`read` takes it."""
+        from cosched.moldable import files
+
+        files.write(self, path)
+
+    def _validate(self, schedule: Schedule) -> None:
+        _core.moldable.validate(
+            self._core,
+            schedule.task,
+            schedule.kind,
+            schedule.unit_begin,
+            schedule.unit,
+            schedule.start,
+            schedule.end,
+        )
+
+
+def _rebuild(times, weights, release, machines, names, origin, notes) -> Instance:
+    return Instance(
+        times, weights, release, machines=machines, names=names, origin=origin, notes=notes
+    )
+
+
+def _rebuild_downey(t1, A, sigma, weights, release, machines, names) -> Instance:
+    return Instance.from_downey(t1, A, sigma, weights, machines, release=release, names=names)
+
+
+def _per_job(values: Any, name: str) -> np.ndarray:
+    return real_array(values, name, 1) if np.size(values) else np.zeros(0)
+
+
+def _released(release: Any) -> np.ndarray:
+    return np.zeros(0) if release is None else real_array(release, "release", 1)
+
+
+def _origin(origin: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+    if origin is None:
+        return None
+    source = integer_array(origin, "origin", 2, 0, 2).astype(np.int8)
+    if source.shape != shape:
+        raise InvalidInstance(f"origin has shape {source.shape}, times has {shape}")
+    source.flags.writeable = False
+    return source if source.any() else None
+
+
+def _labels(names: Sequence[str] | None, jobs: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"job {i}" for i in range(jobs))
+    labels = tuple(map(str, names))
+    if len(labels) != jobs:
+        raise InvalidInstance(f"names has {len(labels)} entries for {jobs} jobs")
+    return labels

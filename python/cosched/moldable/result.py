@@ -1,0 +1,116 @@
+"""What a moldable scheduler returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cosched import _core, core
+from cosched.core import Bound, Schedule
+from cosched.core.result import relative_gap
+from cosched.moldable.instance import Instance
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Result(core.Result):
+    """A schedule of moldable jobs. ``value`` is its makespan (s).
+
+    Attributes
+    ----------
+    procs : numpy.ndarray of int, shape (n,)
+        Processors of each job.
+    start, end : numpy.ndarray, shape (n,)
+        Seconds.
+    ratio : float or None
+        Proven: the makespan is at most this times the optimal one. None: nothing is proved.
+    pareto_front : numpy.ndarray, shape (k, 2), or None
+        Of ``demt-best``: (makespan, sum w_i C_i) of every schedule it saw that no other one
+        beats in both, by increasing makespan.
+    """
+
+    family: ClassVar[str] = "moldable"
+    instance: Instance
+
+    procs: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    ratio: float | None = None
+    pareto_front: np.ndarray | None = None
+
+    @property
+    def makespan(self) -> float:
+        """max C_i (s)."""
+        return self.value
+
+    @property
+    def weighted_completion(self) -> float:
+        """sum w_i C_i, the minsum."""
+        return float(self.instance.weights @ self.end)
+
+    @property
+    def minsum_bound(self) -> Bound:
+        """A lower bound on every schedule's sum w_i C_i; computed once an instance.
+
+        ``bound(instance, "minsum")`` on a grid up to eight times finer than the paper's.
+        """
+        from cosched.moldable.bounds import minsum_bound_beside
+
+        memo = self.instance._memo
+        if "minsum" not in memo:
+            memo["minsum"] = minsum_bound_beside(self.instance)
+        return memo["minsum"]
+
+    @property
+    def minsum_gap(self) -> float:
+        """weighted_completion / minsum_bound - 1: how far from the best possible at most."""
+        return relative_gap(self.weighted_completion, self.minsum_bound, False)
+
+    def metrics(self) -> dict[str, float]:
+        """Weighted completion, its bound and gap."""
+        return {
+            "weighted_completion": self.weighted_completion,
+            "minsum_bound": float(self.minsum_bound),
+            "minsum_gap": self.minsum_gap,
+        }
+
+
+Placement = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def make_result(instance: Instance, algorithm: str, placement: Placement, **more: Any) -> Result:
+    procs, start, end = placement
+    for array in placement:
+        array.flags.writeable = False
+    return Result(
+        algorithm=algorithm,
+        instance=instance,
+        schedule=Schedule(instance, *_core.moldable.schedule(instance._core, *placement)),
+        value=float(end.max()),
+        procs=procs,
+        start=start,
+        end=end,
+        **more,
+    )
+
+
+def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
+    schedule.validate()
+    order = np.argsort(schedule.task)
+    placement = (
+        np.diff(schedule.unit_begin)[order],
+        schedule.start[order],
+        schedule.end[order],
+    )
+    for array in placement:
+        array.flags.writeable = False
+    return Result(
+        algorithm="",
+        instance=instance,
+        schedule=schedule,
+        value=schedule.makespan,
+        procs=placement[0],
+        start=placement[1],
+        end=placement[2],
+    )

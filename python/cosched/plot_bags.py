@@ -1,0 +1,139 @@
+"""Pictures of bags: the energy-makespan front, and profit against price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from cosched.bags import Instance, Result
+
+_MARKERS = "os^vD*PX<>"
+
+
+def energy_front(
+    instance: Instance, results: Iterable[Result] = (), ax: Axes | None = None
+) -> Axes:
+    """Least energy against the makespan: the relaxation's front, and plans as points above it.
+
+    The shaded side cannot be reached. The dashed line joins the plans of equal profit rate, the
+    bound's; it touches the front where the relaxation earns most.
+
+    Parameters
+    ----------
+    instance : Instance
+    results : iterable of Result
+        Plans to show.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
+    """
+    from cosched import bags
+
+    axes = _axes(ax)
+    found = bags.front(instance)
+    shown = list(results)
+    last = max([found.makespan[-1], *(result.makespan for result in shown)])
+    right = last + 0.05 * (last - found.makespan[0])
+    makespan = np.append(found.makespan, right)
+    energy = np.append(found.energy, found.energy_at(right))
+    axes.plot(makespan, energy, color="black", label="front of the relaxation")
+    low, high = energy.min(), max([energy.max(), *(result.energy for result in shown)])
+    margin = 0.05 * (high - low) or 0.05 * high
+    axes.fill_between(makespan, low - margin, energy, color="0.92")
+    for result, marker in zip(shown, _cycle(), strict=False):
+        axes.plot(result.makespan, result.energy, marker, label=result.algorithm)
+    _equal_profit(axes, instance, bags.bound(instance, "profit-rate-cut").value, makespan)
+    axes.set_xlim(found.makespan[0] - 0.03 * (right - found.makespan[0]), right)
+    axes.set_ylim(low - margin, high + margin)
+    axes.set_xlabel("makespan (s)")
+    axes.set_ylabel("energy (J)")
+    axes.legend(fontsize=8)
+    return axes
+
+
+def profit_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Profit rate of each algorithm against gamma, and the bound (what ``gamma_sweep`` returns).
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns ``gamma, algorithm, value, bound``: a row a (gamma, algorithm).
+    ax : matplotlib.axes.Axes, optional
+    """
+    wide = frame.pivot(index="gamma", columns="algorithm", values="value")
+    wide = wide[list(dict.fromkeys(frame.algorithm))]
+    return profit_rates(wide.assign(bound=frame.groupby("gamma")["bound"].first()), ax)
+
+
+def gap_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """How far below the bound each algorithm stays, against gamma, on a logarithmic scale.
+
+    Profit rates of good algorithms lie too close together to tell apart; their distances
+    from the bound do not. A plan without profit has no gap and no point.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns ``gamma, algorithm, gap``.
+    ax : matplotlib.axes.Axes, optional
+    """
+    axes = _axes(ax)
+    for (name, rows), marker in zip(frame.groupby("algorithm", sort=False), _cycle(), strict=False):
+        known = rows[np.isfinite(rows.gap)]
+        axes.plot(known.gamma, 100 * known.gap, marker=marker, label=str(name))
+    axes.set_yscale("log")
+    axes.set_xlabel("gamma")
+    axes.set_ylabel("below the bound on the profit rate (%)")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    return axes
+
+
+def profit_rates(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """A line an algorithm: profit rate against the index, as ``table_1`` and ``figure_3`` have it.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Index gamma or q; a column an algorithm.
+    ax : matplotlib.axes.Axes, optional
+    """
+    axes = _axes(ax)
+    for name, marker in zip(frame.columns, _cycle(), strict=False):
+        bound = name == "bound"
+        axes.plot(
+            frame.index,
+            frame[name],
+            color="0.6" if bound else None,
+            linestyle="--" if bound else "-",
+            marker=None if bound else marker,
+            label=str(name),
+        )
+    axes.set_xlabel(str(frame.index.name))
+    axes.set_ylabel("profit per unit of time")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    return axes
+
+
+def _axes(ax: Axes | None) -> Axes:
+    import matplotlib.pyplot as plt
+
+    return ax if ax is not None else plt.subplots(figsize=(7, 4.5), layout="constrained")[1]
+
+
+def _cycle() -> Iterable[str]:
+    while True:
+        yield from _MARKERS
+
+
+def _equal_profit(ax: Axes, instance: Instance, rate: float, makespan: np.ndarray) -> None:
+    """Where (p - c E) / makespan = rate."""
+    if instance.energy_cost > 0 and rate > 0:
+        energy = (instance.price - rate * makespan) / instance.energy_cost
+        ax.plot(makespan, energy, "--", color="0.5", linewidth=1, label="the bound's profit rate")

@@ -1,0 +1,142 @@
+#include "cosched/bags/ttb_best.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/bags/algorithms.hpp"
+#include "cosched/bags/exchange.hpp"
+#include "cosched/bags/patterns.hpp"
+#include "support/bags_instances.hpp"
+
+namespace cosched::bags {
+namespace {
+
+using namespace cosched::bags::testing;  // NOLINT
+
+// Greatest gain of a pattern, by trying every one.
+double greatest_gain(const Instance& instance, int j, double limit,
+                     const std::vector<double>& value, int i) {
+  if (i == instance.types()) return 0;
+  double best = -kInfinity;
+  for (std::int64_t n = 0; n <= instance.count(i); ++n) {
+    const double seconds = static_cast<double>(n) * instance.etc(i, j);
+    if (seconds > limit) break;
+    best = std::max(best, static_cast<double>(n) * (value[i] - instance.joules(i, j)) +
+                              greatest_gain(instance, j, limit - seconds, value, i + 1));
+  }
+  return best;
+}
+
+TEST(Patterns, BestPatternEqualsExhaustiveSearch) {
+  Rng rng(4);
+  Shape shape;
+  shape.types = 4;
+  shape.machine_types = 1;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    shape.integers = seed % 2 == 0 ? 0 : 5;
+    const Instance instance = random_instance(shape, seed);
+    std::vector<double> value;
+    for (int i = 0; i < 4; ++i) value.push_back(instance.joules(i, 0) * (2.5 * rng.uniform()));
+    const double limit = 3 * rng.uniform() * instance.etc().maxCoeff();
+    const Pattern found = best_pattern(instance, 0, limit, value, 1'000'000);
+    double gain = 0, seconds = 0;
+    for (const auto& [i, n] : found.tasks) {
+      gain += static_cast<double>(n) * (value[i] - instance.joules(i, 0));
+      seconds += static_cast<double>(n) * instance.etc(i, 0);
+      EXPECT_LE(n, instance.count(i));
+    }
+    EXPECT_LE(seconds, limit * (1 + 2 * kFit));
+    EXPECT_DOUBLE_EQ(seconds, found.seconds);
+    const double greatest = greatest_gain(instance, 0, limit * (1 + kFit), value, 0);
+    EXPECT_NEAR(gain, greatest, 1e-6 * greatest + 1e-12);
+  }
+}
+
+TEST(Patterns, RelaxationIsBetweenTheFrontAndEveryPlanWithinTheLimit) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Shape shape;
+    shape.types = 6;
+    shape.machine_types = 3;
+    shape.most_tasks = 20;
+    const Instance instance = random_instance(shape, seed);
+    const Plan plan = ttb_exact(instance);
+    const Relaxation relaxed = relaxation(instance, plan.makespan);
+    std::vector<double> value(6, instance.least_joules());
+    PatternPool pool(instance, plan.makespan, value);
+    const PatternUse use = pool.solve(100);
+    ASSERT_TRUE(use.complete);
+    EXPECT_GE(use.joules, relaxed.joules * (1 - 1e-9));
+    EXPECT_LE(use.joules, plan.joules * (1 + 1e-7));
+    const Plan rounded =
+        plan_of_runs(instance, Shop(instance, pattern_runs(instance, pool, use)).runs());
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(rounded.counts.row(i).sum(), instance.count(i));
+  }
+}
+
+TEST(Shop, SqueezeKeepsEveryTaskAndItsBooks) {
+  int squeezed = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Shape shape;
+    shape.types = 5;
+    shape.machine_types = 3;
+    shape.most_tasks = 30;
+    shape.integers = seed % 2 == 0 ? 0 : 9;
+    shape.holes = seed % 3 == 0;
+    const Instance instance = random_instance(shape, seed);
+    const Plan plan = tms(instance);
+    Shop shop(instance, plan.runs);
+    EXPECT_DOUBLE_EQ(shop.makespan(), plan.makespan);
+    std::int64_t work = 1'000'000;
+    const double limit = 0.5 * (plan.makespan + least_makespan(instance));
+    const bool done =
+        shop.squeeze(limit, std::vector<double>(3, 0.1), 100 * plan.joules / limit, work);
+    squeezed += done;
+    const Plan after = plan_of_runs(instance, shop.runs());
+    for (int i = 0; i < 5; ++i) ASSERT_EQ(after.counts.row(i).sum(), instance.count(i));
+    EXPECT_NEAR(after.makespan, shop.makespan(), 1e-9 * after.makespan);
+    EXPECT_NEAR(after.joules, shop.joules(), 1e-9 * after.joules);
+    if (done) {
+      EXPECT_LE(after.makespan, limit * (1 + 2 * kFit));
+    }
+  }
+  EXPECT_GT(squeezed, 20);
+}
+
+TEST(TtbBest, IsNeverBelowTheOthersAndOftenOptimal) {
+  int optimal = 0, all = 0;
+  for (const double gamma : {0.8, 1.0, 1.1, 1.5})
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      Shape shape;
+      shape.types = 3;
+      shape.most_tasks = 3;
+      shape.most_machines = 2;
+      shape.gamma = gamma;
+      shape.idle = seed % 3 == 1;
+      shape.cap = seed % 3 == 2 ? 1.3 : 0;
+      const Instance instance = random_instance(shape, seed);
+      const BestPlan best = ttb_best(instance);
+      EXPECT_TRUE(best.finished);
+      const double scale = 1e-9 * instance.price() / best.plan.makespan;
+      for (const Plan& plan : {ttb(instance, kDefaultEps), ttb_exact(instance), tms(instance),
+                               min_energy(instance), min_makespan(instance)})
+        EXPECT_GE(best.plan.profit_rate, plan.profit_rate - scale);
+      const double optimum = BruteForce(instance).best_rate();
+      EXPECT_LE(best.plan.profit_rate, optimum + scale);
+      ++all;
+      optimal += best.plan.profit_rate >= optimum - 1e-6 * std::abs(optimum);
+    }
+  EXPECT_GT(optimal, all / 2);
+}
+
+TEST(TtbBest, IsDeterministicAndStopsInTime) {
+  const Instance instance = figure_3_instance(3000, 1.2, 3);
+  const BestPlan once = ttb_best(instance), twice = ttb_best(instance);
+  EXPECT_EQ(once.plan.profit_rate, twice.plan.profit_rate);
+  const BestPlan none = ttb_best(instance, 0.0);
+  EXPECT_FALSE(none.finished);
+  EXPECT_GE(none.plan.profit_rate, ttb_exact(instance).profit_rate);
+  EXPECT_LE(once.plan.profit_rate, best_rate(instance, Cut::long_tasks).rate);
+  EXPECT_GT(once.plan.profit_rate, none.plan.profit_rate);
+}
+
+}  // namespace
+}  // namespace cosched::bags

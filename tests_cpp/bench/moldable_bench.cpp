@@ -1,0 +1,134 @@
+// moldable: DEMT against the paper's "less than 2 s", the minsum bound against GLPK, the knapsack
+// against the plain dynamic programme.  Fixed work, fixed seeds; medians of five runs.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "cosched/lp/glpk.hpp"
+#include "cosched/moldable/best.hpp"
+#include "cosched/moldable/bicriteria.hpp"
+#include "cosched/moldable/bounds.hpp"
+#include "cosched/moldable/dual_approx.hpp"
+#include "cosched/moldable/minsum_bound.hpp"
+#include "cosched/opt/core_knapsack.hpp"
+#include "support/moldable_instances.hpp"
+
+namespace cosched::moldable {
+namespace {
+
+using namespace cosched::moldable::testing;  // NOLINT
+
+constexpr const char* kNames[] = {"weakly parallel", "highly parallel", "mixed", "Cirne-Berman"};
+
+template <class Work>
+double seconds(Work work, int runs = 5) {
+  std::vector<double> taken;
+  for (int run = 0; run < runs; ++run) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    taken.push_back(passed.count());
+  }
+  std::nth_element(taken.begin(), taken.begin() + runs / 2, taken.end());
+  return taken[runs / 2];
+}
+
+void bench_demt() {
+  std::puts("DEMT, n = 400, m = 200 (the paper: less than 2 s)");
+  for (int kind = 0; kind < 4; ++kind) {
+    const Instance instance = workload(static_cast<Kind>(kind), 400, 200, 1);
+    const double time = seconds([&] { demt(instance); });
+    std::printf("  %-16s %8.2f ms   %6.0fx below 2 s\n", kNames[kind], 1e3 * time, 2 / time);
+  }
+  const Instance large = workload(Kind::cirne, 100'000, 10'000, 1);
+  const double dual = seconds([&] { dual_approximation(large); }, 1);
+  const double time = seconds([&] { demt(large); }, 1);
+  std::printf("  n = 100,000, m = 10,000 (formulas): dual approximation %.2f s, DEMT %.2f s\n",
+              dual, time);
+}
+
+void bench_minsum() {
+  std::puts("minsum bound, n = 400, m = 200, the paper's grid: structured against GLPK 5.0");
+  for (int kind = 0; kind < 4; ++kind) {
+    const Instance instance = workload(static_cast<Kind>(kind), 400, 200, 1);
+    MinsumOptions options;
+    options.grid = default_grid(instance);
+    const MinsumModel model = minsum_model(instance, options);
+    double value = 0, glpk_value = 0;
+    const double structured = seconds([&] { value = solve_minsum(model).value; });
+    const double whole = seconds([&] { minsum_bound(instance, options); });
+    lp::GlpkOptions primal;
+    primal.method = lp::GlpkOptions::Method::primal;
+    primal.presolve = false;
+    const lp::Model lp = minsum_lp(model);
+    const double glpk = seconds([&] { glpk_value = lp::solve_glpk(lp, primal).objective; });
+    const double dual = seconds([&] { lp::solve_glpk(lp); });
+    options.refine = 8;
+    const double fine_time = seconds([&] { minsum_bound(instance, options); });
+    std::printf(
+        "  %-16s %2d intervals: %6.2f ms, GLPK default %7.1f ms = %4.0fx, dual with presolve %7.1f "
+        "ms = %4.0fx; difference %.0e\n",
+        kNames[kind], model.columns(), 1e3 * structured, 1e3 * glpk, glpk / structured, 1e3 * dual,
+        dual / structured, std::abs(value / glpk_value - 1));
+    std::printf(
+        "  %-16s with the model %.2f ms = %.0fx; 8 times finer grid %.1f ms, %.1f%% higher\n", "",
+        1e3 * whole, glpk / whole, 1e3 * fine_time,
+        100 * (minsum_bound(instance, options) / value - 1));
+  }
+}
+
+void bench_best() {
+  std::puts("demt-best against DEMT, n = 400, m = 200: mean ratios to the bounds over 5 instances");
+  for (int kind = 0; kind < 4; ++kind) {
+    double makespan_bound = 0, minsum = 0, time = 0;
+    Criteria demt_sum, best_sum;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const Instance instance = workload(static_cast<Kind>(kind), 400, 200, seed);
+      makespan_bound += dual_approximation_bound(instance, 0.01);
+      minsum += minsum_bound(instance, {std::nullopt, 8, true});
+      const Criteria base = criteria(instance, demt(instance));
+      Criteria best;
+      time += seconds(
+          [&] {
+            const BestResult found = demt_best(instance);
+            best = found.front.points()[found.chosen].value;
+          },
+          1);
+      demt_sum.makespan += base.makespan;
+      demt_sum.minsum += base.minsum;
+      best_sum.makespan += best.makespan;
+      best_sum.minsum += best.minsum;
+    }
+    std::printf("  %-16s makespan %.3f -> %.3f, minsum %.3f -> %.3f, %.2f s each\n", kNames[kind],
+                demt_sum.makespan / makespan_bound, best_sum.makespan / makespan_bound,
+                demt_sum.minsum / minsum, best_sum.minsum / minsum, time / 5);
+  }
+}
+
+void bench_knapsack() {
+  std::puts("knapsack, 2,000 items, capacity 10,000: core against the plain dynamic programme");
+  for (const bool correlated : {false, true}) {
+    Rng rng(1);
+    std::vector<double> profit;
+    std::vector<int> size;
+    for (int k = 0; k < 2000; ++k) {
+      size.push_back(static_cast<int>(rng.between(1, 1000)));
+      profit.push_back(correlated ? size.back() + 100 * rng.uniform() : rng.uniform());
+    }
+    const double fast = seconds([&] { opt::knapsack(profit, size, 10'000); });
+    const double plain = seconds([&] { opt::knapsack_by_capacity(profit, size, 10'000); });
+    std::printf("  %-16s %8.3f ms, plain %8.1f ms = %5.0fx\n",
+                correlated ? "correlated" : "uncorrelated", 1e3 * fast, 1e3 * plain, plain / fast);
+  }
+}
+
+}  // namespace
+}  // namespace cosched::moldable
+
+int main() {
+  cosched::moldable::bench_demt();
+  cosched::moldable::bench_minsum();
+  cosched::moldable::bench_best();
+  cosched::moldable::bench_knapsack();
+  return 0;
+}

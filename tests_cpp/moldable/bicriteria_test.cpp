@@ -1,0 +1,237 @@
+#include "cosched/moldable/bicriteria.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/moldable/baselines.hpp"
+#include "cosched/moldable/best.hpp"
+#include "cosched/moldable/bounds.hpp"
+#include "cosched/moldable/marginal_cost.hpp"
+#include "cosched/moldable/online.hpp"
+#include "cosched/moldable/validate.hpp"
+#include "support/moldable_instances.hpp"
+
+namespace cosched::moldable {
+namespace {
+
+using namespace cosched::moldable::testing;  // NOLINT
+using Compaction = DemtOptions::Compaction;
+
+void require_valid(const Instance& instance, const Placement& placement) {
+  EXPECT_NO_THROW(validate(instance, to_schedule(instance, placement)));
+}
+
+std::vector<Placement> every_algorithm(const Instance& instance) {
+  std::vector<Placement> found{gang(instance), sequential(instance), demt(instance)};
+  for (const Compaction step : {Compaction::none, Compaction::early, Compaction::list}) {
+    DemtOptions options;
+    options.compaction = step;
+    found.push_back(demt(instance, options));
+  }
+  for (const double factor : {0.0, 1.0, 3.0})
+    found.push_back(marginal_cost_schedule(instance, by_density(instance), factor));
+  if (instance.monotone_work())
+    for (const ListOrder order : {ListOrder::shelf, ListOrder::lptf, ListOrder::saf})
+      found.push_back(list_graham(instance, order));
+  BestOptions options;
+  options.work = 2000;
+  const BestResult best = demt_best(instance, options);
+  for (const ParetoPoint& point : best.front.points()) found.push_back(point.placement);
+  return found;
+}
+
+TEST(Algorithms, BuildValidSchedulesNoBetterThanTheOptimum) {
+  for (int kind = 0; kind < 4; ++kind)
+    for (int n = 1; n <= 4; ++n)
+      for (int m = 1; m <= 4; ++m)
+        for (std::uint64_t seed = 0; seed < 3; ++seed) {
+          const Instance instance = small_instance(kind, n, m, 1000 * seed + 10 * n + m);
+          const Optima optima = exhaustive_optima(instance);
+          for (const Placement& placement : every_algorithm(instance)) {
+            require_valid(instance, placement);
+            EXPECT_GE(makespan(placement), optima.makespan * (1 - 1e-12));
+            EXPECT_GE(weighted_completion(instance, placement), optima.minsum * (1 - 1e-12));
+          }
+        }
+}
+
+TEST(Algorithms, BuildValidSchedulesOnThePapersWorkloads) {
+  for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne}) {
+    const Instance instance = workload(kind, 60, 30, 9);
+    for (const Placement& placement : every_algorithm(instance)) require_valid(instance, placement);
+  }
+}
+
+TEST(Gang, IsOptimalForLinearSpeedUp) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Rng rng(seed);
+    std::vector<Downey> profiles;
+    std::vector<double> weights;
+    for (int i = 0; i < 4; ++i) {
+      profiles.push_back({0.1 + rng.uniform(), 100, 0});
+      weights.push_back(static_cast<double>(rng.between(1, 9)));
+    }
+    const Instance instance(profiles, weights, {}, 3);
+    EXPECT_NEAR(weighted_completion(instance, gang(instance)), exhaustive_optima(instance).minsum,
+                1e-9);
+  }
+}
+
+// The batches hold each job once, fit in the machine and in their lengths, which double.
+TEST(Demt, BatchesKeepTheirPromises) {
+  for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne})
+    for (const int n : {1, 10, 200}) {
+      const Instance instance = workload(kind, n, 20, 77 + n);
+      std::set<int> seen;
+      double last = 0;
+      for (const Batch& batch : select_batches(instance, default_horizon(instance))) {
+        EXPECT_GT(batch.length, last);
+        if (last > 0) {
+          EXPECT_NEAR(std::log2(batch.length / last), std::round(std::log2(batch.length / last)),
+                      1e-9);
+        }
+        last = batch.length;
+        int procs = 0;
+        for (const Item& item : batch.items) {
+          procs += item.procs;
+          double length = 0;
+          for (const int i : item.jobs) {
+            EXPECT_TRUE(seen.insert(i).second);
+            length += instance.time(i, item.procs);
+            EXPECT_EQ(item.procs, instance.gamma(i, batch.length));
+          }
+          EXPECT_LE(length, batch.length * (1 + 1e-12));
+          EXPECT_TRUE(item.jobs.size() == 1 || item.procs == 1);
+        }
+        EXPECT_LE(procs, instance.machines());
+      }
+      EXPECT_EQ(static_cast<int>(seen.size()), n);
+    }
+}
+
+TEST(Demt, EachCompactionIsNoWorseForMinsum) {
+  for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne}) {
+    const Instance instance = workload(kind, 80, 40, 5);
+    double last = kInfinity;
+    for (const Compaction step :
+         {Compaction::none, Compaction::early, Compaction::list, Compaction::shuffle}) {
+      DemtOptions options;
+      options.compaction = step;
+      const double minsum = weighted_completion(instance, demt(instance, options));
+      EXPECT_LE(minsum, last);
+      last = minsum;
+    }
+  }
+}
+
+TEST(Demt, SchedulesJobsWithoutWeight) {
+  const Instance one(Times(Table::Constant(9, 2, 1.0)), {0, 0, 0, 1, 0, 0, 0, 0, 2});
+  require_valid(one, demt(one));
+  const Instance none(Times(Table::Constant(9, 2, 1.0)), std::vector<double>(9, 0));
+  require_valid(none, demt(none));
+  require_valid(none, demt_best(none).front.points().front().placement);
+}
+
+TEST(Demt, AnySeedIsRepeated) {
+  const Instance instance = workload(Kind::weak, 60, 20, 1);
+  DemtOptions options;
+  options.seed = 5;
+  EXPECT_EQ(demt(instance, options).start, demt(instance, options).start);
+  EXPECT_EQ(select_batches(instance, 3).size(), select_batches(instance, 3).size());
+  EXPECT_THROW(select_batches(instance, 0), InvalidInstance);
+}
+
+TEST(DemtBest, IsNeverWorseThanDemtAndItsFrontIsOne) {
+  for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne})
+    for (const int n : {5, 40}) {
+      const Instance instance = workload(kind, n, 20, 3 + n);
+      const Criteria base = criteria(instance, demt(instance));
+      BestOptions options;
+      options.work = 50'000;
+      const BestResult best = demt_best(instance, options);
+      EXPECT_TRUE(best.complete);
+      const auto& points = best.front.points();
+      const Criteria& chosen = points[best.chosen].value;
+      EXPECT_LE(chosen.makespan, base.makespan);
+      EXPECT_LE(chosen.minsum, base.minsum);
+      for (std::size_t k = 0; k < points.size(); ++k) {
+        const Criteria found = criteria(instance, points[k].placement);
+        EXPECT_NEAR(found.makespan, points[k].value.makespan, 1e-9 * found.makespan);
+        EXPECT_NEAR(found.minsum, points[k].value.minsum, 1e-9 * found.minsum);
+        if (k > 0) {
+          EXPECT_GT(points[k].value.makespan, points[k - 1].value.makespan);
+          EXPECT_LT(points[k].value.minsum, points[k - 1].value.minsum);
+        }
+      }
+    }
+}
+
+TEST(DemtBest, StopsAtItsTimeLimit) {
+  BestOptions options;
+  options.time_limit = 0;
+  const Instance instance = workload(Kind::mixed, 50, 20, 3);
+  const BestResult best = demt_best(instance, options);
+  EXPECT_FALSE(best.complete);
+  require_valid(instance, best.front.points()[best.chosen].placement);
+}
+
+TEST(ParetoFront, KeepsWhatIsNotDominated) {
+  ParetoFront front;
+  const auto offer = [&](double length, double minsum) { front.offer({length, minsum}, {}); };
+  offer(3, 3);
+  offer(5, 1);
+  offer(1, 5);
+  offer(3, 4);  // dominated
+  offer(4, 3);  // dominated
+  EXPECT_EQ(front.points().size(), 3u);
+  offer(2, 2);  // dominates (3, 3)
+  ASSERT_EQ(front.points().size(), 3u);
+  EXPECT_EQ(front.points()[1].value.makespan, 2);
+  offer(1, 1);  // dominates all
+  EXPECT_EQ(front.points().size(), 1u);
+  EXPECT_FALSE(front.accepts({1, 1}));
+}
+
+// --- on-line --------------------------------------------------------------------------------
+
+TEST(ByBatches, IsWithinTwiceTheOffLineRatio) {
+  for (int kind = 0; kind < 3; ++kind)
+    for (int n = 1; n <= 4; ++n)
+      for (std::uint64_t seed = 0; seed < 25; ++seed) {
+        const Instance instance = small_instance(kind, n, 3, 77 * seed + n, true);
+        const double optimum = exhaustive_optima(instance).makespan;
+        const Placement found = by_batches(instance, [&](const std::vector<int>& jobs) {
+          return dual_approximation(instance.select(jobs), 0.01).schedule.placement;
+        });
+        require_valid(instance, found);
+        EXPECT_LE(makespan(found), 2 * 1.5 * 1.01 * optimum);
+      }
+}
+
+TEST(ByBatches, WaitsForReleasesAndTakesWhatIsThere) {
+  // One processor: jobs of 2 s released at 0, 1 and 10.
+  const Instance instance(Times(Table::Constant(3, 1, 2.0)), {1, 1, 1}, {10, 0, 1});
+  std::vector<std::vector<int>> batches;
+  const Placement found = by_batches(instance, [&](const std::vector<int>& jobs) {
+    batches.push_back(jobs);
+    return sequential(instance.select(jobs));
+  });
+  EXPECT_EQ(batches, (std::vector<std::vector<int>>{{1}, {2}, {0}}));
+  EXPECT_EQ(found.start, (std::vector<double>{10, 0, 2}));
+  EXPECT_THROW(by_batches(instance, [](const std::vector<int>&) { return Placement{}; }),
+               InvalidInstance);
+}
+
+TEST(OffLineAlgorithms, RefuseReleases) {
+  const Instance instance(Times(Table::Constant(2, 2, 1.0)), {1, 1}, {0, 3});
+  EXPECT_THROW(demt(instance, {}), InvalidInstance);
+  EXPECT_THROW(demt_best(instance), InvalidInstance);
+  EXPECT_THROW(gang(instance), InvalidInstance);
+  EXPECT_THROW(sequential(instance), InvalidInstance);
+  EXPECT_THROW(list_graham(instance, ListOrder::saf), InvalidInstance);
+}
+
+}  // namespace
+}  // namespace cosched::moldable

@@ -1,0 +1,150 @@
+#include "cosched/moldable/dual_approx.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/moldable/bounds.hpp"
+#include "cosched/moldable/validate.hpp"
+#include "support/moldable_instances.hpp"
+
+namespace cosched::moldable {
+namespace {
+
+using namespace cosched::moldable::testing;  // NOLINT
+
+void require_valid(const Instance& instance, const Placement& placement) {
+  EXPECT_NO_THROW(validate(instance, to_schedule(instance, placement)));
+}
+
+TEST(DualApproximation, IsWithinThreeHalvesOfTheOptimumAndItsBoundBelow) {
+  for (int kind = 0; kind < 3; ++kind)
+    for (int n = 1; n <= 5; ++n)
+      for (int m = 1; m <= (n == 5 ? 3 : 4); ++m)
+        for (std::uint64_t seed = 0; seed < (n == 5 ? 5 : 20); ++seed) {
+          const Instance instance = small_instance(kind, n, m, 100 * seed + n * 10 + m);
+          const double optimum = exhaustive_optima(instance).makespan;
+          for (const double tolerance : {0.01, 1e-6}) {
+            const DualApproximation found = dual_approximation(instance, tolerance);
+            require_valid(instance, found.schedule.placement);
+            EXPECT_LE(makespan(found.schedule.placement), 1.5 * (1 + tolerance) * optimum);
+            EXPECT_LE(found.bound, optimum * (1 + 1e-12));
+          }
+        }
+}
+
+// A schedule of length d is known, so the guess d must lead to one of 3d/2.
+TEST(Shelves, BuildsEveryGuessThatIsNotBelowTheOptimum) {
+  for (int kind = 0; kind < 3; ++kind)
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+      const Instance instance = small_instance(kind, 4, 4, 5000 + seed);
+      const double optimum = exhaustive_optima(instance).makespan;
+      for (const double factor : {1.0, 1.05, 1.3, 1.7}) {
+        const double d = factor * optimum;
+        const auto split = split_jobs(instance, d);
+        ASSERT_TRUE(split);
+        const auto built = build_shelves(instance, *split);
+        ASSERT_TRUE(built);
+        require_valid(instance, built->placement);
+        EXPECT_LE(makespan(built->placement), 1.5 * d * (1 + 1e-12));
+      }
+    }
+}
+
+// Guesses whose work fits, whether or not a schedule exists: never a failure.
+bool builds_if_work_fits(const Instance& instance, double d) {
+  const auto split = split_jobs(instance, d);
+  if (!split) return false;
+  const auto built = build_shelves(instance, *split);
+  EXPECT_TRUE(built);
+  if (!built) return false;
+  require_valid(instance, built->placement);
+  EXPECT_LE(makespan(built->placement), 1.5 * d * (1 + 1e-12));
+  return true;
+}
+
+TEST(Shelves, BuildsEveryGuessWhoseWorkFits) {
+  int built = 0;
+  for (int kind = 0; kind < 3; ++kind)
+    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+      Rng rng(seed);
+      const int n = static_cast<int>(rng.between(2, 12)), m = static_cast<int>(rng.between(2, 10));
+      const Instance instance = small_instance(kind, n, m, seed);
+      const double low = std::max(longest_bound(instance), area_bound(instance));
+      for (int step = 0; step < 8; ++step)
+        built += builds_if_work_fits(instance, low * (1 + 0.08 * step));
+    }
+  EXPECT_GT(built, 10000);
+}
+
+TEST(Shelves, BuildsEveryTightGuessWhoseWorkFits) {
+  int built = 0;
+  for (std::uint64_t seed = 0; seed < 20000; ++seed) {
+    Rng rng(seed);
+    const int m = static_cast<int>(rng.between(3, 8)), n = static_cast<int>(rng.between(m, m + 2));
+    const Instance instance = tight_instance(n, m, seed);
+    for (const double d : {1.0, 1.02}) built += builds_if_work_fits(instance, d);
+  }
+  EXPECT_GT(built, 5000);
+}
+
+TEST(Shelves, TheFourthTransformationSolvesTheCounterexample) {
+  const Instance instance = counterexample();
+  const auto split = split_jobs(instance, 1);
+  ASSERT_TRUE(split);
+  const auto built = build_shelves(instance, *split);
+  ASSERT_TRUE(built);
+  require_valid(instance, built->placement);
+  EXPECT_LE(makespan(built->placement), 1.5 * (1 + 1e-12));
+  // Without it the guess fails: shelf 2 needs four processors, three are free.
+  const DualApproximation found = dual_approximation(instance);
+  EXPECT_LE(makespan(found.schedule.placement), 1.5 * 1.01 * exhaustive_optima(instance).makespan);
+}
+
+TEST(Shelves, OrderHasEveryJobOnce) {
+  const Instance instance = workload(Kind::mixed, 100, 20, 3);
+  std::vector<int> order = dual_approximation(instance).schedule.order;
+  std::sort(order.begin(), order.end());
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(order[i], i);
+}
+
+TEST(Bounds, AreBelowTheOptimum) {
+  for (int kind = 0; kind < 4; ++kind)
+    for (int n = 1; n <= 4; ++n)
+      for (int m = 1; m <= 4; ++m)
+        for (const bool releases : {false, true}) {
+          const Instance instance = small_instance(kind, n, m, 31 * n + m, releases);
+          const double optimum = exhaustive_optima(instance).makespan * (1 + 1e-12);
+          const double longest = longest_bound(instance), area = area_bound(instance);
+          EXPECT_LE(longest, optimum);
+          EXPECT_LE(area, optimum);
+          EXPECT_LE(window_bound(instance), optimum);
+          EXPECT_GE(window_bound(instance), std::max(longest, area));
+          if (kind != 3) {
+            EXPECT_LE(dual_approximation_bound(instance, 1e-6), optimum);
+          }
+        }
+}
+
+TEST(DualApproximation, RefusesWhatItCannotTake) {
+  const Instance wild = small_instance(3, 4, 4, 7);
+  EXPECT_THROW(dual_approximation(wild), InvalidInstance);
+  const Instance released = small_instance(0, 4, 4, 7, true);
+  ASSERT_TRUE(released.has_releases());
+  EXPECT_THROW(dual_approximation(released), InvalidInstance);
+  EXPECT_THROW(dual_approximation(counterexample(), 0), InvalidInstance);
+}
+
+TEST(DualApproximation, SurvivesTimesOfAllMagnitudes) {
+  for (const double scale : {5e-324, 1e-300, 1e-150, 1.0, 1e150, 1e290}) {
+    Table table(3, 2);
+    table << 4, 2, 3, 3, 1, 1;
+    table *= scale;
+    const Instance instance(Times(table), {1, 1, 1});
+    const DualApproximation found = dual_approximation(instance);
+    require_valid(instance, found.schedule.placement);
+    EXPECT_LE(found.bound, 5 * scale);
+  }
+}
+
+}  // namespace
+}  // namespace cosched::moldable

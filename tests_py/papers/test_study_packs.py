@@ -1,0 +1,163 @@
+"""packs-fig2-5: what the tables say, and the report in a real browser."""
+
+import shutil
+
+import pandas as pd
+import pytest
+
+import cosched as cs
+from cosched import experiments
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """The quick study without local-search, which takes seconds."""
+    return experiments.run("toy_studies:PACKS", out=tmp_path_factory.mktemp("packs"), workers=0)
+
+
+def test_rows_are_what_the_algorithms_give(study):
+    rows = study.frame[(study.frame.workload == "packs_ii") & (study.frame.draw == 1)]
+    inst = cs.workloads.packs_ii(seed=1, max_tasks=4)
+    rows = rows[rows.max_tasks == 4].set_index("algorithm")
+    assert rows.value["(bound)"] == cs.packs.bound(inst).value
+    for name in ("random-proc-9", "pack-by-pack-9"):
+        result = cs.packs.solve(inst, name, seed=1)
+        assert rows.value[name] == result.value
+        assert rows.relative_cost[name] == result.relative_cost
+    assert not len(study.errors)
+
+
+def test_tables(study):
+    means = study.tables["means"]
+    assert len(means) == (3 + 2) * 7
+    assert (means.gap >= 0).all()
+    assert means.relative_cost.between(0, 1.2).all()
+    some = study.frame.query("workload == 'packs_ii' and max_tasks == 4")
+    mean = some[some.algorithm == "pack-approx"].relative_cost.mean()
+    row = means.query("workload == 'packs_ii' and max_tasks == 4 and algorithm == 'pack-approx'")
+    assert row.relative_cost.iloc[0] == pytest.approx(mean, abs=1e-4)
+
+
+def test_the_paper_s_findings_hold(study):
+    findings = study.tables["findings"]
+    assert len(findings) == 8
+    assert set(findings.holds) == {"yes", "no number given"}
+    assert pd.read_csv(study.out / "tables" / "findings.csv").equals(findings)
+
+
+def test_quality_gives_what_plot_quality_takes():
+    from cosched.experiments.packs import plot_quality, quality
+
+    table = quality([cs.workloads.packs_ii(tasks=8, seed=s) for s in (0, 1)], [2, 3])
+    assert len(table) == 2 * 2 * 8
+    figure = plot_quality(table, "title")
+    assert figure.axes[0].get_ylabel() == "relative cost"
+
+
+# --- the report -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if program is None or driver is None:
+        pytest.skip("chromium and chromium-driver are not installed")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--window-size=1300,1000",
+        "--host-resolver-rules=MAP * ~NOTFOUND",  # no network
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield started
+    started.quit()
+
+
+def wait(browser, condition):
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    return WebDriverWait(browser, 20, poll_frequency=0.05).until(lambda _: condition())
+
+
+def opened(browser, out):
+    """The report, once its tables are made."""
+    browser.get((out / "report.html").as_uri())
+    script = "return document.querySelectorAll('table.dataTable#rows tbody tr td').length > 3"
+    wait(browser, lambda: browser.execute_script(script))
+    return browser
+
+
+def assert_no_errors(browser):
+    assert browser.get_log("browser") == []
+    loaded = browser.execute_script(
+        "return performance.getEntriesByType('resource').map(e => e.name)"
+    )
+    assert [name for name in loaded if not name.startswith(("data:", "blob:"))] == []
+
+
+def column(browser, table, number):
+    return browser.execute_script(
+        f"return [...document.querySelectorAll('#{table} tbody tr')]"
+        f".map(row => row.children[{number}].textContent)"
+    )
+
+
+def test_tables_of_the_report_sort(study, browser):
+    page = opened(browser, study.out)
+    assert "reduced size" not in page.title
+    assert column(page, "table-findings", 3).count("yes") == 6
+    expected = study.tables["means"].relative_cost
+
+    def shown():
+        return [float(text) for text in column(page, "table-means", 3)]
+
+    first = shown()
+    assert first == expected.tolist()
+    header = page.find_elements("css selector", "#table-means thead th")[3]
+    assert header.text.strip() == "relative_cost"
+    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", header)
+    header.click()
+    wait(page, lambda: shown() == sorted(first) != first)
+    header.click()
+    wait(page, lambda: shown() == sorted(first, reverse=True))
+    assert_no_errors(page)
+
+
+def test_charts_of_the_report_answer(study, browser):
+    from selenium.webdriver import ActionChains
+
+    page = opened(browser, study.out)
+    chart = page.find_element("id", "chart-packs-ii")
+    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
+    point = wait(page, lambda: chart.find_elements("css selector", ".scatterlayer .point"))[0]
+    assert not chart.find_elements("css selector", ".hoverlayer .hovertext")
+    ActionChains(page).move_to_element(point).perform()
+    label = wait(page, lambda: chart.find_elements("css selector", ".hoverlayer .hovertext"))[0]
+    assert "max_tasks=2" in label.text
+
+    def hidden():
+        return page.execute_script(
+            "return arguments[0].data.filter(t => t.visible === 'legendonly').map(t => t.name)",
+            chart,
+        )
+
+    assert hidden() == []
+    chart.find_elements("css selector", ".legendtoggle")[1].click()
+    assert set(wait(page, hidden)) == {"random-pack-9"}
+    assert_no_errors(page)
+
+
+def test_a_report_of_a_study_without_charts_and_with_errors(browser, tmp_path):
+    experiments.run("toy_studies:RAISES", out=tmp_path, workers=0)
+    page = opened(browser, tmp_path)
+    assert page.find_element("tag name", "h1").text == "A toy <study>"
+    assert any("this one raises" in text for text in column(page, "errors", 5))
+    assert page.find_elements("css selector", "#chart-value .boxlayer .box")
+    assert_no_errors(page)

@@ -1,0 +1,511 @@
+"""bags: instances, files, relaxation, rounding, plans, schedules."""
+
+import json
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from cosched.core.result import Bound, relative_gap
+from support import data
+
+bags = cs.bags
+
+
+def small(**changes):
+    parts = {
+        "counts": [40, 30, 7],
+        "machines": [3, 2],
+        "etc": [[10.0, 5.0], [8.0, 12.0], [30.0, 21.0]],
+        "apc": [[90.0, 200.0], [80.0, 100.0], [70.0, 110.0]],
+        "gamma": 1.4,
+    }
+    parts.update(changes)
+    return bags.Instance(**parts)
+
+
+def refused(text, **changes):
+    with pytest.raises(cs.InvalidInstance) as caught:
+        small(**changes)
+    message = str(caught.value)
+    assert text in message, message
+    assert "\n" not in message
+
+
+# --- instances ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf])
+@pytest.mark.parametrize("table", ["etc", "apc"])
+def test_bad_entries_are_named(table, bad):
+    entries = np.full((3, 2), 5.0)
+    entries[2, 1] = bad
+    refused(f"{table}[2, 1] = ", **{table: entries})
+
+
+def test_other_bad_input():
+    refused("counts[1] = 0", counts=[1, 0, 2])
+    refused("counts[0] = -3", counts=[-3, 1, 2])
+    refused("counts[0] = 1.5", counts=[1.5, 1, 2])
+    refused("counts is empty", counts=[])
+    refused("machines is empty", machines=[])
+    refused("machines[1] = 0", machines=[2, 0])
+    refused("etc has shape (2, 2)", etc=np.ones((2, 2)))
+    refused("apc has shape (3, 3)", apc=np.ones((3, 3)))
+    refused("etc: expected 2-dimensional numbers", etc=[[1, 2], [1], [1, 2]])
+    refused("etc: expected numbers", etc=[["a", "b"]] * 3)
+    refused("price and gamma are both given", price=3.0)
+    refused("price and gamma are both missing", gamma=None)
+    refused("gamma = -1", gamma=-1.0)
+    refused("gamma", energy_cost=0.0)
+    refused("price = -1", gamma=None, price=-1)
+    refused("price = inf", gamma=None, price=np.inf)
+    refused("price = 'x'", gamma=None, price="x")
+    refused("energy_cost = nan", energy_cost=np.nan)
+    refused("idle_power[0] = 71 exceeds apc[2, 0] = 70", idle_power=[71, 1])
+    refused("idle_power has 3 entries", idle_power=[1, 1, 1])
+    refused("power_cap = 5", idle_power=1.0, power_cap=5)
+    refused("allowed has shape (2,)", allowed=[True, False])
+    refused("allowed[1]", allowed=[[1, 1], [0, 0], [1, 1]])
+    refused("names has 1 entries for 3 task types", names=["a"])
+
+
+def test_instance_is_immutable_and_pickles():
+    inst = small(idle_power=[5, 10], power_cap=5e3, allowed=[[1, 1], [1, 0], [1, 1]])
+    with pytest.raises(AttributeError):
+        inst.price = 3
+    for array in (inst.etc, inst.apc, inst.joules, inst.counts, inst.machines):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    copy = pickle.loads(pickle.dumps(inst))
+    assert copy == inst
+    assert copy.power_cap == 5e3
+    assert np.isinf(copy.etc[1, 1])
+    assert copy.allowed.tolist() == [[True, True], [True, False], [True, True]]
+    assert inst != small()
+
+
+def test_gamma_and_price_say_the_same():
+    inst = small(energy_cost=3e-8)
+    assert inst.least_energy == 40 * 900 + 30 * 640 + 7 * 2100
+    assert inst.price == pytest.approx(1.4 * 3e-8 * inst.least_energy)
+    assert inst.gamma == pytest.approx(1.4)
+    assert inst.with_price(gamma=2.0).gamma == pytest.approx(2.0)
+    assert inst.with_price(7.5).price == 7.5
+
+
+def test_a_price_below_the_least_energy_warns_once():
+    with pytest.warns(UserWarning, match="every plan is a loss") as caught:
+        inst = small(gamma=0.9)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pickle.loads(pickle.dumps(inst))
+        for name in bags.ALGORITHMS:
+            res = bags.solve(inst, name)
+            assert res.profit_rate < 0
+            assert res.bound.value == 0
+            assert res.gap == np.inf
+        assert bags.solve(small(gamma=1.0), "min-energy").profit_rate == pytest.approx(0, abs=1e-9)
+
+
+# --- files ----------------------------------------------------------------------------------
+
+
+def test_folder_round_trip(tmp_path):
+    inst = small(allowed=[[1, 1], [1, 0], [1, 1]])
+    inst.write(tmp_path / "bag")
+    with pytest.raises(cs.InvalidInstance, match=r"ETC.csv: line 2, column 2: empty cell"):
+        bags.Instance.read(tmp_path / "bag", gamma=1.4)
+    again = bags.Instance.read(tmp_path / "bag", gamma=1.4, missing="drop")
+    assert np.array_equal(again.etc, inst.etc)
+    assert again.price == pytest.approx(inst.price)
+    assert again.notes == ("dropped task type 1 on machine type 1: a time or power is missing",)
+    assert len(bags.Instance.read(tmp_path / "bag", gamma=1, missing="drop-tasks").counts) == 2
+    assert len(bags.Instance.read(tmp_path / "bag", gamma=1, missing="drop-machines").machines) == 1
+
+
+def test_json_round_trip(tmp_path):
+    inst = small(idle_power=[5, 10], power_cap=5e3, allowed=[[1, 1], [1, 0], [1, 1]])
+    inst.write(tmp_path / "bag.json")
+    assert bags.Instance.read(tmp_path / "bag.json") == inst
+    assert bags.Instance.read(tmp_path / "bag.json", price=3e5).price == 3e5
+    assert bags.Instance.read(tmp_path / "bag.json", gamma=2).gamma == pytest.approx(2)
+    with pytest.raises(cs.InvalidInstance, match="ends in"):
+        inst.write(tmp_path / "bag.csv")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("ETC.csv", "1,2\n3,-4\n", "ETC.csv: line 2, column 2: '-4'"),
+        ("ETC.csv", "1,2\n3,0\n", "ETC.csv: line 2, column 2: '0'"),
+        ("EPC.csv", "1,nan\n3,4\n", "EPC.csv: line 1, column 2: 'nan'"),
+        ("EPC.csv", "1,2\n3,inf\n", "EPC.csv: line 2, column 2: 'inf'"),
+        ("ETC.csv", "1,2\n3\n", "ETC.csv: line 2: 1 cells: expected 2"),
+        ("ETC.csv", "", "ETC.csv: empty"),
+        ("MPT.csv", "1\n0\n", "MPT.csv: line 2, column 1: 0"),
+        ("MPT.csv", "1\n", "MPT.csv: 1 entries: expected 2"),
+        ("TPT.csv", "1\n2.5\n", "TPT.csv: line 2, column 1: '2.5'"),
+        ("TPT.csv", "", "TPT.csv: 0 entries: expected 2"),
+    ],
+)
+def test_bad_folders(tmp_path, file, text, message):
+    good = {"ETC.csv": "1,2\n3,4\n", "EPC.csv": "5,6\n7,8\n", "MPT.csv": "1\n2", "TPT.csv": "3\n4"}
+    for name, content in {**good, file: text}.items():
+        (tmp_path / name).write_text(content)
+    with pytest.raises(cs.InvalidInstance) as caught:
+        bags.Instance.read(tmp_path, gamma=1.1)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_bad_arguments_of_read(tmp_path):
+    small().write(tmp_path / "bag")
+    with pytest.raises(cs.InvalidInstance, match="missing = 'skip'"):
+        bags.Instance.read(tmp_path / "bag", gamma=1.1, missing="skip")
+    with pytest.raises(cs.InvalidInstance, match="both missing"):
+        bags.Instance.read(tmp_path / "bag")
+    with pytest.raises(cs.InvalidInstance, match="for openbenchmarking"):
+        bags.Instance.read(tmp_path / "bag", gamma=1.1, counts=30)
+    with pytest.raises(FileNotFoundError):
+        bags.Instance.read(tmp_path / "nothing", gamma=1.1)
+
+
+def test_openbenchmarking_table():
+    path = data("etc_apc", "openbenchmarking", "1204229-SU-CPUMONITO81_resource_data.csv")
+    with pytest.raises(cs.InvalidInstance, match=r"line 43, column 8 \(Timed Linux Kernel"):
+        bags.Instance.read(path, gamma=1.2)
+    inst = bags.Instance.read(path, gamma=1.2, missing="drop")
+    assert inst.etc.shape == (5, 9)
+    assert inst.counts.tolist() == [2400] * 5
+    assert inst.machines.tolist() == [40] * 9
+    assert np.argwhere(~inst.allowed).tolist() == [[4, 5], [4, 6]]
+    # The same benchmark is in the data of Tarplee et al., with the gaps filled.
+    theirs = bags.Instance.read(data("etc_apc", "tarplee_9machBig"), gamma=1.2)
+    known = inst.allowed
+    assert np.allclose(inst.etc[known], theirs.etc[:5][known], rtol=1e-3)
+    assert np.allclose(inst.apc[known], theirs.apc[:5][known], rtol=1e-3)
+    tasks = bags.Instance.read(path, gamma=1.2, missing="drop-tasks", counts=[1, 2, 3, 4, 5])
+    assert (tasks.counts.tolist(), tasks.etc.shape) == ([1, 2, 3, 4], (4, 9))
+    machines = bags.Instance.read(path, gamma=1.2, missing="drop-machines", machines=2)
+    assert (machines.machines.tolist(), machines.etc.shape) == ([2] * 7, (5, 7))
+    with pytest.raises(cs.InvalidInstance, match="machines has 2 entries"):
+        bags.Instance.read(path, gamma=1.2, missing="drop", machines=[1, 2])
+
+
+def test_openbenchmarking_without_results(tmp_path):
+    path = tmp_path / "empty.csv"
+    path.write_text("Title,,\n ,,A,B\nThing - Speed (MIPS),HIB,3,4\n")
+    with pytest.raises(cs.InvalidInstance, match="tests with a result and watts"):
+        bags.Instance.read(path, gamma=1)
+    path.write_text(
+        " ,,A,B\nThing - Speed (MIPS),HIB,3,4\n"
+        "Thing - System Power Consumption Monitor (Watts),LIB,3,4\n"
+    )
+    with pytest.raises(cs.InvalidInstance, match="line 2: Thing is in MIPS"):
+        bags.Instance.read(path, gamma=1)
+
+
+# --- relaxation and rounding ----------------------------------------------------------------
+
+
+def test_relaxation_by_two_methods():
+    inst = small()
+    least = bags.least_makespan(inst)
+    for makespan in least * np.array([0.9, 1.0, 1.05, 1.3, 2.0, 10.0]):
+        walked = bags.relaxation(inst, makespan)
+        if makespan < least:
+            assert (walked.status, walked.energy, walked.x) == ("infeasible", np.inf, None)
+            with pytest.raises(cs.InfeasibleError, match="makespan"):
+                bags.round_relaxation(inst, walked)
+            continue
+        solved = bags.relaxation(inst, makespan * (1 + 1e-9), method="glpk")
+        assert walked.status == solved.status == "optimal"
+        assert walked.energy == pytest.approx(solved.energy, rel=1e-6)
+        assert np.allclose(walked.x.sum(axis=1), inst.counts)
+        assert ((walked.x * inst.etc).sum(axis=0) <= inst.machines * makespan * (1 + 1e-9)).all()
+        assert (walked.x * inst.joules).sum() == pytest.approx(walked.energy)
+        assert np.count_nonzero(walked.x) <= sum(inst.etc.shape)  # basic
+    for bad in (0, -1, np.nan, np.inf, "x", None):
+        with pytest.raises(cs.InvalidInstance):
+            bags.relaxation(inst, bad)
+    with pytest.raises(cs.InvalidInstance, match="method"):
+        bags.relaxation(inst, 100, method="scip")
+
+
+def test_front_says_what_the_relaxation_says():
+    for inst in (small(), small(idle_power=[30, 20]), cs.workloads.bags_random(3, seed=4)):
+        found = bags.front(inst)
+        assert (np.diff(found.makespan) >= 0).all()
+        assert found.least_makespan == bags.least_makespan(inst)
+        probes = np.linspace(found.makespan[0], 1.3 * found.makespan[-1], 40)
+        energies = found.energy_at(probes)
+        for makespan, energy in zip(probes, energies, strict=True):
+            assert bags.relaxation(inst, makespan).energy == pytest.approx(energy, rel=1e-9)
+        assert found.energy_at(0.99 * found.makespan[0]) == np.inf
+        uncut = bags.front(inst, cut=False)
+        assert (uncut.energy_at(probes) <= energies * (1 + 1e-9)).all()
+
+
+def test_front_jumps_where_a_type_becomes_short_enough():
+    # One task: 10 s at 1 W, or 4 s at 10 W. From 10 s on the cheap machine can take it.
+    inst = bags.Instance([1], [1, 1], [[10.0, 4.0]], [[1.0, 10.0]], price=100)
+    found = bags.front(inst)
+    assert found.energy_at(np.array([3.9, 4.0, 9.99, 10.0, 12.0])).tolist() == [
+        np.inf,
+        40,
+        40,
+        10,
+        10,
+    ]
+    assert bags.bound(inst, "profit-rate-cut").value == pytest.approx(15)
+    res = bags.solve(inst, "ttb-exact")
+    assert res.profit_rate == pytest.approx(15)
+    assert res.cut_gap == pytest.approx(0)
+    assert res.gap > 0.5
+
+
+def test_rounding_rules():
+    inst = small()
+    found = bags.relaxation(inst, 1.2 * bags.least_makespan(inst))
+    counts = bags.round_relaxation(inst, found)
+    assert counts.dtype == np.int64
+    assert counts.sum(axis=1).tolist() == inst.counts.tolist()
+    assert (counts * inst.joules).sum() <= found.energy * (1 + 1e-9)
+    largest = bags.round_relaxation(inst, found.x, rule="largest-part")
+    assert (np.abs(largest - found.x) < 1).all()
+    with pytest.raises(cs.InvalidInstance, match=r"x\[0\] sums to"):
+        bags.round_relaxation(inst, found.x * 0.9)
+    with pytest.raises(cs.InvalidInstance, match="x has shape"):
+        bags.round_relaxation(inst, found.x[:1])
+    with pytest.raises(cs.InvalidInstance, match="rule"):
+        bags.round_relaxation(inst, found, rule="up")
+
+
+def test_local_assignment_refuses_what_does_not_fit():
+    inst = small(allowed=[[1, 1], [1, 0], [1, 1]])
+    bags.local_assignment(inst, [[40, 0], [30, 0], [0, 7]]).schedule.validate()
+    for counts, text in (
+        ([[40, 0], [30, 0]], "counts has shape"),
+        ([[41, 0], [30, 0], [0, 7]], r"counts\[0, 0\] = 41"),
+        ([[39, 0], [30, 0], [0, 7]], r"counts\[0\] leaves 1"),
+        ([[40, 0], [29, 1], [0, 7]], r"counts\[1, 1\] = 1"),
+        ([[40, -1], [30, 0], [0, 7]], r"counts\[0, 1\] = -1"),
+        ([[40, 0.5], [30, 0], [0, 7]], r"counts\[0, 1\] = 0.5"),
+    ):
+        with pytest.raises(cs.InvalidInstance, match=text):
+            bags.local_assignment(inst, counts)
+
+
+def test_spread_refuses_bad_loads():
+    assert bags.spread([3, 1], 0, 1.0).tolist() == [0, 0]
+    for loads, count, length in (
+        ([], 1, 1.0),
+        ([np.nan], 1, 1.0),
+        ([-1.0], 1, 1.0),
+        ([1.0], -1, 1.0),
+        ([1.0], 1, 0.0),
+        ([1.0], 1, np.inf),
+        ([1.0], 1, "x"),
+    ):
+        with pytest.raises(cs.InvalidInstance):
+            bags.spread(loads, count, length)
+
+
+# --- results and schedules ------------------------------------------------------------------
+
+
+def test_results_add_up():
+    inst = small(idle_power=[12, 20], power_cap=420.0)
+    for name in bags.ALGORITHMS:
+        res = bags.solve(inst, name)
+        res.schedule.validate()
+        assert res.counts.sum(axis=1).tolist() == inst.counts.tolist()
+        assert [len(loads) for loads in res.loads] == inst.machines.tolist()
+        for j in range(2):
+            assert res.loads[j].sum() == pytest.approx((res.counts * inst.etc)[:, j].sum())
+        longest = max(loads.max() for loads in res.loads)
+        assert res.makespan >= longest
+        assert res.schedule.makespan == pytest.approx(res.makespan)
+        busy = (res.counts * inst.etc * inst.apc).sum()
+        idle = (inst.machines * res.makespan - [loads.sum() for loads in res.loads]) * [12, 20]
+        assert res.energy == pytest.approx(busy + idle.sum())
+        assert res.energy <= 420.0 * res.makespan * (1 + 1e-9)
+        assert res.profit_rate == res.value == pytest.approx(res.profit / res.makespan)
+        metrics = res.metrics()
+        assert metrics["power"] == pytest.approx(res.energy / res.makespan)
+        assert metrics["machines_used"] <= 5
+        assert res.cut_gap <= res.gap
+
+
+def test_schedule_stays_compressed_and_expands():
+    inst = small()
+    schedule = bags.solve(inst, "ttb").schedule
+    frame = schedule.to_frame()
+    assert list(frame) == ["task_type", "machine_type", "machine", "count", "start", "end"]
+    assert len(frame) <= 15
+    assert frame["count"].sum() == 77
+    single = schedule.expand()
+    assert list(single) == ["task", "task_type", "machine_type", "machine", "start", "end"]
+    assert len(single) == 77
+    assert single.task.tolist() == list(range(77))
+    assert np.bincount(single.task_type).tolist() == [40, 30, 7]
+    length = inst.etc[single.task_type, single.machine_type]
+    assert np.allclose(single.end - single.start, length)
+    for _, tasks in single.groupby(["machine_type", "machine"]):
+        tasks = tasks.sort_values("start")
+        assert (tasks.start.to_numpy()[1:] >= tasks.end.to_numpy()[:-1] - 1e-9).all()
+    with pytest.raises(cs.InvalidInstance, match="limit = 10"):
+        schedule.expand(limit=10)
+
+
+def test_a_billion_tasks():
+    inst = cs.workloads.bags_random(1, seed=3, tasks_per_type=33_333_334)
+    for name in bags.ALGORITHMS:
+        res = bags.solve(inst, name)
+        res.schedule.validate()
+        assert res.counts.sum() == 1_000_000_020
+        assert len(res.schedule) <= 360 * 30
+    assert res.algorithm == "min-makespan"
+    assert bags.solve(inst, "ttb-exact").gap < 1e-6
+    with pytest.raises(cs.InvalidInstance, match="limit"):
+        res.schedule.expand()
+
+
+def test_validate_finds_changes():
+    inst = small()
+    schedule = bags.solve(inst, "ttb").schedule
+    columns = ["task_type", "machine_type", "machine", "count", "start", "end"]
+
+    def changed(**changes):
+        parts = {name: np.array(getattr(schedule, name)) for name in columns}
+        for name, (row, value) in changes.items():
+            parts[name][row] = value
+        return bags.Schedule(inst, **parts)
+
+    changed().validate()
+    for changes, text in (
+        ({"count": (0, 0)}, "row 0: count = 0"),
+        ({"count": (0, schedule.count[0] + 1)}, "row 0: lasts"),
+        ({"task_type": (0, 9)}, "row 0: task_type = 9"),
+        ({"machine": (1, 7)}, "row 1: machine = 7"),
+        ({"start": (0, np.nan)}, "row 0: runs from nan"),
+    ):
+        with pytest.raises(cs.InvalidSchedule, match=text):
+            changed(**changes).validate()
+    with pytest.raises(cs.InvalidSchedule, match="not scheduled"):
+        bags.Schedule(inst, *(getattr(schedule, name)[1:] for name in columns)).validate()
+    with pytest.raises(cs.InvalidInstance, match="lengths"):
+        bags.Schedule(inst, [0, 1], [0], [0], [1], [0.0], [1.0])
+
+
+def test_schedules_of_ones_own(own_algorithm):
+    inst = small()
+
+    def first_machines(instance, *, seed):
+        counts = np.zeros(instance.etc.shape, dtype=int)
+        counts[:, 0] = instance.counts
+        return bags.local_assignment(instance, counts).schedule
+
+    own_algorithm("bags", "first-machines", first_machines)
+    res = bags.solve(inst, "first-machines")
+    same = bags.local_assignment(inst, res.counts)
+    assert res.counts[:, 0].tolist() == [40, 30, 7]
+    assert res.value == pytest.approx(same.value)
+    assert [loads.tolist() for loads in res.loads] == [loads.tolist() for loads in same.loads]
+
+
+def test_bounds_agree_and_are_ordered():
+    for seed in range(5):
+        inst = cs.workloads.bags_random(2, seed=seed)
+        bound = bags.bound(inst)
+        assert bound.method == "profit-rate"
+        assert bags.bound(inst, method="glpk").value == pytest.approx(bound.value, rel=1e-8)
+        assert bags.bound(inst, "profit-rate-cut").value <= bound.value * (1 + 1e-12)
+    with pytest.raises(cs.InvalidInstance, match="method"):
+        bags.bound(inst, method="x")
+    assert relative_gap(-1.0, Bound(0.0, "x"), True) == np.inf
+
+
+def test_options_are_checked():
+    inst = small()
+    for eps in (0, 1e-9, 2, np.nan, "x"):
+        with pytest.raises(cs.InvalidInstance, match="eps"):
+            bags.solve(inst, "ttb", eps=eps)
+    with pytest.raises(cs.InvalidInstance, match="time_limit"):
+        bags.solve(inst, "ttb-best", time_limit=-1)
+    with pytest.raises(TypeError, match="options: eps"):
+        bags.solve(inst, "ttb", epsilon=0.1)
+    with pytest.raises(ValueError, match="ttb-best"):
+        bags.solve(inst, "ttbbest")
+    assert bags.DEFAULT_EPS <= 0.1
+    stopped = bags.solve(cs.workloads.bags_random(20, seed=1), "ttb-best", time_limit=0)
+    assert stopped.status == "time_limit"
+
+
+# --- workloads, command line, pictures ------------------------------------------------------
+
+
+def test_workload():
+    inst = cs.workloads.bags_random(3, seed=5)
+    assert inst == cs.workloads.bags_random(3, seed=5)
+    assert inst != cs.workloads.bags_random(3, seed=6)
+    assert (inst.tasks, inst.machines.sum()) == (450, 360)
+    assert inst.gamma == pytest.approx(1.2)
+    assert 0 < inst.etc.min() <= inst.etc.max() <= 1
+    for bad in (0, -1, 1.5, "x"):
+        with pytest.raises(cs.InvalidInstance, match="q = "):
+            cs.workloads.bags_random(bad)
+
+
+def test_command_line(tmp_path, capsys):
+    folder, plan = str(tmp_path / "bag"), str(tmp_path / "plan.json")
+    small().write(folder)
+    price = ["--gamma", "1.4"]
+    assert main(["solve", "bags", folder, *price, "--algorithm", "ttb", "-o", plan]) == 0
+    written = json.loads((tmp_path / "plan.json").read_text())
+    assert written["value"] == pytest.approx(bags.solve(small(), "ttb").value)
+    assert main(["validate", "bags", folder, plan, *price]) == 0
+    assert "valid:" in capsys.readouterr().out
+    assert main(["validate", "bags", folder, plan, "--gamma", "1.5"]) == 2
+    assert "states profit rate" in capsys.readouterr().err
+    table = str(tmp_path / "table.csv")
+    assert main(["compare", "bags", folder, "--gamma", "1.1,1.4", "-o", table]) == 0
+    assert main(["bound", "bags", folder, "--price", "150000", "--energy-cost", "1.5"]) == 0
+    assert "profit rate at most" in capsys.readouterr().out
+    assert main(["solve", "bags", folder, "--algorithm", "ttb"]) == 2
+    assert "price and gamma are both missing" in capsys.readouterr().err
+    out = str(tmp_path / "random.json")
+    assert main(["generate", "bags_random", "--option", "q=2", "--seed", "1", "-o", out]) == 0
+    assert main(["solve", "bags", out, "--algorithm", "tms"]) == 0
+
+
+def test_command_line_warns_in_one_line(tmp_path):
+    small().write(tmp_path / "bag")
+    command = ["solve", "bags", tmp_path / "bag", "--gamma", "0.5", "--algorithm", "min-energy"]
+    done = subprocess.run(
+        [sys.executable, "-m", "cosched", *command], capture_output=True, text=True, check=True
+    )
+    assert done.stderr.startswith("cosched: warning: price = 34950 does not pay")
+    assert done.stderr.count("\n") == 1
+
+
+def test_pictures():
+    import matplotlib.pyplot as plt
+
+    inst = small()
+    results = [bags.solve(inst, name) for name in ("ttb", "tms")]
+    _, mine = plt.subplots()
+    ax = cs.plot.energy_front(inst, results, ax=mine)
+    assert ax is mine
+    drawn = [line.get_xydata().tolist() for line in ax.lines]
+    assert [[results[0].makespan, results[0].energy]] in drawn
+    assert {"ttb", "tms"} <= {text.get_text() for text in ax.get_legend().get_texts()}
+    gantt = cs.plot.gantt(results[0].schedule)
+    assert [label.get_text() for label in gantt.get_yticklabels()] == list(inst.machine_names)

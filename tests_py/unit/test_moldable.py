@@ -1,0 +1,539 @@
+"""The moldable family from Python: brute force, guarantees, worst cases, files."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from support import moldable_optima, random_times
+
+MOLDABLE = cs.moldable
+NEED_MONOTONE = ("dual-approximation", "list-shelf", "list-lptf", "list-saf")
+COUNTEREXAMPLE = [
+    [1.01, 0.51, 0.40, 0.38],
+    [0.51] * 4,
+    [0.76] * 4,
+    [1.51, 1.51 / 2, 1.51 / 3, 1.51 / 4],
+]
+
+
+def small(seed, n=4, m=3, releases=False):
+    random = np.random.default_rng(seed)
+    times = random_times(random, n, m)
+    release = random.uniform(0, 15, n) * random.integers(0, 2, n) if releases else None
+    return MOLDABLE.Instance(times, random.integers(0, 9, n), release)
+
+
+# --- guarantees -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("releases", [False, True])
+def test_against_brute_force(seed, releases):
+    inst = small(seed, 3 + seed % 2, 2 + seed % 3, releases)
+    makespan, minsum = moldable_optima(inst.times, inst.weights, inst.release)
+    for name in ("dual-approximation", "area", "longest"):
+        assert float(MOLDABLE.bound(inst, name)) <= makespan * (1 + 1e-9)
+    for refine in (1, 7):
+        assert float(MOLDABLE.bound(inst, "minsum", refine=refine)) <= minsum * (1 + 1e-9)
+    for name in MOLDABLE.ALGORITHMS:
+        res = MOLDABLE.solve(inst, name, seed=seed)
+        res.schedule.validate()
+        assert res.makespan >= makespan * (1 - 1e-9)
+        assert res.weighted_completion >= minsum * (1 - 1e-9)
+        assert res.gap >= 0
+        assert res.minsum_gap >= 0
+        assert res.minsum_bound.method == "minsum"
+        assert res.value == res.makespan == res.schedule.makespan
+        assert (res.start >= inst.release).all()
+        if res.ratio is not None:
+            assert res.makespan <= res.ratio * makespan * (1 + 1e-9)
+    assert res.ratio is None
+    res = MOLDABLE.dual_approximation(inst, tolerance=0.1)
+    assert res.ratio == pytest.approx((2 if inst.has_releases else 1) * 1.65)
+
+
+def test_the_counterexample_is_solved_within_three_halves():
+    inst = MOLDABLE.Instance(COUNTEREXAMPLE, [1] * 4)
+    optimum, _ = moldable_optima(inst.times, inst.weights)
+    res = MOLDABLE.solve(inst, "dual-approximation", tolerance=1e-6)
+    assert res.makespan <= 1.5 * (1 + 1e-6) * optimum
+    assert float(res.bound) <= optimum
+    assert res.bound.method == "dual-approximation"
+
+
+def test_a_smaller_tolerance_gives_no_worse_bound():
+    inst = cs.workloads.moldable("mixed", 60, 40, seed=3)
+    bounds = [
+        float(MOLDABLE.bound(inst, "dual-approximation", tolerance=t)) for t in (0.3, 0.01, 1e-6)
+    ]
+    assert bounds[0] <= bounds[1] * (1 + 1e-9) <= bounds[2] * (1 + 2e-9)
+    assert float(MOLDABLE.bound(inst)) == bounds[1]
+
+
+@pytest.mark.parametrize("kind", ["weakly", "highly", "mixed", "cirne"])
+def test_demt_best_is_never_worse_than_demt(kind):
+    inst = cs.workloads.moldable(kind, 60, 50, seed=1)
+    demt, best = MOLDABLE.solve(inst, "demt"), MOLDABLE.solve(inst, "demt-best")
+    assert best.makespan <= demt.makespan
+    assert best.weighted_completion <= demt.weighted_completion
+    front = best.pareto_front
+    assert (np.diff(front[:, 0]) > 0).all()
+    assert (np.diff(front[:, 1]) < 0).all()
+    assert [best.makespan, best.weighted_completion] in [
+        [pytest.approx(x), pytest.approx(y)] for x, y in front
+    ]
+    assert demt.pareto_front is None
+    limited = MOLDABLE.demt_best(inst, time_limit=0)
+    assert limited.status == "time_limit"
+    limited.schedule.validate()
+
+
+def test_the_minsum_bound_by_hand():
+    # Two jobs of 4 s of work each, linear, on 2 processors; 2C = 8. Intervals (0,2], (2,4], ...
+    inst = MOLDABLE.Instance([[4.0, 2.0], [4.0, 2.0]], [1, 1])
+    # One job ends by 2 at the earliest possible time, 2; the other may end from 2 on.
+    assert float(MOLDABLE.bound(inst, "minsum", grid=[2, 4])) == pytest.approx(4)
+    # Of the second job, half its area fits into (2, 3], the rest into (3, 4].
+    assert float(MOLDABLE.bound(inst, "minsum", grid=[0, 2, 3, 4])) == pytest.approx(2 + 2.5)
+    assert float(MOLDABLE.bound(inst, "minsum", grid=[2, 4], tight=False)) == pytest.approx(2)
+    assert float(MOLDABLE.bound(inst, "minsum", refine=200)) == pytest.approx(5, rel=0.01)
+    with pytest.raises(cs.InvalidInstance, match="3003 intervals"):
+        MOLDABLE.bound(inst, "minsum", refine=1001)
+    with pytest.raises(cs.InvalidInstance, match="intervals"):
+        MOLDABLE.bound(inst, "minsum", grid=np.arange(1, 3000))
+
+
+def test_finer_grids_raise_the_minsum_bound():
+    inst = cs.workloads.moldable("highly", 50, 30, seed=2)
+    grid = MOLDABLE.default_grid(inst)
+    assert grid[-1] == 2 * grid[-2] == 4 * grid[-3]
+    fine = np.sort(np.concatenate([grid, (grid[1:] + grid[:-1]) / 2]))
+    values = [float(MOLDABLE.bound(inst, "minsum", refine=2**k)) for k in range(5)]
+    assert values == sorted(values)
+    assert values[-1] > 1.2 * values[0]
+    assert values[0] == float(MOLDABLE.bound(inst, "minsum", grid=grid))
+    assert float(MOLDABLE.bound(inst, "minsum", grid=fine)) >= values[0]
+    paper = float(MOLDABLE.bound(inst, "minsum", tight=False))
+    assert paper <= values[0]
+
+
+@pytest.mark.parametrize("grid", [[], [0], [1, 1], [2, 1], [-1, 2], [1, np.inf], [[1, 2]], "x"])
+def test_bad_grids(grid):
+    with pytest.raises(cs.InvalidInstance, match="grid"):
+        MOLDABLE.bound(small(0), "minsum", grid=grid)
+
+
+def test_minsum_bound_equals_an_independent_lp():
+    from scipy.optimize import linprog
+
+    inst = cs.workloads.moldable("mixed", 12, 6, seed=4)
+    ends = MOLDABLE.default_grid(inst)
+    n, width = inst.jobs, len(ends) + 1  # the last interval has no end
+    q = np.arange(1, inst.machines + 1)
+    begins = np.concatenate([[0], ends])
+    area = np.zeros((n, width))
+    for i in range(n):
+        for j, end in enumerate(ends):
+            fits = inst.times[i] <= end
+            area[i, j] = (q * inst.times[i])[fits].min() if fits.any() else np.nan
+    cost = inst.weights[:, None] * np.maximum(begins, inst.times.min(axis=1)[:, None])
+    surface = [
+        np.where(np.arange(width) <= j, np.nan_to_num(area), 0).ravel() for j in range(width - 1)
+    ]
+    parts = np.kron(np.eye(n), -np.ones(width))
+    possible = [(0, 0 if np.isnan(a) else None) for a in area.ravel()]
+    found = linprog(
+        cost.ravel(),
+        A_ub=np.vstack([surface, parts]),
+        b_ub=np.concatenate([inst.machines * ends, -np.ones(n)]),
+        bounds=possible,
+    )
+    assert float(MOLDABLE.bound(inst, "minsum")) == pytest.approx(found.fun, rel=1e-8)
+
+
+# --- release dates --------------------------------------------------------------------------
+
+
+def test_by_batches():
+    inst = MOLDABLE.Instance([[2.0], [2.0], [2.0]], [1, 1, 1], release=[10, 0, 1])
+    for name in MOLDABLE.ALGORITHMS:
+        assert MOLDABLE.solve(inst, name).start.tolist() == [10, 0, 2]
+    assert float(MOLDABLE.bound(inst)) == 12
+    res = MOLDABLE.online(inst, "list-saf", seed=3)
+    assert (res.algorithm, res.seed, res.start.tolist()) == ("list-saf on-line", 3, [10, 0, 2])
+    assert MOLDABLE.online(inst, "dual-approximation").ratio == pytest.approx(3.03)
+    with pytest.raises(ValueError, match="near"):
+        MOLDABLE.online(inst, "list-sav")
+    with pytest.raises(TypeError, match="tolerance"):
+        MOLDABLE.online(inst, "list-saf", bolerance=3)
+
+
+def test_ones_own_algorithm_goes_on_line(own_algorithm):
+    sizes = []
+
+    def one_by_one(instance, *, seed):
+        sizes.append(instance.jobs)
+        assert not instance.has_releases
+        return MOLDABLE.gang(instance).schedule
+
+    own_algorithm("moldable", "one-by-one", one_by_one)
+    inst = small(3, 5, 3, releases=True)
+    res = MOLDABLE.online(inst, "one-by-one")
+    res.schedule.validate()
+    assert sum(sizes) == 5
+    assert len(sizes) > 1
+
+
+def test_a_time_limit_is_for_all_batches_together():
+    random = np.random.default_rng(0)
+    times = random_times(random, 30, 4)
+    inst = MOLDABLE.Instance(times, np.ones(30), release=np.arange(30) * 100.0)
+    res = MOLDABLE.solve(inst, "demt-best", time_limit=0.0)
+    assert res.status == "time_limit"
+    res.schedule.validate()
+
+
+# --- instances ------------------------------------------------------------------------------
+
+
+def test_profiles_go_on_with_their_last_time():
+    inst = MOLDABLE.Instance([[4, 2], [3, 1]], [1, 2], machines=5)
+    assert [inst.time(0, q) for q in range(1, 6)] == [4, 2, 2, 2, 2]
+    res = MOLDABLE.solve(inst, "gang")
+    assert res.procs.tolist() == [5, 5]
+    assert inst.times.shape == (2, 2)
+    narrow = MOLDABLE.Instance([[4, 2, 1]], [1], machines=2)
+    assert narrow.times.tolist() == [[4, 2]]
+    with pytest.raises(cs.InvalidInstance, match="expected a job"):
+        narrow.time(0, 3)
+
+
+def test_downey_is_the_published_formula():
+    def speedup(n, A, sigma):
+        if sigma <= 1:
+            if n <= A:
+                return A * n / (A + sigma * (n - 1) / 2)
+            if n <= 2 * A - 1:
+                return A * n / (sigma * (A - 0.5) + n * (1 - sigma / 2))
+            return A
+        if n <= A + A * sigma - sigma:
+            return n * A * (sigma + 1) / (sigma * (n + A - 1) + A)
+        return A
+
+    A, sigma = np.array([1, 6.5, 20, 3, 40.0]), np.array([0, 0.4, 1, 1.5, 7])
+    inst = MOLDABLE.Instance.from_downey([10.0] * 5, A, sigma, [1] * 5, 60)
+    expected = [
+        [10 / speedup(q, a, s) for q in range(1, 61)] for a, s in zip(A, sigma, strict=True)
+    ]
+    assert np.allclose(inst.times, expected, rtol=1e-14)
+    assert inst.monotone
+    table = MOLDABLE.Instance(inst.times, inst.weights)
+    for name in MOLDABLE.ALGORITHMS:
+        assert MOLDABLE.solve(inst, name).value == MOLDABLE.solve(table, name).value
+
+
+def test_a_hundred_thousand_jobs_on_ten_thousand_processors():
+    inst = cs.workloads.moldable("cirne-berman", 100_000, 10_000, seed=1)
+    res = MOLDABLE.solve(inst, "demt")
+    res.schedule.validate()
+    assert res.gap < 0.5
+    assert 0 < res.minsum_gap < 2
+    with pytest.raises(cs.InvalidInstance, match="formulas"):
+        _ = inst.times
+    with pytest.raises(cs.InvalidInstance, match="processors in all"):
+        MOLDABLE.solve(inst, "gang")
+
+
+def test_who_needs_monotone_profiles():
+    rising = MOLDABLE.Instance([[3.0, 4.0], [2.0, 1.5]], [1, 1])
+    superlinear = MOLDABLE.Instance([[3.0, 1.0], [2.0, 1.5]], [1, 1])
+    for inst, text in ((rising, r"times\[0, 1\] = 4"), (superlinear, r"times\[0, 1\] = 1 .*super")):
+        assert not inst.monotone
+        for name in NEED_MONOTONE:
+            with pytest.raises(cs.InvalidInstance, match=text):
+                MOLDABLE.solve(inst, name)
+        with pytest.raises(cs.InvalidInstance, match=text):
+            MOLDABLE.bound(inst)
+        makespan, minsum = moldable_optima(inst.times, inst.weights)
+        for name in set(MOLDABLE.ALGORITHMS) - set(NEED_MONOTONE):
+            res = MOLDABLE.solve(inst, name)
+            res.schedule.validate()
+            assert float(res.bound) <= makespan <= res.makespan
+            assert float(res.minsum_bound) <= minsum <= res.weighted_completion
+        table = MOLDABLE.compare(inst).set_index("algorithm")
+        assert (table.loc[list(NEED_MONOTONE), "status"] == "not_applicable").all()
+    linear = MOLDABLE.Instance([6 / np.arange(1, 50)], [1])
+    assert linear.monotone  # up to rounding
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (([], []), "times"),
+        (([[1, 2], [3]], [1, 1]), "rows"),
+        (([[1, -2]], [1]), r"times\[0, 1\] = -2"),
+        (([[1, np.nan]], [1]), r"times\[0, 1\]"),
+        (([[1, 2]], [1, 2]), "weights has 2 entries for 1"),
+        (([[1, 2]], [-1]), r"weights\[0\] = -1"),
+        (([[1, 2]], [np.inf]), r"weights\[0\]"),
+        (([[1, 2]], ["a"]), "weights"),
+        (([[1, 2]], [1], [-1]), r"release\[0\] = -1"),
+        (([[1, 2]], [1], [1, 2]), "release has 2"),
+        (([[1e308]], [1e9]), "overflow"),
+    ],
+)
+def test_refusals(arguments, text):
+    with pytest.raises(cs.InvalidInstance, match=text):
+        MOLDABLE.Instance(*arguments)
+
+
+def test_more_refusals():
+    for machines in (0, -1, 1.5, "2", 2**40):
+        with pytest.raises(cs.InvalidInstance, match="machines"):
+            MOLDABLE.Instance([[1.0]], [1], machines=machines)
+    for given, text in (
+        (([1], [0.5], [0], [1], 4), r"A\[0\] = 0.5"),
+        (([1], [2], [-1], [1], 4), "sigma"),
+        (([0], [2], [1], [1], 4), "t1"),
+        (([1, 2], [2], [1], [1], 4), "A has 1 entries, t1 has 2"),
+        (([1], [2], [1], [1], 0), "machines"),
+        (([], [], [], [], 4), "no jobs"),
+    ):
+        with pytest.raises(cs.InvalidInstance, match=text):
+            MOLDABLE.Instance.from_downey(*given)
+    inst = small(1)
+    for name, options, text in (
+        ("dual-approximation", {"tolerance": 0}, "tolerance"),
+        ("list-saf", {"tolerance": float("nan")}, "tolerance"),
+        ("demt", {"compaction": "best"}, "compaction = 'best'"),
+        ("demt", {"local_order": 3}, "local_order"),
+        ("demt", {"shuffles": -1}, "shuffles"),
+        ("demt", {"horizon": 0.0}, "horizon"),
+        ("demt-best", {"work": -1}, "work"),
+        ("demt-best", {"time_limit": -1}, "time_limit"),
+    ):
+        with pytest.raises(cs.InvalidInstance, match=text):
+            MOLDABLE.solve(inst, name, **options)
+    with pytest.raises(cs.InvalidInstance, match="refine"):
+        MOLDABLE.bound(inst, "minsum", refine=0)
+    with pytest.raises(cs.InvalidInstance, match="job 9"):
+        inst.select([9])
+
+
+def test_instances_are_values():
+    inst = MOLDABLE.Instance(
+        [[4.0, 3.0], [2.0, 1.0]],
+        [1, 2],
+        [0, 3],
+        machines=3,
+        names=["a", "b"],
+        origin=[[0, 1], [0, 0]],
+    )
+    formulas = MOLDABLE.Instance.from_downey([1], [2], [3], [4], 5, release=[6], names=["x"])
+    for each in (inst, formulas):
+        copy = pickle.loads(pickle.dumps(each))
+        assert copy == each
+        assert repr(copy) == repr(each)
+    assert inst != formulas
+    assert inst.origin.tolist() == [[0, 1, 2], [0, 0, 2]]
+    assert formulas.origin is None
+    with pytest.raises(AttributeError):
+        inst.machines = 4
+    with pytest.raises(ValueError, match="read-only"):
+        inst.weights[0] = 3
+    part = inst.select([1])
+    assert (part.names, part.release.tolist(), part.times.tolist()) == (("b",), [0], [[2, 1]])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e12, 1e280])
+def test_scale_does_not_matter(scale):
+    inst = small(5, 6, 4)
+    scaled = MOLDABLE.Instance(inst.times * scale, inst.weights)
+    for name in MOLDABLE.ALGORITHMS:
+        one, other = MOLDABLE.solve(inst, name), MOLDABLE.solve(scaled, name)
+        assert other.value == pytest.approx(one.value * scale, rel=1e-6), name
+        assert float(other.minsum_bound) == pytest.approx(float(one.minsum_bound) * scale, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", MOLDABLE.ALGORITHMS)
+def test_smallest_instances(name):
+    for times, weights in (
+        ([[3.0]], [1]),
+        ([[3.0, 2.0]], [0]),
+        ([[3.0], [4.0]], [1, 0]),
+        ([[3.0, 2.0]] * 2, [0, 0]),
+    ):
+        inst = MOLDABLE.Instance(times, weights)
+        res = MOLDABLE.solve(inst, name)
+        res.schedule.validate()
+        assert res.minsum_gap >= 0
+
+
+def test_each_compaction_is_no_worse():
+    inst = cs.workloads.moldable("highly", 80, 40, seed=7)
+    values = [
+        MOLDABLE.demt(inst, compaction=step).weighted_completion
+        for step in ("none", "early", "list", "shuffle")
+    ]
+    assert values == sorted(values, reverse=True)
+
+
+# --- files and command line -----------------------------------------------------------------
+
+
+def test_json(tmp_path):
+    path = tmp_path / "jobs.json"
+    jobs = [
+        {"id": "a", "processingTimes": [4, 2.5, 2]},
+        {"processingTimes": [3], "weight": 5, "release": 1.5},
+    ]
+    path.write_text(json.dumps({"machines": 4, "jobs": jobs}))
+    inst = MOLDABLE.Instance.read(path)
+    assert inst.times.tolist() == [[4, 2.5, 2], [3, 3, 3]]
+    assert (inst.machines, inst.names) == (4, ("a", "job 1"))
+    assert (inst.weights.tolist(), inst.release.tolist()) == ([1, 5], [0, 1.5])
+    assert MOLDABLE.Instance.read(path, machines=2).machines == 2
+    inst.write(path)
+    assert MOLDABLE.Instance.read(path) == inst
+    formulas = cs.workloads.moldable("cirne", 4, 1000, seed=1)
+    formulas.write(path)
+    assert MOLDABLE.Instance.read(path) == formulas
+    path.write_text(json.dumps({"times": [[3, 2]], "weights": [4], "names": ["z"]}))
+    assert MOLDABLE.Instance.read(path).weights.tolist() == [4]
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ([], "expected an object"),
+        ({"jobs": []}, "at least one"),
+        ({"jobs": [3]}, r"jobs\[0\]"),
+        ({"jobs": [{"id": 1}]}, "processingTimes"),
+        ({"jobs": [{"processingTimes": []}]}, r"jobs\[0\].processingTimes"),
+        ({"jobs": [{"processingTimes": ["x"]}]}, r"jobs\[0\].processingTimes"),
+        ({"jobs": [{"processingTimes": [1], "weight": "x"}]}, r"jobs\[0\].weight"),
+        ({"jobs": [{"processingTimes": [1], "release": -1}]}, r"release\[0\]"),
+        ({"machines": 0, "jobs": [{"processingTimes": [1]}]}, "machines = 0"),
+        ({"jobs": [{"id": 1, "processingTimes": [1]}] * 2}, "twice"),
+        ({"jobs": [{"downey": {"t1": 1, "A": 1, "sigma": 0}}]}, "machines is missing"),
+        ({"machines": 2, "jobs": [{"downey": {"t1": 1}}]}, r"jobs\[0\].downey"),
+        ({"times": [[1]], "names": 3}, "names"),
+    ],
+)
+def test_bad_json(tmp_path, data, text):
+    path = tmp_path / "jobs.json"
+    path.write_text(json.dumps(data))
+    with pytest.raises(cs.InvalidInstance, match=text) as caught:
+        MOLDABLE.Instance.read(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_csv(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("task,weight,release,1,2,4\na,2,0,8,4,2\nb,1,7.5,3,3,3\n")
+    inst = MOLDABLE.Instance.read(path, machines=6)
+    assert inst.times.tolist() == [[8, 4, pytest.approx(8 / 3), 2], [3, 3, 3, 3]]
+    assert inst.weights.tolist() == [2, 1]
+    assert inst.release.tolist() == [0, 7.5]
+    assert any("as fast as on 4" in note for note in inst.notes)
+    longer = MOLDABLE.Instance.read(path, machines=6, extrapolate=True)
+    assert longer.times.shape == (2, 6)
+    inst = MOLDABLE.Instance([[8.0, 4.0], [3.0, 3.0]], [2, 1], [0, 7.5], names=["a", "b"])
+    inst.write(path)
+    assert path.read_text().startswith("task,weight,release,1,2\n")
+    assert MOLDABLE.Instance.read(path) == inst
+    path.write_text("task,1,2\na,8,4\n")
+    assert MOLDABLE.Instance.read(path).weights.tolist() == [1]
+    path.write_text("task,processors,seconds\na,1,8\na,2,4\n")
+    assert MOLDABLE.Instance.read(path).times.tolist() == [[8, 4]]
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("task,weight,1\na,-1,3\n", "line 2, column 'weight': '-1'"),
+        ("task,weight,1\na,,3\n", "line 2, column 'weight': empty"),
+        ("task,weight,release,1\na,1,x,3\n", "line 2, column 'release'"),
+        ("task,weight,1\na,1,0\n", "line 2, column '1'"),
+        ("task,weight\na,1\n", "line 1"),
+        ("task,weight,1\na,1,2\na,1,2\n", "line 3: task 'a' is there twice"),
+        ("weight,task,1\n1,a,2\n", "line 1"),
+    ],
+)
+def test_bad_csv(tmp_path, text, where):
+    path = tmp_path / "jobs.csv"
+    path.write_text(text)
+    with pytest.raises(cs.InvalidInstance, match=where):
+        MOLDABLE.Instance.read(path)
+
+
+def test_command_line(tmp_path, capsys):
+    jobs, plan, table = (str(tmp_path / name) for name in ("jobs.json", "plan.json", "table.csv"))
+    assert main(["generate", "moldable", "--option", "kind=mixed", "--option", "n=9",
+                 "--option", "m=6", "--seed", "3", "-o", jobs]) == 0  # fmt: skip
+    assert main(["solve", "moldable", jobs, "--algorithm", "demt-best", "-o", plan]) == 0
+    assert main(["validate", "moldable", jobs, plan]) == 0
+    assert main(["bound", "moldable", jobs, "--bound", "minsum", "--option", "refine=4"]) == 0
+    capsys.readouterr()
+    assert main(["compare", "moldable", jobs, "--machines", "3,6", "--algorithms", "demt",
+                 "list-saf", "-o", table]) == 0  # fmt: skip
+    lines = (tmp_path / "table.csv").read_text().splitlines()
+    assert len(lines) == 5
+    assert "weighted_completion" in lines[0]
+    assert "minsum_gap" in lines[0]
+    capsys.readouterr()
+    assert main(["solve", "moldable", jobs, "--machines", "0", "--algorithm", "demt"]) == 2
+    assert "machines = 0" in capsys.readouterr().err
+
+
+def test_pictures():
+    inst = cs.workloads.moldable("mixed", 20, 10, seed=1)
+    best = MOLDABLE.solve(inst, "demt-best", work=20_000)
+    ax = cs.plot.pareto(best, others={"demt": MOLDABLE.solve(inst, "demt")})
+    assert ax.get_xlabel() == "makespan (s)"
+    assert len(ax.get_legend().get_texts()) == 4
+    with pytest.raises(cs.InvalidInstance, match="Pareto"):
+        cs.plot.pareto(MOLDABLE.solve(inst, "demt"))
+    assert cs.plot.gantt(best.schedule) is not None
+
+
+# --- workloads ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["weakly-parallel", "highly-parallel", "mixed", "cirne-berman"])
+def test_workloads(kind):
+    inst = cs.workloads.moldable(kind, 300, 20, seed=1)
+    assert inst == cs.workloads.moldable(kind, 300, 20, seed=1)
+    assert inst != cs.workloads.moldable(kind, 300, 20, seed=2)
+    assert inst.monotone
+    assert 1 <= inst.weights.min() < 2
+    assert 9 < inst.weights.max() <= 10
+    speedup = inst.times[:, 0] / inst.times[:, -1]
+    if kind == "weakly-parallel":
+        assert speedup.mean() < 2.5
+    if kind == "highly-parallel":
+        assert speedup.mean() > 10
+    if kind == "mixed":
+        assert 0.6 < (inst.times[:, 0] < 3).mean() < 0.85
+    else:
+        assert inst.times[:, 0].min() >= 1
+        assert inst.times[:, 0].max() <= 10
+
+
+def test_bad_workloads():
+    for arguments in (
+        {"kind": "x"},
+        {"kind": ""},
+        {"kind": "m", "n": 0},
+        {"m": 0},
+        {"weights": (3, 1)},
+        {"sequential": (0, 1)},
+        {"small_share": 2},
+        {"seed": -1},
+    ):
+        with pytest.raises(cs.InvalidInstance):
+            cs.workloads.moldable(**arguments)

@@ -1,0 +1,446 @@
+"""Studies: plans, the state folder, the local engine. No row lost, none twice."""
+
+import json
+import os
+import re
+import signal
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import cosched as cs
+import toy_studies
+from cosched import experiments
+from cosched.errors import StudyError
+from cosched.experiments import engines
+from cosched.experiments.campaign import run_campaign, write_results
+from cosched.experiments.plan import make_plan
+from cosched.experiments.state import State
+from cosched.experiments.study import Study, data_path
+from cosched.experiments.worker import Context, execute
+from support import same_results, study_command, wait_for_rows
+
+TASKS = len(toy_studies.plan(False))
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    """The bytes of results.parquet of a run in one process, for each toy study."""
+    bytes_of = {}
+
+    def get(name: str) -> bytes:
+        if name not in bytes_of:
+            out = tmp_path_factory.mktemp("reference")
+            experiments.run(f"toy_studies:{name}", out=out, workers=0)
+            bytes_of[name] = (out / "results.parquet").read_bytes()
+        return bytes_of[name]
+
+    return get
+
+
+# --- plans ----------------------------------------------------------------------------------
+
+
+def planned(tasks):
+    study = Study(
+        name="x",
+        title="",
+        family="packs",
+        plan=lambda quick: tasks,
+        run=dict,
+        tables=dict,
+        figures=dict,
+    )
+    return make_plan(study, "x", False)
+
+
+def test_a_plan_is_known_by_its_tasks():
+    first = planned([{"a": 1, "b": [1.5, "x"]}, {"a": 2}])
+    assert first.digest == planned([{"b": (1.5, "x"), "a": 1}, {"a": 2}]).digest
+    assert first.tasks[0]["b"] == [1.5, "x"]
+    others = [
+        [{"a": 2}, {"a": 1, "b": [1.5, "x"]}],
+        [{"a": 1, "b": [1.5, "x"]}],
+        [{"a": 1}, {"a": 2}],
+    ]
+    assert len({first.digest, *(planned(other).digest for other in others)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("tasks", "part"),
+    [
+        ([], "no tasks"),
+        ([{"a": 1}, {"a": 2}, {"a": 1}], "tasks 0 and 2 are the same"),
+        ([{"task": 1}], "'task' is reserved"),
+        ([{"seconds_lp": 1}], "'seconds_lp' is reserved"),
+        ([{"a": np.int64(1)}], "not plain data"),
+        ([{"a": float("nan")}], "not plain data"),
+        ([{1: 1}], "texts as keys"),
+        ([3], "expected a dictionary"),
+    ],
+)
+def test_bad_plans(tasks, part):
+    with pytest.raises(StudyError, match=part):
+        planned(tasks)
+
+
+def test_studies_are_found():
+    assert list(experiments.STUDIES) == [study.name for study in experiments.STUDIES.values()]
+    assert experiments.find("toy_studies:TOY") is toy_studies.TOY
+    for name in (
+        "packs-fig25",
+        "toy_studies:NONE",
+        "no_such_module:TOY",
+        ":",
+        "toy_studies:NOT_A_STUDY",
+    ):
+        with pytest.raises(ValueError, match="study"):
+            experiments.find(name)
+    for name in ("all", "Toy", "a b", "../x", ""):
+        with pytest.raises(ValueError, match="study name"):
+            Study(name=name, title="", family="", plan=list, run=dict, tables=dict, figures=dict)
+
+
+def test_every_plan_of_the_package():
+    for name, study in experiments.STUDIES.items():
+        quick = make_plan(study, name, True)
+        assert quick == make_plan(study, name, True)
+        assert study.title
+        assert study.paper
+        if not study.missing(quick=False):
+            assert make_plan(study, name, False).digest != quick.digest
+
+
+# --- state ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def plan():
+    return make_plan(toy_studies.TOY, "toy_studies:TOY", True)
+
+
+@pytest.fixture
+def context():
+    return Context.here("toy_studies:TOY")
+
+
+def outcomes(context, plan):
+    return [execute(context, number, task) for number, task in enumerate(plan.tasks)]
+
+
+def opened(folder, plan, version="1", resume=False):
+    return State.open(folder / "state", plan, version, resume)
+
+
+def test_rows_survive_and_duplicates_change_nothing(tmp_path, plan, context):
+    made = outcomes(context, plan)
+    state = opened(tmp_path, plan)
+    state.add(made[:5])
+    state.flush()
+    state.add([made[4], made[3], made[6], made[6]])
+    state.close()
+    again = opened(tmp_path, plan, resume=True)
+    assert again.outcomes == {k: made[k] for k in (0, 1, 2, 3, 4, 6)}
+    assert again.pending() == [5, *range(7, len(plan.tasks))]
+    again.add(made)
+    again.close()
+    rows = [
+        row
+        for part in (tmp_path / "state").glob("*.parquet")
+        for row in pq.read_table(part).to_pylist()
+    ]
+    assert sorted(row["number"] for row in rows) == list(range(len(plan.tasks)))
+    assert {row["id"] for row in rows} == set(plan.ids)
+
+
+def test_a_result_replaces_an_error_but_not_the_other_way(tmp_path, plan, context):
+    good = execute(context, 0, plan.tasks[0])
+    bad = engines.error_outcome(0, "no luck")
+    state = opened(tmp_path, plan)
+    state.add([bad])
+    assert 0 in state.pending()
+    state.add([good, bad, engines.error_outcome(1, "none yet")])
+    state.close()
+    again = opened(tmp_path, plan, resume=True)
+    assert again.outcomes[0] == good
+    assert 0 not in again.pending()
+    assert 1 in again.pending()
+    again.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        ({}, "1 of 12 rows of toy_studies:TOY are there: add --resume"),
+        ({"resume": True, "version": "2"}, 'another version of cosched ("1", this is "2")'),
+        ({"resume": True, "quick": False}, "another value of --quick (true, this is false)"),
+        ({"resume": True, "study": "toy_studies:RAISES"}, "another study"),
+        ({"resume": True, "tasks": 3}, "another plan (12 tasks, this has 3)"),
+    ],
+)
+def test_a_state_of_something_else_is_refused(change, part, tmp_path, plan, context):
+    state = opened(tmp_path, plan)
+    state.add([execute(context, 0, plan.tasks[0])])
+    state.close()
+    before = (tmp_path / "state" / "study.json").read_text()
+    study = experiments.find(change.get("study", "toy_studies:TOY"))
+    other = make_plan(study, change.get("study", "toy_studies:TOY"), change.get("quick", True))
+    if "tasks" in change:
+        other = planned(list(plan.tasks[: change["tasks"]]))
+        other = type(other)(plan.study, plan.quick, other.tasks, other.ids, other.digest)
+    with pytest.raises(StudyError) as caught:
+        opened(tmp_path, other, change.get("version", "1"), change.get("resume", False))
+    assert part in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+    assert (tmp_path / "state" / "study.json").read_text() == before
+    opened(tmp_path, plan, resume=True).close()  # the refusal left no lock
+
+
+def test_a_state_without_rows_is_none(tmp_path, plan):
+    opened(tmp_path, plan).close()
+    opened(tmp_path, planned([{"other": 1}]), version="2").close()
+    with pytest.raises(StudyError, match="no such scheduler file"):
+        experiments.run("toy_studies:TOY", dask="nowhere.json", out=tmp_path / "out")
+    experiments.run("toy_studies:TOY", workers=0, quick=True, out=tmp_path / "out")
+
+
+def test_two_runs_in_one_folder(tmp_path, plan):
+    first = opened(tmp_path, plan)
+    with pytest.raises(StudyError, match="another run is at work"):
+        opened(tmp_path, plan, resume=True)
+    first.close()
+    opened(tmp_path, plan, resume=True).close()
+
+
+def test_what_is_damaged_runs_again(tmp_path, plan, context, capsys):
+    made = outcomes(context, plan)
+    state = opened(tmp_path, plan)
+    for chosen in (made[:4], made[4:8], made[8:]):
+        state.add(chosen)
+        state.flush()
+    state.close()
+    second = tmp_path / "state" / "part-000002.parquet"
+    second.write_bytes(second.read_bytes()[:100])
+    (tmp_path / "state" / ".part-000009-x.parquet").write_bytes(b"half")
+    again = opened(tmp_path, plan, resume=True)
+    assert again.pending() == [4, 5, 6, 7]
+    assert "part-000002.parquet: unreadable" in capsys.readouterr().err
+    assert not list((tmp_path / "state").glob(".part*"))
+    again.add(made)
+    again.close()
+    # The new part has a new name; the results are those of an undisturbed run.
+    assert len(list((tmp_path / "state").glob("part-*"))) == 4
+    (tmp_path / "state" / "study.json").write_text("{}")
+    with pytest.raises(StudyError, match="no state"):
+        opened(tmp_path, plan, resume=True)
+
+
+# --- results --------------------------------------------------------------------------------
+
+
+def test_results_and_timings_are_apart(tmp_path):
+    result = experiments.run("toy_studies:TOY", quick=True, out=tmp_path, workers=0)
+    rows = pd.read_parquet(tmp_path / "results.parquet")
+    assert list(rows.columns) == [
+        *("task", "draw", "algorithm", "options", "status"),
+        *("value", "count", "some", "only_b", "message"),
+    ]
+    assert rows.task.tolist() == list(range(12))
+    assert rows.dtypes.loc[["task", "draw", "count"]].tolist() == [np.dtype("int64")] * 3
+    assert rows["options"][0] == '{"half": true}'
+    assert rows.only_b[1] == "[1, 2.5]"
+    assert rows.value[0] == np.random.default_rng(0).normal()  # to the last bit
+    assert rows.some.isna().sum() == 3
+    assert np.isinf(rows.some).sum() == 9
+    timings = pd.read_parquet(tmp_path / "timings.parquet")
+    assert list(timings.columns) == ["task", "seconds", "seconds_inner"]
+    assert (timings.seconds_inner == 0.5).all()
+    assert set(result.frame) == set(rows) | set(timings)
+    assert (tmp_path / "tables" / "means.md").read_text().count("|") > 10
+    assert pd.read_csv(tmp_path / "tables" / "means.csv").paper.tolist() == [1.25, 10.0, 9.0]
+    assert (tmp_path / "figures" / "values.svg").read_text().startswith("<?xml")
+    assert (tmp_path / "figures" / "values.png").stat().st_size > 5000
+    assert not result.errors.size
+    assert not (tmp_path / "errors.txt").exists()
+
+
+def test_pictures_and_tables_are_repeatable(tmp_path):
+    for name in ("one", "two"):
+        experiments.run("toy_studies:TOY", quick=True, out=tmp_path / name, workers=0)
+    for path in ("results.parquet", "figures/values.svg", "figures/values.png", "tables/means.md"):
+        assert (tmp_path / "one" / path).read_bytes() == (tmp_path / "two" / path).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("answer", "part"), [(None, "no dictionary"), ({1: 2}, "texts"), ({"a": {2}}, "plain data")]
+)
+def test_rows_that_are_no_rows(answer, part, monkeypatch):
+    name = f"ANSWERS_{part.split()[0]}"  # a worker looks a study up once
+    study = toy_studies.toy(lambda task: answer)
+    monkeypatch.setattr(toy_studies, name, study, raising=False)
+    got = execute(Context(f"toy_studies:{name}", cs.__version__), 0, {"draw": 0})
+    assert got.status == "error"
+    assert part in json.loads(got.row)["message"]
+    assert "TypeError" in got.detail
+
+
+def test_missing_data_is_one_clear_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("COSCHED_DATA", str(tmp_path))
+    with pytest.raises(StudyError, match=r"needs pwa/nowhere.gz below .*: set COSCHED_DATA"):
+        experiments.run("toy_studies:NEEDS", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    experiments.run("toy_studies:NEEDS", quick=True, out=tmp_path / "out", workers=0)
+    with pytest.raises(StudyError, match="needs pwa/x below"):
+        data_path("pwa", "x")
+
+
+# --- the local engine -----------------------------------------------------------------------
+
+
+def test_any_number_of_workers_gives_the_same_bytes(tmp_path, reference):
+    experiments.run("toy_studies:TOY", out=tmp_path, workers=3)
+    assert same_results(tmp_path, reference("TOY"))
+
+
+def test_a_task_that_raises_is_a_row(tmp_path, reference):
+    result = experiments.run("toy_studies:RAISES", out=tmp_path, workers=2)
+    assert same_results(tmp_path, reference("RAISES"))
+    assert result.errors.message.tolist() == ["ValueError: this one raises"]
+    assert len(result.frame) == TASKS
+    assert "run_and_raise" in (tmp_path / "errors.txt").read_text()  # the traceback
+    good = pd.read_parquet(tmp_path / "results.parquet").drop(index=result.errors.index)
+    assert good.value.notna().all()
+
+
+def test_a_killed_worker_loses_nothing(tmp_path, reference, monkeypatch):
+    monkeypatch.setenv("TOY_MARK", str(tmp_path / "mark"))
+    monkeypatch.setenv("TOY_LOG", str(tmp_path / "log"))
+    result = experiments.run("toy_studies:DIES_ONCE", out=tmp_path / "out", workers=1)
+    assert (tmp_path / "mark").exists()
+    assert not len(result.errors)
+    assert same_results(tmp_path / "out", reference("TOY"))
+    runs = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
+    assert len({pid for pid, _ in runs}) == 2  # the worker was replaced
+    assert len(runs) == TASKS  # and nothing but the killed task ran again
+
+
+def test_a_task_that_kills_its_workers_is_a_row(tmp_path):
+    result = experiments.run("toy_studies:DIES", out=tmp_path, workers=2)
+    assert result.errors[["draw", "algorithm"]].values.tolist() == [[2, "b"]]
+    assert result.errors.message.iloc[0].startswith("WorkerDied: ")
+    assert (result.frame.status == "ok").sum() == TASKS - 1
+
+
+def test_a_duplicate_delivery_changes_nothing(tmp_path, plan, context):
+    def twice(context, tasks):
+        for batch in engines.in_process(context, tasks):
+            yield batch + batch
+            yield batch
+
+    for name, engine in (("once", engines.in_process), ("twice", twice)):
+        state = opened(tmp_path / name, plan)
+        run_campaign(plan, state, engine, context)
+        write_results(plan, state.outcomes, tmp_path / name)
+        state.close()
+    assert same_results(tmp_path / "twice", (tmp_path / "once" / "results.parquet").read_bytes())
+    parts = list((tmp_path / "twice" / "state").glob("part-*"))
+    assert sum(pq.read_metadata(part).num_rows for part in parts) == len(plan.tasks)
+
+
+def test_workers_that_cannot_run_the_study_say_so(tmp_path, plan):
+    for wrong, part in (
+        (Context("toy_studies:TOY", "0.0.1"), "a worker has cosched"),
+        (Context("toy_studies:NONE", cs.__version__), "does not know the study"),
+    ):
+        state = opened(tmp_path / part[:5], plan)
+        with pytest.raises(StudyError, match=part):
+            run_campaign(plan, state, partial(engines.local, workers=1), wrong)
+        state.close()
+
+
+def test_own_algorithms_go_to_the_workers(tmp_path, own_algorithm, monkeypatch):
+    from cosched.experiments import packs
+
+    share = 2
+
+    def mine(instance, *, seed):  # not importable: it goes by value
+        return cs.packs.make_pack(instance, [share] * instance.tasks)
+
+    own_algorithm("packs", "mine", mine)
+    study = experiments.STUDIES["packs-fig2-5"]
+    tasks = [task for task in study.plan(True) if task["algorithm"] in ("mine", packs._BOUND)]
+    assert len(tasks) == 2 * 8
+    context = Context.shipped("packs-fig2-5")
+    batches = engines.local(context, list(enumerate(tasks[:4])), workers=1)
+    got = {outcome.number: outcome for batch in batches for outcome in batch}
+    assert [got[number].status for number in range(4)] == ["ok"] * 4
+    values = {tasks[n]["algorithm"]: json.loads(got[n].row)["value"] for n in (0, 1)}
+    inst = cs.workloads.packs_ii(seed=0, max_tasks=2)
+    assert values["mine"] == cs.packs.solve(inst, "mine").value >= values[packs._BOUND]
+
+
+# --- interruptions --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slow_driver(tmp_path):
+    """A driver with rows in its state and many more to come, its output folder, its log."""
+    (tmp_path / "pace").write_text("0.2")
+    environment = {"TOY_SLEEP": str(tmp_path / "pace"), "TOY_LOG": str(tmp_path / "log")}
+    out = tmp_path / "out"
+    driver = study_command("toy_studies:TOY", "--workers", 2, "--out", out, **environment)
+    wait_for_rows(out, driver)
+    yield driver, out, tmp_path / "log"
+    if driver.poll() is None:
+        driver.kill()
+        driver.communicate()
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_leaves_a_state_that_resume_takes_up(end, slow_driver, reference):
+    driver, out, _ = slow_driver
+    if end == signal.SIGINT:
+        os.killpg(driver.pid, end)  # as a terminal does: to the driver and its workers
+    else:
+        os.kill(driver.pid, end)  # as a batch system does
+    _, errors = driver.communicate(timeout=60)
+    assert driver.returncode == 130
+    assert "--resume goes on" in errors
+    assert errors.count("\n") == 1, errors
+    kept = int(errors.split(" of ")[0].split()[-1])
+    assert 0 < kept < TASKS
+    assert not (out / "results.parquet").exists()
+    with pytest.raises(StudyError, match=rf"{kept} of {TASKS} rows .* add --resume"):
+        experiments.run("toy_studies:TOY", out=out)
+    experiments.run("toy_studies:TOY", out=out, workers=0, resume=True)
+    assert same_results(out, reference("TOY"))
+
+
+def test_a_killed_driver_takes_its_workers_along(slow_driver, reference):
+    driver, out, log = slow_driver
+    driver.kill()
+    driver.communicate()
+    workers = {int(line.split()[0]) for line in log.read_text().splitlines()}
+    for _ in range(100):
+        alive = [pid for pid in workers if Path(f"/proc/{pid}").exists()]
+        if not alive:
+            break
+        time.sleep(0.1)
+    assert not alive
+    experiments.run("toy_studies:TOY", out=out, workers=0, resume=True)
+    assert same_results(out, reference("TOY"))
+
+
+def test_the_example_of_the_guide_runs(tmp_path, monkeypatch):
+    text = Path(experiments.__file__).with_name("README.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    (tmp_path / "guide_example.py").write_text(f"{example}\nEXAMPLE = STUDIES[0]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    result = experiments.run("guide_example:EXAMPLE", quick=True, out=tmp_path, workers=0)
+    assert not len(result.errors), result.errors.message.tolist()
+    assert list(result.tables["table1"].columns) == ["algorithm", "relative_cost", "paper"]
