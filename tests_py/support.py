@@ -98,6 +98,8 @@ def moldable_optima(times, weights, release=None) -> tuple[float, float]:
 
     extend(frozenset(range(n)), [], 0.0, 0.0)
     return best[0], best[1]
+
+
 # --- studies ---------------------------------------------------------------------------------
 
 

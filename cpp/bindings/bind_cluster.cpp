@@ -57,8 +57,8 @@ py::tuple trace_tuple(const Trace& trace) {
   py::array_t<std::int64_t> begins(static_cast<py::ssize_t>(begin.size()));
   std::copy(begin.begin(), begin.end(), begins.mutable_data());
   return py::make_tuple(int_array(trace.job), begins, int_array(node), real_array(trace.start),
-                        real_array(trace.end), real_array(trace.yield),
-                        real_array(trace.progress), int_array(cause));
+                        real_array(trace.end), real_array(trace.yield), real_array(trace.progress),
+                        int_array(cause));
 }
 
 Trace to_trace(const IntArray& job, const IntArray& unit_begin, const IntArray& unit,
@@ -76,9 +76,8 @@ Trace to_trace(const IntArray& job, const IntArray& unit_begin, const IntArray& 
   for (std::size_t r = 0; r < rows; ++r) {
     if (causes[r] < 0 || causes[r] > static_cast<int>(RowCause::go_on))
       throw InvalidSchedule("placement " + std::to_string(r) + ": unknown cause");
-    const int mapping =
-        trace.add_mapping({columns.unit.begin() + columns.unit_begin[r],
-                           columns.unit.begin() + columns.unit_begin[r + 1]});
+    const int mapping = trace.add_mapping({columns.unit.begin() + columns.unit_begin[r],
+                                           columns.unit.begin() + columns.unit_begin[r + 1]});
     trace.add(columns.task[r], mapping, columns.start[r], columns.end[r], yields[r], speeds[r],
               static_cast<RowCause>(causes[r]));
   }
@@ -102,8 +101,8 @@ py::tuple log_tuple(const DecisionLog& log) {
 void bind_instance(py::module_& module) {
   py::class_<Instance>(module, "Instance")
       .def(py::init([](const RealArray& submit, const IntArray& tasks, const RealArray& cpu,
-                       const RealArray& memory, const RealArray& runtime,
-                       const RealArray& estimate, int nodes) {
+                       const RealArray& memory, const RealArray& runtime, const RealArray& estimate,
+                       int nodes) {
              Jobs jobs{to_reals(submit), to_ints(tasks, "tasks"), to_reals(cpu),
                        to_reals(memory), to_reals(runtime),       to_reals(estimate)};
              return Instance(std::move(jobs), nodes);
@@ -179,8 +178,8 @@ void bind_dfrs(py::module_& module) {
           return released([&] { return run_dfrs(instance, *name, options, trace, log); });
         });
       },
-      py::arg("instance"), py::arg("name"), py::arg("period"), py::arg("penalty"),
-      py::arg("trace"), py::arg("log"));
+      py::arg("instance"), py::arg("name"), py::arg("period"), py::arg("penalty"), py::arg("trace"),
+      py::arg("log"));
   module.def(
       "python_policy",
       [](const Instance& instance, const py::object& policy, double period, double penalty,
@@ -212,25 +211,24 @@ void bind_measures(py::module_& module) {
   module.def("stretch_feasible", [](const Instance& instance, double stretch, double threshold) {
     return released([&] { return stretch_feasible(instance, stretch, threshold); });
   });
-  module.def("validate", [](const Instance& instance, const IntArray& job,
-                            const IntArray& unit_begin, const IntArray& unit,
-                            const RealArray& start, const RealArray& end, const RealArray& yield,
-                            const RealArray& progress, const IntArray& cause,
-                            const RealArray& first, const RealArray& last,
-                            const IntArray& preemptions, const IntArray& migrations,
-                            double penalty, bool exclusive) {
-    const Trace trace = to_trace(job, unit_begin, unit, start, end, yield, progress, cause);
-    Outcome outcome;
-    outcome.start = to_reals(first);
-    outcome.end = to_reals(last);
-    outcome.preemptions = to_ints(preemptions, "preemptions");
-    outcome.migrations = to_ints(migrations, "migrations");
-    const auto jobs = static_cast<std::size_t>(instance.size());
-    if (outcome.start.size() != jobs || outcome.end.size() != jobs ||
-        outcome.preemptions.size() != jobs || outcome.migrations.size() != jobs)
-      throw InvalidSchedule("the outcome has another number of jobs than the instance");
-    released([&] { validate_trace(instance, trace, outcome, TraceRules{penalty, exclusive}); });
-  });
+  module.def(
+      "validate", [](const Instance& instance, const IntArray& job, const IntArray& unit_begin,
+                     const IntArray& unit, const RealArray& start, const RealArray& end,
+                     const RealArray& yield, const RealArray& progress, const IntArray& cause,
+                     const RealArray& first, const RealArray& last, const IntArray& preemptions,
+                     const IntArray& migrations, double penalty, bool exclusive) {
+        const Trace trace = to_trace(job, unit_begin, unit, start, end, yield, progress, cause);
+        Outcome outcome;
+        outcome.start = to_reals(first);
+        outcome.end = to_reals(last);
+        outcome.preemptions = to_ints(preemptions, "preemptions");
+        outcome.migrations = to_ints(migrations, "migrations");
+        const auto jobs = static_cast<std::size_t>(instance.size());
+        if (outcome.start.size() != jobs || outcome.end.size() != jobs ||
+            outcome.preemptions.size() != jobs || outcome.migrations.size() != jobs)
+          throw InvalidSchedule("the outcome has another number of jobs than the instance");
+        released([&] { validate_trace(instance, trace, outcome, TraceRules{penalty, exclusive}); });
+      });
   module.def("cause_name", [](int cause) { return cause_name(static_cast<RowCause>(cause)); });
 }
 

@@ -1,10 +1,10 @@
 // A policy written in Python, called at events.
+#include <algorithm>
+#include <map>
+
 #include "cosched/cluster/simulator.hpp"
 #include "cosched/core/errors.hpp"
 #include "pybind.hpp"
-
-#include <algorithm>
-#include <map>
 
 namespace cosched::bindings {
 namespace {
@@ -36,8 +36,7 @@ class PythonPolicy : public Policy {
   bool on_event(const Event& event, Machine& machine) override {
     std::vector<int> jobs;
     for (const int rank : event.jobs) jobs.push_back(order_[rank]);
-    const py::object answer =
-        ask_(kind_name(event.kind), event.time, jobs, describe(machine));
+    const py::object answer = ask_(kind_name(event.kind), event.time, jobs, describe(machine));
     if (answer.is_none()) return false;
     apply(answer.cast<std::map<int, std::pair<std::vector<int>, double>>>(), machine);
     return true;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def occupation(result: Result, ax: Axes | None = None) -> Axes:
     ax = _axes(ax, (11, 5))
     palette = np.array(colormaps["tab20"].colors)  # type: ignore[attr-defined]
     need = result.instance.jobs["cpu"].to_numpy(float)
-    frame = result.schedule.to_frame().sort_values(["start", "task"], kind="stable")
+    frame: Any = result.schedule.to_frame().sort_values(["start", "task"], kind="stable")
     corners, colors = [], []
     on_node: list[list[tuple[float, float, float]]] = [[] for _ in range(result.instance.nodes)]
     for row in frame.itertuples():
@@ -153,7 +153,7 @@ def degradation_against_load(frame: pd.DataFrame, ax: Axes | None = None) -> Axe
     ax : matplotlib.axes.Axes, optional
     """
     ax = _axes(ax, (8, 4.5))
-    means = frame.groupby(["algorithm", "load"], sort=False)["degradation"].mean()
+    means: Any = frame.groupby(["algorithm", "load"], sort=False)["degradation"].mean()
     for name, marker in zip(frame["algorithm"].unique(), "ov^<>sD*PXhd" * 10, strict=False):
         ax.plot(means[name].index, means[name].to_numpy(), marker=marker, label=name)
     ax.set_yscale("log")

@@ -108,6 +108,10 @@ def one_moldable():
         lambda: _core.moldable.by_batches(
             inst._core, lambda jobs: (np.ones(rnd.randrange(4), int), np.ones(2), np.ones(2))
         ),
+    ]
+    rnd.choice(calls)()
+
+
 def one_bag():
     bags = cs.bags
     t, m = rnd.randrange(1, 5), rnd.randrange(1, 4)
@@ -158,14 +162,6 @@ def one_bag():
 
 
 def one_packs():
-def one():
-    if rnd.random() < 0.4:
-        one_bag()
-    else:
-        one_of_packs()
-
-
-def one_of_packs():
     packs = cs.packs
     inst = packs.Instance(table(), number() if rnd.random() < 0.3 else rnd.randrange(1, 9))
     n = inst.tasks
@@ -218,7 +214,7 @@ def main() -> None:
     while time.monotonic() < end:
         rounds += 1
         try:
-            rnd.choice([one_packs, one_moldable])()
+            rnd.choice([one_packs, one_moldable, one_bag])()
         except (cs.CoschedError, TypeError, ValueError) as error:
             refused += 1
             if len(str(error)) > 2000:

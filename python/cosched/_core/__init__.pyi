@@ -6,11 +6,9 @@ import typing
 from . import packs
 from . import dags
 from . import cluster
-__all__: list[str] = ['cluster', 'dags', 'packs', 'time_limit']
 from . import moldable
-__all__: list[str] = ['moldable', 'packs', 'time_limit']
 from . import bags
-__all__: list[str] = ['bags', 'dags', 'packs', 'time_limit']
+__all__: list[str] = ['bags', 'cluster', 'dags', 'moldable', 'packs', 'time_limit']
 class time_limit:
     def __enter__(self) -> None:
         ...

@@ -49,6 +49,7 @@ class Instance(core.Instance):
     family = "cluster"
 
     nodes: int
+    _columns: dict[str, np.ndarray]
 
     def __init__(self, jobs: Any, nodes: int) -> None:
         columns = {name: _column(jobs, name) for name in COLUMNS}

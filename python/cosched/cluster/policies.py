@@ -379,7 +379,7 @@ def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
     schedule.validate()
     given = instance._columns
     memory, tasks = given["memory"], given["tasks"]
-    outcome = dict(schedule._outcome)
+    outcome: dict[str, Any] = dict(schedule._outcome)
     demand = _demand_area(instance, outcome["end"])
     pauses = float(np.sum(outcome["preemptions"] * memory * tasks))
     outcome.update(
@@ -409,7 +409,8 @@ def _demand_area(instance: Instance, end: np.ndarray) -> float:
 def _moved(schedule: Schedule) -> float:
     """Sum over migrations of memory x moved tasks."""
     memory = schedule.instance.column("memory")
-    total, last = 0.0, {}
+    total = 0.0
+    last: dict[int, tuple[int, ...]] = {}
     for row in np.lexsort([schedule.start, schedule.task]):
         job, nodes = int(schedule.task[row]), schedule.units(row)
         if schedule.cause[row] == 2:  # move

@@ -45,6 +45,8 @@ class Schedule(core.Schedule):
         A batch policy: one task a node.
     """
 
+    instance: Instance
+
     def __init__(
         self,
         instance: Instance,
@@ -55,7 +57,7 @@ class Schedule(core.Schedule):
         penalty: float,
         exclusive: bool,
     ) -> None:
-        self._given = (outcome, rows, replay, penalty, exclusive)
+        self._given: tuple = (outcome, rows, replay, penalty, exclusive)
         self.instance = instance
         self.penalty = penalty
         self.exclusive = exclusive
@@ -81,7 +83,7 @@ class Schedule(core.Schedule):
                    "cause")  # fmt: skip
         if name not in columns or self.__dict__.get("_replay") is None:
             raise AttributeError(name)
-        function, arguments = self._replay
+        function, arguments = self.__dict__["_replay"]
         self._load(function(self.instance, *arguments))
         return self.__dict__[name]
 
@@ -182,6 +184,7 @@ class Result(core.Result):
 
     family: ClassVar[str] = "cluster"
 
+    instance: Instance
     outcome: Mapping[str, Any] = field(default_factory=dict)
     stretches: np.ndarray = field(default_factory=lambda: np.zeros(0))
     log: Any = None
