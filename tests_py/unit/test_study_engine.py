@@ -280,10 +280,8 @@ def test_pictures_and_tables_are_repeatable(tmp_path):
     ("answer", "part"), [(None, "no dictionary"), ({1: 2}, "texts"), ({"a": {2}}, "plain data")]
 )
 def test_rows_that_are_no_rows(answer, part, monkeypatch):
-    name = f"ANSWERS_{part.split()[0]}"  # a worker looks a study up once
-    study = toy_studies.toy(lambda task: answer)
-    monkeypatch.setattr(toy_studies, name, study, raising=False)
-    got = execute(Context(f"toy_studies:{name}", cs.__version__), 0, {"draw": 0})
+    monkeypatch.setattr(toy_studies, "TOY", toy_studies.toy(lambda task: answer))
+    got = execute(Context("toy_studies:TOY", cs.__version__), 0, {"draw": 0})
     assert got.status == "error"
     assert part in json.loads(got.row)["message"]
     assert "TypeError" in got.detail

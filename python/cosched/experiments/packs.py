@@ -82,7 +82,7 @@ def plot_quality(frame: pd.DataFrame, title: str = "") -> Figure:
     """Figures 2 (or 5a), 3 and 4: a panel a measure, a line a heuristic, the mean over draws."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(14, 3.8), layout="constrained")
     means = frame.groupby(["algorithm", "max_tasks"], sort=False)[list(_MEASURES)].mean()
     for ax, (column, label) in zip(axes, _MEASURES.items(), strict=True):
         for name, marker in zip(frame.algorithm.unique(), "ov^<>sD*PX", strict=False):
@@ -90,7 +90,7 @@ def plot_quality(frame: pd.DataFrame, title: str = "") -> Figure:
         ax.set_xlabel("pack size k")
         ax.set_ylabel(label)
         ax.grid(alpha=0.3)
-    axes[0].legend(fontsize=7)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
     figure.suptitle(title)
     return figure
 

@@ -89,7 +89,7 @@ def studies() -> dict[str, Study]:
         module = f"cosched.experiments.{name}"
         if find_spec(module) is None:
             continue
-        for study in import_module(module).STUDIES:
+        for study in getattr(import_module(module), "STUDIES", ()):
             if study.name in found:
                 raise ValueError(f"two studies are named {study.name}")
             found[study.name] = study

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from cosched.core.family import FAMILIES, family
 from cosched.errors import StudyError
-from cosched.experiments.study import Study, Task, data_root, find
+from cosched.experiments.study import Task, data_root, find
 
 #: What the row of a task says that no worker survived; the same for all engines.
 WORKER_DIED = "WorkerDied: each worker process that ran this task ended before it did"
@@ -58,7 +58,11 @@ def execute(context: Context, number: int, task: Task) -> Outcome:
     StudyError
         This process has another cosched, or does not know the study: no task can run here.
     """
-    study = _prepare(context)
+    _prepare(context)
+    try:
+        study = find(context.study)
+    except ValueError as error:
+        raise StudyError(f"a worker does not know the study: {error}") from None
     begin = time.perf_counter()
     try:
         row = study.run(dict(task))
@@ -80,7 +84,7 @@ def error_outcome(number: int, message: str, seconds: float = 0.0, detail: str =
 
 
 @cache
-def _prepare(context: Context) -> Study:
+def _prepare(context: Context) -> None:
     """Once a process: check that it fits the campaign, take over the user's algorithms."""
     if _version() != context.version:
         raise StudyError(
@@ -93,10 +97,6 @@ def _prepare(context: Context) -> Study:
 
         for family_name, name, function in pickle.loads(context.registered):
             family(family_name).register(name, function)
-    try:
-        return find(context.study)
-    except ValueError as error:
-        raise StudyError(f"a worker does not know the study: {error}") from None
 
 
 def _pickled_algorithms() -> bytes:
