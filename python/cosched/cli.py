@@ -43,12 +43,24 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+    import_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--import",
+            help="FILE.py or module that registers algorithms of one's own; before the verb, "
+            "repeatable: cosched --import mine.py compare packs times.csv",
+        ),
+    ] = None,
 ) -> None:
     if version:
         import cosched
 
         typer.echo(cosched.__version__)
         raise typer.Exit()
+    for name in import_ or ():
+        from cosched.core.own import import_own
+
+        import_own(name)
 
 
 # --- parameters -----------------------------------------------------------------------------

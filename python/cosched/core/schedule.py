@@ -107,6 +107,18 @@ class Schedule:
             }
         )
 
+    @classmethod
+    def from_frame(cls, instance: Instance, frame: pd.DataFrame) -> Schedule:
+        """The schedule of a table like :meth:`to_frame`'s; ``kind`` may be left out (0).
+
+        Raises
+        ------
+        InvalidSchedule
+            A column is missing or a row holds something else; names row and column.
+        """
+        rows = [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
+        return cls.from_dict(instance, {"placements": rows})
+
     def to_dict(self) -> dict[str, Any]:
         """What ``cosched solve -o x.json`` writes, and :meth:`from_dict` reads."""
         return {

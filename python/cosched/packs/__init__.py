@@ -36,6 +36,7 @@ from cosched.packs.exact import (
 from cosched.packs.heuristics import (
     LOCAL_SEARCH_WORK,
     NINE,
+    co_schedule,
     local_search,
     make_pack,
     one_pack,
@@ -58,6 +59,7 @@ __all__ = [
     "LOCAL_SEARCH_WORK",
     "Result",
     "bound",
+    "co_schedule",
     "compare",
     "ilp",
     "local_search",

@@ -106,6 +106,60 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
     return result_of_packs(instance, "make-pack", *found)
 
 
+def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
+    """The result of packs that one chose oneself.
+
+    Parameters
+    ----------
+    instance : Instance
+    pack_of : array_like of int, shape (n,)
+        Number of each task's pack, >= 0; numbers that nothing uses are left out.
+    procs : array_like of int, shape (n,), optional
+        Processor counts in 1..p. By default each pack gets the optimal counts of
+        :func:`one_pack` (needs times that do not increase with processors).
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        Wrong length, a count outside 1..p, a pack with more than ``max_tasks`` tasks or that
+        needs more than p processors.
+
+    Examples
+    --------
+    >>> inst = Instance([[4.0, 2.0], [3.0, 2.0], [5.0, 3.0]], max_tasks=2)
+    >>> co_schedule(inst, [0, 0, 1]).value
+    7.0
+    """
+    given = integer_array(pack_of, "pack_of", 1, 0)
+    if len(given) != instance.tasks:
+        raise InvalidInstance(f"pack_of has {len(given)} entries: expected {instance.tasks}")
+    packs, pack = np.unique(given, return_inverse=True)
+    if procs is None:
+        counts = np.empty(instance.tasks, dtype=np.int64)
+        for number in range(len(packs)):
+            members = np.flatnonzero(pack == number)
+            counts[members] = one_pack(instance.times[members], instance.procs)
+    else:
+        counts = integer_array(procs, "procs", 1, 1, instance.procs)
+        if len(counts) != instance.tasks:
+            raise InvalidInstance(f"procs has {len(counts)} entries: expected {instance.tasks}")
+    for number, named in enumerate(packs):
+        size, used = int((pack == number).sum()), int(counts[pack == number].sum())
+        if size > instance.max_tasks:
+            raise InvalidInstance(
+                f"pack {named} has {size} tasks: expected at most {instance.max_tasks}"
+            )
+        if used > instance.procs:
+            raise InvalidInstance(
+                f"pack {named} uses {used} processors: expected at most {instance.procs}"
+            )
+    return result_of_packs(instance, "co-schedule", pack.astype(np.int64), counts)
+
+
 def sequential(instance: Instance) -> Result:
     """Each task alone on all p processors, in order: cost sum_i t_i(p). Optimal for k = 1."""
     return result_of_packs(instance, "sequential", *_core.packs.sequential(instance._core))

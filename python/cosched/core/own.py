@@ -1,0 +1,53 @@
+"""Code of the user's own that the command line is told to import."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from cosched.errors import InvalidInstance, shorten
+
+
+def import_own(name: str) -> ModuleType:
+    """Import ``FILE.py`` or a module by its name, from this folder too.
+
+    What a file registers reaches worker processes by value: they need not find the file.
+
+    Raises
+    ------
+    InvalidInstance
+        Not there, or it fails while it is imported.
+    """
+    path = Path(name)
+    try:
+        if path.suffix != ".py":
+            sys.path.insert(0, str(Path.cwd()))
+            return import_module(name)
+        return _import_file(path)
+    except Exception as error:
+        what = str(error) or type(error).__name__
+        raise InvalidInstance(f"--import {shorten(name)}: {what}") from error
+
+
+def _import_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise FileNotFoundError("no such file")
+    if path.stem in sys.modules:
+        raise ImportError(f"a module {path.stem} is loaded already: choose another file name")
+    spec = spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[path.stem]
+        raise
+    import cloudpickle
+
+    cloudpickle.register_pickle_by_value(module)
+    return module
