@@ -108,8 +108,31 @@ inline Table tied_table(int tasks, int procs, std::uint64_t seed) {
   return table;
 }
 
-/// A solvable 3-Partition instance as k-in-p-CoSchedule (Theorem 2 of the paper): triples of
-/// integers in (sum/4, sum/2), then k - 3 fillers a triple.  The optimum is exactly `triples`.
+/// A table with or without property (1), by `kind`: 0 random_table, 1 tied_table, 2 wild_table.
+inline Table small_table(int kind, int tasks, int procs, std::uint64_t seed) {
+  return kind == 0   ? random_table(tasks, procs, seed)
+         : kind == 1 ? tied_table(tasks, procs, seed)
+                     : wild_table(tasks, procs, seed);
+}
+
+/// The 3-Partition instance of these integers, in (sum/4, sum/2), as k-in-p-CoSchedule (Theorem 2
+/// of the paper), with k - 3 fillers a triple.  The optimum is n / k, one second a triple, exactly
+/// when the integers make triples that add up to `sum`; else it is higher.
+inline Instance partition_instance(const std::vector<int>& parts, int sum, int k) {
+  const int n = static_cast<int>(parts.size()), fillers = n / 3 * (k - 3);
+  const int procs = sum + (k - 3) * (sum + 1);
+  Table table(n + fillers, procs);
+  for (int i = 0; i < table.rows(); ++i)
+    for (int q = 1; q <= procs; ++q) {
+      if (i < n)
+        table(i, q - 1) = q < parts[i] ? 1 + 1.0 / parts[i] : 1;
+      else
+        table(i, q - 1) = std::max(1.0, (sum + 1.0) / q);
+    }
+  return Instance(Times(table), k);
+}
+
+/// A solvable one: the optimum is exactly `triples`.
 inline Instance three_partition(int triples, int sum, int k, std::uint64_t seed) {
   Rng rng(seed);
   std::vector<int> parts;
@@ -123,16 +146,7 @@ inline Instance three_partition(int triples, int sum, int k, std::uint64_t seed)
       break;
     }
   rng.shuffle(parts);
-  const int fillers = triples * (k - 3), procs = sum + (k - 3) * (sum + 1);
-  Table table(static_cast<int>(parts.size()) + fillers, procs);
-  for (int i = 0; i < table.rows(); ++i)
-    for (int q = 1; q <= procs; ++q) {
-      if (i < static_cast<int>(parts.size()))
-        table(i, q - 1) = q < parts[i] ? 1 + 1.0 / parts[i] : 1;
-      else
-        table(i, q - 1) = std::max(1.0, (sum + 1.0) / q);
-    }
-  return Instance(Times(table), k);
+  return partition_instance(parts, sum, k);
 }
 
 /// Least longest time of `tasks` from `first` on with `procs` processors, by trying every split.

@@ -17,7 +17,7 @@ class CardinalityKnapsack {
  public:
   /// Returns an upper bound on the value of every choice.  It is the optimum, and chosen() a
   /// choice that reaches it, unless
-  ///   - it is at most `worth` (the caller's interest ends there: chosen() is then empty), or
+  ///   - it is at most `worth` (the caller's interest ends there: chosen() may then be empty), or
   ///   - the table would pass kMostCells: bound and choice then come from a Lagrange multiplier
   ///     on the limit, and chosen() may fall short of the bound.
   /// O(items capacity) if the limit does not bind or the value is at most `worth`, else

@@ -51,18 +51,20 @@ double column_bound(const Instance& instance, std::optional<double> time_limit) 
   if (instance.max_tasks() == 1) return simple;  // exact: every task alone
   std::optional<ScopedTimeLimit> limit;
   if (time_limit) limit.emplace(*time_limit);
-  const auto dominates = dominance(instance.times());
-  Restrictions restrictions;
-  restrictions.counts = least_counts(instance, kMostCountRows);
-  Relaxation relaxation(instance, dominates, restrictions, first_columns(instance));
+  std::vector<std::vector<char>> dominates;
+  std::optional<Relaxation> relaxation;
   try {
+    dominates = dominance(instance.times());
+    Restrictions restrictions;
+    restrictions.counts = least_counts(instance, kMostCountRows);
+    relaxation.emplace(instance, dominates, restrictions, first_columns(instance));
     Relaxation::Options options;
     options.most_work = kMostWork;
-    relaxation.solve(options);
+    relaxation->solve(options);
   } catch (const TimeLimit&) {
     if (!time_limit) throw;
   }
-  return std::max(simple, relaxation.bound());
+  return relaxation ? std::max(simple, relaxation->bound()) : simple;
 }
 
 }  // namespace cosched::packs

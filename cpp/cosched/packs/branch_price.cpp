@@ -43,20 +43,25 @@ int least_need(const Times& times, int task, double length) {
          1;
 }
 
+// Is every task in one pack?
+bool partitions(const Packs& packs, int tasks) {
+  std::vector<int> times_held(tasks, 0);
+  for (const std::vector<int>& pack : packs)
+    for (const int i : pack) ++times_held[i];
+  return std::all_of(times_held.begin(), times_held.end(), [](int held) { return held == 1; });
+}
+
 class Search {
  public:
-  Search(const Instance& instance, const Coschedule& start)
-      : instance_(instance), best_(start), dominates_(dominance(instance.times())) {
-    for (const Column& column : first_columns(instance)) remember(column);
-    const Packs packs = members(start.pack_of);
-    const std::vector<double> lengths = pack_costs(instance.times(), start.pack_of, start.procs);
-    for (std::size_t b = 0; b < packs.size(); ++b) remember({lengths[b], packs[b]});
+  Search(const Instance& instance, const Coschedule& start) : instance_(instance), best_(start) {
     open_.push(root());
     bound_ = open_.top().bound;
   }
 
   // An exception leaves the node that was at work in the queue, so that bound() counts it.
   void run(std::int64_t most_nodes) {
+    dominates_ = dominance(instance_.times());
+    fill_pool();
     for (std::int64_t nodes = 0; !finished() && nodes < most_nodes; ++nodes) {
       std::vector<Node> children = process(open_.top());
       open_.pop();
@@ -83,6 +88,13 @@ class Search {
     node.bound = std::max(area_bound(instance_), longest_bound(instance_));
     node.number = 0;
     return node;
+  }
+
+  void fill_pool() {
+    for (const Column& column : first_columns(instance_)) remember(column);
+    const Packs packs = members(best_.pack_of);
+    const std::vector<double> lengths = pack_costs(instance_.times(), best_.pack_of, best_.procs);
+    for (std::size_t b = 0; b < packs.size(); ++b) remember({lengths[b], packs[b]});
   }
 
   // Solves the node's relaxation, ever more precisely where that alone is missing; returns the
@@ -130,6 +142,8 @@ class Search {
         for (const int index : indices) packs.back().push_back(all[l].tasks[index]);
       }
     }
+    if (!partitions(packs, instance_.tasks()))
+      return {Filling::Answer::unknown, 0};  // by the master's rounding errors
     Coschedule found = with_optimal_procs(instance_.times(), packs);
     if (found.cost < best_.cost) best_ = std::move(found);
     return {Filling::Answer::yes, 0};
@@ -139,8 +153,9 @@ class Search {
   // when all is pinned has no solution.
   std::vector<Node> pin(const Node& node, const Relaxation& relaxation,
                         const std::vector<Level>& all, const Settled& settled) {
-    if (const auto question = pinning_question(node.restrictions, all, all[settled.level]))
-      return children(node, relaxation, *question);
+    if (settled.level < all.size())
+      if (const auto question = pinning_question(node.restrictions, all, all[settled.level]))
+        return children(node, relaxation, *question);
     if (settled.answer == Filling::Answer::no) return {};
     for (const Level& level : all)
       if (const auto question = pinning_question(node.restrictions, all, level))

@@ -106,11 +106,12 @@ const double* Pricing::row(int task) const {
   return running_minimum_.size() > 0 ? &running_minimum_(task, 0) : times_->row(task);
 }
 
-// Tasks of positive price, the dearest first; on one processor each.
-void Pricing::start(const Prices& prices) {
+// Tasks of positive price, the dearest first; on one processor each.  A task of no price, too, may
+// make a pack as long as others in it must have it.
+void Pricing::start(const Prices& prices, const Restrictions& restrictions) {
   candidates_.clear();
   for (int i = 0; i < times_->tasks(); ++i) {
-    if (!(prices.task[i] > 0)) continue;
+    if (restrictions.least.empty() && !(prices.task[i] > 0)) continue;
     candidates_.push_back({row(i), row(i)[0], prices.task[i], 1, i});
   }
   std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
@@ -144,6 +145,7 @@ void Pricing::collect_items(double length, const Restrictions& restrictions) {
   std::fill(lighter_count_.begin(), lighter_count_.end(), 0);
   std::fill(lighter_weight_.begin(), lighter_weight_.end(), 0);
   for (const Candidate& c : candidates_) {
+    if (!(c.price > 0)) break;  // the dearest come first
     if (c.need > procs_ || !restrictions.allows(c.task, length)) continue;
     const int weight = c.need / grain_;
     if (lighter_count_[weight] >= max_tasks_ || lighter_weight_[weight] + weight > capacity)
@@ -180,7 +182,7 @@ void Pricing::drop_excess(Column& column) const {
 
 double Pricing::sweep(const Prices& prices, const Restrictions& restrictions,
                       const Options& options, std::vector<Column>& columns) {
-  start(prices);
+  start(prices, restrictions);
   const CountPrices count_price(restrictions.counts, prices.count);
   Marks wanted = wanted_lengths(restrictions), breaks = breakpoints(restrictions);
   double ratio = options.threshold;

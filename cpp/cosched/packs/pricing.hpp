@@ -69,8 +69,10 @@ class Pricing {
   /// the resolution.  Appends the best column of each length that is worth `collect`.
   ///
   /// Returns an upper bound on (value of S and of D by the count rows) / D over all feasible
-  /// (S, D): exact up to a factor max(1 / (1 - resolution), threshold / exact), and rounded up by
-  /// more than its floating-point error.  O(n + one knapsack) for each length looked at.
+  /// (S, D) where D is a time of a task in S, as every pack's own length is.  It is reached by an
+  /// (S, D), D a time of some task that may be in so long a pack or the length of an "at least"
+  /// row, up to a factor max(1 / (1 - resolution), threshold / best), and rounded up by more than
+  /// its floating-point error.  O(n + one knapsack) for each length looked at.
   double sweep(const Prices& prices, const Restrictions& restrictions, const Options& options,
                std::vector<Column>& columns);
 
@@ -85,7 +87,7 @@ class Pricing {
     int need;  // p + 1 when none is below
     int task;
   };
-  void start(const Prices& prices);
+  void start(const Prices& prices, const Restrictions& restrictions);
   const double* row(int task) const;
   double descend(double limit, const Restrictions& restrictions);
   void collect_items(double length, const Restrictions& restrictions);

@@ -73,9 +73,11 @@ std::vector<std::vector<char>> dominance(const Times& times) {
       if (times(j, q) > times(i, q)) return false;
     return true;
   };
-  for (int j = 0; j < n; ++j)
+  for (int j = 0; j < n; ++j) {
     for (int i = 0; i < n; ++i)
       dominates[j][i] = i != j && never_slower(j, i) && (j < i || !never_slower(i, j));
+    check_interrupt();
+  }
   return dominates;
 }
 
@@ -293,7 +295,9 @@ std::vector<FractionalPack> Relaxation::fractional_partition() const {
       exchanges.push_back(exchanges_[e]);
       exchanges.back().value = value[exchange_number_[e]];
     }
-  return cover_once(carry_out(std::move(packs), exchanges), instance_.tasks());
+  const int n = instance_.tasks();
+  exchanges = end_to_end(exchanges, cover(packs, n));
+  return cover_once(carry_out(std::move(packs), exchanges), n);
 }
 
 double Relaxation::artificial() const {

@@ -1,0 +1,108 @@
+#include "cosched/packs/bounds.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/lp/glpk.hpp"
+#include "cosched/packs/relaxation.hpp"
+#include "cosched/packs/subset_programme.hpp"
+#include "support/packs_instances.hpp"
+
+namespace cosched::packs {
+namespace {
+
+using namespace cosched::packs::testing;  // NOLINT
+
+constexpr double kRounding = 1e-12;  // of the sums of exhaustive search
+
+TEST(Bounds, AreNeverAboveTheOptimum) {
+  for (int kind = 0; kind < 3; ++kind)
+    for (int n = 1; n <= 7; ++n)
+      for (const int p : {1, 2, 3, 5})
+        for (const int k : {1, 2, 3, n}) {
+          const Instance instance(Times(small_table(kind, n, p, 10 * n + p)), k);
+          const double optimum = exhaustive_optimum(instance) * (1 + kRounding);
+          EXPECT_LE(area_bound(instance), optimum);
+          EXPECT_LE(longest_bound(instance), optimum);
+          if (kind == 2) continue;  // the columns come from pack-by-pack: property (1)
+          EXPECT_LE(column_bound(instance), optimum);
+          EXPECT_GE(column_bound(instance), area_bound(instance));
+          EXPECT_GE(column_bound(instance), longest_bound(instance));
+        }
+}
+
+TEST(Bounds, SimpleOnesByHand) {
+  Table table(3, 2);
+  table.row(0) << 8, 5;   // least work 8, least time 5
+  table.row(1) << 6, 6;   // 6, 6
+  table.row(2) << 10, 4;  // 8, 4 (super-linear)
+  const auto instance = [&](int k) { return Instance(Times(table), k); };
+  EXPECT_NEAR(area_bound(instance(2)), (8 + 6 + 8) / 2.0, 1e-12);
+  EXPECT_NEAR(longest_bound(instance(2)), 6 + 4, 1e-12);  // of three tasks, two share a pack
+  EXPECT_NEAR(longest_bound(instance(1)), 6 + 5 + 4, 1e-12);
+  EXPECT_NEAR(column_bound(instance(1)), 15, 1e-12);  // exact
+}
+
+// Value of the set-partitioning relaxation with all packs written out.
+double whole_relaxation(const Instance& instance) {
+  const int n = instance.tasks();
+  lp::Model model;
+  for (int i = 0; i < n; ++i) model.add_row(1, 1);
+  for (int set = 1; set < 1 << n; ++set) {
+    std::vector<int> tasks;
+    for (int i = 0; i < n; ++i)
+      if (set >> i & 1) tasks.push_back(i);
+    if (static_cast<int>(tasks.size()) > instance.max_tasks()) continue;
+    const int column =
+        model.add_column(exhaustive_pack(instance.times(), tasks, 0, instance.procs()));
+    for (const int i : tasks) model.add_entry(i, column, 1);
+  }
+  return lp::solve_glpk(model).objective;
+}
+
+TEST(ColumnBound, IsTheSetPartitioningRelaxationOrBetter) {
+  for (int kind = 0; kind < 2; ++kind)
+    for (int n = 2; n <= 7; ++n)
+      for (const int p : {2, 4, 6})
+        for (const int k : {2, 3, n}) {
+          const Instance instance(Times(small_table(kind, n, p, 5 * n + p)), k);
+          const double relaxed = whole_relaxation(instance);
+          EXPECT_GE(column_bound(instance), relaxed * (1 - 2e-5)) << n << " " << p << " " << k;
+        }
+}
+
+// Stopped after any amount of work, the bound is valid.
+TEST(ColumnBound, IsValidWhenStoppedEarly) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed)
+    for (const int k : {3, 4, 8}) {
+      const Instance instance(Times(speedup_workload(13, 8, seed)), k);
+      const double optimum = subset_programme(instance).cost * (1 + kRounding);
+      const auto dominates = dominance(instance.times());
+      double before = 0, full = column_bound(instance);
+      for (const std::int64_t work : {0, 1000, 10'000, 30'000, 100'000, 300'000, 1'000'000}) {
+        Relaxation relaxation(instance, dominates, {}, first_columns(instance));
+        Relaxation::Options options;
+        options.most_work = work;
+        relaxation.solve(options);
+        EXPECT_LE(relaxation.bound(), optimum);
+        EXPECT_GE(relaxation.bound(), before);
+        before = relaxation.bound();
+      }
+      EXPECT_LE(before, full * (1 + 2e-5));
+      for (const double seconds : {0.0, 1e-4, 1e-3}) {
+        const double stopped = column_bound(instance, seconds);
+        EXPECT_LE(stopped, optimum);
+        EXPECT_GE(stopped, std::max(area_bound(instance), longest_bound(instance)));
+      }
+    }
+}
+
+TEST(ColumnBound, IsTightOnThreePartition) {
+  for (const int k : {3, 4, 5}) {
+    const Instance instance = three_partition(4, 31, k, 2);
+    EXPECT_LE(column_bound(instance), 4);
+    EXPECT_NEAR(column_bound(instance), 4, 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace cosched::packs

@@ -1,0 +1,126 @@
+#include "cosched/packs/heuristics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/packs/exact.hpp"
+#include "support/packs_instances.hpp"
+#include "support/packs_plain.hpp"
+
+namespace cosched::packs {
+namespace {
+
+using namespace cosched::packs::testing;  // NOLINT
+
+TEST(Sequential, IsOptimalForPacksOfOne) {
+  for (int kind = 0; kind < 2; ++kind) {
+    const Instance instance(Times(small_table(kind, 5, 4, 3)), 1);
+    const Coschedule result = sequential(instance);
+    require_valid(instance, result);
+    EXPECT_NEAR(result.cost, exhaustive_optimum(instance), 1e-12);
+    EXPECT_DOUBLE_EQ(relative_cost(instance.times(), result), 1);
+    EXPECT_DOUBLE_EQ(relative_response_time(instance.times(), result), 1);
+  }
+}
+
+TEST(PackApprox, IsWithinThreeTimesTheOptimumWhenPacksAreOnlyLimitedByProcessors) {
+  for (int n = 1; n <= 7; ++n)
+    for (const int p : {1, 2, 3, 5})
+      for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        const Instance instance(Times(random_table(n, p, 100 * seed + 10 * n + p)), p);
+        const double optimum = exhaustive_optimum(instance);
+        const Coschedule raw = pack_approx(instance, false), better = pack_approx(instance, true);
+        require_valid(instance, raw);
+        require_valid(instance, better);
+        EXPECT_LE(raw.cost, 3 * optimum);
+        EXPECT_LE(better.cost, raw.cost);
+        EXPECT_GE(better.cost, optimum * (1 - 1e-12));
+      }
+}
+
+TEST(PackApprox, IsWithinThreeTimesTheOptimumOnWorkloads) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const Instance instance(Times(speedup_workload(25, 8, seed)), 8);
+    const ExactResult best = optimal(instance);
+    ASSERT_TRUE(best.proved);
+    EXPECT_LE(pack_approx(instance, false).cost, 3 * best.coschedule.cost);
+  }
+}
+
+TEST(PackApprox, NeedsWorkThatDoesNotDecrease) {
+  Table table(1, 2);
+  table << 4, 1;  // super-linear
+  EXPECT_THROW(pack_approx(Instance(Times(table), 1), true), InvalidInstance);
+}
+
+// random-pack and random-proc: valid, repeatable, and more draws only ever help.
+void check_draws(Coschedule (*draw)(const Instance&, int, std::uint64_t)) {
+  std::set<double> costs;
+  for (const int n : {1, 2, 6, 20})
+    for (const int k : {1, 3, 20})
+      for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        const Instance instance(Times(random_table(n, 7, n)), k);
+        const Coschedule one = draw(instance, 1, seed), nine = draw(instance, 9, seed);
+        require_valid(instance, one);
+        require_valid(instance, nine);
+        EXPECT_LE(nine.cost, one.cost);
+        EXPECT_EQ(one.pack_of, draw(instance, 1, seed).pack_of);
+        if (n == 20 && k == 3) costs.insert(one.cost);
+        for (const auto& pack : members(one.pack_of))  // processors are optimal
+          EXPECT_NEAR(pack_costs(instance.times(), one.pack_of, one.procs)[one.pack_of[pack[0]]],
+                      with_optimal_procs(instance.times(), {pack}).cost, 1e-12);
+      }
+  EXPECT_GT(costs.size(), 5U);  // seeds differ
+  EXPECT_THROW(draw(Instance(Times(random_table(3, 3, 1)), 2), 0, 1), InvalidInstance);
+  EXPECT_THROW(draw(Instance(Times(wild_table(3, 3, 1)), 2), 1, 1), InvalidInstance);
+}
+
+TEST(RandomPack, IsValidRepeatableAndBetterWithMoreDraws) { check_draws(random_pack); }
+TEST(RandomProc, IsValidRepeatableAndBetterWithMoreDraws) { check_draws(random_proc); }
+
+TEST(RandomPack, DrawsEverySize) {
+  const Instance instance(Times(random_table(30, 8, 1)), 4);
+  std::set<std::size_t> sizes;
+  for (std::uint64_t seed = 0; seed < 5; ++seed)
+    for (const auto& pack : members(random_pack(instance, 1, seed).pack_of))
+      sizes.insert(pack.size());
+  EXPECT_EQ(sizes, (std::set<std::size_t>{1, 2, 3, 4}));
+}
+
+TEST(PackByPack, IsThePapersAlgorithm) {
+  std::vector<double> epsilons = nine_epsilons();
+  epsilons.push_back(0);
+  for (int kind = 0; kind < 2; ++kind)
+    for (const int n : {1, 2, 5, 12, 30})
+      for (const int p : {1, 2, 7, 16})
+        for (const int k : {1, 3, 16})
+          for (const double epsilon : epsilons) {
+            const Instance instance(Times(small_table(kind, n, p, 100 * n + p)), k);
+            const Coschedule result = pack_by_pack(instance, {epsilon});
+            require_valid(instance, result);
+            const Coschedule plain = plain_pack_by_pack(instance, std::vector<double>{epsilon});
+            EXPECT_EQ(result.pack_of, plain.pack_of) << n << " " << p << " " << epsilon;
+            EXPECT_EQ(result.procs, plain.procs);
+          }
+}
+
+TEST(PackByPack, TakesTheBestEpsilon) {
+  const Instance instance(Times(workload_ii(3)), 4);
+  double best = kInfinity;
+  for (const double epsilon : nine_epsilons())
+    best = std::min(best, pack_by_pack(instance, {epsilon}).cost);
+  EXPECT_EQ(pack_by_pack(instance, nine_epsilons()).cost, best);
+}
+
+TEST(PackByPack, RefusesBadEpsilons) {
+  const Instance instance(Times(random_table(3, 3, 1)), 2);
+  EXPECT_THROW(pack_by_pack(instance, {}), InvalidInstance);
+  for (const double bad : {-0.1, 1.0, std::nan("")})
+    EXPECT_THROW(pack_by_pack(instance, {0.5, bad}), InvalidInstance);
+  EXPECT_THROW(pack_by_pack(Instance(Times(wild_table(3, 3, 1)), 2), {0.5}), InvalidInstance);
+}
+
+}  // namespace
+}  // namespace cosched::packs

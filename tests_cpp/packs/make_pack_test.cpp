@@ -1,0 +1,94 @@
+#include "cosched/packs/make_pack.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cosched/core/errors.hpp"
+#include "support/packs_instances.hpp"
+
+namespace cosched::packs {
+namespace {
+
+using namespace cosched::packs::testing;  // NOLINT
+
+// First fit by a scan of the packs, as Algorithm 4.4 has it.
+std::vector<int> scanned_packs(const Instance& instance, const std::vector<int>& sigma) {
+  std::vector<int> pack_of(instance.tasks()), free, room;
+  for (const int i : by_decreasing_time(instance.times(), sigma)) {
+    std::size_t pack = 0;
+    while (pack < free.size() && (free[pack] < sigma[i] || room[pack] == 0)) ++pack;
+    if (pack == free.size()) {
+      free.push_back(instance.procs());
+      room.push_back(instance.max_tasks());
+    }
+    free[pack] -= sigma[i];
+    --room[pack];
+    pack_of[i] = static_cast<int>(pack);
+  }
+  return pack_of;
+}
+
+std::vector<int> random_procs(const Instance& instance, Rng& rng) {
+  std::vector<int> sigma(instance.tasks());
+  for (int& q : sigma) q = static_cast<int>(rng.between(1, instance.procs()));
+  return sigma;
+}
+
+TEST(MakePack, IsFirstFitByDecreasingTime) {
+  Rng rng(1);
+  for (int kind = 0; kind < 3; ++kind)
+    for (const int n : {1, 2, 3, 7, 8, 9, 33})
+      for (const int p : {1, 2, 5, 16})
+        for (const int k : {1, 2, 3, n}) {
+          const Instance instance(Times(small_table(kind, n, p, 7 * n + p)), k);
+          const std::vector<int> sigma = random_procs(instance, rng);
+          const Coschedule result = make_pack(instance, sigma, false);
+          require_valid(instance, result);
+          EXPECT_EQ(result.pack_of, scanned_packs(instance, sigma));
+          EXPECT_EQ(result.procs, sigma);
+          EXPECT_EQ(result.cost, cost(instance.times(), result.pack_of, sigma));
+        }
+}
+
+TEST(MakePack, ByHand) {
+  // Times on the given processors: 5, 4, 4, 1; three processors.
+  Table table(4, 3);
+  table.row(0) << 9, 5, 3;
+  table.row(1) << 4, 3, 2;
+  table.row(2) << 7, 4, 3;
+  table.row(3) << 1, 1, 1;
+  const Coschedule result = make_pack(Instance(Times(table), 2), {2, 1, 2, 1}, false);
+  EXPECT_EQ(result.pack_of, (std::vector<int>{0, 0, 1, 1}));  // 1 comes before 2: lower number
+  EXPECT_EQ(result.cost, 5 + 4);
+}
+
+TEST(MakePack, ReoptimisingKeepsThePacksAndNeverCostsMore) {
+  Rng rng(3);
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Instance instance(Times(random_table(8, 6, seed)), 3);
+    const std::vector<int> sigma = random_procs(instance, rng);
+    const Coschedule raw = make_pack(instance, sigma, false);
+    const Coschedule better = make_pack(instance, sigma, true);
+    require_valid(instance, better);
+    EXPECT_EQ(better.pack_of, raw.pack_of);
+    EXPECT_LE(better.cost, raw.cost);
+    double best = 0;
+    for (const auto& pack : members(raw.pack_of))
+      best += exhaustive_pack(instance.times(), pack, 0, instance.procs());
+    EXPECT_NEAR(better.cost, best, 1e-12);
+  }
+}
+
+TEST(MakePack, RefusesWrongProcessors) {
+  const Instance instance(Times(random_table(3, 4, 1)), 2);
+  EXPECT_THROW(make_pack(instance, {1, 1}, false), InvalidInstance);
+  EXPECT_THROW(make_pack(instance, {1, 1, 0}, false), InvalidInstance);
+  EXPECT_THROW(make_pack(instance, {1, 1, 5}, false), InvalidInstance);
+  const Instance wild(Times(wild_table(3, 4, 1)), 2);
+  EXPECT_THROW(make_pack(wild, {1, 1, 1}, true), InvalidInstance);
+  EXPECT_NO_THROW(make_pack(wild, {1, 1, 1}, false));
+}
+
+}  // namespace
+}  // namespace cosched::packs

@@ -1,0 +1,121 @@
+#include "cosched/packs/one_pack.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "cosched/core/errors.hpp"
+#include "support/packs_instances.hpp"
+
+namespace cosched::packs {
+namespace {
+
+using namespace cosched::packs::testing;  // NOLINT
+
+double longest(const Times& times, const std::vector<int>& tasks, const std::vector<int>& sigma) {
+  double result = 0;
+  for (std::size_t k = 0; k < tasks.size(); ++k)
+    result = std::max(result, times(tasks[k], sigma[k]));
+  return result;
+}
+
+// A random subset of the tasks in random order.
+std::vector<int> some_tasks(int n, Rng& rng) {
+  std::vector<int> tasks(n);
+  std::iota(tasks.begin(), tasks.end(), 0);
+  rng.shuffle(tasks);
+  tasks.resize(rng.between(1, n));
+  return tasks;
+}
+
+// Algorithm 4.2 as the paper writes it, a scan for the longest task each time.
+std::vector<int> literal_algorithm(const Times& times, const std::vector<int>& tasks, int procs) {
+  std::vector<int> sigma(tasks.size(), 1);
+  for (int left = procs - static_cast<int>(tasks.size()); left > 0; --left) {
+    std::size_t first = 0;
+    for (std::size_t k = 1; k < tasks.size(); ++k) {
+      const double time = times(tasks[k], sigma[k]), best = times(tasks[first], sigma[first]);
+      if (time > best || (time == best && tasks[k] < tasks[first])) first = k;
+    }
+    ++sigma[first];
+  }
+  return sigma;
+}
+
+TEST(OnePack, EqualsTheDynamicProgrammeAndEverySplit) {
+  Rng rng(1);
+  for (int kind = 0; kind < 2; ++kind)
+    for (int n = 1; n <= 5; ++n)
+      for (int p = n; p <= 9; ++p)
+        for (std::uint64_t seed = 0; seed < 5; ++seed) {
+          const Times times(small_table(kind, n, p, 1000 * seed + 10 * n + p));
+          const std::vector<int> tasks = some_tasks(n, rng);
+          const int procs = static_cast<int>(rng.between(tasks.size(), p));
+          const double best = exhaustive_pack(times, tasks, 0, procs);
+          for (const auto solver : {one_pack, one_pack_dynamic_programme}) {
+            const std::vector<int> sigma = solver(times, tasks, procs);
+            EXPECT_LE(std::accumulate(sigma.begin(), sigma.end(), 0), procs);
+            EXPECT_EQ(longest(times, tasks, sigma), best) << "n " << n << " p " << p;
+          }
+        }
+}
+
+TEST(OnePack, EqualsTheDynamicProgrammeOnLargePacks) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const Times times(speedup_workload(30, 200, seed));
+    std::vector<int> tasks(30);
+    std::iota(tasks.begin(), tasks.end(), 0);
+    EXPECT_EQ(longest(times, tasks, one_pack(times, tasks, 200)),
+              longest(times, tasks, one_pack_dynamic_programme(times, tasks, 200)));
+  }
+}
+
+TEST(OnePack, TiesGoToTheLongerThenToTheLowerTask) {
+  Rng rng(2);
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Times times(tied_table(6, 12, seed));
+    const std::vector<int> tasks = some_tasks(6, rng);
+    EXPECT_EQ(one_pack(times, tasks, 12), literal_algorithm(times, tasks, 12)) << "seed " << seed;
+  }
+  // Three equal tasks, two processors to give; the answer is in the caller's order.
+  Table equal(3, 5);
+  for (int i = 0; i < 3; ++i) equal.row(i) << 12, 6, 4, 3, 2;
+  EXPECT_EQ(one_pack(Times(equal), {0, 1, 2}, 5), (std::vector<int>{2, 2, 1}));
+  EXPECT_EQ(one_pack(Times(equal), {2, 0, 1}, 5), (std::vector<int>{1, 2, 2}));
+  EXPECT_EQ(one_pack(Times(Table::Constant(3, 5, 7.0)), {2, 1, 0}, 5), (std::vector<int>{1, 1, 3}));
+}
+
+TEST(OnePack, TheDynamicProgrammeNeedsNoMonotony) {
+  for (int n = 1; n <= 4; ++n)
+    for (int p = n; p <= 7; ++p)
+      for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        const Times times(wild_table(n, p, 100 * seed + p));
+        std::vector<int> tasks(n);
+        std::iota(tasks.begin(), tasks.end(), 0);
+        const std::vector<int> sigma = one_pack_dynamic_programme(times, tasks, p);
+        EXPECT_LE(std::accumulate(sigma.begin(), sigma.end(), 0), p);
+        EXPECT_EQ(longest(times, tasks, sigma), exhaustive_pack(times, tasks, 0, p));
+      }
+}
+
+TEST(OnePack, RefusesWhatIsNoPack) {
+  const Times times(random_table(4, 3, 1));
+  for (const auto solver : {one_pack, one_pack_dynamic_programme}) {
+    EXPECT_THROW(solver(times, {0, 1, 2, 3}, 3), InfeasibleError);
+    EXPECT_THROW(solver(times, {0, 1}, 1), InfeasibleError);
+    EXPECT_THROW(solver(times, {}, 3), InvalidInstance);
+    EXPECT_THROW(solver(times, {0, 0}, 3), InvalidInstance);
+    EXPECT_THROW(solver(times, {4}, 3), InvalidInstance);
+    EXPECT_THROW(solver(times, {-1}, 3), InvalidInstance);
+    EXPECT_THROW(solver(times, {0}, 0), InvalidInstance);
+    EXPECT_THROW(solver(times, {0}, 4), InvalidInstance);
+  }
+  Table rising(1, 2);
+  rising << 1, 2;
+  EXPECT_THROW(one_pack(Times(rising), {0}, 2), InvalidInstance);
+  EXPECT_EQ(one_pack_dynamic_programme(Times(rising), {0}, 2), std::vector<int>{1});
+}
+
+}  // namespace
+}  // namespace cosched::packs
