@@ -156,7 +156,9 @@ py::dict model_dict(const lp::Model& model) {
 
 void bind_hlp(py::module_& module) {
   module.def("hlp", [](const Instance& instance, const std::string& method) {
-    const HlpMethod chosen = method == "glpk" ? HlpMethod::glpk : HlpMethod::structured;
+    const HlpMethod chosen = method == "glpk"          ? HlpMethod::glpk
+                             : method == "glpk-primal" ? HlpMethod::glpk_primal
+                                                       : HlpMethod::structured;
     return solution_tuple(released([&] { return hlp(instance, chosen); }));
   });
   module.def("hlp_model", [](const Instance& instance) { return model_dict(hlp_model(instance)); });

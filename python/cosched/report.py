@@ -79,20 +79,19 @@ def compare_all(
     with _progress() as progress:
         for varied, instance in instances:
             chosen = names_of(of, instance, names)
-            label = ", ".join(f"{key} = {value}" for key, value in varied.items())
-            task = progress.add_task(f"{of.name} {label}: bound", total=len(chosen))
+            which = ", ".join(f"{key} = {value}" for key, value in varied.items())
+            label = f"{of.name} {which}".rstrip()
+            task = progress.add_task(f"{label}: bound", total=len(chosen))
             results = []
             for row, result in compare_rows(of, instance, chosen, seed, time_limit):
-                progress.update(
-                    task, advance=1, description=f"{of.name} {label}: {row['algorithm']}"
-                )
+                progress.update(task, advance=1, description=f"{label}: {row['algorithm']}")
                 rows.append({**varied, **row})
                 if result is not None:
                     results.append(result)
             if results:
                 pick = max if of.maximise else min
                 winner = pick(results, key=lambda result: result.value)
-                title = f"{of.name} {label}: {winner.algorithm}, {of.objective} {winner.value:.6g}"
+                title = f"{label}: {winner.algorithm}, {of.objective} {winner.value:.6g}"
                 best.append((title, winner))
     keys = [key for varied, _ in instances for key in varied]
     return in_order(rows, keys), best

@@ -1,7 +1,6 @@
 """Amaris et al. 2017: the worst cases of its theorems, and makespans known from elsewhere."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import cosched as cs
@@ -70,23 +69,3 @@ def test_forty_thousand_tasks_go_through_every_algorithm():
     frame = cs.dags.compare(inst, time_limit=None, options={"hlp-best": {"evaluations": 2}})
     assert (frame.status == "ok").all()
     assert (frame.gap >= 0).all()
-
-
-@pytest.mark.data
-def test_the_study_at_a_few_graphs():
-    from cosched.experiments import dags as study
-
-    data("amaris_het", "formatedTasks_3.tar.gz")
-    tasks = study.plan(quick=True)
-    assert len(study.plan(quick=False)) == 105 * 16 + 110 * 64
-    chosen = [task for task in tasks if "-512-5" in task["member"] or "-2-100" in task["member"]]
-    rows = pd.DataFrame([{**task, **study.run(task)} for task in chosen])
-    assert (rows.application.value_counts() > 0).all()
-    for types, some in rows.groupby("types"):
-        mean = {name: (some[name] / some["lp"]).mean() for name in study.OFFLINE}
-        assert mean["hlp-best"] <= min(mean["hlp-ols"], mean["heft"]), types
-        assert (some[list(study.OFFLINE)].min(axis=1) >= some["lp"] * (1 - 1e-9)).all()
-    tables = study.tables(rows)
-    assert set(tables["findings"].columns) == {"mean makespan", "paper", "here", "same sign"}
-    assert set(tables["ratio-to-lp-2-types"].application) == {*study._APPLICATIONS.values(), "all"}
-    assert set(study.figures(rows)) >= {"fig3", "fig4", "fig5-left", "fig6-right", "fig7"}

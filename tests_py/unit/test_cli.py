@@ -231,6 +231,15 @@ def test_help_has_an_example_for_each_command(capsys):
             assert "Example: cosched " in " ".join(capsys.readouterr().out.split())
 
 
+def test_titles_of_pictures(table):
+    from cosched.report import compare_all
+
+    inst = cs.packs.Instance.read(table, max_tasks=2)
+    for varied, start in (({}, "packs: pairs, "), ({"max_tasks": 2}, "packs max_tasks = 2: pairs")):
+        _, best = compare_all(cs.packs.FAMILY, [(varied, inst)], ["pairs"], 0, None)
+        assert best[0][0].startswith(start)
+
+
 def test_version_and_module_entry():
     done = subprocess.run(
         [sys.executable, "-m", "cosched", "--version"], capture_output=True, text=True, check=True

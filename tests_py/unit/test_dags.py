@@ -108,6 +108,26 @@ def test_methods_of_the_relaxation_agree(inst, three):
         cs.dags.hlp(inst, method="simplex")
 
 
+@pytest.mark.parametrize("method", ["structured", "glpk", "highs"])
+@pytest.mark.parametrize(
+    ("times", "edges", "units", "value"),
+    [
+        ([[0, 0], [0, INF]], [(0, 1)], (1, 1), 0),  # nothing to do
+        ([[4, INF], [2, INF]], [], (1, 3), 6),  # nothing runs on the second type
+        ([[INF, 3, INF, INF]], [], (1, 1, 1, 1), 3),  # nothing runs on three of four
+        ([[6, 3, 2, 12]] * 2, [(0, 1)], (1, 1, 1, 1), 4),  # a path of the fastest
+        ([[2, 2, 2, 2]] * 4, [], (1, 1, 1, 1), 2),  # isolated tasks: the area
+        ([[5, 1], [5, 1], [7, INF]], [(0, 1)], (2, 1), 7),  # two components
+    ],
+)
+def test_small_relaxations_known_by_hand(times, edges, units, value, method):
+    instance = Instance(times, edges, units)
+    found = cs.dags.hlp(instance, method=method)
+    assert found.value == pytest.approx(value, rel=1e-9, abs=1e-12)
+    assert found.certificate.bound(instance) == pytest.approx(value, rel=1e-9, abs=1e-12)
+    assert (found.x[np.isinf(instance.times)] == 0).all()
+
+
 def test_auto_falls_back_to_glpk(inst, monkeypatch):
     from cosched.dags import relaxation
 

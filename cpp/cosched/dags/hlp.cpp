@@ -63,7 +63,9 @@ double certified_bound(const Instance& instance, const Certificate& certificate)
 HlpSolution hlp(const Instance& instance, HlpMethod method) {
   if (method == HlpMethod::structured) return hlp_structured(instance);
   const lp::Model model = hlp_model(instance);
-  const lp::Solution solution = lp::solve_glpk(model);
+  lp::GlpkOptions options;
+  if (method == HlpMethod::glpk_primal) options.method = lp::GlpkOptions::Method::primal;
+  const lp::Solution solution = lp::solve_glpk(model, options);
   if (solution.status != lp::Status::optimal) throw SolverError("hlp: GLPK found no optimum");
   return hlp_from_lp(instance, solution);
 }

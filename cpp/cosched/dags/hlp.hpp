@@ -41,8 +41,9 @@ struct HlpSolution {
 };
 
 enum class HlpMethod {
-  structured,  // area proof, then time-cost trade-off flows: exact to 1e-9, any Q
-  glpk,        // the model above, in GLPK: the reference
+  structured,   // area proof, then time-cost trade-off flows: exact to 1e-9, any Q
+  glpk,         // the model above, in GLPK: the reference
+  glpk_primal,  // the same as glpsol solves it by default, and so as the paper did: to compare
 };
 
 /// Throws SolverError when the method fails.

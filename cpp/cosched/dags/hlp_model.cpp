@@ -147,6 +147,10 @@ Certificate read_certificate(const Instance& instance, const Layout& at,
     sum += certificate.weights.back();
   }
   certificate.weights.push_back(path);
+  if (sum <= 0) {  // LP* = 0, and no row has a price
+    certificate.weights.back() = 1;
+    return certificate;
+  }
   for (double& weight : certificate.weights) weight /= sum;
   for (double& flow : certificate.task_flow) flow /= sum;
   for (EdgeFlow& edge : certificate.edge_flow) edge.amount /= sum;

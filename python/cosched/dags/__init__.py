@@ -115,6 +115,7 @@ FAMILY = Family(
     objective="makespan",
     default_bound="hlp",
     result_of=result_of_schedule,
+    example=("spotri-512-20.txt", "--units 16,2", "hlp-best"),
     arguments=(
         Argument("--units", "units", "Units of each type: CPUs,GPUs as 16,4.", parse=parse_units),
         Argument(

@@ -202,11 +202,10 @@ def _relaxation(found: tuple, method: str) -> Relaxation:
     return Relaxation(value, x, completion, Certificate(weights, task_flow, edges, amount), method)
 
 
-def _by_highs(instance: Instance) -> tuple:
-    try:
-        import highspy
-    except ImportError:
-        raise SolverError("method 'highs' needs highspy: pip install cosched[highs]") from None
+def highs_lp(instance: Instance) -> Any:
+    """The model of the paper as a ``highspy.HighsLp``."""
+    import highspy
+
     model = _core.dags.hlp_model(instance._core)
     rows, columns = len(model["row_lower"]), len(model["cost"])
     kept = model["value"] != 0
@@ -221,9 +220,17 @@ def _by_highs(instance: Instance) -> tuple:
     lp.a_matrix_.start_ = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     lp.a_matrix_.index_ = row[order].astype(np.int32)
     lp.a_matrix_.value_ = value[order]
+    return lp
+
+
+def _by_highs(instance: Instance) -> tuple:
+    try:
+        import highspy
+    except ImportError:
+        raise SolverError("method 'highs' needs highspy: pip install cosched[highs]") from None
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
-    solver.passModel(lp)
+    solver.passModel(highs_lp(instance))
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         raise SolverError(f"HiGHS: {solver.modelStatusToString(solver.getModelStatus())}")

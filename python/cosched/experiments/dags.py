@@ -1,223 +1,206 @@
-"""Figures 3 to 7 of Amaris et al. 2017: all algorithms on the whole benchmark."""
+"""Figures 3 to 7 of Amaris et al. 2017: task graphs on CPUs and GPUs, off-line and on-line."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched import dags
-from cosched.dags import Instance
-from cosched.experiments.study import Study, Task, data_path, with_registered
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
+from cosched.dags import Graph, Instance
+from cosched.experiments import dags_outputs as outputs
+from cosched.experiments.dags_outputs import BOUND, OFFLINE, ONLINE
+from cosched.experiments.study import Study, Task, data_path, data_root, with_registered
 
 CPUS = (16, 32, 64, 128)
 GPUS = (2, 4, 8, 16)
-OFFLINE = ("hlp-est", "hlp-ols", "heft", "hlp-best")
-ONLINE = ("er-ls", "eft", "greedy", "r1-ls", "r2-ls", "random")
-#: Schedules that the local search of hlp-best builds for each instance of the study.
+#: Schedules that the local search of hlp-best builds for each instance.
 EVALUATIONS = 100
 
-_APPLICATIONS = {
-    "forkJoin": "fork-join",
+#: Name of the files -> the paper's name of the application.
+_CHAMELEON = {
     "sgetrf_nopiv": "getrf",
     "sposv": "posv",
     "spotrf": "potrf",
     "spotri": "potri",
     "spotrs": "potrs",
 }
-_PAIRS = {
-    "HLP-EST / HLP-OLS": ("hlp-est", "hlp-ols"),
-    "HEFT / HLP-OLS": ("heft", "hlp-ols"),
-    "Greedy / ER-LS": ("greedy", "er-ls"),
-    "ER-LS / EFT": ("er-ls", "eft"),
-    "HLP-BEST / HLP-OLS": ("hlp-best", "hlp-ols"),
-    "HLP-BEST / HEFT": ("hlp-best", "heft"),
-}
+_BLOCK_SIZES = (64, 128, 320, 512, 768, 960)
+_BLOCKS = (5, 10, 20)
+_WIDTHS = (100, 200, 300, 400, 500)
+#: The archive of three types has 20 phases too.
+_PHASES = {2: (2, 5, 10), 3: (2, 5, 10, 20)}
+_GENERATED = "generated"
 
 
 def _archive(types: int) -> str:
-    return str(data_path("amaris_het", f"formatedTasks_{types}.tar.gz"))
+    return f"amaris_het/formatedTasks_{types}.tar.gz"
 
 
-def _names() -> tuple[str, ...]:
-    """The algorithms, and those that the user registered."""
-    return with_registered("dags", OFFLINE + ONLINE)
+# --- the plan -----------------------------------------------------------------------------
 
 
-def plan(quick: bool) -> list[Task]:
-    """Every file of both archives x 16 (two types) or 64 (three types) machines."""
-    from cosched.dags.graphs import archive_members
+def _files(types: int) -> Iterator[tuple[str, str]]:
+    """(application, path below COSCHED_DATA) of every graph of the authors' benchmark."""
+    parts = [
+        *(
+            (name, size, blocks)
+            for name in _CHAMELEON
+            for size in _BLOCK_SIZES
+            for blocks in _BLOCKS
+        ),
+        *product(("forkJoin",), _PHASES[types], _WIDTHS),
+    ]
+    for name, first, second in parts:
+        member = f"formatedTasks_{types}/{name}/{name}-{first}-{second}.txt"
+        yield _CHAMELEON.get(name, "fork-join"), f"{_archive(types)}:{member}"
 
-    machines: dict[int, list[tuple[int, ...]]] = {
-        2: list(product(CPUS, GPUS)),
-        3: list(product(CPUS, GPUS, GPUS)),
-    }
-    tasks = []
-    for types, all_machines in machines.items():
-        members = sorted(archive_members(_archive(types)))
-        if quick:
-            members = [
-                m for m in members if m.endswith(("-128-10.txt", "-512-5.txt", "-2-100.txt"))
-            ]
-            all_machines = [machine for machine in all_machines if set(machine) <= {16, 64, 2, 8}]
-        tasks += [
-            {"types": types, "member": member, "units": list(machine)}
-            for member in members
-            for machine in all_machines
-        ]
-    return tasks
+
+def _few_graphs(types: int) -> list[tuple[str, str]]:
+    """Some small files; generated graphs where the benchmark is not there."""
+    if (data_root() / _archive(types)).exists():
+        wanted = ("-128-10.txt", "-512-5.txt", "-512-10.txt", "-2-100.txt", "-5-100.txt")
+        return [(name, path) for name, path in _files(types) if path.endswith(wanted)]
+    return [
+        *(
+            (application, f"{_GENERATED}:{generator} {tiles}")
+            for application, generator in (("potrf", "cholesky"), ("getrf", "lu"), ("geqrf", "qr"))
+            for tiles in (5, 10)
+        ),
+        *(("fork-join", f"{_GENERATED}:fork_join {phases}") for phases in (2, 5)),
+    ]
+
+
+def _plan(types: int, names: tuple[str, ...], quick: bool) -> list[Task]:
+    """Graphs x machines x (LP* and the algorithms)."""
+    graphs = _few_graphs(types) if quick else list(_files(types))
+    machines = list(product(CPUS, *[GPUS] * (types - 1)))
+    if quick:
+        machines = [units for units in machines if set(units) <= {16, 64, 2, 8}]
+    algorithms = (BOUND, *with_registered("dags", names))
+    return [
+        {
+            "application": application,
+            "graph": graph,
+            "units": list(units),
+            "algorithm": name,
+            "evaluations": EVALUATIONS if name == "hlp-best" else None,
+        }
+        for application, graph in graphs
+        for units in machines
+        for name in algorithms
+    ]
+
+
+def _plan_offline_2(quick: bool) -> list[Task]:
+    return _plan(2, OFFLINE, quick)
+
+
+def _plan_offline_3(quick: bool) -> list[Task]:
+    return _plan(3, OFFLINE, quick)
+
+
+def _plan_online(quick: bool) -> list[Task]:
+    return _plan(2, ONLINE, quick)
+
+
+# --- a task -------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=2)
-def _graph(types: int, member: str) -> Instance:
-    return Instance.read(f"{_archive(types)}:{member}", units=(1,) * types)
+def _graph(name: str, types: int) -> Instance:
+    """A graph of the plan with one unit of each type."""
+    place, _, rest = name.partition(":")
+    units = (1,) * types
+    if place == _GENERATED:
+        graph = _generated(rest, types)
+        return Instance(graph.times, graph.edges, units, graph.names, kernels=graph.kernels)
+    return Instance.read(f"{data_path(*place.split('/'))}:{rest}", units)
 
 
-def run(task: Task) -> dict[str, Any]:
-    """LP* and the makespans of all algorithms of one file on one machine."""
-    import time
+def _generated(name: str, types: int) -> Graph:
+    """A graph like those of the benchmark; the third type is a GPU of half the speed."""
+    from cosched.dags import generators, tiled
 
-    instance = _graph(task["types"], task["member"]).with_units(task["units"])
-    name = task["member"].rsplit("/", 1)[-1]
-    application = next(v for k, v in _APPLICATIONS.items() if name.startswith(k))
-    begin = time.perf_counter()
-    row: dict[str, Any] = {
-        "application": application,
-        "tasks": instance.tasks,
-        "cpus": task["units"][0],
-        "gpus": sum(task["units"][1:]),
-        "lp": dags.hlp(instance).value,
-        "seconds_lp": time.perf_counter() - begin,
-    }
-    for algorithm in _names():
-        if task["types"] > 2 and algorithm in ONLINE:
-            continue
-        options = {"evaluations": EVALUATIONS} if algorithm == "hlp-best" else {}
-        begin = time.perf_counter()
-        result = dags.solve(instance, algorithm, seed=0, **options)
-        row[f"seconds_{algorithm}"] = time.perf_counter() - begin
-        result.schedule.validate()
-        row[algorithm] = result.value
-    return row
+    generator, _, size = name.partition(" ")
+    if generator == "fork_join":
+        return generators.fork_join(100, int(size), types=types, seed=0)
+    times = {kernel: (cpu, gpu, 2 * gpu)[:types] for kernel, (cpu, gpu) in tiled.TIMES.items()}
+    return getattr(tiled, generator)(int(size), times=times, spread=0.1, seed=0)
 
 
-# --- tables -------------------------------------------------------------------------------
+def _run(task: Task) -> dict[str, Any]:
+    """LP* or the makespan of one algorithm, for one graph on one machine."""
+    cpus, *gpus = task["units"]
+    instance = _graph(task["graph"], len(task["units"])).with_units(task["units"])
+    row = {"tasks": instance.tasks, "cpus": cpus, "gpus": sum(gpus)}
+    if task["algorithm"] == BOUND:
+        return {**row, "value": dags.hlp(instance).value}
+    options = {"evaluations": task["evaluations"]} if task["evaluations"] else {}
+    result = dags.solve(instance, task["algorithm"], seed=0, **options)
+    result.schedule.validate()
+    return {**row, "status": result.status, "value": result.value, **result.metrics()}
 
 
-def _by_application(rows: pd.DataFrame, columns: dict[str, pd.Series]) -> pd.DataFrame:
-    """Means by application, and over all rows."""
-    import pandas as pd
+# --- the studies --------------------------------------------------------------------------
 
-    table = pd.DataFrame(columns)
-    means = table.groupby(rows["application"]).mean()
-    means.loc["all"] = table.mean()
-    return means.round(4).reset_index(names="application")
-
-
-def _present(rows: pd.DataFrame) -> list[str]:
-    return [name for name in _names() if name in rows and rows[name].notna().any()]
-
-
-def _findings(frame: pd.DataFrame) -> pd.DataFrame:
-    """The paper's numbers beside these: both are mean ratios minus one."""
-    import pandas as pd
-
-    two, three = frame[frame.types == 2], frame[frame.types == 3]
-
-    def mean(rows: pd.DataFrame, above: str, below: str) -> float:
-        return float((rows[above] / rows[below]).mean() - 1)
-
-    potrs = two[two.application == "potrs"]
-    found = [
-        ("HLP-EST over HLP-OLS, 2 types", 0.08, mean(two, "hlp-est", "hlp-ols")),
-        ("HEFT over HLP-OLS, 2 types", 0.02, mean(two, "heft", "hlp-ols")),
-        ("QHEFT over QHLP-OLS, 3 types", -0.05, mean(three, "heft", "hlp-ols")),
-        ("Greedy over ER-LS, 2 types", 0.16, mean(two, "greedy", "er-ls")),
-        ("Greedy over ER-LS, potrs only", -0.10, mean(potrs, "greedy", "er-ls")),
-        ("ER-LS over EFT, 2 types", 0.11, mean(two, "er-ls", "eft")),
-    ]
-    return pd.DataFrame(
-        [
-            (what, f"{paper:+.0%}", f"{here:+.1%}", "yes" if paper * here > 0 else "no")
-            for what, paper, here in found
-            if here == here
-        ],
-        columns=["mean makespan", "paper", "here", "same sign"],
-    )
-
-
-def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    found = {"findings": _findings(frame)}
-    for types, rows in frame.groupby("types"):
-        present = _present(rows)
-        found[f"ratio-to-lp-{types}-types"] = _by_application(
-            rows, {name: rows[name] / rows["lp"] for name in present}
-        )
-        found[f"pairs-{types}-types"] = _by_application(
-            rows,
-            {
-                label: rows[above] / rows[below]
-                for label, (above, below) in _PAIRS.items()
-                if {above, below} <= set(present)
-            },
-        )
-    return found
-
-
-def figures(frame: pd.DataFrame) -> dict[str, Figure]:
-    import matplotlib.pyplot as plt
-
-    from cosched import plot_dags
-
-    def single(rows, pairs, title):
-        figure, ax = plt.subplots(figsize=(9, 4), layout="constrained")
-        plot_dags.ratios(rows, pairs, ax=ax)
-        ax.set_title(title, fontsize=10)
-        return figure
-
-    two, three = frame[frame.types == 2], frame[frame.types == 3]
-    found = {}
-    if len(two):
-        found["fig3"] = single(two, OFFLINE, "2 types, off-line: makespan / LP*")
-        pairs = {k: v for k, v in _PAIRS.items() if k.startswith("H") and "BEST" not in k}
-        found["fig4"] = single(two, pairs, "2 types, off-line: pairs")
-        found["fig6-left"] = single(two, ONLINE[:3], "2 types, on-line: makespan / LP*")
-        figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-        for ax, application in zip(axes, ("potri", "fork-join"), strict=True):
-            plot_dags.competitive(two[two.application == application], ONLINE[:3], ax=ax)
-            ax.set_title(application, fontsize=10)
-        found["fig6-right"] = figure
-        pairs = {"Greedy / ER-LS": ("greedy", "er-ls"), "EFT / ER-LS": ("eft", "er-ls")}
-        found["fig7"] = single(two, pairs, "2 types, on-line: pairs")
-    if len(three):
-        found["fig5-left"] = single(three, OFFLINE, "3 types: makespan / LP*")
-        pairs = {"QHEFT / QHLP-OLS": ("heft", "hlp-ols")}
-        found["fig5-right"] = single(three, pairs, "3 types: QHEFT / QHLP-OLS")
-    return found
-
+_PAPER = (
+    "Amaris, Lucarelli, Mommessin, Trystram: Generic algorithms for scheduling applications on "
+    "heterogeneous multi-core machines, 2017. "
+)
+_ABOUT = (
+    "Every graph of the authors' benchmark (five Chameleon applications, fork-join) on {}. LP* is "
+    "exact to 1e-9, every schedule went through the validation."
+)
+_OPTIMA = (
+    " HLP has many optima: the paper rounds the vertex that glpsol happened to return, here it is "
+    "the optimum that its documentation states, so sizes differ where rounding matters. hlp-best "
+    f"({EVALUATIONS} evaluations) is this package's own."
+)
 
 STUDIES = (
     Study(
-        name="dags-fig3-7",
-        title="Task graphs on CPUs and GPUs: all algorithms against LP*",
+        name="dags-fig3-4",
+        title="Task graphs on CPUs and GPUs, off-line",
         family="dags",
-        paper="Amaris, Lucarelli, Mommessin, Trystram: Generic algorithms for scheduling "
-        "applications on heterogeneous multi-core machines, 2017. Figures 3 to 7.",
-        about="Every graph of the authors' benchmark (Chameleon kernels and fork-join) on 16 "
-        "machines with two resource types and 64 machines with three. LP* is exact to 1e-9. The "
-        "paper's HLP optimum was the vertex that glpsol returned; where optima are not unique this "
-        "package takes the one that its documentation states, so HLP-EST and HLP-OLS differ "
-        f"from the paper's in size, not in sign. hlp-best ({EVALUATIONS} evaluations) is this "
-        "package's own.",
-        plan=plan,
-        run=run,
-        tables=tables,
-        figures=figures,
-        needs=("amaris_het/formatedTasks_2.tar.gz", "amaris_het/formatedTasks_3.tar.gz"),
-        quick_needs=("amaris_het/formatedTasks_2.tar.gz", "amaris_het/formatedTasks_3.tar.gz"),
+        paper=_PAPER + "Figures 3 and 4.",
+        about=_ABOUT.format("16 machines of 16 to 128 CPUs and 2 to 16 GPUs") + _OPTIMA,
+        plan=_plan_offline_2,
+        run=_run,
+        tables=outputs.offline_tables,
+        figures=outputs.offline_figures,
+        charts=outputs.charts,
+        needs=(_archive(2),),
+    ),
+    Study(
+        name="dags-fig5",
+        title="Task graphs on CPUs and two types of GPUs, off-line",
+        family="dags",
+        paper=_PAPER + "Figure 5.",
+        about=_ABOUT.format("64 machines of 16 to 128 CPUs and twice 2 to 16 GPUs")
+        + _OPTIMA
+        + " The archive has fork-joins of 20 phases as well, which the paper does not speak of.",
+        plan=_plan_offline_3,
+        run=_run,
+        tables=outputs.three_type_tables,
+        figures=outputs.three_type_figures,
+        charts=outputs.charts,
+        needs=(_archive(3),),
+    ),
+    Study(
+        name="dags-fig6-7",
+        title="Task graphs on CPUs and GPUs, on-line",
+        family="dags",
+        paper=_PAPER + "Figures 6 and 7.",
+        about=_ABOUT.format("16 machines of 16 to 128 CPUs and 2 to 16 GPUs")
+        + " Tasks arrive in topological order, of those without unfinished predecessors the lowest "
+        "number first; every rule places a task at its arrival.",
+        plan=_plan_online,
+        run=_run,
+        tables=outputs.online_tables,
+        figures=outputs.online_figures,
+        charts=outputs.charts,
+        needs=(_archive(2),),
     ),
 )
