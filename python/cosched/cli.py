@@ -1,7 +1,7 @@
 """The ``cosched`` command: the same verbs for each family.
 
-Written once against the registry: a family contributes its instance arguments
-(``Family.arguments``), nothing else.
+Written once against the registry: a family contributes its instance arguments, files that
+``solve`` writes and pictures (``Family.arguments``, ``outputs``, ``panels``).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Annotated, Any
 import typer
 
 from cosched.core.family import FAMILIES, Argument, Family, family
+from cosched.core.family import Output as Out
 from cosched.errors import CoschedError, InvalidInstance, InvalidSchedule, shorten
 from cosched.experiments.cli import app as study_app
 
@@ -69,7 +70,7 @@ Output = Annotated[
     Path | None, typer.Option("-o", "--output", help="Write to this file too (by its suffix).")
 ]
 Plot = Annotated[
-    Path | None, typer.Option("--plot", help="Gantt chart (of the best): .png, .svg or .pdf.")
+    Path | None, typer.Option("--plot", help="Picture (of the best): .png, .svg or .pdf.")
 ]
 Seed = Annotated[str, typer.Option("--seed", help="Seed wherever there is chance.")]
 Options = Annotated[
@@ -77,8 +78,10 @@ Options = Annotated[
 ]
 
 
-def _parameters(of: Family, own: Sequence[inspect.Parameter]) -> list[inspect.Parameter]:
-    """FILE, the family's instance arguments, then the verb's own parameters."""
+def _parameters(
+    of: Family, own: Sequence[inspect.Parameter], outputs: Sequence[Out]
+) -> list[inspect.Parameter]:
+    """FILE, the family's instance arguments and files, then the verb's own parameters."""
     keyword = inspect.Parameter.KEYWORD_ONLY
     file = Annotated[Path, typer.Argument(help=f"The {of.name} instance.", show_default=False)]
     found = [inspect.Parameter("file", keyword, annotation=file)]
@@ -92,6 +95,9 @@ def _parameters(of: Family, own: Sequence[inspect.Parameter]) -> list[inspect.Pa
         found.append(
             inspect.Parameter(argument.keyword, keyword, default=default, annotation=annotation)
         )
+    for out in outputs:
+        annotation = Annotated[Path | None, typer.Option(out.flag, help=out.help)]
+        found.append(inspect.Parameter(out.keyword, keyword, default=None, annotation=annotation))
     return found + list(own)
 
 
@@ -113,10 +119,16 @@ def _add(verb: str, run: Callable[..., None], help_text: str) -> None:
         def command(*, _name: str = name, **given: Any) -> None:
             of = family(_name)
             keywords = {argument.keyword for argument in of.arguments}
-            read = {key: given.pop(key) for key in list(given) if key in keywords}
-            run(of, given.pop("file"), read, **given)
+            keywords |= {out.keyword for out in of.outputs}
+            own_of_family = {key: given.pop(key) for key in list(given) if key in keywords}
+            try:
+                run(of, given.pop("file"), own_of_family, **given)
+            except KeyboardInterrupt as stop:  # typer would end without a word
+                print(f"cosched: {stop}" if str(stop) else "cosched: interrupted", file=sys.stderr)
+                raise typer.Exit(130) from None
 
-        parameters = _parameters(family(name), own)
+        outputs = family(name).outputs if verb == "solve" else ()
+        parameters = _parameters(family(name), own, outputs)
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in parameters}
         command.__doc__ = f"{help_text}\n\nExample: {_example(verb, name)}"
@@ -140,12 +152,11 @@ def _parse(argument: Argument, text: str) -> Any:
 
 def _read(of: Family, file: Path, given: dict[str, Any]) -> Any:
     """The one instance that file and arguments describe."""
-    arguments = {argument.keyword: argument for argument in of.arguments}
-    values = {
-        keyword: value if isinstance(value, bool) else _parse(arguments[keyword], value)
-        for keyword, value in given.items()
-        if value is not None
-    }
+    values = {}
+    for argument in of.arguments:
+        value = given.get(argument.keyword)
+        if value is not None:
+            values[argument.keyword] = value if isinstance(value, bool) else _parse(argument, value)
     return of.instance_type.read(file, **values)  # type: ignore[attr-defined]
 
 
@@ -198,17 +209,22 @@ def _solve(
 ) -> None:
     from cosched import report
 
-    _check_output(output, plot)
+    files = [(out, given[out.keyword]) for out in of.outputs if given[out.keyword] is not None]
+    _check_output((output, _RESULTS), (plot, _PICTURES), *((p, out.suffixes) for out, p in files))
     instance = _read(of, file, given)
     name = algorithm or _required("--algorithm", of.algorithms)
+    options = _options(option)
+    for out, _ in files:
+        options.update(out.options)
     with report.working(f"{of.name} {name}"):
-        result = of.solve(instance, name, seed=_seed(seed), **_options(option))
+        result = of.solve(instance, name, seed=_seed(seed), **options)
         result.schedule.validate()
-        found = result.to_dict()
     report.show_notes(instance)
-    report.show_result(of, result, found)
+    report.show_result(of, result)
     if output is not None:
-        report.write_result(result, found, output)
+        report.write_result(result, output)
+    for out, path in files:
+        out.write(result, path)
     if plot is not None:
         report.draw([(f"{of.name} {name}", result)], of, plot)
 
@@ -223,24 +239,30 @@ def _compare(
         typer.Option("--algorithms", "--policies", help="Names A B C; default: those that suit."),
     ] = None,
     seed: Seed = "0",
-    time_limit: Annotated[str, typer.Option(help="Seconds for each algorithm, or 'none'.")] = "10",
+    time_limit: Annotated[
+        str | None,
+        typer.Option(help="Seconds for each algorithm, or 'none'; default: the family's."),
+    ] = None,
     plot: Plot = None,
     output: Output = None,
 ) -> None:
     from cosched import io, report
 
-    _check_output(output, plot)
-    if output is not None:
-        io.check_suffix(output, (".csv", ".json", ".md"))
-    limit = _time_limit(time_limit)
+    _check_output((output, (".csv", ".json", ".md")), (plot, _PICTURES))
+    limit = of.patience if time_limit is None else _time_limit(time_limit)
     instances = _read_all(of, file, given)
     report.show_notes(instances[0][1])
-    table, best = report.compare_all(of, instances, algorithms, _seed(seed), limit)
+    table, best, left = report.compare_all(of, instances, algorithms, _seed(seed), limit)
     report.show_table(of, table)
     if output is not None:
         io.write_frame(table, output)
     if plot is not None:
         report.draw(best, of, plot)
+    if left:
+        kept = "shown above" if output is None else f"in {output}"
+        raise KeyboardInterrupt(
+            f"interrupted: the {len(table)} finished rows are {kept}; not run: {', '.join(left)}"
+        )
 
 
 def _bound(
@@ -272,7 +294,7 @@ def _validate(
     *,
     schedule: Annotated[Path, typer.Argument(help="What `cosched solve -o` wrote.")],
 ) -> None:
-    from cosched import io
+    from cosched import io, report
     from cosched.core.result import relative_gap
 
     instance = _read(of, file, given)
@@ -294,7 +316,7 @@ def _validate(
         from cosched.core import Bound
 
         gap = relative_gap(value, Bound(stated_bound["value"], ""), of.maximise)
-        text += f", stated bound {stated_bound['value']:.9g} (gap {100 * gap:.2f}%)"
+        text += f", stated bound {stated_bound['value']:.9g} (gap {report.percent(gap)})"
     typer.echo(text)
 
 
@@ -371,16 +393,19 @@ def _time_limit(text: str) -> float | None:
     return parse_positive(text, "--time-limit", "a positive number of seconds, or 'none'")
 
 
-def _check_output(output: Path | None, plot: Path | None) -> None:
+_RESULTS = (".json", ".csv", ".md")
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+def _check_output(*files: tuple[Path | None, tuple[str, ...]]) -> None:
     """Refuse a bad output name before the work, not after it."""
     from cosched import io
 
-    if output is not None:
-        io.check_suffix(output, (".json", ".csv", ".md"))
-    if plot is not None:
-        io.check_suffix(plot, (".png", ".svg", ".pdf"))
-    for path in (output, plot):
-        if path is not None and not path.parent.is_dir():
+    for path, suffixes in files:
+        if path is None:
+            continue
+        io.check_suffix(path, suffixes)
+        if not path.parent.is_dir():
             raise FileNotFoundError(f"{path.parent}: no such folder to write {path.name} into")
 
 

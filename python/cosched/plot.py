@@ -15,6 +15,12 @@ from cosched.plot_bags import (
     profit_against_gamma,
     profit_rates,
 )
+from cosched.plot_cluster import (
+    degradation_against_load,
+    occupation,
+    queue_length,
+    utilisation,
+)
 from cosched.plot_dags import competitive, ratios
 from cosched.plot_moldable import (
     moldable_figures,
@@ -28,17 +34,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "competitive",
+    "degradation_against_load",
     "energy_front",
     "gantt",
     "gap_against_gamma",
     "moldable_figures",
     "moldable_quality",
     "moldable_run_time",
+    "occupation",
     "pareto",
     "profit_against_gamma",
     "profit_rates",
+    "queue_length",
     "ratios",
     "save",
+    "utilisation",
 ]
 
 #: Above this number of placements, bars carry no outline and no text.

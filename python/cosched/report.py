@@ -52,15 +52,15 @@ def show_notes(instance: Any) -> None:
         print(f"note: {note}")
 
 
-def show_result(of: Family, result: Result, found: dict[str, Any]) -> None:
+def show_result(of: Family, result: Result) -> None:
     """One result as a small table of names and numbers."""
     bound, gap = result.bound, result.gap
     table = Table(title=f"{of.name}: {result.algorithm}", show_header=False)
     table.add_row(of.objective, f"{result.value:.9g}")
     if bound is not None:
         table.add_row(f"bound ({bound.method})", f"{bound.value:.9g}")
-        table.add_row("gap", _percent(gap))
-    for name, value in found["metrics"].items():
+        table.add_row("gap", percent(gap))
+    for name, value in result.metrics().items():
         table.add_row(name.replace("_", " "), f"{value:.6g}")
     table.add_row("status", result.status)
     console().print(table)
@@ -72,35 +72,47 @@ def compare_all(
     names: list[str] | None,
     seed: int,
     time_limit: float | None,
-) -> tuple[pd.DataFrame, list[Titled]]:
-    """``compare`` over several instances: one table, and the best result of each instance."""
+) -> tuple[pd.DataFrame, list[Titled], list[str]]:
+    """``compare`` over several instances: one table, and the best result of each instance.
+
+    Ctrl-C after the first row ends it early; the third value says what did not run.
+    """
+    chosen = [names_of(of, instance, names) for _, instance in instances]
+    plan = [name for of_one in chosen for name in of_one]
     rows: list[dict[str, Any]] = []
-    best: list[Titled] = []
+    best: dict[str, Result] = {}
+    pick = max if of.maximise else min
     with _progress() as progress:
-        for varied, instance in instances:
-            chosen = names_of(of, instance, names)
-            which = ", ".join(f"{key} = {value}" for key, value in varied.items())
-            label = f"{of.name} {which}".rstrip()
-            task = progress.add_task(f"{label}: bound", total=len(chosen))
-            results = []
-            for row, result in compare_rows(of, instance, chosen, seed, time_limit):
-                progress.update(task, advance=1, description=f"{label}: {row['algorithm']}")
-                rows.append({**varied, **row})
-                if result is not None:
-                    results.append(result)
-            if results:
-                pick = max if of.maximise else min
-                winner = pick(results, key=lambda result: result.value)
-                title = f"{label}: {winner.algorithm}, {of.objective} {winner.value:.6g}"
-                best.append((title, winner))
+        task = progress.add_task("")
+        try:
+            for (varied, instance), mine in zip(instances, chosen, strict=True):
+                which = ", ".join(f"{key} = {value}" for key, value in varied.items())
+                label = f"{of.name} {which}".rstrip()
+                progress.update(task, description=f"{label}: bound, {mine[0]}")
+                for row, result in compare_rows(of, instance, mine, seed, time_limit):
+                    rows.append({**varied, **row})
+                    if result is not None:
+                        known = [best[label]] if label in best else []
+                        best[label] = pick([*known, result], key=lambda result: result.value)
+                    now = f"{len(rows)} of {len(plan)} done, {(*plan, '')[len(rows)]}"
+                    progress.update(task, description=f"{label}: {now}")
+        except KeyboardInterrupt:
+            if not rows:
+                raise
+    titled = [
+        (f"{label}: {winner.algorithm}, {of.objective} {winner.value:.6g}", winner)
+        for label, winner in best.items()
+    ]
     keys = [key for varied, _ in instances for key in varied]
-    return in_order(rows, keys), best
+    return in_order(rows, keys), titled, plan[len(rows) :]
 
 
 def show_table(of: Family, frame: pd.DataFrame) -> None:
     """Print a table of ``compare``; what did not run says why below it."""
     table = Table(title=f"{of.name}: value = {of.objective}")
-    shown = [column for column in frame.columns if column != "message"]
+    metrics = frame.columns[list(frame.columns).index("seconds") + 1 :]
+    hidden = {"message", *(c for c in metrics if of.screen and c not in of.screen)}
+    shown = [column for column in frame.columns if column not in hidden]
     for column in shown:
         numeric = frame[column].dtype.kind in "fi"
         table.add_column(column.replace("_", " "), justify="right" if numeric else "left")
@@ -123,16 +135,16 @@ def show_frame(title: str, frame: pd.DataFrame) -> None:
     console().print(table)
 
 
-def write_result(result: Result, found: dict[str, Any], path: str | PathLike[str]) -> None:
+def write_result(result: Result, path: str | PathLike[str]) -> None:
     """Write a result: .json everything, .csv and .md the placements."""
     if Path(path).suffix == ".json":
-        io.write_json(found, path)
+        io.write_json(result.to_dict(), path)
     else:
         io.write_frame(result.schedule.to_frame(), path)
 
 
 def draw(results: list[Titled], of: Family, path: str | PathLike[str]) -> None:
-    """A Gantt chart a result, one above the other."""
+    """The family's pictures of each result, one below the other."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -142,12 +154,16 @@ def draw(results: list[Titled], of: Family, path: str | PathLike[str]) -> None:
 
     if not results:
         return
+    panels = of.panels or (lambda result, ax: plot.gantt(result.schedule, ax),)
+    rows = len(results) * len(panels)
     figure, axes = plt.subplots(
-        len(results), 1, figsize=(11, 1 + 2.8 * len(results)), layout="constrained", squeeze=False
+        rows, 1, figsize=(11, 1 + 2.8 * rows), layout="constrained", squeeze=False
     )
-    for ax, (title, result) in zip(axes[:, 0], results, strict=True):
-        plot.gantt(result.schedule, ax)
-        ax.set_title(title, fontsize=10)
+    for place, (title, result) in enumerate(results):
+        mine = axes[place * len(panels) : (place + 1) * len(panels), 0]
+        for panel, ax in zip(panels, mine, strict=True):
+            panel(result, ax)
+        mine[0].set_title(title, fontsize=10)
     plot.save(figure, path)
     plt.close(figure)
 
@@ -159,8 +175,11 @@ def console() -> Console:
     return screen if screen.is_terminal else Console(width=200)
 
 
-def _percent(share: float) -> str:
-    return "-" if math.isnan(share) else f"{100 * share:.2f}%"
+def percent(share: float) -> str:
+    """A gap: percent above the bound, or how many times the bound where it is far."""
+    if math.isnan(share):
+        return "-"
+    return f"{100 * share:.2f}%" if share < 10 else f"{share + 1:,.1f} x"
 
 
 def _cell(column: str, value: Any) -> str:
@@ -169,5 +188,5 @@ def _cell(column: str, value: Any) -> str:
     if math.isnan(value):
         return "-"
     if column == "gap":
-        return _percent(value)
+        return percent(value)
     return f"{value:.3g}" if column == "seconds" else f"{value:.6g}"

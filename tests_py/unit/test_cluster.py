@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import cosched as cs
-from cosched import plot_cluster
 from cosched.cli import main
 from support import data
 
@@ -34,11 +33,11 @@ def test_the_116_policies_and_spellings(inst):
 @pytest.mark.parametrize("name", cs.cluster.DEFAULT_COMPARE)
 def test_every_policy_of_table_2(inst, name):
     res = cs.cluster.solve(inst, name)
+    frame = res.schedule.to_frame()
     res.schedule.validate()
     assert res.value == res.max_stretch == res.jobs.stretch.max()
     assert res.value >= float(cs.cluster.bound(inst)) * (1 - 1e-9)
     assert res.underutilisation >= -1e-9
-    frame = res.schedule.to_frame()
     work = (frame.end - frame.start) * frame.progress
     done = work.groupby(frame.task).sum().reindex(range(len(inst)), fill_value=0.0)
     assert np.allclose(done, inst.column("runtime"), rtol=1e-6, atol=1e-6)
@@ -170,15 +169,6 @@ def test_outputs_of_the_ecosystem(inst, tmp_path):
     assert 0 < summary["utilisation"] <= 1
 
 
-def test_pictures(inst):
-    res = cs.cluster.solve(inst, BEST)
-    for draw in (plot_cluster.utilisation, plot_cluster.queue_length, plot_cluster.occupation):
-        ax = draw(res)
-        assert ax.get_xlabel() == "time (h)"
-    frame = pd.DataFrame({"load": [0.1, 0.5], "algorithm": "EASY", "degradation": [2.0, 30.0]})
-    assert plot_cluster.degradation_against_load(frame).get_yscale() == "log"
-
-
 def test_files_and_command_line(inst, tmp_path, capsys):
     for name in ("jobs.json", "jobs.csv"):
         inst.write(tmp_path / name)
@@ -191,6 +181,51 @@ def test_files_and_command_line(inst, tmp_path, capsys):
     assert pd.read_csv(out).algorithm.tolist() == ["FCFS", "EASY", BEST]
     assert main(["compare", "cluster", str(tmp_path / "jobs.csv")]) == 2
     assert "nodes" in capsys.readouterr().err
+
+
+def test_files_of_solve(inst, tmp_path, capsys):
+    inst.write(tmp_path / "jobs.json")
+    source, plan = str(tmp_path / "jobs.json"), str(tmp_path / "plan.json")
+    log, jobs, summary = (tmp_path / name for name in ("log.csv", "rows.csv", "schedule.json"))
+    command = ["solve", "cluster", source, "--algorithm", BEST, "-o", plan]
+    files = ["--log", str(log), "--jobs", str(jobs), "--summary", str(summary)]
+    assert main([*command, *files]) == 0
+    told = pd.read_csv(log)
+    res = cs.cluster.solve(inst, BEST, log=True)
+    pd.testing.assert_frame_equal(told, res.log)
+    assert (told.action == "start").sum() == len(inst)
+    assert told.reason.notna().all()
+    pd.testing.assert_frame_equal(
+        pd.read_csv(jobs, keep_default_na=False)[["job_id", "finish_time", "allocated_resources"]],
+        cs.cluster.jobs_table(res)[["job_id", "finish_time", "allocated_resources"]],
+    )
+    assert json.loads(summary.read_text())["max_bounded_slowdown"] == res.value
+    assert main(["validate", "cluster", source, plan]) == 0
+    assert "x)" in capsys.readouterr().out or res.gap < 10
+    for flag, name in (("--log", "log.json"), ("--jobs", "no/rows.csv"), ("--summary", "a.csv")):
+        assert main([*command, flag, str(tmp_path / name)]) == 2
+        assert not (tmp_path / name).exists()
+    with pytest.raises(cs.InvalidInstance, match="log=True"):
+        cs.cluster.write_log_csv(cs.cluster.solve(inst, "EASY"), log)
+
+
+def test_an_interrupted_comparison_keeps_its_rows(inst, tmp_path, own_algorithm, capsys):
+    def interrupted(instance):
+        raise KeyboardInterrupt
+
+    own_algorithm("cluster", "interrupted", interrupted)
+    inst.write(tmp_path / "jobs.json")
+    out = tmp_path / "table.csv"
+    command = ["compare", "cluster", str(tmp_path / "jobs.json"), "-o", str(out), "--policies"]
+    assert main([*command, "interrupted", "EASY"]) == 130
+    assert not out.exists()
+    assert main([*command, "FCFS", "EASY", "interrupted", BEST]) == 130
+    assert pd.read_csv(out).algorithm.tolist() == ["FCFS", "EASY"]
+    captured = capsys.readouterr()
+    assert "FCFS" in captured.out
+    assert captured.err.splitlines()[-1] == (
+        f"cosched: interrupted: the 2 finished rows are in {out}; not run: interrupted, {BEST}"
+    )
 
 
 @pytest.mark.data

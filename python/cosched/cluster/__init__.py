@@ -25,13 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from cosched import _core, core
+from cosched import _core, core, plot_cluster
 from cosched.cluster.instance import Instance, from_swf
 from cosched.cluster.outputs import (
     batsim_summary,
     jobs_table,
     write_batsim_json,
     write_jobs_csv,
+    write_log_csv,
 )
 from cosched.cluster.policies import (
     TABLE_2,
@@ -48,7 +49,7 @@ from cosched.cluster.policies import (
     result_of_schedule,
 )
 from cosched.cluster.result import Result, Schedule
-from cosched.core import Argument, Bound, Family
+from cosched.core import Argument, Bound, Family, Output
 from cosched.core.arrays import integer, integer_array, real, real_array
 from cosched.errors import InvalidInstance, shorten
 
@@ -80,6 +81,7 @@ __all__ = [
     "solve",
     "write_batsim_json",
     "write_jobs_csv",
+    "write_log_csv",
     "yields",
 ]
 
@@ -202,6 +204,27 @@ FAMILY = Family(
         ),
     ),
     default_names=lambda instance: DEFAULT_COMPARE,
+    outputs=(
+        Output(
+            "--log",
+            "log",
+            "Write why jobs started, waited, were paused or moved, a row an event: .csv.",
+            write_log_csv,
+            options={"log": True},
+        ),
+        Output("--jobs", "jobs", "Write a row a job, as evalys reads it: .csv.", write_jobs_csv),
+        Output(
+            "--summary",
+            "summary",
+            "Write totals by Batsim's names (its schedule.json): .json.",
+            write_batsim_json,
+            (".json",),
+        ),
+    ),
+    panels=(plot_cluster.occupation, plot_cluster.utilisation, plot_cluster.queue_length),
+    screen=("mean_stretch", "underutilisation", "preemptions_per_job", "migrations_per_job"),
+    patience=None,  # a simulation that is cut short has no result; Ctrl-C keeps the rows
+    example=("trace.swf.gz", "--nodes 120", "EASY"),
     resolve=resolve,
     algorithms=ALGORITHMS,
     bounds=BOUNDS,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched import io
+from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,6 +128,17 @@ def write_batsim_json(result: Result, path: str | PathLike[str]) -> None:
     io.write_json(batsim_summary(result), path)
 
 
+def write_log_csv(result: Result, path: str | PathLike[str]) -> None:
+    """Write the decision log of a result made with ``log=True``: ``time, job, action, reason``.
+
+    A row an event; ``job`` is the row of the job in the instance, from 0; actions are start, wait,
+    pause, resume, move and finish.
+    """
+    if result.log is None:
+        raise InvalidInstance("no decision log: solve(..., log=True) keeps one")
+    io.write_frame(result.log, path, suffixes=(".csv",))
+
+
 def interval_set(nodes: tuple[int, ...]) -> str:
     """Node numbers as an interval set.
 
@@ -146,8 +158,9 @@ def _allocations(result: Result, jobs: int) -> list[str]:
     """Interval set of each job that kept its nodes; empty text for the others."""
     kept: list[tuple[int, ...] | None] = [None] * jobs
     moved = np.zeros(jobs, dtype=bool)
-    frame = result.schedule.to_frame()
-    for job, nodes in zip(frame["task"].tolist(), frame["nodes"], strict=True):
+    schedule = result.schedule
+    for row, job in enumerate(schedule.task.tolist()):
+        nodes = schedule.units(row)
         if kept[job] is None:
             kept[job] = nodes
         elif kept[job] != nodes:

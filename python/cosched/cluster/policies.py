@@ -354,7 +354,13 @@ def _result(
     stretches = _core.cluster.stretches(instance._core, outcome["end"], threshold)
     stretches.flags.writeable = False
     schedule = Schedule(
-        instance, outcome, rows=rows, replay=replay, penalty=penalty, exclusive=exclusive
+        instance,
+        outcome,
+        rows=rows,
+        replay=replay,
+        penalty=penalty,
+        exclusive=exclusive,
+        checked=not exclusive,  # batch simulations tell the validator nothing
     )
     return Result(
         algorithm=name,

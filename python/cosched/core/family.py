@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosched.core.arrays import seed_of
@@ -40,6 +41,20 @@ class Argument:
     vary: bool = False
 
 
+@dataclass(frozen=True)
+class Output:
+    """A file of the family's own that ``cosched solve`` writes on request."""
+
+    flag: str  # "--jobs"
+    keyword: str  # "jobs"
+    help: str
+    #: ``write(result, path)``.
+    write: Callable[[Any, Path], None]
+    suffixes: tuple[str, ...] = (".csv",)
+    #: What the algorithm needs to be told for it, e.g. ``{"log": True}``.
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass
 class Family:
     """A family of algorithms for one kind of instance.
@@ -58,6 +73,15 @@ class Family:
     result_of: Callable[..., Result]
     maximise: bool = False
     arguments: tuple[Argument, ...] = ()
+    #: Files beside the schedule that ``cosched solve`` can write.
+    outputs: tuple[Output, ...] = ()
+    #: Pictures of a result, ``f(result, ax)``, that ``--plot`` draws one below the other; a Gantt
+    #: chart of the schedule where there is none.
+    panels: tuple[Callable[..., Any], ...] = ()
+    #: Metrics that tables on the screen show (files have all); all of them where empty.
+    screen: tuple[str, ...] = ()
+    #: Seconds that ``cosched compare`` gives each algorithm unless told; None: no limit.
+    patience: float | None = 10.0
     #: A file, its arguments and an algorithm: for the examples that ``--help`` shows.
     example: tuple[str, str, str] = ("FILE", "", "NAME")
     #: Names that ``compare`` takes by default for an instance.

@@ -1,0 +1,106 @@
+"""The studies of Casanova, Stillwell, Vivien 2011: Tables 2 to 5, Figures 1, 3 and 4."""
+
+from __future__ import annotations
+
+from cosched.experiments.cluster import costs, degradation, traces
+from cosched.experiments.study import Study
+
+_PAPER = (
+    "Casanova, Stillwell, Vivien: Dynamic fractional resource scheduling vs. batch scheduling, "
+    "2011. "
+)
+_SETS = (
+    "Real: the 182 weeks of HPC2N on 120 dual-core nodes. Unscaled: 100 traces of 1,000 jobs of "
+    "the Lublin-Feitelson model on 128 quad-core nodes; the paper's own draws are not public. "
+    "Scaled: these at offered loads 0.1 to 0.9. The rescheduling penalty is 300 s, the period "
+    "600 s. "
+)
+_REDUCED = (
+    "At reduced size: few and short traces, and weeks of generated jobs where the log is not there."
+)
+
+STUDIES = (
+    Study(
+        name="cluster-table2",
+        title="Batch queue or fractional sharing: degradation from the bound, 20 policies",
+        family="cluster",
+        paper=_PAPER + "Table 2.",
+        about="Maximum bounded stretch over its lower bound: mean, standard deviation and maximum "
+        "over traces. "
+        + _SETS
+        + "The third set, the scaled traces, is in cluster-fig1. "
+        + _REDUCED,
+        plan=degradation.plan_table2,
+        run=traces.run,
+        tables=degradation.tables2,
+        figures=degradation.figures2,
+        charts=degradation.charts,
+        needs=(traces.LOG,),
+    ),
+    Study(
+        name="cluster-table3",
+        title="Preemptions and migrations: bandwidth, an hour, a job",
+        family="cluster",
+        paper=_PAPER + "Table 3.",
+        about="Scaled synthetic traces with load 0.7 and more; mean and, in parentheses, maximum "
+        "over traces. A job is preempted (migrated) when one or more of its tasks is. " + _REDUCED,
+        plan=costs.plan_table3,
+        run=traces.run,
+        tables=costs.tables3,
+        figures=costs.figures3,
+    ),
+    Study(
+        name="cluster-table4",
+        title="Normalised underutilisation of EASY and the best two policies",
+        family="cluster",
+        paper=_PAPER + "Table 4.",
+        about="CPU that could have been used and was not, over the CPU work of all jobs. "
+        + _SETS
+        + "The whole log in one piece is from Section 6.4.2. "
+        + _REDUCED,
+        plan=costs.plan_table4,
+        run=traces.run,
+        tables=costs.tables4,
+        figures=costs.figures4,
+        needs=(traces.LOG,),
+    ),
+    Study(
+        name="cluster-table5",
+        title="All 116 policies on the real weeks",
+        family="cluster",
+        paper=_PAPER + "Table 5.",
+        about="As cluster-table2, on the 182 weeks of HPC2N. " + _REDUCED,
+        plan=degradation.plan_table5,
+        run=traces.run,
+        tables=degradation.tables5,
+        figures=degradation.figures5,
+        charts=degradation.charts,
+        needs=(traces.LOG,),
+    ),
+    Study(
+        name="cluster-fig1",
+        title="Degradation from the bound against the offered load",
+        family="cluster",
+        paper=_PAPER + "Figure 1, and the scaled traces of Table 2.",
+        about="Scaled synthetic traces, mean over traces. The paper shows Figure 1 as a picture; "
+        "what its text says of it stands in the table 'findings'. " + _REDUCED,
+        plan=degradation.plan_figure1,
+        run=traces.run,
+        tables=degradation.tables_figure1,
+        figures=degradation.figures1,
+        charts=degradation.charts1,
+    ),
+    Study(
+        name="cluster-fig3-4",
+        title="Underutilisation and degradation against the scheduling period",
+        family="cluster",
+        paper=_PAPER + "Figures 3 and 4.",
+        about=f"{costs.BEST} with periods from 600 to 12,000 s, beside EASY. " + _SETS + _REDUCED,
+        plan=costs.plan_periods,
+        run=traces.run,
+        tables=costs.tables_periods,
+        figures=costs.figures_periods,
+        charts=costs.charts_periods,
+        needs=(traces.LOG,),
+    ),
+)

@@ -1,0 +1,223 @@
+"""Tables 3 and 4, Figures 3 and 4: preemptions, migrations, underutilisation, the period."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cosched.experiments.cluster import paper, traces
+from cosched.experiments.study import Task, with_registered
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+    from plotly.graph_objects import Figure as Chart
+
+BEST = "GreedyPM */per/opt=min/minvt=600"
+#: Figures 3 and 4: from 2 to 40 times the rescheduling penalty of 300 s.
+PERIODS = (600, 900, 1200, 1800, 2400, 3600, 4800, 6000, 9000, 12000)
+#: The paper's numbers for the whole log, which it gives in Section 6.4.2.
+_WHOLE_LOG = {"EASY": 0.08, "GreedyP */per/opt=min/minvt=600": 0.10, BEST: 0.10}
+_MEASURES = {
+    "preemption_bandwidth": "pmtn GB/s",
+    "migration_bandwidth": "mig GB/s",
+    "preemptions_per_hour": "pmtn/h",
+    "migrations_per_hour": "mig/h",
+    "preemptions_per_job": "pmtn/job",
+    "migrations_per_job": "mig/job",
+}
+
+
+# --- plans --------------------------------------------------------------------------------
+
+
+def plan_table3(quick: bool) -> list[Task]:
+    """The scaled traces with load >= 0.7 x the policies of Table 3."""
+    loads = (0.7, 0.8, 0.9)
+    chosen = traces.scaled(1, 300, loads) if quick else traces.scaled(100, 1000, loads)
+    names = with_registered("cluster", paper.table(3))
+    return [{**trace, "algorithm": name} for trace in chosen for name in names]
+
+
+def plan_table4(quick: bool) -> list[Task]:
+    """All sets of traces, and the whole log, x EASY and the two best policies."""
+    if quick:
+        chosen = (
+            traces.real(True, 6) + traces.unscaled(4, 300) + traces.scaled(2, 300, (0.1, 0.5, 0.9))
+        )
+    else:
+        # Long tasks first: no worker is idle at the end.
+        chosen = traces.whole_log() + traces.real(False, 0)
+        chosen += traces.unscaled(100) + traces.scaled(100)
+    names = with_registered("cluster", paper.table(4))
+    return [{**trace, "algorithm": name} for trace in chosen for name in names]
+
+
+def plan_periods(quick: bool) -> list[Task]:
+    """Every trace x the best policy at each period, and EASY."""
+    if quick:
+        chosen = traces.real(True, 4) + traces.unscaled(2, 300) + traces.scaled(1, 300, (0.3, 0.8))
+    else:
+        chosen = traces.real(False, 0) + traces.unscaled(100) + traces.scaled(100)
+    periods = PERIODS[::3] if quick else PERIODS
+    return [
+        {**trace, "algorithm": name, "period": period}
+        for trace in chosen
+        for name, period in (("EASY", None), *((BEST, period) for period in periods))
+    ]
+
+
+# --- tables -------------------------------------------------------------------------------
+
+
+def tables3(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Mean (and maximum) of each measure a policy, the paper's beside it."""
+    import pandas as pd
+
+    theirs = paper.table(3)
+    rows = []
+    for name, some in frame.groupby("algorithm", sort=False):
+        row: dict[str, object] = {"algorithm": name}
+        for place, (measure, title) in enumerate(_MEASURES.items()):
+            row[title] = _with_maximum(some[measure].mean(), some[measure].max())
+            cells = theirs.get(str(name))
+            row[f"paper {title}"] = (
+                _with_maximum(*cells[2 * place : 2 * place + 2]) if cells else ""
+            )
+        rows.append(row)
+    return {"table3": pd.DataFrame(rows)}
+
+
+def _with_maximum(mean: float, most: float) -> str:
+    return f"{mean:.2f} ({most:.2f})"
+
+
+def tables4(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Mean normalised underutilisation a policy and set of traces, the paper's beside it."""
+    import pandas as pd
+
+    places = {"weeks": 0, "generated": 0, "unscaled": 1, "scaled": 2}
+    theirs = paper.table(4)
+    rows = []
+    for name, some in frame.groupby("algorithm", sort=False):
+        for kind, each in some.groupby("traces", sort=False):
+            printed = (
+                _WHOLE_LOG.get(str(name))
+                if kind == "log"
+                else theirs.get(str(name), (None,) * 3)[places[str(kind)]]
+            )
+            mean = each.underutilisation.mean()
+            rows.append(
+                {
+                    "traces": traces.TITLES[str(kind)],
+                    "algorithm": name,
+                    "underutilisation": round(mean, 3),
+                    "paper": printed,
+                    "factor": round(mean / printed, 2) if printed else None,
+                }
+            )
+    order = list(traces.TITLES.values())
+    table = pd.DataFrame(rows)
+    return {"table4": table.sort_values("traces", key=lambda t: t.map(order.index), kind="stable")}
+
+
+def tables_periods(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Mean underutilisation and degradation a period; EASY's beside them."""
+    means = _by_period(frame)
+    return {"fig3-4": means.assign(traces=means.traces.map(traces.TITLES)).round(3)}
+
+
+def _by_period(frame: pd.DataFrame) -> pd.DataFrame:
+    ours = frame[frame.algorithm == BEST]
+    keys = ["traces", "period"]
+    columns = ["underutilisation", "degradation", "preemption_bandwidth", "migration_bandwidth"]
+    means = ours.groupby(keys, sort=False)[columns].mean().reset_index()
+    easy = frame[frame.algorithm == "EASY"].groupby("traces").underutilisation.mean()
+    return means.assign(**{"underutilisation of EASY": means.traces.map(easy)})
+
+
+# --- pictures -----------------------------------------------------------------------------
+
+
+def figures3(frame: pd.DataFrame) -> dict[str, Figure]:
+    """Preemptions and migrations an hour: ours and the paper's."""
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    names = list(dict.fromkeys(frame.algorithm))
+    theirs = paper.table(3)
+    figure, axes = plt.subplots(1, 2, figsize=(12, 5.5), sharey=True, layout="constrained")
+    for ax, measure, place in zip(
+        axes, ("preemptions_per_hour", "migrations_per_hour"), (4, 6), strict=True
+    ):
+        means = frame.groupby("algorithm")[measure].mean()
+        where = np.arange(len(names))
+        printed = [theirs[name][place] if name in theirs else np.nan for name in names]
+        ax.barh(where - 0.2, means[names], height=0.4, label="here")
+        ax.barh(where + 0.2, printed, height=0.4, label="paper", color="0.7")
+        ax.set_xscale("symlog", linthresh=1)
+        ax.set_xlabel(f"{measure.split('_')[0]} an hour")
+        ax.grid(alpha=0.3, axis="x")
+    axes[0].set_yticks(range(len(names)), names, fontsize=8)
+    axes[0].invert_yaxis()
+    axes[1].legend(fontsize=8)
+    return {"table3": figure}
+
+
+def figures4(frame: pd.DataFrame) -> dict[str, Figure]:
+    """Underutilisation of each trace, and the means."""
+    import matplotlib.pyplot as plt
+
+    sets = list(dict.fromkeys(frame.traces))
+    names = list(dict.fromkeys(frame.algorithm))
+    figure, axes = plt.subplots(
+        1, len(sets), figsize=(2 + 3 * len(sets), 4), layout="constrained", squeeze=False
+    )
+    for ax, kind in zip(axes[0], sets, strict=True):
+        some = frame[frame.traces == kind]
+        values = [some[some.algorithm == name].underutilisation for name in names]
+        ax.boxplot(values, showmeans=True)
+        ax.set_xticks(range(1, len(names) + 1), [name.replace("/", "/\n") for name in names])
+        ax.tick_params(axis="x", labelsize=7)
+        ax.set_yscale("symlog", linthresh=0.1)
+        ax.set_ylim(bottom=0)
+        ax.set_title(traces.TITLES[str(kind)], fontsize=10)
+    axes[0][0].set_ylabel("normalised underutilisation")
+    return {"table4": figure}
+
+
+def figures_periods(frame: pd.DataFrame) -> dict[str, Figure]:
+    """Figure 3, a panel a set of traces, and Figure 4."""
+    import matplotlib.pyplot as plt
+
+    means = _by_period(frame)
+    sets = list(dict.fromkeys(means.traces))
+    third, axes = plt.subplots(
+        1, len(sets), figsize=(1 + 3.6 * len(sets), 3.4), layout="constrained", squeeze=False
+    )
+    fourth, below = plt.subplots(figsize=(7, 4), layout="constrained")
+    for ax, kind in zip(axes[0], sets, strict=True):
+        some = means[means.traces == kind].sort_values("period")
+        ax.plot(some.period, some.underutilisation, "o:", label=BEST)
+        ax.axhline(some["underutilisation of EASY"].iloc[0], label="EASY", color="tab:orange")
+        ax.set_title(traces.TITLES[str(kind)], fontsize=10)
+        ax.set_xlabel("period (s)")
+        ax.set_ylim(bottom=0)
+        below.plot(some.period, some.degradation, "o-", label=traces.TITLES[str(kind)])
+    axes[0][0].set_ylabel("normalised underutilisation")
+    axes[0][0].legend(fontsize=7)
+    below.set_xlabel("period (s)")
+    below.set_ylabel("degradation from bound")
+    below.set_ylim(bottom=0)
+    below.set_title(BEST, fontsize=10)
+    below.legend(fontsize=8)
+    return {"fig3": third, "fig4": fourth}
+
+
+def charts_periods(frame: pd.DataFrame) -> dict[str, Chart]:
+    import plotly.express as px
+
+    means = _by_period(frame)
+    return {
+        name: px.line(means, x="period", y=column, color="traces", markers=True)
+        for name, column in (("fig3", "underutilisation"), ("fig4", "degradation"))
+    }
