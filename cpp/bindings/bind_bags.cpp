@@ -156,8 +156,8 @@ auto solving(Solver solver) {
 
 void bind_algorithms(py::module_& module) {
   module.attr("DEFAULT_EPS") = kDefaultEps;
-  module.def("ttb", [](const Instance& instance, double eps) {
-    return plan_dict(instance, released([&] { return ttb(instance, eps); }));
+  module.def("ttb", [](const Instance& instance, double eps, bool with_tms) {
+    return plan_dict(instance, released([&] { return ttb(instance, eps, with_tms); }));
   });
   module.def("ttb_best", [](const Instance& instance, Seconds time_limit) {
     const BestPlan best = released([&] { return ttb_best(instance, time_limit); });

@@ -10,6 +10,7 @@ import numpy as np
 from cosched.core.schedule import Schedule
 from cosched.errors import InvalidInstance
 from cosched.plot_bags import (
+    advantage,
     energy_front,
     gap_against_gamma,
     profit_against_gamma,
@@ -23,7 +24,6 @@ from cosched.plot_cluster import (
 )
 from cosched.plot_dags import competitive, ratios
 from cosched.plot_moldable import (
-    moldable_figures,
     moldable_quality,
     moldable_run_time,
     pareto,
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "advantage",
     "competitive",
     "degradation_against_load",
     "energy_front",
     "gantt",
     "gap_against_gamma",
-    "moldable_figures",
     "moldable_quality",
     "moldable_run_time",
     "occupation",

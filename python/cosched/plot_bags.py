@@ -95,7 +95,7 @@ def gap_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def profit_rates(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """A line an algorithm: profit rate against the index, as ``table_1`` and ``figure_3`` have it.
+    """A line an algorithm: profit rate against the index.
 
     Parameters
     ----------
@@ -117,6 +117,41 @@ def profit_rates(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     axes.set_xlabel(str(frame.index.name))
     axes.set_ylabel("profit per unit of time")
     axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    return axes
+
+
+def advantage(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Ratios of profit rates against q: the mean as a line, the least and greatest as bars.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns ``q, algorithm, ratio`` (:func:`cosched.experiments.bags.advantage`).
+    ax : matplotlib.axes.Axes, optional
+    """
+    axes = _axes(ax)
+    for number, ((name, rows), marker) in enumerate(
+        zip(frame.groupby("algorithm", sort=False), _cycle(), strict=False)
+    ):
+        ratio = rows.groupby("q").ratio
+        mean = ratio.mean()
+        bars = np.maximum([mean - ratio.min(), ratio.max() - mean], 0)
+        axes.errorbar(
+            mean.index + 0.12 * (number - 1.5),  # next to each other, to tell the bars apart
+            mean,
+            yerr=bars,
+            marker=marker,
+            markersize=4,
+            linewidth=1.2,
+            elinewidth=0.7,
+            label=str(name),
+        )
+    axes.axhline(1, color="0.6", linestyle="--")
+    axes.set_yscale("log")
+    axes.set_xlabel("q")
+    axes.set_ylabel("profit rate / that of tms")
+    axes.grid(alpha=0.3, which="both")
     axes.legend(fontsize=8)
     return axes
 

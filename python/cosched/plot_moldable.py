@@ -12,7 +12,6 @@ from cosched.errors import InvalidInstance
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from cosched.moldable import Result
 
@@ -105,7 +104,7 @@ def moldable_quality(ratios: pd.DataFrame, kind: str, axes: np.ndarray | None = 
             bars = np.array([line["mean"] - line["least"], line["greatest"] - line["mean"]])
             ax.errorbar(
                 # Next to each other, so that the bars can be told apart.
-                line.jobs * (1 + 0.015 * (number - 2)),
+                line.jobs * (1 + 0.015 * (number - 3)),
                 line["mean"],
                 yerr=np.maximum(bars, 0),
                 marker=_MARKERS[number % len(_MARKERS)],
@@ -136,7 +135,7 @@ def moldable_run_time(
     Parameters
     ----------
     frame : pandas.DataFrame
-        Of :func:`cosched.experiments.moldable.quality`.
+        Columns ``kind, jobs, algorithm, seconds``: of the study ``moldable-fig7``.
     ax : matplotlib.axes.Axes, optional
     algorithm : str
 
@@ -161,26 +160,3 @@ def moldable_run_time(
     ax.grid(alpha=0.3)
     ax.legend(fontsize=8)
     return ax
-
-
-def moldable_figures(frame: pd.DataFrame) -> Figure:
-    """Figures 3 to 7 on one page: a row a workload, and the run times.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of :func:`cosched.experiments.moldable.quality`.
-    """
-    import matplotlib.pyplot as plt
-
-    from cosched.experiments import moldable as experiment
-
-    kinds = list(frame.kind.unique())
-    table = experiment.ratios(frame)
-    figure = plt.figure(figsize=(12, 4 * len(kinds) + 4), layout="constrained")
-    parts = np.ravel(np.asarray(figure.subfigures(len(kinds) + 1, 1)))
-    for part, kind in zip(parts, kinds, strict=False):
-        moldable_quality(table, kind, part.subplots(1, 2))
-    moldable_run_time(frame, parts[-1].subplots())
-    parts[-1].suptitle("run time")
-    return figure

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cosched/bags/rounding.hpp"
 #include "cosched/bags/validate.hpp"
 #include "cosched/core/errors.hpp"
 #include "support/bags_instances.hpp"
@@ -65,7 +66,9 @@ TEST(Algorithms, AreWithinTheirGuaranteesOfTheOptimum) {
           const double scale = instance.price() / brute.least_makespan();
           EXPECT_GE(best_rate(instance, Cut::long_tasks).rate + idle, best - 1e-9 * scale);
           for (const double eps : {0.01, 0.1, 1.0})
-            EXPECT_GE((ttb(instance, eps).profit_rate + idle) * (2 + 2 * eps), best - 1e-9 * scale);
+            for (const bool with_tms : {false, true})
+              EXPECT_GE((ttb(instance, eps, with_tms).profit_rate + idle) * (2 + 2 * eps),
+                        best - 1e-9 * scale);
           EXPECT_GE((ttb_exact(instance).profit_rate + idle) * 2, best - 1e-9 * scale);
           EXPECT_LE(min_makespan(instance).makespan, 2 * brute.least_makespan() * (1 + 1e-9));
           EXPECT_LE(least_makespan(instance), brute.least_makespan() * (1 + 1e-9));
@@ -106,6 +109,52 @@ TEST(Algorithms, PowerCapIsKeptByWaiting) {
       EXPECT_LE(plan.joules / plan.makespan, instance.power_left() * (1 + 1e-12));
     }
   }
+}
+
+// No makespan's rounding is better, whatever the grid.
+TEST(TtbExact, IsTheBestOfAllMakespans) {
+  for (const int integers : {0, 1})
+    for (const int tasks : {4, 40, 400})
+      for (const int extra : {0, 1, 2})
+        for (std::uint64_t seed = 0; seed < 8; ++seed) {
+          Shape shape;
+          shape.types = 2 + static_cast<int>(seed % 5);
+          shape.machine_types = 2 + static_cast<int>(seed % 3);
+          shape.most_tasks = tasks;
+          shape.most_machines = 4;
+          shape.integers = integers;
+          shape.holes = extra == 1;
+          shape.idle = extra == 2;
+          shape.cap = extra == 2 ? 1.2 : 0;
+          const Instance instance = random_instance(shape, seed);
+          const double exact = ttb_exact(instance).profit_rate;
+          const double scale = 1e-9 * instance.price() / least_makespan(instance);
+          for (const double eps : {1e-4, 0.003, 0.1})
+            EXPECT_GE(exact, ttb(instance, eps).profit_rate - scale);
+          EXPECT_GE(exact, tms(instance).profit_rate);
+          const std::vector<FrontPoint> front = energy_front(instance, Cut::long_tasks);
+          const double low = front.front().makespan, high = front.back().makespan;
+          for (int k = 0; k <= 300; ++k) {
+            const double makespan = low + (high - low) * k / 300;
+            const Counts counts = round_by_matching(instance, relaxation(instance, makespan).x);
+            EXPECT_GE(exact, profit_rate_of(instance, counts) - scale);
+          }
+        }
+}
+
+TEST(Ttb, IsNeverBelowTmsWhereItMayTakeItsPlan) {
+  int below = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Shape shape;
+    shape.most_tasks = 60;
+    shape.most_machines = 5;
+    const Instance instance = random_instance(shape, seed);
+    const double of_tms = tms(instance).profit_rate;
+    EXPECT_GE(ttb(instance, 0.1).profit_rate, of_tms);
+    EXPECT_GE(ttb(instance, 0.1).profit_rate, ttb(instance, 0.1, false).profit_rate);
+    below += ttb(instance, 0.1, false).profit_rate < of_tms * (1 - 1e-9);
+  }
+  EXPECT_GT(below, 0);  // the paper's grid alone can be
 }
 
 TEST(Ttb, RefusesBadEps) {

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <utility>
 
+#include "cosched/bags/local_assign.hpp"
 #include "cosched/bags/rounding.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::bags {
 namespace {
+
+constexpr std::size_t kMostChanges = 2000;  // of Algorithm A's result on one piece, in ttb_exact
 
 // Calls visit(walk, makespan) for each of the makespans, which fall.
 template <class Visit>
@@ -48,7 +52,7 @@ class Best {
 
 // The best rounding of the relaxation at these makespans, which fall.  The one whose relaxation
 // earns most goes first; then those whose relaxation earns more than the best plan so far.
-Plan best_rounding(const Instance& instance, const std::vector<double>& makespans) {
+Best best_rounding(const Instance& instance, const std::vector<double>& makespans) {
   std::vector<double> rates;
   for_each(instance, makespans, [&](const EnergyWalk& walk, double makespan) {
     rates.push_back(instance.profit_rate(walk.joules(makespan), makespan));
@@ -64,7 +68,7 @@ Plan best_rounding(const Instance& instance, const std::vector<double>& makespan
     const double rate = rates[k++];
     if (rate > best.rate() && rate != top) best.round(walk, makespan);
   });
-  return best.plan();
+  return best;
 }
 
 // LB (1 + eps)^t in falling order.
@@ -75,27 +79,106 @@ std::vector<double> makespan_grid(double least, double most, double eps) {
   return grid;
 }
 
+// The better plan; ties: the first.
+Plan better(Plan first, Plan second) {
+  return second.profit_rate > first.profit_rate ? std::move(second) : std::move(first);
+}
+
+// The part of [low, high] where the relaxation earns more than `rate`; on a piece of the walk what
+// it earns is monotone.  first >= second: nowhere.
+std::pair<double, double> where_above(const Instance& instance, const EnergyWalk& walk, double low,
+                                      double high, double rate) {
+  const auto above = [&](double makespan) {
+    return instance.profit_rate(walk.joules(makespan), makespan) > rate;
+  };
+  const bool at_low = above(low), at_high = above(high);
+  if (at_low && at_high) return {low, high};
+  if (!at_low && !at_high) return {high, low};
+  double inside = at_low ? low : high, outside = at_low ? high : low;
+  while (!close(inside, outside, kExactTolerance)) {
+    const double middle = inside + (outside - inside) / 2;
+    (above(middle) ? inside : outside) = middle;
+  }
+  return at_low ? std::pair{low, outside} : std::pair{outside, high};
+}
+
+// Calls visit(a, b) for what decides Algorithm A, with its values at two makespans of a piece: each
+// x_ij (its floor), and each sum of x_ij over the longest types of a machine type (a slot's border
+// lies where it is an integer).  Between makespans where one of them is an integer, the fractional
+// parts meet the same slots, the weights are constants, and Algorithm A gives the same counts.
+template <class Visit>
+void for_each_form(const Instance& instance, const Table& at_from, const Table& at_to,
+                   Visit visit) {
+  for (int j = 0; j < instance.machine_types(); ++j) {
+    double from = 0, to = 0;
+    for (const int i : longest_first(instance, j)) {
+      visit(at_from(i, j), at_to(i, j));
+      visit(from += at_from(i, j), to += at_to(i, j));
+    }
+  }
+}
+
+// The makespans between `from` and `to`, which lie on one piece, where Algorithm A's result may
+// change, in falling order; where there are more than `most`, as many evenly spread ones.
+std::vector<double> rounding_changes(const Instance& instance, const EnergyWalk& walk, double from,
+                                     double to, std::size_t most) {
+  const Table at_from = walk.solution(from), at_to = walk.solution(to);
+  double count = 0;
+  for_each_form(instance, at_from, at_to,
+                [&](double a, double b) { count += std::abs(std::floor(b) - std::floor(a)); });
+  std::vector<double> changes;
+  if (count > static_cast<double>(most)) {
+    for (std::size_t k = 1; k <= most; ++k)
+      changes.push_back(from +
+                        (to - from) * static_cast<double>(k) / static_cast<double>(most + 1));
+  } else {
+    for_each_form(instance, at_from, at_to, [&](double a, double b) {
+      for (double k = std::floor(std::min(a, b)) + 1; k < std::max(a, b); ++k)
+        changes.push_back(from + (to - from) * (k - a) / (b - a));
+    });
+  }
+  std::sort(changes.rbegin(), changes.rend());
+  return changes;
+}
+
 }  // namespace
 
-Plan ttb(const Instance& instance, double eps) {
+Plan ttb(const Instance& instance, double eps, bool with_tms) {
   if (!(eps >= 1e-6 && eps <= 1))
     throw InvalidInstance("eps = " + to_text(eps) + ": expected 1e-6 <= eps <= 1");
   const double least = least_makespan(instance);
   std::vector<double> makespans = makespan_grid(least, min_energy(instance).makespan, eps);
-  const double of_tms = best_rate(instance, Cut::none).makespan;
-  if (of_tms >= least && of_tms < kInfinity)
-    makespans.insert(std::upper_bound(makespans.begin(), makespans.end(), of_tms, std::greater<>()),
-                     of_tms);
-  return best_rounding(instance, makespans);
+  if (!with_tms) return best_rounding(instance, makespans).plan();
+  Plan of_tms = tms(instance);
+  for (const double makespan : {best_rate(instance, Cut::none).makespan, of_tms.makespan})
+    if (makespan >= least && makespan < kInfinity) makespans.push_back(makespan);
+  std::sort(makespans.rbegin(), makespans.rend());
+  return better(best_rounding(instance, makespans).plan(), std::move(of_tms));
 }
 
 Plan ttb_exact(const Instance& instance) {
-  std::vector<double> makespans;
+  std::vector<double> vertices;
   visit_pieces(instance, Cut::long_tasks, [&](const EnergyWalk&, double low) {
-    makespans.push_back(low);
+    vertices.push_back(low);
     return true;
   });
-  return best_rounding(instance, makespans);
+  Best best = best_rounding(instance, vertices);
+  visit_pieces(instance, Cut::long_tasks, [&](const EnergyWalk& walk, double low) {
+    if (walk.high() == kInfinity) return true;  // x is constant there
+    const auto [from, to] = where_above(instance, walk, low, walk.high(), best.rate());
+    if (from >= to) return true;
+    double last = to;
+    std::vector<double> changes = rounding_changes(instance, walk, from, to, kMostChanges);
+    changes.push_back(from);
+    for (const double change : changes) {
+      for (const double makespan : {(last + change) / 2, change})
+        if (instance.profit_rate(walk.joules(makespan), makespan) > best.rate())
+          best.round(walk, makespan);
+      last = change;
+    }
+    return true;
+  });
+  return better(best.plan(), tms(instance));
 }
 
 Plan tms(const Instance& instance) {
