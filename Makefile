@@ -10,6 +10,8 @@ JOBS ?= $(shell nproc)
 BIN := .venv/bin
 DATA := $(or $(COSCHED_DATA),../shared/data)
 SPEEDUP := $(DATA)/speedup/archer_benchmarks_runs.csv
+HPC2N := $(DATA)/pwa/HPC2N-2002-2.1-cln.swf.gz
+POLICIES := FCFS EASY 'GreedyP */opt=min' '/per/opt=min' 'GreedyPM */per/opt=min/minvt=600'
 
 APT_BUILD := g++ cmake ninja-build ccache libglpk-dev liblemon-dev libeigen3-dev python3-dev python3-venv
 APT_TEST := libgtest-dev libgmock-dev
@@ -61,7 +63,7 @@ build/apt-%.stamp: Makefile
 build: .venv/installed.stamp ## build the extension and install the package into .venv
 
 # --- the main jobs ------------------------------------------------------------------------
-demo: build ## the main job: compare all algorithms, on real measurements where they are there
+demo: build ## the main jobs: compare algorithms, on real measurements and logs where they are there
 	@mkdir -p out
 	@if [ -f "$(SPEEDUP)" ]; then \
 	  $(BIN)/cosched compare packs "$(SPEEDUP)" --procs 16 --max-tasks 2,3,4,16 --fit amdahl --extrapolate \
@@ -69,6 +71,14 @@ demo: build ## the main job: compare all algorithms, on real measurements where 
 	else \
 	  $(BIN)/cosched generate packs_ii --seed 0 -o out/packs_ii.csv && \
 	  $(BIN)/cosched compare packs out/packs_ii.csv --max-tasks 2,3,4,16 --plot out/packs.png -o out/packs.md; \
+	fi
+	@if [ -f "$(HPC2N)" ]; then \
+	  $(BIN)/cosched compare cluster "$(HPC2N)" --nodes 120 --week 123 --policies $(POLICIES) \
+	    --plot out/cluster.png -o out/cluster.md; \
+	else \
+	  $(BIN)/cosched generate lublin --option nodes=120 --option serial_cpu=0.5 -o out/week.csv && \
+	  $(BIN)/cosched compare cluster out/week.csv --nodes 120 --policies $(POLICIES) \
+	    --plot out/cluster.png -o out/cluster.md; \
 	fi
 
 study-quick: build ## every study of the papers at reduced size: tables, figures, reports in out/study-quick

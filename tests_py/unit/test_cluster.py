@@ -228,6 +228,36 @@ def test_an_interrupted_comparison_keeps_its_rows(inst, tmp_path, own_algorithm,
     )
 
 
+def test_one_week_of_a_log(tmp_path, capsys):
+    week = 604800
+    path = tmp_path / "log.swf"
+    path.write_text(
+        "; MaxProcs: 8\n"
+        + "".join(
+            f"{k} {submit} 0 100 2 -1 -1 2 200 -1 1 1 1 1 1 1 -1 -1\n"
+            for k, submit in enumerate([5, 2 * week, 2 * week + 7])
+        )
+    )
+    for convention, tasks in (("dfrs", 1), ("rigid", 2)):
+        inst = cs.cluster.from_swf(path, 8, convention, week=2)
+        assert inst.column("submit").tolist() == [0, 7]
+        assert inst.column("tasks").tolist() == [tasks] * 2
+        assert any("week 2: 2 jobs" in note for note in inst.notes)
+    with pytest.raises(cs.InvalidInstance, match="week 1 has no job: the last week is 2"):
+        cs.cluster.from_swf(path, 8, week=1)
+    with pytest.raises(cs.InvalidInstance, match="week"):
+        cs.cluster.from_swf(path, 8, week=-1)
+    command = ["compare", "cluster", str(path), "--nodes", "8", "--policies", "EASY"]
+    out = tmp_path / "t.csv"
+    assert main([*command, "--week", "0,2", "-o", str(out)]) == 0
+    assert pd.read_csv(out).week.tolist() == [0, 2]
+    assert "memory unknown: 0.1 taken" in capsys.readouterr().out
+    cs.cluster.Instance({"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [1]},
+                        2).write(tmp_path / "jobs.json")  # fmt: skip
+    assert main(["bound", "cluster", str(tmp_path / "jobs.json"), "--week", "0"]) == 2
+    assert ".swf logs only" in capsys.readouterr().err
+
+
 @pytest.mark.data
 def test_both_readings_of_hpc2n():
     path = data("pwa", "HPC2N-2002-2.1-cln.swf.gz")

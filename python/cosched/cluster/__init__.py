@@ -202,6 +202,7 @@ FAMILY = Family(
         Argument(
             "--convention", "convention", "A log's jobs: dfrs or rigid (processors).", parse=str
         ),
+        Argument("--week", "week", "Only this week of a log, from 0 (several: 3,4,5).", vary=True),
     ),
     default_names=lambda instance: DEFAULT_COMPARE,
     outputs=(

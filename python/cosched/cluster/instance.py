@@ -117,6 +117,7 @@ class Instance(core.Instance):
         nodes: int | None = None,
         *,
         convention: str | None = None,
+        week: int | None = None,
     ) -> Instance:
         """Read jobs from a file.
 
@@ -131,12 +132,15 @@ class Instance(core.Instance):
             Needed unless the file says it (JSON, or the log's header with ``rigid``).
         convention : {"dfrs", "rigid"}, optional
             How a log's jobs become tasks; default ``"dfrs"``.
+        week : int, optional
+            Only one week of a log, counted from 0.
         """
         name = str(path)
         if name.endswith((".swf", ".swf.gz")):
-            return from_swf(path, nodes, convention=convention or "dfrs")
-        if convention is not None:
-            raise InvalidInstance(f"{path}: convention = {convention!r} is for .swf logs only")
+            return from_swf(path, nodes, convention=convention or "dfrs", week=week)
+        for argument, value in (("convention", convention), ("week", week)):
+            if value is not None:
+                raise InvalidInstance(f"{path}: {argument} = {value!r} is for .swf logs only")
         if Path(name).suffix == ".json":
             data = io.read_json(path)
             if not isinstance(data, dict) or not isinstance(data.get("jobs"), dict):
@@ -165,6 +169,7 @@ def from_swf(
     convention: str = "dfrs",
     *,
     memory_kb: float = 2_097_152,
+    week: int | None = None,
 ) -> Instance:
     """Instance of a log in Standard Workload Format.
 
@@ -180,6 +185,8 @@ def from_swf(
         whole (:func:`cosched.workloads.rigid_jobs`).
     memory_kb : float
         Memory of a node (KB), for ``"dfrs"``.
+    week : int, optional
+        Only the jobs with floor(submit / 604800 s) = `week`; times count from its begin.
 
     Returns
     -------
@@ -199,8 +206,19 @@ def from_swf(
         jobs = workloads.dfrs_jobs(table, memory_kb)
     if nodes is None:
         raise InvalidInstance(f"{path}: pass nodes= (the log's header counts processors)")
+    repaired = jobs.attrs.get("repaired", {})
+    notes = [
+        *str(report).splitlines(),
+        *(f"  {n} jobs: {what}" for what, n in repaired.items() if n),
+    ]
+    if week is not None:
+        jobs = workloads.week_of(jobs, integer(week, "week", 0))
+        if not len(jobs):
+            last = int(table["submit"].max() // workloads.WEEK)
+            raise InvalidInstance(f"{path}: week {week} has no job: the last week is {last}")
+        notes.append(f"  week {week}: {len(jobs)} jobs")
     instance = Instance(jobs, nodes)
-    object.__setattr__(instance, "notes", tuple(str(report).splitlines()))
+    object.__setattr__(instance, "notes", tuple(notes))
     return instance
 
 

@@ -34,7 +34,16 @@ TABLE_2 = (
 def fcfs(instance: Instance, *, threshold: float = 10.0, log: bool = False) -> Result:
     """First come, first served: a task takes a whole node; the queue's head starts when it fits.
 
-    At one instant: completions, then submissions in order, then one pass over the queue.
+    What happens at one instant, in this order:
+
+    1. all completions of that instant: their nodes are free;
+    2. all submissions of that instant join the queue, by submission time, equal times by row;
+    3. one pass: the head of the queue starts while it fits; the first job that does not fit
+       stops the pass, whatever is behind it.
+
+    A job takes the free nodes with the lowest numbers, one for each task, alone, from its start
+    to its end; a job with a run time of 0 s starts and ends at one instant, and its nodes are
+    free for the next instant's pass, which comes at the same time.
 
     Parameters
     ----------
@@ -68,9 +77,23 @@ def easy(
 ) -> Result:
     """EASY backfilling: the queue's head has a reservation that later jobs must not delay.
 
-    All nodes that are expected to be free at the shadow time, beyond the head's, count as
-    extra. A later job starts if it fits now and either is expected to end by the shadow time
-    or needs no more than the extra nodes.
+    What happens at one instant, in this order: completions and submissions as in :func:`fcfs`,
+    then one pass over the queue:
+
+    1. The head starts while it fits.
+    2. The head that does not fit gets a reservation: the *shadow time* is the first expected end
+       of a running job at which enough nodes are free for it. *Extra* nodes are all that are
+       expected to be free at the shadow time (jobs that end at that very time included) beyond
+       those that the head needs.
+    3. The jobs behind the head, in order of the queue, each once: a job starts if it fits now
+       and either is expected to end by the shadow time (at that very time is in time) or needs
+       no more than the extra nodes; only in the second case it uses extra nodes up.
+
+    Expected ends count from the start of a job: start + estimate. An estimate that runs out
+    changes nothing for its job, which runs on to its real end (no job is killed); from then
+    on it is expected to end *now*, so that the shadow time may be now although the head does
+    not fit. An estimate that is too long leaves a gap when the job ends early, and that
+    completion's pass uses it.
 
     Parameters
     ----------

@@ -23,7 +23,14 @@ from cosched.workloads.dags import (
     theorem2,
     theorem4,
 )
-from cosched.workloads.hpc2n import dfrs_jobs, hpc2n_weeks, rescale_load, rigid_jobs
+from cosched.workloads.hpc2n import (
+    WEEK,
+    dfrs_jobs,
+    hpc2n_weeks,
+    rescale_load,
+    rigid_jobs,
+    week_of,
+)
 from cosched.workloads.lublin import LUBLIN, LublinConstants, lublin
 from cosched.workloads.moldable import moldable
 from cosched.workloads.packs import packs_ii, packs_iii, three_partition
@@ -51,6 +58,7 @@ __all__ = [
     "LUBLIN",
     "LublinConstants",
     "SwfReport",
+    "WEEK",
     "WORKLOADS",
     "dfrs_jobs",
     "fetch",
@@ -58,5 +66,6 @@ __all__ = [
     "read_swf",
     "rescale_load",
     "rigid_jobs",
+    "week_of",
     *WORKLOADS,
 ]

@@ -126,18 +126,26 @@ def hpc2n_weeks(path: str | PathLike[str], memory_kb: float = 2097152) -> list[p
     list of DataFrame
     """
     jobs = dfrs_jobs(read_swf(path)[0], memory_kb)
-    weeks = np.floor(jobs["submit"].to_numpy() / WEEK)
-    last = weeks[-1] if len(weeks) else -1.0
+    last = np.floor(jobs["submit"].max() / WEEK) if len(jobs) else -1.0
     if last >= 10_000:
-        raise InvalidInstance(f"{path}: submit = {jobs['submit'].iloc[-1]:g}: beyond 10,000 weeks")
-    ends = np.searchsorted(weeks, np.arange(last + 1), side="right")
-    segments = []
-    for week, (begin, end) in enumerate(zip(np.append(0, ends), ends, strict=False)):
-        segment = jobs.iloc[begin:end].reset_index(drop=True)
-        segment["submit"] -= week * WEEK
-        segment.attrs = {}  # counts of the whole log, not of this week
-        segments.append(segment)
-    return segments
+        raise InvalidInstance(f"{path}: submit = {jobs['submit'].max():g}: beyond 10,000 weeks")
+    return [week_of(jobs, week) for week in range(int(last) + 1)]
+
+
+def week_of(jobs: pd.DataFrame, week: int) -> pd.DataFrame:
+    """The jobs with floor(submit / 604800) = `week`; submissions count from its begin.
+
+    Examples
+    --------
+    >>> jobs = pd.DataFrame({"submit": [5.0, 604800.0, 604807.0]})
+    >>> week_of(jobs, 1)["submit"].tolist()
+    [0.0, 7.0]
+    """
+    _need(jobs, ("submit",), "jobs")
+    number = integer(week, "week", 0)
+    mine = jobs[np.floor(jobs["submit"] / WEEK) == number].reset_index(drop=True)
+    mine.attrs = {}  # counts of the whole log, not of this week
+    return mine.assign(submit=mine["submit"] - number * WEEK)
 
 
 def rescale_load(jobs: pd.DataFrame, nodes: int, load: float) -> pd.DataFrame:
