@@ -205,7 +205,7 @@ def _draw_load(result: Result, ax: Axes, row: np.ndarray, node: np.ndarray) -> N
         extent=(first / seconds, last / seconds, 0, nodes),
         origin="lower",
         aspect="auto",
-        cmap="viridis",
+        cmap="Blues",
         vmin=0,
         vmax=1,
         interpolation="nearest",

@@ -149,7 +149,7 @@ def plot_degradation(frame: pd.DataFrame, number: int) -> Figure:
         rows = frame[frame.traces == name]
         table = degradation(rows, number)
         where = rows.algorithm.map(names.index)
-        ax.plot(rows.degradation, where, "|", color="0.75", markersize=6, label="a trace")
+        ax.plot(rows.degradation, where, "|", color="0.6", markersize=6, label="a trace")
         ax.plot(table["avg"], table.algorithm.map(names.index), "o", label="mean")
         ax.plot(table["paper avg"], table.algorithm.map(names.index), "x", label="paper's mean")
         ax.set_xscale("log")
