@@ -24,17 +24,6 @@ TEST(EventNetwork, KeepsLongestPathsForEveryDuration) {
       const std::vector<double> end = earliest_ends(instance.graph(), duration);
       const double expected = *std::max_element(end.begin(), end.end());
       EXPECT_NEAR(path(duration), expected, 1e-12);
-      double sum = 0;
-      int before = -1;
-      for (const int task : path.longest(duration).tasks) {
-        sum += duration[task];
-        if (before >= 0) {
-          const auto next = instance.graph().successors(before);
-          EXPECT_TRUE(std::binary_search(next.begin(), next.end(), task));
-        }
-        before = task;
-      }
-      EXPECT_NEAR(sum, expected, 1e-12);
     }
     for (std::size_t task = 0; task < network.start.size(); ++task)
       EXPECT_LT(network.start[task], network.end[task]);

@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
@@ -44,23 +45,20 @@ Assignment assign(const Instance& instance, const std::vector<double>& weights) 
 AreaOptimum balance_two(const Instance& instance) {
   const double m = instance.units(0), k = instance.units(1);
   AreaOptimum area{0, {0, 0}, Table::Zero(instance.tasks(), 2)};
-  std::vector<int> movable;
+  std::vector<std::pair<double, int>> movable;  // (-p_cpu / p_gpu, task)
   double cpu = 0, gpu = 0;
   for (int task = 0; task < instance.tasks(); ++task) {
-    const bool only_gpu = !instance.can_run(task, 0);
+    const double p = instance.time(task, 0), g = instance.time(task, 1);
+    const bool only_gpu = p == kInfinity;
     area.x(task, only_gpu ? 1 : 0) = 1;
-    (only_gpu ? gpu : cpu) += only_gpu ? instance.time(task, 1) / k : instance.time(task, 0) / m;
-    if (!only_gpu && instance.time(task, 0) > 0 && instance.can_run(task, 1))
-      movable.push_back(task);
+    (only_gpu ? gpu : cpu) += only_gpu ? g / k : p / m;
+    // -infinity where the GPU needs no time
+    if (!only_gpu && p > 0 && g < kInfinity) movable.emplace_back(-p / g, task);
   }
-  const auto ratio = [&](int task) {  // infinite where the GPU needs no time
-    return instance.time(task, 0) / instance.time(task, 1);
-  };
-  std::stable_sort(movable.begin(), movable.end(),
-                   [&](int a, int b) { return ratio(a) > ratio(b); });
+  std::sort(movable.begin(), movable.end());
   area.weights = {1, 0};  // the CPUs alone, while nothing balances them
   if (gpu > cpu) area.weights = {0, 1};
-  for (const int task : movable) {
+  for (const auto& [ratio, task] : movable) {
     if (gpu >= cpu) break;
     const double p = instance.time(task, 0) / m, g = instance.time(task, 1) / k;
     // p w_cpu = g w_gpu at the task where the loads meet.

@@ -141,38 +141,17 @@ EventNetwork make_event_network(const TaskGraph& graph) {
 
 PathLength::PathLength(const EventNetwork& network) : nodes_(network.nodes) {
   for (std::size_t task = 0; task < network.start.size(); ++task)
-    arcs_.push_back({network.start[task], network.end[task], static_cast<int>(task), -1});
-  for (std::size_t k = 0; k < network.links.size(); ++k)
-    arcs_.push_back({network.links[k].first, network.links[k].second, -1, static_cast<int>(k)});
+    arcs_.push_back({network.start[task], network.end[task], static_cast<int>(task)});
+  for (const auto& [from, to] : network.links) arcs_.push_back({from, to, -1});
   std::stable_sort(arcs_.begin(), arcs_.end(),
                    [](const Arc& a, const Arc& b) { return a.to < b.to; });
 }
 
-std::vector<double> PathLength::events(const std::vector<double>& duration) const {
+double PathLength::operator()(const std::vector<double>& duration) const {
   std::vector<double> time(nodes_, 0);
   for (const Arc& arc : arcs_)
     time[arc.to] = std::max(time[arc.to], time[arc.from] + (arc.task < 0 ? 0 : duration[arc.task]));
-  return time;
-}
-
-double PathLength::operator()(const std::vector<double>& duration) const {
-  return events(duration).back();
-}
-
-PathLength::Path PathLength::longest(const std::vector<double>& duration) const {
-  const std::vector<double> time = events(duration);
-  Path path;
-  int node = nodes_ - 1;
-  for (auto arc = arcs_.rbegin(); arc != arcs_.rend(); ++arc) {  // by falling head
-    const double length = arc->task < 0 ? 0 : duration[arc->task];
-    if (arc->to != node || time[arc->from] + length != time[node]) continue;
-    if (arc->task >= 0) path.tasks.push_back(arc->task);
-    if (arc->link >= 0) path.links.push_back(arc->link);
-    node = arc->from;
-  }
-  std::reverse(path.tasks.begin(), path.tasks.end());
-  std::reverse(path.links.begin(), path.links.end());
-  return path;
+  return time.back();
 }
 
 std::vector<EdgeFlow> expand_flow(const EventNetwork& network, const std::vector<double>& task_flow,

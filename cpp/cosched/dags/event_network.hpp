@@ -35,17 +35,11 @@ class PathLength {
  public:
   explicit PathLength(const EventNetwork& network);
   double operator()(const std::vector<double>& duration) const;
-  /// One longest path, in order from the begin of the project.
-  struct Path {
-    std::vector<int> tasks, links;
-  };
-  Path longest(const std::vector<double>& duration) const;
 
  private:
   struct Arc {
-    int from, to, task, link;  // one of the two numbers is -1
+    int from, to, task;  // task -1: a link
   };
-  std::vector<double> events(const std::vector<double>& duration) const;
   int nodes_;
   std::vector<Arc> arcs_;  // by head, so that a pass from front to back is a longest path
 };

@@ -22,28 +22,53 @@ constexpr double kHardly = 1e-5;
 struct Proof {
   double bound = -kInfinity;
   std::vector<double> weights;
-  std::vector<double> task_flow, link_flow;  // empty: no flow
+  std::vector<double> task_flow;  // empty: no flow
+  std::vector<EdgeFlow> edge_flow;
+  bool in_network = false;  // the flow is on links of the event network, not yet on edges
+  std::vector<double> link_flow;
 };
+
+// An allocation with its measures, on the graph itself: most instances are solved before an
+// event network pays.
+struct Candidate {
+  Table x;
+  std::vector<double> duration, completion, loads;
+  double path = 0;
+
+  double value() const { return std::max(path, *std::max_element(loads.begin(), loads.end())); }
+};
+
+Candidate make_candidate(const Instance& instance, Table x) {
+  Candidate found;
+  found.loads = fractional_loads(instance, x);
+  found.duration = fractional_durations(instance, x);
+  found.completion = earliest_ends(instance.graph(), found.duration);
+  found.path = *std::max_element(found.completion.begin(), found.completion.end());
+  found.x = std::move(x);
+  return found;
+}
+
+Relaxed relaxed(const Candidate& candidate) {
+  Relaxed point{candidate.x, candidate.loads};
+  point.measures.push_back(candidate.path);
+  return point;
+}
+
+HlpSolution finish(const Instance& instance, Candidate found, Proof proof) {
+  HlpSolution solution;
+  solution.value = found.value();
+  solution.completion = std::move(found.completion);
+  solution.x = std::move(found.x);
+  solution.certificate = {std::move(proof.weights), std::move(proof.task_flow),
+                          std::move(proof.edge_flow)};
+  solution.certificate.task_flow.resize(instance.tasks(), 0.0);
+  return solution;
+}
 
 Table fastest_types(const Instance& instance) {
   Table x = Table::Zero(instance.tasks(), instance.types());
   for (int task = 0; task < instance.tasks(); ++task) x(task, instance.fastest(task)) = 1;
   return x;
-}
-
-HlpSolution finish(const Instance& instance, TradeOff& trade_off, Table x, const Proof& proof) {
-  HlpSolution solution;
-  const std::vector<double> measures = measure(instance, trade_off.path(), x);
-  solution.value = *std::max_element(measures.begin(), measures.end());
-  solution.completion = earliest_ends(instance.graph(), fractional_durations(instance, x));
-  solution.x = std::move(x);
-  solution.certificate.weights = proof.weights;
-  solution.certificate.task_flow = proof.task_flow;
-  solution.certificate.task_flow.resize(instance.tasks(), 0.0);
-  if (!proof.link_flow.empty() || !proof.task_flow.empty())
-    solution.certificate.edge_flow =
-        expand_flow(trade_off.network(), proof.task_flow, proof.link_flow);
-  return solution;
 }
 
 // Columns and prices of the outer problem.
@@ -68,9 +93,11 @@ class Outer {
     TradeOff::Optimum found = trade_off_.minimise(weights);
     ++flows_;
     if (found.bound > proof_.bound) {
-      const bool with_path = weights.back() > 0;
-      proof_ = {found.bound, weights, with_path ? trade_off_.task_flow() : std::vector<double>(),
-                with_path ? trade_off_.link_flow() : std::vector<double>()};
+      proof_ = {found.bound, weights, {}, {}, weights.back() > 0, {}};
+      if (proof_.in_network) {
+        proof_.task_flow = trade_off_.task_flow();
+        proof_.link_flow = trade_off_.link_flow();
+      }
     }
     add(std::move(found.point));
   }
@@ -148,54 +175,70 @@ std::vector<double> path_first(const AreaOptimum& area) {
   return weights;
 }
 
-Proof prove_by_path(const TradeOff& trade_off, const std::vector<double>& duration, int types) {
-  const PathLength::Path path = trade_off.path().longest(duration);
-  Proof proof{0, std::vector<double>(types + 1, 0.0), std::vector<double>(duration.size(), 0.0),
-              std::vector<double>(trade_off.network().links.size(), 0.0)};
+// One unit of flow along a longest path of the candidate.
+Proof prove_by_path(const Instance& instance, const Candidate& candidate) {
+  Proof proof;
+  proof.bound = candidate.path;
+  proof.weights.assign(instance.types() + 1, 0.0);
   proof.weights.back() = 1;
-  for (const int task : path.tasks) {
+  proof.task_flow.assign(instance.tasks(), 0.0);
+  const std::vector<double>& end = candidate.completion;
+  int task = static_cast<int>(std::max_element(end.begin(), end.end()) - end.begin());
+  for (;;) {
     proof.task_flow[task] = 1;
-    proof.bound += duration[task];
+    const auto before = instance.graph().predecessors(task);
+    if (before.size() == 0) return proof;
+    const int last = *std::max_element(before.begin(), before.end(),
+                                       [&](int a, int b) { return end[a] < end[b]; });
+    proof.edge_flow.push_back({last, task, 1});
+    task = last;
   }
-  for (const int link : path.links) proof.link_flow[link] = 1;
-  return proof;
+}
+
+// The outer problem, from the two allocations that were not enough.
+HlpSolution solve_outer(const Instance& instance, const AreaOptimum& area, Proof by_area,
+                        const Candidate& balanced, const Candidate& fastest) {
+  TradeOff trade_off(instance);
+  Outer outer(instance, trade_off);
+  outer.offer(std::move(by_area));
+  outer.add(relaxed(balanced));
+  outer.add(relaxed(fastest));
+  if (leq(area.value, fastest.path, kGap)) {
+    Proof by_path = prove_by_path(instance, fastest);
+    Relaxed point = trade_off.minimise(path_first(area)).point;
+    if (leq(*std::max_element(point.measures.begin(), point.measures.end()), fastest.path, kGap))
+      return finish(instance, make_candidate(instance, std::move(point.x)), std::move(by_path));
+    outer.offer(std::move(by_path));
+    outer.add(std::move(point));
+  }
+  outer.weigh_path(area.weights);
+  outer.run();
+  Proof proof = outer.proof();
+  if (proof.in_network)
+    proof.edge_flow = expand_flow(trade_off.network(), proof.task_flow, proof.link_flow);
+  HlpSolution solution =
+      finish(instance, make_candidate(instance, outer.combination()), std::move(proof));
+  solution.flows = outer.flows();
+  return solution;
 }
 
 }  // namespace
 
 HlpSolution hlp_structured(const Instance& instance) {
-  TradeOff trade_off(instance);
   const AreaOptimum area = balance_loads(instance);
-  Proof by_area{area.value, area.weights, {}, {}};
+  Proof by_area;
+  by_area.bound = area.value;
+  by_area.weights = area.weights;
   by_area.weights.push_back(0);
-  Relaxed balanced{area.x, measure(instance, trade_off.path(), area.x)};
-  if (leq(balanced.measures.back(), area.value, kGap))
-    return finish(instance, trade_off, std::move(balanced.x), by_area);
-
-  Relaxed fastest{fastest_types(instance), {}};
-  fastest.measures = measure(instance, trade_off.path(), fastest.x);
-  const double path = fastest.measures.back();
-  const double fastest_value = *std::max_element(fastest.measures.begin(), fastest.measures.end());
-  Outer outer(instance, trade_off);
-  outer.offer(std::move(by_area));
-  outer.add(std::move(balanced));
-  outer.add(std::move(fastest));
-  if (leq(area.value, path, kGap)) {
-    Proof by_path = prove_by_path(
-        trade_off, fractional_durations(instance, fastest_types(instance)), instance.types());
-    if (leq(fastest_value, path, kGap))
-      return finish(instance, trade_off, fastest_types(instance), by_path);
-    Relaxed relaxed = trade_off.minimise(path_first(area)).point;
-    if (leq(*std::max_element(relaxed.measures.begin(), relaxed.measures.end()), path, kGap))
-      return finish(instance, trade_off, std::move(relaxed.x), by_path);
-    outer.offer(std::move(by_path));
-    outer.add(std::move(relaxed));
+  Candidate balanced = make_candidate(instance, area.x);
+  if (leq(balanced.path, area.value, kGap))
+    return finish(instance, std::move(balanced), std::move(by_area));
+  Candidate fastest = make_candidate(instance, fastest_types(instance));
+  if (leq(fastest.value(), fastest.path, kGap)) {
+    Proof by_path = prove_by_path(instance, fastest);
+    return finish(instance, std::move(fastest), std::move(by_path));
   }
-  outer.weigh_path(area.weights);
-  outer.run();
-  HlpSolution solution = finish(instance, trade_off, outer.combination(), outer.proof());
-  solution.flows = outer.flows();
-  return solution;
+  return solve_outer(instance, area, std::move(by_area), balanced, fastest);
 }
 
 }  // namespace cosched::dags

@@ -15,14 +15,13 @@ std::vector<double> fractional_durations(const Instance& instance, const Table& 
   return duration;
 }
 
-std::vector<double> measure(const Instance& instance, const PathLength& path, const Table& x) {
-  std::vector<double> measures(instance.types() + 1, 0.0);
+std::vector<double> fractional_loads(const Instance& instance, const Table& x) {
+  std::vector<double> loads(instance.types(), 0.0);
   for (int task = 0; task < instance.tasks(); ++task)
     for (int type = 0; type < instance.types(); ++type)
-      if (x(task, type) > 0) measures[type] += instance.time(task, type) * x(task, type);
-  for (int type = 0; type < instance.types(); ++type) measures[type] /= instance.units(type);
-  measures.back() = path(fractional_durations(instance, x));
-  return measures;
+      if (x(task, type) > 0) loads[type] += instance.time(task, type) * x(task, type);
+  for (int type = 0; type < instance.types(); ++type) loads[type] /= instance.units(type);
+  return loads;
 }
 
 TradeOff::TradeOff(const Instance& instance)
@@ -178,7 +177,8 @@ TradeOff::Optimum TradeOff::minimise(const std::vector<double>& weights) {
     optimum.bound += value;
     share_for_window(task, window, &optimum.point.x(task, 0));
   }
-  optimum.point.measures = measure(instance_, path_, optimum.point.x);
+  optimum.point.measures = fractional_loads(instance_, optimum.point.x);
+  optimum.point.measures.push_back(path_(fractional_durations(instance_, optimum.point.x)));
   return optimum;
 }
 

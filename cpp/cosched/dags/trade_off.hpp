@@ -26,8 +26,8 @@ struct Relaxed {
 /// Duration sum_q p_jq x_jq of each task (0 times infinity is 0).
 std::vector<double> fractional_durations(const Instance& instance, const Table& x);
 
-/// Loads and longest path of x.
-std::vector<double> measure(const Instance& instance, const PathLength& path, const Table& x);
+/// Loads sum_j p_jq x_jq / m_q.
+std::vector<double> fractional_loads(const Instance& instance, const Table& x);
 
 class TradeOff {
  public:
@@ -41,7 +41,6 @@ class TradeOff {
   Optimum minimise(const std::vector<double>& weights);
 
   const EventNetwork& network() const { return network_; }
-  const PathLength& path() const { return path_; }
 
   /// Flow of the last minimise: through each task, and on each link of the network.
   std::vector<double> task_flow() const;
