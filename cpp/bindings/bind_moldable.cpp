@@ -195,10 +195,12 @@ void bind_bounds(py::module_& module) {
     return released([&] { return dual_approximation_bound(instance, tolerance); });
   });
   module.def("minsum_bound", [](const Instance& instance, const std::optional<RealArray>& grid,
-                                int refine, bool tight) {
+                                int refine, bool tight, bool by_glpk) {
     MinsumOptions options{std::nullopt, refine, tight};
     if (grid) options.grid = to_reals(*grid);
-    return released([&] { return minsum_bound(instance, options); });
+    return released([&] {
+      return by_glpk ? minsum_bound_glpk(instance, options) : minsum_bound(instance, options);
+    });
   });
   module.def("default_grid", [](const Instance& instance) {
     return real_array(released([&] { return default_grid(instance); }));

@@ -127,6 +127,30 @@ def test_bad_grids(grid):
         MOLDABLE.bound(small(0), "minsum", grid=grid)
 
 
+@pytest.mark.parametrize("kind", ["weakly", "highly", "mixed", "cirne"])
+def test_glpk_gives_the_same_minsum_bound(kind):
+    inst = cs.workloads.moldable(kind, 60, 40, seed=3)
+    for options in ({}, {"refine": 3}, {"tight": False}, {"grid": [1, 2, 3, 5, 8, 13]}):
+        value = float(MOLDABLE.bound(inst, "minsum", **options))
+        glpk = float(MOLDABLE.bound(inst, "minsum", method="glpk", **options))
+        assert glpk == pytest.approx(value, rel=1e-9)
+
+
+def test_glpk_gives_the_same_minsum_bound_with_release_dates():
+    inst = MOLDABLE.Instance(
+        [[4.0, 2.5, 2.0], [9.0, 5.0, 3.5], [1.0, 0.8, 0.8]], [2, 1, 5], release=[0, 3, 7]
+    )
+    for refine in (1, 4):
+        value = float(MOLDABLE.bound(inst, "minsum", refine=refine))
+        glpk = float(MOLDABLE.bound(inst, "minsum", refine=refine, method="glpk"))
+        assert glpk == pytest.approx(value, rel=1e-9)
+    with pytest.raises(cs.InvalidInstance, match="method = 'clp': expected 'structured' or 'glpk'"):
+        MOLDABLE.bound(inst, "minsum", method="clp")
+    many = cs.workloads.moldable("weakly", 400, 4, seed=1)
+    with pytest.raises(cs.InvalidInstance, match="coefficients: expected at most"):
+        MOLDABLE.bound(many, "minsum", refine=100, method="glpk")
+
+
 def test_minsum_bound_equals_an_independent_lp():
     from scipy.optimize import linprog
 

@@ -7,12 +7,14 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/lp/glpk.hpp"
 #include "cosched/moldable/bicriteria.hpp"
 
 namespace cosched::moldable {
 namespace {
 
 constexpr int kMostDoublings = 60;
+constexpr double kMostEntries = 2e7;  // that GLPK is given
 constexpr std::size_t kMostIntervals = 2000, kMostColumns = 50'000'000;
 
 void require_intervals(std::size_t count) {
@@ -123,24 +125,52 @@ double minsum_bound(const Instance& instance, const MinsumOptions& options) {
   return solve_minsum(minsum_model(instance, options)).value;
 }
 
-lp::Model minsum_lp(const MinsumModel& model) {
-  lp::Model lp;
-  double end = 0;  // m grid[j+1]
+MinsumLp minsum_lp(const MinsumModel& model) {
+  MinsumLp result;
+  lp::Model& lp = result.model;
+  double most = 0, entries = 0;
+  for (int i = 0; i < model.jobs(); ++i) {
+    const double rows = model.columns() - model.first(i);
+    most = std::max(most, model.cost(i)[model.intervals()]);
+    entries += rows * (rows + 1) / 2;
+  }
+  if (entries > kMostEntries)
+    throw InvalidInstance("minsum programme: " + to_text(entries) +
+                          " coefficients: expected at most " + to_text(kMostEntries) +
+                          " (the structured method has no such limit)");
+  if (most > 0) result.unit = most;
+  std::vector<double> end;  // m grid[j+1]
   for (int j = 0; j < model.intervals(); ++j) {
-    end += model.capacity(j);
-    lp.add_row(-kInfinity, end);
+    end.push_back(model.capacity(j) + (j == 0 ? 0 : end.back()));
+    lp.add_row(-kInfinity, 1);
   }
   for (int i = 0; i < model.jobs(); ++i) {
     const int part = lp.add_row(1, kInfinity);
     for (int j = model.first(i); j < model.columns(); ++j) {
-      const int column = lp.add_column(model.cost(i)[j]);
+      const int column = lp.add_column(model.cost(i)[j] / result.unit);
       lp.add_entry(part, column, 1);
-      if (j < model.intervals())
-        for (int row = j; row < model.intervals(); ++row)
-          lp.add_entry(row, column, model.area(i)[j]);
+      for (int row = j; row < model.intervals(); ++row)
+        lp.add_entry(row, column, model.area(i)[j] / end[row]);
     }
   }
-  return lp;
+  return result;
+}
+
+double minsum_bound_glpk(const Instance& instance, const MinsumOptions& options) {
+  const MinsumModel model = minsum_model(instance, options);
+  const MinsumLp scaled = minsum_lp(model);
+  const lp::Solution solution = lp::solve_glpk(scaled.model);
+  if (solution.status != lp::Status::optimal)
+    throw SolverError("minsum programme: GLPK found no optimum");
+  // A unit of surface in interval j takes part in the rows j, j+1, ...
+  std::vector<double> price(model.intervals());
+  double end = 0, sum = 0;
+  for (int j = 0; j < model.intervals(); ++j) end += model.capacity(j);
+  for (int j = model.intervals() - 1; j >= 0; --j) {
+    price[j] = sum += std::max(-solution.dual[j], 0.0) * scaled.unit / end;
+    end -= model.capacity(j);
+  }
+  return lagrangian(model, price);
 }
 
 }  // namespace cosched::moldable

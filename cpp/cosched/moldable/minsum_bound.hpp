@@ -93,7 +93,18 @@ MinsumSolution solve_minsum(const MinsumModel& model);
 /// The bound: solve_minsum(minsum_model(instance, options)).value.
 double minsum_bound(const Instance& instance, const MinsumOptions& options = {});
 
-/// The programme as the paper writes it, for any LP solver: what solve_minsum is checked against.
-lp::Model minsum_lp(const MinsumModel& model);
+/// The programme as the paper writes it, for any LP solver, scaled for absolute tolerances: costs
+/// in units of `unit`, a surface row over its right-hand side.  Surface rows come first.  Throws
+/// InvalidInstance above 2e7 coefficients (about n J^2 / 2).
+struct MinsumLp {
+  lp::Model model;
+  double unit = 1;
+};
+
+MinsumLp minsum_lp(const MinsumModel& model);
+
+/// The reference for solve_minsum: the programme by GLPK's dual simplex; the value is that of its
+/// multipliers (lagrangian), so a bound as well.
+double minsum_bound_glpk(const Instance& instance, const MinsumOptions& options = {});
 
 }  // namespace cosched::moldable

@@ -9,6 +9,7 @@ import numpy as np
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import integer, real, real_array
+from cosched.errors import InvalidInstance, shorten
 from cosched.moldable.instance import Instance
 
 
@@ -43,7 +44,12 @@ def default_grid(instance: Instance) -> np.ndarray:
 
 
 def minsum_bound(
-    instance: Instance, *, grid: Any = None, refine: int = 1, tight: bool = True
+    instance: Instance,
+    *,
+    grid: Any = None,
+    refine: int = 1,
+    tight: bool = True,
+    method: str = "structured",
 ) -> Bound:
     """Lower bound on sum w_i C_i: a linear programme over time intervals (Section 3.3), exact.
 
@@ -74,6 +80,9 @@ def minsum_bound(
         multiple of it.
     tight : bool
         c_ij = max(g_j, r_i + min_q t_i(q)); False: the paper's c_ij = g_j.
+    method : {"structured", "glpk"}
+        A simplex method that knows the structure, or GLPK's dual simplex on the programme as it
+        stands: the reference, slower. Both agree to 1e-9.
 
     Returns
     -------
@@ -82,13 +91,14 @@ def minsum_bound(
     Raises
     ------
     InvalidInstance
-        A bad grid; more than 2,000 intervals, or 50 million intervals x jobs.
+        A bad grid; more than 2,000 intervals, or 50 million intervals x jobs; 20 million
+        coefficients for GLPK; an unknown method.
 
     Notes
     -----
-    A simplex method that knows the structure solves n + J rows with a J x J basis (J intervals),
-    some fifty times faster than GLPK; the value returned is that of the dual solution, so that
-    rounding cannot raise it above the optimum.
+    The structured method solves n + J rows (J intervals) with a J x J basis; its speed against
+    GLPK and HiGHS stands in ``docs/benchmarks.md``. Either way the value returned is that of the
+    dual solution, so that rounding cannot raise it above the optimum.
 
     Examples
     --------
@@ -96,9 +106,11 @@ def minsum_bound(
     >>> float(minsum_bound(inst)), round(float(minsum_bound(inst, refine=16)), 6)
     (4.0, 4.9375)
     """
+    if method not in ("structured", "glpk"):
+        raise InvalidInstance(f"method = {shorten(method)}: expected 'structured' or 'glpk'")
     ends = None if grid is None else real_array(grid, "grid", 1)
     value = _core.moldable.minsum_bound(
-        instance._core, ends, integer(refine, "refine", 1), bool(tight)
+        instance._core, ends, integer(refine, "refine", 1), bool(tight), method == "glpk"
     )
     return Bound(value, "minsum")
 
