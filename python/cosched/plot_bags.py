@@ -149,6 +149,8 @@ def advantage(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
         )
     axes.axhline(1, color="0.6", linestyle="--")
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
     axes.set_xlabel("q")
     axes.set_ylabel("profit rate / that of tms")
     axes.grid(alpha=0.3, which="both")

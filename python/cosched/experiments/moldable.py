@@ -177,7 +177,7 @@ def beside_demt(frame: pd.DataFrame) -> pd.DataFrame:
         for criterion in ("makespan", "minsum")
     ]
     table["dominates"] = (better[0] & better[1]).map({True: "yes", False: "no"})
-    return table.reset_index().sort_values("kind", key=_place, kind="stable")
+    return table.reset_index().sort_values("kind", key=_place, kind="stable", ignore_index=True)
 
 
 def _tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
