@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "cosched/packs/bounds.hpp"
 #include "cosched/packs/branch_price.hpp"
 #include "cosched/packs/heuristics.hpp"
 #include "cosched/packs/local_search.hpp"
@@ -98,6 +101,19 @@ TEST(Optimal, KeepsAValidBoundWhenTimeEnds) {
         EXPECT_LE(result.coschedule.cost, known * (1 + 1e-9));
       }
     }
+}
+
+// Without a time limit: each of these once made the master's simplex cycle.
+TEST(Optimal, ProvesFortyTasks) {
+  for (const auto& [seed, k] : {std::pair{7, 5}, std::pair{9, 10}}) {
+    const Instance instance(Times(speedup_workload(40, 16, seed)), k);
+    const ExactResult result = optimal(instance);
+    EXPECT_TRUE(result.proved);
+    require_valid(instance, result.coschedule);
+    EXPECT_LE(result.coschedule.cost,
+              local_search(instance, 1, kLocalSearchWork / 10).cost * (1 + 1e-9));
+    EXPECT_GE(result.bound, column_bound(instance));
+  }
 }
 
 TEST(Optimal, SolvesThreePartition) {

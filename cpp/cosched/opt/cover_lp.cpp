@@ -17,6 +17,7 @@ constexpr double kPerturbation = 1e-6;  // of the right-hand sides, against dege
 constexpr int kCandidates = 40;         // columns that one full scan proposes
 constexpr int kCheckInterval = 100;     // pivots between checks of the inverse
 constexpr double kResidual = 1e-9;
+constexpr double kSmallDual = 1e-4;  // of the largest: what free columns exchange at least
 
 using ColumnMajor = Eigen::Map<Eigen::MatrixXd>;
 
@@ -63,7 +64,8 @@ double CoverLp::reduced_cost(int column) const {
   return reduced;
 }
 
-// Relative to the column's cost, or to what it exchanges if it costs nothing.
+// Relative to the column's cost, or if it costs nothing to what it exchanges.  Values that are all
+// rounding errors beside the largest are no exchange: on them the simplex would cycle.
 double CoverLp::relative_reduced_cost(int column) const {
   double gain = 0, exchanged = 0;
   for (int k = start_[column]; k < start_[column + 1]; ++k) {
@@ -71,7 +73,8 @@ double CoverLp::relative_reduced_cost(int column) const {
     gain += part;
     exchanged += std::abs(part);
   }
-  const double scale = cost_[column] > 0 ? cost_[column] : exchanged;
+  const double scale =
+      cost_[column] > 0 ? cost_[column] : std::max(exchanged, kSmallDual * largest_dual_);
   return scale > 0 ? (cost_[column] - gain) / scale : 0;
 }
 
@@ -107,15 +110,19 @@ int CoverLp::best_candidate(double tolerance) {
   return best;
 }
 
+void CoverLp::measure_dual() {
+  largest_dual_ = 0;
+  for (const double y : dual_) largest_dual_ = std::max(largest_dual_, std::abs(y));
+}
+
 // A variable that improves the objective: a slack of negative dual value before any column, so
 // that prices stay non-negative; kNone when there is none.
 constexpr int kNone = std::numeric_limits<int>::max();
 
 int CoverLp::entering(double tolerance) {
-  double largest = 0;
-  for (const double y : dual_) largest = std::max(largest, std::abs(y));
+  measure_dual();
   int slack = -1;
-  double least = -tolerance * largest;
+  double least = -tolerance * largest_dual_;
   for (int i = 0; i < rows(); ++i)
     if (!slack_basic_[i] && dual_[i] < least) {
       least = dual_[i];
@@ -269,6 +276,7 @@ void CoverLp::recompute() {
   const Eigen::Map<const Eigen::VectorXd> right(perturbed_.data(), m);
   Eigen::Map<Eigen::VectorXd>(basic_value_.data(), m) = inverse * right;
   Eigen::Map<Eigen::VectorXd>(dual_.data(), m) = inverse.transpose() * costs;
+  measure_dual();
 }
 
 double CoverLp::objective() const {

@@ -53,6 +53,7 @@ class CoverLp {
   bool is_slack(int variable) const { return variable < 0; }
   int slack_row(int variable) const { return -1 - variable; }
   double relative_reduced_cost(int column) const;
+  void measure_dual();
   void collect_candidates(double tolerance);
   int best_candidate(double tolerance);
   int entering(double tolerance);
@@ -75,6 +76,7 @@ class CoverLp {
   std::vector<char> slack_basic_;
   std::vector<double> inverse_;  // of the basis matrix, column-major
   std::vector<double> basic_value_, dual_, direction_;
+  double largest_dual_ = 0;
   std::vector<int> candidates_;
   std::int64_t pivots_ = 0;
   int since_check_ = 0;

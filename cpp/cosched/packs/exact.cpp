@@ -17,7 +17,7 @@
 namespace cosched::packs {
 namespace {
 
-constexpr int kSubsetsFirst = 13;       // up to here the subset programme takes milliseconds
+constexpr int kSubsetsFirst = 16;       // up to here the subset programme takes milliseconds
 constexpr std::int64_t kFewNodes = 50;  // of branch and price, before it falls back on subsets
 constexpr std::int64_t kStartWork = kLocalSearchWork / 5;
 constexpr double kStartShare = 0.2;  // of the time limit, for the first co-schedule

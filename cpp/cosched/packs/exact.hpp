@@ -19,7 +19,7 @@ Coschedule pairs(const Instance& instance);
 
 /// The optimum for any k.  Requires property (1).
 ///
-/// Up to 13 tasks by the dynamic programme over subsets; beyond, branch and price from a short
+/// Up to 16 tasks by the dynamic programme over subsets; beyond, branch and price from a short
 /// local search (and again the subset programme where it leaves up to 20 tasks open).  When the
 /// time limit (seconds) ends it first, the result is the best co-schedule so far, at worst that of
 /// pack-by-pack, with the bound so far, and `proved` only if the two meet.  Without a limit it

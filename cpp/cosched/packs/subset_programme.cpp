@@ -61,44 +61,72 @@ class PackCosts {
   std::vector<std::vector<double>> curves_;
 };
 
-// The members of `set` after its lowest, at most `size` of them, added to `pack` one at a time.
-struct Best {
-  double cost = kInfinity;
-  Set pack = 0;
-};
-
-Best best_pack(Set set, int max_tasks, const std::vector<double>& costs,
-               const std::vector<double>& best) {
-  const Set first = set & (~set + 1);
-  const Set others = set ^ first;
-  Best result;
-  for (Set extra = others;; extra = (extra - 1) & others) {
-    if (__builtin_popcount(extra) < max_tasks) {
-      const double cost = costs[first | extra] + best[others ^ extra];
-      if (cost < result.cost) result = {cost, first | extra};
-    }
-    if (extra == 0) return result;
+// best(S) for sets S by decreasing lowest task.  A pack is carried to the sets that hold it:
+//   - only when it costs less than the best of its own tasks without it, else a split is as good;
+//   - only to sets without a task that the pack could take in at no cost: such sets lose nothing by
+//     waiting for the larger pack.
+// Few of the 2^n packs pass, and then to few sets.
+class Programme {
+ public:
+  explicit Programme(const Instance& instance)
+      : n_(instance.tasks()),
+        max_tasks_(instance.max_tasks()),
+        costs_(PackCosts(instance).all()),
+        best_(costs_.size(), kInfinity),
+        pack_(costs_.size(), 0) {
+    best_[0] = 0;
+    for (int first = n_ - 1; first >= 0; --first) add_packs_of(first);
   }
-}
+
+  Packs packs() const {
+    Packs packs;
+    for (Set left = (Set{1} << n_) - 1; left != 0; left ^= pack_[left]) {
+      packs.emplace_back();
+      for (Set rest = pack_[left]; rest != 0; rest &= rest - 1)
+        packs.back().push_back(lowest(rest));
+    }
+    return packs;
+  }
+
+ private:
+  // Packs with lowest task `first`, subsets before the sets that hold them.
+  void add_packs_of(int first) {
+    const Set own = Set{1} << first, later = ((Set{1} << n_) - 1) & ~((own << 1) - 1);
+    for (Set extra = 0;; extra = (extra - later) & later) {
+      const Set pack = own | extra;
+      if (costs_[pack] < best_[pack]) carry(pack, later & ~extra);
+      if (extra == later) return;
+      if (extra % 4096 == 0) check_interrupt();
+    }
+  }
+
+  void carry(Set pack, Set others) {
+    const double cost = costs_[pack];
+    if (__builtin_popcount(pack) < max_tasks_)
+      for (Set rest = others; rest != 0; rest &= rest - 1) {
+        const Set one = rest & (~rest + 1);
+        if (costs_[pack | one] <= cost) others ^= one;
+      }
+    for (Set set = others;; set = (set - 1) & others) {
+      const double sum = cost + best_[set];
+      if (sum < best_[pack | set]) {
+        best_[pack | set] = sum;
+        pack_[pack | set] = pack;
+      }
+      if (set == 0) break;
+    }
+    check_interrupt();
+  }
+
+  int n_, max_tasks_;
+  std::vector<double> costs_, best_;
+  std::vector<Set> pack_;  // of the set's lowest task, in its best partition
+};
 
 }  // namespace
 
 Coschedule subset_programme(const Instance& instance) {
-  const int n = instance.tasks();
-  const std::vector<double> costs = PackCosts(instance).all();
-  std::vector<double> best(costs.size(), 0);
-  for (Set set = 1; set < costs.size(); ++set) {
-    best[set] = best_pack(set, instance.max_tasks(), costs, best).cost;
-    if (set % 64 == 0) check_interrupt();
-  }
-  Packs packs;
-  for (Set left = (Set{1} << n) - 1; left != 0;) {
-    const Set pack = best_pack(left, instance.max_tasks(), costs, best).pack;
-    packs.emplace_back();
-    for (Set rest = pack; rest != 0; rest &= rest - 1) packs.back().push_back(lowest(rest));
-    left ^= pack;
-  }
-  return with_optimal_procs(instance.times(), packs);
+  return with_optimal_procs(instance.times(), Programme(instance).packs());
 }
 
 }  // namespace cosched::packs
