@@ -60,8 +60,9 @@ class PythonPolicy : public Policy {
           py::make_tuple(status, job.virtual_time, job.nodes, job.yield);
     };
     for (const int rank : machine.running()) add(rank, "running");
-    for (const Machine::Idle& idle : machine.idle())
-      add(idle.rank, machine.job(idle.rank).status == Status::paused ? "paused" : "waiting");
+    for (const auto& [shape, group] : machine.idle().groups())
+      for (const int rank : group.ranks())
+        add(rank, machine.job(rank).status == Status::paused ? "paused" : "waiting");
     return state;
   }
 

@@ -81,7 +81,7 @@ bool Dfrs::on_submission(int rank, Machine& machine) {
       greedy_displace(machine, rank, Displaced::moved_or_paused);
       return true;
     case OnSubmit::mcb8:
-      remap(machine, name_.limit, name_.limit_seconds, std::nullopt);
+      remap(machine, name_.limit, name_.limit_seconds, std::nullopt, cut_);
       return true;
   }
   return false;
@@ -94,15 +94,15 @@ bool Dfrs::on_event(const Event& event, Machine& machine) {
     case EventKind::completion:
       if (!name_.on_completion) return false;
       if (name_.on_submit == OnSubmit::mcb8)
-        remap(machine, name_.limit, name_.limit_seconds, std::nullopt);
+        remap(machine, name_.limit, name_.limit_seconds, std::nullopt, cut_);
       else
         greedy_resume(machine);
       return true;
     case EventKind::period:
       if (name_.periodic == Periodic::mcb8_stretch)
-        target_ = remap(machine, name_.limit, name_.limit_seconds, period_);
+        target_ = remap(machine, name_.limit, name_.limit_seconds, period_, cut_);
       else
-        remap(machine, name_.limit, name_.limit_seconds, std::nullopt);
+        remap(machine, name_.limit, name_.limit_seconds, std::nullopt, cut_);
       return true;
   }
   return false;

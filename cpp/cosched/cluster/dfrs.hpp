@@ -23,6 +23,7 @@ class Dfrs : public Policy {
   PolicyName name_;
   double period_;
   double target_ = 0;  // of the last MCB8-stretch
+  double cut_ = 0;     // of the last remap()
 };
 
 /// simulate() with Dfrs.  Throws InfeasibleError where a job can never fit in memory.

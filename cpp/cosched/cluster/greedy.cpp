@@ -71,13 +71,11 @@ class RoomByNeed {
   std::int64_t least_used_ = 0;
 };
 
-struct Prioritised {
-  double priority;
-  int rank, tasks;
-  std::int64_t memory_need;
-  bool operator<(const Prioritised& other) const {
-    return priority != other.priority ? priority < other.priority : rank > other.rank;
-  }
+// The first job of a shape.  Heap order: that of service.
+struct Head {
+  Prioritised job;
+  IdleQueue::Shape shape;
+  bool operator<(const Head& other) const { return other.job < job; }
 };
 
 // Jobs to displace, by decreasing priority; empty if displacing all would not do.
@@ -151,27 +149,27 @@ bool greedy_start(Machine& machine, int rank) {
 }
 
 void greedy_resume(Machine& machine) {
-  // Starting jobs only takes memory: who finds no room now will not find it later.  Few of
-  // a long queue start, so it is a heap, and is filtered again when many in it have failed.
+  // Starting jobs only takes memory: who finds no room now will not find it later.
   RoomByNeed room(machine);
-  std::vector<Prioritised> queue;
-  for (const auto& idle : machine.idle())
-    if (room.fits(idle.memory_need, idle.tasks))
-      queue.push_back({machine.priority(idle), idle.rank, idle.tasks, idle.memory_need});
-  std::make_heap(queue.begin(), queue.end());
-  for (std::size_t failed = 0; !queue.empty();) {
-    const Prioritised next = queue.front();
-    std::pop_heap(queue.begin(), queue.end());
-    queue.pop_back();
-    if (room.fits(next.memory_need, next.tasks)) {
-      start_if_fits(machine, next.rank);
-      room.forget();
-    } else if (++failed > 8 + queue.size() / 16) {
-      const auto none = [&](const auto& job) { return !room.fits(job.memory_need, job.tasks); };
-      queue.erase(std::remove_if(queue.begin(), queue.end(), none), queue.end());
-      std::make_heap(queue.begin(), queue.end());
-      failed = 0;
-    }
+  const auto& groups = machine.idle().groups();
+  std::vector<Head> heads;  // heap, the first in the order of service on top
+  for (const auto& [shape, group] : groups) {
+    if (!room.fits(shape.memory_need, 1)) break;  // needs increase
+    if (room.fits(shape.memory_need, shape.tasks))
+      heads.push_back({group.first(machine.now()), shape});
+  }
+  std::make_heap(heads.begin(), heads.end());
+  while (!heads.empty()) {
+    std::pop_heap(heads.begin(), heads.end());
+    const auto [job, shape] = heads.back();
+    heads.pop_back();
+    if (!room.fits(shape.memory_need, shape.tasks)) continue;
+    start_if_fits(machine, job.rank);
+    room.forget();
+    const auto group = groups.find(shape);
+    if (group == groups.end()) continue;
+    heads.push_back({group->second.first(machine.now()), shape});
+    std::push_heap(heads.begin(), heads.end());
   }
 }
 

@@ -14,23 +14,17 @@ constexpr int kUnreached = -1;
 
 }  // namespace
 
-IntervalFlow::IntervalFlow(std::vector<double> length, double nodes, std::vector<int> first,
-                           std::vector<int> last, std::vector<double> left,
-                           std::vector<double> rate)
-    : jobs_(static_cast<int>(left.size())),
-      intervals_(static_cast<int>(length.size())),
-      length_(std::move(length)),
-      first_(std::move(first)),
-      last_(std::move(last)),
-      rate_(std::move(rate)) {
+IntervalFlow::IntervalFlow(IntervalWork work)
+    : jobs_(static_cast<int>(work.need.size())),
+      intervals_(static_cast<int>(work.length.size())),
+      work_(std::move(work)) {
   begin_.assign(jobs_ + 1, 0);
   std::vector<std::int64_t> count(intervals_ + 1, 0);
   for (int i = 0; i < jobs_; ++i) {
-    need_.push_back(rate_[i] * left[i]);
-    need_eps_.push_back(need_.back() * 1e-12);
-    begin_[i + 1] = begin_[i] + (last_[i] - first_[i]);
-    ++count[first_[i]];
-    --count[last_[i]];
+    need_eps_.push_back(need_rounding(work_.need[i]));
+    begin_[i + 1] = begin_[i] + (work_.last[i] - work_.first[i]);
+    ++count[work_.first[i]];
+    --count[work_.last[i]];
   }
   flow_.assign(begin_.back(), 0.0);
   alive_begin_.assign(intervals_ + 1, 0);
@@ -38,47 +32,60 @@ IntervalFlow::IntervalFlow(std::vector<double> length, double nodes, std::vector
   for (int t = 0; t < intervals_; ++t) {
     alive += count[t];
     alive_begin_[t + 1] = alive_begin_[t] + alive;
-    room_.push_back(nodes * length_[t]);
-    eps_.push_back(room_.back() * kRounding);
+    eps_.push_back(work_.room[t] * kRounding);
   }
   alive_.resize(alive_begin_.back());
   std::vector<std::int64_t> next(alive_begin_.begin(), alive_begin_.end() - 1);
   for (int i = 0; i < jobs_; ++i)
-    for (int t = first_[i]; t < last_[i]; ++t) alive_[next[t]++] = i;
+    for (int t = work_.first[i]; t < work_.last[i]; ++t) alive_[next[t]++] = i;
 }
 
-void IntervalFlow::fill() {
-  std::vector<double> after(intervals_ + 1, 0.0);  // interval time from t on
-  for (int t = intervals_ - 1; t >= 0; --t) after[t] = after[t + 1] + length_[t];
-  std::vector<int> by_start(jobs_);
+void IntervalFlow::place(int job, int interval, double amount) {
+  flow(job, interval) += amount;
+  work_.need[job] -= amount;
+  work_.room[interval] -= amount;
+}
+
+std::vector<double> fill(const IntervalWork& work, const Place& place) {
+  const int jobs = static_cast<int>(work.need.size());
+  const int intervals = static_cast<int>(work.length.size());
+  const auto& last = work.last;
+  std::vector<double> after(intervals + 1, 0.0);  // interval time from t on
+  for (int t = intervals - 1; t >= 0; --t) after[t] = after[t + 1] + work.length[t];
+  std::vector<int> by_start(jobs);
   std::iota(by_start.begin(), by_start.end(), 0);
   std::stable_sort(by_start.begin(), by_start.end(),
-                   [&](int a, int b) { return first_[a] < first_[b]; });
-  std::vector<int> alive;  // by deadline
+                   [&](int a, int b) { return work.first[a] < work.first[b]; });
+  std::vector<double> need = work.need, now(jobs, 0.0);  // now: placed in interval t
+  std::vector<int> alive;                                // by deadline
   auto arriving = by_start.begin();
-  for (int t = 0; t < intervals_; ++t) {
-    for (; arriving != by_start.end() && first_[*arriving] == t; ++arriving)
+  for (int t = 0; t < intervals; ++t) {
+    for (; arriving != by_start.end() && work.first[*arriving] == t; ++arriving)
       alive.insert(std::upper_bound(alive.begin(), alive.end(), *arriving,
-                                    [&](int a, int b) { return last_[a] < last_[b]; }),
+                                    [&](int a, int b) { return last[a] < last[b]; }),
                    *arriving);
+    double room = work.room[t];
     const auto give = [&](int i, double amount) {
-      amount = std::min({amount, need_[i], capacity(i, t) - flow(i, t), room_[t]});
+      amount = std::min({amount, need[i], work.rate[i] * work.length[t] - now[i], room});
       if (!(amount > 0)) return;
-      flow(i, t) += amount;
-      need_[i] -= amount;
-      room_[t] -= amount;
+      now[i] += amount;
+      need[i] -= amount;
+      room -= amount;
+      if (place) place(i, t, amount);
     };
-    for (const int i : alive) give(i, need_[i] - rate_[i] * (after[t + 1] - after[last_[i]]));
+    for (const int i : alive) give(i, need[i] - work.rate[i] * (after[t + 1] - after[last[i]]));
     for (const int i : alive) {
-      if (room_[t] <= 0) break;
-      give(i, need_[i]);
+      if (room <= 0) break;
+      give(i, need[i]);
     }
-    alive.erase(
-        std::remove_if(alive.begin(), alive.end(),
-                       [&](int i) { return need_[i] <= need_eps_[i] || last_[i] == t + 1; }),
-        alive.end());
+    for (const int i : alive) now[i] = 0;
+    const auto gone = [&](int i) {
+      return need[i] <= need_rounding(work.need[i]) || last[i] == t + 1;
+    };
+    alive.erase(std::remove_if(alive.begin(), alive.end(), gone), alive.end());
     if ((t & 255) == 0) check_interrupt();
   }
+  return need;
 }
 
 // Breadth-first levels from the unserved jobs; whether an interval with room is reached.
@@ -87,7 +94,7 @@ bool IntervalFlow::levels() {
   interval_level_.assign(intervals_, kUnreached);
   std::vector<int> jobs, intervals;
   for (int i = 0; i < jobs_; ++i)
-    if (need_[i] > need_eps_[i]) {
+    if (work_.need[i] > need_eps_[i]) {
       job_level_[i] = 0;
       jobs.push_back(i);
     }
@@ -96,11 +103,11 @@ bool IntervalFlow::levels() {
     intervals.clear();
     bool room = false;
     for (const int i : jobs)
-      for (int t = first_[i]; t < last_[i]; ++t)
+      for (int t = work_.first[i]; t < work_.last[i]; ++t)
         if (interval_level_[t] == kUnreached && flow(i, t) + eps_[t] < capacity(i, t)) {
           interval_level_[t] = level + 1;
           intervals.push_back(t);
-          room |= room_[t] > eps_[t];
+          room |= work_.room[t] > eps_[t];
         }
     if (room) return true;
     jobs.clear();
@@ -119,7 +126,7 @@ bool IntervalFlow::levels() {
 // Sends up to `amount` more of the job's work along level edges; returns what was sent.
 double IntervalFlow::push(int job, double amount) {
   double sent = 0;
-  for (int& t = job_next_[job]; t < last_[job]; ++t) {
+  for (int& t = job_next_[job]; t < work_.last[job]; ++t) {
     if (interval_level_[t] != job_level_[job] + 1) continue;
     const double spare = capacity(job, t) - flow(job, t);
     if (spare <= eps_[t]) continue;
@@ -133,8 +140,8 @@ double IntervalFlow::push(int job, double amount) {
 
 // Makes room for up to `amount` in the interval: free room, or other jobs' work moved on.
 double IntervalFlow::push_through(int interval, double amount, int level) {
-  double sent = std::min(amount, std::max(0.0, room_[interval]));
-  room_[interval] -= sent;
+  double sent = std::min(amount, std::max(0.0, work_.room[interval]));
+  work_.room[interval] -= sent;
   for (auto& at = interval_next_[interval]; sent < amount && at < alive_begin_[interval + 1];
        ++at) {
     const int other = alive_[at];
@@ -151,13 +158,13 @@ double IntervalFlow::push_through(int interval, double amount, int level) {
 
 void IntervalFlow::augment() {
   while (levels()) {
-    job_next_ = first_;
+    job_next_ = work_.first;
     interval_next_.assign(alive_begin_.begin(), alive_begin_.end() - 1);
     double sent = 0;
     for (int i = 0; i < jobs_; ++i) {
-      if (job_level_[i] != 0 || need_[i] <= need_eps_[i]) continue;
-      const double part = push(i, need_[i]);
-      need_[i] -= part;
+      if (job_level_[i] != 0 || work_.need[i] <= need_eps_[i]) continue;
+      const double part = push(i, work_.need[i]);
+      work_.need[i] -= part;
       sent += part;
     }
     if (!(sent > 0)) return;
@@ -167,7 +174,7 @@ void IntervalFlow::augment() {
 double IntervalFlow::unserved() const {
   double total = 0;
   for (int i = 0; i < jobs_; ++i)
-    if (need_[i] > need_eps_[i]) total += need_[i];
+    if (work_.need[i] > need_eps_[i]) total += work_.need[i];
   return total;
 }
 

@@ -1,21 +1,40 @@
-// Transportation of jobs' work to consecutive intervals: a max-flow whose edges are
-// implicit (job i to every interval of its window).
+// Transportation of jobs' work to consecutive intervals: a greedy fill, and a max-flow whose
+// edges are implicit (job i to every interval of its window).  The flow's memory is that of
+// its edges, so it is built only for the intervals where the fill left something undone.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace cosched::cluster {
 
+/// Job i needs need[i] = rate[i] x seconds in intervals first[i] .. last[i]-1, at most
+/// rate[i] x length[t] in interval t; interval t has room[t] for all.
+struct IntervalWork {
+  std::vector<double> length, room;  // by interval: seconds, node seconds
+  std::vector<int> first, last;      // by job
+  std::vector<double> rate, need;    // by job: nodes, node seconds
+};
+
+/// A need below this is rounding.
+inline double need_rounding(double need) { return need * 1e-12; }
+
+using Place = std::function<void(int job, int interval, double amount)>;
+
+/// Intervals from left to right: what must run now, then by deadline.  Returns what each job
+/// still needs; `place`, if any, hears of every amount.  O(windows + n log n) time, O(n) memory.
+std::vector<double> fill(const IntervalWork& work, const Place& place);
+
+/// Max-flow from a given state.
 class IntervalFlow {
  public:
-  /// Job i needs left[i] seconds in intervals first[i] .. last[i]-1, at most length[t] in
-  /// interval t; the sum of rate[i] x seconds in t is at most nodes x length[t].
-  IntervalFlow(std::vector<double> length, double nodes, std::vector<int> first,
-               std::vector<int> last, std::vector<double> left, std::vector<double> rate);
+  /// `work` with its original needs and rooms; nothing is placed yet.
+  explicit IntervalFlow(IntervalWork work);
 
-  /// Intervals from left to right: what must run now, then by deadline.  O(edges + n log n).
-  void fill();
+  void place(int job, int interval, double amount);
+  /// The job gets this elsewhere.
+  void serve(int job, double amount) { work_.need[job] -= amount; }
   /// Blocking flows (Dinic) until no unserved work can be moved.  O(edges) a phase.
   void augment();
   /// Node seconds that found no place.
@@ -23,21 +42,21 @@ class IntervalFlow {
   /// After augment(): intervals that the unserved jobs can reach; all of them are full, and
   /// every job that could use another interval more already does.
   std::vector<char> cut() const;
+  /// After augment(): whether an unserved job can reach the job (by moving its work).
+  bool reached(int job) const { return job_level_[job] >= 0; }
 
  private:
-  double& flow(int job, int interval) { return flow_[begin_[job] + interval - first_[job]]; }
-  double flow(int job, int interval) const { return flow_[begin_[job] + interval - first_[job]]; }
-  double capacity(int job, int interval) const { return rate_[job] * length_[interval]; }
+  double& flow(int job, int interval) { return flow_[begin_[job] + interval - work_.first[job]]; }
+  double flow(int job, int interval) const {
+    return flow_[begin_[job] + interval - work_.first[job]];
+  }
+  double capacity(int job, int interval) const { return work_.rate[job] * work_.length[interval]; }
   bool levels();
   double push(int job, double amount);
   double push_through(int interval, double amount, int level);
 
   int jobs_, intervals_;
-  std::vector<double> length_;
-  std::vector<int> first_, last_;
-  std::vector<double> rate_;
-  std::vector<double> need_;               // node seconds still unserved, by job
-  std::vector<double> room_;               // node seconds still unused, by interval
+  IntervalWork work_;                      // need and room: what is left
   std::vector<std::int64_t> begin_;        // of the job's edges
   std::vector<double> flow_;               // node seconds, by edge
   std::vector<std::int64_t> alive_begin_;  // by interval

@@ -7,7 +7,7 @@
 
 namespace cosched::cluster {
 Machine::Machine(const Instance& instance)
-    : nodes_(instance.nodes()), idle_at_(instance.size(), -1), touched_at_(instance.size(), -1) {
+    : nodes_(instance.nodes()), idle_(instance.size()), touched_at_(instance.size(), -1) {
   const Jobs& jobs = instance.jobs();
   jobs_.reserve(instance.size());
   for (const int j : instance.order()) {
@@ -24,11 +24,11 @@ Machine::Machine(const Instance& instance)
 }
 
 std::vector<int> Machine::by_priority(std::vector<int> ranks) const {
-  std::vector<std::pair<double, int>> keyed;
-  keyed.reserve(ranks.size());
-  for (const int rank : ranks) keyed.emplace_back(-priority(rank), rank);
-  std::sort(keyed.begin(), keyed.end());
-  for (std::size_t k = 0; k < ranks.size(); ++k) ranks[k] = keyed[k].second;
+  std::vector<Prioritised> jobs;
+  jobs.reserve(ranks.size());
+  for (const int rank : ranks) jobs.push_back({priority(rank), rank});
+  std::sort(jobs.begin(), jobs.end());
+  for (std::size_t k = 0; k < ranks.size(); ++k) ranks[k] = jobs[k].rank;
   return ranks;
 }
 
@@ -63,15 +63,12 @@ void Machine::touch(int rank, Reason reason, int other, double value) {
 
 void Machine::add_idle(int rank) {
   const Job& job = jobs_[rank];
-  idle_at_[rank] = static_cast<int>(idle_.size());
-  idle_.push_back({rank, job.tasks, job.memory_need, job.submit, job.virtual_time});
+  idle_.add({job.memory_need, job.tasks}, rank, job.submit, job.virtual_time);
 }
 
 void Machine::remove_idle(int rank) {
-  const int at = idle_at_[rank];
-  idle_[at] = idle_.back();
-  idle_at_[idle_[at].rank] = at;
-  idle_.pop_back();
+  const Job& job = jobs_[rank];
+  idle_.remove({job.memory_need, job.tasks}, rank);
 }
 
 void Machine::start(int rank, std::vector<int> nodes, Reason reason, int other, double value) {

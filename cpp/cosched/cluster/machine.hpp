@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cosched/cluster/decision_log.hpp"
+#include "cosched/cluster/idle_queue.hpp"
 #include "cosched/cluster/instance.hpp"
 #include "cosched/cluster/units.hpp"
 #include "cosched/core/numeric.hpp"
@@ -34,13 +35,6 @@ class Machine {
     std::int64_t cpu_load = 0;  // sum of needs, may exceed kCpuUnit
   };
 
-  /// What policies look at in each of possibly many waiting or paused jobs, side by side.
-  struct Idle {
-    int rank, tasks;
-    std::int64_t memory_need;
-    double submit, virtual_time;
-  };
-
   explicit Machine(const Instance& instance);
 
   double now() const { return now_; }
@@ -51,13 +45,14 @@ class Machine {
 
   /// Ranks, increasing.
   const std::vector<int>& running() const { return running_; }
-  /// Waiting and paused jobs, in no particular (but reproducible) order.
-  const std::vector<Idle>& idle() const { return idle_; }
+  /// Waiting and paused jobs.
+  const IdleQueue& idle() const { return idle_; }
 
   double flow_time(int rank) const { return now_ - jobs_[rank].submit; }
   /// flow time / (virtual time)^2; infinite at zero virtual time (section 4.1).
-  double priority(int rank) const { return priority(jobs_[rank].submit, jobs_[rank].virtual_time); }
-  double priority(const Idle& idle) const { return priority(idle.submit, idle.virtual_time); }
+  double priority(int rank) const {
+    return priority_at(now_, jobs_[rank].submit, jobs_[rank].virtual_time);
+  }
   /// Ranks sorted by decreasing priority; ties by submission.
   std::vector<int> by_priority(std::vector<int> ranks) const;
 
@@ -75,9 +70,6 @@ class Machine {
  private:
   friend class Simulator;  // advances time, submits, finishes, commits
 
-  double priority(double submit, double virtual_time) const {
-    return virtual_time > 0 ? (now_ - submit) / (virtual_time * virtual_time) : kInfinity;
-  }
   void add_idle(int rank);
   void remove_idle(int rank);
   void hold(int rank, std::vector<int> nodes);
@@ -98,8 +90,7 @@ class Machine {
   std::vector<Job> jobs_;
   std::vector<Node> nodes_;
   std::vector<int> running_;
-  std::vector<Idle> idle_;
-  std::vector<int> idle_at_;  // rank -> index into idle_, where idle
+  IdleQueue idle_;
   std::vector<Touched> touched_;
   std::vector<int> touched_at_;  // rank -> index into touched_, or -1
 };

@@ -20,24 +20,34 @@ bool keeps_nodes(const Machine& machine, int rank, Limit limit, double seconds) 
 }
 
 // The jobs in the system by decreasing priority (ties by submission), as many as fit in the
-// memory of all nodes together.  O(n + k log n), k = jobs returned.
-std::vector<int> memory_prefix(const Machine& machine) {
-  std::vector<std::pair<double, int>> heap;  // greatest = next
-  heap.reserve(machine.running().size() + machine.idle().size());
-  for (const int rank : machine.running()) heap.emplace_back(machine.priority(rank), -rank);
-  for (const auto& idle : machine.idle()) heap.emplace_back(machine.priority(idle), -idle.rank);
-  std::make_heap(heap.begin(), heap.end());
+// memory of all nodes together.  Looks first at those of priority >= `cut` only, which are
+// enough where the last call's are not far off; sets `cut` for the next one.
+std::vector<int> memory_prefix(const Machine& machine, double& cut) {
   const double room = machine.node_count() * (1 + 1e-9);
-  double sum = 0;
-  std::vector<int> prefix;
-  for (auto end = heap.end(); end != heap.begin(); --end) {
-    const auto& job = machine.job(-heap.front().second);
-    sum += job.memory * job.tasks;
-    if (sum > room) break;
-    prefix.push_back(-heap.front().second);
-    std::pop_heap(heap.begin(), end);
+  const auto after = [](const Prioritised& a, const Prioritised& b) { return b < a; };
+  for (double least = cut;; least = 0) {
+    std::vector<Prioritised> heap;  // the next on top
+    for (const int rank : machine.running())
+      if (machine.priority(rank) >= least) heap.push_back({machine.priority(rank), rank});
+    for (const auto& [shape, group] : machine.idle().groups())
+      group.append(machine.now(), least, heap);
+    std::make_heap(heap.begin(), heap.end(), after);
+    std::vector<int> prefix;
+    auto end = heap.end();
+    for (double sum = 0; end != heap.begin(); --end) {
+      const auto& job = machine.job(heap.front().rank);
+      sum += job.memory * job.tasks;
+      if (sum > room) break;
+      prefix.push_back(heap.front().rank);
+      std::pop_heap(heap.begin(), end, after);
+    }
+    if (end == heap.begin() && least > 0) continue;
+    // The jobs that run now will be far behind then: the next ones come after them.
+    for (std::size_t k = 0; k < 2 * prefix.size() && end != heap.begin(); ++k, --end)
+      std::pop_heap(heap.begin(), end, after);
+    cut = end == heap.begin() ? least : heap.front().priority;
+    return prefix;
   }
-  return prefix;
 }
 
 struct Remap {
@@ -146,8 +156,9 @@ std::optional<double> best_target(Mcb8& mcb8, const Target& target, double accur
   return low;
 }
 
-double remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period) {
-  Remap found = pack_jobs(machine, memory_prefix(machine), limit, limit_seconds, period);
+double remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period,
+             double& cut) {
+  Remap found = pack_jobs(machine, memory_prefix(machine, cut), limit, limit_seconds, period);
   const double target = found.target;
   apply(machine, std::move(found));
   return target;

@@ -40,7 +40,9 @@ inline constexpr double kStretchAccuracy = 1e-4;
 /// Remaps the whole machine: all jobs in the system, the lowest priorities dropped until
 /// the memory sum fits, then until MCB8 packs the rest.  Running jobs below the limit keep
 /// their nodes.  `period` set: MCB8-stretch for that period, else MCB8.  Returns the target
-/// reached.
-double remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period);
+/// reached.  `cut` only saves time: jobs of less priority are looked at only if the others
+/// are not enough; 0 at first, set for the next call.
+double remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period,
+             double& cut);
 
 }  // namespace cosched::cluster

@@ -6,6 +6,13 @@
 // penalty again on resumption.  Policies do not know of it.  Period events fall
 // `period`, 2 `period`, ... after the first submission, while jobs are in the system.
 //
+// The penalty is paid in CPU time: when most running jobs are moved at every period, a share
+// of about penalty / period of the machine makes no progress.  With 300 s and 600 s a policy
+// without a long minvt or minft can then lose more than an offered load of 0.6 leaves spare: a
+// burst's queue is never worked off.  That is a property of these policies, not of the
+// simulator: on the whole HPC2N log (load 0.59; 2.3 in the worst week) thousands of jobs stay
+// paused for years; without a penalty, or with a period of an hour, the queue goes away.
+//
 // Events within kSameInstant of each other count as simultaneous: a job whose work is
 // done up to rounding is not rescheduled.
 #pragma once
@@ -28,7 +35,7 @@ struct SimulationOptions {
 /// that never finish, or no job makes progress during 100,000 instants (a penalty as long
 /// as the period can do that); InvalidSchedule when an untrusted policy breaks a rule,
 /// or the ScheduleChecker finds one broken.
-/// O(running jobs) a event beside the policy's own work.
+/// O(running jobs) an event beside the policy's own work; waiting jobs cost nothing.
 Outcome simulate(const Instance& instance, Policy& policy, const SimulationOptions& options = {},
                  Trace* trace = nullptr, DecisionLog* log = nullptr);
 

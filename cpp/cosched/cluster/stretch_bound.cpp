@@ -48,22 +48,87 @@ CutDeficit deficit_of(const std::vector<StretchJob>& jobs, double nodes, double 
   return CutDeficit(jobs, nodes, std::move(begins), std::move(ends));
 }
 
+IntervalWork interval_work(const std::vector<StretchJob>& jobs, double nodes,
+                           const Residual& residual) {
+  IntervalWork work{residual.length, {}, residual.first, residual.last, {}, {}};
+  for (const double length : residual.length) work.room.push_back(nodes * length);
+  for (std::size_t i = 0; i < residual.job.size(); ++i) {
+    work.rate.push_back(jobs[residual.job[i]].rate);
+    work.need.push_back(work.rate.back() * residual.left[i]);
+  }
+  return work;
+}
+
+// A max-flow on some of the intervals, the rest as the fill left it.
+struct PartOfWork {
+  std::vector<int> number;  // of each interval in the part, counting on in between
+  std::vector<int> job;     // with an interval in the part
+  IntervalFlow flow;
+};
+
+PartOfWork part_of(const IntervalWork& work, const std::vector<char>& wanted) {
+  std::vector<int> number{0}, job, place(work.need.size(), -1);
+  IntervalWork part;
+  for (std::size_t t = 0; t < wanted.size(); ++t) {
+    number.push_back(number.back() + (wanted[t] ? 1 : 0));
+    if (!wanted[t]) continue;
+    part.length.push_back(work.length[t]);
+    part.room.push_back(work.room[t]);
+  }
+  for (std::size_t i = 0; i < work.need.size(); ++i) {
+    const int first = number[work.first[i]], last = number[work.last[i]];
+    if (first == last) continue;
+    place[i] = static_cast<int>(job.size());
+    job.push_back(static_cast<int>(i));
+    part.first.push_back(first);
+    part.last.push_back(last);
+    part.rate.push_back(work.rate[i]);
+    part.need.push_back(work.need[i]);
+  }
+  PartOfWork result{std::move(number), std::move(job), IntervalFlow(std::move(part))};
+  fill(work, [&](int i, int t, double amount) {
+    if (wanted[t])
+      result.flow.place(place[i], result.number[t], amount);
+    else if (place[i] >= 0)
+      result.flow.serve(place[i], amount);
+  });
+  return result;
+}
+
+// Marks the job's window; whether anything was not marked before.
+bool want(const IntervalWork& work, int job, std::vector<char>& wanted) {
+  const auto begin = wanted.begin() + work.first[job], end = wanted.begin() + work.last[job];
+  const bool news = std::find(begin, end, 0) != end;
+  std::fill(begin, end, 1);
+  return news;
+}
+
 // nullopt if S is feasible, else a larger S that every feasible one reaches.
 std::optional<double> improved(const std::vector<StretchJob>& jobs, double nodes, double stretch) {
   const Residual residual = stretch_kernel(jobs, stretch, nodes);
   if (residual.job.empty()) return std::nullopt;
-  std::vector<double> rate;
-  for (const int j : residual.job) rate.push_back(jobs[j].rate);
-  IntervalFlow flow(residual.length, nodes, residual.first, residual.last, residual.left,
-                    std::move(rate));
-  flow.fill();
-  if (flow.unserved() <= 0) return std::nullopt;
-  flow.augment();
-  if (flow.unserved() <= 0) return std::nullopt;
-  const CutDeficit deficit = deficit_of(jobs, nodes, stretch, residual, flow.cut());
-  const CutDeficit::Value now = deficit(stretch);
-  if (now.deficit <= kDeficitTolerance * now.scale) return std::nullopt;
-  return cut_root(deficit, stretch);
+  const IntervalWork work = interval_work(jobs, nodes, residual);
+  const std::vector<double> left = fill(work, nullptr);
+  std::vector<char> wanted(work.length.size(), 0);
+  bool more = false;
+  for (std::size_t i = 0; i < left.size(); ++i)
+    if (left[i] > need_rounding(work.need[i])) more |= want(work, static_cast<int>(i), wanted);
+  while (more) {
+    PartOfWork part = part_of(work, wanted);
+    part.flow.augment();
+    if (part.flow.unserved() <= 0) return std::nullopt;
+    const std::vector<char> reached = part.flow.cut();
+    std::vector<char> cut(wanted.size(), 0);
+    for (std::size_t t = 0; t < cut.size(); ++t) cut[t] = wanted[t] && reached[part.number[t]];
+    const CutDeficit deficit = deficit_of(jobs, nodes, stretch, residual, cut);
+    const CutDeficit::Value now = deficit(stretch);
+    // Any set of intervals with a deficit is a proof, be it from a part only.
+    if (now.deficit > kDeficitTolerance * now.scale) return cut_root(deficit, stretch);
+    more = false;
+    for (std::size_t k = 0; k < part.job.size(); ++k)
+      if (part.flow.reached(static_cast<int>(k))) more |= want(work, part.job[k], wanted);
+  }
+  return std::nullopt;
 }
 
 }  // namespace

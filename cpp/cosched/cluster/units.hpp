@@ -29,7 +29,7 @@ inline std::int64_t cpu_units(double fraction) {
 /// job exceeds, so that sums over nodes do not overflow.
 inline std::int64_t slots(std::int64_t need, std::int64_t used) {
   constexpr std::int64_t most = std::int64_t{1} << 31;
-  if (used >= kMemoryLimit) return 0;
+  if (need > kMemoryLimit - used) return 0;  // often: spare the division
   const std::int64_t room = (kMemoryLimit - used) / need;
   return room < most ? room : most;
 }

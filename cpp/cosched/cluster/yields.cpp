@@ -151,9 +151,43 @@ std::vector<double> base_yields(const Mapping& mapping) {
   return std::vector<double>(mapping.jobs(), 1 / greatest);
 }
 
+// Filling with slope 1 and offset 0, which is called at every event: a row's limit is then a
+// division, and at yield 1 all that is not frozen is done.
 std::vector<double> max_min_yields(const Mapping& mapping) {
-  const std::vector<double> one(mapping.jobs(), 1.0), zero(mapping.jobs(), 0.0);
-  return max_min_shares(mapping, one, zero);
+  const FullNodes full = full_nodes(mapping);
+  std::vector<double> yield(mapping.jobs(), 1.0);
+  std::vector<char> frozen(mapping.jobs(), 0);
+  const auto row_limit = [&](int row, double from) {
+    double room = 1, amount = 0;
+    for (int k = full.begin[row]; k < full.begin[row + 1]; ++k) {
+      const Share& share = full.shares[k];
+      if (frozen[share.job])
+        room -= share.amount * yield[share.job];
+      else
+        amount += share.amount;
+    }
+    return amount == 0 ? kInfinity : std::max(std::max(room, 0.0) / amount, from);
+  };
+  using Limit = std::pair<double, int>;
+  std::vector<Limit> initial;
+  for (int r = 0; r < full.rows(); ++r) initial.emplace_back(row_limit(r, 0), r);
+  std::priority_queue<Limit, std::vector<Limit>, std::greater<>> queue(std::greater<>{},
+                                                                       std::move(initial));
+  for (; !queue.empty() && queue.top().first < 1;) {
+    const auto [limit, row] = queue.top();
+    queue.pop();
+    const double now = row_limit(row, limit);
+    if (now > limit) {  // infinite: all its jobs are frozen
+      queue.emplace(now, row);
+      continue;
+    }
+    for (int k = full.begin[row]; k < full.begin[row + 1]; ++k) {
+      const int job = full.shares[k].job;
+      if (!frozen[job]) yield[job] = limit;
+      frozen[job] = 1;
+    }
+  }
+  return yield;
 }
 
 std::vector<double> max_min_shares(const Mapping& mapping, const std::vector<double>& slope,
