@@ -71,7 +71,7 @@ def test_reduced_size_without_the_log(name, no_data):
 def test_rows_are_what_the_policies_give():
     task = {**traces.scaled(2, 60, (0.5,))[1], "algorithm": "Greedy */opt=min"}
     row = traces.run(task)
-    jobs = cs.workloads.rescale_load(cs.workloads.lublin(60, 128, seed=1), 128, 0.5)
+    jobs = cs.workloads.rescale_load(cs.workloads.lublin(60, 128, types="typed", seed=1), 128, 0.5)
     inst = cs.cluster.Instance(jobs, 128)
     res = cs.cluster.solve(inst, "Greedy */opt=min")
     assert row["max_stretch"] == res.value

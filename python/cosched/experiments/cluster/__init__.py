@@ -11,7 +11,8 @@ _PAPER = (
 )
 _SETS = (
     "Real: the 182 weeks of HPC2N on 120 dual-core nodes. Unscaled: 100 traces of 1,000 jobs of "
-    "the Lublin-Feitelson model on 128 quad-core nodes; the paper's own draws are not public. "
+    "the Lublin-Feitelson model (batch and interactive) on 128 quad-core nodes; the paper's own "
+    "draws are not public. "
     "Scaled: these at offered loads 0.1 to 0.9. The rescheduling penalty is 300 s, the period "
     "600 s. "
 )

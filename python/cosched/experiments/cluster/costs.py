@@ -170,7 +170,12 @@ def figures4(frame: pd.DataFrame) -> dict[str, Figure]:
     sets = list(dict.fromkeys(frame.traces))
     names = list(dict.fromkeys(frame.algorithm))
     figure, axes = plt.subplots(
-        1, len(sets), figsize=(2 + 3 * len(sets), 4), layout="constrained", squeeze=False
+        1,
+        len(sets),
+        figsize=(2 + 3 * len(sets), 4),
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
     )
     for ax, kind in zip(axes[0], sets, strict=True):
         some = frame[frame.traces == kind]
@@ -178,9 +183,8 @@ def figures4(frame: pd.DataFrame) -> dict[str, Figure]:
         ax.boxplot(values, showmeans=True)
         ax.set_xticks(range(1, len(names) + 1), [name.replace("/", "/\n") for name in names])
         ax.tick_params(axis="x", labelsize=7)
-        ax.set_yscale("symlog", linthresh=0.1)
-        ax.set_ylim(bottom=0)
         ax.set_title(traces.TITLES[str(kind)], fontsize=10)
+    axes[0][0].set_ylim(bottom=0)
     axes[0][0].set_ylabel("normalised underutilisation")
     return {"table4": figure}
 
