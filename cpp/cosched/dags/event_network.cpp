@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
-#include <queue>
+#include <unordered_map>
 
 #include "cosched/core/interrupt.hpp"
 
@@ -19,6 +19,10 @@ Lists reduced_predecessors(const TaskGraph& graph) {
   std::vector<int> marked(graph.tasks(), -1);
   for (int task = 0; task < graph.tasks(); ++task) {
     if (task % 1024 == 0) check_interrupt();
+    if (graph.predecessors(task).size() == 1) {  // no other can imply it
+      kept[task].push_back(*graph.predecessors(task).begin());
+      continue;
+    }
     for (const int before : graph.predecessors(task))
       for (const int earlier : graph.predecessors(before)) marked[earlier] = task;
     for (const int before : graph.predecessors(task))
@@ -35,27 +39,30 @@ Lists transpose(const Lists& predecessors) {
   return successors;
 }
 
+std::uint64_t hash_of(const std::vector<int>& list) {
+  std::uint64_t hash = 1469598103934665603ULL;
+  for (const int item : list)
+    hash = (hash ^ static_cast<std::uint64_t>(item + 1)) * 1099511628211ULL;
+  return hash;
+}
+
 // group[task]: tasks with equal lists share a number.  Numbers by first appearance.
 std::vector<int> group_equal(const Lists& lists, int& groups) {
-  std::vector<int> order(lists.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::vector<std::uint64_t> hash(lists.size(), 1469598103934665603ULL);
-  for (std::size_t task = 0; task < lists.size(); ++task)
-    for (const int item : lists[task])
-      hash[task] = (hash[task] ^ static_cast<std::uint64_t>(item + 1)) * 1099511628211ULL;
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    if (hash[a] != hash[b]) return hash[a] < hash[b];
-    if (lists[a] != lists[b]) return lists[a] < lists[b];
-    return a < b;
-  });
-  std::vector<int> leader(lists.size());
-  for (std::size_t k = 0; k < order.size(); ++k)
-    leader[order[k]] =
-        k > 0 && lists[order[k]] == lists[order[k - 1]] ? leader[order[k - 1]] : order[k];
   std::vector<int> group(lists.size());
+  std::unordered_multimap<std::uint64_t, std::size_t> leaders;  // the first of each group
   groups = 0;
-  for (std::size_t task = 0; task < lists.size(); ++task)
-    group[task] = leader[task] == static_cast<int>(task) ? groups++ : group[leader[task]];
+  for (std::size_t task = 0; task < lists.size(); ++task) {
+    if (task > 0 && lists[task] == lists[task - 1]) {  // common, and cheaper than to look up
+      group[task] = group[task - 1];
+      continue;
+    }
+    const std::uint64_t hash = hash_of(lists[task]);
+    const auto [first, last] = leaders.equal_range(hash);
+    const auto found = std::find_if(
+        first, last, [&](const auto& leader) { return lists[leader.second] == lists[task]; });
+    group[task] = found != last ? group[found->second] : groups++;
+    if (found == last) leaders.emplace(hash, task);
+  }
   return group;
 }
 

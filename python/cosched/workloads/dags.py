@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cosched.dags import Instance, generators
+from cosched.dags import Instance, generators, worst_cases
 from cosched.dags.graphs import Graph
 
 Units = Sequence[int] | None
@@ -61,7 +61,7 @@ def theorem1(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
     >>> round(dags.heft(theorem1(9, 3)).value, 6), 9 / 3 * (1 - 0.75**9) < 2.8
     (2.774746, True)
     """
-    return _instance(generators.theorem1(m, k), (m, k))
+    return _instance(worst_cases.theorem1(m, k), (m, k))
 
 
 def theorem2(m: int = 10, *, seed: int | None = None) -> Instance:
@@ -71,7 +71,7 @@ def theorem2(m: int = 10, *, seed: int | None = None) -> Instance:
     the LP optimum with CPU share 1/2 on B1 and 1/2 - e on B2, any schedule of its rounding
     takes 6 (2m - 1), m >= 4.
     """
-    return _instance(generators.theorem2(m), (m, m))
+    return _instance(worst_cases.theorem2(m), (m, m))
 
 
 def theorem4(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
@@ -79,7 +79,7 @@ def theorem4(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
 
     In the given order ER-LS takes m sqrt(m), the optimum is m sqrt(k).
     """
-    return _instance(generators.theorem4(m, k), (m, k))
+    return _instance(worst_cases.theorem4(m, k), (m, k))
 
 
 def _instance(graph: Graph, units: Units) -> Instance:
