@@ -13,7 +13,7 @@
 namespace cosched::bags {
 namespace {
 
-constexpr std::size_t kMostChanges = 2000;  // of Algorithm A's result on one piece, in ttb_exact
+constexpr double kMostCells = 5e6;  // T M x changes of Algorithm A's result, in ttb_exact
 
 // Calls visit(walk, makespan) for each of the makespans, which fall.
 template <class Visit>
@@ -118,27 +118,41 @@ void for_each_form(const Instance& instance, const Table& at_from, const Table& 
   }
 }
 
-// The makespans between `from` and `to`, which lie on one piece, where Algorithm A's result may
-// change, in falling order; where there are more than `most`, as many evenly spread ones.
-std::vector<double> rounding_changes(const Instance& instance, const EnergyWalk& walk, double from,
-                                     double to, std::size_t most) {
-  const Table at_from = walk.solution(from), at_to = walk.solution(to);
+// How often Algorithm A's result may change between two makespans of a piece.
+double count_changes(const Instance& instance, const EnergyWalk& walk, double from, double to) {
   double count = 0;
-  for_each_form(instance, at_from, at_to,
+  for_each_form(instance, walk.solution(from), walk.solution(to),
                 [&](double a, double b) { count += std::abs(std::floor(b) - std::floor(a)); });
+  return count;
+}
+
+// Where it may, in falling order; for a share below 1 as many evenly spread makespans instead.
+std::vector<double> rounding_changes(const Instance& instance, const EnergyWalk& walk, double from,
+                                     double to, double share) {
   std::vector<double> changes;
-  if (count > static_cast<double>(most)) {
-    for (std::size_t k = 1; k <= most; ++k)
-      changes.push_back(from +
-                        (to - from) * static_cast<double>(k) / static_cast<double>(most + 1));
+  if (share < 1) {
+    const double most = std::ceil(share * count_changes(instance, walk, from, to));
+    for (double k = 1; k <= most; ++k) changes.push_back(from + (to - from) * k / (most + 1));
   } else {
-    for_each_form(instance, at_from, at_to, [&](double a, double b) {
+    for_each_form(instance, walk.solution(from), walk.solution(to), [&](double a, double b) {
       for (double k = std::floor(std::min(a, b)) + 1; k < std::max(a, b); ++k)
         changes.push_back(from + (to - from) * (k - a) / (b - a));
     });
   }
   std::sort(changes.rbegin(), changes.rend());
   return changes;
+}
+
+// Calls visit(walk, from, to) for each piece and the part of it where the relaxation earns more
+// than the best plan so far.
+template <class Visit>
+void for_each_promising(const Instance& instance, const Best& best, Visit visit) {
+  visit_pieces(instance, Cut::long_tasks, [&](const EnergyWalk& walk, double low) {
+    if (walk.high() == kInfinity) return true;  // x is constant there
+    const auto [from, to] = where_above(instance, walk, low, walk.high(), best.rate());
+    if (from < to) visit(walk, from, to);
+    return true;
+  });
 }
 
 }  // namespace
@@ -163,22 +177,24 @@ Plan ttb_exact(const Instance& instance) {
     return true;
   });
   Best best = best_rounding(instance, vertices);
-  visit_pieces(instance, Cut::long_tasks, [&](const EnergyWalk& walk, double low) {
-    if (walk.high() == kInfinity) return true;  // x is constant there
-    const auto [from, to] = where_above(instance, walk, low, walk.high(), best.rate());
-    if (from >= to) return true;
+  double changes = 0;
+  for_each_promising(instance, best, [&](const EnergyWalk& walk, double from, double to) {
+    changes += count_changes(instance, walk, from, to);
+  });
+  const double cells = static_cast<double>(instance.types()) * instance.machine_types();
+  const double share = changes > 0 ? std::min(1.0, kMostCells / (cells * changes)) : 1;
+  for_each_promising(instance, best, [&](const EnergyWalk& walk, double from, double to) {
+    std::vector<double> marks = rounding_changes(instance, walk, from, to, share);
+    marks.push_back(from);
     double last = to;
-    std::vector<double> changes = rounding_changes(instance, walk, from, to, kMostChanges);
-    changes.push_back(from);
-    for (const double change : changes) {
-      for (const double makespan : {(last + change) / 2, change})
+    for (const double mark : marks) {
+      for (const double makespan : {(last + mark) / 2, mark})
         if (instance.profit_rate(walk.joules(makespan), makespan) > best.rate())
           best.round(walk, makespan);
-      last = change;
+      last = mark;
     }
-    return true;
   });
-  return better(best.plan(), tms(instance));
+  return better(best.plan(), ttb(instance, kDefaultEps));
 }
 
 Plan tms(const Instance& instance) {

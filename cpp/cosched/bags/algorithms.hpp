@@ -26,9 +26,9 @@ Plan ttb(const Instance& instance, double eps, bool with_tms = true);
 
 /// TTB with the best MS exactly, no grid: rounds at the vertices of the front, and between them
 /// wherever the result of Algorithm A changes (x is linear in MS there), with the same rule for
-/// skipping.  So it is the best of TTB over all MS, and never below ttb at any eps nor tms; only
-/// where one piece of the front has more than 2,000 such changes above the best plan so far, as
-/// many evenly spread MS stand for them.
+/// skipping.  So it is the best of TTB over all MS, never below ttb at any eps.  Only where T M x
+/// changes exceed 5e6 (18,500 changes at 30 x 9 types) do that many evenly spread MS stand for
+/// them; never below ttb(kDefaultEps) then.
 /// Guarantee: profit rate >= best_rate(instance, Cut::long_tasks).rate / 2 (>= optimum / 2) where
 /// p >= c E_min and I = 0.
 Plan ttb_exact(const Instance& instance);

@@ -57,8 +57,9 @@ def ttb_exact(instance: Instance) -> Result:
     monotone), and between vertices wherever the result of Algorithm A changes: an entry of the
     relaxation, which is linear in the makespan there, becomes an integer, or a slot's border
     passes to the next task type. So no makespan does better, and the result is never below
-    ``ttb`` at any eps, nor ``tms``. (Where one piece of the front has more than 2,000 such
-    changes above the best plan so far, as many evenly spread makespans stand for them.)
+    ``ttb`` at any eps, nor ``tms``. (Where task types x machine types x such changes exceed
+    5 million, as many evenly spread makespans stand for them; then it is never below ``ttb``
+    with the default eps.)
 
     Guarantee: half of the bound ``profit-rate-cut``, hence of the optimum, under the conditions
     of :func:`ttb`.
