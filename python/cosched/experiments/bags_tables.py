@@ -56,7 +56,7 @@ def advantage_1(programs: pd.DataFrame) -> pd.DataFrame:
                 {
                     "algorithm over tms": name,
                     "gamma": gamma,
-                    "paper %": published if name == GRID else None,
+                    "paper %": f"{published:.3f}" if name == GRID else "",
                     "even split %": each.xs(0, level="draw").mean(),
                     "least %": each.min(),
                     "mean %": each.mean(),
