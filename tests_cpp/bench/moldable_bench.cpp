@@ -37,7 +37,7 @@ void bench_demt() {
   std::puts("DEMT, n = 400, m = 200 (the paper: less than 2 s)");
   for (int kind = 0; kind < 4; ++kind) {
     const Instance instance = workload(static_cast<Kind>(kind), 400, 200, 1);
-    const double time = seconds([&] { demt(instance); });
+    const double time = seconds([&] { demt(instance); }, 20);
     std::printf("  %-16s %8.2f ms   %6.0fx below 2 s\n", kNames[kind], 1e3 * time, 2 / time);
   }
   const Instance large = workload(Kind::cirne, 100'000, 10'000, 1);
@@ -55,8 +55,8 @@ void bench_minsum() {
     options.grid = default_grid(instance);
     const MinsumModel model = minsum_model(instance, options);
     double value = 0, glpk_value = 0;
-    const double structured = seconds([&] { value = solve_minsum(model).value; });
-    const double whole = seconds([&] { minsum_bound(instance, options); });
+    const double structured = seconds([&] { value = solve_minsum(model).value; }, 50);
+    const double whole = seconds([&] { minsum_bound(instance, options); }, 50);
     lp::GlpkOptions primal;
     primal.method = lp::GlpkOptions::Method::primal;
     primal.presolve = false;
