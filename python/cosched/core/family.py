@@ -86,6 +86,8 @@ class Family:
     example: tuple[str, str, str] = ("FILE", "", "NAME")
     #: Names that ``compare`` takes by default for an instance.
     default_names: Callable[[Any], Sequence[str]] | None = None
+    #: How names are spelled, where there are too many to list.
+    spelling: str = ""
     #: The bound beside a result; the default bound where None.
     beside: Callable[[Any], Bound | None] | None = None
     #: What a name that is not in the table means (cluster: the policy grammar); None = nothing.

@@ -1,0 +1,130 @@
+"""The ``cosched`` command: the same verbs for each family.
+
+``commands`` makes them from the registry, ``verbs`` says what each does, ``values`` reads what is
+typed, ``files`` generates and fetches instances, ``own`` imports code of the user's own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from cosched.cli import files, verbs
+from cosched.cli.commands import EXAMPLES, add
+from cosched.errors import CoschedError
+from cosched.experiments.cli import app as study_app
+
+app = typer.Typer(
+    help="Published schedulers for parallel machines, with a proven bound beside every result.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+    import_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--import",
+            help="FILE.py or module that registers algorithms of one's own; before the verb, "
+            "repeatable: cosched --import mine.py compare packs times.csv",
+        ),
+    ] = None,
+) -> None:
+    if version:
+        import cosched
+
+        typer.echo(cosched.__version__)
+        raise typer.Exit()
+    for name in import_ or ():
+        from cosched.cli.own import import_own
+
+        import_own(name)
+
+
+add(
+    app,
+    "solve",
+    verbs.solve,
+    "Run one algorithm; show its schedule's value and how far it can be from the best.",
+)
+add(
+    app,
+    "compare",
+    verbs.compare,
+    "Run several algorithms and show them side by side. FILE goes before --algorithms.",
+)
+add(app, "bound", verbs.bound, "A proven bound on the optimum.")
+add(app, "validate", verbs.validate, "Check a schedule file against its instance.")
+app.add_typer(study_app, name="study")
+
+app.command(help=f"Write a generated workload.\n\nExample: {EXAMPLES['generate']}")(files.generate)
+app.command(
+    help="Download a log of the Parallel Workloads Archive, with its checksum verified."
+    f"\n\nExample: {EXAMPLES['fetch']}"
+)(files.fetch)
+
+
+def _spread(arguments: Sequence[str]) -> list[str]:
+    """``--algorithms A B`` as ``--algorithms A --algorithms B``: what option parsers take."""
+    spread: list[str] = []
+    flag = None
+    for text in arguments:
+        if text in ("--algorithms", "--policies"):
+            flag = text
+        elif text.startswith("-"):
+            flag = None
+            spread.append(text)
+        elif flag is not None:
+            spread += [flag, text]
+        else:
+            spread.append(text)
+    return spread
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code: 0, 2 on bad input, 130 on Ctrl-C."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    usual_format = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: f"cosched: warning: {message}\n"
+    try:
+        code = app(_spread(given), prog_name="cosched", standalone_mode=False)
+        sys.stdout.flush()
+        return int(code or 0)
+    except KeyboardInterrupt:
+        return _fail("interrupted", 130)
+    except BrokenPipeError:  # `cosched ... | head`: nothing left to say, nobody to say it to
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (CoschedError, ValueError, TypeError) as error:
+        return _fail(str(error), 2)
+    except OSError as error:
+        where = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        return _fail(where, 2)
+    except Exception as error:
+        # The option parser's own errors (typer has no public class for all of them).
+        if not hasattr(error, "format_message"):
+            if type(error).__name__ == "Abort":
+                return _fail("interrupted", 130)
+            raise
+        return _fail(error.format_message(), 2)
+    finally:
+        warnings.formatwarning = usual_format
+
+
+def _fail(message: str, code: int) -> int:
+    line = " ".join(message.split())
+    print(f"cosched: error: {line}", file=sys.stderr)
+    return code
+
+
+__all__ = ["EXAMPLES", "app", "main"]

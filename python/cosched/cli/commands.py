@@ -1,0 +1,86 @@
+"""One command a family under each verb, from the registry.
+
+A family contributes its instance arguments, files that ``solve`` writes and pictures
+(``Family.arguments``, ``outputs``, ``panels``).
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cosched.core.family import FAMILIES, Family, Output, family
+
+EXAMPLES = {
+    "solve": "cosched solve {family} {file} {arguments} --algorithm {algorithm} -o plan.json",
+    "compare": "cosched compare {family} {file} {arguments} --plot best.png -o table.md",
+    "bound": "cosched bound {family} {file} {arguments}",
+    "validate": "cosched validate {family} {file} plan.json {arguments}",
+    "generate": "cosched generate packs_ii --seed 1 -o times.csv",
+    "fetch": "cosched fetch HPC2N-2002 --out logs",
+}
+
+
+def _parameters(
+    of: Family, own: Sequence[inspect.Parameter], outputs: Sequence[Output]
+) -> list[inspect.Parameter]:
+    """FILE, the family's instance arguments and files, then the verb's own parameters."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    file = Annotated[Path, typer.Argument(help=f"The {of.name} instance.", show_default=False)]
+    found = [inspect.Parameter("file", keyword, annotation=file)]
+    for argument in of.arguments:
+        if argument.parse is bool:
+            annotation: Any = Annotated[bool, typer.Option(argument.flag, help=argument.help)]
+            default: Any = False
+        else:
+            annotation = Annotated[str | None, typer.Option(argument.flag, help=argument.help)]
+            default = None
+        found.append(
+            inspect.Parameter(argument.keyword, keyword, default=default, annotation=annotation)
+        )
+    for out in outputs:
+        annotation = Annotated[Path | None, typer.Option(out.flag, help=out.help)]
+        found.append(inspect.Parameter(out.keyword, keyword, default=None, annotation=annotation))
+    return found + list(own)
+
+
+def _example(verb: str, name: str) -> str:
+    file, arguments, algorithm = family(name).example
+    return EXAMPLES[verb].format(family=name, file=file, arguments=arguments, algorithm=algorithm)
+
+
+def add(app: typer.Typer, verb: str, run: Callable[..., None], help_text: str) -> None:
+    """One command a family under `verb`."""
+    group = typer.Typer(
+        help=f"{help_text}\n\nExample: {_example(verb, FAMILIES[0])}", no_args_is_help=True
+    )
+    app.add_typer(group, name=verb)
+    signature = inspect.signature(run, eval_str=True)
+    own = [p for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for name in FAMILIES:
+
+        def command(*, _name: str = name, **given: Any) -> None:
+            of = family(_name)
+            keywords = {argument.keyword for argument in of.arguments}
+            keywords |= {out.keyword for out in of.outputs}
+            own_of_family = {key: given.pop(key) for key in list(given) if key in keywords}
+            try:
+                run(of, given.pop("file"), own_of_family, **given)
+            except KeyboardInterrupt as stop:  # typer would end without a word
+                print(f"cosched: {stop}" if str(stop) else "cosched: interrupted", file=sys.stderr)
+                raise typer.Exit(130) from None
+
+        outputs = family(name).outputs if verb == "solve" else ()
+        parameters = _parameters(family(name), own, outputs)
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {p.name: p.annotation for p in parameters}
+        command.__doc__ = f"{help_text}\n\nExample: {_example(verb, name)}"
+        if verb in ("solve", "compare"):
+            known = family(name).spelling or ", ".join(family(name).algorithms)
+            command.__doc__ += f"\n\nAlgorithms: {known}"
+        group.command(name)(command)

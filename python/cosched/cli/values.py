@@ -1,0 +1,107 @@
+"""What is typed after a verb: its types, and text as values; one clear line where it is wrong."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cosched.core.family import Argument, Family
+from cosched.errors import InvalidInstance, shorten
+
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Write to this file too (by its suffix).")
+]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", help="Picture (of the best): .png, .svg or .pdf.")
+]
+Seed = Annotated[str, typer.Option("--seed", help="Seed wherever there is chance.")]
+Options = Annotated[
+    list[str] | None, typer.Option("--option", help="KEY=VALUE for the algorithm; repeatable.")
+]
+
+RESULTS = (".json", ".csv", ".md")
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def parse(argument: Argument, text: str) -> Any:
+    try:
+        return argument.parse(text)
+    except InvalidInstance as error:
+        raise InvalidInstance(f"{argument.flag} {text}: {error}") from None
+    except ValueError:
+        kind = {"int": "an integer", "float": "a number"}.get(
+            argument.parse.__name__, "another form"
+        )
+        raise InvalidInstance(f"{argument.flag} {shorten(text)}: expected {kind}") from None
+
+
+def read(of: Family, file: Path, given: dict[str, Any]) -> Any:
+    """The one instance that file and arguments describe."""
+    values = {}
+    for argument in of.arguments:
+        value = given.get(argument.keyword)
+        if value is not None:
+            values[argument.keyword] = value if isinstance(value, bool) else parse(argument, value)
+    return of.instance_type.read(file, **values)  # type: ignore[attr-defined]
+
+
+def read_all(of: Family, file: Path, given: dict[str, Any]) -> list[tuple[dict[str, Any], Any]]:
+    """Instances for every combination of comma-separated values: ({keyword: value}, instance)."""
+    varied = {
+        argument.keyword: given[argument.keyword].split(",")
+        for argument in of.arguments
+        if argument.vary and given.get(argument.keyword) and "," in given[argument.keyword]
+    }
+    found = []
+    for values in product(*varied.values()):
+        chosen = dict(zip(varied, values, strict=True))
+        found.append((chosen, read(of, file, {**given, **chosen})))
+    return found
+
+
+def parse_options(given: Sequence[str] | None) -> dict[str, Any]:
+    options = {}
+    for text in given or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InvalidInstance(f"--option {shorten(text)}: expected KEY=VALUE")
+        try:
+            options[key.replace("-", "_")] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            options[key.replace("-", "_")] = value
+    return options
+
+
+def seed_of_text(text: str) -> int:
+    from cosched.io import parse_integer
+
+    return parse_integer(text, "--seed", 0, 2**63 - 1)
+
+
+def required(flag: str, names: Any) -> str:
+    raise InvalidInstance(f"{flag} is missing: one of {', '.join(names)}")
+
+
+def time_limit_of_text(text: str) -> float | None:
+    if text.lower() == "none":
+        return None
+    from cosched.io import parse_positive
+
+    return parse_positive(text, "--time-limit", "a positive number of seconds, or 'none'")
+
+
+def check_files(*files: tuple[Path | None, tuple[str, ...]]) -> None:
+    """Refuse a bad output name before the work, not after it."""
+    from cosched import io
+
+    for path, suffixes in files:
+        if path is None:
+            continue
+        io.check_suffix(path, suffixes)
+        if not path.parent.is_dir():
+            raise FileNotFoundError(f"{path.parent}: no such folder to write {path.name} into")

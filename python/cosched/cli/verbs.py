@@ -1,0 +1,150 @@
+"""What each verb does, for any family."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cosched.cli.values import (
+    PICTURES,
+    RESULTS,
+    Options,
+    Output,
+    Plot,
+    Seed,
+    check_files,
+    parse_options,
+    read,
+    read_all,
+    required,
+    seed_of_text,
+    time_limit_of_text,
+)
+from cosched.core.family import Family
+from cosched.errors import InvalidSchedule, shorten
+
+
+def solve(
+    of: Family,
+    file: Path,
+    given: dict[str, Any],
+    *,
+    algorithm: Annotated[str | None, typer.Option(help="Name; see the list above.")] = None,
+    seed: Seed = "0",
+    option: Options = None,
+    plot: Plot = None,
+    output: Output = None,
+) -> None:
+    from cosched import report
+
+    files = [(out, given[out.keyword]) for out in of.outputs if given[out.keyword] is not None]
+    check_files((output, RESULTS), (plot, PICTURES), *((p, out.suffixes) for out, p in files))
+    instance = read(of, file, given)
+    name = algorithm or required("--algorithm", [of.spelling] if of.spelling else of.algorithms)
+    options = parse_options(option)
+    for out, _ in files:
+        options.update(out.options)
+    with report.working(f"{of.name} {name}"):
+        result = of.solve(instance, name, seed=seed_of_text(seed), **options)
+        result.schedule.validate()
+    report.show_notes(instance)
+    report.show_result(of, result)
+    if output is not None:
+        report.write_result(result, output)
+    for out, path in files:
+        out.write(result, path)
+    if plot is not None:
+        report.draw([(f"{of.name} {name}", result)], of, plot)
+
+
+def compare(
+    of: Family,
+    file: Path,
+    given: dict[str, Any],
+    *,
+    algorithms: Annotated[
+        list[str] | None,
+        typer.Option("--algorithms", "--policies", help="Names A B C; default: those that suit."),
+    ] = None,
+    seed: Seed = "0",
+    time_limit: Annotated[
+        str | None,
+        typer.Option(help="Seconds for each algorithm, or 'none'; default: the family's."),
+    ] = None,
+    plot: Plot = None,
+    output: Output = None,
+) -> None:
+    from cosched import io, report
+
+    check_files((output, (".csv", ".json", ".md")), (plot, PICTURES))
+    limit = of.patience if time_limit is None else time_limit_of_text(time_limit)
+    instances = read_all(of, file, given)
+    report.show_notes(instances[0][1])
+    table, best, left = report.compare_all(of, instances, algorithms, seed_of_text(seed), limit)
+    report.show_table(of, table)
+    if output is not None:
+        io.write_frame(table, output)
+    if plot is not None:
+        report.draw(best, of, plot)
+    if left:
+        kept = "shown above" if output is None else f"in {output}"
+        raise KeyboardInterrupt(
+            f"interrupted: the {len(table)} finished rows are {kept}; not run: {', '.join(left)}"
+        )
+
+
+def bound(
+    of: Family,
+    file: Path,
+    given: dict[str, Any],
+    *,
+    bound: Annotated[str | None, typer.Option(help="Name; default: the family's.")] = None,
+    option: Options = None,
+    output: Output = None,
+) -> None:
+    from cosched import io, report
+
+    if output is not None:
+        io.check_suffix(output, (".json",))
+    instance = read(of, file, given)
+    with report.working(f"{of.name} bound"):
+        found = of.bound(instance, bound, **parse_options(option))
+    sense = "at most" if of.maximise else "at least"
+    typer.echo(f"{of.objective} {sense} {found.value:.9g} ({found.method})")
+    if output is not None:
+        io.write_json({"family": of.name, "method": found.method, "value": found.value}, output)
+
+
+def validate(
+    of: Family,
+    file: Path,
+    given: dict[str, Any],
+    *,
+    schedule: Annotated[Path, typer.Argument(help="What `cosched solve -o` wrote.")],
+) -> None:
+    from cosched import io, report
+    from cosched.core.result import relative_gap
+
+    instance = read(of, file, given)
+    data = io.read_json(schedule)
+    try:
+        if not isinstance(data, dict) or data.get("family", of.name) != of.name:
+            raise InvalidSchedule(f"not a schedule of the family {of.name}")
+        found = of.schedule_type.from_dict(instance, data)
+        found.validate()
+        value = of.result_of(instance, found).value
+        stated = data.get("value", value)
+        if not isinstance(stated, (int, float)) or abs(value - stated) > 1e-9 * abs(value):
+            raise InvalidSchedule(f"states {of.objective} {shorten(stated)}, it is {value:.17g}")
+    except InvalidSchedule as error:
+        raise InvalidSchedule(f"{schedule}: {error}") from None
+    stated_bound = data.get("bound") or {}
+    text = f"valid: {len(found)} placements, {of.objective} {value:.9g}"
+    if isinstance(stated_bound.get("value"), (int, float)):
+        from cosched.core import Bound
+
+        gap = relative_gap(value, Bound(stated_bound["value"], ""), of.maximise)
+        text += f", stated bound {stated_bound['value']:.9g} (gap {report.percent(gap)})"
+    typer.echo(text)
