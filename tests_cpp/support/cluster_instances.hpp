@@ -63,22 +63,17 @@ inline Jobs random_jobs(Rng& rng, const StreamShape& shape = {}) {
   return jobs;
 }
 
-/// MCB8 as section 4.3 says it: "searches, in the list, for the first job with an
-/// unallocated task that can fit", task by task.  Node lists by item, or nothing if some
-/// task finds no node.
+/// MCB8 as one first writes it from section 4.3: two vectors of tasks, sorted in each call,
+/// scanned from the front for the first that fits, which is erased.  Node lists by item, or
+/// nothing if some task finds no node.
 inline std::vector<std::vector<int>> plain_mcb8(const std::vector<int>& tasks,
                                                 const std::vector<double>& cpu,
                                                 const std::vector<double>& memory, int nodes,
                                                 std::vector<std::vector<int>> placed = {}) {
-  struct Task {
-    int item;
-    bool allocated;
-  };
   const int n = static_cast<int>(tasks.size());
   placed.resize(n);
   std::vector<double> cpu_load(nodes, 0.0), memory_load(nodes, 0.0);
-  std::vector<Task> lists[2];  // CPU-heavy, memory-heavy
-  std::size_t waiting = 0;
+  std::vector<int> lists[2];  // items, one entry a task: CPU-heavy, memory-heavy
   for (int i = 0; i < n; ++i) {
     for (const int node : placed[i]) {
       cpu_load[node] += cpu[i];
@@ -86,36 +81,34 @@ inline std::vector<std::vector<int>> plain_mcb8(const std::vector<int>& tasks,
     }
     if (!placed[i].empty()) continue;
     auto& list = lists[cpu[i] > memory[i] ? 0 : 1];
-    list.insert(list.end(), tasks[i], {i, false});
-    waiting += tasks[i];
+    list.insert(list.end(), tasks[i], i);
   }
   for (const double load : cpu_load)
     if (load > 1 + 1e-12) return {};
   for (auto& list : lists)
-    std::stable_sort(list.begin(), list.end(), [&](const Task& a, const Task& b) {
-      return std::max(cpu[a.item], memory[a.item]) > std::max(cpu[b.item], memory[b.item]);
+    std::stable_sort(list.begin(), list.end(), [&](int a, int b) {
+      return std::max(cpu[a], memory[a]) > std::max(cpu[b], memory[b]);
     });
   for (int node = 0; node < nodes; ++node) {
     for (bool again = true; again;) {
       again = false;
       const int first = cpu_load[node] <= memory_load[node] ? 0 : 1;
       for (const int which : {first, 1 - first}) {
-        const auto at = std::find_if(lists[which].begin(), lists[which].end(), [&](const Task& t) {
-          return !t.allocated && cpu_load[node] + cpu[t.item] <= 1 + 1e-12 &&
-                 memory_load[node] + memory[t.item] <= 1 + 1e-12;
+        auto& list = lists[which];
+        const auto at = std::find_if(list.begin(), list.end(), [&](int i) {
+          return cpu_load[node] + cpu[i] <= 1 + 1e-12 && memory_load[node] + memory[i] <= 1 + 1e-12;
         });
-        if (at == lists[which].end()) continue;
-        placed[at->item].push_back(node);
-        cpu_load[node] += cpu[at->item];
-        memory_load[node] += memory[at->item];
-        at->allocated = true;
-        --waiting;
+        if (at == list.end()) continue;
+        placed[*at].push_back(node);
+        cpu_load[node] += cpu[*at];
+        memory_load[node] += memory[*at];
+        list.erase(at);
         again = true;
         break;
       }
     }
   }
-  if (waiting > 0) return {};
+  if (!lists[0].empty() || !lists[1].empty()) return {};
   return placed;
 }
 

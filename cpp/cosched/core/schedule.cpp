@@ -24,11 +24,17 @@ Schedule assign_units(const std::vector<double>& start, const std::vector<double
   std::priority_queue<Release, std::vector<Release>, std::greater<>> running;
   std::vector<std::vector<int>> held(n);
 
+  const auto free_next = [&] {
+    for (const int unit : held[running.top().second]) idle.push(unit);
+    running.pop();
+  };
   for (const int task : order) {
-    while (!running.empty() && leq(running.top().first, start[task], kValidateTolerance)) {
-      for (const int unit : held[running.top().second]) idle.push(unit);
-      running.pop();
-    }
+    while (!running.empty() && running.top().first <= start[task]) free_next();
+    // Units whose task ends a rounding error later are taken only where no others are left:
+    // 1e-9 of a large time is long enough to be a real overlap.
+    while (static_cast<int>(idle.size()) < count[task] && !running.empty() &&
+           leq(running.top().first, start[task], kValidateTolerance))
+      free_next();
     if (static_cast<int>(idle.size()) < count[task])
       throw InvalidSchedule("task " + std::to_string(task) + " needs " +
                             std::to_string(count[task]) + " units at " + to_text(start[task]) +

@@ -29,9 +29,10 @@ struct Schedule {
 };
 
 /// For tasks with given starts, ends and numbers of identical units: assigns unit
-/// numbers, in order of start, lowest free numbers first.  Ends before or at a
-/// start (up to rounding) free their units.  Throws InvalidSchedule where more
-/// than `units` are needed at once.  O(n log n + total units).
+/// numbers, in order of start, lowest free numbers first.  Ends before or at a start free
+/// their units; ends after it by no more than kValidateTolerance only where a start would
+/// lack units otherwise.  Throws InvalidSchedule where more than `units` are needed at once.
+/// O(n log n + total units).
 Schedule assign_units(const std::vector<double>& start, const std::vector<double>& end,
                       const std::vector<int>& count, int units);
 

@@ -1,0 +1,161 @@
+"""Figures of cluster: EASY and FCFS against plain Python, the bound against its LP, whole logs.
+
+Run by ``make bench``. The real log where COSCHED_DATA has it, else a generated stream; the full
+Table 2 (20 policies x 182 weeks, a few minutes) only with the argument ``--table2``.
+"""
+
+import heapq
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import cosched as cs
+from cosched import workloads
+from cosched.cluster.policies import TABLE_2
+
+DATA = Path(os.environ.get("COSCHED_DATA", Path("..", "shared", "data"))) / "pwa"
+HPC2N = DATA / "HPC2N-2002-2.1-cln.swf.gz"
+NODES = 120
+BEST = ("GreedyPM */per/opt=min/minvt=600", "GreedyP */per/opt=min/minvt=600")
+
+
+def seconds(work, repetitions=1):
+    """Least processor seconds of some calls, and the last call's answer."""
+    best = np.inf
+    for _ in range(repetitions):
+        begin = time.process_time()  # other work on the machine does not count
+        answer = work()
+        best = min(best, time.process_time() - begin)
+    return best, answer
+
+
+def peak_gb():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def plain_easy(submit, tasks, runtime, nodes):
+    """EASY with perfect estimates as a good Python programmer writes it; starts by job."""
+    n = len(submit)
+    order = sorted(range(n), key=submit.__getitem__)
+    start = [0.0] * n
+    ends, queue = [], []  # heap of (end, job); waiting jobs in order
+    free, nxt, done = nodes, 0, 0
+    while done < n:
+        now = ends[0][0] if ends else float("inf")
+        if nxt < n:
+            now = min(now, submit[order[nxt]])
+        while ends and ends[0][0] <= now:
+            free += tasks[heapq.heappop(ends)[1]]
+            done += 1
+        while nxt < n and submit[order[nxt]] <= now:
+            queue.append(order[nxt])
+            nxt += 1
+        head = 0
+        while head < len(queue) and tasks[queue[head]] <= free:
+            job = queue[head]
+            head += 1
+            start[job] = now
+            free -= tasks[job]
+            heapq.heappush(ends, (now + runtime[job], job))
+        if head:
+            del queue[:head]
+        if not queue or not free:
+            continue
+        first = queue[0]
+        shadow, then = now, free
+        for end, job in sorted(ends):  # nodes at the shadow time
+            if then >= tasks[first] and end > shadow:
+                break
+            then += tasks[job]
+            shadow = end
+        extra = then - tasks[first]
+        kept = [first]
+        for job in queue[1:]:
+            need = tasks[job]
+            in_time = now + runtime[job] <= shadow
+            if need > free or not (in_time or need <= extra):
+                kept.append(job)
+                continue
+            if not in_time:
+                extra -= need
+            start[job] = now
+            free -= need
+            heapq.heappush(ends, (now + runtime[job], job))
+        queue = kept
+    return start
+
+
+def whole_log():
+    if HPC2N.exists():
+        return "HPC2N", cs.cluster.from_swf(HPC2N, NODES, convention="dfrs")
+    jobs = workloads.lublin(20_000, 128, seed=1)
+    return "lublin 20,000", cs.cluster.Instance(workloads.rescale_load(jobs, 128, 0.7), 128)
+
+
+def batch(name, inst):
+    n = len(inst)
+    columns = (inst.column(c).tolist() for c in ("submit", "tasks", "runtime"))
+    submit, tasks, runtime = columns
+    tasks = [int(k) for k in tasks]
+    plain, starts = seconds(lambda: plain_easy(submit, tasks, runtime, inst.nodes))
+    for policy in ("FCFS", "EASY"):
+        fast, jobs = seconds(lambda p=policy: cs.cluster.solve(inst, p).jobs, 5)
+        line = f"{policy} on {name}, {n} jobs, table included: {1e3 * fast:.0f} ms"
+        line += f", {1e6 * fast / n:.3f} us a job"
+        if policy == "EASY":
+            same = "the same starts" if np.allclose(jobs.start, starts) else "OTHER STARTS"
+            line += (
+                f"; plain Python {1e6 * plain / n:.2f} us a job: ratio {plain / fast:.0f}, {same}"
+            )
+        print(line)
+
+
+def bounds(name, inst):
+    taken, bound = seconds(lambda: cs.cluster.bound(inst))
+    print(
+        f"bound on all of {name}: S = {float(bound):.6f} in {taken:.2f} s; peak {peak_gb():.2f} GB"
+    )
+
+
+def best_policies(name, inst):
+    for policy in BEST:
+        taken, res = seconds(lambda p=policy: cs.cluster.solve(inst, p).metrics())
+        print(
+            f"{policy} on all of {name}: {taken:.1f} s, {1e6 * taken / len(inst):.0f} us a job, "
+            f"maximum stretch {res['max_stretch']:.1f}; peak {peak_gb():.2f} GB"
+        )
+
+
+def weeks(table_2):
+    made = [cs.cluster.Instance(week, NODES) for week in workloads.hpc2n_weeks(HPC2N)]
+    taken = [seconds(lambda i=inst: cs.cluster.bound(i))[0] for inst in made]
+    print(
+        f"bound, {len(made)} weeks of HPC2N: {sum(taken):.2f} s in all, "
+        f"median {1e3 * np.median(taken):.1f} ms, worst {max(taken):.3f} s"
+    )
+    if not table_2:
+        return
+    spent = 0.0
+    for policy in TABLE_2:
+        one = sum(seconds(lambda i=i, p=policy: cs.cluster.solve(i, p).value)[0] for i in made)
+        print(f"  {policy:34} {one:6.1f} s")
+        spent += one
+    print(f"Table 2, {len(TABLE_2)} policies x {len(made)} weeks: {spent:.0f} s on one core")
+
+
+def main():
+    name, inst = whole_log()
+    print(f"{name} is there: peak {peak_gb():.2f} GB")
+    batch(name, inst)
+    bounds(name, inst)
+    if HPC2N.exists():
+        weeks("--table2" in sys.argv)
+    best_policies(name, inst)
+
+
+if __name__ == "__main__":
+    main()
