@@ -73,7 +73,7 @@ demo: build ## the main jobs: compare algorithms, on real measurements and logs 
 	  $(BIN)/cosched compare packs out/packs_ii.csv --max-tasks 2,3,4,16 --plot out/packs.png -o out/packs.md; \
 	fi
 	@if [ -f "$(HPC2N)" ]; then \
-	  $(BIN)/cosched compare cluster "$(HPC2N)" --nodes 120 --week 123 --policies $(POLICIES) \
+	  $(BIN)/cosched compare cluster "$(HPC2N)" --nodes 120 --week 125 --policies $(POLICIES) \
 	    --plot out/cluster.png -o out/cluster.md; \
 	else \
 	  $(BIN)/cosched generate lublin --option nodes=120 --option serial_cpu=0.5 -o out/week.csv && \

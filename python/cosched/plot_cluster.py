@@ -73,7 +73,7 @@ def utilisation(result: Result, ax: Axes | None = None) -> Axes:
     The demand D(t) is the sum of c_j |T_j| over the jobs in the system; min(P, D(t)) is what
     a machine could use at best, u(t) what the policy uses (0 while a job pays a rescheduling
     penalty). The area between the two is the underutilisation. Where there are more changes
-    than pixels, both are means over slices of time.
+    than pixels, all are means over slices of time.
 
     Parameters
     ----------
@@ -100,9 +100,12 @@ def utilisation(result: Result, ax: Axes | None = None) -> Axes:
     ax.fill_between(
         t_used / seconds, used, step="post", color="tab:blue", linewidth=0, label="used: u(t)"
     )
-    ax.step(t / seconds, demand, where="post", color="0.4", linewidth=0.7, label="demand D(t)")
+    t_demand, wanted = _averaged(t, demand)
+    ax.step(
+        t_demand / seconds, wanted, where="post", color="0.4", linewidth=0.7, label="demand D(t)"
+    )
     ax.axhline(nodes, color="black", linewidth=0.8, linestyle="--", label=f"P = {nodes} nodes")
-    ax.set_ylim(0, 1.05 * min(float(demand.max()), 2.5 * nodes))
+    ax.set_ylim(0, 1.05 * min(float(demand.max()), 2.5 * nodes))  # a queue may demand any amount
     _time_axis(result, ax)
     ax.set_ylabel("nodes' worth of CPU")
     _legend_above(ax)

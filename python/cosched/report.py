@@ -179,7 +179,7 @@ def percent(share: float) -> str:
     """A gap: percent above the bound, or how many times the bound where it is far."""
     if math.isnan(share):
         return "-"
-    return f"{100 * share:.2f}%" if share < 10 else f"{share + 1:,.1f} x"
+    return f"{100 * share:.2f}%" if share < 1 else f"{share + 1:,.1f} x"
 
 
 def _cell(column: str, value: Any) -> str:
