@@ -101,3 +101,16 @@ def test_shorten_keeps_one_line():
     assert len(shorten("x" * 10**6)) < 60
     assert len(shorten(10**10000)) < 60
     assert "\n" not in shorten(np.ones((9, 9)))
+
+
+def test_ragged_integers_are_refused_in_one_line():
+    for call in (
+        lambda: integer_array([1, [2]], "counts", 1),
+        lambda: cs.packs.make_pack(cs.packs.Instance([[3.0, 2.0]] * 2, 2), [1, []]),
+        lambda: cs.dags.Instance([[1, 2]], [(0, 1), 3], (1, 1)),
+        lambda: cs.moldable.Instance([[1.0, 1.0]], [1.0, []]),
+        lambda: cs.bags.Instance([1], [1], [[1.0]], [[1.0]], idle_power=[1.0, []]),
+    ):
+        with pytest.raises(cs.InvalidInstance, match="ragged or mixed") as error:
+            call()
+        assert "\n" not in str(error.value)

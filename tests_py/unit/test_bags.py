@@ -509,3 +509,11 @@ def test_pictures():
     assert {"ttb", "tms"} <= {text.get_text() for text in ax.get_legend().get_texts()}
     gantt = cs.plot.gantt(results[0].schedule)
     assert [label.get_text() for label in gantt.get_yticklabels()] == list(inst.machine_names)
+
+
+def test_a_power_cap_that_leaves_nothing():
+    # The power cap leaves so little that no bag time is a finite number: once a crash.
+    with pytest.raises(cs.InvalidInstance, match=r"power_cap = 5e-324.*finite"):
+        bags.Instance([2], [1], [[1.0]], [[5.0]], price=99, power_cap=5e-324)
+    hot = bags.Instance([2], [1], [[1.0]], [[5.0]], price=99, power_cap=0.001)
+    assert bags.front(hot).least_makespan == pytest.approx(10 / 0.001)

@@ -151,6 +151,14 @@ void Instance::limit_power(const std::vector<double>& idle, double power_cap) {
     throw InvalidInstance("power_cap = " + to_text(power_cap) +
                           ": expected more watts than all machines draw idle, " + to_text(idle_));
   power_left_ = power_cap - idle_;
+  double joules = 0;  // no assignment needs more, and each must end within a finite time
+  for (int i = 0; i < types(); ++i)
+    for (int j = 0; j < machine_types(); ++j)
+      if (allowed(i, j)) joules += static_cast<double>(counts_[i]) * joules_(i, j);
+  const double longest = joules / power_left_;
+  if (!std::isfinite(longest * std::max(1.0, idle_) * std::max(1.0, energy_cost_)))
+    throw InvalidInstance("power_cap = " + to_text(power_cap) + ": expected more watts above the " +
+                          to_text(idle_) + " drawn idle, so that times are finite");
 }
 
 }  // namespace cosched::bags

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cosched.core.arrays import real, real_array
+from cosched.core.arrays import any_array, real, real_array
 from cosched.errors import InvalidInstance
 
 
@@ -27,7 +27,7 @@ def idle_watts(idle_power: Any, machine_types: int) -> np.ndarray:
     """Watts of each machine type: one number stands for all."""
     if idle_power is None:
         return np.zeros(machine_types)
-    if np.ndim(idle_power) == 0:
+    if any_array(idle_power, "idle_power", 1).ndim == 0:
         return np.full(machine_types, real(idle_power, "idle_power"))
     return real_array(idle_power, "idle_power", 1)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched import io
-from cosched.core.arrays import integer
+from cosched.core.arrays import any_array, integer
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ def _results(path: Path) -> tuple[list[str], dict, dict]:
 
 def _split(counts: Any, types: int) -> list[int]:
     """One number split evenly (the first types get what is left over), or a number a type."""
-    if np.ndim(counts) > 0:
+    if any_array(counts, "counts", 1).ndim > 0:
         if len(counts) != types:
             raise InvalidInstance(f"counts has {len(counts)} entries: expected {types}, one a test")
         return list(counts)
@@ -287,7 +287,7 @@ def _split(counts: Any, types: int) -> list[int]:
 
 
 def _repeated(machines: Any, types: int) -> list[int]:
-    if np.ndim(machines) > 0:
+    if any_array(machines, "machines", 1).ndim > 0:
         if len(machines) != types:
             raise InvalidInstance(
                 f"machines has {len(machines)} entries: expected {types}, one a system"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched import core
-from cosched.core.arrays import integer, integer_array, real
+from cosched.core.arrays import any_array, integer, integer_array, real
 from cosched.errors import InvalidInstance, InvalidSchedule
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Schedule(core.Schedule):
         start: Any,
         end: Any,
     ) -> None:
-        rows = np.arange(np.size(task_type) + 1)
+        rows = np.arange(any_array(task_type, "task_type", 1).size + 1)
         super().__init__(instance, task_type, machine_type, rows, machine, start, end)
         self.count = integer_array(count, "count", 1, -_MOST_COUNT, _MOST_COUNT)
         if len(self.count) != len(self.task):

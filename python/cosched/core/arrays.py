@@ -23,12 +23,7 @@ def real_array(values: Any, name: str, ndim: int) -> np.ndarray:
     and column. Raises InvalidInstance for text, booleans, complex numbers, ragged
     rows or another number of dimensions.
     """
-    try:
-        raw = np.asarray(values)
-    except (ValueError, TypeError) as error:
-        raise InvalidInstance(
-            f"{name}: expected {ndim}-dimensional numbers, got ragged or mixed rows"
-        ) from error
+    raw = any_array(values, name, ndim)
     if raw.dtype == object:
         raw = _from_objects(raw, name)
     if raw.dtype.kind not in "iuf":
@@ -61,9 +56,10 @@ def integer_array(
     values: Any, name: str, ndim: int, low: int = 0, high: int = INT_MAX
 ) -> np.ndarray:
     """Copy of `values` as an int64 array with every entry in [low, high]."""
-    if np.size(values) == 0:
-        return np.zeros((0,) + np.shape(values)[1:] if ndim > 1 else (0,), dtype=np.int64)
-    reals = real_array(values, name, ndim)
+    raw = any_array(values, name, ndim)
+    if raw.size == 0:
+        return np.zeros((0,) + raw.shape[1:] if ndim > 1 else (0,), dtype=np.int64)
+    reals = real_array(raw, name, ndim)
     bad = ~((reals >= low) & (reals <= high) & (np.floor(reals) == reals))
     if bad.any():
         where = tuple(int(k) for k in np.argwhere(bad)[0])
@@ -99,6 +95,19 @@ def time_limit_of(value: Any) -> float | None:
             f"time_limit = {seconds}: expected seconds >= 0, or None for no limit"
         )
     return seconds
+
+
+def any_array(values: Any, name: str, ndim: int) -> np.ndarray:
+    """`values` as an array of any type and shape; InvalidInstance for ragged rows.
+
+    `ndim` is what the message says is expected.
+    """
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise InvalidInstance(
+            f"{name}: expected {ndim}-dimensional numbers, got ragged or mixed rows"
+        ) from error
 
 
 def _from_objects(raw: np.ndarray, name: str) -> np.ndarray:

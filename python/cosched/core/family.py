@@ -292,7 +292,8 @@ def _accepted_options(function: Callable[..., Any]) -> set[str] | None:
 def _near(what: str, name: Any, known: Iterable[str]) -> str:
     names = list(known)
     near = difflib.get_close_matches(str(name), names, n=5, cutoff=0.4)
-    hint = f"near: {', '.join(near)}" if near else f"known: {', '.join(names)}"
+    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    hint = f"near: {', '.join(near)}" if near else f"known: {shown}"
     return f"unknown {what} {shorten(name)} ({hint})"
 
 

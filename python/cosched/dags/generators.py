@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cosched.core.arrays import integer, real, seed_of
+from cosched.core.arrays import any_array, integer, real, seed_of
 from cosched.dags.graphs import Graph
 from cosched.dags.tiled import cholesky, lu, qr
 from cosched.errors import InvalidInstance, shorten
@@ -156,7 +156,8 @@ def layered(
     random = np.random.default_rng(seed_of(seed))
     starts = _layers(random, n, fat, regularity)
     edges = _between_layers(random, starts, density, jump)
-    ranges = [acceleration] if np.ndim(acceleration) == 1 else list(acceleration)
+    one = any_array(acceleration, "acceleration", 1).ndim == 1
+    ranges = [acceleration] if one else list(acceleration)
     times = np.empty((n, 1 + len(ranges)))
     # A gamma variate of small shape may underflow to 0; times stay positive.
     times[:, 0] = np.maximum(random.gamma(1 / cv**2, mean * cv**2, n), mean * 1e-9)
@@ -218,7 +219,7 @@ def _share(value: float, name: str) -> float:
 
 
 def _range(limits: Range, name: str) -> Range:
-    if np.shape(limits) != (2,):
+    if any_array(limits, name, 1).shape != (2,):
         raise InvalidInstance(f"{name} = {shorten(limits)}: expected (least, largest)")
     low, high = (real(value, name) for value in limits)
     if not 0 < low <= high < np.inf:

@@ -12,7 +12,7 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.core import Schedule
-from cosched.core.arrays import integer, integer_array, real_array
+from cosched.core.arrays import any_array, integer, integer_array, real_array
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def parse_acceleration(text: str) -> Any:
 
 
 def _edges(edges: Any, tasks: int) -> np.ndarray:
-    if np.size(edges) == 0:
+    if any_array(edges, "edges", 2).size == 0:
         return np.zeros((0, 2), dtype=np.int64)
     pairs = integer_array(edges, "edges", 2, -(2**31))
     if pairs.shape[1] != 2:

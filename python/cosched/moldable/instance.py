@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.core import Schedule
-from cosched.core.arrays import integer, integer_array, real_array
+from cosched.core.arrays import any_array, integer, integer_array, real_array
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ def _rebuild_downey(t1, A, sigma, weights, release, machines, names) -> Instance
 
 
 def _per_job(values: Any, name: str) -> np.ndarray:
-    return real_array(values, name, 1) if np.size(values) else np.zeros(0)
+    return real_array(values, name, 1) if any_array(values, name, 1).size else np.zeros(0)
 
 
 def _released(release: Any) -> np.ndarray:
