@@ -90,6 +90,16 @@ def test_json_round_trip(inst, tmp_path):
         inst.write(tmp_path / "graph.txt")
 
 
+def test_a_file_with_one_time_a_task_needs_the_others(tmp_path):
+    path = tmp_path / "graph.dot"
+    path.write_text("digraph {a [time=8]; b [time=2]; a -> b}")
+    assert Instance.read(path, units=[3]).types == 1
+    with pytest.raises(cs.InvalidInstance, match=r"units of 2 .* acceleration"):
+        Instance.read(path, units=(16, 2))
+    inst = Instance.read(path, units=(16, 2), acceleration=4)
+    assert inst.times.tolist() == [[8, 2], [2, 0.5]]
+
+
 def test_methods_of_the_relaxation_agree(inst, three):
     for instance in (inst, three):
         found = {

@@ -187,10 +187,16 @@ class Instance(core.Instance):
         from cosched.dags.graphs import read_graph
 
         graph = read_graph(path, **options)
+        counts = _given(units, path)
+        if graph.times.shape[1] == 1 < np.size(counts):
+            raise InvalidInstance(
+                f"{path}: one time a task, but units of {np.size(counts)} resource types: "
+                "expected acceleration or times as well"
+            )
         return cls(
             graph.times,
             graph.edges,
-            _given(units, path),
+            counts,
             graph.names,
             kernels=graph.kernels,
             notes=graph.notes,
