@@ -131,3 +131,18 @@ def wait_for_rows(out: Path, driver, least: int = 1) -> None:
         assert driver.poll() is None, driver.communicate()
         time.sleep(0.05)
     raise AssertionError("no rows came")
+
+
+def small_bag(**changes):
+    """Three task types on two machine types; keywords replace arguments of the instance."""
+    from cosched.bags import Instance
+
+    parts = {
+        "counts": [40, 30, 7],
+        "machines": [3, 2],
+        "etc": [[10.0, 5.0], [8.0, 12.0], [30.0, 21.0]],
+        "apc": [[90.0, 200.0], [80.0, 100.0], [70.0, 110.0]],
+        "gamma": 1.4,
+    }
+    parts.update(changes)
+    return Instance(**parts)

@@ -1,13 +1,11 @@
 """The moldable family from Python: brute force, guarantees, worst cases, files."""
 
-import json
 import pickle
 
 import numpy as np
 import pytest
 
 import cosched as cs
-from cosched.cli import main
 from support import moldable_optima, random_times
 
 MOLDABLE = cs.moldable
@@ -90,93 +88,6 @@ def test_demt_best_is_never_worse_than_demt(kind):
     limited = MOLDABLE.demt_best(inst, time_limit=0)
     assert limited.status == "time_limit"
     limited.schedule.validate()
-
-
-def test_the_minsum_bound_by_hand():
-    # Two jobs of 4 s of work each, linear, on 2 processors; 2C = 8. Intervals (0,2], (2,4], ...
-    inst = MOLDABLE.Instance([[4.0, 2.0], [4.0, 2.0]], [1, 1])
-    # One job ends by 2 at the earliest possible time, 2; the other may end from 2 on.
-    assert float(MOLDABLE.bound(inst, "minsum", grid=[2, 4])) == pytest.approx(4)
-    # Of the second job, half its area fits into (2, 3], the rest into (3, 4].
-    assert float(MOLDABLE.bound(inst, "minsum", grid=[0, 2, 3, 4])) == pytest.approx(2 + 2.5)
-    assert float(MOLDABLE.bound(inst, "minsum", grid=[2, 4], tight=False)) == pytest.approx(2)
-    assert float(MOLDABLE.bound(inst, "minsum", refine=200)) == pytest.approx(5, rel=0.01)
-    with pytest.raises(cs.InvalidInstance, match="3003 intervals"):
-        MOLDABLE.bound(inst, "minsum", refine=1001)
-    with pytest.raises(cs.InvalidInstance, match="intervals"):
-        MOLDABLE.bound(inst, "minsum", grid=np.arange(1, 3000))
-
-
-def test_finer_grids_raise_the_minsum_bound():
-    inst = cs.workloads.moldable("highly", 50, 30, seed=2)
-    grid = MOLDABLE.default_grid(inst)
-    assert grid[-1] == 2 * grid[-2] == 4 * grid[-3]
-    fine = np.sort(np.concatenate([grid, (grid[1:] + grid[:-1]) / 2]))
-    values = [float(MOLDABLE.bound(inst, "minsum", refine=2**k)) for k in range(5)]
-    assert values == sorted(values)
-    assert values[-1] > 1.2 * values[0]
-    assert values[0] == float(MOLDABLE.bound(inst, "minsum", grid=grid))
-    assert float(MOLDABLE.bound(inst, "minsum", grid=fine)) >= values[0]
-    paper = float(MOLDABLE.bound(inst, "minsum", tight=False))
-    assert paper <= values[0]
-
-
-@pytest.mark.parametrize("grid", [[], [0], [1, 1], [2, 1], [-1, 2], [1, np.inf], [[1, 2]], "x"])
-def test_bad_grids(grid):
-    with pytest.raises(cs.InvalidInstance, match="grid"):
-        MOLDABLE.bound(small(0), "minsum", grid=grid)
-
-
-@pytest.mark.parametrize("kind", ["weakly", "highly", "mixed", "cirne"])
-def test_glpk_gives_the_same_minsum_bound(kind):
-    inst = cs.workloads.moldable(kind, 60, 40, seed=3)
-    for options in ({}, {"refine": 3}, {"tight": False}, {"grid": [1, 2, 3, 5, 8, 13]}):
-        value = float(MOLDABLE.bound(inst, "minsum", **options))
-        glpk = float(MOLDABLE.bound(inst, "minsum", method="glpk", **options))
-        assert glpk == pytest.approx(value, rel=1e-9)
-
-
-def test_glpk_gives_the_same_minsum_bound_with_release_dates():
-    inst = MOLDABLE.Instance(
-        [[4.0, 2.5, 2.0], [9.0, 5.0, 3.5], [1.0, 0.8, 0.8]], [2, 1, 5], release=[0, 3, 7]
-    )
-    for refine in (1, 4):
-        value = float(MOLDABLE.bound(inst, "minsum", refine=refine))
-        glpk = float(MOLDABLE.bound(inst, "minsum", refine=refine, method="glpk"))
-        assert glpk == pytest.approx(value, rel=1e-9)
-    with pytest.raises(cs.InvalidInstance, match="method = 'clp': expected 'structured' or 'glpk'"):
-        MOLDABLE.bound(inst, "minsum", method="clp")
-    many = cs.workloads.moldable("weakly", 400, 4, seed=1)
-    with pytest.raises(cs.InvalidInstance, match="coefficients: expected at most"):
-        MOLDABLE.bound(many, "minsum", refine=100, method="glpk")
-
-
-def test_minsum_bound_equals_an_independent_lp():
-    from scipy.optimize import linprog
-
-    inst = cs.workloads.moldable("mixed", 12, 6, seed=4)
-    ends = MOLDABLE.default_grid(inst)
-    n, width = inst.jobs, len(ends) + 1  # the last interval has no end
-    q = np.arange(1, inst.machines + 1)
-    begins = np.concatenate([[0], ends])
-    area = np.zeros((n, width))
-    for i in range(n):
-        for j, end in enumerate(ends):
-            fits = inst.times[i] <= end
-            area[i, j] = (q * inst.times[i])[fits].min() if fits.any() else np.nan
-    cost = inst.weights[:, None] * np.maximum(begins, inst.times.min(axis=1)[:, None])
-    surface = [
-        np.where(np.arange(width) <= j, np.nan_to_num(area), 0).ravel() for j in range(width - 1)
-    ]
-    parts = np.kron(np.eye(n), -np.ones(width))
-    possible = [(0, 0 if np.isnan(a) else None) for a in area.ravel()]
-    found = linprog(
-        cost.ravel(),
-        A_ub=np.vstack([surface, parts]),
-        b_ub=np.concatenate([inst.machines * ends, -np.ones(n)]),
-        bounds=possible,
-    )
-    assert float(MOLDABLE.bound(inst, "minsum")) == pytest.approx(found.fun, rel=1e-8)
 
 
 # --- release dates --------------------------------------------------------------------------
@@ -404,125 +315,6 @@ def test_each_compaction_is_no_worse():
         for step in ("none", "early", "list", "shuffle")
     ]
     assert values == sorted(values, reverse=True)
-
-
-# --- files and command line -----------------------------------------------------------------
-
-
-def test_json(tmp_path):
-    path = tmp_path / "jobs.json"
-    jobs = [
-        {"id": "a", "processingTimes": [4, 2.5, 2]},
-        {"processingTimes": [3], "weight": 5, "release": 1.5},
-    ]
-    path.write_text(json.dumps({"machines": 4, "jobs": jobs}))
-    inst = MOLDABLE.Instance.read(path)
-    assert inst.times.tolist() == [[4, 2.5, 2], [3, 3, 3]]
-    assert (inst.machines, inst.names) == (4, ("a", "job 1"))
-    assert (inst.weights.tolist(), inst.release.tolist()) == ([1, 5], [0, 1.5])
-    assert MOLDABLE.Instance.read(path, machines=2).machines == 2
-    inst.write(path)
-    assert MOLDABLE.Instance.read(path) == inst
-    formulas = cs.workloads.moldable("cirne", 4, 1000, seed=1)
-    formulas.write(path)
-    assert MOLDABLE.Instance.read(path) == formulas
-    path.write_text(json.dumps({"times": [[3, 2]], "weights": [4], "names": ["z"]}))
-    assert MOLDABLE.Instance.read(path).weights.tolist() == [4]
-
-
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        ([], "expected an object"),
-        ({"jobs": []}, "at least one"),
-        ({"jobs": [3]}, r"jobs\[0\]"),
-        ({"jobs": [{"id": 1}]}, "processingTimes"),
-        ({"jobs": [{"processingTimes": []}]}, r"jobs\[0\].processingTimes"),
-        ({"jobs": [{"processingTimes": ["x"]}]}, r"jobs\[0\].processingTimes"),
-        ({"jobs": [{"processingTimes": [1], "weight": "x"}]}, r"jobs\[0\].weight"),
-        ({"jobs": [{"processingTimes": [1], "release": -1}]}, r"release\[0\]"),
-        ({"machines": 0, "jobs": [{"processingTimes": [1]}]}, "machines = 0"),
-        ({"jobs": [{"id": 1, "processingTimes": [1]}] * 2}, "twice"),
-        ({"jobs": [{"downey": {"t1": 1, "A": 1, "sigma": 0}}]}, "machines is missing"),
-        ({"machines": 2, "jobs": [{"downey": {"t1": 1}}]}, r"jobs\[0\].downey"),
-        ({"times": [[1]], "names": 3}, "names"),
-    ],
-)
-def test_bad_json(tmp_path, data, text):
-    path = tmp_path / "jobs.json"
-    path.write_text(json.dumps(data))
-    with pytest.raises(cs.InvalidInstance, match=text) as caught:
-        MOLDABLE.Instance.read(path)
-    assert str(caught.value).startswith(str(path))
-
-
-def test_csv(tmp_path):
-    path = tmp_path / "jobs.csv"
-    path.write_text("task,weight,release,1,2,4\na,2,0,8,4,2\nb,1,7.5,3,3,3\n")
-    inst = MOLDABLE.Instance.read(path, machines=6)
-    assert inst.times.tolist() == [[8, 4, pytest.approx(8 / 3), 2], [3, 3, 3, 3]]
-    assert inst.weights.tolist() == [2, 1]
-    assert inst.release.tolist() == [0, 7.5]
-    assert any("as fast as on 4" in note for note in inst.notes)
-    longer = MOLDABLE.Instance.read(path, machines=6, extrapolate=True)
-    assert longer.times.shape == (2, 6)
-    inst = MOLDABLE.Instance([[8.0, 4.0], [3.0, 3.0]], [2, 1], [0, 7.5], names=["a", "b"])
-    inst.write(path)
-    assert path.read_text().startswith("task,weight,release,1,2\n")
-    assert MOLDABLE.Instance.read(path) == inst
-    path.write_text("task,1,2\na,8,4\n")
-    assert MOLDABLE.Instance.read(path).weights.tolist() == [1]
-    path.write_text("task,processors,seconds\na,1,8\na,2,4\n")
-    assert MOLDABLE.Instance.read(path).times.tolist() == [[8, 4]]
-
-
-@pytest.mark.parametrize(
-    ("text", "where"),
-    [
-        ("task,weight,1\na,-1,3\n", "line 2, column 'weight': '-1'"),
-        ("task,weight,1\na,,3\n", "line 2, column 'weight': empty"),
-        ("task,weight,release,1\na,1,x,3\n", "line 2, column 'release'"),
-        ("task,weight,1\na,1,0\n", "line 2, column '1'"),
-        ("task,weight\na,1\n", "line 1"),
-        ("task,weight,1\na,1,2\na,1,2\n", "line 3: task 'a' is there twice"),
-        ("weight,task,1\n1,a,2\n", "line 1"),
-    ],
-)
-def test_bad_csv(tmp_path, text, where):
-    path = tmp_path / "jobs.csv"
-    path.write_text(text)
-    with pytest.raises(cs.InvalidInstance, match=where):
-        MOLDABLE.Instance.read(path)
-
-
-def test_command_line(tmp_path, capsys):
-    jobs, plan, table = (str(tmp_path / name) for name in ("jobs.json", "plan.json", "table.csv"))
-    assert main(["generate", "moldable", "--option", "kind=mixed", "--option", "n=9",
-                 "--option", "m=6", "--seed", "3", "-o", jobs]) == 0  # fmt: skip
-    assert main(["solve", "moldable", jobs, "--algorithm", "demt-best", "-o", plan]) == 0
-    assert main(["validate", "moldable", jobs, plan]) == 0
-    assert main(["bound", "moldable", jobs, "--bound", "minsum", "--option", "refine=4"]) == 0
-    capsys.readouterr()
-    assert main(["compare", "moldable", jobs, "--machines", "3,6", "--algorithms", "demt",
-                 "list-saf", "-o", table]) == 0  # fmt: skip
-    lines = (tmp_path / "table.csv").read_text().splitlines()
-    assert len(lines) == 5
-    assert "weighted_completion" in lines[0]
-    assert "minsum_gap" in lines[0]
-    capsys.readouterr()
-    assert main(["solve", "moldable", jobs, "--machines", "0", "--algorithm", "demt"]) == 2
-    assert "machines = 0" in capsys.readouterr().err
-
-
-def test_pictures():
-    inst = cs.workloads.moldable("mixed", 20, 10, seed=1)
-    best = MOLDABLE.solve(inst, "demt-best", work=20_000)
-    ax = cs.plot.pareto(best, others={"demt": MOLDABLE.solve(inst, "demt")})
-    assert ax.get_xlabel() == "makespan (s)"
-    assert len(ax.get_legend().get_texts()) == 4
-    with pytest.raises(cs.InvalidInstance, match="Pareto"):
-        cs.plot.pareto(MOLDABLE.solve(inst, "demt"))
-    assert cs.plot.gantt(best.schedule) is not None
 
 
 # --- workloads ------------------------------------------------------------------------------
