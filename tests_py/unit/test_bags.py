@@ -243,6 +243,9 @@ def test_options_are_checked():
             bags.solve(inst, "ttb", eps=eps)
     with pytest.raises(cs.InvalidInstance, match="time_limit"):
         bags.solve(inst, "ttb-best", time_limit=-1)
+    for text in ("maybe", 2, None):
+        with pytest.raises(cs.InvalidInstance, match="with_tms = .*: expected true or false"):
+            bags.solve(inst, "ttb", with_tms=text)
     with pytest.raises(TypeError, match="options: eps"):
         bags.solve(inst, "ttb", epsilon=0.1)
     with pytest.raises(ValueError, match="ttb-best"):

@@ -84,7 +84,7 @@ Relaxation relaxation(const Instance& instance, double makespan) {
 }
 
 BestRate best_rate(const Instance& instance, Cut cut) {
-  BestRate best{kInfinity, -instance.energy_cost() * instance.idle_power()};
+  BestRate best{kInfinity, 0 - instance.energy_cost() * instance.idle_power()};  // no -0
   visit_pieces(instance, cut, [&](const EnergyWalk& walk, double low) {
     const double rate = instance.profit_rate(walk.joules(low), low);
     if (rate >= best.rate) best = {low, rate};

@@ -9,7 +9,7 @@ import numpy as np
 from cosched import _core
 from cosched.bags.instance import MOST_TASKS, Instance
 from cosched.bags.result import Result, result_of_plan
-from cosched.core.arrays import integer, integer_array, real, real_array, time_limit_of
+from cosched.core.arrays import flag, integer, integer_array, real, real_array, time_limit_of
 from cosched.errors import InvalidInstance
 
 #: Step of the makespan grid of ``ttb`` by default.
@@ -46,7 +46,7 @@ def ttb(instance: Instance, *, eps: float = DEFAULT_EPS, with_tms: bool = True) 
     et al. at gamma = 1.11 TMS's rounding is lucky, and the best rounding by Algorithm A over
     *all* makespans stays 0.0003% below it (``docs/results/bags.md``).
     """
-    plan = _core.bags.ttb(instance._core, real(eps, "eps"), bool(with_tms))
+    plan = _core.bags.ttb(instance._core, real(eps, "eps"), flag(with_tms, "with_tms"))
     return result_of_plan(instance, "ttb", plan)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from cosched import _core
 from cosched.bags.instance import Instance
 from cosched.core import Bound
-from cosched.core.arrays import real, real_array
+from cosched.core.arrays import flag, real, real_array
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 
 
@@ -133,7 +133,7 @@ def front(instance: Instance, *, cut: bool = True) -> Front:
     A dual simplex that follows the makespan down from where every task type is on its
     least-energy machine type: O(T M + M^2) a vertex, whatever the number of tasks.
     """
-    makespan, joules = _core.bags.front(instance._core, bool(cut))
+    makespan, joules = _core.bags.front(instance._core, flag(cut, "cut"))
     idle = instance._core.idle_power
     return Front(makespan, joules + idle * makespan, idle)
 

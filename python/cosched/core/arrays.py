@@ -85,6 +85,13 @@ def real(value: Any, name: str) -> float:
         raise InvalidInstance(f"{name} = {shorten(value)}: expected a number") from None
 
 
+def flag(value: Any, name: str) -> bool:
+    """A truth value; a text such as "maybe" is refused, not taken for true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidInstance(f"{name} = {shorten(value)}: expected true or false")
+    return bool(value)
+
+
 def time_limit_of(value: Any) -> float | None:
     """A time limit: seconds >= 0, or None for none."""
     if value is None:

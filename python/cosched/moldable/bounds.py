@@ -8,7 +8,7 @@ import numpy as np
 
 from cosched import _core
 from cosched.core import Bound
-from cosched.core.arrays import integer, real, real_array
+from cosched.core.arrays import flag, integer, real, real_array
 from cosched.errors import InvalidInstance, shorten
 from cosched.moldable.instance import Instance
 
@@ -110,7 +110,7 @@ def minsum_bound(
         raise InvalidInstance(f"method = {shorten(method)}: expected 'structured' or 'glpk'")
     ends = None if grid is None else real_array(grid, "grid", 1)
     value = _core.moldable.minsum_bound(
-        instance._core, ends, integer(refine, "refine", 1), bool(tight), method == "glpk"
+        instance._core, ends, integer(refine, "refine", 1), flag(tight, "tight"), method == "glpk"
     )
     return Bound(value, "minsum")
 
