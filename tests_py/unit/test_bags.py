@@ -244,7 +244,7 @@ def test_options_are_checked():
     with pytest.raises(cs.InvalidInstance, match="time_limit"):
         bags.solve(inst, "ttb-best", time_limit=-1)
     for text in ("maybe", 2, None):
-        with pytest.raises(cs.InvalidInstance, match="with_tms = .*: expected true or false"):
+        with pytest.raises(cs.InvalidInstance, match=r"with_tms = .*: expected true or false"):
             bags.solve(inst, "ttb", with_tms=text)
     with pytest.raises(TypeError, match="options: eps"):
         bags.solve(inst, "ttb", epsilon=0.1)

@@ -60,7 +60,7 @@ def test_glpk_gives_the_same_minsum_bound_with_release_dates():
         value = float(MOLDABLE.bound(inst, "minsum", refine=refine))
         glpk = float(MOLDABLE.bound(inst, "minsum", refine=refine, method="glpk"))
         assert glpk == pytest.approx(value, rel=1e-9)
-    with pytest.raises(cs.InvalidInstance, match="tight = .*: expected true or false"):
+    with pytest.raises(cs.InvalidInstance, match=r"tight = .*: expected true or false"):
         MOLDABLE.bound(inst, "minsum", tight="no")
     with pytest.raises(cs.InvalidInstance, match="method = 'clp': expected 'structured' or 'glpk'"):
         MOLDABLE.bound(inst, "minsum", method="clp")
