@@ -150,6 +150,23 @@ TEST(StretchBound, ScalesWithTimeAndMachine) {
   EXPECT_NEAR(max_stretch_bound(Instance(jobs, 3 * shape.nodes)).value, bound, 1e-9 * bound);
 }
 
+TEST(StretchBound, LateAndFractionalTimesAreNoOthers) {
+  // Sums of free time round at 1e8 s: a job whose whole window is free is not left over.
+  Rng rng(17);
+  StreamShape shape;
+  shape.jobs = 300;
+  for (int round = 0; round < 10; ++round) {
+    Jobs jobs = random_jobs(rng, shape);
+    for (int j = 0; j < jobs.size(); ++j) {
+      jobs.submit[j] += rng.uniform();
+      jobs.runtime[j] += rng.uniform();
+    }
+    const double bound = max_stretch_bound(Instance(jobs, shape.nodes)).value;
+    for (double& submit : jobs.submit) submit += 1e8;
+    EXPECT_NEAR(max_stretch_bound(Instance(jobs, shape.nodes)).value, bound, 1e-6 * bound);
+  }
+}
+
 TEST(CutDeficit, SlopeIsTheDerivative) {
   Rng rng(14);
   std::vector<StretchJob> jobs;

@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
 
 import cosched as cs
 from cosched import workloads
@@ -121,6 +123,41 @@ def bounds(name, inst):
     )
 
 
+def bound_against_lp(n=1000, nodes=128):
+    """The whole search against one feasibility test of Theorem 1 by HiGHS (bisection needs 15)."""
+    jobs = workloads.rescale_load(workloads.lublin(n, nodes, seed=1), nodes, 0.9)
+    inst = cs.cluster.Instance(jobs, nodes)
+    fast, bound = seconds(lambda: cs.cluster.bound(inst), 5)
+    release, runtime = inst.column("submit"), inst.column("runtime")
+    rate = inst.column("cpu") * inst.column("tasks")
+    deadline = release + 1.001 * float(bound) * np.maximum(runtime, 10)
+    points = np.unique(np.concatenate([release, deadline]))
+    lengths = np.diff(points)
+    inside = (release[:, None] <= points[:-1]) & (points[1:] <= deadline[:, None])
+    job, interval = np.nonzero(inside)
+    edge = np.arange(len(job))
+    work = coo_array((np.ones(len(job)), (job, edge)), shape=(n, len(job))).tocsr()
+    full = coo_array((rate[job], (interval, edge)), shape=(len(lengths), len(job))).tocsr()
+    line = f"bound, {n} Lublin jobs at load 0.9: S = {float(bound):.6f} in {1e3 * fast:.1f} ms"
+    for method in ("highs-ds", "highs-ipm"):
+        taken, answer = seconds(
+            lambda m=method: linprog(
+                np.zeros(len(job)),
+                A_ub=full,
+                b_ub=nodes * lengths,
+                A_eq=work,
+                b_eq=runtime,
+                bounds=np.column_stack([np.zeros(len(job)), lengths[interval]]),
+                method=m,
+            )
+        )
+        line += (
+            f"; one LP test ({len(job)} columns) by {method} {taken:.2f} s ({answer.status == 0})"
+        )
+        line += f": ratio {taken / fast:.0f}"
+    print(line)
+
+
 def best_policies(name, inst):
     for policy in BEST:
         taken, res = seconds(lambda p=policy: cs.cluster.solve(inst, p).metrics())
@@ -151,6 +188,7 @@ def main():
     name, inst = whole_log()
     print(f"{name} is there: peak {peak_gb():.2f} GB")
     batch(name, inst)
+    bound_against_lp()
     bounds(name, inst)
     if HPC2N.exists():
         weeks("--table2" in sys.argv)

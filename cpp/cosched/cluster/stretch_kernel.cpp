@@ -94,7 +94,8 @@ class Kernel {
       result.length.push_back(point_[k + 1] - point_[k]);
     }
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
-      if (!alive_[j]) continue;
+      // No congested interval in its window of S max(p, threshold) >= p: what is left is rounding.
+      if (!alive_[j] || number[first_[j]] == number[last_[j]]) continue;
       result.job.push_back(static_cast<int>(j));
       result.first.push_back(number[first_[j]]);
       result.last.push_back(number[last_[j]]);
