@@ -109,8 +109,10 @@ EventNetwork make_event_network(const TaskGraph& graph) {
   for (int task = 0; task < n; ++task) {
     if (predecessors[task].empty()) merged[start_node(task)] = 0;
     if (successors[task].empty()) merged[end_node(task)] = 1;
-    for (const int before : predecessors[task])
-      links.emplace_back(end_node(before), start_node(task));
+    for (const int before : predecessors[task]) {
+      const std::pair<int, int> link{end_node(before), start_node(task)};
+      if (links.empty() || links.back() != link) links.push_back(link);  // less to sort
+    }
   }
   std::sort(links.begin(), links.end());
   links.erase(std::unique(links.begin(), links.end()), links.end());

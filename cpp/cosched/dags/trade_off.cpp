@@ -27,9 +27,10 @@ std::vector<double> fractional_loads(const Instance& instance, const Table& x) {
 TradeOff::TradeOff(const Instance& instance)
     : instance_(instance), network_(make_event_network(instance.graph())), path_(network_) {
   level_begin_.push_back(0);
+  std::vector<double> times;
   for (int task = 0; task < instance.tasks(); ++task) {
     const double* p = instance.row(task);
-    std::vector<double> times(p, p + instance.types());
+    times.assign(p, p + instance.types());
     std::sort(times.begin(), times.end(), std::greater<>());
     times.erase(std::unique(times.begin(), times.end()), times.end());
     for (const double time : times)
