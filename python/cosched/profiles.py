@@ -258,6 +258,8 @@ def from_csv(
 ) -> Profiles:
     """Profiles from a CSV table in one of the formats of :func:`read`."""
     path = table.path
+    if fit not in _MODELS:
+        raise InvalidInstance(f"fit = {shorten(fit)}: expected one of {', '.join(_MODELS)}")
     header = [name.strip().lower() for name in table.header]
     options: dict[str, Any] = {"fit": fit, "extrapolate": extrapolate}
     if {"app", "benchmark", "system", "nodes", "time_s"} <= set(header):

@@ -22,6 +22,9 @@ ONE = {
 }
 
 
+LONGEST = 100.0  # seconds of a call: all are small
+
+
 def said_by_cosched(error):
     """Not a library's words that went through: numpy knows nothing of our arguments."""
     last = traceback.extract_tb(error.__traceback__)[-1].filename
@@ -37,6 +40,7 @@ def main() -> None:
     end, rounds, refused = time.monotonic() + seconds, 0, 0
     while time.monotonic() < end:
         rounds += 1
+        faulthandler.dump_traceback_later(LONGEST, exit=True)  # a call that does not end: where
         try:
             rnd.choice(kinds)()
         except (cs.CoschedError, TypeError, ValueError, OSError) as error:

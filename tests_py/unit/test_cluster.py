@@ -268,3 +268,15 @@ def test_both_readings_of_hpc2n():
     for inst in (nodes, processors):
         for name in ("FCFS", "EASY"):
             assert cs.cluster.solve(inst, name).max_stretch > 1000
+
+
+def test_periods_that_would_never_end_are_refused():
+    jobs = {"submit": [0, 5], "tasks": [1, 2], "cpu": [1, 0.5], "memory": [0.1, 0.3]}
+    inst = cs.cluster.Instance(jobs | {"runtime": [10.0, 300.0]}, 2)
+    for period in (5e-324, 1e-9):
+        with pytest.raises(cs.InvalidInstance, match=r"period = .*: expected at most 1e8 periods"):
+            cs.cluster.dfrs(inst, "MCB8 */per", period=period)
+        assert cs.cluster.dfrs(inst, "MCB8 *", period=period).max_stretch >= 1  # no period in it
+    late = cs.cluster.Instance(jobs | {"submit": [0, 1e300], "runtime": [10.0, 300.0]}, 2)
+    with pytest.raises(cs.InvalidInstance, match="too short for a clock at 1e"):
+        cs.cluster.solve(late, "MCB8 */per")

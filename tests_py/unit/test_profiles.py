@@ -122,3 +122,29 @@ def test_the_measured_codes():
     best = table.set_index("algorithm").loc["optimal"]
     assert best.gap == 0
     assert (table.value.dropna() >= best.value * (1 - 1e-9)).all()
+
+
+def test_separators_and_unknown_fits_are_named(tmp_path):
+    path = tmp_path / "t.csv"
+    for text, other in (("task;1;2\na;3,5;2,5\n", ";"), ("task\t1\t2\na\t3\t2\n", r"\\t")):
+        path.write_text(text)
+        with pytest.raises(cs.InvalidInstance, match=rf"line 1: .* '{other}': expected commas"):
+            cs.packs.Instance.read(path)
+    path.write_text("task,1,2\na,3,2\n")
+    with pytest.raises(cs.InvalidInstance, match=r"fit = 'spline': expected one of"):
+        cs.packs.Instance.read(path, fit="spline")
+
+
+def test_repair_of_a_dense_table_is_asked_for(tmp_path, capsys):
+    from cosched.cli import main
+
+    path = tmp_path / "t.csv"
+    path.write_text("task,1,2\na,3,4\nb,2,1\n")
+    plain = ["solve", "packs", str(path), "--algorithm", "optimal"]
+    assert main(plain) == 2
+    assert "--repair" in capsys.readouterr().err
+    assert main([*plain, "--repair"]) == 0
+    assert "monotone repair changed 1 of 4 times" in "".join(capsys.readouterr())
+    # Measured times are repaired without being asked.
+    path.write_text("task,processors,seconds\na,1,3\na,2,4\n")
+    assert main(plain) == 0

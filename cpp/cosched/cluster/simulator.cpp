@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +19,21 @@ namespace cosched::cluster {
 namespace {
 
 constexpr int kStallLimit = 100'000;
+
+constexpr double kMostPeriods = 1e8;  // of run time: at 600 s, two thousand years
+
+// A period that is very small beside the jobs' times: the simulation would not end, or the clock
+// could not tell one tick from the next.
+void require_countable_periods(const Jobs& jobs, double period) {
+  const double latest = *std::max_element(jobs.submit.begin(), jobs.submit.end());
+  const double busy = std::accumulate(jobs.runtime.begin(), jobs.runtime.end(), 0.0);
+  if (busy / period > kMostPeriods)
+    throw InvalidInstance("period = " + to_text(period) + ": expected at most 1e8 periods in the " +
+                          to_text(busy) + " s of the jobs' run times together");
+  if (latest / period > 1 / std::numeric_limits<double>::epsilon())
+    throw InvalidInstance("period = " + to_text(period) + ": too short for a clock at " +
+                          to_text(latest) + " s, the last submission");
+}
 
 // Rounding of completion times: absolute, and relative to the clock.
 double same_instant(double time) { return 1e-9 + 1e-12 * time; }
@@ -235,6 +252,7 @@ Outcome simulate(const Instance& instance, Policy& policy, const SimulationOptio
     throw InvalidInstance("period = " + to_text(options.period) + ": expected seconds > 0");
   if (!(options.penalty >= 0) || options.penalty == kInfinity)
     throw InvalidInstance("penalty = " + to_text(options.penalty) + ": expected seconds >= 0");
+  if (policy.periodic()) require_countable_periods(instance.jobs(), options.period);
   return Simulator(instance, policy, options, trace, log).run();
 }
 

@@ -26,7 +26,7 @@
 namespace cosched::cluster {
 
 struct SimulationOptions {
-  double period = 600;   // seconds, > 0
+  double period = 600;   // seconds, > 0; at most 1e8 of them in all run times together
   double penalty = 300;  // seconds, >= 0
   bool check = true;     // tell a ScheduleChecker everything, while it happens
 };

@@ -40,17 +40,19 @@ void require_monotone(const Times& times, Monotone what) {
     const double* t = times.row(i);
     for (int column = 1; column < times.procs(); ++column) {
       if (t[column] > t[column - 1] * (1 + kMonotoneTolerance))
-        throw InvalidInstance(entry(i, column, t[column]) + " exceeds times[" + std::to_string(i) +
-                              ", " + std::to_string(column - 1) + "] = " + to_text(t[column - 1]) +
-                              ": expected times that do not increase with processors "
-                              "(property (1); monotone(times) repairs it)");
+        throw InvalidInstance(
+            entry(i, column, t[column]) + " exceeds times[" + std::to_string(i) + ", " +
+            std::to_string(column - 1) + "] = " + to_text(t[column - 1]) +
+            ": expected times that do not increase with processors "
+            "(property (1); monotone(times) repairs it, --repair on the command line)");
       if (what == Monotone::times_and_work &&
           (column + 1) * t[column] < column * t[column - 1] * (1 - kMonotoneTolerance))
-        throw InvalidInstance(entry(i, column, t[column]) +
-                              " is a super-linear speed-up over times[" + std::to_string(i) + ", " +
-                              std::to_string(column - 1) + "] = " + to_text(t[column - 1]) +
-                              ": expected work q t(q) that does not decrease "
-                              "(property (2); monotone(times) repairs it)");
+        throw InvalidInstance(
+            entry(i, column, t[column]) + " is a super-linear speed-up over times[" +
+            std::to_string(i) + ", " + std::to_string(column - 1) +
+            "] = " + to_text(t[column - 1]) +
+            ": expected work q t(q) that does not decrease "
+            "(property (2); monotone(times) repairs it, --repair on the command line)");
     }
   }
 }

@@ -45,7 +45,7 @@ def read(of: Family, file: Path, given: dict[str, Any]) -> Any:
     values = {}
     for argument in of.arguments:
         value = given.get(argument.keyword)
-        if value is not None:
+        if value is not None and value is not False:  # what is not given keeps its default
             values[argument.keyword] = value if isinstance(value, bool) else parse(argument, value)
     return of.instance_type.read(file, **values)  # type: ignore[attr-defined]
 

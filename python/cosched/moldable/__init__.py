@@ -122,6 +122,12 @@ FAMILY = Family(
             "Use the fitted model outside measured counts.",
             parse=bool,
         ),
+        Argument(
+            "--repair",
+            "repair",
+            "Make the times monotone (measured ones are anyway).",
+            parse=bool,
+        ),
     ),
     default_names=_default_names,
     beside=bound_beside,

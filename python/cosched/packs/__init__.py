@@ -130,6 +130,12 @@ FAMILY = Family(
             "Use the fitted model outside measured counts.",
             parse=bool,
         ),
+        Argument(
+            "--repair",
+            "repair",
+            "Make the times monotone (measured ones are anyway).",
+            parse=bool,
+        ),
     ),
     example=("times.csv", "--max-tasks 4", "local-search"),
     default_names=_default_names,
