@@ -280,3 +280,8 @@ def test_periods_that_would_never_end_are_refused():
     late = cs.cluster.Instance(jobs | {"submit": [0, 1e300], "runtime": [10.0, 300.0]}, 2)
     with pytest.raises(cs.InvalidInstance, match="too short for a clock at 1e"):
         cs.cluster.solve(late, "MCB8 */per")
+
+
+def test_yields_need_no_memory_for_idle_nodes():
+    far = cs.cluster.yields([[0, 7], [2**31 - 2]], [1.0, 0.5], 2**31 - 1, opt="avg")
+    assert far.tolist() == cs.cluster.yields([[0, 1], [2]], [1.0, 0.5], 3, opt="avg").tolist()

@@ -135,7 +135,10 @@ def yields(mapping: Any, cpu: Any, nodes: int, *, opt: str | None = None) -> np.
     ]
     if len(where) != len(needs):
         raise InvalidInstance(f"mapping has {len(where)} jobs, cpu has {len(needs)}")
-    return _core.cluster.yields(where, needs, count, opt or "base")
+    # Only nodes that are used matter: memory for them, not for all that there may be.
+    used = {node: k for k, node in enumerate(sorted({node for row in where for node in row}))}
+    where = [[used[node] for node in row] for row in where]
+    return _core.cluster.yields(where, needs, max(len(used), 1), opt or "base")
 
 
 def mcb8(
