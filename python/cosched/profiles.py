@@ -27,12 +27,29 @@ from typing import Any
 import numpy as np
 
 from cosched import io
+from cosched.core import Argument
 from cosched.core.arrays import INT_MAX, integer, real_array
 from cosched.errors import InvalidInstance, shorten
 
 MEASURED, INTERPOLATED, EXTRAPOLATED = 0, 1, 2
 #: Largest processor count that a file may name: a wider table would not fit in memory.
 MOST_PROCESSORS = 1_000_000
+
+#: What the command line takes for families that read such files.
+ARGUMENTS = (
+    Argument(
+        "--fit", "fit", "Between measured counts: interpolation, amdahl or power-law.", parse=str
+    ),
+    Argument(
+        "--extrapolate",
+        "extrapolate",
+        "Use the fitted model outside measured counts.",
+        parse=bool,
+    ),
+    Argument(
+        "--repair", "repair", "Make the times monotone (measured ones are anyway).", parse=bool
+    ),
+)
 
 
 @dataclass(frozen=True)

@@ -34,21 +34,10 @@ from cosched.cluster.outputs import (
     write_jobs_csv,
     write_log_csv,
 )
-from cosched.cluster.policies import (
-    TABLE_2,
-    Event,
-    Job,
-    State,
-    dfrs,
-    easy,
-    fcfs,
-    paper_policies,
-    python_policy,
-    register_policy,
-    resolve,
-    result_of_schedule,
-)
+from cosched.cluster.own_policy import Event, Job, State, python_policy, register_policy
+from cosched.cluster.policies import TABLE_2, dfrs, easy, fcfs, paper_policies, resolve
 from cosched.cluster.result import Result, Schedule
+from cosched.cluster.simulation import result_of_schedule
 from cosched.core import Argument, Bound, Family, Output
 from cosched.core.arrays import integer, integer_array, real, real_array
 from cosched.errors import InvalidInstance, shorten

@@ -1,18 +1,15 @@
-"""Policies by name, and policies of one's own."""
+"""Policies by name: FCFS, EASY, and the paper's grammar of DFRS policies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from cosched import _core
 from cosched.cluster.instance import Instance
-from cosched.cluster.result import Result, Schedule
+from cosched.cluster.result import Result
+from cosched.cluster.simulation import result_of_simulation
 from cosched.core.arrays import real
-from cosched.errors import InvalidInstance, InvalidSchedule, shorten
+from cosched.errors import InvalidInstance, shorten
 
 #: The batch policies and the 18 DFRS policies of the paper's Table 2.
 TABLE_2 = (
@@ -65,7 +62,7 @@ def fcfs(instance: Instance, *, threshold: float = 10.0, log: bool = False) -> R
     """
     outcome, _, told = _core.cluster.fcfs(instance._core, False, bool(log))
     replay = (_fcfs_rows, ())
-    return _result(instance, "FCFS", outcome, told, threshold, replay, 0.0, True)
+    return result_of_simulation(instance, "FCFS", outcome, told, threshold, replay, 0.0, True)
 
 
 def easy(
@@ -110,7 +107,7 @@ def easy(
     requested = estimates == "requested"
     outcome, _, told = _core.cluster.easy(instance._core, requested, False, bool(log))
     replay = (_easy_rows, (requested,))
-    return _result(instance, "EASY", outcome, told, threshold, replay, 0.0, True)
+    return result_of_simulation(instance, "EASY", outcome, told, threshold, replay, 0.0, True)
 
 
 def dfrs(
@@ -149,7 +146,7 @@ def dfrs(
     period, penalty = real(period, "period"), real(penalty, "penalty")
     outcome, _, told = _core.cluster.dfrs(instance._core, name, period, penalty, False, bool(log))
     replay = (_dfrs_rows, (name, period, penalty))
-    return _result(instance, name, outcome, told, threshold, replay, penalty, False)
+    return result_of_simulation(instance, name, outcome, told, threshold, replay, penalty, False)
 
 
 def resolve(name: str) -> Callable[..., Result] | None:
@@ -183,171 +180,6 @@ def paper_policies() -> list[str]:
     return _core.cluster.paper_policies()
 
 
-# --- policies of one's own ----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Event:
-    """Why a policy is called: ``kind`` is "completion", "submission" or "period"."""
-
-    kind: str
-    time: float
-    jobs: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Job:
-    """What a policy may know of a job in the system: not its run time."""
-
-    number: int
-    submit: float
-    tasks: int
-    cpu: float
-    memory: float
-    status: str  # waiting, running or paused
-    virtual_time: float
-    nodes: tuple[int, ...]
-    yield_: float
-
-
-@dataclass(frozen=True)
-class State:
-    """The machine at an event: the time, the number of nodes, the jobs in the system."""
-
-    time: float
-    nodes: int
-    jobs: dict[int, Job]
-
-
-def python_policy(
-    instance: Instance,
-    policy: Any,
-    *,
-    period: float = 600.0,
-    penalty: float = 300.0,
-    threshold: float = 10.0,
-    log: bool = False,
-) -> Result:
-    """Simulate a policy written in Python.
-
-    Parameters
-    ----------
-    instance : Instance
-    policy : object
-        ``policy.on_event(event, state) -> {job: (nodes, yield)}``: all jobs that run from now
-        on, with one node a task and their yield; running jobs that are left out are paused. None
-        changes nothing. ``policy.periodic`` (default False) asks for period events.
-    period, penalty, threshold, log
-        As for :func:`dfrs`.
-
-    Raises
-    ------
-    InvalidSchedule
-        The policy breaks a rule (memory, CPU, number of nodes, a job that is not there).
-    """
-    period, penalty = real(period, "period"), real(penalty, "penalty")
-    adapter = _Adapter(instance, policy)
-    outcome, rows, told = _core.cluster.python_policy(
-        instance._core, adapter, period, penalty, True, bool(log)
-    )
-    name = type(policy).__name__
-    return _result(instance, name, outcome, told, threshold, None, penalty, False, rows)
-
-
-class _Adapter:
-    """Gives `policy` its event and state as objects."""
-
-    def __init__(self, instance: Instance, policy: Any) -> None:
-        self.on_event = policy.on_event
-        self.periodic = bool(getattr(policy, "periodic", False))
-        self.nodes = instance.nodes
-        self.given = {
-            name: instance.column(name).tolist() for name in ("submit", "tasks", "cpu", "memory")
-        }
-
-    def ask(self, kind: str, time: float, jobs: list[int], inside: dict[int, tuple]) -> Any:
-        given = self.given
-        state = State(
-            time,
-            self.nodes,
-            {
-                job: Job(
-                    job,
-                    given["submit"][job],
-                    given["tasks"][job],
-                    given["cpu"][job],
-                    given["memory"][job],
-                    status,
-                    virtual_time,
-                    tuple(nodes),
-                    share,
-                )
-                for job, (status, virtual_time, nodes, share) in sorted(inside.items())
-            },
-        )
-        answer = self.on_event(Event(kind, time, tuple(jobs)), state)
-        if answer is None:
-            return None
-        try:
-            return {
-                int(job): ([int(node) for node in nodes], float(share))
-                for job, (nodes, share) in answer.items()
-            }
-        except (AttributeError, TypeError, ValueError):
-            raise InvalidSchedule(
-                f"the policy returned {shorten(answer)}: expected {{job: (nodes, yield)}} or None"
-            ) from None
-
-
-def register_policy(name: str, policy: Any) -> None:
-    """Add a policy of one's own to the family, under `name`.
-
-    Parameters
-    ----------
-    name : str
-        Then ``solve(instance, name)`` and ``compare`` know it.
-    policy : object or callable
-        As for :func:`python_policy`; a class (or a function that returns a policy) is called
-        for each simulation, so that a policy may keep a state.
-
-    Examples
-    --------
-    >>> import cosched as cs
-    >>> class OneAtATime:
-    ...     def on_event(self, event, state):
-    ...         first = min(state.jobs, default=None)
-    ...         return {} if first is None else {first: (range(state.jobs[first].tasks), 1.0)}
-    >>> cs.cluster.register_policy("one at a time", OneAtATime)
-    >>> jobs = {"submit": [0, 0], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
-    ...         "runtime": [20.0, 30.0]}
-    >>> cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "one at a time").jobs.end.tolist()
-    [20.0, 50.0]
-    """
-    from cosched.cluster import FAMILY
-
-    if not callable(policy) and not hasattr(policy, "on_event"):
-        raise TypeError(f"{name}: expected a policy with on_event(event, state)")
-
-    def run(
-        instance: Instance,
-        *,
-        period: float = 600.0,
-        penalty: float = 300.0,
-        threshold: float = 10.0,
-        log: bool = False,
-    ) -> Result:
-        made = policy if hasattr(policy, "on_event") and not isinstance(policy, type) else policy()
-        return python_policy(
-            instance, made, period=period, penalty=penalty, threshold=threshold, log=log
-        )
-
-    run.__doc__ = getattr(policy, "__doc__", None) or f"The registered policy {name!r}."
-    FAMILY.register(name, run)
-
-
-# --- results ------------------------------------------------------------------------------
-
-
 def _fcfs_rows(instance: Instance) -> tuple:
     return _core.cluster.fcfs(instance._core, True, False)[1]
 
@@ -358,108 +190,3 @@ def _easy_rows(instance: Instance, requested: bool) -> tuple:
 
 def _dfrs_rows(instance: Instance, name: str, period: float, penalty: float) -> tuple:
     return _core.cluster.dfrs(instance._core, name, period, penalty, True, False)[1]
-
-
-def _result(
-    instance: Instance,
-    name: str,
-    outcome: dict[str, Any],
-    told: tuple | None,
-    threshold: float,
-    replay: tuple | None,
-    penalty: float,
-    exclusive: bool,
-    rows: tuple | None = None,
-) -> Result:
-    threshold = real(threshold, "threshold")
-    if not 0 < threshold < np.inf:
-        raise InvalidInstance(f"threshold = {threshold}: expected seconds > 0")
-    stretches = _core.cluster.stretches(instance._core, outcome["end"], threshold)
-    stretches.flags.writeable = False
-    schedule = Schedule(
-        instance,
-        outcome,
-        rows=rows,
-        replay=replay,
-        penalty=penalty,
-        exclusive=exclusive,
-        checked=not exclusive,  # batch simulations tell the validator nothing
-    )
-    return Result(
-        algorithm=name,
-        instance=instance,
-        schedule=schedule,
-        value=float(stretches.max()),
-        outcome=outcome,
-        stretches=stretches,
-        log=None if told is None else _log_frame(told),
-    )
-
-
-def _log_frame(told: tuple) -> Any:
-    import pandas as pd
-
-    time, job, action, reason = told
-    return pd.DataFrame({"time": time, "job": job, "action": action, "reason": reason})
-
-
-def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
-    """The result that a schedule (from a file) stands for; counts come from its rows."""
-    schedule.validate()
-    given = instance._columns
-    memory, tasks = given["memory"], given["tasks"]
-    outcome: dict[str, Any] = dict(schedule._outcome)
-    demand = _demand_area(instance, outcome["end"])
-    pauses = float(np.sum(outcome["preemptions"] * memory * tasks))
-    outcome.update(
-        demand_area=demand, preempted_memory=pauses, migrated_memory=_moved(schedule), events=0
-    )
-    stretches = _core.cluster.stretches(instance._core, outcome["end"], 10.0)
-    return Result(
-        algorithm="",
-        instance=instance,
-        schedule=schedule,
-        value=float(stretches.max()),
-        outcome=outcome,
-        stretches=stretches,
-    )
-
-
-def _demand_area(instance: Instance, end: np.ndarray) -> float:
-    """Integral of min(P, D(t))."""
-    size = instance.column("cpu") * instance.column("tasks")
-    times = np.concatenate([instance.column("submit"), end])
-    order = np.argsort(times, kind="stable")
-    demand = np.cumsum(np.concatenate([size, -size])[order])
-    spans = np.diff(times[order])
-    return float(np.sum(np.clip(demand[:-1], 0, instance.nodes) * spans))
-
-
-def _moved(schedule: Schedule) -> float:
-    """Sum over migrations of memory x moved tasks."""
-    memory = schedule.instance.column("memory")
-    total = 0.0
-    last: dict[int, tuple[int, ...]] = {}
-    for row in np.lexsort([schedule.start, schedule.task]):
-        job, nodes = int(schedule.task[row]), schedule.units(row)
-        if schedule.cause[row] == 2:  # move
-            kept = sum(min(last[job].count(node), nodes.count(node)) for node in set(last[job]))
-            total += memory[job] * (len(nodes) - kept)
-        last[job] = nodes
-    return float(total)
-
-
-__all__ = [
-    "TABLE_2",
-    "Event",
-    "Job",
-    "State",
-    "dfrs",
-    "easy",
-    "fcfs",
-    "paper_policies",
-    "python_policy",
-    "register_policy",
-    "resolve",
-    "result_of_schedule",
-]

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cosched import core
+from cosched import core, profiles
 from cosched.core import Argument, Bound, Family, Schedule
 from cosched.moldable.algorithms import (
     BEST_WORK,
@@ -110,25 +110,9 @@ FAMILY = Family(
     result_of=result_of_schedule,
     arguments=(
         Argument("--machines", "machines", "Processors m (100,200 compares several).", vary=True),
-        Argument(
-            "--fit",
-            "fit",
-            "Between measured counts: interpolation, amdahl or power-law.",
-            parse=str,
-        ),
-        Argument(
-            "--extrapolate",
-            "extrapolate",
-            "Use the fitted model outside measured counts.",
-            parse=bool,
-        ),
-        Argument(
-            "--repair",
-            "repair",
-            "Make the times monotone (measured ones are anyway).",
-            parse=bool,
-        ),
+        *profiles.ARGUMENTS,
     ),
+    example=("jobs.csv", "--machines 200", "demt-best"),
     default_names=_default_names,
     beside=bound_beside,
     algorithms=ALGORITHMS,

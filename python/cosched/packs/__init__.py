@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from cosched import core
+from cosched import core, profiles
 from cosched.core import Argument, Bound, Family, Schedule
 from cosched.packs.exact import (
     area_bound,
@@ -118,24 +118,7 @@ FAMILY = Family(
             "--max-tasks", "max_tasks", "Most tasks in a pack (2,3,4 compares several).", vary=True
         ),
         Argument("--procs", "procs", "Processors p: read the times on 1..p only."),
-        Argument(
-            "--fit",
-            "fit",
-            "Between measured counts: interpolation, amdahl or power-law.",
-            parse=str,
-        ),
-        Argument(
-            "--extrapolate",
-            "extrapolate",
-            "Use the fitted model outside measured counts.",
-            parse=bool,
-        ),
-        Argument(
-            "--repair",
-            "repair",
-            "Make the times monotone (measured ones are anyway).",
-            parse=bool,
-        ),
+        *profiles.ARGUMENTS,
     ),
     example=("times.csv", "--max-tasks 4", "local-search"),
     default_names=_default_names,
