@@ -46,6 +46,8 @@ TEST(ClusterInstance, RefusesBadEntriesByColumnRowAndValue) {
             std::string::npos);
   EXPECT_NE(refusal([](Jobs& j) { j = {}; }).find("no rows"), std::string::npos);
   EXPECT_NE(refusal([](Jobs&) {}, 0).find("nodes = 0"), std::string::npos);
+  EXPECT_NE(refusal([](Jobs&) {}, kMostNodes + 1).find("at most"), std::string::npos);
+  EXPECT_EQ(refusal([](Jobs&) {}, kMostNodes), "accepted");
 }
 
 TEST(ClusterInstance, OrdersBySubmissionThenNumber) {

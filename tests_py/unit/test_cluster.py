@@ -70,7 +70,7 @@ def test_refusals():
             cs.cluster.Instance({**good, **change}, 4)
     with pytest.raises(cs.InvalidInstance, match="'runtime'"):
         cs.cluster.Instance({k: v for k, v in good.items() if k != "runtime"}, 4)
-    for nodes in (0, -1, 1.5):
+    for nodes in (0, -1, 1.5, 10_000_001):
         with pytest.raises(cs.InvalidInstance, match="nodes"):
             cs.cluster.Instance(good, nodes)
     small = cs.cluster.Instance(good, 1)

@@ -61,6 +61,9 @@ void check(const Jobs& jobs) {
 Instance::Instance(Jobs jobs, int nodes) : jobs_(std::move(jobs)), nodes_(nodes) {
   if (nodes < 1)
     throw InvalidInstance("nodes = " + std::to_string(nodes) + ": expected at least 1");
+  if (nodes > kMostNodes)
+    throw InvalidInstance("nodes = " + std::to_string(nodes) + ": expected at most " +
+                          std::to_string(kMostNodes));
   check(jobs_);
   order_.resize(size());
   std::iota(order_.begin(), order_.end(), 0);

@@ -20,7 +20,10 @@ struct Jobs {
   int size() const { return static_cast<int>(submit.size()); }
 };
 
-/// Immutable and validated.  Invariants: nodes >= 1, at least one job; submit and
+/// Simulator and checker keep an account of each node: more would only ask for memory.
+inline constexpr int kMostNodes = 10'000'000;
+
+/// Immutable and validated.  Invariants: 1 <= nodes <= kMostNodes, at least one job; submit and
 /// runtime finite and >= 0; tasks >= 1; cpu and memory in (0, 1]; estimate, where
 /// given, finite and >= 0.  Jobs larger than the machine are allowed: a policy that
 /// cannot run one refuses it.

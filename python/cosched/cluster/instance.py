@@ -29,8 +29,8 @@ class Instance(core.Instance):
         needs), and optionally ``estimate`` (requested run time, s; unknown = nan: the run time
         is taken). Other columns are ignored. Any order.
     nodes : int
-        Number of nodes, >= 1. Jobs larger than the machine are accepted here; policies that
-        cannot run one refuse it.
+        Number of nodes, 1..10,000,000. Jobs larger than the machine are accepted here; policies
+        that cannot run one refuse it.
 
     Raises
     ------
