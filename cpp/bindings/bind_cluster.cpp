@@ -263,6 +263,7 @@ void bind_mapping(py::module_& module) {
 }  // namespace
 
 void bind_cluster(py::module_& module) {
+  module.attr("MOST_NODES") = kMostNodes;
   bind_instance(module);
   bind_batch(module);
   bind_dfrs(module);

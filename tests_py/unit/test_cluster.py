@@ -100,7 +100,14 @@ def test_yields_and_mcb8():
         assert (load <= 1 + 1e-9).all()
     assert cs.cluster.mcb8([3], [1.0], [0.5], 1) is None
     assert cs.cluster.mcb8([2], [1.0], [0.5], 1, yield_=0.5) == [[0, 0]]
-    for bad in ({"tasks": [0]}, {"cpu": [0.0]}, {"memory": [2.0]}, {"nodes": 0}, {"yield_": 2}):
+    for bad in (
+        {"tasks": [0]},
+        {"cpu": [0.0]},
+        {"memory": [2.0]},
+        {"nodes": 0},
+        {"nodes": 10_000_001},
+        {"yield_": 2},
+    ):
         arguments = {"tasks": [1], "cpu": [0.5], "memory": [0.5], "nodes": 2, **bad}
         with pytest.raises(cs.InvalidInstance):
             cs.cluster.mcb8(**arguments)

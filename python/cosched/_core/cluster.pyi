@@ -3,7 +3,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Instance', 'cause_name', 'dfrs', 'easy', 'fcfs', 'max_stretch_bound', 'mcb8', 'paper_policies', 'python_policy', 'spell', 'stretch_feasible', 'stretches', 'underutilisation', 'validate', 'yields']
+__all__: list[str] = ['Instance', 'MOST_NODES', 'cause_name', 'dfrs', 'easy', 'fcfs', 'max_stretch_bound', 'mcb8', 'paper_policies', 'python_policy', 'spell', 'stretch_feasible', 'stretches', 'underutilisation', 'validate', 'yields']
 class Instance:
     def __init__(self, submit: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], tasks: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], cpu: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], memory: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], runtime: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], estimate: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], nodes: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
@@ -47,3 +47,4 @@ def validate(arg0: Instance, arg1: typing.Annotated[numpy.typing.ArrayLike, nump
     ...
 def yields(arg0: collections.abc.Sequence[collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]], arg1: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arg2: typing.SupportsInt | typing.SupportsIndex, arg3: str) -> numpy.typing.NDArray[numpy.float64]:
     ...
+MOST_NODES: int = 10000000

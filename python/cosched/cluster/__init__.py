@@ -160,7 +160,8 @@ def mcb8(
         raise InvalidInstance(f"yield_ = {share}: expected 0..1")
     if not len(counts) == len(needs) == len(sizes):
         raise InvalidInstance("tasks, cpu and memory have different lengths")
-    return _core.cluster.mcb8(counts, needs, sizes, integer(nodes, "nodes", 1), share)
+    count = integer(nodes, "nodes", 1, _core.cluster.MOST_NODES)
+    return _core.cluster.mcb8(counts, needs, sizes, count, share)
 
 
 def _fractions(values: Any, name: str) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -60,7 +61,11 @@ class Schedule(core.Schedule):
         exclusive: bool,
         checked: bool = False,
     ) -> None:
-        self._given: tuple = (outcome, rows, replay, penalty, exclusive, checked)
+        # What makes it again in another process: the replay where there is one, not its rows.
+        self._made_by = partial(
+            Schedule, instance, outcome, rows=rows, replay=replay, penalty=penalty,
+            exclusive=exclusive, checked=checked,
+        )  # fmt: skip
         self.instance = instance
         self.penalty = penalty
         self.exclusive = exclusive
@@ -92,7 +97,7 @@ class Schedule(core.Schedule):
         return self.__dict__[name]
 
     def __reduce__(self) -> tuple:
-        return _rebuild_schedule, (self.instance, *self._given)
+        return self._made_by, ()
 
     @property
     def makespan(self) -> float:
@@ -168,18 +173,6 @@ class Schedule(core.Schedule):
 
 
 _TOTALS = ("start", "end", "preemptions", "migrations")
-
-
-def _rebuild_schedule(instance, outcome, rows, replay, penalty, exclusive, checked) -> Schedule:
-    return Schedule(
-        instance,
-        outcome,
-        rows=rows,
-        replay=replay,
-        penalty=penalty,
-        exclusive=exclusive,
-        checked=checked,
-    )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -116,8 +116,7 @@ class Schedule:
         InvalidSchedule
             A column is missing or a row holds something else; names row and column.
         """
-        rows = [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
-        return cls.from_dict(instance, {"placements": rows})
+        return cls.from_dict(instance, {"placements": frame.to_dict("records")})
 
     def to_dict(self) -> dict[str, Any]:
         """What ``cosched solve -o x.json`` writes, and :meth:`from_dict` reads."""
