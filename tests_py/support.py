@@ -146,3 +146,61 @@ def small_bag(**changes):
     }
     parts.update(changes)
     return Instance(**parts)
+
+
+def plain_mcb8(
+    tasks: Sequence[int], cpu: Sequence[float], memory: Sequence[float], nodes: int
+) -> list[list[int]] | None:
+    """MCB8 as one first writes it from Section 4.3: two sorted lists of tasks, scanned."""
+    lists: tuple[list[int], list[int]] = ([], [])  # a job's number for each of its tasks
+    for job, count in enumerate(tasks):
+        lists[0 if cpu[job] > memory[job] else 1].extend([job] * count)
+    for one in lists:
+        one.sort(key=lambda job: -max(cpu[job], memory[job]))
+    placed: list[list[int]] = [[] for _ in tasks]
+
+    def first_that_fits(one: list[int], cpu_load: float, memory_load: float) -> int | None:
+        for job in one:
+            if cpu_load + cpu[job] <= 1 + 1e-12 and memory_load + memory[job] <= 1 + 1e-12:
+                return job
+        return None
+
+    for node in range(nodes):
+        cpu_load = memory_load = 0.0
+        while True:
+            for one in lists if cpu_load <= memory_load else lists[::-1]:
+                job = first_that_fits(one, cpu_load, memory_load)
+                if job is not None:
+                    break
+            else:
+                break
+            one.remove(job)
+            placed[job].append(node)
+            cpu_load += cpu[job]
+            memory_load += memory[job]
+    return None if lists[0] or lists[1] else placed
+
+
+def plain_mcb8_search(
+    tasks: Sequence[int], cpu: Sequence[float], memory: Sequence[float], nodes: int
+) -> tuple[float, list[list[int]]] | None:
+    """Yield 1, then 0, then bisection to 0.01, each time from the beginning."""
+
+    def pack(share: float) -> list[list[int]] | None:
+        return plain_mcb8(tasks, [share * need for need in cpu], memory, nodes)
+
+    found = pack(1)
+    if found is not None:
+        return 1.0, found
+    best = pack(0)
+    if best is None:
+        return None
+    low, high = 0.0, 1.0
+    while high - low > 0.01:
+        middle = (low + high) / 2
+        found = pack(middle)
+        if found is None:
+            high = middle
+        else:
+            low, best = middle, found
+    return low, best

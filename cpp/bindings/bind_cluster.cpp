@@ -1,6 +1,7 @@
 #include "cosched/cluster/batch.hpp"
 #include "cosched/cluster/dfrs.hpp"
 #include "cosched/cluster/mcb8.hpp"
+#include "cosched/cluster/mcb8_search.hpp"
 #include "cosched/cluster/policy_name.hpp"
 #include "cosched/cluster/stretch_bound.hpp"
 #include "cosched/cluster/validate_trace.hpp"
@@ -257,6 +258,19 @@ void bind_mapping(py::module_& module) {
                if (!packed) return std::nullopt;
                mcb8.keep();
                return mcb8.placement();
+             });
+  using Found = std::pair<double, std::vector<std::vector<int>>>;
+  module.def("mcb8_search",
+             [](const IntArray& tasks, const RealArray& cpu, const RealArray& memory,
+                int nodes) -> std::optional<Found> {
+               Mcb8 mcb8(to_ints(tasks, "tasks"), to_reals(memory), nodes);
+               const Target target = yield_target(to_reals(cpu));
+               const auto yield = released([&]() -> std::optional<double> {
+                 if (mcb8.surely_too_much()) return std::nullopt;
+                 return best_target(mcb8, target, kYieldAccuracy);
+               });
+               if (!yield) return std::nullopt;
+               return Found{*yield, mcb8.placement()};
              });
 }
 

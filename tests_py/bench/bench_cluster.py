@@ -19,6 +19,9 @@ import cosched as cs
 from cosched import workloads
 from cosched.cluster.policies import TABLE_2
 
+sys.path.append(str(Path(__file__).parents[1]))
+from support import plain_mcb8, plain_mcb8_search
+
 DATA = Path(os.environ.get("COSCHED_DATA", Path("..", "shared", "data"))) / "pwa"
 HPC2N = DATA / "HPC2N-2002-2.1-cln.swf.gz"
 NODES = 120
@@ -91,6 +94,29 @@ def plain_easy(submit, tasks, runtime, nodes):
     return start
 
 
+def mcb8(mean_tasks, shrink, jobs=100, nodes=128):
+    """The public calls beside plain Python; `tests_cpp/bench/cluster_bench.cpp` has plain C++."""
+    random = np.random.default_rng(1)
+    tasks = random.integers(1, 2 * mean_tasks, jobs).tolist()
+    cpu = [0.25 if count == 1 else 1.0 for count in tasks]
+    small = random.random(jobs) < 0.55
+    memory = (shrink * np.where(small, 0.1, 0.1 * random.integers(2, 11, jobs))).tolist()
+    items = (tasks, cpu, memory, nodes)
+    many = range(100)  # a call is shorter than the clock's tick
+    found = cs.cluster.mcb8_search(*items)
+    fast, _ = seconds(lambda: [cs.cluster.mcb8_search(*items) for _ in many], 5)
+    slow, expected = seconds(lambda: plain_mcb8_search(*items), 3)
+    fast /= len(many)
+    share = found[0]
+    line = f"mcb8, {jobs} jobs, {sum(tasks)} tasks, {nodes} nodes: yield {share:.3f}; "
+    line += f"whole search {1e6 * fast:.0f} us, plain Python {1e3 * slow:.1f} ms: "
+    line += f"ratio {slow / fast:.0f}, {'the same' if found == expected else 'OTHER'} placements"
+    fast, _ = seconds(lambda: [cs.cluster.mcb8(*items, yield_=share) for _ in many], 5)
+    slow, _ = seconds(lambda: plain_mcb8(tasks, [share * need for need in cpu], memory, nodes), 5)
+    fast /= len(many)
+    print(f"{line}; one call {1e6 * fast:.0f} us, plain {1e3 * slow:.2f} ms: {slow / fast:.0f}")
+
+
 def whole_log():
     if HPC2N.exists():
         return "HPC2N", cs.cluster.from_swf(HPC2N, NODES, convention="dfrs")
@@ -152,7 +178,7 @@ def bound_against_lp(n=1000, nodes=128):
             )
         )
         line += (
-            f"; one LP test ({len(job)} columns) by {method} {taken:.2f} s ({answer.status == 0})"
+            f"; one LP test ({len(job)} columns) by {method} {taken:.2f} s (status {answer.status})"
         )
         line += f": ratio {taken / fast:.0f}"
     print(line)
@@ -185,6 +211,8 @@ def weeks(table_2):
 
 
 def main():
+    mcb8(16, 0.2)
+    mcb8(4, 0.8)
     name, inst = whole_log()
     print(f"{name} is there: peak {peak_gb():.2f} GB")
     batch(name, inst)

@@ -1,6 +1,7 @@
 #include "cosched/cluster/idle_queue.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cosched::cluster {
 namespace {
@@ -9,16 +10,24 @@ constexpr int kBlock = 64;
 
 }  // namespace
 
-void IdleGroup::add(int rank, double submit, double virtual_time) {
+// The bound of the position's block holds for the job at the position as well.
+void IdleGroup::raise_bound(int position, double now) {
+  Block& block = blocks_[position / kBlock];
+  const double steepest = std::max(block.steepest, 1 / square_[position]);
+  block = {now, std::max(block.bound(now), priority(position, now)), steepest};
+}
+
+void IdleGroup::add(int rank, double submit, double virtual_time, double now) {
   rank_.push_back(rank);
   origin_.push_back(virtual_time > 0 ? submit : -kInfinity);
   square_.push_back(virtual_time * virtual_time);
   blocks_.resize((rank_.size() + kBlock - 1) / kBlock);
-  blocks_.back() = Block{};
+  raise_bound(size() - 1, now);
+  ++changes_;
 }
 
-void IdleGroup::remove(int position) {
-  blocks_[position / kBlock] = Block{};
+void IdleGroup::remove(int position, double now) {
+  const bool last = position == size() - 1;
   rank_[position] = rank_.back();
   origin_[position] = origin_.back();
   square_[position] = square_.back();
@@ -26,6 +35,24 @@ void IdleGroup::remove(int position) {
   origin_.pop_back();
   square_.pop_back();
   blocks_.resize((rank_.size() + kBlock - 1) / kBlock);
+  if (!last) raise_bound(position, now);
+  ++changes_;
+}
+
+bool IdleGroup::mixed() const { return size() > 2 * kBlock && changes_ > size(); }
+
+void IdleGroup::sort(double now) {
+  std::vector<std::pair<Prioritised, int>> order;
+  for (int k = 0; k < size(); ++k) order.push_back({{priority(k, now), rank_[k]}, k});
+  std::sort(order.begin(), order.end());
+  const std::vector<double> origin = origin_, square = square_;
+  for (int k = 0; k < size(); ++k) {
+    rank_[k] = order[k].first.rank;
+    origin_[k] = origin[order[k].second];
+    square_[k] = square[order[k].second];
+  }
+  for (std::size_t b = 0; b < blocks_.size(); ++b) look_into(b, now);
+  changes_ = 0;
 }
 
 // The priorities of the block's jobs, and from now on their bound.
@@ -34,7 +61,7 @@ const double* IdleGroup::look_into(std::size_t block, double now) const {
   const int begin = static_cast<int>(block) * kBlock;
   const int count = std::min(kBlock, size() - begin);
   double top = -kInfinity, least_square = kInfinity;
-  for (int k = 0; k < count; ++k) priority_[k] = (now - origin_[begin + k]) / square_[begin + k];
+  for (int k = 0; k < count; ++k) priority_[k] = priority(begin + k, now);
   for (int k = 0; k < count; ++k) {
     top = std::max(top, priority_[k]);
     least_square = std::min(least_square, square_[begin + k]);
@@ -47,10 +74,11 @@ Prioritised IdleGroup::first(double now) const {
   Prioritised best{-kInfinity, 0};
   const auto improve = [&](std::size_t block) {
     const double* priority = look_into(block, now);
-    if (blocks_[block].top < best.priority) return;
+    const double top = blocks_[block].top;
+    if (top < best.priority) return;
     const int begin = static_cast<int>(block) * kBlock;
     for (int k = 0; k < std::min(kBlock, size() - begin); ++k)
-      best = std::min(best, Prioritised{priority[k], rank_[begin + k]});
+      if (priority[k] == top) best = std::min(best, Prioritised{top, rank_[begin + k]});
   };
   std::size_t promising = 0;
   for (std::size_t b = 1; b < blocks_.size(); ++b)
@@ -71,17 +99,21 @@ void IdleGroup::append(double now, double least, std::vector<Prioritised>& jobs)
   }
 }
 
-void IdleQueue::add(const Shape& shape, int rank, double submit, double virtual_time) {
+void IdleQueue::add(const Shape& shape, int rank, double submit, double virtual_time, double now) {
   IdleGroup& group = groups_[shape];
   at_[rank] = static_cast<int>(group.ranks().size());
-  group.add(rank, submit, virtual_time);
+  group.add(rank, submit, virtual_time, now);
+  if (!group.mixed()) return;
+  group.sort(now);
+  for (std::size_t k = 0; k < group.ranks().size(); ++k)
+    at_[group.ranks()[k]] = static_cast<int>(k);
 }
 
-void IdleQueue::remove(const Shape& shape, int rank) {
+void IdleQueue::remove(const Shape& shape, int rank, double now) {
   const auto group = groups_.find(shape);
   const int position = at_[rank];
   at_[group->second.ranks().back()] = position;
-  group->second.remove(position);
+  group->second.remove(position, now);
   if (group->second.empty()) groups_.erase(group);
 }
 

@@ -3,9 +3,10 @@
 // The priority (now - submit) / (virtual time)^2 of every idle job grows with the clock, each
 // at its own speed: no sorted list stays sorted, and as policies serve the greatest first,
 // thousands in a long queue are nearly equal.  But an idle job's virtual time stands still, so
-// its priority is a line in time.  Jobs are kept in blocks; a block remembers its greatest
-// priority and steepest line when it was last looked into, which bounds it at any later
-// time.  Blocks are kept by shape (memory need, tasks): jobs of one shape find room all or none.
+// its priority is a line in time.  Jobs are kept in blocks; a block remembers a bound on its
+// priorities at one time and its steepest line, which bound it at any later time.  Jobs are
+// sorted by priority now and then, so that the greatest are in few blocks.  Blocks are kept
+// by shape (memory need, tasks): jobs of one shape find room all or none.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +36,13 @@ class IdleGroup {
  public:
   bool empty() const { return rank_.empty(); }
   const std::vector<int>& ranks() const { return rank_; }
-  void add(int rank, double submit, double virtual_time);
+  void add(int rank, double submit, double virtual_time, double now);
   /// The last job takes its position.
-  void remove(int position);
+  void remove(int position, double now);
+  /// Whether so many have come and gone since the last sort() that the next one is paid for.
+  bool mixed() const;
+  /// By decreasing priority.
+  void sort(double now);
   /// The job that is first in the order of service.  Not empty.  O(blocks) and the jobs of
   /// the few blocks whose bound is not below the result.
   Prioritised first(double now) const;
@@ -47,15 +52,20 @@ class IdleGroup {
  private:
   // priority(t) <= top + (t - time) steepest, for each of its jobs.
   struct Block {
-    double time = 0, top = kInfinity, steepest = 0;
+    double time = 0, top = -kInfinity, steepest = 0;
     double bound(double now) const { return (top + (now - time) * steepest) * (1 + 1e-9); }
   };
+  double priority(int position, double now) const {
+    return (now - origin_[position]) / square_[position];
+  }
+  void raise_bound(int position, double now);
   const double* look_into(std::size_t block, double now) const;
   int size() const { return static_cast<int>(rank_.size()); }
 
   // Priority = (now - origin) / square; origin = -infinity at zero virtual time.
   std::vector<double> origin_, square_;
   std::vector<int> rank_;
+  int changes_ = 0;                       // since the last sort()
   mutable std::vector<Block> blocks_;     // what is known, not what is
   mutable std::vector<double> priority_;  // of the jobs of one block: scratch
 };
@@ -73,9 +83,10 @@ class IdleQueue {
 
   explicit IdleQueue(int jobs) : at_(jobs, -1) {}
 
+  /// O(log shapes + log jobs), amortised.  `now` never decreases.
+  void add(const Shape& shape, int rank, double submit, double virtual_time, double now);
   /// O(log shapes).
-  void add(const Shape& shape, int rank, double submit, double virtual_time);
-  void remove(const Shape& shape, int rank);
+  void remove(const Shape& shape, int rank, double now);
 
   /// By increasing memory need; none empty.
   const std::map<Shape, IdleGroup>& groups() const { return groups_; }

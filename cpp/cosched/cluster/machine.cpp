@@ -63,12 +63,12 @@ void Machine::touch(int rank, Reason reason, int other, double value) {
 
 void Machine::add_idle(int rank) {
   const Job& job = jobs_[rank];
-  idle_.add({job.memory_need, job.tasks}, rank, job.submit, job.virtual_time);
+  idle_.add({job.memory_need, job.tasks}, rank, job.submit, job.virtual_time, now_);
 }
 
 void Machine::remove_idle(int rank) {
   const Job& job = jobs_[rank];
-  idle_.remove({job.memory_need, job.tasks}, rank);
+  idle_.remove({job.memory_need, job.tasks}, rank, now_);
 }
 
 void Machine::start(int rank, std::vector<int> nodes, Reason reason, int other, double value) {

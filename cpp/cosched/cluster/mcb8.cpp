@@ -71,7 +71,8 @@ bool Mcb8::pack(const std::vector<double>& cpu, const std::vector<int>& by_cpu) 
   found_.clear();
   groups_.clear();
   if (any_pinned_ && !place_pinned(cpu)) return false;
-  if (!build_groups(cpu, by_cpu)) return false;
+  if (!fits_in_all(cpu)) return false;
+  build_groups(cpu, by_cpu);
   for (int node = 0; node < nodes_ && unplaced_ > 0;) {
     const double room = (nodes_ - node) * kSurelyTooMuch;
     if (left_.cpu > room || left_.memory > room) return false;
@@ -108,31 +109,35 @@ void Mcb8::add_to_list(int item, double cpu, bool cpu_list) {
   }
   groups_.back().left += tasks_[item];
   found_.members.push_back(item);
-  unplaced_ += tasks_[item];
-  left_.cpu += tasks_[item] * cpu;
-  left_.memory += tasks_[item] * memory;
 }
 
-// False if the machine as a whole is too small.
-bool Mcb8::build_groups(const std::vector<double>& cpu, const std::vector<int>& by_cpu) {
+bool Mcb8::fits_in_all(const std::vector<double>& cpu) {
   Load held;
   for (const Load& load : start_) {
     held.cpu += load.cpu;
     held.memory += load.memory;
   }
-  cpu_list_.clear();
-  memory_list_.clear();
   unplaced_ = 0;
   left_ = {};
-  for (const int i : by_cpu)
-    if (cpu[i] > memory_[i] && !dropped_[i] && pinned_[i].empty()) add_to_list(i, cpu[i], true);
-  for (const int i : by_memory_)
-    if (!(cpu[i] > memory_[i]) && !dropped_[i] && pinned_[i].empty()) add_to_list(i, cpu[i], false);
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (!to_pack(i)) continue;
+    unplaced_ += tasks_[i];
+    left_.cpu += tasks_[i] * cpu[i];
+    left_.memory += tasks_[i] * memory_[i];
+  }
   const double room = nodes_ * kSurelyTooMuch;
-  if (left_.cpu + held.cpu > room || left_.memory + held.memory > room) return false;
+  return left_.cpu + held.cpu <= room && left_.memory + held.memory <= room;
+}
+
+void Mcb8::build_groups(const std::vector<double>& cpu, const std::vector<int>& by_cpu) {
+  cpu_list_.clear();
+  memory_list_.clear();
+  for (const int i : by_cpu)
+    if (cpu[i] > memory_[i] && to_pack(i)) add_to_list(i, cpu[i], true);
+  for (const int i : by_memory_)
+    if (!(cpu[i] > memory_[i]) && to_pack(i)) add_to_list(i, cpu[i], false);
   cpu_list_.build();
   memory_list_.build();
-  return true;
 }
 
 // Fills `node` to the end; false if nothing fitted.
@@ -205,8 +210,11 @@ int Mcb8::repeat_run(int node) {
 
 std::vector<std::vector<int>> Mcb8::placement() const {
   std::vector<std::vector<int>> nodes(tasks_.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (!dropped_[i]) nodes[i] = pinned_[i];
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (dropped_[i]) continue;
+    nodes[i].reserve(static_cast<std::size_t>(tasks_[i]));
+    nodes[i] = pinned_[i];
+  }
   // Within a group the members take its tasks in order.
   std::vector<int> member = kept_.group_begin;
   const auto place = [&](const Pick& pick, int node) {

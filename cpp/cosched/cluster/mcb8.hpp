@@ -80,7 +80,10 @@ class Mcb8 {
 
   bool place_pinned(const std::vector<double>& cpu);
   void add_to_list(int item, double cpu, bool cpu_list);
-  bool build_groups(const std::vector<double>& cpu, const std::vector<int>& by_cpu);
+  bool to_pack(std::size_t item) const { return !dropped_[item] && pinned_[item].empty(); }
+  // Whether the machine as a whole is large enough.
+  bool fits_in_all(const std::vector<double>& cpu);
+  void build_groups(const std::vector<double>& cpu, const std::vector<int>& by_cpu);
   bool fill_node(int node);
   int take(const Load& load);
   int repeat_run(int node);

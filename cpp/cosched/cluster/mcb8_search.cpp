@@ -28,7 +28,8 @@ std::vector<int> memory_prefix(const Machine& machine, double& cut) {
   for (double least = cut;; least = 0) {
     std::vector<Prioritised> heap;  // the next on top
     for (const int rank : machine.running())
-      if (machine.priority(rank) >= least) heap.push_back({machine.priority(rank), rank});
+      if (const double priority = machine.priority(rank); priority >= least)
+        heap.push_back({priority, rank});
     for (const auto& [shape, group] : machine.idle().groups())
       group.append(machine.now(), least, heap);
     std::make_heap(heap.begin(), heap.end(), after);
@@ -41,11 +42,16 @@ std::vector<int> memory_prefix(const Machine& machine, double& cut) {
       prefix.push_back(heap.front().rank);
       std::pop_heap(heap.begin(), end, after);
     }
-    if (end == heap.begin() && least > 0) continue;
+    const std::size_t left = static_cast<std::size_t>(end - heap.begin());
+    if (left == 0 && least > 0) continue;
     // The jobs that run now will be far behind then: the next ones come after them.
-    for (std::size_t k = 0; k < 2 * prefix.size() && end != heap.begin(); ++k, --end)
-      std::pop_heap(heap.begin(), end, after);
-    cut = end == heap.begin() ? least : heap.front().priority;
+    const std::size_t next = 2 * prefix.size();
+    cut = least;
+    if (next < left) {
+      const auto limit = heap.begin() + static_cast<std::ptrdiff_t>(next);
+      std::nth_element(heap.begin(), limit, end);
+      cut = limit->priority;
+    }
     return prefix;
   }
 }

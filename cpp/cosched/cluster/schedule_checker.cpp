@@ -123,12 +123,14 @@ void ScheduleChecker::settle() {
 
 void ScheduleChecker::check_node(int node) const {
   const Use& use = use_[node];
+  const bool shared = rules_.exclusive && use.tasks > 1;
+  const bool too_much = use.memory > 1 + 2 * kNodeTolerance || use.cpu > 1 + 2 * kNodeTolerance;
+  if (!shared && !too_much) return;
   const std::string where = "node " + std::to_string(node) + " at " + to_text(now_) + " s";
   if (use.memory > 1 + 2 * kNodeTolerance)
     fail(where + " has memory " + to_text(use.memory) + " in use");
   if (use.cpu > 1 + 2 * kNodeTolerance) fail(where + " has CPU shares of " + to_text(use.cpu));
-  if (rules_.exclusive && use.tasks > 1)
-    fail(where + " has " + std::to_string(use.tasks) + " tasks");
+  fail(where + " has " + std::to_string(use.tasks) + " tasks");
 }
 
 void ScheduleChecker::finish(const Outcome& outcome) const {

@@ -3,7 +3,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Instance', 'MOST_NODES', 'cause_name', 'dfrs', 'easy', 'fcfs', 'max_stretch_bound', 'mcb8', 'paper_policies', 'python_policy', 'spell', 'stretch_feasible', 'stretches', 'underutilisation', 'validate', 'yields']
+__all__: list[str] = ['Instance', 'MOST_NODES', 'cause_name', 'dfrs', 'easy', 'fcfs', 'max_stretch_bound', 'mcb8', 'mcb8_search', 'paper_policies', 'python_policy', 'spell', 'stretch_feasible', 'stretches', 'underutilisation', 'validate', 'yields']
 class Instance:
     def __init__(self, submit: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], tasks: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], cpu: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], memory: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], runtime: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], estimate: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], nodes: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
@@ -30,6 +30,8 @@ def fcfs(instance: Instance, trace: bool, log: bool) -> tuple:
 def max_stretch_bound(arg0: Instance, arg1: typing.SupportsFloat | typing.SupportsIndex) -> tuple[float, int]:
     ...
 def mcb8(arg0: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], arg1: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arg2: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arg3: typing.SupportsInt | typing.SupportsIndex, arg4: typing.SupportsFloat | typing.SupportsIndex) -> list[list[int]] | None:
+    ...
+def mcb8_search(arg0: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], arg1: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arg2: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arg3: typing.SupportsInt | typing.SupportsIndex) -> tuple[float, list[list[int]]] | None:
     ...
 def paper_policies() -> list[str]:
     ...

@@ -64,6 +64,7 @@ __all__ = [
     "jobs_table",
     "max_stretch_bound",
     "mcb8",
+    "mcb8_search",
     "paper_policies",
     "python_policy",
     "register_policy",
@@ -153,22 +154,54 @@ def mcb8(
     >>> mcb8([2, 1], [1.0, 0.5], [0.1, 0.6], nodes=2, yield_=0.5)
     [[0, 1], [0]]
     """
-    counts = integer_array(tasks, "tasks", 1, 1)
-    needs, sizes = _fractions(cpu, "cpu"), _fractions(memory, "memory")
     share = real(yield_, "yield_")
     if not 0 <= share <= 1:
         raise InvalidInstance(f"yield_ = {share}: expected 0..1")
+    return _core.cluster.mcb8(*_items(tasks, cpu, memory, nodes), share)
+
+
+def mcb8_search(
+    tasks: Any, cpu: Any, memory: Any, nodes: int
+) -> tuple[float, list[list[int]]] | None:
+    """The greatest yield for which MCB8 packs all jobs, and the packing (Section 4.3).
+
+    What the policies do at each event with the jobs in the system, before any has to be dropped:
+    yield 1, then yield 0 (memory alone), then bisection to 0.01.
+
+    Parameters
+    ----------
+    tasks, cpu, memory : array_like, shape (jobs,)
+        Tasks of each job, and what one task needs of a node, in (0, 1].
+    nodes : int
+
+    Returns
+    -------
+    (float, list of lists of int), or None
+        The yield in 0..1 and the node of each task, increasing, a list a job; None where the
+        memory alone finds no packing.
+
+    Examples
+    --------
+    >>> mcb8_search([2, 1], [1.0, 0.5], [0.1, 0.6], nodes=1)
+    (0.3984375, [[0, 0], [0]])
+    """
+    return _core.cluster.mcb8_search(*_items(tasks, cpu, memory, nodes))
+
+
+def _items(tasks: Any, cpu: Any, memory: Any, nodes: int) -> tuple[Any, Any, Any, int]:
+    counts = integer_array(tasks, "tasks", 1, 1)
+    needs, sizes = _fractions(cpu, "cpu"), _fractions(memory, "memory")
     if not len(counts) == len(needs) == len(sizes):
         raise InvalidInstance("tasks, cpu and memory have different lengths")
-    count = integer(nodes, "nodes", 1, _core.cluster.MOST_NODES)
-    return _core.cluster.mcb8(counts, needs, sizes, count, share)
+    return counts, needs, sizes, integer(nodes, "nodes", 1, _core.cluster.MOST_NODES)
 
 
 def _fractions(values: Any, name: str) -> np.ndarray:
     found = real_array(values, name, 1)
-    for row, value in enumerate(found):
-        if not 0 < value <= 1:
-            raise InvalidInstance(f"{name}[{row}] = {value}: expected a fraction in (0, 1]")
+    good = (found > 0) & (found <= 1)
+    if not good.all():
+        row = int(np.argmin(good))
+        raise InvalidInstance(f"{name}[{row}] = {found[row]}: expected a fraction in (0, 1]")
     return found
 
 
