@@ -57,8 +57,8 @@ STUDIES = (
         paper=_PAPER + "Table 4.",
         about="CPU that could have been used and was not, over the CPU work of all jobs. "
         + _SETS
-        + "The whole log in one piece is from Section 6.4.2. "
-        + _REDUCED,
+        + "The whole log in one piece is from Section 6.4.2, which does not say what it "
+        "assumes of the penalty: both are here. " + _REDUCED,
         plan=costs.plan_table4,
         run=traces.run,
         tables=costs.tables4,
