@@ -1,23 +1,34 @@
 """Figures of cluster: EASY and FCFS against plain Python, the bound against its LP, whole logs.
 
 Run by ``make bench``. The real log where COSCHED_DATA has it, else a generated stream; the full
-Table 2 (20 policies x 182 weeks, a few minutes) only with the argument ``--table2``.
+Table 2 (20 policies x 182 weeks, a few minutes) only with the argument ``--table2``. AccaSim and
+CLP take part where they are installed (``pip install accasim cylp``).
 """
 
+import collections.abc
 import heapq
+import json
 import os
 import resource
 import sys
+import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csc_matrix
 
 import cosched as cs
 from cosched import workloads
 from cosched.cluster.policies import TABLE_2
+
+try:  # pip install cylp
+    from cylp.cy import CyClpSimplex
+    from cylp.py.modeling.CyLPModel import CyLPArray, CyLPModel
+except ImportError:
+    CyClpSimplex = None
 
 sys.path.append(str(Path(__file__).parents[1]))
 from support import plain_mcb8, plain_mcb8_search
@@ -142,6 +153,48 @@ def batch(name, inst):
         print(line)
 
 
+def accasim(jobs=5000):
+    """EASY of the simulator AccaSim (``pip install accasim``) on the log's first jobs."""
+    for old in ("Mapping", "MutableMapping", "Iterable"):  # AccaSim 1.1 is older than Python 3.10
+        setattr(collections, old, getattr(collections.abc, old))
+    try:
+        from accasim.base.allocator_class import FirstFit
+        from accasim.base.scheduler_class import EASYBackfilling
+        from accasim.base.simulator_class import Simulator
+    except ImportError:
+        return
+    table, _ = workloads.read_swf(HPC2N)
+    inst = cs.cluster.from_swf(HPC2N, 2 * NODES, convention="rigid")
+    fast, _ = seconds(lambda: cs.cluster.solve(inst, "EASY").jobs, 5)
+    with tempfile.TemporaryDirectory() as folder:
+        log, machine = Path(folder, "log.swf"), Path(folder, "machine.json")
+        columns = table.head(jobs)[["submit", "run", "processors"]].astype(int)
+        log.write_text(
+            "".join(
+                f"{job} {submit} -1 {run} {count} -1 1 {count} {run} 1 1 1 1 1 1 1 -1 -1\n"
+                for job, (submit, run, count) in enumerate(columns.itertuples(index=False), 1)
+            )
+        )
+        nodes = {"groups": {"node": {"core": 2, "mem": 10**6}}, "resources": {"node": NODES}}
+        core = {"equivalence": {"processor": {"core": 1}}, "start_time": 0}
+        machine.write_text(json.dumps(nodes | core))
+        simulator = Simulator(
+            str(log),
+            str(machine),
+            EASYBackfilling(FirstFit()),
+            scheduling_output=False,
+            statistics_output=False,
+            show_statistics=False,
+            RESULTS_FOLDER_PATH=folder,
+        )
+        slow, _ = seconds(simulator.start_simulation)
+    fast, slow = 1e6 * fast / len(inst), 1e6 * slow / jobs
+    print(
+        f"EASY on HPC2N, 240 processors: {fast:.3f} us a job; AccaSim on its first {jobs} jobs "
+        f"{slow:.0f} us a job: ratio {slow / fast:.0f}"
+    )
+
+
 def bounds(name, inst):
     taken, bound = seconds(lambda: cs.cluster.bound(inst))
     print(
@@ -149,39 +202,59 @@ def bounds(name, inst):
     )
 
 
-def bound_against_lp(n=1000, nodes=128):
-    """The whole search against one feasibility test of Theorem 1 by HiGHS (bisection needs 15)."""
-    jobs = workloads.rescale_load(workloads.lublin(n, nodes, seed=1), nodes, 0.9)
-    inst = cs.cluster.Instance(jobs, nodes)
-    fast, bound = seconds(lambda: cs.cluster.bound(inst), 5)
+def stretch_lp(inst, stretch):
+    """Theorem 1's linear system: find a >= 0 with work a = runtime, full a <= room, a <= upper."""
     release, runtime = inst.column("submit"), inst.column("runtime")
     rate = inst.column("cpu") * inst.column("tasks")
-    deadline = release + 1.001 * float(bound) * np.maximum(runtime, 10)
+    deadline = release + stretch * np.maximum(runtime, 10)
     points = np.unique(np.concatenate([release, deadline]))
     lengths = np.diff(points)
     inside = (release[:, None] <= points[:-1]) & (points[1:] <= deadline[:, None])
     job, interval = np.nonzero(inside)
     edge = np.arange(len(job))
-    work = coo_array((np.ones(len(job)), (job, edge)), shape=(n, len(job))).tocsr()
-    full = coo_array((rate[job], (interval, edge)), shape=(len(lengths), len(job))).tocsr()
-    line = f"bound, {n} Lublin jobs at load 0.9: S = {float(bound):.6f} in {1e3 * fast:.1f} ms"
-    for method in ("highs-ds", "highs-ipm"):
-        taken, answer = seconds(
-            lambda m=method: linprog(
-                np.zeros(len(job)),
-                A_ub=full,
-                b_ub=nodes * lengths,
-                A_eq=work,
-                b_eq=runtime,
-                bounds=np.column_stack([np.zeros(len(job)), lengths[interval]]),
-                method=m,
-            )
+    work = coo_array((np.ones(len(job)), (job, edge)), shape=(len(inst), len(job)))
+    full = coo_array((rate[job], (interval, edge)), shape=(len(lengths), len(job)))
+    return work.tocsc(), runtime, full.tocsc(), inst.nodes * lengths, lengths[interval]
+
+
+def by_highs(method, work, runtime, full, room, upper):
+    limits = np.column_stack([np.zeros(len(upper)), upper])
+    equal, below = {"A_eq": work, "b_eq": runtime}, {"A_ub": full, "b_ub": room}
+    solve = partial(linprog, np.zeros(len(upper)), **equal, **below, bounds=limits, method=method)
+    taken, answer = seconds(solve)
+    return taken, answer.status == 0
+
+
+def by_clp(work, runtime, full, room, upper):
+    model = CyLPModel()
+    a = model.addVariable("a", len(upper))
+    model += csc_matrix(work) * a == CyLPArray(runtime)
+    model += csc_matrix(full) * a <= CyLPArray(room)
+    model += a >= 0
+    model += a <= CyLPArray(upper)
+    solver = CyClpSimplex(model)
+    solver.logLevel = 0
+    taken, status = seconds(solver.primal)
+    return taken, status == "optimal"
+
+
+def bound_against_lp(n=1000, nodes=128, tests=15):
+    """The whole search against one feasibility test of Theorem 1; bisection needs some 15."""
+    jobs = workloads.rescale_load(workloads.lublin(n, nodes, seed=1), nodes, 0.9)
+    inst = cs.cluster.Instance(jobs, nodes)
+    fast, bound = seconds(lambda: cs.cluster.bound(inst), 5)
+    lp = stretch_lp(inst, 1.001 * float(bound))
+    print(f"bound, {n} Lublin jobs at load 0.9: S = {float(bound):.6f} in {1e3 * fast:.1f} ms")
+    solvers = {f"HiGHS, {m}": partial(by_highs, m) for m in ("highs-ds", "highs-ipm")}
+    if CyClpSimplex is not None:
+        solvers["CLP, primal simplex"] = by_clp
+    for name, solve in solvers.items():
+        taken, feasible = solve(*lp)
+        print(
+            f"  {name}: one test of {len(lp[-1])} columns {taken:.2f} s "
+            f"({'feasible' if feasible else 'NOT FEASIBLE'}): ratio {taken / fast:.0f}, "
+            f"with {tests} tests {tests * taken / fast:.0f}"
         )
-        line += (
-            f"; one LP test ({len(job)} columns) by {method} {taken:.2f} s (status {answer.status})"
-        )
-        line += f": ratio {taken / fast:.0f}"
-    print(line)
 
 
 def best_policies(name, inst):
@@ -219,6 +292,7 @@ def main():
     bound_against_lp()
     bounds(name, inst)
     if HPC2N.exists():
+        accasim()
         weeks("--table2" in sys.argv)
     best_policies(name, inst)
 
