@@ -1,17 +1,14 @@
 """Figures of cluster: EASY and FCFS against plain Python, the bound against its LP, whole logs.
 
 Run by ``make bench``. The real log where COSCHED_DATA has it, else a generated stream; the full
-Table 2 (20 policies x 182 weeks, a few minutes) only with the argument ``--table2``. AccaSim and
-CLP take part where they are installed (``pip install accasim cylp``).
+Table 2 (20 policies x 182 weeks, a few minutes) only with the argument ``--table2``. CLP takes
+part where it is installed (``pip install cylp``).
 """
 
-import collections.abc
 import heapq
-import json
 import os
 import resource
 import sys
-import tempfile
 import time
 from functools import partial
 from pathlib import Path
@@ -153,48 +150,6 @@ def batch(name, inst):
         print(line)
 
 
-def accasim(jobs=5000):
-    """EASY of the simulator AccaSim (``pip install accasim``) on the log's first jobs."""
-    for old in ("Mapping", "MutableMapping", "Iterable"):  # AccaSim 1.1 is older than Python 3.10
-        setattr(collections, old, getattr(collections.abc, old))
-    try:
-        from accasim.base.allocator_class import FirstFit
-        from accasim.base.scheduler_class import EASYBackfilling
-        from accasim.base.simulator_class import Simulator
-    except ImportError:
-        return
-    table, _ = workloads.read_swf(HPC2N)
-    inst = cs.cluster.from_swf(HPC2N, 2 * NODES, convention="rigid")
-    fast, _ = seconds(lambda: cs.cluster.solve(inst, "EASY").jobs, 5)
-    with tempfile.TemporaryDirectory() as folder:
-        log, machine = Path(folder, "log.swf"), Path(folder, "machine.json")
-        columns = table.head(jobs)[["submit", "run", "processors"]].astype(int)
-        log.write_text(
-            "".join(
-                f"{job} {submit} -1 {run} {count} -1 1 {count} {run} 1 1 1 1 1 1 1 -1 -1\n"
-                for job, (submit, run, count) in enumerate(columns.itertuples(index=False), 1)
-            )
-        )
-        nodes = {"groups": {"node": {"core": 2, "mem": 10**6}}, "resources": {"node": NODES}}
-        core = {"equivalence": {"processor": {"core": 1}}, "start_time": 0}
-        machine.write_text(json.dumps(nodes | core))
-        simulator = Simulator(
-            str(log),
-            str(machine),
-            EASYBackfilling(FirstFit()),
-            scheduling_output=False,
-            statistics_output=False,
-            show_statistics=False,
-            RESULTS_FOLDER_PATH=folder,
-        )
-        slow, _ = seconds(simulator.start_simulation)
-    fast, slow = 1e6 * fast / len(inst), 1e6 * slow / jobs
-    print(
-        f"EASY on HPC2N, 240 processors: {fast:.3f} us a job; AccaSim on its first {jobs} jobs "
-        f"{slow:.0f} us a job: ratio {slow / fast:.0f}"
-    )
-
-
 def bounds(name, inst):
     taken, bound = seconds(lambda: cs.cluster.bound(inst))
     print(
@@ -292,7 +247,6 @@ def main():
     bound_against_lp()
     bounds(name, inst)
     if HPC2N.exists():
-        accasim()
         weeks("--table2" in sys.argv)
     best_policies(name, inst)
 
