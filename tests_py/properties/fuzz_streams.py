@@ -124,6 +124,8 @@ def one_cluster():
                                opt=rnd.choice([None, "min", "avg", "x"])),
         lambda: cluster.yields([ints(2) for _ in range(n)], numbers(n), rnd.randrange(-1, 5)),
         lambda: cluster.mcb8(ints(n), numbers(n), numbers(n), ints(1)[0], yield_=number()),
+        lambda: cluster.mcb8_search(ints(n), numbers(n), numbers(n), ints(1)[0]),
+        lambda: cluster.mcb8_search([2] * n, numbers(n), [0.3] * n, nodes),
         lambda: cluster.mcb8([2] * n, [0.5] * n, [0.3] * n, nodes, yield_=rnd.random()),
     ]  # fmt: skip
     rnd.choice(calls)()
