@@ -11,7 +11,8 @@
 // without a long minvt or minft can then lose more than an offered load of 0.6 leaves spare: a
 // burst's queue is never worked off.  That is a property of these policies, not of the
 // simulator: on the whole HPC2N log (load 0.59; 2.3 in the worst week) thousands of jobs stay
-// paused for years; without a penalty, or with a period of an hour, the queue goes away.
+// paused for years; without a penalty, or with a period of an hour, the queue goes away
+// (docs/results/cluster-table3-4.md).
 //
 // Events within kSameInstant of each other count as simultaneous: a job whose work is
 // done up to rounding is not rescheduled.
