@@ -68,6 +68,23 @@ struct Scene {
   explicit Scene(Jobs jobs, int nodes) : instance(std::move(jobs), nodes), machine(instance) {}
 };
 
+TEST(Greedy, EqualLoadsTieWhateverTheyAreSumsOf) {
+  // 0.8 + 0.1 on node 0, 0.7 + 0.2 on node 1: equal, so the lowest node.  Sums of doubles, and
+  // of binary fractions of any length, differ in their last digit.
+  Machine::Job job{};
+  job.tasks = 1;
+  job.memory_need = memory_units(0.1);
+  for (const double scale : {0.1, 0.01, 0.00001, 1.0 / 12, 1.0 / 28, 1.0 / 48}) {
+    std::vector<Machine::Node> nodes(2);
+    nodes[0].cpu_load = cpu_units(8 * scale) + cpu_units(scale);
+    nodes[1].cpu_load = cpu_units(7 * scale) + cpu_units(2 * scale);
+    job.cpu_need = cpu_units(scale);
+    EXPECT_EQ(greedy_nodes(nodes, job), std::vector<int>{0}) << scale;
+    std::swap(nodes[0], nodes[1]);
+    EXPECT_EQ(greedy_nodes(nodes, job), std::vector<int>{0}) << scale;
+  }
+}
+
 TEST(Machine, PriorityIsFlowTimeOverVirtualTimeSquared) {
   Scene scene({{0, 0, 0}, {1, 1, 1}, {1, 1, 1}, {0.5, 0.5, 0.5}, {9, 9, 9}, {}}, 3);
   EXPECT_EQ(scene.machine.by_priority({2, 0, 1}), (std::vector<int>{0, 1, 2}));  // all infinite

@@ -10,8 +10,11 @@ namespace cosched::cluster {
 
 /// A whole node's memory: 2^50 units, i.e. 9e-16 of a node a unit.
 inline constexpr std::int64_t kMemoryUnit = std::int64_t{1} << 50;
-/// A whole node's CPU: 2^32 units; loads may exceed it 2^31 times.
-inline constexpr std::int64_t kCpuUnit = std::int64_t{1} << 32;
+/// A whole node's CPU: 2^7 3^2 5^5 7 11 13 units, so that needs in 1/100,000 of a node, or in
+/// cores of nodes with up to 16 of them (and with 18, 20, 24, 28, 32, 36, 40, 48, 64, 96, 112,
+/// 128), are whole numbers: 0.7 + 0.2 is the same load as 0.8 + 0.1, a tie.  Below 2^32: loads
+/// may exceed it 2^31 times.
+inline constexpr std::int64_t kCpuUnit = 3'603'600'000;
 /// Greedy's tolerance on memory: 1e-9 of a node.
 inline constexpr std::int64_t kMemoryLimit =
     kMemoryUnit + static_cast<std::int64_t>(1e-9 * static_cast<double>(kMemoryUnit));
