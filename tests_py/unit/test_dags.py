@@ -128,6 +128,7 @@ def test_methods_of_the_relaxation_agree(inst, three):
         ([[6, 3, 2, 12]] * 2, [(0, 1)], (1, 1, 1, 1), 4),  # a path of the fastest
         ([[2, 2, 2, 2]] * 4, [], (1, 1, 1, 1), 2),  # isolated tasks: the area
         ([[5, 1], [5, 1], [7, INF]], [(0, 1)], (2, 1), 7),  # two components
+        ([[1, 1], [INF, 1]], [], (1, 1), 1),  # the loads are equal from the start
     ],
 )
 def test_small_relaxations_known_by_hand(times, edges, units, value, method):

@@ -59,7 +59,7 @@ AreaOptimum balance_two(const Instance& instance) {
   area.weights = {1, 0};  // the CPUs alone, while nothing balances them
   if (gpu > cpu) area.weights = {0, 1};
   for (const auto& [ratio, task] : movable) {
-    if (gpu >= cpu) break;
+    if (gpu > cpu) break;  // equal at once: prices still come from the first task
     const double p = instance.time(task, 0) / m, g = instance.time(task, 1) / k;
     // p w_cpu = g w_gpu at the task where the loads meet.
     const double part = std::min(1.0, (cpu - gpu) / (p + g));
