@@ -195,9 +195,15 @@ TEST(Heft, InsertsIntoGapsEvenWithZeroTimes) {
   for (int round = 0; round < 200; ++round) {
     graphs::RandomOptions options;
     options.tasks = 1 + round % 30;
+    options.types = 1 + round % 4;
+    options.density = round % 3 * 0.1;
     options.integers = true;
     const Instance instance = graphs::random(rng, options);
-    expect_valid(instance, heft(instance));
+    const Plan plan = heft(instance), plain = plain_heft(instance);
+    expect_valid(instance, plan);
+    EXPECT_EQ(plan.start, plain.start);
+    EXPECT_EQ(plan.kind, plain.kind);
+    EXPECT_EQ(plan.unit, plain.unit);
   }
 }
 

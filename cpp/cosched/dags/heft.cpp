@@ -19,12 +19,19 @@ class Timeline {
  public:
   /// Earliest start >= ready of a task of length `duration`.
   double earliest(double ready, double duration) const {
-    return std::max(ready, first_fit(ready, duration)->begin);
+    const double in_gap = std::max(ready, first_fit(ready, duration)->begin);
+    if (duration > 0) return in_gap;
+    const auto joint = std::lower_bound(joints_.begin(), joints_.end(), ready);
+    return joint == joints_.end() ? in_gap : std::min(in_gap, *joint);
   }
 
   void occupy(double start, double end) {
-    auto gap = gaps_.begin() + (first_fit(start, end - start) - gaps_.data());
+    auto gap =
+        std::partition_point(gaps_.begin(), gaps_.end(), [&](const Gap& g) { return g.end < end; });
+    if (start < gap->begin) return;  // a task without length, on a joint
     const Gap before{gap->begin, start}, after{end, gap->end};
+    if (!(before.begin < before.end)) add_joint(start);
+    if (!(after.begin < after.end)) add_joint(end);
     if (before.begin < before.end && after.begin < after.end) {
       *gap = before;
       gaps_.insert(gap + 1, after);
@@ -46,7 +53,13 @@ class Timeline {
     return gap;
   }
 
+  void add_joint(double time) {
+    joints_.insert(std::upper_bound(joints_.begin(), joints_.end(), time), time);
+  }
+
   std::vector<Gap> gaps_{{0, kInfinity}};
+  // Where tasks touch each other (or time 0), increasing: gaps for tasks without length.
+  std::vector<double> joints_;
 };
 
 struct Choice {
