@@ -70,6 +70,9 @@ def test_validate_refuses_a_changed_schedule(table, tmp_path, capsys):
         (lambda d: d.update(value=d["value"] / 2), "states cost"),
         (lambda d: d.update(family="dags"), "not a schedule of the family packs"),
         (lambda d: d.update(placements=3), "placements"),
+        (lambda d: d.update(value=float("nan")), "states cost"),
+        (lambda d: d.update(bound=3), "states the bound 3"),
+        (lambda d: d["bound"].update(value=d["value"] * 1.01), "above the cost"),
     ):
         broken = json.loads(json.dumps(data))
         change(broken)

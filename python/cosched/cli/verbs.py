@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +24,7 @@ from cosched.cli.values import (
     time_limit_of_text,
 )
 from cosched.core.family import Family
+from cosched.core.result import Bound
 from cosched.errors import InvalidSchedule, shorten
 
 
@@ -136,15 +138,32 @@ def validate(
         found.validate()
         value = of.result_of(instance, found).value
         stated = data.get("value", value)
-        if not isinstance(stated, (int, float)) or abs(value - stated) > 1e-9 * abs(value):
+        # written so that nan is refused
+        if not isinstance(stated, (int, float)) or not abs(value - stated) <= 1e-9 * abs(value):
             raise InvalidSchedule(f"states {of.objective} {shorten(stated)}, it is {value:.17g}")
+        bound = _stated_bound(data.get("bound"), value, of)
     except InvalidSchedule as error:
         raise InvalidSchedule(f"{schedule}: {error}") from None
-    stated_bound = data.get("bound") or {}
     text = f"valid: {len(found)} placements, {of.objective} {value:.9g}"
-    if isinstance(stated_bound.get("value"), (int, float)):
-        from cosched.core import Bound
-
-        gap = relative_gap(value, Bound(stated_bound["value"], ""), of.maximise)
-        text += f", stated bound {stated_bound['value']:.9g} (gap {report.percent(gap)})"
+    if bound is not None:
+        gap = relative_gap(value, bound, of.maximise)
+        text += f", stated bound {bound.value:.9g} (gap {report.percent(gap)})"
     typer.echo(text)
+
+
+def _stated_bound(stated: Any, value: float, of: Family) -> Bound | None:
+    """The bound that a schedule file states; InvalidSchedule where `value` contradicts it."""
+    if stated is None:
+        return None
+    number = stated.get("value", math.nan) if isinstance(stated, dict) else math.nan
+    if number is None:  # written where it is no finite number
+        return None
+    if not isinstance(number, (int, float)) or math.isnan(number):
+        raise InvalidSchedule(f"states the bound {shorten(stated)}: expected value and method")
+    beyond = value - number if of.maximise else number - value
+    if beyond > 1e-6 * abs(value):  # some bounds come from a linear programme
+        side = "below" if of.maximise else "above"
+        raise InvalidSchedule(
+            f"states a bound of {number:.17g}, {side} the {of.objective}, {value:.17g}"
+        )
+    return Bound(number, "")
