@@ -216,6 +216,54 @@ def test_files_of_solve(inst, tmp_path, capsys):
         cs.cluster.write_log_csv(cs.cluster.solve(inst, "EASY"), log)
 
 
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        (lambda d: d["placements"][1].update(kind=1), "placement 1: kind 1"),
+        (lambda d: d.update(penalty=-1), "penalty = -1"),
+        (lambda d: d.update(penalty=float("nan")), "penalty = nan"),
+        (lambda d: d.update(threshold=0), "threshold = 0"),
+        (lambda d: d["jobs"]["migrations"].__setitem__(3, 1), "job 3 has 0 pauses and 0 moves"),
+        (lambda d: d["placements"].pop(), "job"),
+    ],
+)
+def test_changed_schedules_are_refused(inst, change, part):
+    data = cs.cluster.solve(inst, "EASY").schedule.to_dict()
+    cs.cluster.Schedule.from_dict(inst, data).validate()
+    change(data)
+    with pytest.raises(cs.InvalidSchedule, match=part):
+        cs.cluster.Schedule.from_dict(inst, data).validate()
+
+
+@pytest.mark.parametrize("name", ["EASY", "GreedyP */per"])
+def test_the_bound_beside_a_result_is_that_of_its_threshold(name, tmp_path):
+    jobs = {"submit": [0] * 8, "tasks": [1] * 8, "cpu": [1] * 8, "memory": [0.1] * 8}
+    instance = cs.cluster.Instance({**jobs, "runtime": [20.0] * 8}, 1)
+    res = cs.cluster.solve(instance, name, threshold=100)
+    assert res.value == pytest.approx(1.6)  # 160 s over 100 s; with 10 s the bound is 8
+    assert res.bound.value == pytest.approx(1.6)
+    assert res.bound == cs.cluster.bound(instance, threshold=100)
+    table = cs.cluster.compare(instance, [name], options={name: {"threshold": 100}})
+    assert table.bound[0] == res.bound.value
+    assert cs.cluster.solve(instance, name).bound.value == pytest.approx(8)
+    instance.write(tmp_path / "jobs.json")
+    files = [str(tmp_path / "jobs.json"), str(tmp_path / "plan.json")]
+    command = ["--algorithm", name, "--option", "threshold=100", "-o", files[1]]
+    assert main(["solve", "cluster", files[0], *command]) == 0
+    assert main(["validate", "cluster", *files]) == 0
+
+
+def test_files_without_a_usable_job(tmp_path):
+    log = tmp_path / "bad.swf"
+    log.write_text("1 0 -1 -1 2 -1 -1 2 -1 -1 1 1 1 1 1 1 -1 -1\nhello\n")
+    with pytest.raises(cs.InvalidInstance, match=r"bad.swf: no usable job: .*line 2.*run < 0"):
+        cs.cluster.Instance.read(log, 4)
+    table = tmp_path / "twice.csv"
+    table.write_text("submit,tasks,cpu,memory,runtime,Submit\n0,1,1,1,5,9\n")
+    with pytest.raises(cs.InvalidInstance, match="2 columns 'submit'"):
+        cs.cluster.Instance.read(table, 4)
+
+
 def test_an_interrupted_comparison_keeps_its_rows(inst, tmp_path, own_algorithm, capsys):
     def interrupted(instance):
         raise KeyboardInterrupt

@@ -149,7 +149,7 @@ class Instance(core.Instance):
         else:
             jobs = _read_csv(path)
         if nodes is None:
-            raise InvalidInstance(f"{path}: the number of nodes is not in the file: pass nodes=")
+            raise InvalidInstance(f"{path}: nodes are missing: expected their number")
         try:
             return cls(jobs, nodes)
         except InvalidInstance as error:
@@ -198,6 +198,9 @@ def from_swf(
     if convention not in ("dfrs", "rigid"):
         raise InvalidInstance(f"convention = {shorten(convention)}: expected dfrs or rigid")
     table, report = workloads.read_swf(path)
+    if not report.kept:
+        reasons = "; ".join(line.strip() for line in str(report).splitlines()[1:])
+        raise InvalidInstance(f"{path}: no usable job: {reasons}")
     if convention == "rigid":
         jobs = workloads.rigid_jobs(table)
         if nodes is None:
@@ -205,7 +208,9 @@ def from_swf(
     else:
         jobs = workloads.dfrs_jobs(table, memory_kb)
     if nodes is None:
-        raise InvalidInstance(f"{path}: pass nodes= (the log's header counts processors)")
+        raise InvalidInstance(
+            f"{path}: nodes are missing: expected their number (the log's header has processors)"
+        )
     repaired = jobs.attrs.get("repaired", {})
     notes = [
         *str(report).splitlines(),
@@ -227,7 +232,9 @@ def _header_processors(path: Any, header: Any) -> int:
         text = str(header.get(key, "")).split()
         if text and text[0].isdigit():
             return int(text[0])
-    raise InvalidInstance(f"{path}: the header names no MaxProcs: pass nodes= (processors)")
+    raise InvalidInstance(
+        f"{path}: nodes are missing: expected the number of processors (no MaxProcs in the header)"
+    )
 
 
 def _column(jobs: Any, name: str) -> np.ndarray:
@@ -247,6 +254,9 @@ def _read_csv(path: Any) -> dict[str, list[float]]:
     missing = [name for name in COLUMNS if name not in header]
     if missing:
         raise InvalidInstance(f"{path}: line 1: no column {missing[0]!r}")
+    for name in wanted:
+        if header.count(name) > 1:
+            raise InvalidInstance(f"{path}: line 1: {header.count(name)} columns {name!r}")
     jobs: dict[str, list[float]] = {name: [] for name in wanted}
     for line, cells in table.rows:
         for name in wanted:

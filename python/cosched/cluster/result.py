@@ -46,6 +46,8 @@ class Schedule(core.Schedule):
         A batch policy: one task a node.
     checked : bool
         The validator was told everything while the policy ran.
+    threshold : float
+        Shortest time of the bounded stretch that goes with it (s).
     """
 
     instance: Instance
@@ -60,15 +62,17 @@ class Schedule(core.Schedule):
         penalty: float,
         exclusive: bool,
         checked: bool = False,
+        threshold: float = 10.0,
     ) -> None:
         # What makes it again in another process: the replay where there is one, not its rows.
         self._made_by = partial(
             Schedule, instance, outcome, rows=rows, replay=replay, penalty=penalty,
-            exclusive=exclusive, checked=checked,
+            exclusive=exclusive, checked=checked, threshold=threshold,
         )  # fmt: skip
         self.instance = instance
         self.penalty = penalty
         self.exclusive = exclusive
+        self.threshold = threshold
         self._outcome = outcome
         self._replay = replay
         self._checked = checked
@@ -150,6 +154,7 @@ class Schedule(core.Schedule):
             "jobs": totals,
             "penalty": self.penalty,
             "exclusive": self.exclusive,
+            "threshold": self.threshold,
         }
 
     @classmethod
@@ -167,9 +172,19 @@ class Schedule(core.Schedule):
             for key in ("preemptions", "migrations"):
                 outcome[key] = integer_array(totals[key], f"jobs.{key}", 1)
             penalty, exclusive = float(data["penalty"]), bool(data["exclusive"])
+            threshold = float(data.get("threshold", 10.0))
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidSchedule(f"not a schedule of the cluster family ({error})") from None
-        return cls(instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive)
+        if plain.kind.any():
+            row = int(np.flatnonzero(plain.kind)[0])
+            raise InvalidSchedule(f"placement {row}: kind {plain.kind[row]}: expected 0")
+        if not 0 <= penalty < np.inf:
+            raise InvalidSchedule(f"penalty = {penalty}: expected seconds >= 0")
+        if not 0 < threshold < np.inf:
+            raise InvalidSchedule(f"threshold = {threshold}: expected seconds > 0")
+        return cls(
+            instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive, threshold=threshold
+        )
 
 
 _TOTALS = ("start", "end", "preemptions", "migrations")
@@ -212,7 +227,7 @@ class Result(core.Result):
 
     @property
     def max_stretch(self) -> float:
-        """Largest bounded stretch: max(turnaround, 10 s) / max(run time, 10 s)."""
+        """Largest bounded stretch: max(turnaround, 10 s) / max(run time, 10 s), or `threshold`."""
         return float(self.stretches.max())
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result, Schedule
+from cosched.core import Bound
 from cosched.core.arrays import real
 from cosched.errors import InvalidInstance
 
@@ -37,6 +38,7 @@ def result_of_simulation(
         penalty=penalty,
         exclusive=exclusive,
         checked=not exclusive,  # batch simulations tell the validator nothing
+        threshold=threshold,
     )
     return Result(
         algorithm=name,
@@ -45,8 +47,17 @@ def result_of_simulation(
         value=float(stretches.max()),
         outcome=outcome,
         stretches=stretches,
+        own_bound=_own_bound(instance, threshold),
         log=None if told is None else _log_frame(told),
     )
+
+
+def _own_bound(instance: Instance, threshold: float) -> Bound | None:
+    """The bound on the maximum stretch where it is not that of 10 s, the family's."""
+    if threshold == 10:
+        return None
+    value, _ = _core.cluster.max_stretch_bound(instance._core, threshold)
+    return Bound(value, "max-stretch")
 
 
 def _log_frame(told: tuple) -> Any:
@@ -67,7 +78,7 @@ def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
     outcome.update(
         demand_area=demand, preempted_memory=pauses, migrated_memory=_moved(schedule), events=0
     )
-    stretches = _core.cluster.stretches(instance._core, outcome["end"], 10.0)
+    stretches = _core.cluster.stretches(instance._core, outcome["end"], schedule.threshold)
     return Result(
         algorithm="",
         instance=instance,
@@ -75,6 +86,7 @@ def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
         value=float(stretches.max()),
         outcome=outcome,
         stretches=stretches,
+        own_bound=_own_bound(instance, schedule.threshold),
     )
 
 
