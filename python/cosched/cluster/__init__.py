@@ -251,7 +251,7 @@ FAMILY = Family(
     panels=(plot_cluster.occupation, plot_cluster.utilisation, plot_cluster.queue_length),
     screen=("mean_stretch", "underutilisation", "preemptions_per_job", "migrations_per_job"),
     patience=None,  # a simulation that is cut short has no result; Ctrl-C keeps the rows
-    example=("trace.swf.gz", "--nodes 120", "EASY"),
+    example=("trace.swf.gz", "--nodes 120 --week 5", "EASY"),
     spelling="FCFS, EASY, and 'SUBMIT */per/opt=min/minvt=600' with SUBMIT Greedy, GreedyP, "
     "GreedyPM, MCB8 or nothing; also /stretch-per, opt=avg, opt=max, minft=; parts may be left out",
     resolve=resolve,

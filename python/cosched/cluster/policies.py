@@ -124,6 +124,10 @@ def dfrs(
     ``SUBMIT [*][/per|/stretch-per][/opt=min|avg|max][/minvt=S|/minft=S]`` with SUBMIT one of
     Greedy, GreedyP, GreedyPM, MCB8 or nothing. Spaces are optional.
 
+    Events at one instant are handled in this order: all completions together, then submissions
+    one by one, then the period. After each that the policy acts on, yields are allocated anew:
+    without ``*`` a completion changes nothing, and what it frees is used from the next event on.
+
     Parameters
     ----------
     instance : Instance
