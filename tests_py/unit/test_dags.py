@@ -100,6 +100,17 @@ def test_a_file_with_one_time_a_task_needs_the_others(tmp_path):
     assert inst.times.tolist() == [[8, 2], [2, 0.5]]
 
 
+def test_a_file_whose_every_task_has_a_predecessor_has_a_cycle(tmp_path):
+    path = tmp_path / "cycle.txt"
+    path.write_text("1 2 1 3\n2 2 1 1\n3 2 1 2\n")
+    with pytest.raises(cs.InvalidInstance, match="cycle of 3 tasks"):
+        Instance.read(path, units=(2, 1))
+    assert Instance.read(path, units=(2, 1, 1)).times.tolist() == [[2, 1, 3], [2, 1, 1], [2, 1, 2]]
+    path.write_text("1 2 1 3\n2 2 1 9\n")
+    with pytest.raises(cs.InvalidInstance, match="units has 2 entries"):
+        Instance.read(path, units=(2, 1))
+
+
 def test_methods_of_the_relaxation_agree(inst, three):
     for instance in (inst, three):
         found = {

@@ -188,6 +188,14 @@ class Instance(core.Instance):
 
         graph = read_graph(path, **options)
         counts = _given(units, path)
+        if graph.times.shape[1] == np.size(counts) + 1 and "types_in_file" not in options:
+            # Where each task has a predecessor, the reader takes that column for times: say that
+            # there is a cycle, not that a time is too many.
+            try:
+                read_graph(path, **options, types_in_file=np.size(counts))
+            except InvalidInstance as error:
+                if str(error).removeprefix(f"{path}: ").startswith("cycle"):
+                    raise
         if graph.times.shape[1] == 1 < np.size(counts):
             raise InvalidInstance(
                 f"{path}: one time a task, but units of {np.size(counts)} resource types: "
