@@ -128,6 +128,13 @@ def test_bound_and_generate(tmp_path, capsys):
     assert "cost at least" in capsys.readouterr().out
     stated = json.loads(out.read_text())["value"]
     assert stated == cs.packs.bound(cs.packs.Instance.read(csv), "area").value
+    table = tmp_path / "b.csv"
+    assert main(["bound", "packs", str(csv), "--bound", "area", "-o", str(table)]) == 0
+    assert pd.read_csv(table).to_dict("records") == [
+        {"family": "packs", "method": "area", "value": pytest.approx(stated)}
+    ]
+    refused(capsys, "bound", "packs", csv, "-o", tmp_path / "b.txt")
+    refused(capsys, "bound", "packs", csv, "-o", tmp_path / "no" / "b.md")
 
 
 @pytest.mark.parametrize(

@@ -108,15 +108,21 @@ def bound(
 ) -> None:
     from cosched import io, report
 
-    if output is not None:
-        io.check_suffix(output, (".json",))
+    check_files((output, RESULTS))
     instance = read(of, file, given)
     with report.working(f"{of.name} bound"):
         found = of.bound(instance, bound, **parse_options(option))
     sense = "at most" if of.maximise else "at least"
     typer.echo(f"{of.objective} {sense} {found.value:.9g} ({found.method})")
-    if output is not None:
-        io.write_json({"family": of.name, "method": found.method, "value": found.value}, output)
+    if output is None:
+        return
+    stated = {"family": of.name, "method": found.method, "value": found.value}
+    if output.suffix == ".json":
+        io.write_json(stated, output)
+    else:
+        import pandas as pd
+
+        io.write_frame(pd.DataFrame([stated]), output)
 
 
 def validate(
