@@ -105,7 +105,8 @@ def utilisation(result: Result, ax: Axes | None = None) -> Axes:
         t_demand / seconds, wanted, where="post", color="0.4", linewidth=0.7, label="demand D(t)"
     )
     ax.axhline(nodes, color="black", linewidth=0.8, linestyle="--", label=f"P = {nodes} nodes")
-    ax.set_ylim(0, 1.05 * min(float(demand.max()), 2.5 * nodes))  # a queue may demand any amount
+    most = min(float(demand.max()), 2.5 * nodes)  # a queue may demand any amount
+    ax.set_ylim(0, 1.05 * most if most > 0 else nodes)
     _time_axis(result, ax)
     ax.set_ylabel("nodes' worth of CPU")
     _legend_above(ax)

@@ -76,6 +76,14 @@ def test_utilisation_shows_the_underutilisation(res, monkeypatch):
         assert (could - did) * HOUR == pytest.approx(res.underutilisation * work, rel=1e-6)
 
 
+def test_jobs_of_no_length_have_pictures():
+    columns = ("submit", "tasks", "cpu", "memory", "runtime")
+    jobs = dict(zip(columns, ([0], [1], [1], [1], [0]), strict=True))
+    res = cs.cluster.solve(cs.cluster.Instance(jobs, 1), "EASY")
+    for picture in (cs.plot.utilisation, cs.plot.queue_length, cs.plot.occupation):
+        picture(res).figure.canvas.draw()  # no warning either
+
+
 def test_queue_length_shows_waiting_times(res):
     ax = plot_cluster.queue_length(res)
     waiting, running = ax.lines
