@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import math
+import operator
 import os
 import re
 import tempfile
@@ -175,15 +176,24 @@ def write_text(text: str, path: str | PathLike[str]) -> None:
 
 def write_json(data: Any, path: str | PathLike[str]) -> None:
     """Write plain data atomically; nan and infinities become null."""
-    write_text(json.dumps(plain(data), indent=1, allow_nan=False) + "\n", path)
+    parts = json.JSONEncoder(indent=1, allow_nan=False).iterencode(plain(data))
+    with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
+        file.writelines(parts)  # never the whole text in memory
+        file.write("\n")
 
 
 def plain(data: Any) -> Any:
-    """Numpy values as Python's, tuples as lists, numbers that JSON lacks as None."""
+    """Numpy values as Python's, tuples as lists, numbers that JSON lacks as None.
+
+    What is plain already is returned itself, not copied: a schedule may have millions of rows.
+    """
     if isinstance(data, dict):
-        return {str(key): plain(value) for key, value in data.items()}
+        made = {str(key): plain(value) for key, value in data.items()}
+        return data if all(made.get(key, made) is value for key, value in data.items()) else made
     if isinstance(data, (list, tuple)):
-        return [plain(value) for value in data]
+        parts = [plain(value) for value in data]
+        same = isinstance(data, list) and all(map(operator.is_, parts, data))
+        return data if same else parts
     if hasattr(data, "tolist"):
         return plain(data.tolist())
     if isinstance(data, float) and not math.isfinite(data):
