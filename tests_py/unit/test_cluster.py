@@ -122,6 +122,16 @@ def test_decision_log(inst):
     assert cs.cluster.solve(inst, BEST).log is None
 
 
+@pytest.mark.parametrize("name", ["EASY", "Greedy *", "GreedyPM */per", "MCB8 *", "/per"])
+def test_the_log_says_why_a_job_waits(name):
+    columns = ("submit", "tasks", "cpu", "memory", "runtime")
+    jobs = dict(zip(columns, ([0, 0, 0], [1] * 3, [1] * 3, [0.9] * 3, [50.0] * 3), strict=True))
+    res = cs.cluster.solve(cs.cluster.Instance(jobs, 1), name, log=True)
+    waits = res.log[res.log.action == "wait"]
+    assert set(waits.job) == set(np.flatnonzero(res.jobs.start > 0))
+    assert (waits.reason.str.len() > 10).all()
+
+
 class Fcfs:
     """First come, first served in Python."""
 

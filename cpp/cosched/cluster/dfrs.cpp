@@ -82,6 +82,8 @@ bool Dfrs::on_submission(int rank, Machine& machine) {
       return true;
     case OnSubmit::mcb8:
       remap(machine, name_.limit, name_.limit_seconds, std::nullopt, cut_);
+      if (machine.job(rank).status != Status::running)
+        machine.explain_wait(rank, Reason::packed_out, -1, machine.priority(rank));
       return true;
   }
   return false;
