@@ -135,6 +135,13 @@ def test_bound_and_generate(tmp_path, capsys):
     ]
     refused(capsys, "bound", "packs", csv, "-o", tmp_path / "b.txt")
     refused(capsys, "bound", "packs", csv, "-o", tmp_path / "no" / "b.md")
+    (tmp_path / "folder.json").mkdir()
+    line = refused(capsys, "bound", "packs", csv, "-o", tmp_path / "folder.json")
+    assert "folder.json: is a folder" in line
+    line = refused(capsys, "generate", "packs_ii", "-o", tmp_path / "folder.json")
+    assert "/folder.json: " in line
+    for arguments in ((), ("solve",), ("study",)):
+        assert "expected one of the commands" in refused(capsys, *arguments)
 
 
 @pytest.mark.parametrize(

@@ -108,15 +108,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CoschedError, ValueError, TypeError) as error:
         return _fail(str(error), 2)
     except OSError as error:
-        where = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        return _fail(where, 2)
+        name = error.filename2 or error.filename  # of a renaming: the name that was asked for
+        return _fail(f"{name}: {error.strerror}" if name else str(error), 2)
     except Exception as error:
         # The option parser's own errors (typer has no public class for all of them).
         if not hasattr(error, "format_message"):
             if type(error).__name__ == "Abort":
                 return _fail("interrupted", 130)
             raise
-        return _fail(error.format_message(), 2)
+        return _fail(error.format_message() or "expected one of the commands above", 2)
     finally:
         warnings.formatwarning = usual_format
 

@@ -103,5 +103,7 @@ def check_files(*files: tuple[Path | None, tuple[str, ...]]) -> None:
         if path is None:
             continue
         io.check_suffix(path, suffixes)
+        if path.is_dir():
+            raise IsADirectoryError(f"{path}: is a folder: expected the name of a file")
         if not path.parent.is_dir():
             raise FileNotFoundError(f"{path.parent}: no such folder to write {path.name} into")
