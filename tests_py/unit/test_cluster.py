@@ -245,6 +245,27 @@ def test_changed_schedules_are_refused(inst, change, part):
         cs.cluster.Schedule.from_dict(inst, data).validate()
 
 
+def test_a_schedule_of_a_table(inst, own_algorithm):
+    res = cs.cluster.solve(inst, BEST)
+    frame = res.schedule.to_frame()
+    made = cs.cluster.Schedule.from_frame(inst, frame.drop(columns=["kind", "nodes"]))
+    made.validate()
+    pd.testing.assert_frame_equal(made.to_frame(), frame)
+    own_algorithm("cluster", "as before", lambda instance, *, seed: made)
+    again = cs.cluster.solve(inst, "as before")
+    assert again.value == res.value
+    assert again.jobs.equals(res.jobs)
+    for broken in (
+        frame.assign(yield_=frame.yield_ * 0.9, progress=frame.progress * 0.9),
+        frame[frame.task != 3],
+        frame.drop(columns="cause"),
+    ):
+        with pytest.raises(cs.InvalidSchedule):
+            cs.cluster.Schedule.from_frame(inst, broken).validate()
+    with pytest.raises(cs.InvalidSchedule, match="no yields"):
+        cs.Schedule.from_frame(inst, frame).validate()
+
+
 @pytest.mark.parametrize("name", ["EASY", "GreedyP */per"])
 def test_the_bound_beside_a_result_is_that_of_its_threshold(name, tmp_path):
     jobs = {"submit": [0] * 8, "tasks": [1] * 8, "cpu": [1] * 8, "memory": [0.1] * 8}

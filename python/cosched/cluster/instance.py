@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import _core, core, io
 from cosched.core.arrays import integer, integer_array, real_array
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,6 +90,10 @@ class Instance(core.Instance):
     def unit_counts(self) -> tuple[int, ...]:
         """Lanes of a Gantt chart."""
         return (self.nodes,)
+
+    def _validate(self, schedule: core.Schedule) -> None:
+        # Schedules of this family validate themselves; a plain one has no yields.
+        raise InvalidSchedule("no yields: cosched.cluster.Schedule.from_frame makes a schedule")
 
     def __len__(self) -> int:
         return len(self._columns["submit"])

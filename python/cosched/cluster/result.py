@@ -158,6 +158,30 @@ class Schedule(core.Schedule):
         }
 
     @classmethod
+    def from_frame(cls, instance: Any, frame: pd.DataFrame, *, penalty: float = 300.0) -> Schedule:
+        """The schedule of a table like :meth:`to_frame`'s; ``kind`` and ``nodes`` may be left out.
+
+        Starts, ends and counts of pauses and moves are those of its rows; `penalty` is what a
+        resumed or moved job pays (s).
+        """
+        try:
+            rows = [{**row, "yield": row["yield_"]} for row in frame.to_dict("records")]
+            jobs, cause = frame.groupby("task"), frame["cause"]
+            every = range(len(instance))
+            totals = {
+                "start": jobs["start"].min().reindex(every, fill_value=0.0),
+                "end": jobs["end"].max().reindex(every, fill_value=0.0),
+                "preemptions": (cause == "resume").groupby(frame["task"]).sum(),
+                "migrations": (cause == "move").groupby(frame["task"]).sum(),
+            }
+        except (KeyError, TypeError) as error:
+            raise InvalidSchedule(f"not a schedule of the cluster family ({error})") from None
+        for key in ("preemptions", "migrations"):
+            totals[key] = totals[key].reindex(every, fill_value=0)
+        data = {"placements": rows, "jobs": totals, "penalty": penalty, "exclusive": False}
+        return cls.from_dict(instance, data)
+
+    @classmethod
     def from_dict(cls, instance: Any, data: Mapping[str, Any]) -> Schedule:
         """Read what :meth:`to_dict` wrote."""
         plain = core.Schedule.from_dict(instance, data)
