@@ -284,6 +284,21 @@ def test_the_bound_beside_a_result_is_that_of_its_threshold(name, tmp_path):
     assert main(["validate", "cluster", *files]) == 0
 
 
+@pytest.mark.parametrize(
+    ("row", "part"),
+    [
+        ("0,1,1,1.5,10", r"line 4: jobs.memory\[1\] = 1.5"),
+        ("0,1.5,1,1,10", r"line 4: jobs\['tasks'\]\[1\] = 1.5"),
+        ("0,1,1,0.5,x", r"line 4, column 'runtime': 'x'"),
+    ],
+)
+def test_bad_cells_are_named_by_their_line(tmp_path, row, part):
+    path = tmp_path / "jobs.csv"
+    path.write_text(f"submit,tasks,cpu,memory,runtime\n0,1,1,1,5\n\n{row}\n")
+    with pytest.raises(cs.InvalidInstance, match=rf"jobs.csv: {part}: expected"):
+        cs.cluster.Instance.read(path, 4)
+
+
 def test_files_without_a_usable_job(tmp_path):
     log = tmp_path / "bad.swf"
     log.write_text("1 0 -1 -1 2 -1 -1 2 -1 -1 1 1 1 1 1 1 -1 -1\nhello\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,19 +146,22 @@ class Instance(core.Instance):
         for argument, value in (("convention", convention), ("week", week)):
             if value is not None:
                 raise InvalidInstance(f"{path}: {argument} = {value!r} is for .swf logs only")
+        lines: list[int] = []
         if Path(name).suffix == ".json":
             data = io.read_json(path)
             if not isinstance(data, dict) or not isinstance(data.get("jobs"), dict):
                 raise InvalidInstance(f"{path}: expected an object with 'jobs' (lists by column)")
             jobs, nodes = data["jobs"], data.get("nodes") if nodes is None else nodes
         else:
-            jobs = _read_csv(path)
+            jobs, lines = _read_csv(path)
         if nodes is None:
             raise InvalidInstance(f"{path}: nodes are missing: expected their number")
         try:
             return cls(jobs, nodes)
         except InvalidInstance as error:
-            raise InvalidInstance(f"{path}: {error}") from None
+            row = re.match(r"jobs\S*\[(\d+)\] = ", str(error))
+            where = f"line {lines[int(row[1])]}: " if row and lines else ""
+            raise InvalidInstance(f"{path}: {where}{error}") from None
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write as .json (with the nodes) or .csv, as :meth:`read` takes it."""
@@ -251,7 +255,8 @@ def _column(jobs: Any, name: str) -> np.ndarray:
     return real_array(values, f"jobs[{name!r}]", 1)
 
 
-def _read_csv(path: Any) -> dict[str, list[float]]:
+def _read_csv(path: Any) -> tuple[dict[str, list[float]], list[int]]:
+    """Columns of jobs, and the line of each job."""
     table = io.read_csv(path)
     header = [text.strip().lower() for text in table.header]
     wanted = [name for name in (*COLUMNS, "estimate") if name in header]
@@ -271,4 +276,4 @@ def _read_csv(path: Any) -> dict[str, list[float]]:
                 raise InvalidInstance(
                     f"{path}: line {line}, column '{name}': {shorten(text)}: expected a number"
                 ) from None
-    return jobs
+    return jobs, [line for line, _ in table.rows]
