@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from cosched.cluster.result import Result
 
-#: The bounded stretch counts no job shorter than this (s).
-SHORTEST = 10.0
-
 
 def jobs_table(result: Result) -> pd.DataFrame:
     """One row a job with the columns that evalys and Batsim use.
