@@ -65,10 +65,11 @@ def result_of_plan(
     *,
     own_bound: Bound | None = None,
     seed: int = 0,
+    status: str = "ok",
 ) -> Result:
     tasks = np.arange(instance.tasks)
     schedule = Schedule(instance, tasks, kind, np.arange(len(tasks) + 1), unit, start, end)
-    return _result(instance, algorithm, schedule, own_bound=own_bound, seed=seed)
+    return _result(instance, algorithm, schedule, own_bound=own_bound, seed=seed, status=status)
 
 
 def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:

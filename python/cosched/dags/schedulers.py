@@ -86,8 +86,8 @@ def hlp_best(
         Schedules that the local search builds; None: 4e6 / (n + e), between 50 and 2,000.
     seed : int, optional
     time_limit : float, optional
-        Seconds, the LP included, after which it returns its best so far. At least HLP-OLS.
-        None: fixed work, the same result on every machine.
+        Seconds, the LP included, after which it returns its best so far, with status
+        ``"time_limit"``. At least HLP-OLS. None: fixed work, the same result on every machine.
     """
     used, limit = seed_of(seed), time_limit_of(time_limit)
     count = -1 if evaluations is None else integer(evaluations, "evaluations")
@@ -95,8 +95,10 @@ def hlp_best(
     relaxation = hlp(instance, method=method)
     left = None if limit is None else max(0.0, limit - (time.perf_counter() - begin))
     plan = _core.dags.hlp_best(instance._core, relaxation.x, used, count, left)
+    cut = limit is not None and time.perf_counter() - begin >= limit
     bound = Bound(relaxation.certificate.bound(instance), "hlp")
-    return result_of_plan(instance, "hlp-best", *plan, own_bound=bound, seed=used)
+    status = "time_limit" if cut else "ok"
+    return result_of_plan(instance, "hlp-best", *plan, own_bound=bound, seed=used, status=status)
 
 
 def heft(instance: Instance) -> Result:
