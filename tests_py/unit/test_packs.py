@@ -168,6 +168,14 @@ def test_options():
         cs.packs.optimal(inst, time_limit=-1)
 
 
+def test_local_search_says_when_its_time_limit_ended_it():
+    instance = cs.workloads.packs_ii(tasks=20, seed=1, max_tasks=4)
+    cut = cs.packs.local_search(instance, time_limit=0)
+    assert cut.status == "time_limit"
+    assert cut.value <= cs.packs.solve(instance, "pack-by-pack-9").value
+    assert cs.packs.local_search(instance, work=10, time_limit=1e6).status == "ok"
+
+
 def test_a_time_limit_never_claims_a_proof():
     inst = cs.workloads.packs_ii(tasks=40, seed=1, max_tasks=5)
     res = cs.packs.optimal(inst, time_limit=0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -242,10 +243,13 @@ def local_search(
     work : int
         Effort, in elementary operations a task; the result depends on instance, seed and work only.
     time_limit : float, optional
-        Seconds after which it stops with its best so far (the result then depends on the
-        machine's speed).
+        Seconds after which it stops with its best so far, with status ``"time_limit"`` (the
+        result then depends on the machine's speed).
     """
     effort = integer(work, "work", 0, 2**62)
     used, limit = seed_of(seed), time_limit_of(time_limit)
+    begin = time.perf_counter()
     found = _core.packs.local_search(instance._core, used, effort, limit)
-    return result_of_packs(instance, "local-search", *found, seed=used)
+    cut = limit is not None and time.perf_counter() - begin >= limit
+    status = "time_limit" if cut else "ok"
+    return result_of_packs(instance, "local-search", *found, seed=used, status=status)
