@@ -21,19 +21,27 @@ def _close_figures():
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+@pytest.fixture(autouse=True)
+def _forget_registered():
+    """What a test registers is gone after it: plans of studies count what is registered."""
+    from cosched.core.family import FAMILIES, family
+
+    before = {
+        name: (dict(family(name).algorithms), set(family(name).registered)) for name in FAMILIES
+    }
+    yield
+    for name, (algorithms, registered) in before.items():
+        for now, then in (
+            (family(name).algorithms, algorithms),
+            (family(name).registered, registered),
+        ):
+            now.clear()
+            now.update(then)
+
+
 @pytest.fixture
 def own_algorithm():
-    """Register algorithms for one test: removed afterwards."""
+    """``cosched.register``, for one test."""
     import cosched as cs
-    from cosched.core import family
 
-    added = []
-
-    def add(family_name, name, function):
-        cs.register(family_name, name, function)
-        added.append((family_name, name))
-
-    yield add
-    for family_name, name in added:
-        family(family_name).algorithms.pop(name, None)
-        family(family_name).registered.discard(name)
+    return cs.register
