@@ -24,7 +24,7 @@ void LongestFlow::note(int arc) {
 // The best of a block of violated arcs, the next block at the next call.  The square of the
 // violation over the size of the cut's smaller side stands in for steepest edge.
 int LongestFlow::choose_violated() {
-  constexpr std::size_t kBlock = 500;
+  constexpr std::size_t kBlock = 100;
   int best = -1;
   double highest = 0;
   for (std::size_t seen = 0; seen < kBlock && seen < violated_.size();) {
@@ -62,17 +62,20 @@ void LongestFlow::find_crossings(const std::vector<int>& side, bool exporting, d
   const auto offer = [&](const Incident& incident, double ratio, State state) {
     if (ratio > limit || state_[incident.arc] != state) return;
     const double capacity = capacity_[incident.arc];
-    if (capacity <= 0 || tree_.in_side(incident.other)) return;
+    if (capacity <= 0) return;
     ratio = std::max(0.0, ratio);
     if (capacity >= amount) limit = ratio;
     crossings_.push_back({ratio, incident.arc});
   };
+  // Most arcs stay on the side, so that is asked first.
   for (const int node : side) {
     const double here = potential_[node];
     for (const Incident& out : more.at(node))
-      offer(out, sign * (potential_[out.other] - here) - out.length, State::lower);
+      if (!tree_.in_side(out.other))
+        offer(out, sign * (potential_[out.other] - here) - out.length, State::lower);
     for (const Incident& in : less.at(node))
-      offer(in, sign * (potential_[in.other] - here) + in.length, State::upper);
+      if (!tree_.in_side(in.other))
+        offer(in, sign * (potential_[in.other] - here) + in.length, State::upper);
   }
 }
 
