@@ -32,18 +32,24 @@ py::tuple plan_tuple(const Plan& plan) {
                         real_array(plan.end));
 }
 
-py::tuple solution_tuple(const HlpSolution& found) {
-  std::vector<int> from, to;
+// (value, x, C, weights, task flow, edges with flow, flow on them); read-only.
+py::tuple solution_tuple(HlpSolution&& found) {
+  Certificate& proof = found.certificate;
+  const auto used = static_cast<py::ssize_t>(proof.edge_flow.size());
+  std::vector<std::int64_t> edges;
   std::vector<double> amount;
-  for (const EdgeFlow& edge : found.certificate.edge_flow) {
-    from.push_back(edge.from);
-    to.push_back(edge.to);
+  edges.reserve(2 * used);
+  amount.reserve(used);
+  for (const EdgeFlow& edge : proof.edge_flow) {
+    edges.push_back(edge.from);
+    edges.push_back(edge.to);
     amount.push_back(edge.amount);
   }
-  return py::make_tuple(found.value, table_array(found.x), real_array(found.completion),
-                        real_array(found.certificate.weights),
-                        real_array(found.certificate.task_flow), int_array(from), int_array(to),
-                        real_array(amount));
+  const py::ssize_t n = found.x.rows(), types = found.x.cols();
+  return py::make_tuple(found.value, frozen(std::move(found.x), {n, types}),
+                        frozen(std::move(found.completion)), frozen(std::move(proof.weights)),
+                        frozen(std::move(proof.task_flow)), frozen(std::move(edges), {used, 2}),
+                        frozen(std::move(amount)));
 }
 
 // An algorithm that needs the instance only.

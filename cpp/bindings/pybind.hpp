@@ -10,6 +10,7 @@
 #include <pybind11/stl.h>
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,25 @@ std::vector<int> to_ints(const IntArray& values, const char* name);
 py::array_t<std::int64_t> int_array(const std::vector<int>& values);
 py::array_t<double> real_array(const std::vector<double>& values);
 py::array_t<double> table_array(const Table& table);
+
+/// Read-only array that takes a vector or a table over: no copy.
+template <class Values>
+py::array_t<typename Values::value_type> frozen(Values&& values, std::vector<py::ssize_t> shape) {
+  auto kept = std::make_unique<Values>(std::move(values));
+  const auto* const data = kept->data();
+  const py::capsule owner(kept.get(), [](void* all) { delete static_cast<Values*>(all); });
+  kept.release();
+  py::array_t<typename Values::value_type> result(std::move(shape), data, owner);
+  py::detail::array_proxy(result.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return result;
+}
+
+/// The same in one dimension.
+template <class T>
+py::array_t<T> frozen(std::vector<T>&& values) {
+  const auto size = static_cast<py::ssize_t>(values.size());
+  return frozen(std::move(values), {size});
+}
 
 /// Read-only view of a table inside `owner`, which stays alive as long as the view.
 py::array table_view(const Table& table, py::handle owner);

@@ -213,6 +213,28 @@ def test_stages_put_together_are_the_algorithms(inst, three):
         cs.dags.est(inst, np.ones(30, dtype=int))
 
 
+@pytest.mark.parametrize("method", ["structured", "glpk"])
+def test_arrays_of_a_relaxation_are_read_only_and_outlive_the_instance(inst, method):
+    relaxation = cs.dags.hlp(inst.with_units(inst.units), method=method)
+    proof = relaxation.certificate
+    arrays = {
+        "x": (relaxation.x, (30, 2), float),
+        "C": (relaxation.C, (30,), float),
+        "weights": (proof.weights, (3,), float),
+        "task_flow": (proof.task_flow, (30,), float),
+        "edges": (proof.edges, (len(proof.edge_flow), 2), np.int64),
+        "edge_flow": (proof.edge_flow, (len(proof.edges),), float),
+    }
+    for name, (array, shape, dtype) in arrays.items():
+        assert array.shape == shape, name
+        assert array.dtype == dtype, name
+        assert not array.flags.writeable, name
+        assert array.flags.c_contiguous, name
+    again = pickle.loads(pickle.dumps(relaxation))
+    assert np.array_equal(again.x, relaxation.x)
+    assert again.certificate.bound(inst) == proof.bound(inst)
+
+
 def test_results_carry_where_and_when(inst):
     res = cs.dags.solve(inst, "heft")
     assert res.makespan == res.value == res.end.max()

@@ -11,35 +11,64 @@
 namespace cosched::dags {
 namespace {
 
-using Lists = std::vector<std::vector<int>>;
+// A list of numbers a task, in one array.
+struct Lists {
+  std::vector<int> begin{0}, items;
+
+  int size() const { return static_cast<int>(begin.size()) - 1; }
+  TaskGraph::Range at(int k) const {
+    return {items.data() + begin[k], items.data() + begin[k + 1]};
+  }
+  void close() { begin.push_back(static_cast<int>(items.size())); }  // ends a list
+  bool equal(int a, int b) const {
+    return std::equal(at(a).begin(), at(a).end(), at(b).begin(), at(b).end());
+  }
+};
 
 // Predecessor lists without those that a path of two edges implies.
 Lists reduced_predecessors(const TaskGraph& graph) {
-  Lists kept(graph.tasks());
+  Lists kept;
+  kept.begin.reserve(graph.tasks() + 1);
+  kept.items.reserve(graph.edges());
   std::vector<int> marked(graph.tasks(), -1);
   for (int task = 0; task < graph.tasks(); ++task) {
     if (task % 1024 == 0) check_interrupt();
-    if (graph.predecessors(task).size() == 1) {  // no other can imply it
-      kept[task].push_back(*graph.predecessors(task).begin());
+    const auto predecessors = graph.predecessors(task);
+    if (predecessors.size() == 1) {  // no other can imply it
+      kept.items.push_back(*predecessors.begin());
+      kept.close();
       continue;
     }
-    for (const int before : graph.predecessors(task))
+    for (const int before : predecessors)
       for (const int earlier : graph.predecessors(before)) marked[earlier] = task;
-    for (const int before : graph.predecessors(task))
-      if (marked[before] != task) kept[task].push_back(before);
+    for (const int before : predecessors)
+      if (marked[before] != task) kept.items.push_back(before);
+    kept.close();
   }
   return kept;
 }
 
-Lists transpose(const Lists& predecessors) {
-  Lists successors(predecessors.size());
-  for (std::size_t task = 0; task < predecessors.size(); ++task)
-    for (const int before : predecessors[task])
-      successors[before].push_back(static_cast<int>(task));
-  return successors;
+// Heads of the arcs (from, to) that leave each of `size` nodes, in their order.
+template <class Arcs>
+Lists heads_by_tail(int size, const Arcs& arcs) {
+  Lists lists;
+  lists.begin.assign(size + 1, 0);
+  arcs([&](int from, int) { ++lists.begin[from + 1]; });
+  std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
+  lists.items.resize(lists.begin.back());
+  std::vector<int> next(lists.begin.begin(), lists.begin.end() - 1);
+  arcs([&](int from, int to) { lists.items[next[from]++] = to; });
+  return lists;
 }
 
-std::uint64_t hash_of(const std::vector<int>& list) {
+Lists transpose(const Lists& predecessors) {
+  return heads_by_tail(predecessors.size(), [&](const auto& arc) {
+    for (int task = 0; task < predecessors.size(); ++task)
+      for (const int before : predecessors.at(task)) arc(before, task);
+  });
+}
+
+std::uint64_t hash_of(TaskGraph::Range list) {
   std::uint64_t hash = 1469598103934665603ULL;
   for (const int item : list)
     hash = (hash ^ static_cast<std::uint64_t>(item + 1)) * 1099511628211ULL;
@@ -49,17 +78,17 @@ std::uint64_t hash_of(const std::vector<int>& list) {
 // group[task]: tasks with equal lists share a number.  Numbers by first appearance.
 std::vector<int> group_equal(const Lists& lists, int& groups) {
   std::vector<int> group(lists.size());
-  std::unordered_multimap<std::uint64_t, std::size_t> leaders;  // the first of each group
+  std::unordered_multimap<std::uint64_t, int> leaders;  // the first of each group
   groups = 0;
-  for (std::size_t task = 0; task < lists.size(); ++task) {
-    if (task > 0 && lists[task] == lists[task - 1]) {  // common, and cheaper than to look up
+  for (int task = 0; task < lists.size(); ++task) {
+    if (task > 0 && lists.equal(task - 1, task)) {  // common, and cheaper than to look up
       group[task] = group[task - 1];
       continue;
     }
-    const std::uint64_t hash = hash_of(lists[task]);
+    const std::uint64_t hash = hash_of(lists.at(task));
     const auto [first, last] = leaders.equal_range(hash);
     const auto found = std::find_if(
-        first, last, [&](const auto& leader) { return lists[leader.second] == lists[task]; });
+        first, last, [&](const auto& leader) { return lists.equal(leader.second, task); });
     group[task] = found != last ? group[found->second] : groups++;
     if (found == last) leaders.emplace(hash, task);
   }
@@ -74,16 +103,15 @@ int find_root(std::vector<int>& parent, int node) {
 // Kahn's algorithm over events; the project's begin gets 0, its end the last number.
 std::vector<int> number_events(int nodes, int begin, int end,
                                const std::vector<std::pair<int, int>>& arcs) {
-  Lists after(nodes);
   std::vector<int> indegree(nodes, 0), number(nodes, -1);
-  for (const auto& [from, to] : arcs) {
-    after[from].push_back(to);
-    ++indegree[to];
-  }
+  for (const auto& [from, to] : arcs) ++indegree[to];
+  const Lists after = heads_by_tail(nodes, [&](const auto& visit) {
+    for (const auto& [from, to] : arcs) visit(from, to);
+  });
   std::vector<int> queue{begin};
   for (std::size_t k = 0; k < queue.size(); ++k) {
     number[queue[k]] = static_cast<int>(k);
-    for (const int next : after[queue[k]])
+    for (const int next : after.at(queue[k]))
       if (--indegree[next] == 0 && next != end) queue.push_back(next);
   }
   number[end] = static_cast<int>(queue.size());
@@ -107,9 +135,9 @@ EventNetwork make_event_network(const TaskGraph& graph) {
   std::iota(merged.begin(), merged.end(), 0);
   std::vector<std::pair<int, int>> links;  // end group -> start group
   for (int task = 0; task < n; ++task) {
-    if (predecessors[task].empty()) merged[start_node(task)] = 0;
-    if (successors[task].empty()) merged[end_node(task)] = 1;
-    for (const int before : predecessors[task]) {
+    if (predecessors.at(task).size() == 0) merged[start_node(task)] = 0;
+    if (successors.at(task).size() == 0) merged[end_node(task)] = 1;
+    for (const int before : predecessors.at(task)) {
       const std::pair<int, int> link{end_node(before), start_node(task)};
       if (links.empty() || links.back() != link) links.push_back(link);  // less to sort
     }
@@ -134,12 +162,15 @@ EventNetwork make_event_network(const TaskGraph& graph) {
     if (a != b) kept_links.emplace_back(a, b);
   }
   arcs = kept_links;
+  arcs.reserve(arcs.size() + n);
   for (int task = 0; task < n; ++task)
     arcs.emplace_back(find_root(merged, start_node(task)), find_root(merged, end_node(task)));
   const std::vector<int> number = number_events(static_cast<int>(merged.size()), 0, 1, arcs);
 
   EventNetwork network;
   network.nodes = number[1] + 1;
+  network.start.reserve(n);
+  network.end.reserve(n);
   for (int task = 0; task < n; ++task) {
     network.start.push_back(number[find_root(merged, start_node(task))]);
     network.end.push_back(number[find_root(merged, end_node(task))]);
@@ -149,11 +180,16 @@ EventNetwork make_event_network(const TaskGraph& graph) {
 }
 
 PathLength::PathLength(const EventNetwork& network) : nodes_(network.nodes) {
-  for (std::size_t task = 0; task < network.start.size(); ++task)
-    arcs_.push_back({network.start[task], network.end[task], static_cast<int>(task)});
-  for (const auto& [from, to] : network.links) arcs_.push_back({from, to, -1});
-  std::stable_sort(arcs_.begin(), arcs_.end(),
-                   [](const Arc& a, const Arc& b) { return a.to < b.to; });
+  const auto visit = [&](const auto& arc) {
+    for (std::size_t task = 0; task < network.start.size(); ++task)
+      arc(network.start[task], network.end[task], static_cast<int>(task));
+    for (const auto& [from, to] : network.links) arc(from, to, -1);
+  };
+  std::vector<int> place(nodes_ + 1, 0);
+  visit([&](int, int to, int) { ++place[to + 1]; });
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  arcs_.resize(place.back());
+  visit([&](int from, int to, int task) { arcs_[place[to]++] = {from, to, task}; });
 }
 
 double PathLength::operator()(const std::vector<double>& duration) const {

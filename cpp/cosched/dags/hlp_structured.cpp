@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "cosched/core/errors.hpp"
@@ -202,18 +203,21 @@ Proof prove_by_path(const Instance& instance, const Candidate& candidate) {
 HlpSolution solve_outer(const Instance& instance, const AreaOptimum& area, Proof by_area,
                         const Candidate& balanced, const Candidate& fastest) {
   TradeOff trade_off(instance);
-  Outer outer(instance, trade_off);
-  outer.offer(std::move(by_area));
-  outer.add(relaxed(balanced));
-  outer.add(relaxed(fastest));
+  std::optional<Relaxed> path_point;
+  Proof by_path;
   if (leq(area.value, fastest.path, kGap)) {
-    Proof by_path = prove_by_path(instance, fastest);
+    by_path = prove_by_path(instance, fastest);
     Relaxed point = trade_off.minimise(path_first(area)).point;
     if (leq(*std::max_element(point.measures.begin(), point.measures.end()), fastest.path, kGap))
       return finish(instance, make_candidate(instance, std::move(point.x)), std::move(by_path));
-    outer.offer(std::move(by_path));
-    outer.add(std::move(point));
+    path_point = std::move(point);
   }
+  Outer outer(instance, trade_off);
+  outer.offer(std::move(by_area));
+  outer.offer(std::move(by_path));
+  outer.add(relaxed(balanced));
+  outer.add(relaxed(fastest));
+  if (path_point) outer.add(*std::move(path_point));
   outer.weigh_path(area.weights);
   outer.run();
   Proof proof = outer.proof();

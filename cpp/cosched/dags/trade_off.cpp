@@ -26,7 +26,9 @@ std::vector<double> fractional_loads(const Instance& instance, const Table& x) {
 
 TradeOff::TradeOff(const Instance& instance)
     : instance_(instance), network_(make_event_network(instance.graph())), path_(network_) {
+  level_begin_.reserve(instance.tasks() + 1);
   level_begin_.push_back(0);
+  levels_.reserve(instance.times().size());
   std::vector<double> times;
   for (int task = 0; task < instance.tasks(); ++task) {
     const double* p = instance.row(task);
@@ -45,6 +47,8 @@ TradeOff::TradeOff(const Instance& instance)
 void TradeOff::build_flow() {
   std::vector<opt::LengthArc> arcs;
   std::vector<char> endless;
+  arcs.reserve(levels_.size() + network_.links.size());
+  endless.reserve(arcs.capacity());
   for (int task = 0; task < instance_.tasks(); ++task)
     for (int k = level_begin_[task]; k < level_begin_[task + 1]; ++k) {
       arcs.push_back({network_.start[task], network_.end[task], levels_[k].time});

@@ -195,10 +195,7 @@ def critical_path_bound(instance: Instance) -> Bound:
 
 
 def _relaxation(found: tuple, method: str) -> Relaxation:
-    value, x, completion, weights, task_flow, tails, heads, amount = found
-    edges = np.column_stack([tails, heads])
-    for array in (x, completion, weights, task_flow, edges, amount):
-        array.flags.writeable = False
+    value, x, completion, weights, task_flow, edges, amount = found
     return Relaxation(value, x, completion, Certificate(weights, task_flow, edges, amount), method)
 
 
