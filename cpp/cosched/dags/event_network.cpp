@@ -100,7 +100,8 @@ int find_root(std::vector<int>& parent, int node) {
   return node;
 }
 
-// Kahn's algorithm over events; the project's begin gets 0, its end the last number.
+// Kahn's algorithm over events, depth first, so that neighbours have near numbers; the
+// project's begin gets 0, its end the last number.
 std::vector<int> number_events(int nodes, int begin, int end,
                                const std::vector<std::pair<int, int>>& arcs) {
   std::vector<int> indegree(nodes, 0), number(nodes, -1);
@@ -108,13 +109,16 @@ std::vector<int> number_events(int nodes, int begin, int end,
   const Lists after = heads_by_tail(nodes, [&](const auto& visit) {
     for (const auto& [from, to] : arcs) visit(from, to);
   });
-  std::vector<int> queue{begin};
-  for (std::size_t k = 0; k < queue.size(); ++k) {
-    number[queue[k]] = static_cast<int>(k);
-    for (const int next : after.at(queue[k]))
-      if (--indegree[next] == 0 && next != end) queue.push_back(next);
+  std::vector<int> stack{begin};
+  int count = 0;
+  while (!stack.empty()) {
+    const int node = stack.back();
+    stack.pop_back();
+    number[node] = count++;
+    for (const int next : after.at(node))
+      if (--indegree[next] == 0 && next != end) stack.push_back(next);
   }
-  number[end] = static_cast<int>(queue.size());
+  number[end] = count;
   return number;
 }
 

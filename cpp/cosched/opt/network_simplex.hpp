@@ -92,7 +92,7 @@ class LongestFlow {
   int choose_violated();
   void dual_pivot(int arc);
   void find_crossings(const std::vector<int>& side, bool exporting, double amount);
-  void push(int arc, double amount);
+  int push(int arc, double amount);
 
   void primal_phase();
   void adopt(const std::vector<double>& start);

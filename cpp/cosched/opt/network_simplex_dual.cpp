@@ -79,8 +79,9 @@ void LongestFlow::find_crossings(const std::vector<int>& side, bool exporting, d
   }
 }
 
-// More flow (amount may be negative) on an arc beside the tree and around its cycle.
-void LongestFlow::push(int arc, double amount) {
+// More flow (amount may be negative) on an arc beside the tree and around its cycle; the
+// cycle's highest node.
+int LongestFlow::push(int arc, double amount) {
   flow_[arc] += amount;
   int u = arcs_[arc].from, v = arcs_[arc].to;
   while (u != v) {
@@ -91,6 +92,7 @@ void LongestFlow::push(int arc, double amount) {
     note(tree);
     node = tree_.parent(node);
   }
+  return u;
 }
 
 void LongestFlow::dual_pivot(int leaving) {
@@ -121,7 +123,7 @@ void LongestFlow::dual_pivot(int leaving) {
   }
   if (entering.arc < 0) throw SolverError("network simplex: a cut without an arc that can enter");
 
-  push(entering.arc, state_[entering.arc] == State::lower ? amount : -amount);
+  const int join = push(entering.arc, state_[entering.arc] == State::lower ? amount : -amount);
   set_bound(leaving, above);
   state_[entering.arc] = State::tree;
   const double shift = exporting ? entering.ratio : -entering.ratio;
@@ -129,7 +131,7 @@ void LongestFlow::dual_pivot(int leaving) {
     for (const int node : side) potential_[node] += shift;
   int inside = arcs_[entering.arc].from, outside = arcs_[entering.arc].to;
   if (tree_.in_side(inside) != tree_.side_is_subtree()) std::swap(inside, outside);
-  tree_.rehang(top, inside, outside, entering.arc);
+  tree_.rehang(top, inside, outside, entering.arc, join);
   note(entering.arc);
 }
 

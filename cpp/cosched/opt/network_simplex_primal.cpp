@@ -121,9 +121,9 @@ void LongestFlow::primal_pivot(int arc, bool increase) {
   tree_.shift_subtree(blocking.top, subtree_shift, potential_);
   const int from = arcs_[arc].from, to = arcs_[arc].to;
   if (blocking.on_from_side)
-    tree_.rehang(blocking.top, from, to, arc);
+    tree_.rehang(blocking.top, from, to, arc, join);
   else
-    tree_.rehang(blocking.top, to, from, arc);
+    tree_.rehang(blocking.top, to, from, arc, join);
 }
 
 }  // namespace cosched::opt

@@ -2,43 +2,43 @@
 
 namespace cosched::opt {
 
-SpanningTree::SpanningTree(int nodes) : links_(nodes), stack_(nodes), stamp_(nodes, 0) {}
+SpanningTree::SpanningTree(int nodes) : up_(nodes), down_(nodes), stack_(nodes), stamp_(nodes, 0) {}
 
 void SpanningTree::attach(int child, int parent, int arc) {
-  links_[child].parent = parent;
-  links_[child].arc = arc;
-  links_[child].previous_sibling = -1;
-  links_[child].next_sibling = links_[parent].first_child;
-  if (links_[parent].first_child >= 0) links_[links_[parent].first_child].previous_sibling = child;
-  links_[parent].first_child = child;
+  up_[child].parent = parent;
+  up_[child].arc = arc;
+  up_[child].previous_sibling = -1;
+  down_[child].next_sibling = down_[parent].first_child;
+  if (down_[parent].first_child >= 0) up_[down_[parent].first_child].previous_sibling = child;
+  down_[parent].first_child = child;
 }
 
 void SpanningTree::detach(int child) {
-  const int before = links_[child].previous_sibling, after = links_[child].next_sibling;
-  if (after >= 0) links_[after].previous_sibling = before;
-  (before >= 0 ? links_[before].next_sibling : links_[links_[child].parent].first_child) = after;
+  const int before = up_[child].previous_sibling, after = down_[child].next_sibling;
+  if (after >= 0) up_[after].previous_sibling = before;
+  (before >= 0 ? down_[before].next_sibling : down_[up_[child].parent].first_child) = after;
 }
 
 void SpanningTree::hang(int node, int parent, int arc) {
   attach(node, parent, arc);
-  links_[parent].size += links_[node].size;
+  up_[parent].size += up_[node].size;
 }
 
 const std::vector<int>& SpanningTree::breadth_first() {
   side_.assign(1, 0);
   for (std::size_t k = 0; k < side_.size(); ++k)
-    for (int child = links_[side_[k]].first_child; child >= 0; child = links_[child].next_sibling)
+    for (int child = down_[side_[k]].first_child; child >= 0; child = down_[child].next_sibling)
       side_.push_back(child);
   return side_;
 }
 
 const std::vector<int>& SpanningTree::smaller_side(int top) {
-  side_is_subtree_ = 2 * links_[top].size <= nodes();
+  side_is_subtree_ = 2 * up_[top].size <= nodes();
   ++stamp_count_;
   side_.assign(1, side_is_subtree_ ? top : 0);
   stamp_[side_[0]] = stamp_count_;
   for (std::size_t k = 0; k < side_.size(); ++k)
-    for (int child = links_[side_[k]].first_child; child >= 0; child = links_[child].next_sibling) {
+    for (int child = down_[side_[k]].first_child; child >= 0; child = down_[child].next_sibling) {
       if (!side_is_subtree_ && child == top) continue;
       stamp_[child] = stamp_count_;
       side_.push_back(child);
@@ -56,17 +56,17 @@ void SpanningTree::shift_subtree(int top, double shift, std::vector<double>& val
   while (depth > 0) {
     const int node = stack[--depth];
     value[node] += shift;
-    for (int child = links_[node].first_child; child >= 0; child = links_[child].next_sibling)
+    for (int child = down_[node].first_child; child >= 0; child = down_[child].next_sibling)
       if (subtree || child != top) stack[depth++] = child;
   }
 }
 
-void SpanningTree::rehang(int top, int inside, int outside, int arc) {
-  const int subtree_size = links_[top].size;
-  for (int node = links_[top].parent; node >= 0; node = links_[node].parent)
-    links_[node].size -= subtree_size;
+void SpanningTree::rehang(int top, int inside, int outside, int arc, int join) {
+  const int subtree_size = up_[top].size;
+  for (int node = up_[top].parent; node != join; node = up_[node].parent)
+    up_[node].size -= subtree_size;
   path_.clear();  // from the new top up to the old one
-  for (int node = inside;; node = links_[node].parent) {
+  for (int node = inside;; node = up_[node].parent) {
     path_.push_back(node);
     if (node == top) break;
   }
@@ -74,16 +74,16 @@ void SpanningTree::rehang(int top, int inside, int outside, int arc) {
   path_arcs_.resize(path_.size());
   for (std::size_t k = path_.size() - 1; k > 0; --k) {
     const int node = path_[k], child = path_[k - 1];
-    path_arcs_[k] = links_[child].arc;
+    path_arcs_[k] = up_[child].arc;
     detach(child);
-    links_[node].size -= links_[child].size;
+    up_[node].size -= up_[child].size;
   }
   for (std::size_t k = path_.size() - 1; k > 0; --k) {
     attach(path_[k], path_[k - 1], path_arcs_[k]);
-    links_[path_[k - 1]].size += links_[path_[k]].size;
+    up_[path_[k - 1]].size += up_[path_[k]].size;
   }
   attach(inside, outside, arc);
-  for (int node = outside; node >= 0; node = links_[node].parent) links_[node].size += subtree_size;
+  for (int node = outside; node != join; node = up_[node].parent) up_[node].size += subtree_size;
 }
 
 }  // namespace cosched::opt

@@ -12,10 +12,10 @@ class SpanningTree {
  public:
   explicit SpanningTree(int nodes);
 
-  int nodes() const { return static_cast<int>(links_.size()); }
-  int parent(int node) const { return links_[node].parent; }  // -1: the root
-  int arc(int node) const { return links_[node].arc; }        // to the parent
-  int size(int node) const { return links_[node].size; }      // of the subtree
+  int nodes() const { return static_cast<int>(up_.size()); }
+  int parent(int node) const { return up_[node].parent; }  // -1: the root
+  int arc(int node) const { return up_[node].arc; }        // to the parent
+  int size(int node) const { return up_[node].size; }      // of the subtree
 
   /// First construction: hangs every node by (parent, arc), children before parents.
   void hang(int node, int parent, int arc);
@@ -33,18 +33,23 @@ class SpanningTree {
   bool in_side(int node) const { return stamp_[node] == stamp_count_; }
 
   /// Cuts the subtree of `top` off and hangs it, turned so that its node `inside` is on top,
-  /// below `outside` by `arc`.
-  void rehang(int top, int inside, int outside, int arc);
+  /// below `outside` by `arc`.  `join`: the node where the paths up from `top` and from
+  /// `outside` meet; sizes above it stay.
+  void rehang(int top, int inside, int outside, int arc, int join);
 
  private:
   void attach(int child, int parent, int arc);
   void detach(int child);
 
-  struct Links {  // side by side, since a walk reads most of them
-    int parent = -1, arc = -1, first_child = -1, next_sibling = -1, previous_sibling = -1;
-    int size = 1;
+  // What a walk up reads side by side, and what a walk down reads.
+  struct Up {
+    int parent = -1, arc = -1, previous_sibling = -1, size = 1;
   };
-  std::vector<Links> links_;
+  struct Down {
+    int first_child = -1, next_sibling = -1;
+  };
+  std::vector<Up> up_;
+  std::vector<Down> down_;
   std::vector<int> side_, stack_, stamp_, path_, path_arcs_;
   int stamp_count_ = 0;
   bool side_is_subtree_ = true;
