@@ -144,7 +144,7 @@ def compare_lps(full, solvers):
             seconds[name][label], other = solve(instance)
             difference[name] = max(difference[name], abs(other / value - 1))
         if full:
-            row = "  ".join(f"{theirs[label]:.5f}" for theirs in seconds.values())
+            row = "  ".join(f"{theirs[label]:.6f}" for theirs in seconds.values())
             print(f"{label}: {row}", file=sys.stderr, flush=True)
     report(seconds, difference)
 
