@@ -13,9 +13,11 @@ struct Candidate {
 };
 
 // Heap order: least load, then lowest node, on top.
-bool worse(const Candidate& a, const Candidate& b) {
-  return a.load != b.load ? a.load > b.load : a.node > b.node;
-}
+struct Worse {
+  bool operator()(const Candidate& a, const Candidate& b) const {
+    return a.load != b.load ? a.load > b.load : a.node > b.node;
+  }
+};
 
 // What would be free if some running jobs were paused.
 class WhatIf {
@@ -105,9 +107,21 @@ bool start_if_fits(Machine& machine, int rank) {
   return true;
 }
 
+// The usual case, without a heap.
+std::vector<int> node_of_one_task(const std::vector<Machine::Node>& nodes,
+                                  std::int64_t memory_need) {
+  const Machine::Node* best = nullptr;
+  for (const auto& node : nodes)
+    if (memory_need <= kMemoryLimit - node.memory_used && (!best || node.cpu_load < best->cpu_load))
+      best = &node;
+  if (!best) return {};
+  return {static_cast<int>(best - nodes.data())};
+}
+
 }  // namespace
 
 std::vector<int> greedy_nodes(const std::vector<Machine::Node>& nodes, const Machine::Job& job) {
+  if (job.tasks == 1) return node_of_one_task(nodes, job.memory_need);
   std::vector<Candidate> heap;
   std::int64_t total = 0;
   for (int node = 0; node < static_cast<int>(nodes.size()); ++node) {
@@ -117,18 +131,18 @@ std::vector<int> greedy_nodes(const std::vector<Machine::Node>& nodes, const Mac
     total += room;
   }
   if (total < job.tasks) return {};
-  std::make_heap(heap.begin(), heap.end(), worse);
+  std::make_heap(heap.begin(), heap.end(), Worse{});
   std::vector<int> chosen;
   chosen.reserve(job.tasks);
   while (static_cast<int>(chosen.size()) < job.tasks) {
-    std::pop_heap(heap.begin(), heap.end(), worse);
+    std::pop_heap(heap.begin(), heap.end(), Worse{});
     Candidate& best = heap.back();
     chosen.push_back(best.node);
     best.load += job.cpu_need;
     if (--best.room == 0)
       heap.pop_back();
     else
-      std::push_heap(heap.begin(), heap.end(), worse);
+      std::push_heap(heap.begin(), heap.end(), Worse{});
   }
   std::sort(chosen.begin(), chosen.end());
   return chosen;

@@ -41,19 +41,19 @@ void Machine::hold(int rank, std::vector<int> nodes) {
   }
 }
 
-void Machine::release(int rank) {
+std::vector<int> Machine::release(int rank) {
   Job& job = jobs_[rank];
   for (const int node : job.nodes) {
     nodes_[node].memory_used -= job.memory_need;
     nodes_[node].cpu_load -= job.cpu_need;
   }
-  job.nodes.clear();
+  return std::exchange(job.nodes, {});
 }
 
-void Machine::touch(int rank, Reason reason, int other, double value) {
+void Machine::touch(int rank, std::vector<int> held, Reason reason, int other, double value) {
   if (touched_at_[rank] < 0) {
     touched_at_[rank] = static_cast<int>(touched_.size());
-    touched_.push_back({rank, jobs_[rank].status, jobs_[rank].nodes, reason, other, value});
+    touched_.push_back({rank, jobs_[rank].status, std::move(held), reason, other, value});
   }
   Touched& touched = touched_[touched_at_[rank]];
   touched.reason = reason;
@@ -72,7 +72,7 @@ void Machine::remove_idle(int rank) {
 }
 
 void Machine::start(int rank, std::vector<int> nodes, Reason reason, int other, double value) {
-  touch(rank, reason, other, value);
+  touch(rank, {}, reason, other, value);
   hold(rank, std::move(nodes));
   jobs_[rank].status = Status::running;
   remove_idle(rank);
@@ -80,8 +80,7 @@ void Machine::start(int rank, std::vector<int> nodes, Reason reason, int other, 
 }
 
 void Machine::pause(int rank, Reason reason, int other, double value) {
-  touch(rank, reason, other, value);
-  release(rank);
+  touch(rank, release(rank), reason, other, value);
   jobs_[rank].status = Status::paused;
   jobs_[rank].yield = 0;
   running_.erase(std::lower_bound(running_.begin(), running_.end(), rank));
@@ -89,13 +88,12 @@ void Machine::pause(int rank, Reason reason, int other, double value) {
 }
 
 void Machine::move(int rank, std::vector<int> nodes, Reason reason, int other, double value) {
-  touch(rank, reason, other, value);
-  release(rank);
+  touch(rank, release(rank), reason, other, value);
   hold(rank, std::move(nodes));
 }
 
 void Machine::explain_wait(int rank, Reason reason, int other, double value) {
-  touch(rank, reason, other, value);
+  touch(rank, {}, reason, other, value);
 }
 
 }  // namespace cosched::cluster

@@ -73,8 +73,9 @@ class Machine {
   void add_idle(int rank);
   void remove_idle(int rank);
   void hold(int rank, std::vector<int> nodes);
-  void release(int rank);
-  void touch(int rank, Reason reason, int other, double value);
+  std::vector<int> release(int rank);  // what it held
+  // `held`: by a job that runs, before the change.
+  void touch(int rank, std::vector<int> held, Reason reason, int other, double value);
 
   /// State of a job at the beginning of the current event, kept when it is first changed.
   struct Touched {

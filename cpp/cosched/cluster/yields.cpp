@@ -178,7 +178,7 @@ std::vector<double> max_min_yields(const Mapping& mapping) {
     queue.pop();
     const double now = row_limit(row, limit);
     if (now > limit) {  // infinite: all its jobs are frozen
-      queue.emplace(now, row);
+      if (now < 1) queue.emplace(now, row);
       continue;
     }
     for (int k = full.begin[row]; k < full.begin[row + 1]; ++k) {
