@@ -38,6 +38,7 @@ from cosched.cluster.own_policy import Event, Job, State, python_policy, registe
 from cosched.cluster.policies import TABLE_2, dfrs, easy, fcfs, paper_policies, resolve
 from cosched.cluster.result import Result, Schedule
 from cosched.cluster.simulation import result_of_schedule
+from cosched.cluster.stretch_bound import max_stretch_bound
 from cosched.core import Argument, Bound, Family, Output
 from cosched.core.arrays import integer, integer_array, real, real_array
 from cosched.errors import InvalidInstance, shorten
@@ -74,22 +75,6 @@ __all__ = [
     "write_log_csv",
     "yields",
 ]
-
-
-def max_stretch_bound(instance: Instance, *, threshold: float = 10.0) -> Bound:
-    """Lower bound on the maximum bounded stretch of any schedule (Theorem 1), exact.
-
-    Memory, placement and penalties are ignored. Exact to 1e-9 relative, approached from the
-    infeasible side, so that the returned value is a bound. Usable for 10,000 jobs and more.
-
-    Parameters
-    ----------
-    instance : Instance
-    threshold : float
-        Shortest time of the bounded stretch (s).
-    """
-    value, _ = _core.cluster.max_stretch_bound(instance._core, real(threshold, "threshold"))
-    return Bound(value, "max-stretch")
 
 
 def yields(mapping: Any, cpu: Any, nodes: int, *, opt: str | None = None) -> np.ndarray:

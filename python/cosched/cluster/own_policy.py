@@ -8,7 +8,8 @@ from typing import Any
 from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
-from cosched.cluster.simulation import result_of_simulation
+from cosched.cluster.simulation import algorithm_of, result_of_simulation
+from cosched.cluster.stretch_bound import THRESHOLD
 from cosched.core.arrays import real
 from cosched.errors import InvalidSchedule, shorten
 
@@ -52,7 +53,7 @@ def python_policy(
     *,
     period: float = 600.0,
     penalty: float = 300.0,
-    threshold: float = 10.0,
+    threshold: float = THRESHOLD,
     log: bool = False,
 ) -> Result:
     """Simulate a policy written in Python.
@@ -157,18 +158,8 @@ def register_policy(name: str, policy: Any) -> None:
     if not callable(policy) and not hasattr(policy, "on_event"):
         raise TypeError(f"{name}: expected a policy with on_event(event, state)")
 
-    def run(
-        instance: Instance,
-        *,
-        period: float = 600.0,
-        penalty: float = 300.0,
-        threshold: float = 10.0,
-        log: bool = False,
-    ) -> Result:
-        made = policy if hasattr(policy, "on_event") and not isinstance(policy, type) else policy()
-        return python_policy(
-            instance, made, period=period, penalty=penalty, threshold=threshold, log=log
-        )
+    def made() -> Any:
+        return policy if hasattr(policy, "on_event") and not isinstance(policy, type) else policy()
 
-    run.__doc__ = getattr(policy, "__doc__", None) or f"The registered policy {name!r}."
-    FAMILY.register(name, run)
+    doc = getattr(policy, "__doc__", None) or f"The registered policy {name!r}."
+    FAMILY.register(name, algorithm_of(python_policy, made, doc))

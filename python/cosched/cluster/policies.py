@@ -7,7 +7,8 @@ from collections.abc import Callable
 from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
-from cosched.cluster.simulation import result_of_simulation
+from cosched.cluster.simulation import algorithm_of, result_of_simulation
+from cosched.cluster.stretch_bound import THRESHOLD
 from cosched.core.arrays import real
 from cosched.errors import InvalidInstance, shorten
 
@@ -28,7 +29,7 @@ TABLE_2 = (
 )
 
 
-def fcfs(instance: Instance, *, threshold: float = 10.0, log: bool = False) -> Result:
+def fcfs(instance: Instance, *, threshold: float = THRESHOLD, log: bool = False) -> Result:
     """First come, first served: a task takes a whole node; the queue's head starts when it fits.
 
     What happens at one instant, in this order:
@@ -69,7 +70,7 @@ def easy(
     instance: Instance,
     *,
     estimates: str = "perfect",
-    threshold: float = 10.0,
+    threshold: float = THRESHOLD,
     log: bool = False,
 ) -> Result:
     """EASY backfilling: the queue's head has a reservation that later jobs must not delay.
@@ -116,7 +117,7 @@ def dfrs(
     *,
     period: float = 600.0,
     penalty: float = 300.0,
-    threshold: float = 10.0,
+    threshold: float = THRESHOLD,
     log: bool = False,
 ) -> Result:
     """A policy of dynamic fractional resource scheduling by its name in the paper.
@@ -159,18 +160,8 @@ def resolve(name: str) -> Callable[..., Result] | None:
     if spelled is None:
         return None
 
-    def policy(
-        instance: Instance,
-        *,
-        period: float = 600.0,
-        penalty: float = 300.0,
-        threshold: float = 10.0,
-        log: bool = False,
-    ) -> Result:
-        return dfrs(instance, spelled, period=period, penalty=penalty, threshold=threshold, log=log)
-
-    policy.__doc__ = f"The DFRS policy ``{spelled}``; see :func:`cosched.cluster.dfrs`."
-    return policy
+    doc = f"The DFRS policy ``{spelled}``; see :func:`cosched.cluster.dfrs`."
+    return algorithm_of(dfrs, lambda: spelled, doc)
 
 
 def paper_policies() -> list[str]:

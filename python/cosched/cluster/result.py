@@ -11,6 +11,7 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.cluster.instance import Instance
+from cosched.cluster.stretch_bound import THRESHOLD
 from cosched.core.arrays import integer_array, real_array
 from cosched.errors import InvalidSchedule
 
@@ -62,7 +63,7 @@ class Schedule(core.Schedule):
         penalty: float,
         exclusive: bool,
         checked: bool = False,
-        threshold: float = 10.0,
+        threshold: float = THRESHOLD,
     ) -> None:
         # What makes it again in another process: the replay where there is one, not its rows.
         self._made_by = partial(
@@ -196,7 +197,7 @@ class Schedule(core.Schedule):
             for key in ("preemptions", "migrations"):
                 outcome[key] = integer_array(totals[key], f"jobs.{key}", 1)
             penalty, exclusive = float(data["penalty"]), bool(data["exclusive"])
-            threshold = float(data.get("threshold", 10.0))
+            threshold = float(data.get("threshold", THRESHOLD))
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidSchedule(f"not a schedule of the cluster family ({error})") from None
         if plain.kind.any():

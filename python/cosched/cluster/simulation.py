@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,25 @@ import numpy as np
 from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result, Schedule
+from cosched.cluster.stretch_bound import THRESHOLD, max_stretch_bound
 from cosched.core import Bound
 from cosched.core.arrays import real
 from cosched.errors import InvalidInstance
+
+
+def algorithm_of(
+    simulate: Callable[..., Result], policy: Callable[[], Any], doc: str
+) -> Callable[..., Result]:
+    """``simulate(instance, policy(), **options)`` as a function of the instance and the options."""
+
+    def algorithm(instance: Instance, **options: Any) -> Result:
+        return simulate(instance, policy(), **options)
+
+    given = inspect.signature(simulate)
+    first, _, *options = given.parameters.values()
+    algorithm.__signature__ = given.replace(parameters=[first, *options])  # type: ignore[attr-defined]
+    algorithm.__doc__ = doc
+    return algorithm
 
 
 def result_of_simulation(
@@ -53,11 +71,13 @@ def result_of_simulation(
 
 
 def _own_bound(instance: Instance, threshold: float) -> Bound | None:
-    """The bound on the maximum stretch where it is not that of 10 s, the family's."""
-    if threshold == 10:
+    """The bound for another threshold than the family's; computed once for an instance."""
+    if threshold == THRESHOLD:
         return None
-    value, _ = _core.cluster.max_stretch_bound(instance._core, threshold)
-    return Bound(value, "max-stretch")
+    memo, key = instance._memo, f"bound, threshold {threshold}"
+    if key not in memo:
+        memo[key] = max_stretch_bound(instance, threshold=threshold)
+    return memo[key]
 
 
 def _log_frame(told: tuple) -> Any:
