@@ -81,7 +81,7 @@ class Mcb8 {
   bool place_pinned(const std::vector<double>& cpu);
   void add_to_list(int item, double cpu, bool cpu_list);
   bool to_pack(std::size_t item) const { return !dropped_[item] && pinned_[item].empty(); }
-  // Whether the machine as a whole is large enough.
+  // Sums up what is to be placed; whether the machine as a whole is large enough for it.
   bool fits_in_all(const std::vector<double>& cpu);
   void build_groups(const std::vector<double>& cpu, const std::vector<int>& by_cpu);
   bool fill_node(int node);
