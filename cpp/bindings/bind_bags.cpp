@@ -90,60 +90,88 @@ void bind_instance(py::module_& module) {
                              })
       .def_property_readonly("least_joules", &Instance::least_joules)
       .def_property_readonly("idle_power", &Instance::idle_power)
-      .def("profit_rate", &Instance::profit_rate);
+      .def("profit_rate", &Instance::profit_rate, py::arg("dynamic_joules"), py::arg("makespan"));
 }
 
 void bind_relaxation(py::module_& module) {
-  module.def("front", [](const Instance& instance, bool cut) {
-    std::vector<double> makespan, joules;
-    for (const FrontPoint& point : released([&] { return energy_front(instance, cut_of(cut)); })) {
-      makespan.push_back(point.makespan);
-      joules.push_back(point.joules);
-    }
-    return py::make_tuple(real_array(makespan), real_array(joules));
-  });
-  module.def("relaxation", [](const Instance& instance, double makespan, bool by_glpk) {
-    const Relaxation found = released([&] {
-      return by_glpk ? relaxation_lp(instance, makespan) : relaxation(instance, makespan);
-    });
-    return py::make_tuple(found.feasible, found.joules, table_array(found.x));
-  });
-  module.def("least_makespan", [](const Instance& instance) {
-    return released([&] { return least_makespan(instance); });
-  });
-  module.def("best_rate", [](const Instance& instance, bool cut) {
-    const BestRate best = released([&] { return best_rate(instance, cut_of(cut)); });
-    return py::make_tuple(best.makespan, best.rate);
-  });
-  module.def("profit_lp", [](const Instance& instance) {
-    const ProfitLp found = released([&] { return profit_lp(instance); });
-    return py::make_tuple(found.makespan, found.rate);
-  });
+  module.def(
+      "front",
+      [](const Instance& instance, bool cut) {
+        std::vector<double> makespan, joules;
+        for (const FrontPoint& point :
+             released([&] { return energy_front(instance, cut_of(cut)); })) {
+          makespan.push_back(point.makespan);
+          joules.push_back(point.joules);
+        }
+        return py::make_tuple(real_array(makespan), real_array(joules));
+      },
+      py::arg("instance"), py::arg("cut"));
+  module.def(
+      "relaxation",
+      [](const Instance& instance, double makespan, bool by_glpk) {
+        const Relaxation found = released([&] {
+          return by_glpk ? relaxation_lp(instance, makespan) : relaxation(instance, makespan);
+        });
+        return py::make_tuple(found.feasible, found.joules, table_array(found.x));
+      },
+      py::arg("instance"), py::arg("makespan"), py::arg("by_glpk"));
+  module.def(
+      "least_makespan",
+      [](const Instance& instance) { return released([&] { return least_makespan(instance); }); },
+      py::arg("instance"));
+  module.def(
+      "best_rate",
+      [](const Instance& instance, bool cut) {
+        const BestRate best = released([&] { return best_rate(instance, cut_of(cut)); });
+        return py::make_tuple(best.makespan, best.rate);
+      },
+      py::arg("instance"), py::arg("cut"));
+  module.def(
+      "profit_lp",
+      [](const Instance& instance) {
+        const ProfitLp found = released([&] { return profit_lp(instance); });
+        return py::make_tuple(found.makespan, found.rate);
+      },
+      py::arg("instance"));
 }
 
 void bind_rounding(py::module_& module) {
-  module.def("round_relaxation", [](const Instance& instance, const RealArray& x, bool matching) {
-    const Table table = to_table(x);
-    return counts_array(released([&] {
-      return matching ? round_by_matching(instance, table) : round_by_largest_part(instance, table);
-    }));
-  });
-  module.def("assign", [](const Instance& instance, const IntArray& counts) {
-    const Counts given = to_counts(counts);
-    return plan_dict(instance, released([&] { return make_plan(instance, given); }));
-  });
-  module.def("spread", [](const RealArray& loads, std::int64_t count, double length) {
-    std::vector<double> after = to_reals(loads);
-    const auto taken = released([&] { return spread(after, count, length); });
-    return py::make_tuple(long_array(taken), real_array(after));
-  });
-  module.def("validate", [](const Instance& instance, const IntArray& task_type,
-                            const IntArray& machine_type, const IntArray& machine,
-                            const IntArray& count, const RealArray& start, const RealArray& end) {
-    const Rows rows{to_longs(task_type), to_longs(machine_type), to_longs(machine),
-                    to_longs(count),     to_reals(start),        to_reals(end)};
-    released([&] { validate(instance, rows); });
-  });
+  module.def(
+      "round_relaxation",
+      [](const Instance& instance, const RealArray& x, bool matching) {
+        const Table table = to_table(x);
+        return counts_array(released([&] {
+          return matching ? round_by_matching(instance, table)
+                          : round_by_largest_part(instance, table);
+        }));
+      },
+      py::arg("instance"), py::arg("x"), py::arg("matching"));
+  module.def(
+      "assign",
+      [](const Instance& instance, const IntArray& counts) {
+        const Counts given = to_counts(counts);
+        return plan_dict(instance, released([&] { return make_plan(instance, given); }));
+      },
+      py::arg("instance"), py::arg("counts"));
+  module.def(
+      "spread",
+      [](const RealArray& loads, std::int64_t count, double length) {
+        std::vector<double> after = to_reals(loads);
+        const auto taken = released([&] { return spread(after, count, length); });
+        return py::make_tuple(long_array(taken), real_array(after));
+      },
+      py::arg("loads"), py::arg("count"), py::arg("length"));
+  module.def(
+      "validate",
+      [](const Instance& instance, const IntArray& task_type, const IntArray& machine_type,
+         const IntArray& machine, const IntArray& count, const RealArray& start,
+         const RealArray& end) {
+        const Rows rows{to_longs(task_type), to_longs(machine_type), to_longs(machine),
+                        to_longs(count),     to_reals(start),        to_reals(end)};
+        released([&] { validate(instance, rows); });
+      },
+      py::arg("instance"), py::arg("task_type"), py::arg("machine_type"), py::arg("machine"),
+      py::arg("count"), py::arg("start"), py::arg("end"));
 }
 
 // A function from an instance to a plan.
@@ -156,17 +184,23 @@ auto solving(Solver solver) {
 
 void bind_algorithms(py::module_& module) {
   module.attr("DEFAULT_EPS") = kDefaultEps;
-  module.def("ttb", [](const Instance& instance, double eps, bool with_tms) {
-    return plan_dict(instance, released([&] { return ttb(instance, eps, with_tms); }));
-  });
-  module.def("ttb_best", [](const Instance& instance, Seconds time_limit) {
-    const BestPlan best = released([&] { return ttb_best(instance, time_limit); });
-    return py::make_tuple(plan_dict(instance, best.plan), best.finished);
-  });
-  module.def("ttb_exact", solving(&ttb_exact));
-  module.def("tms", solving(&tms));
-  module.def("min_energy", solving(&min_energy));
-  module.def("min_makespan", solving(&min_makespan));
+  module.def(
+      "ttb",
+      [](const Instance& instance, double eps, bool with_tms) {
+        return plan_dict(instance, released([&] { return ttb(instance, eps, with_tms); }));
+      },
+      py::arg("instance"), py::arg("eps"), py::arg("with_tms"));
+  module.def(
+      "ttb_best",
+      [](const Instance& instance, Seconds time_limit) {
+        const BestPlan best = released([&] { return ttb_best(instance, time_limit); });
+        return py::make_tuple(plan_dict(instance, best.plan), best.finished);
+      },
+      py::arg("instance"), py::arg("time_limit"));
+  module.def("ttb_exact", solving(&ttb_exact), py::arg("instance"));
+  module.def("tms", solving(&tms), py::arg("instance"));
+  module.def("min_energy", solving(&min_energy), py::arg("instance"));
+  module.def("min_makespan", solving(&min_makespan), py::arg("instance"));
 }
 
 }  // namespace

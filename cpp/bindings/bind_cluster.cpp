@@ -156,11 +156,14 @@ void bind_batch(py::module_& module) {
 }
 
 void bind_dfrs(py::module_& module) {
-  module.def("spell", [](const std::string& text) -> std::optional<std::string> {
-    const auto name = parse_policy_name(text);
-    if (!name) return std::nullopt;
-    return spell(*name);
-  });
+  module.def(
+      "spell",
+      [](const std::string& text) -> std::optional<std::string> {
+        const auto name = parse_policy_name(text);
+        if (!name) return std::nullopt;
+        return spell(*name);
+      },
+      py::arg("text"));
   module.def("paper_policies", [] {
     std::vector<std::string> names;
     for (const PolicyName& name : paper_policies()) names.push_back(spell(name));
@@ -197,27 +200,40 @@ void bind_dfrs(py::module_& module) {
 }
 
 void bind_measures(py::module_& module) {
-  module.def("stretches", [](const Instance& instance, const RealArray& end, double threshold) {
-    return real_array(stretches(instance, to_reals(end), threshold));
-  });
-  module.def("underutilisation", [](const Instance& instance, double demand_area) {
-    Outcome outcome;
-    outcome.demand_area = demand_area;
-    return underutilisation(instance, outcome);
-  });
-  module.def("max_stretch_bound", [](const Instance& instance, double threshold) {
-    const StretchBound bound = released([&] { return max_stretch_bound(instance, threshold); });
-    return py::make_tuple(bound.value, bound.tests);
-  });
-  module.def("stretch_feasible", [](const Instance& instance, double stretch, double threshold) {
-    return released([&] { return stretch_feasible(instance, stretch, threshold); });
-  });
   module.def(
-      "validate", [](const Instance& instance, const IntArray& job, const IntArray& unit_begin,
-                     const IntArray& unit, const RealArray& start, const RealArray& end,
-                     const RealArray& yield, const RealArray& progress, const IntArray& cause,
-                     const RealArray& first, const RealArray& last, const IntArray& preemptions,
-                     const IntArray& migrations, double penalty, bool exclusive) {
+      "stretches",
+      [](const Instance& instance, const RealArray& end, double threshold) {
+        return real_array(stretches(instance, to_reals(end), threshold));
+      },
+      py::arg("instance"), py::arg("end"), py::arg("threshold"));
+  module.def(
+      "underutilisation",
+      [](const Instance& instance, double demand_area) {
+        Outcome outcome;
+        outcome.demand_area = demand_area;
+        return underutilisation(instance, outcome);
+      },
+      py::arg("instance"), py::arg("demand_area"));
+  module.def(
+      "max_stretch_bound",
+      [](const Instance& instance, double threshold) {
+        const StretchBound bound = released([&] { return max_stretch_bound(instance, threshold); });
+        return py::make_tuple(bound.value, bound.tests);
+      },
+      py::arg("instance"), py::arg("threshold"));
+  module.def(
+      "stretch_feasible",
+      [](const Instance& instance, double stretch, double threshold) {
+        return released([&] { return stretch_feasible(instance, stretch, threshold); });
+      },
+      py::arg("instance"), py::arg("stretch"), py::arg("threshold"));
+  module.def(
+      "validate",
+      [](const Instance& instance, const IntArray& job, const IntArray& unit_begin,
+         const IntArray& unit, const RealArray& start, const RealArray& end, const RealArray& yield,
+         const RealArray& progress, const IntArray& cause, const RealArray& first,
+         const RealArray& last, const IntArray& preemptions, const IntArray& migrations,
+         double penalty, bool exclusive) {
         const Trace trace = to_trace(job, unit_begin, unit, start, end, yield, progress, cause);
         Outcome outcome;
         outcome.start = to_reals(first);
@@ -229,49 +245,62 @@ void bind_measures(py::module_& module) {
             outcome.preemptions.size() != jobs || outcome.migrations.size() != jobs)
           throw InvalidSchedule("the outcome has another number of jobs than the instance");
         released([&] { validate_trace(instance, trace, outcome, TraceRules{penalty, exclusive}); });
-      });
-  module.def("cause_name", [](int cause) { return cause_name(static_cast<RowCause>(cause)); });
+      },
+      py::arg("instance"), py::arg("job"), py::arg("unit_begin"), py::arg("unit"), py::arg("start"),
+      py::arg("end"), py::arg("yield_"), py::arg("progress"), py::arg("cause"), py::arg("first"),
+      py::arg("last"), py::arg("preemptions"), py::arg("migrations"), py::arg("penalty"),
+      py::arg("exclusive"));
+  module.def(
+      "cause_name", [](int cause) { return cause_name(static_cast<RowCause>(cause)); },
+      py::arg("cause"));
 }
 
 void bind_mapping(py::module_& module) {
-  module.def("yields", [](const std::vector<std::vector<int>>& where, const RealArray& cpu,
-                          int nodes, const std::string& opt) {
-    Mapping mapping;
-    mapping.nodes = nodes;
-    mapping.cpu = to_reals(cpu);
-    for (const auto& one : where) mapping.where.push_back(&one);
-    return real_array(released([&] {
-      if (opt == "min") return max_min_yields(mapping);
-      const auto base = base_yields(mapping);
-      if (opt == "base") return base;
-      return best_average_yields(mapping, base, std::vector<double>(base.size(), 1.0));
-    }));
-  });
-  module.def("mcb8",
-             [](const IntArray& tasks, const RealArray& cpu, const RealArray& memory, int nodes,
-                double yield) -> std::optional<std::vector<std::vector<int>>> {
-               auto requirement = to_reals(cpu);
-               for (double& need : requirement) need *= yield;
-               Mcb8 mcb8(to_ints(tasks, "tasks"), to_reals(memory), nodes);
-               const bool packed =
-                   released([&] { return mcb8.pack(requirement, by_decreasing(requirement)); });
-               if (!packed) return std::nullopt;
-               mcb8.keep();
-               return mcb8.placement();
-             });
+  module.def(
+      "yields",
+      [](const std::vector<std::vector<int>>& where, const RealArray& cpu, int nodes,
+         const std::string& opt) {
+        Mapping mapping;
+        mapping.nodes = nodes;
+        mapping.cpu = to_reals(cpu);
+        for (const auto& one : where) mapping.where.push_back(&one);
+        return real_array(released([&] {
+          if (opt == "min") return max_min_yields(mapping);
+          const auto base = base_yields(mapping);
+          if (opt == "base") return base;
+          return best_average_yields(mapping, base, std::vector<double>(base.size(), 1.0));
+        }));
+      },
+      py::arg("where"), py::arg("cpu"), py::arg("nodes"), py::arg("opt"));
+  module.def(
+      "mcb8",
+      [](const IntArray& tasks, const RealArray& cpu, const RealArray& memory, int nodes,
+         double yield) -> std::optional<std::vector<std::vector<int>>> {
+        auto requirement = to_reals(cpu);
+        for (double& need : requirement) need *= yield;
+        Mcb8 mcb8(to_ints(tasks, "tasks"), to_reals(memory), nodes);
+        const bool packed =
+            released([&] { return mcb8.pack(requirement, by_decreasing(requirement)); });
+        if (!packed) return std::nullopt;
+        mcb8.keep();
+        return mcb8.placement();
+      },
+      py::arg("tasks"), py::arg("cpu"), py::arg("memory"), py::arg("nodes"), py::arg("yield_"));
   using Found = std::pair<double, std::vector<std::vector<int>>>;
-  module.def("mcb8_search",
-             [](const IntArray& tasks, const RealArray& cpu, const RealArray& memory,
-                int nodes) -> std::optional<Found> {
-               Mcb8 mcb8(to_ints(tasks, "tasks"), to_reals(memory), nodes);
-               const Target target = yield_target(to_reals(cpu));
-               const auto yield = released([&]() -> std::optional<double> {
-                 if (mcb8.surely_too_much()) return std::nullopt;
-                 return best_target(mcb8, target, kYieldAccuracy);
-               });
-               if (!yield) return std::nullopt;
-               return Found{*yield, mcb8.placement()};
-             });
+  module.def(
+      "mcb8_search",
+      [](const IntArray& tasks, const RealArray& cpu, const RealArray& memory,
+         int nodes) -> std::optional<Found> {
+        Mcb8 mcb8(to_ints(tasks, "tasks"), to_reals(memory), nodes);
+        const Target target = yield_target(to_reals(cpu));
+        const auto yield = released([&]() -> std::optional<double> {
+          if (mcb8.surely_too_much()) return std::nullopt;
+          return best_target(mcb8, target, kYieldAccuracy);
+        });
+        if (!yield) return std::nullopt;
+        return Found{*yield, mcb8.placement()};
+      },
+      py::arg("tasks"), py::arg("cpu"), py::arg("memory"), py::arg("nodes"));
 }
 
 }  // namespace

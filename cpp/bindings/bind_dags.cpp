@@ -105,38 +105,51 @@ void bind_instance(py::module_& module) {
           "order", [](const Instance& instance) { return int_array(instance.graph().order()); })
       .def_property_readonly("tasks", &Instance::tasks)
       .def_property_readonly("types", &Instance::types);
-  module.def("validate", [](const Instance& instance, const IntArray& task, const IntArray& kind,
-                            const IntArray& unit_begin, const IntArray& unit,
-                            const RealArray& start, const RealArray& end) {
-    const Schedule schedule = bindings::to_schedule(task, kind, unit_begin, unit, start, end);
-    released([&] { validate(schedule, instance.requirements()); });
-  });
+  module.def(
+      "validate",
+      [](const Instance& instance, const IntArray& task, const IntArray& kind,
+         const IntArray& unit_begin, const IntArray& unit, const RealArray& start,
+         const RealArray& end) {
+        const Schedule schedule = bindings::to_schedule(task, kind, unit_begin, unit, start, end);
+        released([&] { validate(schedule, instance.requirements()); });
+      },
+      py::arg("instance"), py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
+      py::arg("start"), py::arg("end"));
 }
 
 void bind_schedulers(py::module_& module) {
-  module.def("est", of_allocation([](const auto&... given) { return est(given...); }));
-  module.def("ols", of_allocation([](const auto&... given) { return ols(given...); }));
-  module.def("heft", of_instance([](const Instance& instance) { return heft(instance); }));
-  module.def("hlp_best", [](const Instance& instance, const RealArray& x, std::uint64_t seed,
-                            int evaluations, std::optional<double> time_limit) {
-    const Table shares = to_table(x);
-    BestOptions options;
-    options.seed = seed;
-    options.evaluations = evaluations;
-    options.deadline = Deadline(time_limit);
-    return plan_tuple(released([&] { return hlp_best(instance, shares, options); }));
-  });
-  module.def("er_ls", online(&er_ls));
-  module.def("eft", online(&eft));
-  module.def("greedy", online(&greedy));
-  module.def("r1_ls", online(&r1_ls));
-  module.def("r2_ls", online(&r2_ls));
-  module.def("r3_ls", online(&r3_ls));
-  module.def("random_types", [](const Instance& instance, std::uint64_t seed,
-                                const std::optional<IntArray>& order) {
-    const Arrivals arrivals = order ? to_ints(*order, "order") : instance.graph().order();
-    return plan_tuple(released([&] { return random_types(instance, seed, arrivals); }));
-  });
+  module.def("est", of_allocation([](const auto&... given) { return est(given...); }),
+             py::arg("instance"), py::arg("allocation"));
+  module.def("ols", of_allocation([](const auto&... given) { return ols(given...); }),
+             py::arg("instance"), py::arg("allocation"));
+  module.def("heft", of_instance([](const Instance& instance) { return heft(instance); }),
+             py::arg("instance"));
+  module.def(
+      "hlp_best",
+      [](const Instance& instance, const RealArray& x, std::uint64_t seed, int evaluations,
+         std::optional<double> time_limit) {
+        const Table shares = to_table(x);
+        BestOptions options;
+        options.seed = seed;
+        options.evaluations = evaluations;
+        options.deadline = Deadline(time_limit);
+        return plan_tuple(released([&] { return hlp_best(instance, shares, options); }));
+      },
+      py::arg("instance"), py::arg("x"), py::arg("seed"), py::arg("evaluations"),
+      py::arg("time_limit"));
+  module.def("er_ls", online(&er_ls), py::arg("instance"), py::arg("order"));
+  module.def("eft", online(&eft), py::arg("instance"), py::arg("order"));
+  module.def("greedy", online(&greedy), py::arg("instance"), py::arg("order"));
+  module.def("r1_ls", online(&r1_ls), py::arg("instance"), py::arg("order"));
+  module.def("r2_ls", online(&r2_ls), py::arg("instance"), py::arg("order"));
+  module.def("r3_ls", online(&r3_ls), py::arg("instance"), py::arg("order"));
+  module.def(
+      "random_types",
+      [](const Instance& instance, std::uint64_t seed, const std::optional<IntArray>& order) {
+        const Arrivals arrivals = order ? to_ints(*order, "order") : instance.graph().order();
+        return plan_tuple(released([&] { return random_types(instance, seed, arrivals); }));
+      },
+      py::arg("instance"), py::arg("seed"), py::arg("order"));
 }
 
 // The model's arrays, for a back end in Python.
@@ -161,47 +174,64 @@ py::dict model_dict(const lp::Model& model) {
 }
 
 void bind_hlp(py::module_& module) {
-  module.def("hlp", [](const Instance& instance, const std::string& method) {
-    const HlpMethod chosen = method == "glpk"          ? HlpMethod::glpk
-                             : method == "glpk-primal" ? HlpMethod::glpk_primal
-                                                       : HlpMethod::structured;
-    return solution_tuple(released([&] { return hlp(instance, chosen); }));
-  });
-  module.def("hlp_model", [](const Instance& instance) { return model_dict(hlp_model(instance)); });
-  module.def("hlp_from_lp", [](const Instance& instance, double objective, const RealArray& x,
-                               const RealArray& dual) {
-    lp::Solution solution;
-    solution.status = lp::Status::optimal;
-    solution.objective = objective;
-    solution.x = to_reals(x);
-    solution.dual = to_reals(dual);
-    const lp::Model model = hlp_model(instance);
-    if (static_cast<int>(solution.x.size()) != model.columns() ||
-        static_cast<int>(solution.dual.size()) != model.rows())
-      throw InvalidInstance("hlp_from_lp: expected a value a column and a price a row");
-    return solution_tuple(hlp_from_lp(instance, solution));
-  });
-  module.def("certified_bound",
-             [](const Instance& instance, const RealArray& weights, const RealArray& task_flow,
-                const IntArray& from, const IntArray& to, const RealArray& amount) {
-               Certificate certificate{to_reals(weights), to_reals(task_flow), {}};
-               const auto tails = to_ints(from, "from"), heads = to_ints(to, "to");
-               const auto amounts = to_reals(amount);
-               if (heads.size() != tails.size() || amounts.size() != tails.size())
-                 throw InvalidInstance("certificate: edge arrays of different lengths");
-               for (std::size_t k = 0; k < tails.size(); ++k)
-                 certificate.edge_flow.push_back({tails[k], heads[k], amounts[k]});
-               return released([&] { return certified_bound(instance, certificate); });
-             });
-  module.def("round_allocation", [](const RealArray& times, const RealArray& x, double threshold) {
-    return int_array(round_allocation(to_table(times), to_table(x), threshold));
-  });
-  module.def("area_bound", [](const Instance& instance) {
-    return released([&] { return area_bound(instance); });
-  });
-  module.def("critical_path_bound", [](const Instance& instance) {
-    return released([&] { return critical_path_bound(instance); });
-  });
+  module.def(
+      "hlp",
+      [](const Instance& instance, const std::string& method) {
+        const HlpMethod chosen = method == "glpk"          ? HlpMethod::glpk
+                                 : method == "glpk-primal" ? HlpMethod::glpk_primal
+                                                           : HlpMethod::structured;
+        return solution_tuple(released([&] { return hlp(instance, chosen); }));
+      },
+      py::arg("instance"), py::arg("method"));
+  module.def(
+      "hlp_model", [](const Instance& instance) { return model_dict(hlp_model(instance)); },
+      py::arg("instance"));
+  module.def(
+      "hlp_from_lp",
+      [](const Instance& instance, double objective, const RealArray& x, const RealArray& dual) {
+        lp::Solution solution;
+        solution.status = lp::Status::optimal;
+        solution.objective = objective;
+        solution.x = to_reals(x);
+        solution.dual = to_reals(dual);
+        const lp::Model model = hlp_model(instance);
+        if (static_cast<int>(solution.x.size()) != model.columns() ||
+            static_cast<int>(solution.dual.size()) != model.rows())
+          throw InvalidInstance("hlp_from_lp: expected a value a column and a price a row");
+        return solution_tuple(hlp_from_lp(instance, solution));
+      },
+      py::arg("instance"), py::arg("objective"), py::arg("x"), py::arg("dual"));
+  module.def(
+      "certified_bound",
+      [](const Instance& instance, const RealArray& weights, const RealArray& task_flow,
+         const IntArray& from, const IntArray& to, const RealArray& amount) {
+        Certificate certificate{to_reals(weights), to_reals(task_flow), {}};
+        const auto tails = to_ints(from, "from"), heads = to_ints(to, "to");
+        const auto amounts = to_reals(amount);
+        if (heads.size() != tails.size() || amounts.size() != tails.size())
+          throw InvalidInstance("certificate: edge arrays of different lengths");
+        for (std::size_t k = 0; k < tails.size(); ++k)
+          certificate.edge_flow.push_back({tails[k], heads[k], amounts[k]});
+        return released([&] { return certified_bound(instance, certificate); });
+      },
+      py::arg("instance"), py::arg("weights"), py::arg("task_flow"), py::arg("from_"),
+      py::arg("to"), py::arg("amount"));
+  module.def(
+      "round_allocation",
+      [](const RealArray& times, const RealArray& x, double threshold) {
+        return int_array(round_allocation(to_table(times), to_table(x), threshold));
+      },
+      py::arg("times"), py::arg("x"), py::arg("threshold"));
+  module.def(
+      "area_bound",
+      [](const Instance& instance) { return released([&] { return area_bound(instance); }); },
+      py::arg("instance"));
+  module.def(
+      "critical_path_bound",
+      [](const Instance& instance) {
+        return released([&] { return critical_path_bound(instance); });
+      },
+      py::arg("instance"));
 }
 
 }  // namespace

@@ -76,7 +76,9 @@ void bind_instance(py::module_& module) {
              const RealArray& weights, const RealArray& release, int machines) {
             return Instance(to_profiles(alone, parallelism, variance), to_reals(weights),
                             to_reals(release), machines);
-          })
+          },
+          py::arg("alone"), py::arg("parallelism"), py::arg("variance"), py::arg("weights"),
+          py::arg("release"), py::arg("machines"))
       .def_property_readonly("times", &times_of)
       .def_property_readonly(
           "weights", [](const Instance& instance) { return real_array(instance.weights()); })
@@ -89,34 +91,47 @@ void bind_instance(py::module_& module) {
                              [](const Instance& instance) { return instance.table() == nullptr; })
       .def_property_readonly("has_releases", &Instance::has_releases)
       .def_property_readonly("monotone", &Instance::monotone_work)
-      .def("time",
-           [](const Instance& instance, int job, int procs) {
-             if (job < 0 || job >= instance.jobs() || procs < 1 || procs > instance.machines())
-               throw InvalidInstance("time(" + std::to_string(job) + ", " + std::to_string(procs) +
-                                     "): expected a job in 0.." +
-                                     std::to_string(instance.jobs() - 1) + " on 1.." +
-                                     std::to_string(instance.machines()) + " processors");
-             return instance.time(job, procs);
-           })
-      .def("select", [](const Instance& instance, const IntArray& jobs) {
-        return instance.select(to_ints(jobs, "jobs"));
-      });
+      .def(
+          "time",
+          [](const Instance& instance, int job, int procs) {
+            if (job < 0 || job >= instance.jobs() || procs < 1 || procs > instance.machines())
+              throw InvalidInstance("time(" + std::to_string(job) + ", " + std::to_string(procs) +
+                                    "): expected a job in 0.." +
+                                    std::to_string(instance.jobs() - 1) + " on 1.." +
+                                    std::to_string(instance.machines()) + " processors");
+            return instance.time(job, procs);
+          },
+          py::arg("job"), py::arg("procs"))
+      .def(
+          "select",
+          [](const Instance& instance, const IntArray& jobs) {
+            return instance.select(to_ints(jobs, "jobs"));
+          },
+          py::arg("jobs"));
 }
 
 void bind_schedule(py::module_& module) {
-  module.def("schedule", [](const Instance& instance, const IntArray& procs, const RealArray& start,
-                            const RealArray& end) {
-    const Placement placement = to_placement(procs, start, end);
-    require_placement(instance, placement);
-    const Schedule schedule = released([&] { return moldable::to_schedule(instance, placement); });
-    return schedule_columns(schedule);
-  });
-  module.def("validate", [](const Instance& instance, const IntArray& task, const IntArray& kind,
-                            const IntArray& unit_begin, const IntArray& unit,
-                            const RealArray& start, const RealArray& end) {
-    const Schedule schedule = bindings::to_schedule(task, kind, unit_begin, unit, start, end);
-    released([&] { validate(instance, schedule); });
-  });
+  module.def(
+      "schedule",
+      [](const Instance& instance, const IntArray& procs, const RealArray& start,
+         const RealArray& end) {
+        const Placement placement = to_placement(procs, start, end);
+        require_placement(instance, placement);
+        const Schedule schedule =
+            released([&] { return moldable::to_schedule(instance, placement); });
+        return schedule_columns(schedule);
+      },
+      py::arg("instance"), py::arg("procs"), py::arg("start"), py::arg("end"));
+  module.def(
+      "validate",
+      [](const Instance& instance, const IntArray& task, const IntArray& kind,
+         const IntArray& unit_begin, const IntArray& unit, const RealArray& start,
+         const RealArray& end) {
+        const Schedule schedule = bindings::to_schedule(task, kind, unit_begin, unit, start, end);
+        released([&] { validate(instance, schedule); });
+      },
+      py::arg("instance"), py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
+      py::arg("start"), py::arg("end"));
 }
 
 template <class Solver>
@@ -148,63 +163,91 @@ void bind_algorithms(py::module_& module) {
                           {"early", Compaction::early},
                           {"list", Compaction::list},
                           {"shuffle", Compaction::shuffle}});
-  module.def("gang", plain(&gang));
-  module.def("sequential", plain(&sequential));
-  module.def("list_graham", [](const Instance& instance, ListOrder order, double tolerance) {
-    return placement_tuple(released([&] { return list_graham(instance, order, tolerance); }));
-  });
-  module.def("dual_approximation", [](const Instance& instance, double tolerance) {
-    const auto found = released([&] { return dual_approximation(instance, tolerance); });
-    return py::make_tuple(placement_tuple(found.schedule.placement), found.bound);
-  });
-  module.def("demt", [](const Instance& instance, Compaction compaction, LocalOrder local_order,
-                        int shuffles, Seconds horizon, std::uint64_t seed) {
-    const DemtOptions options{compaction, local_order, shuffles, seed, horizon};
-    return placement_tuple(released([&] { return demt(instance, options); }));
-  });
+  module.def("gang", plain(&gang), py::arg("instance"));
+  module.def("sequential", plain(&sequential), py::arg("instance"));
+  module.def(
+      "list_graham",
+      [](const Instance& instance, ListOrder order, double tolerance) {
+        return placement_tuple(released([&] { return list_graham(instance, order, tolerance); }));
+      },
+      py::arg("instance"), py::arg("order"), py::arg("tolerance"));
+  module.def(
+      "dual_approximation",
+      [](const Instance& instance, double tolerance) {
+        const auto found = released([&] { return dual_approximation(instance, tolerance); });
+        return py::make_tuple(placement_tuple(found.schedule.placement), found.bound);
+      },
+      py::arg("instance"), py::arg("tolerance"));
+  module.def(
+      "demt",
+      [](const Instance& instance, Compaction compaction, LocalOrder local_order, int shuffles,
+         Seconds horizon, std::uint64_t seed) {
+        const DemtOptions options{compaction, local_order, shuffles, seed, horizon};
+        return placement_tuple(released([&] { return demt(instance, options); }));
+      },
+      py::arg("instance"), py::arg("compaction"), py::arg("local_order"), py::arg("shuffles"),
+      py::arg("horizon"), py::arg("seed"));
   module.attr("BEST_WORK") = kBestWork;
-  module.def("demt_best", [](const Instance& instance, std::uint64_t seed, std::int64_t work,
-                             Seconds time_limit) {
-    const BestOptions options{seed, work, time_limit};
-    const BestResult found = released([&] { return demt_best(instance, options); });
-    const auto& points = found.front.points();
-    Table front(static_cast<Eigen::Index>(points.size()), 2);
-    for (std::size_t k = 0; k < points.size(); ++k)
-      front.row(static_cast<Eigen::Index>(k)) << points[k].value.makespan, points[k].value.minsum;
-    return py::make_tuple(placement_tuple(points[found.chosen].placement), table_array(front),
-                          found.complete);
-  });
+  module.def(
+      "demt_best",
+      [](const Instance& instance, std::uint64_t seed, std::int64_t work, Seconds time_limit) {
+        const BestOptions options{seed, work, time_limit};
+        const BestResult found = released([&] { return demt_best(instance, options); });
+        const auto& points = found.front.points();
+        Table front(static_cast<Eigen::Index>(points.size()), 2);
+        for (std::size_t k = 0; k < points.size(); ++k)
+          front.row(static_cast<Eigen::Index>(k)) << points[k].value.makespan,
+              points[k].value.minsum;
+        return py::make_tuple(placement_tuple(points[found.chosen].placement), table_array(front),
+                              found.complete);
+      },
+      py::arg("instance"), py::arg("seed"), py::arg("work"), py::arg("time_limit"));
   // Holds the GIL: `solve` is a Python function that may call back into this module.
-  module.def("by_batches", [](const Instance& instance, const py::function& solve) {
-    return placement_tuple(by_batches(instance, [&](const std::vector<int>& jobs) {
-      const auto [procs, start, end] =
-          solve(int_array(jobs)).cast<std::tuple<IntArray, RealArray, RealArray>>();
-      return to_placement(procs, start, end);
-    }));
-  });
+  module.def(
+      "by_batches",
+      [](const Instance& instance, const py::function& solve) {
+        return placement_tuple(by_batches(instance, [&](const std::vector<int>& jobs) {
+          const auto [procs, start, end] =
+              solve(int_array(jobs)).cast<std::tuple<IntArray, RealArray, RealArray>>();
+          return to_placement(procs, start, end);
+        }));
+      },
+      py::arg("instance"), py::arg("solve"));
 }
 
 void bind_bounds(py::module_& module) {
-  module.def("area_bound", [](const Instance& instance) {
-    return released([&] { return area_bound(instance); });
-  });
-  module.def("longest_bound", [](const Instance& instance) {
-    return released([&] { return longest_bound(instance); });
-  });
-  module.def("dual_approximation_bound", [](const Instance& instance, double tolerance) {
-    return released([&] { return dual_approximation_bound(instance, tolerance); });
-  });
-  module.def("minsum_bound", [](const Instance& instance, const std::optional<RealArray>& grid,
-                                int refine, bool tight, bool by_glpk) {
-    MinsumOptions options{std::nullopt, refine, tight};
-    if (grid) options.grid = to_reals(*grid);
-    return released([&] {
-      return by_glpk ? minsum_bound_glpk(instance, options) : minsum_bound(instance, options);
-    });
-  });
-  module.def("default_grid", [](const Instance& instance) {
-    return real_array(released([&] { return default_grid(instance); }));
-  });
+  module.def(
+      "area_bound",
+      [](const Instance& instance) { return released([&] { return area_bound(instance); }); },
+      py::arg("instance"));
+  module.def(
+      "longest_bound",
+      [](const Instance& instance) { return released([&] { return longest_bound(instance); }); },
+      py::arg("instance"));
+  module.def(
+      "dual_approximation_bound",
+      [](const Instance& instance, double tolerance) {
+        return released([&] { return dual_approximation_bound(instance, tolerance); });
+      },
+      py::arg("instance"), py::arg("tolerance"));
+  module.def(
+      "minsum_bound",
+      [](const Instance& instance, const std::optional<RealArray>& grid, int refine, bool tight,
+         bool by_glpk) {
+        MinsumOptions options{std::nullopt, refine, tight};
+        if (grid) options.grid = to_reals(*grid);
+        return released([&] {
+          return by_glpk ? minsum_bound_glpk(instance, options) : minsum_bound(instance, options);
+        });
+      },
+      py::arg("instance"), py::arg("grid"), py::arg("refine"), py::arg("tight"),
+      py::arg("by_glpk"));
+  module.def(
+      "default_grid",
+      [](const Instance& instance) {
+        return real_array(released([&] { return default_grid(instance); }));
+      },
+      py::arg("instance"));
 }
 
 }  // namespace

@@ -64,76 +64,126 @@ void bind_instance(py::module_& module) {
       .def_property_readonly("tasks", &Instance::tasks)
       .def_property_readonly("procs", &Instance::procs)
       .def_property_readonly("max_tasks", &Instance::max_tasks);
-  module.def("monotone", [](const RealArray& times) {
-    const Table table = to_table(times);
-    return table_array(released([&] { return monotone(table); }));
-  });
+  module.def(
+      "monotone",
+      [](const RealArray& times) {
+        const Table table = to_table(times);
+        return table_array(released([&] { return monotone(table); }));
+      },
+      py::arg("times"));
 }
 
 void bind_schedule(py::module_& module) {
-  module.def("schedule",
-             [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
-               return schedule_columns(
-                   packs::to_schedule(instance.times(), to_coschedule(instance, pack_of, procs)));
-             });
-  module.def("validate", [](const Instance& instance, const IntArray& task, const IntArray& kind,
-                            const IntArray& unit_begin, const IntArray& unit,
-                            const RealArray& start, const RealArray& end) {
-    const Schedule schedule = bindings::to_schedule(task, kind, unit_begin, unit, start, end);
-    released([&] { validate(instance, schedule); });
-  });
-  module.def("cost", [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
-    return to_coschedule(instance, pack_of, procs).cost;
-  });
-  module.def("packing_ratio", measured(&packing_ratio));
-  module.def("relative_cost", measured(&relative_cost));
-  module.def("relative_response_time", measured(&relative_response_time));
+  module.def(
+      "schedule",
+      [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
+        return schedule_columns(
+            packs::to_schedule(instance.times(), to_coschedule(instance, pack_of, procs)));
+      },
+      py::arg("instance"), py::arg("pack_of"), py::arg("procs"));
+  module.def(
+      "validate",
+      [](const Instance& instance, const IntArray& task, const IntArray& kind,
+         const IntArray& unit_begin, const IntArray& unit, const RealArray& start,
+         const RealArray& end) {
+        const Schedule schedule = bindings::to_schedule(task, kind, unit_begin, unit, start, end);
+        released([&] { validate(instance, schedule); });
+      },
+      py::arg("instance"), py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
+      py::arg("start"), py::arg("end"));
+  module.def(
+      "cost",
+      [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
+        return to_coschedule(instance, pack_of, procs).cost;
+      },
+      py::arg("instance"), py::arg("pack_of"), py::arg("procs"));
+  module.def("packing_ratio", measured(&packing_ratio), py::arg("instance"), py::arg("pack_of"),
+             py::arg("procs"));
+  module.def("relative_cost", measured(&relative_cost), py::arg("instance"), py::arg("pack_of"),
+             py::arg("procs"));
+  module.def("relative_response_time", measured(&relative_response_time), py::arg("instance"),
+             py::arg("pack_of"), py::arg("procs"));
 }
 
 void bind_heuristics(py::module_& module) {
-  module.def("make_pack", [](const Instance& instance, const IntArray& procs, bool reoptimise) {
-    const auto counts = to_ints(procs, "procs");
-    return pack_tuple(released([&] { return make_pack(instance, counts, reoptimise); }));
-  });
-  module.def("sequential",
-             [](const Instance& instance) { return pack_tuple(sequential(instance)); });
-  module.def("pack_approx", [](const Instance& instance, bool reoptimise) {
-    return pack_tuple(released([&] { return pack_approx(instance, reoptimise); }));
-  });
-  module.def("random_pack", [](const Instance& instance, int draws, std::uint64_t seed) {
-    return pack_tuple(released([&] { return random_pack(instance, draws, seed); }));
-  });
-  module.def("random_proc", [](const Instance& instance, int draws, std::uint64_t seed) {
-    return pack_tuple(released([&] { return random_proc(instance, draws, seed); }));
-  });
-  module.def("pack_by_pack", [](const Instance& instance, const RealArray& epsilons) {
-    const auto values = to_reals(epsilons);
-    return pack_tuple(released([&] { return pack_by_pack(instance, values); }));
-  });
+  module.def(
+      "make_pack",
+      [](const Instance& instance, const IntArray& procs, bool reoptimise) {
+        const auto counts = to_ints(procs, "procs");
+        return pack_tuple(released([&] { return make_pack(instance, counts, reoptimise); }));
+      },
+      py::arg("instance"), py::arg("procs"), py::arg("reoptimise"));
+  module.def(
+      "sequential", [](const Instance& instance) { return pack_tuple(sequential(instance)); },
+      py::arg("instance"));
+  module.def(
+      "pack_approx",
+      [](const Instance& instance, bool reoptimise) {
+        return pack_tuple(released([&] { return pack_approx(instance, reoptimise); }));
+      },
+      py::arg("instance"), py::arg("reoptimise"));
+  module.def(
+      "random_pack",
+      [](const Instance& instance, int draws, std::uint64_t seed) {
+        return pack_tuple(released([&] { return random_pack(instance, draws, seed); }));
+      },
+      py::arg("instance"), py::arg("draws"), py::arg("seed"));
+  module.def(
+      "random_proc",
+      [](const Instance& instance, int draws, std::uint64_t seed) {
+        return pack_tuple(released([&] { return random_proc(instance, draws, seed); }));
+      },
+      py::arg("instance"), py::arg("draws"), py::arg("seed"));
+  module.def(
+      "pack_by_pack",
+      [](const Instance& instance, const RealArray& epsilons) {
+        const auto values = to_reals(epsilons);
+        return pack_tuple(released([&] { return pack_by_pack(instance, values); }));
+      },
+      py::arg("instance"), py::arg("epsilons"));
   module.attr("LOCAL_SEARCH_WORK") = kLocalSearchWork;
-  module.def("local_search", [](const Instance& instance, std::uint64_t seed, std::int64_t work,
-                                Seconds time_limit) {
-    return pack_tuple(released([&] { return local_search(instance, seed, work, time_limit); }));
-  });
+  module.def(
+      "local_search",
+      [](const Instance& instance, std::uint64_t seed, std::int64_t work, Seconds time_limit) {
+        return pack_tuple(released([&] { return local_search(instance, seed, work, time_limit); }));
+      },
+      py::arg("instance"), py::arg("seed"), py::arg("work"), py::arg("time_limit"));
 }
 
 void bind_exact(py::module_& module) {
-  module.def("one_pack", whole_table(&one_pack));
-  module.def("one_pack_dynamic_programme", whole_table(&one_pack_dynamic_programme));
-  module.def("pairs", [](const Instance& instance) {
-    return pack_tuple(released([&] { return pairs(instance); }));
-  });
-  module.def("optimal", [](const Instance& instance, Seconds time_limit) {
-    return exact_tuple(released([&] { return optimal(instance, time_limit); }));
-  });
-  module.def("ilp", [](const Instance& instance, Seconds time_limit) {
-    return exact_tuple(released([&] { return ilp(instance, time_limit); }));
-  });
-  module.def("area_bound", [](const Instance& instance) { return area_bound(instance); });
-  module.def("longest_bound", [](const Instance& instance) { return longest_bound(instance); });
-  module.def("column_bound", [](const Instance& instance, Seconds time_limit) {
-    return released([&] { return column_bound(instance, time_limit); });
-  });
+  module.def("one_pack", whole_table(&one_pack), py::arg("times"), py::arg("procs"));
+  module.def("one_pack_dynamic_programme", whole_table(&one_pack_dynamic_programme),
+             py::arg("times"), py::arg("procs"));
+  module.def(
+      "pairs",
+      [](const Instance& instance) {
+        return pack_tuple(released([&] { return pairs(instance); }));
+      },
+      py::arg("instance"));
+  module.def(
+      "optimal",
+      [](const Instance& instance, Seconds time_limit) {
+        return exact_tuple(released([&] { return optimal(instance, time_limit); }));
+      },
+      py::arg("instance"), py::arg("time_limit"));
+  module.def(
+      "ilp",
+      [](const Instance& instance, Seconds time_limit) {
+        return exact_tuple(released([&] { return ilp(instance, time_limit); }));
+      },
+      py::arg("instance"), py::arg("time_limit"));
+  module.def(
+      "area_bound", [](const Instance& instance) { return area_bound(instance); },
+      py::arg("instance"));
+  module.def(
+      "longest_bound", [](const Instance& instance) { return longest_bound(instance); },
+      py::arg("instance"));
+  module.def(
+      "column_bound",
+      [](const Instance& instance, Seconds time_limit) {
+        return released([&] { return column_bound(instance, time_limit); });
+      },
+      py::arg("instance"), py::arg("time_limit"));
 }
 
 }  // namespace

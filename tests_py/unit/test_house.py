@@ -1,5 +1,6 @@
 """Rules of the house that a machine can check: layers, stubs, style."""
 
+import ast
 import re
 import shutil
 import subprocess
@@ -41,6 +42,12 @@ def test_stubs_match_the_extension(tmp_path):
     kept = REPO / "python" / "cosched" / "_core"
     made = {p.name: p.read_text() for p in (tmp_path / "_core").iterdir()}
     assert {p.name: p.read_text() for p in kept.iterdir()} == made, "run `make stubs`"
+
+
+def test_every_bound_argument_has_a_name():
+    for stub in (REPO / "python" / "cosched" / "_core").glob("*.pyi"):
+        assert not re.search(r"\barg\d+\b", stub.read_text()), stub.name
+        ast.parse(stub.read_text())  # a name that is a keyword of Python would not parse
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ import typing
 __all__: list[str] = ['BEST_WORK', 'Compaction', 'Instance', 'ListOrder', 'LocalOrder', 'area_bound', 'by_batches', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'list_graham', 'longest_bound', 'minsum_bound', 'schedule', 'sequential', 'validate']
 class Instance:
     @staticmethod
-    def from_downey(arg0: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arg1: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arg2: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arg3: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arg4: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arg5: typing.SupportsInt | typing.SupportsIndex) -> Instance:
+    def from_downey(alone: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], parallelism: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], weights: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], release: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], machines: typing.SupportsInt | typing.SupportsIndex) -> Instance:
         ...
     def __init__(self, times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], weights: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], release: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], machines: typing.SupportsInt | typing.SupportsIndex | None) -> None:
         ...
-    def select(self, arg0: typing.Annotated[numpy.typing.ArrayLike, numpy.int64]) -> Instance:
+    def select(self, jobs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64]) -> Instance:
         ...
-    def time(self, arg0: typing.SupportsInt | typing.SupportsIndex, arg1: typing.SupportsInt | typing.SupportsIndex) -> float:
+    def time(self, job: typing.SupportsInt | typing.SupportsIndex, procs: typing.SupportsInt | typing.SupportsIndex) -> float:
         ...
     @property
     def has_releases(self) -> bool:
@@ -191,32 +191,32 @@ class Compaction:
     @property
     def value(self) -> int:
         ...
-def area_bound(arg0: Instance) -> float:
+def area_bound(instance: Instance) -> float:
     ...
-def by_batches(arg0: Instance, arg1: collections.abc.Callable) -> tuple:
+def by_batches(instance: Instance, solve: collections.abc.Callable) -> tuple:
     ...
-def default_grid(arg0: Instance) -> numpy.typing.NDArray[numpy.float64]:
+def default_grid(instance: Instance) -> numpy.typing.NDArray[numpy.float64]:
     ...
-def demt(arg0: Instance, arg1: Compaction, arg2: LocalOrder, arg3: typing.SupportsInt | typing.SupportsIndex, arg4: typing.SupportsFloat | typing.SupportsIndex | None, arg5: typing.SupportsInt | typing.SupportsIndex) -> tuple:
+def demt(instance: Instance, compaction: Compaction, local_order: LocalOrder, shuffles: typing.SupportsInt | typing.SupportsIndex, horizon: typing.SupportsFloat | typing.SupportsIndex | None, seed: typing.SupportsInt | typing.SupportsIndex) -> tuple:
     ...
-def demt_best(arg0: Instance, arg1: typing.SupportsInt | typing.SupportsIndex, arg2: typing.SupportsInt | typing.SupportsIndex, arg3: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[tuple, numpy.typing.NDArray[numpy.float64], bool]:
+def demt_best(instance: Instance, seed: typing.SupportsInt | typing.SupportsIndex, work: typing.SupportsInt | typing.SupportsIndex, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[tuple, numpy.typing.NDArray[numpy.float64], bool]:
     ...
-def dual_approximation(arg0: Instance, arg1: typing.SupportsFloat | typing.SupportsIndex) -> tuple[tuple, float]:
+def dual_approximation(instance: Instance, tolerance: typing.SupportsFloat | typing.SupportsIndex) -> tuple[tuple, float]:
     ...
-def dual_approximation_bound(arg0: Instance, arg1: typing.SupportsFloat | typing.SupportsIndex) -> float:
+def dual_approximation_bound(instance: Instance, tolerance: typing.SupportsFloat | typing.SupportsIndex) -> float:
     ...
-def gang(arg0: Instance) -> tuple:
+def gang(instance: Instance) -> tuple:
     ...
-def list_graham(arg0: Instance, arg1: ListOrder, arg2: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
+def list_graham(instance: Instance, order: ListOrder, tolerance: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
     ...
-def longest_bound(arg0: Instance) -> float:
+def longest_bound(instance: Instance) -> float:
     ...
-def minsum_bound(arg0: Instance, arg1: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, arg2: typing.SupportsInt | typing.SupportsIndex, arg3: bool, arg4: bool) -> float:
+def minsum_bound(instance: Instance, grid: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, refine: typing.SupportsInt | typing.SupportsIndex, tight: bool, by_glpk: bool) -> float:
     ...
-def schedule(arg0: Instance, arg1: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], arg2: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arg3: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> tuple:
+def schedule(instance: Instance, procs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> tuple:
     ...
-def sequential(arg0: Instance) -> tuple:
+def sequential(instance: Instance) -> tuple:
     ...
-def validate(arg0: Instance, arg1: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], arg2: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], arg3: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], arg4: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], arg5: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], arg6: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
+def validate(instance: Instance, task: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], kind: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit_begin: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
     ...
 BEST_WORK: int = 2000000
