@@ -24,7 +24,7 @@ def _close_figures():
 @pytest.fixture(autouse=True)
 def _forget_registered():
     """What a test registers is gone after it: plans of studies count what is registered."""
-    from cosched.core.family import FAMILIES, family
+    from cosched.registry import FAMILIES, family
 
     before = {
         name: (dict(family(name).algorithms), set(family(name).registered)) for name in FAMILIES

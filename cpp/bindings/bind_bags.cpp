@@ -90,7 +90,18 @@ void bind_instance(py::module_& module) {
                              })
       .def_property_readonly("least_joules", &Instance::least_joules)
       .def_property_readonly("idle_power", &Instance::idle_power)
-      .def("profit_rate", &Instance::profit_rate, py::arg("dynamic_joules"), py::arg("makespan"));
+      .def("profit_rate", &Instance::profit_rate, py::arg("dynamic_joules"), py::arg("makespan"))
+      .def(
+          "validate",
+          [](const Instance& instance, const IntArray& task_type, const IntArray& machine_type,
+             const IntArray& machine, const IntArray& count, const RealArray& start,
+             const RealArray& end) {
+            const Rows rows{to_longs(task_type), to_longs(machine_type), to_longs(machine),
+                            to_longs(count),     to_reals(start),        to_reals(end)};
+            released([&] { validate(instance, rows); });
+          },
+          py::arg("task_type"), py::arg("machine_type"), py::arg("machine"), py::arg("count"),
+          py::arg("start"), py::arg("end"));
 }
 
 void bind_relaxation(py::module_& module) {
@@ -161,17 +172,6 @@ void bind_rounding(py::module_& module) {
         return py::make_tuple(long_array(taken), real_array(after));
       },
       py::arg("loads"), py::arg("count"), py::arg("length"));
-  module.def(
-      "validate",
-      [](const Instance& instance, const IntArray& task_type, const IntArray& machine_type,
-         const IntArray& machine, const IntArray& count, const RealArray& start,
-         const RealArray& end) {
-        const Rows rows{to_longs(task_type), to_longs(machine_type), to_longs(machine),
-                        to_longs(count),     to_reals(start),        to_reals(end)};
-        released([&] { validate(instance, rows); });
-      },
-      py::arg("instance"), py::arg("task_type"), py::arg("machine_type"), py::arg("machine"),
-      py::arg("count"), py::arg("start"), py::arg("end"));
 }
 
 // A function from an instance to a plan.

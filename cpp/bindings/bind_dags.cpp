@@ -104,17 +104,18 @@ void bind_instance(py::module_& module) {
       .def_property_readonly(
           "order", [](const Instance& instance) { return int_array(instance.graph().order()); })
       .def_property_readonly("tasks", &Instance::tasks)
-      .def_property_readonly("types", &Instance::types);
-  module.def(
-      "validate",
-      [](const Instance& instance, const IntArray& task, const IntArray& kind,
-         const IntArray& unit_begin, const IntArray& unit, const RealArray& start,
-         const RealArray& end) {
-        const Schedule schedule = bindings::to_schedule(task, kind, unit_begin, unit, start, end);
-        released([&] { validate(schedule, instance.requirements()); });
-      },
-      py::arg("instance"), py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
-      py::arg("start"), py::arg("end"));
+      .def_property_readonly("types", &Instance::types)
+      .def(
+          "validate",
+          [](const Instance& instance, const IntArray& task, const IntArray& kind,
+             const IntArray& unit_begin, const IntArray& unit, const RealArray& start,
+             const RealArray& end) {
+            const Schedule schedule =
+                bindings::to_schedule(task, kind, unit_begin, unit, start, end);
+            released([&] { validate(schedule, instance.requirements()); });
+          },
+          py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
+          py::arg("start"), py::arg("end"));
 }
 
 void bind_schedulers(py::module_& module) {

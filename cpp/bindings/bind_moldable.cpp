@@ -107,7 +107,18 @@ void bind_instance(py::module_& module) {
           [](const Instance& instance, const IntArray& jobs) {
             return instance.select(to_ints(jobs, "jobs"));
           },
-          py::arg("jobs"));
+          py::arg("jobs"))
+      .def(
+          "validate",
+          [](const Instance& instance, const IntArray& task, const IntArray& kind,
+             const IntArray& unit_begin, const IntArray& unit, const RealArray& start,
+             const RealArray& end) {
+            const Schedule schedule =
+                bindings::to_schedule(task, kind, unit_begin, unit, start, end);
+            released([&] { validate(instance, schedule); });
+          },
+          py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
+          py::arg("start"), py::arg("end"));
 }
 
 void bind_schedule(py::module_& module) {
@@ -122,16 +133,6 @@ void bind_schedule(py::module_& module) {
         return schedule_columns(schedule);
       },
       py::arg("instance"), py::arg("procs"), py::arg("start"), py::arg("end"));
-  module.def(
-      "validate",
-      [](const Instance& instance, const IntArray& task, const IntArray& kind,
-         const IntArray& unit_begin, const IntArray& unit, const RealArray& start,
-         const RealArray& end) {
-        const Schedule schedule = bindings::to_schedule(task, kind, unit_begin, unit, start, end);
-        released([&] { validate(instance, schedule); });
-      },
-      py::arg("instance"), py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
-      py::arg("start"), py::arg("end"));
 }
 
 template <class Solver>

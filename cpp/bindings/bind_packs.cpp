@@ -63,7 +63,18 @@ void bind_instance(py::module_& module) {
                              })
       .def_property_readonly("tasks", &Instance::tasks)
       .def_property_readonly("procs", &Instance::procs)
-      .def_property_readonly("max_tasks", &Instance::max_tasks);
+      .def_property_readonly("max_tasks", &Instance::max_tasks)
+      .def(
+          "validate",
+          [](const Instance& instance, const IntArray& task, const IntArray& kind,
+             const IntArray& unit_begin, const IntArray& unit, const RealArray& start,
+             const RealArray& end) {
+            const Schedule schedule =
+                bindings::to_schedule(task, kind, unit_begin, unit, start, end);
+            released([&] { validate(instance, schedule); });
+          },
+          py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
+          py::arg("start"), py::arg("end"));
   module.def(
       "monotone",
       [](const RealArray& times) {
@@ -81,16 +92,6 @@ void bind_schedule(py::module_& module) {
             packs::to_schedule(instance.times(), to_coschedule(instance, pack_of, procs)));
       },
       py::arg("instance"), py::arg("pack_of"), py::arg("procs"));
-  module.def(
-      "validate",
-      [](const Instance& instance, const IntArray& task, const IntArray& kind,
-         const IntArray& unit_begin, const IntArray& unit, const RealArray& start,
-         const RealArray& end) {
-        const Schedule schedule = bindings::to_schedule(task, kind, unit_begin, unit, start, end);
-        released([&] { validate(instance, schedule); });
-      },
-      py::arg("instance"), py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
-      py::arg("start"), py::arg("end"));
   module.def(
       "cost",
       [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {

@@ -21,12 +21,22 @@ void raise_as(const char* name, const std::exception& error) {
   PyErr_SetString(type.ptr(), error.what());
 }
 
+void raise_invalid_instance(const InvalidInstance& error) {
+  const py::object type = py::module_::import("cosched.errors").attr("InvalidInstance");
+  const py::object made = type(error.what());
+  if (error.row >= 0) {
+    made.attr("column") = error.column;
+    made.attr("row") = error.row;
+  }
+  PyErr_SetObject(type.ptr(), made.ptr());
+}
+
 void translate(std::exception_ptr pointer) {
   if (!pointer) return;
   try {
     std::rethrow_exception(pointer);
   } catch (const InvalidInstance& error) {
-    raise_as("InvalidInstance", error);
+    raise_invalid_instance(error);
   } catch (const InfeasibleError& error) {
     raise_as("InfeasibleError", error);
   } catch (const SolverError& error) {

@@ -12,9 +12,8 @@ command line: ``cosched --help``.
 """
 
 from importlib import import_module
-from importlib.metadata import version as _version
 
-from cosched.core import FAMILIES, Bound, Result, Schedule, register
+from cosched.core import Bound, Result, Schedule
 from cosched.errors import (
     CoschedError,
     InfeasibleError,
@@ -24,8 +23,8 @@ from cosched.errors import (
     StudyError,
     TimeLimit,
 )
-
-__version__ = _version("cosched")
+from cosched.registry import FAMILIES, register
+from cosched.version import __version__
 
 #: Loaded on first use, so that ``import cosched`` stays quick.
 _MODULES = (*FAMILIES, "experiments", "io", "plot", "profiles", "workloads")
@@ -41,6 +40,7 @@ __all__ = [
     "SolverError",
     "StudyError",
     "TimeLimit",
+    "__version__",
     "register",
     *_MODULES,
 ]

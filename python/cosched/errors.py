@@ -13,8 +13,12 @@ class InvalidInstance(CoschedError, ValueError):
     """Data or an argument breaks a documented requirement.
 
     The message is one line that names the argument (or file, line and column), the
-    value, and what was expected.
+    value, and what was expected. Where the bad entry is in a table of named columns, `column`
+    and `row` (from 0) say so too: a reader of files knows the line of a row.
     """
+
+    column: str | None = None
+    row: int | None = None
 
 
 class InfeasibleError(CoschedError):

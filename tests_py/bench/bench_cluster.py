@@ -19,7 +19,7 @@ from scipy.sparse import coo_array, csc_matrix
 
 import cosched as cs
 from cosched import workloads
-from cosched.cluster.policies import TABLE_2
+from cosched.cluster.algorithms import TABLE_2
 
 try:  # pip install cylp
     from cylp.cy import CyClpSimplex

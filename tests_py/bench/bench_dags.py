@@ -27,8 +27,8 @@ import numpy as np
 import cosched as cs
 from cosched import _core
 from cosched.dags import Instance
-from cosched.dags.formats.sources import archive_members
-from cosched.dags.relaxation import highs_lp
+from cosched.dags.bounds import highs_lp
+from cosched.io import archive_members
 
 try:
     from cylp.cy import CyClpSimplex

@@ -9,7 +9,7 @@ import highspy
 import numpy as np
 
 import cosched as cs
-from cosched.workloads.moldable import KINDS
+from cosched.moldable.workloads import KINDS
 
 
 def seconds(work, runs=5):

@@ -6,9 +6,9 @@ import pytest
 
 import cosched as cs
 from cosched import experiments
-from cosched.experiments import moldable as study
-from cosched.experiments.moldable_findings import PAPER
-from cosched.workloads.moldable import KINDS
+from cosched.experiments.moldable import studies as study
+from cosched.experiments.moldable.findings import PAPER
+from cosched.moldable.workloads import KINDS
 
 
 @pytest.fixture(scope="module")

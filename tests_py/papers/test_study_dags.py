@@ -7,8 +7,8 @@ import pytest
 
 import cosched as cs
 from cosched import experiments
-from cosched.experiments import dags as module
-from cosched.experiments.dags_outputs import BOUND, OFFLINE, ONLINE
+from cosched.experiments.dags import studies as module
+from cosched.experiments.dags.outputs import BOUND, OFFLINE, ONLINE
 from support import data
 
 NAMES = ("dags-fig3-4", "dags-fig5", "dags-fig6-7")
@@ -51,7 +51,7 @@ def test_full_plans_are_the_whole_benchmark():
 @pytest.mark.data
 @pytest.mark.parametrize("types", [2, 3])
 def test_the_plan_names_every_file_of_the_archive(types):
-    from cosched.dags.formats.sources import archive_members
+    from cosched.io import archive_members
 
     archive = data("amaris_het", f"formatedTasks_{types}.tar.gz")
     planned = [path.partition(":")[2] for _, path in module._files(types)]

@@ -46,11 +46,12 @@ def test_the_paper_s_findings_hold(study):
 
 
 def test_quality_gives_what_plot_quality_takes():
-    from cosched.experiments.packs import plot_quality, quality
+    from cosched.experiments.packs import quality
+    from cosched.plot import pack_quality
 
     table = quality([cs.workloads.packs_ii(tasks=8, seed=s) for s in (0, 1)], [2, 3])
     assert len(table) == 2 * 2 * 8
-    figure = plot_quality(table, "title")
+    figure = pack_quality(table, "title")
     assert figure.axes[0].get_ylabel() == "relative cost"
 
 

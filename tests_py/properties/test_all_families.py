@@ -8,7 +8,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.core import FAMILIES, family
+from cosched.registry import FAMILIES, family
 
 #: family -> (instance, arguments of Instance.read that its file needs on the command line).
 SAMPLES = {

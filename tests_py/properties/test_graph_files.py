@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cosched as cs
-from cosched.dags.graphs import FORMATS, read_graph
+from cosched.dags.files import FORMATS, read_graph
 
 TOKENS = st.sampled_from(
     ["0", "1", "2", "-1", "1.5", "nan", "inf", "1e999", "a", ",", "1,2", "\n", "\n", " ", "#", "{"]

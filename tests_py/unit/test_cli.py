@@ -10,7 +10,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import EXAMPLES, main
-from cosched.core import FAMILIES
+from cosched.registry import FAMILIES
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ def test_help_has_an_example_for_each_command(capsys):
 
 
 def test_titles_of_pictures(table):
-    from cosched.report import compare_all
+    from cosched.cli.report import compare_all
 
     inst = cs.packs.Instance.read(table, max_tasks=2)
     for varied, start in (({}, "packs: pairs, "), ({"max_tasks": 2}, "packs max_tasks = 2: pairs")):

@@ -151,7 +151,7 @@ def test_small_relaxations_known_by_hand(times, edges, units, value, method):
 
 
 def test_auto_falls_back_to_glpk(inst, monkeypatch):
-    from cosched.dags import relaxation
+    from cosched.dags import bounds as relaxation
 
     expected = cs.dags.hlp(inst, method="glpk").value
     solve = relaxation._core.dags.hlp

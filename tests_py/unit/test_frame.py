@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import cosched as cs
-from cosched.core import FAMILIES
 from cosched.core.result import relative_gap
+from cosched.registry import FAMILIES
 
 
 @pytest.fixture

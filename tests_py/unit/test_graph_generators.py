@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import cosched as cs
-from cosched.dags import generators as make
-from cosched.dags import worst_cases
+from cosched.dags.workloads import generators as make
+from cosched.dags.workloads import worst_cases
 
 
 @pytest.mark.parametrize("t", [1, 2, 3, 5, 12])

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import cosched as cs
-from cosched.dags import generators
-from cosched.dags.graphs import Graph, archive_members, read_graph, read_graphs, write_graph
+from cosched.dags.files import Graph, read_graph, read_graphs, write_graph
+from cosched.dags.workloads import generators
+from cosched.io import archive_members
 from support import data
 
 INF = np.inf

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 import cosched as cs
+from cosched.cluster.workloads.lublin_model import _gamma_below, arrivals, daily_cycle
 from cosched.workloads import LUBLIN, lublin, read_swf
-from cosched.workloads.lublin import _gamma_below, arrivals, daily_cycle
 from support import data
 
 #: The trace's clock is half an hour behind the model's day: its least busy half-hour is 4:30,

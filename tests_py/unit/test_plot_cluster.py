@@ -7,7 +7,8 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 import cosched as cs
-from cosched import plot_cluster, report
+from cosched.cli import report
+from cosched.cluster import plots as plot_cluster
 
 HOUR = 3600.0
 

@@ -8,7 +8,7 @@ import pytest
 import toy_studies
 from cosched import experiments
 from cosched.cli import main
-from cosched.experiments.cli import EXAMPLES
+from cosched.cli.study import EXAMPLES
 
 
 def test_list(capsys):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import cosched as cs
 from cosched import workloads
-from cosched.workloads.swf import (
+from cosched.cluster.files.swf import (
     ALLOCATED,
     FIELDS,
     NEGATIVE_RUN,

@@ -16,7 +16,8 @@ namespace {
 [[noreturn]] void refuse(const char* column, int row, const std::string& value,
                          const std::string& expected) {
   throw InvalidInstance("jobs." + std::string(column) + "[" + std::to_string(row) + "] = " + value +
-                        ": expected " + expected);
+                            ": expected " + expected,
+                        column, row);
 }
 
 void require_length(const char* column, std::size_t length, std::size_t expected) {

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace cosched {
 
@@ -15,6 +16,13 @@ struct Error : std::runtime_error {
 /// names the argument, the place (0-based row and column) and the value.
 struct InvalidInstance : Error {
   using Error::Error;
+  InvalidInstance(const std::string& message, std::string bad_column, int bad_row)
+      : Error(message), column(std::move(bad_column)), row(bad_row) {}
+
+  /// Of a table of named columns: where the bad entry is, so that a reader of files can name
+  /// its line. Empty and -1 where the error is about something else.
+  std::string column;
+  int row = -1;
 };
 
 /// The instance is well formed, but no schedule of the requested kind exists.

@@ -2,11 +2,13 @@ from __future__ import annotations
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['DEFAULT_EPS', 'Instance', 'assign', 'best_rate', 'front', 'least_makespan', 'min_energy', 'min_makespan', 'profit_lp', 'relaxation', 'round_relaxation', 'spread', 'tms', 'ttb', 'ttb_best', 'ttb_exact', 'validate']
+__all__: list[str] = ['DEFAULT_EPS', 'Instance', 'assign', 'best_rate', 'front', 'least_makespan', 'min_energy', 'min_makespan', 'profit_lp', 'relaxation', 'round_relaxation', 'spread', 'tms', 'ttb', 'ttb_best', 'ttb_exact']
 class Instance:
     def __init__(self, counts: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], machines: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], etc: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], apc: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], price: typing.SupportsFloat | typing.SupportsIndex, energy_cost: typing.SupportsFloat | typing.SupportsIndex, allowed: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], idle_power: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], power_cap: typing.SupportsFloat | typing.SupportsIndex) -> None:
         ...
     def profit_rate(self, dynamic_joules: typing.SupportsFloat | typing.SupportsIndex, makespan: typing.SupportsFloat | typing.SupportsIndex) -> float:
+        ...
+    def validate(self, task_type: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], machine_type: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], machine: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], count: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
         ...
     @property
     def apc(self) -> numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]:
@@ -50,7 +52,5 @@ def ttb(instance: Instance, eps: typing.SupportsFloat | typing.SupportsIndex, wi
 def ttb_best(instance: Instance, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[dict, bool]:
     ...
 def ttb_exact(instance: Instance) -> dict:
-    ...
-def validate(instance: Instance, task_type: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], machine_type: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], machine: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], count: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
     ...
 DEFAULT_EPS: float = 0.001

@@ -2,9 +2,11 @@ from __future__ import annotations
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Instance', 'area_bound', 'certified_bound', 'critical_path_bound', 'eft', 'er_ls', 'est', 'greedy', 'heft', 'hlp', 'hlp_best', 'hlp_from_lp', 'hlp_model', 'ols', 'r1_ls', 'r2_ls', 'r3_ls', 'random_types', 'round_allocation', 'validate']
+__all__: list[str] = ['Instance', 'area_bound', 'certified_bound', 'critical_path_bound', 'eft', 'er_ls', 'est', 'greedy', 'heft', 'hlp', 'hlp_best', 'hlp_from_lp', 'hlp_model', 'ols', 'r1_ls', 'r2_ls', 'r3_ls', 'random_types', 'round_allocation']
 class Instance:
     def __init__(self, times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], edges: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], units: typing.Annotated[numpy.typing.ArrayLike, numpy.int64]) -> None:
+        ...
+    def validate(self, task: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], kind: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit_begin: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
         ...
     @property
     def edges(self) -> numpy.typing.NDArray[numpy.int64]:
@@ -56,6 +58,4 @@ def r3_ls(instance: Instance, order: typing.Annotated[numpy.typing.ArrayLike, nu
 def random_types(instance: Instance, seed: typing.SupportsInt | typing.SupportsIndex, order: typing.Annotated[numpy.typing.ArrayLike, numpy.int64] | None) -> tuple:
     ...
 def round_allocation(times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], x: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], threshold: typing.SupportsFloat | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.int64]:
-    ...
-def validate(instance: Instance, task: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], kind: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit_begin: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
     ...

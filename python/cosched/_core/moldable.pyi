@@ -3,7 +3,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['BEST_WORK', 'Compaction', 'Instance', 'ListOrder', 'LocalOrder', 'area_bound', 'by_batches', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'list_graham', 'longest_bound', 'minsum_bound', 'schedule', 'sequential', 'validate']
+__all__: list[str] = ['BEST_WORK', 'Compaction', 'Instance', 'ListOrder', 'LocalOrder', 'area_bound', 'by_batches', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'list_graham', 'longest_bound', 'minsum_bound', 'schedule', 'sequential']
 class Instance:
     @staticmethod
     def from_downey(alone: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], parallelism: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], weights: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], release: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], machines: typing.SupportsInt | typing.SupportsIndex) -> Instance:
@@ -13,6 +13,8 @@ class Instance:
     def select(self, jobs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64]) -> Instance:
         ...
     def time(self, job: typing.SupportsInt | typing.SupportsIndex, procs: typing.SupportsInt | typing.SupportsIndex) -> float:
+        ...
+    def validate(self, task: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], kind: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit_begin: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
         ...
     @property
     def has_releases(self) -> bool:
@@ -216,7 +218,5 @@ def minsum_bound(instance: Instance, grid: typing.Annotated[numpy.typing.ArrayLi
 def schedule(instance: Instance, procs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> tuple:
     ...
 def sequential(instance: Instance) -> tuple:
-    ...
-def validate(instance: Instance, task: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], kind: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit_begin: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
     ...
 BEST_WORK: int = 2000000

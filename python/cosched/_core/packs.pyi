@@ -2,9 +2,11 @@ from __future__ import annotations
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Instance', 'LOCAL_SEARCH_WORK', 'area_bound', 'column_bound', 'cost', 'ilp', 'local_search', 'longest_bound', 'make_pack', 'monotone', 'one_pack', 'one_pack_dynamic_programme', 'optimal', 'pack_approx', 'pack_by_pack', 'packing_ratio', 'pairs', 'random_pack', 'random_proc', 'relative_cost', 'relative_response_time', 'schedule', 'sequential', 'validate']
+__all__: list[str] = ['Instance', 'LOCAL_SEARCH_WORK', 'area_bound', 'column_bound', 'cost', 'ilp', 'local_search', 'longest_bound', 'make_pack', 'monotone', 'one_pack', 'one_pack_dynamic_programme', 'optimal', 'pack_approx', 'pack_by_pack', 'packing_ratio', 'pairs', 'random_pack', 'random_proc', 'relative_cost', 'relative_response_time', 'schedule', 'sequential']
 class Instance:
     def __init__(self, times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], max_tasks: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    def validate(self, task: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], kind: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit_begin: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
         ...
     @property
     def max_tasks(self) -> int:
@@ -59,7 +61,5 @@ def relative_response_time(instance: Instance, pack_of: typing.Annotated[numpy.t
 def schedule(instance: Instance, pack_of: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], procs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64]) -> tuple:
     ...
 def sequential(instance: Instance) -> tuple:
-    ...
-def validate(instance: Instance, task: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], kind: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit_begin: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
     ...
 LOCAL_SEARCH_WORK: int = 5000000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,13 +29,3 @@ def idle_watts(idle_power: Any, machine_types: int) -> np.ndarray:
     if any_array(idle_power, "idle_power", 1).ndim == 0:
         return np.full(machine_types, real(idle_power, "idle_power"))
     return real_array(idle_power, "idle_power", 1)
-
-
-def labels(names: Sequence[str] | None, count: int, what: str, kind: str) -> tuple[str, ...]:
-    """Names of the types, or numbered ones."""
-    if names is None:
-        return tuple(f"{kind} type {k}" for k in range(count))
-    given = tuple(map(str, names))
-    if len(given) != count:
-        raise InvalidInstance(f"{what} has {len(given)} entries for {count} {kind} types")
-    return given

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched import _core, core
-from cosched.bags.arguments import flags, idle_watts, labels
+from cosched import _core, core, io
+from cosched.bags import files
+from cosched.bags.arguments import flags, idle_watts
 from cosched.core.arrays import integer_array, real, real_array
+from cosched.core.text import labels
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from cosched.bags.schedule import Schedule
 
 #: Most tasks of an instance: every number of tasks is exact as a float.
 MOST_TASKS = 2**53
@@ -77,6 +77,7 @@ class Instance(core.Instance):
     """
 
     family = "bags"
+    plain_schedules = False  # they count identical tasks
 
     counts: np.ndarray
     machines: np.ndarray
@@ -119,8 +120,8 @@ class Instance(core.Instance):
         )
         cost = real(energy_cost, "energy_cost")
         names_of = (
-            labels(names, len(tasks), "names", "task"),
-            labels(machine_names, len(units), "machine_names", "machine"),
+            labels(names, len(tasks), "task type"),
+            labels(machine_names, len(units), "machine type", "machine_names"),
         )
         self._build(parts, _price(parts, price, cost, gamma), cost, names_of, tuple(notes))
         if self.price < cost * self.least_energy * (1 - 1e-12):
@@ -292,32 +293,20 @@ class Instance(core.Instance):
         OSError
             A file cannot be read.
         """
-        from cosched.bags import readers
-
-        fields = readers.read(path, missing=missing, counts=counts, machines=machines)
+        fields = files.read(path, missing=missing, counts=counts, machines=machines)
         given = {"price": price, "energy_cost": energy_cost, "power_cap": power_cap}
         if gamma is not None:
             fields.pop("price", None)
         fields.update({key: value for key, value in given.items() if value is not None})
-        return cls(gamma=gamma, **fields)
+        with io.naming(path):
+            return cls(gamma=gamma, **fields)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write a ``.json`` file with everything, or (a name without suffix) a folder of four
         CSV files, which has no prices."""
-        from cosched.bags import readers
-
-        readers.write(self, path)
-
-    def _validate(self, schedule: Schedule) -> None:
-        _core.bags.validate(
-            self._core,
-            schedule.task_type,
-            schedule.machine_type,
-            schedule.machine,
-            schedule.count,
-            schedule.start,
-            schedule.end,
-        )
+        fields = ("counts", "machines", "etc", "apc", "price", "energy_cost", "idle_power",
+                  "power_cap", "names", "machine_names")  # fmt: skip
+        files.write(path, {name: getattr(self, name) for name in fields})
 
 
 def _rebuild(parts: tuple, price: float, cost: float, names: tuple, notes: tuple) -> Instance:

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cosched import core
+from cosched.bags.bounds import cut_bound, profit_rate_bound
 from cosched.bags.instance import Instance
-from cosched.bags.relaxation import cut_bound
 from cosched.bags.schedule import Schedule
+from cosched.core import Bound
 from cosched.core.result import relative_gap
 
 
@@ -40,6 +41,10 @@ class Result(core.Result):
     makespan: float
     energy: float
 
+    @classmethod
+    def _bound_of(cls, instance: Instance) -> Bound:
+        return profit_rate_bound(instance)
+
     @property
     def profit_rate(self) -> float:
         """(p - c E) / makespan."""
@@ -53,10 +58,8 @@ class Result(core.Result):
     @property
     def cut_gap(self) -> float:
         """The gap to the stronger bound ``profit-rate-cut``."""
-        memo = self.instance._memo
-        if "cut" not in memo:
-            memo["cut"] = cut_bound(self.instance)
-        return relative_gap(self.value, memo["cut"], self.maximise)
+        cut = self.instance.once("cut", lambda: cut_bound(self.instance))
+        return relative_gap(self.value, cut, self.maximise)
 
     def metrics(self) -> dict[str, float]:
         """Makespan (s), energy (J), profit, mean power (W), machines used, gap to the cut bound."""

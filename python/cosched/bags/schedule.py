@@ -75,6 +75,12 @@ class Schedule(core.Schedule):
         """Machine of each row, counted from 0 within its type."""
         return self.unit
 
+    def validate(self) -> None:
+        """Check every rule of the bag by code that no solver shares; see the base class."""
+        self.instance._core.validate(
+            self.task_type, self.machine_type, self.machine, self.count, self.start, self.end
+        )
+
     def __repr__(self) -> str:
         return (
             f"<bags.Schedule of {self.count.sum()} tasks in {len(self)} runs, "

@@ -14,10 +14,11 @@ from typing import Annotated
 
 import typer
 
-from cosched.cli import files, verbs
+from cosched.cli import files, study, verbs
 from cosched.cli.commands import EXAMPLES, add
+from cosched.cli.own import import_own
 from cosched.errors import CoschedError
-from cosched.experiments.cli import app as study_app
+from cosched.version import __version__
 
 app = typer.Typer(
     help="Published schedulers for parallel machines, with a proven bound beside every result.",
@@ -41,13 +42,9 @@ def _root(
     ] = None,
 ) -> None:
     if version:
-        import cosched
-
-        typer.echo(cosched.__version__)
+        typer.echo(__version__)
         raise typer.Exit()
     for name in import_ or ():
-        from cosched.cli.own import import_own
-
         import_own(name)
 
 
@@ -65,7 +62,7 @@ add(
 )
 add(app, "bound", verbs.bound, "A proven bound on the optimum.")
 add(app, "validate", verbs.validate, "Check a schedule file against its instance.")
-app.add_typer(study_app, name="study")
+app.add_typer(study.app, name="study")
 
 app.command(help=f"Write a generated workload.\n\nExample: {EXAMPLES['generate']}")(files.generate)
 app.command(

@@ -14,7 +14,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cosched.core.family import FAMILIES, Family, Output, family
+from cosched.core import Family, Output
+from cosched.registry import FAMILIES, family
 
 EXAMPLES = {
     "solve": "cosched solve {family} {file} {arguments} --algorithm {algorithm} -o plan.json",

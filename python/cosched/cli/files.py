@@ -7,8 +7,12 @@ from typing import Annotated
 
 import typer
 
+from cosched import io, workloads
+from cosched.cli import report
 from cosched.cli.values import Options, Seed, parse_options, required, seed_of_text
+from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance
+from cosched.workloads import WORKLOADS
 
 
 def generate(
@@ -17,13 +21,9 @@ def generate(
     seed: Seed = "0",
     option: Options = None,
 ) -> None:
-    from cosched import io, report
-    from cosched.core.family import _near
-    from cosched.workloads import WORKLOADS
-
     name = workload.replace("-", "_")
     if name not in WORKLOADS:
-        raise InvalidInstance(_near("workload", workload, WORKLOADS))
+        raise InvalidInstance(unknown_name("workload", workload, WORKLOADS))
     with report.working(name):
         made = WORKLOADS[name](seed=seed_of_text(seed), **parse_options(option))
     if hasattr(made, "write"):
@@ -38,8 +38,6 @@ def fetch(
     out: Annotated[Path, typer.Option("--out", help="Existing folder to write into.")] = Path("."),
     list_: Annotated[bool, typer.Option("--list", help="Show the known logs and stop.")] = False,
 ) -> None:
-    from cosched import report, workloads
-
     if list_:
         for known, log in workloads.LOGS.items():
             typer.echo(f"{known:16} {log.about}\n{'':16} {log.url}")

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cosched.core.family import Argument, Family
+from cosched import io
+from cosched.core import Argument, Family
 from cosched.errors import InvalidInstance, shorten
 
 Output = Annotated[
@@ -78,9 +79,7 @@ def parse_options(given: Sequence[str] | None) -> dict[str, Any]:
 
 
 def seed_of_text(text: str) -> int:
-    from cosched.io import parse_integer
-
-    return parse_integer(text, "--seed", 0, 2**63 - 1)
+    return io.parse_integer(text, "--seed", 0, 2**63 - 1)
 
 
 def required(flag: str, names: Any) -> str:
@@ -90,15 +89,11 @@ def required(flag: str, names: Any) -> str:
 def time_limit_of_text(text: str) -> float | None:
     if text.lower() == "none":
         return None
-    from cosched.io import parse_positive
-
-    return parse_positive(text, "--time-limit", "a positive number of seconds, or 'none'")
+    return io.parse_positive(text, "--time-limit", "a positive number of seconds, or 'none'")
 
 
 def check_files(*files: tuple[Path | None, tuple[str, ...]]) -> None:
     """Refuse a bad output name before the work, not after it."""
-    from cosched import io
-
     for path, suffixes in files:
         if path is None:
             continue

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from cosched import io
+from cosched.cli import report
 from cosched.cli.values import (
     PICTURES,
     RESULTS,
@@ -23,8 +25,8 @@ from cosched.cli.values import (
     seed_of_text,
     time_limit_of_text,
 )
-from cosched.core.family import Family
-from cosched.core.result import Bound
+from cosched.core import Bound, Family
+from cosched.core.result import relative_gap
 from cosched.errors import InvalidSchedule, shorten
 
 
@@ -39,8 +41,6 @@ def solve(
     plot: Plot = None,
     output: Output = None,
 ) -> None:
-    from cosched import report
-
     files = [(out, given[out.keyword]) for out in of.outputs if given[out.keyword] is not None]
     check_files((output, RESULTS), (plot, PICTURES), *((p, out.suffixes) for out, p in files))
     instance = read(of, file, given)
@@ -78,8 +78,6 @@ def compare(
     plot: Plot = None,
     output: Output = None,
 ) -> None:
-    from cosched import io, report
-
     check_files((output, (".csv", ".json", ".md")), (plot, PICTURES))
     limit = of.patience if time_limit is None else time_limit_of_text(time_limit)
     instances = read_all(of, file, given)
@@ -106,8 +104,6 @@ def bound(
     option: Options = None,
     output: Output = None,
 ) -> None:
-    from cosched import io, report
-
     check_files((output, RESULTS))
     instance = read(of, file, given)
     with report.working(f"{of.name} bound"):
@@ -132,9 +128,6 @@ def validate(
     *,
     schedule: Annotated[Path, typer.Argument(help="What `cosched solve -o` wrote.")],
 ) -> None:
-    from cosched import io, report
-    from cosched.core.result import relative_gap
-
     instance = read(of, file, given)
     data = io.read_json(schedule)
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched import _core, core, io
+from cosched.cluster import files
+from cosched.cluster.files import COLUMNS
 from cosched.core.arrays import integer, integer_array, real_array
-from cosched.errors import InvalidInstance, InvalidSchedule, shorten
+from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
     import pandas as pd
-
-COLUMNS = ("submit", "tasks", "cpu", "memory", "runtime")
 
 
 class Instance(core.Instance):
@@ -32,6 +32,8 @@ class Instance(core.Instance):
     nodes : int
         Number of nodes, 1..10,000,000. Jobs larger than the machine are accepted here; policies
         that cannot run one refuse it.
+    notes : sequence of str, optional
+        What a reader did to the data, a line each.
 
     Raises
     ------
@@ -48,11 +50,12 @@ class Instance(core.Instance):
     """
 
     family = "cluster"
+    plain_schedules = False  # they have yields
 
     nodes: int
     _columns: dict[str, np.ndarray]
 
-    def __init__(self, jobs: Any, nodes: int) -> None:
+    def __init__(self, jobs: Any, nodes: int, *, notes: Iterable[str] = ()) -> None:
         columns = {name: _column(jobs, name) for name in COLUMNS}
         rows = len(columns["submit"])
         for name, column in columns.items():
@@ -74,7 +77,7 @@ class Instance(core.Instance):
             columns["estimate"] = estimate
         for column in columns.values():
             column.flags.writeable = False
-        self._set(_core=inner, _columns=columns, nodes=inner.nodes)
+        self._set(_core=inner, _columns=columns, nodes=inner.nodes, notes=tuple(notes))
 
     @property
     def jobs(self) -> pd.DataFrame:
@@ -92,15 +95,11 @@ class Instance(core.Instance):
         """Lanes of a Gantt chart."""
         return (self.nodes,)
 
-    def _validate(self, schedule: core.Schedule) -> None:
-        # Schedules of this family validate themselves; a plain one has no yields.
-        raise InvalidSchedule("no yields: cosched.cluster.Schedule.from_frame makes a schedule")
-
     def __len__(self) -> int:
         return len(self._columns["submit"])
 
     def __reduce__(self) -> tuple:
-        return Instance, (dict(self._columns), self.nodes)
+        return _rebuild, (dict(self._columns), self.nodes, self.notes)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -148,19 +147,16 @@ class Instance(core.Instance):
                 raise InvalidInstance(f"{path}: {argument} = {value!r} is for .swf logs only")
         lines: list[int] = []
         if Path(name).suffix == ".json":
-            data = io.read_json(path)
-            if not isinstance(data, dict) or not isinstance(data.get("jobs"), dict):
-                raise InvalidInstance(f"{path}: expected an object with 'jobs' (lists by column)")
-            jobs, nodes = data["jobs"], data.get("nodes") if nodes is None else nodes
+            jobs, said = files.read_json(path)
+            nodes = said if nodes is None else nodes
         else:
-            jobs, lines = _read_csv(path)
+            jobs, lines = files.read_csv(path)
         if nodes is None:
             raise InvalidInstance(f"{path}: nodes are missing: expected their number")
         try:
             return cls(jobs, nodes)
         except InvalidInstance as error:
-            row = re.match(r"jobs\S*\[(\d+)\] = ", str(error))
-            where = f"line {lines[int(row[1])]}: " if row and lines else ""
+            where = f"line {lines[error.row]}: " if lines and error.row is not None else ""
             raise InvalidInstance(f"{path}: {where}{error}") from None
 
     def write(self, path: str | PathLike[str]) -> None:
@@ -201,48 +197,12 @@ def from_swf(
     Instance
         Its ``notes`` say what was dropped or repaired.
     """
-    from cosched import workloads
-
-    if convention not in ("dfrs", "rigid"):
-        raise InvalidInstance(f"convention = {shorten(convention)}: expected dfrs or rigid")
-    table, report = workloads.read_swf(path)
-    if not report.kept:
-        reasons = "; ".join(line.strip() for line in str(report).splitlines()[1:])
-        raise InvalidInstance(f"{path}: no usable job: {reasons}")
-    if convention == "rigid":
-        jobs = workloads.rigid_jobs(table)
-        if nodes is None:
-            nodes = _header_processors(path, report.header)
-    else:
-        jobs = workloads.dfrs_jobs(table, memory_kb)
-    if nodes is None:
-        raise InvalidInstance(
-            f"{path}: nodes are missing: expected their number (the log's header has processors)"
-        )
-    repaired = jobs.attrs.get("repaired", {})
-    notes = [
-        *str(report).splitlines(),
-        *(f"  {n} jobs: {what}" for what, n in repaired.items() if n),
-    ]
-    if week is not None:
-        jobs = workloads.week_of(jobs, integer(week, "week", 0))
-        if not len(jobs):
-            last = int(table["submit"].max() // workloads.WEEK)
-            raise InvalidInstance(f"{path}: week {week} has no job: the last week is {last}")
-        notes.append(f"  week {week}: {len(jobs)} jobs")
-    instance = Instance(jobs, nodes)
-    object.__setattr__(instance, "notes", tuple(notes))
-    return instance
+    jobs, machine, notes = files.read_log(path, nodes, convention, memory_kb, week)
+    return Instance(jobs, machine, notes=notes)
 
 
-def _header_processors(path: Any, header: Any) -> int:
-    for key in ("MaxProcs", "MaxNodes"):
-        text = str(header.get(key, "")).split()
-        if text and text[0].isdigit():
-            return int(text[0])
-    raise InvalidInstance(
-        f"{path}: nodes are missing: expected the number of processors (no MaxProcs in the header)"
-    )
+def _rebuild(columns: dict[str, np.ndarray], nodes: int, notes: tuple[str, ...]) -> Instance:
+    return Instance(columns, nodes, notes=notes)
 
 
 def _column(jobs: Any, name: str) -> np.ndarray:
@@ -253,27 +213,3 @@ def _column(jobs: Any, name: str) -> np.ndarray:
             f"jobs: no column {name!r}: expected {', '.join(COLUMNS)}[, estimate]"
         ) from None
     return real_array(values, f"jobs[{name!r}]", 1)
-
-
-def _read_csv(path: Any) -> tuple[dict[str, list[float]], list[int]]:
-    """Columns of jobs, and the line of each job."""
-    table = io.read_csv(path)
-    header = [text.strip().lower() for text in table.header]
-    wanted = [name for name in (*COLUMNS, "estimate") if name in header]
-    missing = [name for name in COLUMNS if name not in header]
-    if missing:
-        raise InvalidInstance(f"{path}: line 1: no column {missing[0]!r}")
-    for name in wanted:
-        if header.count(name) > 1:
-            raise InvalidInstance(f"{path}: line 1: {header.count(name)} columns {name!r}")
-    jobs: dict[str, list[float]] = {name: [] for name in wanted}
-    for line, cells in table.rows:
-        for name in wanted:
-            text = cells[header.index(name)].strip()
-            try:
-                jobs[name].append(float(text) if text or name != "estimate" else np.nan)
-            except ValueError:
-                raise InvalidInstance(
-                    f"{path}: line {line}, column '{name}': {shorten(text)}: expected a number"
-                ) from None
-    return jobs, [line for line, _ in table.rows]

@@ -1,12 +1,12 @@
-"""What the five families share: instances, schedules, results, the registry, ``compare``."""
+"""What the five families share: instances, schedules, results, the shape of a family."""
 
-from cosched.core.family import FAMILIES, Algorithm, Argument, Family, Output, family, register
+from cosched.core.family import Algorithm, Family
 from cosched.core.instance import Instance
+from cosched.core.options import Argument, Output
 from cosched.core.result import Bound, Result
 from cosched.core.schedule import Schedule
 
 __all__ = [
-    "FAMILIES",
     "Algorithm",
     "Argument",
     "Bound",
@@ -15,6 +15,4 @@ __all__ = [
     "Output",
     "Result",
     "Schedule",
-    "family",
-    "register",
 ]

@@ -64,9 +64,11 @@ def integer_array(
     if bad.any():
         where = tuple(int(k) for k in np.argwhere(bad)[0])
         place = ", ".join(map(str, where))
-        raise InvalidInstance(
+        error = InvalidInstance(
             f"{name}[{place}] = {reals[where]:g}: expected an integer in {low}..{high}"
         )
+        error.row = where[0]
+        raise error
     return reals.astype(np.int64)
 
 

@@ -1,58 +1,26 @@
-"""The registry: one shape for all families.
-
-``solve``, ``bound`` and ``compare`` are written here once. The command line, the
-studies and the tests reach a family only through :func:`family`.
-"""
+"""One shape for all families: ``solve``, ``bound`` and ``compare`` are written here once."""
 
 from __future__ import annotations
 
-import difflib
-import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from cosched import _core
 from cosched.core.arrays import seed_of
+from cosched.core.comparison import in_order, row_of_result, row_without_result
 from cosched.core.instance import Instance
+from cosched.core.options import Argument, Output, accepted_options
 from cosched.core.result import Bound, Result
 from cosched.core.schedule import Schedule
-from cosched.errors import InvalidInstance, shorten
+from cosched.core.text import unknown_name
+from cosched.errors import InfeasibleError, InvalidInstance, TimeLimit, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Algorithm = Callable[..., "Result | Schedule"]
-
-#: Names of the families, in the order of the papers. Each is a module ``cosched.<name>``.
-FAMILIES = ("packs", "dags", "cluster", "moldable", "bags")
-
-
-@dataclass(frozen=True)
-class Argument:
-    """An argument of ``Instance.read`` that the command line offers as an option."""
-
-    flag: str  # "--max-tasks"
-    keyword: str  # "max_tasks"
-    help: str
-    parse: Callable[[str], Any] = int
-    #: A comma-separated list makes several instances in ``compare`` (and a column).
-    vary: bool = False
-
-
-@dataclass(frozen=True)
-class Output:
-    """A file of the family's own that ``cosched solve`` writes on request."""
-
-    flag: str  # "--jobs"
-    keyword: str  # "jobs"
-    help: str
-    #: ``write(result, path)``.
-    write: Callable[[Any, Path], None]
-    suffixes: tuple[str, ...] = (".csv",)
-    #: What the algorithm needs to be told for it, e.g. ``{"log": True}``.
-    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -67,11 +35,11 @@ class Family:
     name: str
     instance_type: type[Instance]
     schedule_type: type[Schedule]
+    result_type: type[Result]
     objective: str
     default_bound: str
     #: Makes a Result of a schedule that a registered algorithm or a file gives.
     result_of: Callable[..., Result]
-    maximise: bool = False
     arguments: tuple[Argument, ...] = ()
     #: Files beside the schedule that ``cosched solve`` can write.
     outputs: tuple[Output, ...] = ()
@@ -88,20 +56,25 @@ class Family:
     default_names: Callable[[Any], Sequence[str]] | None = None
     #: How names are spelled, where there are too many to list.
     spelling: str = ""
-    #: The bound beside a result; the default bound where None.
-    beside: Callable[[Any], Bound | None] | None = None
     #: What a name that is not in the table means (cluster: the policy grammar); None = nothing.
     resolve: Callable[[str], Algorithm | None] | None = None
     algorithms: dict[str, Algorithm] = field(default_factory=dict)
     bounds: dict[str, Callable[..., Bound]] = field(default_factory=dict)
     registered: set[str] = field(default_factory=set)
 
+    @property
+    def maximise(self) -> bool:
+        """Whether greater values are better."""
+        return self.result_type.maximise
+
     def algorithm(self, name: str) -> Algorithm:
         """The function of that name; ValueError that lists near names otherwise."""
         found = self.algorithms.get(name)
         if found is None and self.resolve is not None and isinstance(name, str):
             found = self.resolve(name)
-        return found if found is not None else _unknown("algorithm", self, name, self.algorithms)
+        if found is None:
+            self._unknown("algorithm", name, self.algorithms)
+        return found
 
     def solve(self, instance: Any, name: str, *, seed: int | None = None, **options: Any) -> Result:
         """Run one algorithm by its public name.
@@ -129,10 +102,10 @@ class Family:
         InvalidInstance
             The algorithm does not apply to this instance, or an option's value is bad.
         """
-        self._require_instance(instance)
+        self.instance_type.require(instance)
         function = self.algorithm(name)
         used = seed_of(seed)
-        accepted = _accepted_options(function)
+        accepted = accepted_options(function)
         if accepted is not None:
             for option in options:
                 if option not in accepted - {"seed"}:
@@ -164,12 +137,12 @@ class Family:
         TypeError
             An option that the bound does not take.
         """
-        self._require_instance(instance)
+        self.instance_type.require(instance)
         method = self.default_bound if name is None else name
         if method not in self.bounds:
-            _unknown("bound", self, method, self.bounds)
+            self._unknown("bound", method, self.bounds)
         function = self.bounds[method]
-        accepted = _accepted_options(function)
+        accepted = accepted_options(function)
         unknown = [option for option in options if accepted is not None and option not in accepted]
         if unknown:
             raise TypeError(
@@ -180,11 +153,7 @@ class Family:
 
     def bound_beside(self, instance: Any) -> Bound | None:
         """The bound that stands beside every result of `instance`; computed once."""
-        memo = instance._memo
-        if "bound" not in memo:
-            beside = self.beside or (lambda it: self.bound(it))
-            memo["bound"] = beside(instance)
-        return memo["bound"]
+        return self.result_type.bound_beside(instance)
 
     def compare(
         self,
@@ -217,9 +186,82 @@ class Family:
             value, bound, gap, seconds``, then the metrics, then ``message`` (why a row has
             no value).
         """
-        from cosched.core.compare import compare
+        rows = self.compare_rows(instance, names, seed, time_limit, options)
+        return in_order([row for row, _ in rows])
 
-        return compare(self, instance, names, seed, time_limit, options)
+    def compare_rows(
+        self,
+        instance: Any,
+        names: Iterable[str] | None = None,
+        seed: int | None = 0,
+        time_limit: float | None = 10.0,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Iterator[tuple[dict[str, Any], Result | None]]:
+        """Yield (row, Result or None) as each algorithm ends: for tables with progress."""
+        self.instance_type.require(instance)
+        chosen = self.names_of(instance, names)
+        given = dict(options or {})
+        for name in given:
+            if name not in chosen:
+                raise ValueError(f"options for {shorten(name)}, which is not compared")
+        bound = self._bound_within(instance, time_limit)
+        for name in chosen:
+            yield self._row(instance, name, seed, time_limit, dict(given.get(name, {})), bound)
+
+    def names_of(self, instance: Any, names: Iterable[str] | None) -> list[str]:
+        """The names to compare; ValueError on an unknown one, before anything runs."""
+        if names is None:
+            return list(self.default_names(instance) if self.default_names else self.algorithms)
+        chosen = [names] if isinstance(names, str) else list(names)
+        for name in chosen:
+            self.algorithm(name)
+        return chosen
+
+    def _bound_within(self, instance: Any, time_limit: float | None) -> Bound | None:
+        """The bound beside the results; a weaker one, or none, where it takes too long."""
+        try:
+            with _core.time_limit(time_limit):
+                return self.bound_beside(instance)
+        except InvalidInstance:  # it needs a monotone table, say
+            return None
+        except TimeLimit:
+            stops_itself = "time_limit" in (accepted_options(self.bounds[self.default_bound]) or ())
+            return self.bound(instance, time_limit=time_limit) if stops_itself else None
+
+    def _row(
+        self,
+        instance: Any,
+        name: str,
+        seed: int | None,
+        time_limit: float | None,
+        options: dict[str, Any],
+        bound: Bound | None,
+    ) -> tuple[dict[str, Any], Result | None]:
+        stops_itself = "time_limit" in (accepted_options(self.algorithm(name)) or ())
+        if stops_itself and time_limit is not None:
+            options.setdefault("time_limit", time_limit)
+        # An algorithm with a time limit of its own gets time to return what it has.
+        hard_limit = None if stops_itself else time_limit
+        seconds = None
+        begin = time.perf_counter()
+        result: Result | None = None
+        try:
+            with _core.time_limit(hard_limit):
+                result = self.solve(instance, name, seed=seed, **options)
+            seconds = time.perf_counter() - begin
+            result.schedule.validate()
+            row = row_of_result(name, result, bound)
+        except TimeLimit as error:
+            row = row_without_result(name, "time_limit", str(error), bound)
+        except (InvalidInstance, InfeasibleError) as error:
+            # InvalidSchedule is not caught here: a wrong schedule is an error, not a refusal.
+            row = row_without_result(name, "not_applicable", str(error), bound)
+        except Exception as error:  # a defect in one algorithm must not lose the others
+            result = None
+            message = f"{type(error).__name__}: {error}".replace("\n", " ")
+            row = row_without_result(name, "error", message, bound)
+        row["seconds"] = time.perf_counter() - begin if seconds is None else seconds
+        return row, result
 
     def register(self, name: str, function: Algorithm) -> None:
         """Add one's own algorithm; see :func:`register`."""
@@ -232,70 +274,5 @@ class Family:
         self.algorithms[name] = function
         self.registered.add(name)
 
-    def _require_instance(self, instance: Any) -> None:
-        if not isinstance(instance, self.instance_type):
-            raise InvalidInstance(
-                f"expected a cosched.{self.name}.Instance, got {type(instance).__name__}"
-            )
-
-
-def family(name: str) -> Family:
-    """The family of that name; ValueError that lists near names otherwise."""
-    if name not in FAMILIES:
-        raise ValueError(_near("family", name, FAMILIES))
-    return import_module(f"cosched.{name}").FAMILY
-
-
-def register(family_name: str, name: str, function: Algorithm) -> None:
-    """Add an algorithm of one's own to a family.
-
-    It then takes part in ``solve``, ``compare`` and the studies like the built-in ones,
-    and its schedules go through the same validation.
-
-    Parameters
-    ----------
-    family_name : str
-        ``"packs"``, ...
-    name : str
-        The public name. A registered name may be registered anew; a built-in one not.
-    function : callable
-        ``function(instance, *, seed, **options) -> Result or Schedule``.
-
-    Raises
-    ------
-    ValueError
-        Unknown family, or the name of a built-in algorithm.
-    TypeError
-        `function` cannot be called.
-
-    Examples
-    --------
-    >>> import cosched as cs
-    >>> def one_by_one(instance, *, seed):
-    ...     return cs.packs.sequential(instance).schedule
-    >>> cs.register("packs", "one-by-one", one_by_one)
-    >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
-    >>> cs.packs.solve(inst, "one-by-one").value
-    4.0
-    """
-    family(family_name).register(name, function)
-
-
-def _accepted_options(function: Callable[..., Any]) -> set[str] | None:
-    """Parameters after the instance; None where the function takes any keyword."""
-    parameters = list(inspect.signature(function).parameters.values())[1:]
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        return None
-    return {p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
-
-
-def _near(what: str, name: Any, known: Iterable[str]) -> str:
-    names = list(known)
-    near = difflib.get_close_matches(str(name), names, n=5, cutoff=0.4)
-    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-    hint = f"near: {', '.join(near)}" if near else f"known: {shown}"
-    return f"unknown {what} {shorten(name)} ({hint})"
-
-
-def _unknown(what: str, of: Family, name: Any, known: Iterable[str]) -> Any:
-    raise ValueError(_near(f"{of.name} {what}", name, known))
+    def _unknown(self, what: str, name: Any, known: Iterable[str]) -> NoReturn:
+        raise ValueError(unknown_name(f"{self.name} {what}", name, known))

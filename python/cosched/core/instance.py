@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn, TypeVar
+
+from cosched.errors import InvalidInstance
+
+Kept = TypeVar("Kept")
 
 
 class Instance:
@@ -13,6 +18,8 @@ class Instance:
     """
 
     family: str
+    #: Whether placements alone (core.Schedule) say all of a schedule of this family.
+    plain_schedules: ClassVar[bool] = True
 
     #: The C++ instance.
     _core: Any
@@ -24,8 +31,24 @@ class Instance:
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():
             object.__setattr__(self, name, value)
-        # Values that are costly and depend on nothing else, such as the default bound.
         object.__setattr__(self, "_memo", {})
+
+    def once(self, key: str, make: Callable[[], Kept]) -> Kept:
+        """What `make` returns, computed when it is first asked for under `key`, and kept.
+
+        For values that are costly and depend on nothing else, such as the default bound.
+        """
+        if key not in self._memo:
+            self._memo[key] = make()
+        return self._memo[key]
+
+    @classmethod
+    def require(cls, value: Any) -> None:
+        """InvalidInstance unless `value` is an instance of this family."""
+        if not isinstance(value, cls):
+            raise InvalidInstance(
+                f"expected a cosched.{cls.family}.Instance, got {type(value).__name__}"
+            )
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"{type(self).__qualname__} is immutable: cannot set {name!r}")

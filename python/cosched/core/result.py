@@ -54,13 +54,21 @@ class Result:
     def bound(self) -> Bound | None:
         """The bound that the algorithm proved, else the family's bound of this instance.
 
-        The latter is computed when it is first asked for, and kept with the instance.
+        See :meth:`bound_beside`.
         """
-        from cosched.core.family import family
-
         if self.own_bound is not None:
             return self.own_bound
-        return family(self.family).bound_beside(self.instance)
+        return self.bound_beside(self.instance)
+
+    @classmethod
+    def bound_beside(cls, instance: Instance) -> Bound | None:
+        """The family's bound of an instance; computed when first asked for, and kept with it."""
+        return instance.once("bound", lambda: cls._bound_of(instance))
+
+    @classmethod
+    def _bound_of(cls, instance: Any) -> Bound | None:
+        """What the family has to say of every schedule of `instance`; nothing, here."""
+        return None
 
     @property
     def gap(self) -> float:

@@ -91,7 +91,14 @@ class Schedule:
         InvalidSchedule
             Names the first breach.
         """
-        self.instance._validate(self)  # type: ignore[attr-defined]
+        if not self.instance.plain_schedules:
+            raise InvalidSchedule(
+                f"placements alone are no schedule of this family: expected what "
+                f"cosched.{self.instance.family}.Schedule.from_frame makes"
+            )
+        self.instance._core.validate(
+            self.task, self.kind, self.unit_begin, self.unit, self.start, self.end
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """A row a placement: ``task, kind, units`` (tuple), ``start, end`` (s)."""

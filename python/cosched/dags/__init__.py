@@ -19,25 +19,7 @@ scheduling applications on heterogeneous multi-core machines*, 2017. Section and
 in the docstrings are that paper's.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
-from cosched import core
-from cosched.core import Argument, Bound, Family, Schedule
-from cosched.dags.graphs import Graph, read_graph, write_graph
-from cosched.dags.instance import Instance, parse_acceleration, parse_units
-from cosched.dags.relaxation import (
-    Certificate,
-    Relaxation,
-    area_bound,
-    critical_path_bound,
-    hlp,
-    hlp_bound,
-    round_allocation,
-)
-from cosched.dags.result import Result, result_of_schedule
-from cosched.dags.schedulers import (
+from cosched.dags.algorithms import (
     eft,
     er_ls,
     est,
@@ -52,6 +34,15 @@ from cosched.dags.schedulers import (
     r3_ls,
     random,
 )
+from cosched.dags.bounds import Certificate, Relaxation, hlp, round_allocation
+from cosched.dags.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY
+from cosched.dags.files import Graph, read_graph, write_graph
+from cosched.dags.instance import Instance
+from cosched.dags.result import Result
+
+solve = FAMILY.solve
+bound = FAMILY.bound
+compare = FAMILY.compare
 
 __all__ = [
     "ALGORITHMS",
@@ -84,51 +75,3 @@ __all__ = [
     "solve",
     "write_graph",
 ]
-
-BOUNDS: dict[str, Callable[..., Bound]] = {
-    "hlp": hlp_bound,
-    "area": area_bound,
-    "critical-path": critical_path_bound,
-}
-
-ALGORITHMS: dict[str, core.Algorithm] = {
-    "hlp-est": hlp_est,
-    "hlp-ols": hlp_ols,
-    "heft": heft,
-    "er-ls": er_ls,
-    "eft": eft,
-    "greedy": greedy,
-    "random": random,
-    "r1-ls": r1_ls,
-    "r2-ls": r2_ls,
-    "r3-ls": r3_ls,
-    "hlp-best": hlp_best,
-}
-
-#: What ``compare`` runs.
-DEFAULT_COMPARE = tuple(ALGORITHMS)
-
-FAMILY = Family(
-    name="dags",
-    instance_type=Instance,
-    schedule_type=Schedule,
-    objective="makespan",
-    default_bound="hlp",
-    result_of=result_of_schedule,
-    example=("spotri-512-20.txt", "--units 16,2", "hlp-best"),
-    arguments=(
-        Argument("--units", "units", "Units of each type: CPUs,GPUs as 16,4.", parse=parse_units),
-        Argument(
-            "--acceleration",
-            "acceleration",
-            "For files with one time a task: CPU time / time on each further type, or a CSV file.",
-            parse=parse_acceleration,
-        ),
-        Argument("--times", "times", "CSV file with the times of every task.", parse=str),
-    ),
-    algorithms=ALGORITHMS,
-    bounds=BOUNDS,
-)
-solve = FAMILY.solve
-bound = FAMILY.bound
-compare = FAMILY.compare

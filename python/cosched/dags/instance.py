@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched import _core, core
-from cosched.core import Schedule
+from cosched import _core, core, io
 from cosched.core.arrays import any_array, integer, integer_array, real_array
+from cosched.core.text import labels
+from cosched.dags import files
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -76,8 +76,9 @@ class Instance(core.Instance):
         pairs = _edges(edges, len(table))
         counts = integer_array(_sequence(units), "units", 1, 1)
         inner = _core.dags.Instance(table, pairs, counts)
-        labels = _labels(names, len(table), "names")
-        groups = _kernels(labels) if kernels is None else _labels(kernels, len(table), "kernels")
+        n = len(table)
+        texts = tuple(map(str, range(n))) if names is None else labels(names, n, "task")
+        groups = _kernels(texts) if kernels is None else labels(kernels, n, "task", "kernels")
         stored = inner.edges.reshape(-1, 2)
         stored.flags.writeable = False
         self._set(
@@ -86,7 +87,7 @@ class Instance(core.Instance):
             types=inner.types,
             units=tuple(counts.tolist()),
             edges=stored,
-            names=labels,
+            names=texts,
             kernels=groups,
             notes=tuple(notes),
         )
@@ -172,69 +173,34 @@ class Instance(core.Instance):
         OSError
             The file cannot be read.
         """
-        own = _own_format(path)
-        if own is not None:
-            if any(value is not None for value in options.values()):
-                raise InvalidInstance(f"{path}: has times and units: no further options")
-            chosen = own["units"] if units is None else units
-            return cls(
-                _rows(own["times"]),
-                own.get("edges", []),
-                _given(chosen, path),
-                own.get("names"),
-                kernels=own.get("kernels"),
-            )
-        from cosched.dags.graphs import read_graph
-
-        graph = read_graph(path, **options)
-        counts = _given(units, path)
-        if graph.times.shape[1] == np.size(counts) + 1 and "types_in_file" not in options:
-            # Where each task has a predecessor, the reader takes that column for times: say that
-            # there is a cycle, not that a time is too many.
-            try:
-                read_graph(path, **options, types_in_file=np.size(counts))
-            except InvalidInstance as error:
-                if str(error).removeprefix(f"{path}: ").startswith("cycle"):
-                    raise
+        likely = None if units is None else int(np.size(units))
+        graph = files.read_graph(path, **options, likely_types=likely)
+        counts = _given(graph.units if units is None else units, path)
         if graph.times.shape[1] == 1 < np.size(counts):
             raise InvalidInstance(
                 f"{path}: one time a task, but units of {np.size(counts)} resource types: "
                 "expected acceleration or times as well"
             )
-        return cls(
-            graph.times,
-            graph.edges,
-            counts,
-            graph.names,
-            kernels=graph.kernels,
-            notes=graph.notes,
-        )
+        with io.naming(path):
+            return cls(
+                graph.times,
+                graph.edges,
+                counts,
+                graph.names,
+                kernels=graph.kernels,
+                notes=graph.notes,
+            )
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write times, edges, units, names and kernels as .json; infinity becomes null."""
-        from cosched import io
-
         io.check_suffix(path, (".json",))
         fields = ("times", "edges", "units", "names", "kernels")
         io.write_json({field: getattr(self, field) for field in fields}, path)
 
-    def _validate(self, schedule: Schedule) -> None:
-        _core.dags.validate(
-            self._core,
-            schedule.task,
-            schedule.kind,
-            schedule.unit_begin,
-            schedule.unit,
-            schedule.start,
-            schedule.end,
-        )
-
 
 def parse_units(text: str) -> tuple[int, ...]:
     """``"16,4"`` as (16, 4)."""
-    from cosched.io import parse_integer
-
-    return tuple(parse_integer(part, "units", 1, 2**31 - 1) for part in text.split(","))
+    return tuple(io.parse_integer(part, "units", 1, 2**31 - 1) for part in text.split(","))
 
 
 def _rebuild(times, edges, units, names, kernels, notes) -> Instance:
@@ -265,34 +231,9 @@ def _edges(edges: Any, tasks: int) -> np.ndarray:
     return pairs
 
 
-def _labels(given: Sequence[str] | None, tasks: int, what: str) -> tuple[str, ...]:
-    if given is None:
-        return tuple(map(str, range(tasks)))
-    labels = tuple(map(str, given))
-    if len(labels) != tasks:
-        raise InvalidInstance(f"{what} has {len(labels)} entries for {tasks} tasks")
-    return labels
-
-
 def _kernels(names: tuple[str, ...]) -> tuple[str, ...] | None:
     found = tuple(re.split(r"[\d(\[\s]", name, maxsplit=1)[0].rstrip("_-:.") for name in names)
     return found if len(set(found)) > 1 else None
-
-
-def _own_format(path: str | PathLike[str]) -> dict | None:
-    """What :meth:`Instance.write` wrote: the only JSON that states units."""
-    if Path(path).suffix != ".json" or not Path(path).is_file():
-        return None
-    from cosched.io import read_json
-
-    data = read_json(path)
-    return data if isinstance(data, dict) and {"times", "units"} <= data.keys() else None
-
-
-def _rows(times: Any) -> Any:
-    if not isinstance(times, list) or not all(isinstance(row, list) for row in times):
-        raise InvalidInstance("times: expected a list of rows")
-    return [[float("inf") if value is None else value for value in row] for row in times]
 
 
 def _given(units: Any, path: str | PathLike[str]) -> Any:

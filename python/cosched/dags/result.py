@@ -9,6 +9,7 @@ import numpy as np
 
 from cosched import core
 from cosched.core import Bound, Schedule
+from cosched.dags.bounds import hlp_bound
 from cosched.dags.instance import Instance
 
 
@@ -33,6 +34,10 @@ class Result(core.Result):
     unit: np.ndarray
     start: np.ndarray
     end: np.ndarray
+
+    @classmethod
+    def _bound_of(cls, instance: Instance) -> Bound:
+        return hlp_bound(instance)
 
     @property
     def makespan(self) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosched.experiments.plan import Plan
 from cosched.experiments.study import Study
+from cosched.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,14 +96,12 @@ def distributions(plan: Plan, frame: pd.DataFrame) -> dict[str, Any]:
 def _head(study: Study, quick: bool, frame: pd.DataFrame) -> str:
     import datetime
 
-    import cosched
-
     failed = int((frame.status == "error").sum())
     facts = [
         "reduced size (--quick)" if quick else "full size",
         f"{len(frame)} tasks" + (f", {failed} of them ended in an error" if failed else ""),
         f"{frame.seconds.sum():.0f} s of work",
-        f"cosched {cosched.__version__}",
+        f"cosched {__version__}",
         datetime.date.today().isoformat(),
     ]
     return (

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cosched import io
+from cosched import io, plot
+from cosched.experiments import html
 from cosched.experiments.plan import Plan
 from cosched.experiments.study import Study
 
@@ -54,8 +55,6 @@ def read_frame(folder: Path) -> pd.DataFrame:
 
 def write_outputs(study: Study, plan: Plan, folder: Path) -> StudyResult:
     """Write ``tables/``, ``figures/`` and ``report.html`` of what ``results.parquet`` holds."""
-    from cosched.experiments import html
-
     frame = read_frame(folder)
     good = frame[frame.status != "error"].reset_index(drop=True)
     tables: dict[str, pd.DataFrame] = {}
@@ -81,8 +80,6 @@ def _write_tables(tables: dict[str, pd.DataFrame], folder: Path) -> None:
 def _write_figures(figures: dict[str, Any], folder: Path) -> dict[str, Path]:
     """Write and close the figures; gives the SVG files."""
     import matplotlib.pyplot as plt
-
-    from cosched import plot
 
     folder.mkdir(exist_ok=True)
     for name, figure in figures.items():

@@ -1,7 +1,7 @@
-"""What a study is, and where studies are found.
+"""What a study is, and where its data lies.
 
-A paper's studies live in ``cosched/experiments/<family>.py`` as ``STUDIES = (Study(...), ...)``;
-:func:`studies` collects them. ``README.md`` beside this file shows how to write one.
+A paper's studies live in the folder of their family as ``STUDIES = (Study(...), ...)``;
+``README.md`` beside this file shows how to write one.
 """
 
 from __future__ import annotations
@@ -10,14 +10,11 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cosched.core.family import FAMILIES, _near, family
 from cosched.errors import StudyError, shorten
+from cosched.registry import family
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,43 +76,6 @@ class Study:
         """The needed paths that are not there."""
         wanted = self.quick_needs if quick else self.needs
         return [path for path in wanted if not (data_root() / path).exists()]
-
-
-@cache
-def studies() -> dict[str, Study]:
-    """All studies of the package by name, in the order of the papers."""
-    found: dict[str, Study] = {}
-    for name in FAMILIES:
-        module = f"cosched.experiments.{name}"
-        if find_spec(module) is None:
-            continue
-        for study in getattr(import_module(module), "STUDIES", ()):
-            if study.name in found:
-                raise ValueError(f"two studies are named {study.name}")
-            found[study.name] = study
-    return found
-
-
-def find(name: str) -> Study:
-    """The study of that name; ``"module:NAME"`` is one of the user's own.
-
-    Raises
-    ------
-    ValueError
-        Unknown; the message lists near names.
-    """
-    if ":" not in name:
-        if name not in studies():
-            raise ValueError(_near("study", name, studies()))
-        return studies()[name]
-    module, _, attribute = name.partition(":")
-    try:
-        found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"study {shorten(name)}: {error}") from None
-    if not isinstance(found, Study):
-        raise ValueError(f"study {shorten(name)}: expected a Study, got {type(found).__name__}")
-    return found
 
 
 def with_registered(family_name: str, names: Iterable[str]) -> tuple[str, ...]:

@@ -12,9 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cosched.core.family import FAMILIES, family
 from cosched.errors import StudyError
-from cosched.experiments.study import Task, data_root, find
+from cosched.experiments.catalogue import find
+from cosched.experiments.study import Task, data_root
+from cosched.registry import FAMILIES, family
+from cosched.version import __version__
 
 #: What the row of a task says that no worker survived; the same for all engines.
 WORKER_DIED = "WorkerDied: each worker process that ran this task ended before it did"
@@ -42,12 +44,12 @@ class Context:
     @classmethod
     def here(cls, study: str) -> Context:
         """For tasks that run in this very process: it has the data and the algorithms."""
-        return cls(study, _version())
+        return cls(study, __version__)
 
     @classmethod
     def shipped(cls, study: str) -> Context:
         """For other processes: with the place of the data and the user's own algorithms."""
-        return cls(study, _version(), str(data_root().resolve()), _pickled_algorithms())
+        return cls(study, __version__, str(data_root().resolve()), _pickled_algorithms())
 
 
 def execute(context: Context, number: int, task: Task) -> Outcome:
@@ -86,9 +88,9 @@ def error_outcome(number: int, message: str, seconds: float = 0.0, detail: str =
 @cache
 def _prepare(context: Context) -> None:
     """Once a process: check that it fits the campaign, take over the user's algorithms."""
-    if _version() != context.version:
+    if __version__ != context.version:
         raise StudyError(
-            f"a worker has cosched {_version()}, this is {context.version}: install the same"
+            f"a worker has cosched {__version__}, this is {context.version}: install the same"
         )
     if context.data:
         os.environ.setdefault("COSCHED_DATA", context.data)
@@ -112,12 +114,6 @@ def _pickled_algorithms() -> bytes:
     import cloudpickle
 
     return cloudpickle.dumps(own)
-
-
-def _version() -> str:
-    import cosched
-
-    return cosched.__version__
 
 
 def _plain(value: Any) -> Any:

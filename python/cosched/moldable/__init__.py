@@ -21,12 +21,6 @@ Reference: P.-F. Dutot, L. Eyraud, G. Mounie, D. Trystram, *Bi-criteria algorith
 jobs on cluster platforms*, SPAA 2004. Section numbers in the docstrings are that paper's.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
-from cosched import core, profiles
-from cosched.core import Argument, Bound, Family, Schedule
 from cosched.moldable.algorithms import (
     BEST_WORK,
     demt,
@@ -38,17 +32,14 @@ from cosched.moldable.algorithms import (
     list_shelf,
     sequential,
 )
-from cosched.moldable.bounds import (
-    area_bound,
-    bound_beside,
-    default_grid,
-    dual_approximation_bound,
-    longest_bound,
-    minsum_bound,
-)
+from cosched.moldable.bounds import default_grid, minsum_bound
+from cosched.moldable.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY, online
 from cosched.moldable.instance import Instance
-from cosched.moldable.online import online
-from cosched.moldable.result import Result, result_of_schedule
+from cosched.moldable.result import Result
+
+solve = FAMILY.solve
+bound = FAMILY.bound
+compare = FAMILY.compare
 
 __all__ = [
     "ALGORITHMS",
@@ -73,51 +64,3 @@ __all__ = [
     "sequential",
     "solve",
 ]
-
-BOUNDS: dict[str, Callable[..., Bound]] = {
-    "dual-approximation": dual_approximation_bound,
-    "area": area_bound,
-    "longest": longest_bound,
-    "minsum": minsum_bound,
-}
-
-ALGORITHMS: dict[str, core.Algorithm] = {
-    "demt": demt,
-    "demt-best": demt_best,
-    "dual-approximation": dual_approximation,
-    "gang": gang,
-    "sequential": sequential,
-    "list-shelf": list_shelf,
-    "list-lptf": list_lptf,
-    "list-saf": list_saf,
-}
-
-#: What ``compare`` runs; ``gang`` only where its processors can be listed.
-DEFAULT_COMPARE = tuple(ALGORITHMS)
-
-
-def _default_names(instance: Instance) -> list[str]:
-    listable = instance.jobs * instance.machines <= 2**25
-    return [name for name in DEFAULT_COMPARE if name != "gang" or listable]
-
-
-FAMILY = Family(
-    name="moldable",
-    instance_type=Instance,
-    schedule_type=Schedule,
-    objective="makespan",
-    default_bound="dual-approximation",
-    result_of=result_of_schedule,
-    arguments=(
-        Argument("--machines", "machines", "Processors m (100,200 compares several).", vary=True),
-        *profiles.ARGUMENTS,
-    ),
-    example=("jobs.csv", "--machines 200", "demt-best"),
-    default_names=_default_names,
-    beside=bound_beside,
-    algorithms=ALGORITHMS,
-    bounds=BOUNDS,
-)
-solve = FAMILY.solve
-bound = FAMILY.bound
-compare = FAMILY.compare

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -13,25 +13,25 @@ from cosched import io, profiles
 from cosched.core.arrays import integer, real, real_array
 from cosched.errors import InvalidInstance, shorten
 
-if TYPE_CHECKING:
-    from cosched.moldable.instance import Instance
-
-    Made = TypeVar("Made", bound=Instance)
-
 
 def read(
-    kind: type[Made],
     path: str | PathLike[str],
     machines: int | None,
     *,
     fit: str,
     extrapolate: bool,
     repair: bool | None,
-) -> Made:
-    """An instance from .json or .csv; InvalidInstance names file, line and column."""
+) -> dict[str, Any]:
+    """The arguments of ``Instance`` (or its ``from_downey``) that a .json or .csv file holds.
+
+    Raises
+    ------
+    InvalidInstance
+        Names file, line and column.
+    """
     most = None if machines is None else integer(machines, "machines", 1)
     if Path(path).suffix == ".json":
-        return _read_json(kind, path, most, bool(repair))
+        return _read_json(path, most, bool(repair))
     table = io.read_csv(path)
     weights, release, rest = _split(table)
     procs = most if extrapolate else None
@@ -42,15 +42,15 @@ def read(
         notes.append(
             f"on more than {counts} processors the jobs are taken to be as fast as on {counts}"
         )
-    return kind(
-        found.times,
-        [1.0] * jobs if weights is None else weights,
-        release,
-        machines=most,
-        names=found.names,
-        origin=found.origin,
-        notes=notes,
-    )
+    return {
+        "times": found.times,
+        "weights": [1.0] * jobs if weights is None else weights,
+        "release": release,
+        "machines": most,
+        "names": found.names,
+        "origin": found.origin,
+        "notes": notes,
+    }
 
 
 def _split(table: io.CsvTable) -> tuple[list[float] | None, list[float] | None, io.CsvTable]:
@@ -72,34 +72,32 @@ def _split(table: io.CsvTable) -> tuple[list[float] | None, list[float] | None, 
 # --- JSON -----------------------------------------------------------------------------------
 
 
-def _read_json(
-    kind: type[Made], path: str | PathLike[str], machines: int | None, repair: bool
-) -> Made:
+def _read_json(path: str | PathLike[str], machines: int | None, repair: bool) -> dict[str, Any]:
     data = io.read_json(path)
-    try:
+    with io.naming(path):
         if not isinstance(data, dict) or not ({"jobs", "times"} & set(data)):
             raise InvalidInstance("expected an object with 'jobs' (or 'times')")
         if machines is None and data.get("machines") is not None:
             machines = integer(data["machines"], "machines", 1)
         if "jobs" not in data:
-            return _of_table(kind, data, machines, repair)
-        return _of_jobs(kind, data["jobs"], machines, repair)
-    except InvalidInstance as error:
-        raise InvalidInstance(f"{path}: {error}") from None
+            return _of_table(data, machines, repair)
+        return _of_jobs(data["jobs"], machines, repair)
 
 
-def _of_table(kind: type[Made], data: dict[str, Any], machines: int | None, repair: bool) -> Made:
-    times = _repaired(real_array(data["times"], "times", 2), repair)
-    return kind(
-        times,
-        data.get("weights", [1.0] * len(times)),
-        data.get("release"),
-        machines=machines,
-        names=_texts(data.get("names")),
-    )
+def _of_table(data: dict[str, Any], machines: int | None, repair: bool) -> dict[str, Any]:
+    times = real_array(data["times"], "times", 2)
+    if repair:
+        times = profiles.monotone(times)
+    return {
+        "times": times,
+        "weights": data.get("weights", [1.0] * len(times)),
+        "release": data.get("release"),
+        "machines": machines,
+        "names": _texts(data.get("names")),
+    }
 
 
-def _of_jobs(kind: type[Made], jobs: Any, machines: int | None, repair: bool) -> Made:
+def _of_jobs(jobs: Any, machines: int | None, repair: bool) -> dict[str, Any]:
     if not isinstance(jobs, list) or not jobs:
         raise InvalidInstance("jobs: expected a list with at least one job")
     for number, job in enumerate(jobs):
@@ -114,19 +112,26 @@ def _of_jobs(kind: type[Made], jobs: Any, machines: int | None, repair: bool) ->
     weights = [real(job.get("weight", 1.0), f"jobs[{k}].weight") for k, job in enumerate(jobs)]
     release = [real(job.get("release", 0.0), f"jobs[{k}].release") for k, job in enumerate(jobs)]
     if any("downey" in job for job in jobs):
-        return _of_formulas(kind, jobs, weights, release, names, machines)
-    times = _repaired(_ragged([job["processingTimes"] for job in jobs]), repair)
-    return kind(times, weights, release, machines=machines, names=names)
+        return _of_formulas(jobs, weights, release, names, machines)
+    times = _ragged([job["processingTimes"] for job in jobs])
+    if repair:
+        times = profiles.monotone(times)
+    return {
+        "times": times,
+        "weights": weights,
+        "release": release,
+        "machines": machines,
+        "names": names,
+    }
 
 
 def _of_formulas(
-    kind: type[Made],
     jobs: list[dict[str, Any]],
     weights: list[float],
     release: list[float],
     names: list[str],
     machines: int | None,
-) -> Made:
+) -> dict[str, Any]:
     if machines is None:
         raise InvalidInstance("machines is missing: jobs with 'downey' do not tell it")
     keys = ("t1", "A", "sigma")
@@ -139,7 +144,15 @@ def _of_formulas(
         [real(job["downey"][key], f"jobs[{k}].downey.{key}") for k, job in enumerate(jobs)]
         for key in keys
     ]
-    return kind.from_downey(t1, A, sigma, weights, machines, release=release, names=names)
+    return {
+        "t1": t1,
+        "A": A,
+        "sigma": sigma,
+        "weights": weights,
+        "machines": machines,
+        "release": release,
+        "names": names,
+    }
 
 
 def _ragged(rows: Sequence[Any]) -> np.ndarray:
@@ -154,12 +167,6 @@ def _ragged(rows: Sequence[Any]) -> np.ndarray:
     return np.array([np.pad(times, (0, width - len(times)), mode="edge") for times in arrays])
 
 
-def _repaired(times: np.ndarray, repair: bool) -> np.ndarray:
-    from cosched.packs import monotone
-
-    return monotone(times) if repair else times
-
-
 def _texts(names: Any) -> list[str] | None:
     if names is None:
         return None
@@ -171,33 +178,37 @@ def _texts(names: Any) -> list[str] | None:
 # --- writing --------------------------------------------------------------------------------
 
 
-def write(instance: Instance, path: str | PathLike[str]) -> None:
-    """.json for any instance, .csv for a table."""
-    if io.check_suffix(path, (".json", ".csv")) == ".json":
-        io.write_json({"machines": instance.machines, "jobs": list(_jobs(instance))}, path)
-        return
+def write_json(
+    path: str | PathLike[str],
+    machines: int,
+    names: Sequence[str],
+    weights: np.ndarray,
+    release: np.ndarray | None,
+    profiles_of: Iterable[dict[str, Any]],
+) -> None:
+    """``{"machines": m, "jobs": [...]}``; `profiles_of` says the times of each job."""
+    jobs = []
+    for i, (name, times) in enumerate(zip(names, profiles_of, strict=True)):
+        job: dict[str, Any] = {"id": name, "weight": weights[i]}
+        if release is not None:
+            job["release"] = release[i]
+        jobs.append({**job, **times})
+    io.write_json({"machines": machines, "jobs": jobs}, path)
+
+
+def write_csv(
+    path: str | PathLike[str],
+    names: Sequence[str],
+    weights: np.ndarray,
+    release: np.ndarray | None,
+    times: np.ndarray,
+) -> None:
+    """``task,weight[,release],1,2,...``, a row a job."""
     import pandas as pd
 
-    times = instance.times
     frame = pd.DataFrame(times, columns=[str(q) for q in range(1, times.shape[1] + 1)])
-    frame.insert(0, "task", list(instance.names))
-    frame.insert(1, "weight", instance.weights)
-    if instance.has_releases:
-        frame.insert(2, "release", instance.release)
+    frame.insert(0, "task", list(names))
+    frame.insert(1, "weight", weights)
+    if release is not None:
+        frame.insert(2, "release", release)
     io.write_frame(frame, path, suffixes=(".csv",))
-
-
-def _jobs(instance: Instance):
-    downey = instance.downey
-    times = None if downey is not None else instance.times
-    for i, name in enumerate(instance.names):
-        job: dict[str, Any] = {"id": name, "weight": instance.weights[i]}
-        if instance.has_releases:
-            job["release"] = instance.release[i]
-        if downey is not None:
-            job["downey"] = dict(
-                zip(("t1", "A", "sigma"), (values[i] for values in downey), strict=True)
-            )
-        elif times is not None:
-            job["processingTimes"] = times[i].tolist()
-        yield job

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched import _core, core
-from cosched.core import Schedule
+from cosched import _core, core, io
 from cosched.core.arrays import any_array, integer, integer_array, real_array
+from cosched.core.text import labels
 from cosched.errors import InvalidInstance
+from cosched.moldable import files
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -29,7 +30,7 @@ class Instance(core.Instance):
         ``times[i, q-1]`` = seconds of job i on q processors: positive and finite. On more than c
         processors a job is as fast as on c. Columns above `machines` are dropped. A table that
         is not monotone is accepted; a solver that needs monotony refuses it then
-        (:func:`cosched.packs.monotone` repairs it).
+        (:func:`cosched.profiles.monotone` repairs it).
     weights : array_like, shape (n,)
         >= 0: what a second of each job's completion time costs.
     release : array_like, shape (n,), optional
@@ -153,7 +154,7 @@ class Instance(core.Instance):
             machines=given.machines,
             weights=weights,
             release=release,
-            names=_labels(names, given.jobs),
+            names=labels(names, given.jobs, "job"),
             downey=downey,
             _origin=origin,
             notes=tuple(notes),
@@ -276,26 +277,30 @@ class Instance(core.Instance):
         OSError
             The file cannot be read.
         """
-        from cosched.moldable import files
-
-        return files.read(cls, path, machines, fit=fit, extrapolate=extrapolate, repair=repair)
+        fields = files.read(path, machines, fit=fit, extrapolate=extrapolate, repair=repair)
+        with io.naming(path):
+            return cls.from_downey(**fields) if "t1" in fields else cls(**fields)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write as .json (any instance) or .csv (a table), as :meth:`read` takes it."""
-        from cosched.moldable import files
+        if io.check_suffix(path, (".json", ".csv")) == ".json":
+            files.write_json(
+                path, self.machines, self.names, self.weights, self._releases(), self._profiles()
+            )
+        else:
+            files.write_csv(path, self.names, self.weights, self._releases(), self.times)
 
-        files.write(self, path)
+    def _releases(self) -> np.ndarray | None:
+        return self.release if self.has_releases else None
 
-    def _validate(self, schedule: Schedule) -> None:
-        _core.moldable.validate(
-            self._core,
-            schedule.task,
-            schedule.kind,
-            schedule.unit_begin,
-            schedule.unit,
-            schedule.start,
-            schedule.end,
-        )
+    def _profiles(self) -> Iterator[dict[str, Any]]:
+        """Of each job, what a JSON file says of its times."""
+        if self.downey is not None:
+            for values in zip(*self.downey, strict=True):
+                yield {"downey": dict(zip(("t1", "A", "sigma"), values, strict=True))}
+        else:
+            for row in self.times:
+                yield {"processingTimes": row.tolist()}
 
 
 def _rebuild(times, weights, release, machines, names, origin, notes) -> Instance:
@@ -324,12 +329,3 @@ def _origin(origin: Any, shape: tuple[int, ...]) -> np.ndarray | None:
         raise InvalidInstance(f"origin has shape {source.shape}, times has {shape}")
     source.flags.writeable = False
     return source if source.any() else None
-
-
-def _labels(names: Sequence[str] | None, jobs: int) -> tuple[str, ...]:
-    if names is None:
-        return tuple(f"job {i}" for i in range(jobs))
-    labels = tuple(map(str, names))
-    if len(labels) != jobs:
-        raise InvalidInstance(f"names has {len(labels)} entries for {jobs} jobs")
-    return labels

@@ -10,6 +10,7 @@ import numpy as np
 from cosched import _core, core
 from cosched.core import Bound, Schedule
 from cosched.core.result import relative_gap
+from cosched.moldable.bounds import bound_beside, minsum_bound_beside
 from cosched.moldable.instance import Instance
 
 
@@ -39,6 +40,10 @@ class Result(core.Result):
     ratio: float | None = None
     pareto_front: np.ndarray | None = None
 
+    @classmethod
+    def _bound_of(cls, instance: Instance) -> Bound:
+        return bound_beside(instance)
+
     @property
     def makespan(self) -> float:
         """max C_i (s)."""
@@ -55,12 +60,7 @@ class Result(core.Result):
 
         ``bound(instance, "minsum")`` on a grid up to eight times finer than the paper's.
         """
-        from cosched.moldable.bounds import minsum_bound_beside
-
-        memo = self.instance._memo
-        if "minsum" not in memo:
-            memo["minsum"] = minsum_bound_beside(self.instance)
-        return memo["minsum"]
+        return self.instance.once("minsum", lambda: minsum_bound_beside(self.instance))
 
     @property
     def minsum_gap(self) -> float:

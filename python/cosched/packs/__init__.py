@@ -17,38 +17,30 @@ algorithms for high-throughput workload execution*, 2013. Section and algorithm 
 the docstrings are that paper's.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from functools import partial
-
-from cosched import core, profiles
-from cosched.core import Argument, Bound, Family, Schedule
-from cosched.packs.exact import (
-    area_bound,
-    bound_beside,
-    columns_bound,
-    ilp,
-    longest_bound,
-    optimal,
-    pairs,
-)
-from cosched.packs.heuristics import (
+from cosched.packs.algorithms import (
     LOCAL_SEARCH_WORK,
-    NINE,
     co_schedule,
+    ilp,
     local_search,
     make_pack,
     one_pack,
     one_pack_dynamic_programme,
+    optimal,
     pack_approx,
     pack_by_pack,
+    pairs,
     random_pack,
     random_proc,
     sequential,
 )
-from cosched.packs.instance import Instance, monotone
-from cosched.packs.result import Result, result_of_schedule
+from cosched.packs.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY
+from cosched.packs.instance import Instance
+from cosched.packs.result import Result
+from cosched.profiles import monotone
+
+solve = FAMILY.solve
+bound = FAMILY.bound
+compare = FAMILY.compare
 
 __all__ = [
     "ALGORITHMS",
@@ -76,56 +68,3 @@ __all__ = [
     "sequential",
     "solve",
 ]
-
-BOUNDS: dict[str, Callable[..., Bound]] = {
-    "columns": columns_bound,
-    "area": area_bound,
-    "longest": longest_bound,
-}
-
-ALGORITHMS: dict[str, core.Algorithm] = {
-    "sequential": sequential,
-    "pairs": pairs,
-    "optimal": optimal,
-    "ilp": ilp,
-    "pack-approx": pack_approx,
-    "random-pack-1": partial(random_pack, draws=1),
-    "random-pack-9": partial(random_pack, draws=9),
-    "random-proc-1": partial(random_proc, draws=1),
-    "random-proc-9": partial(random_proc, draws=9),
-    "pack-by-pack-1": partial(pack_by_pack, epsilons=(0.5,)),
-    "pack-by-pack-9": partial(pack_by_pack, epsilons=NINE),
-    "local-search": local_search,
-}
-
-#: What ``compare`` runs; ``ilp`` only up to five tasks.
-DEFAULT_COMPARE = tuple(ALGORITHMS)
-
-
-def _default_names(instance: Instance) -> list[str]:
-    return [name for name in DEFAULT_COMPARE if name != "ilp" or instance.tasks <= 5]
-
-
-FAMILY = Family(
-    name="packs",
-    instance_type=Instance,
-    schedule_type=Schedule,
-    objective="cost",
-    default_bound="columns",
-    result_of=result_of_schedule,
-    arguments=(
-        Argument(
-            "--max-tasks", "max_tasks", "Most tasks in a pack (2,3,4 compares several).", vary=True
-        ),
-        Argument("--procs", "procs", "Processors p: read the times on 1..p only."),
-        *profiles.ARGUMENTS,
-    ),
-    example=("times.csv", "--max-tasks 4", "local-search"),
-    default_names=_default_names,
-    beside=bound_beside,
-    algorithms=ALGORITHMS,
-    bounds=BOUNDS,
-)
-solve = FAMILY.solve
-bound = FAMILY.bound
-compare = FAMILY.compare

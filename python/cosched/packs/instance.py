@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched import _core, core
-from cosched.core import Schedule
+from cosched import _core, core, io
 from cosched.core.arrays import integer, integer_array, real_array
+from cosched.core.text import labels
 from cosched.errors import InvalidInstance
+from cosched.packs import files
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,7 +26,7 @@ class Instance(core.Instance):
     times : array_like, shape (n, p)
         ``times[i, q-1]`` = seconds of task i on q processors: positive and finite. A table
         that is not monotone is accepted; a solver that needs monotony refuses it then
-        (:func:`monotone` repairs it).
+        (:func:`cosched.profiles.monotone` repairs it).
     max_tasks : int, optional
         k >= 1: most tasks in a pack; clamped to min(n, p). None: min(n, p).
     names : sequence of str, optional
@@ -71,7 +72,7 @@ class Instance(core.Instance):
         most = min(table.shape)
         largest = most if max_tasks is None else integer(max_tasks, "max_tasks", 1, 2**63 - 1)
         inner = _core.packs.Instance(table, max(min(largest, most), 1))
-        labels = _labels(names, len(table))
+        labels_of = labels(names, len(table), "task")
         source = (
             np.zeros(table.shape, dtype=np.int8)
             if origin is None
@@ -85,7 +86,7 @@ class Instance(core.Instance):
             tasks=inner.tasks,
             procs=inner.procs,
             max_tasks=inner.max_tasks,
-            names=labels,
+            names=labels_of,
             origin=source,
             notes=tuple(notes),
         )
@@ -164,66 +165,16 @@ class Instance(core.Instance):
         OSError
             The file cannot be read.
         """
-        from cosched import profiles
-
-        table = profiles.read(path, procs=procs, fit=fit, extrapolate=extrapolate, repair=repair)
-        chosen = table.max_tasks if max_tasks is None else max_tasks
-        return cls(table.times, chosen, names=table.names, origin=table.origin, notes=table.notes)
+        fields = files.read(path, procs=procs, fit=fit, extrapolate=extrapolate, repair=repair)
+        if max_tasks is not None:
+            fields["max_tasks"] = max_tasks
+        with io.naming(path):
+            return cls(**fields)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the table as .csv or .json, as :meth:`read` takes it."""
-        from cosched import profiles
-
-        profiles.write(path, self.times, self.names, self.max_tasks)
-
-    def _validate(self, schedule: Schedule) -> None:
-        _core.packs.validate(
-            self._core,
-            schedule.task,
-            schedule.kind,
-            schedule.unit_begin,
-            schedule.unit,
-            schedule.start,
-            schedule.end,
-        )
+        files.write(path, self.times, self.names, self.max_tasks)
 
 
 def _rebuild(times, max_tasks, names, origin, notes) -> Instance:
     return Instance(times, max_tasks, names=names, origin=origin, notes=notes)
-
-
-def _labels(names: Sequence[str] | None, tasks: int) -> tuple[str, ...]:
-    if names is None:
-        return tuple(f"task {i}" for i in range(tasks))
-    labels = tuple(map(str, names))
-    if len(labels) != tasks:
-        raise InvalidInstance(f"names has {len(labels)} entries for {tasks} tasks")
-    return labels
-
-
-def monotone(times: Any) -> np.ndarray:
-    """Repair a table so that time never rises and work q t(q) never falls with processors.
-
-    First t(q+1) <= t(q), by never using more processors than the best so far; then
-    t(q+1) is raised to q t(q) / (q+1) where the speed-up is super-linear. O(n p).
-
-    Parameters
-    ----------
-    times : array_like, shape (n, p)
-        Positive seconds.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n, p)
-
-    Raises
-    ------
-    InvalidInstance
-        As for :class:`Instance`.
-
-    Examples
-    --------
-    >>> monotone([[8.0, 3.0, 5.0]]).tolist()
-    [[8.0, 4.0, 3.0]]
-    """
-    return _core.packs.monotone(real_array(times, "times", 2))

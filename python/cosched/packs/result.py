@@ -9,6 +9,7 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.core import Bound, Schedule
+from cosched.packs.bounds import bound_beside
 from cosched.packs.instance import Instance
 
 
@@ -47,6 +48,10 @@ class Result(core.Result):
     def relative_response_time(self) -> float:
         """Mean response time / that of each task alone on all processors, shortest first."""
         return _core.packs.relative_response_time(self.instance._core, self.pack_of, self.procs)
+
+    @classmethod
+    def _bound_of(cls, instance: Instance) -> Bound:
+        return bound_beside(instance)
 
     def metrics(self) -> dict[str, float]:
         """Packing ratio, relative cost, relative response time, number of packs."""

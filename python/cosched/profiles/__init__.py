@@ -26,6 +26,7 @@ from cosched.profiles.completion import (
     complete,
 )
 from cosched.profiles.files import from_csv, read, write
+from cosched.profiles.monotony import monotone
 
 __all__ = [
     "ARGUMENTS",
@@ -36,6 +37,7 @@ __all__ = [
     "Profiles",
     "complete",
     "from_csv",
+    "monotone",
     "read",
     "write",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
 from cosched.profiles.models import MODELS
+from cosched.profiles.monotony import repaired
 
 MEASURED, INTERPOLATED, EXTRAPOLATED = 0, 1, 2
 #: Largest processor count that a file may name: a wider table would not fit in memory.
@@ -48,7 +49,7 @@ def complete(
     extrapolate : bool
         Allow counts outside the measured ones.
     repair : bool
-        Make the table monotone (:func:`cosched.packs.monotone`); the change is in the notes.
+        Make the table monotone (:func:`cosched.profiles.monotone`); the change is in the notes.
 
     Returns
     -------
@@ -112,21 +113,6 @@ def _profile(
         times[rest] = MODELS[fit](q, t)(wanted[rest])
     origin = np.where(is_measured, MEASURED, np.where(outside, EXTRAPOLATED, INTERPOLATED))
     return times, origin.astype(np.int8)
-
-
-def repaired(times: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-    from cosched.packs import monotone
-
-    repaired = monotone(times)
-    change = repaired / times - 1
-    changed = np.abs(change) > 1e-9
-    if not changed.any():
-        return repaired, []
-    row, column = map(int, np.unravel_index(np.argmax(np.abs(change)), change.shape))
-    return repaired, [
-        f"the monotone repair changed {int(changed.sum())} of {times.size} times, at most by "
-        f"{100 * change[row, column]:+.1f}% ({names[row]} on {column + 1})"
-    ]
 
 
 def _summary(origin: np.ndarray, fit: str) -> str:

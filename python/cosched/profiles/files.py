@@ -14,8 +14,9 @@ import numpy as np
 from cosched import io
 from cosched.core.arrays import INT_MAX, integer, real_array
 from cosched.errors import InvalidInstance, shorten
-from cosched.profiles.completion import MOST_PROCESSORS, Profiles, complete, list_of, repaired
+from cosched.profiles.completion import MOST_PROCESSORS, Profiles, complete, list_of
 from cosched.profiles.models import MODELS
+from cosched.profiles.monotony import repaired
 
 
 def read(
@@ -63,10 +64,8 @@ def from_csv(
             f"{path}: line 1: header {shorten(','.join(table.header))}: expected "
             "'task,1,2,3,...' or 'task,processors,seconds'"
         )
-    try:
+    with io.naming(path):
         full = complete(measured, procs, repair=repair is not False, **options)
-    except InvalidInstance as error:
-        raise InvalidInstance(f"{path}: {error}") from None
     return Profiles(full.times, full.names, full.origin, (*notes, *full.notes))
 
 
@@ -174,7 +173,7 @@ def _read_json(path: str | PathLike[str], procs: int | None, repair: bool | None
     data = io.read_json(path)
     if not isinstance(data, dict) or "times" not in data:
         raise InvalidInstance(f"{path}: expected an object with 'times' (a row a task)")
-    try:
+    with io.naming(path):
         times = real_array(data["times"], "times", 2)
         max_tasks = data.get("max_tasks")
         if max_tasks is not None:
@@ -189,8 +188,6 @@ def _read_json(path: str | PathLike[str], procs: int | None, repair: bool | None
         changes: list[str] = []
         if repair:
             times, changes = repaired(times, names)
-    except InvalidInstance as error:
-        raise InvalidInstance(f"{path}: {error}") from None
     origin = np.zeros(times.shape, dtype=np.int8)
     return Profiles(times, tuple(map(str, names)), origin, tuple(changes), max_tasks)
 

@@ -11,9 +11,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cosched.workloads.archive import LOGS, fetch
-from cosched.workloads.bags import bags_random
-from cosched.workloads.dags import (
+from cosched.bags.workloads import bags_random
+from cosched.cluster.files import (
+    LOGS,
+    WEEK,
+    SwfReport,
+    dfrs_jobs,
+    fetch,
+    read_swf,
+    rigid_jobs,
+    week_of,
+)
+from cosched.cluster.workloads import (
+    LUBLIN,
+    LublinConstants,
+    hpc2n_weeks,
+    lublin,
+    rescale_load,
+)
+from cosched.dags.workloads import (
     cholesky,
     fork_join,
     layered,
@@ -23,18 +39,8 @@ from cosched.workloads.dags import (
     theorem2,
     theorem4,
 )
-from cosched.workloads.hpc2n import (
-    WEEK,
-    dfrs_jobs,
-    hpc2n_weeks,
-    rescale_load,
-    rigid_jobs,
-    week_of,
-)
-from cosched.workloads.lublin import LUBLIN, LublinConstants, lublin
-from cosched.workloads.moldable import moldable
-from cosched.workloads.packs import packs_ii, packs_iii, three_partition
-from cosched.workloads.swf import SwfReport, read_swf
+from cosched.moldable.workloads import moldable
+from cosched.packs.workloads import packs_ii, packs_iii, three_partition
 
 WORKLOADS: dict[str, Callable[..., Any]] = {
     "lublin": lublin,

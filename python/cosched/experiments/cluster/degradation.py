@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cosched import plot
 from cosched.cluster import TABLE_2, paper_policies
 from cosched.experiments.cluster import paper, traces
 from cosched.experiments.cluster.findings import degradation_findings
@@ -172,8 +173,6 @@ def figures5(frame: pd.DataFrame) -> dict[str, Figure]:
 
 def figures1(frame: pd.DataFrame) -> dict[str, Figure]:
     import matplotlib.pyplot as plt
-
-    from cosched import plot
 
     figure, ax = plt.subplots(figsize=(10, 5), layout="constrained")
     plot.degradation_against_load(frame[~frame.algorithm.isin(_NOT_DRAWN)], ax)

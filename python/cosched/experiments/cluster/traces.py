@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from cosched import cluster
+from cosched import cluster, workloads
 from cosched.cluster import Instance
 from cosched.experiments.study import Task, data_path, data_root
 
@@ -93,8 +93,6 @@ def run(task: Task) -> dict[str, Any]:
 
 @lru_cache(maxsize=4)  # the policies of a trace are neighbours in the plan
 def _instance(traces: str, number: int, size: int | None, load: float | None) -> Instance:
-    from cosched import workloads
-
     nodes = _NODES[traces]
     if traces.startswith("log"):
         return cluster.from_swf(data_path(*LOG.split("/")), nodes)
@@ -110,6 +108,4 @@ def _instance(traces: str, number: int, size: int | None, load: float | None) ->
 
 @lru_cache(maxsize=1)
 def _weeks() -> list[pd.DataFrame]:
-    from cosched import workloads
-
     return workloads.hpc2n_weeks(data_path(*LOG.split("/")))

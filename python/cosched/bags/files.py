@@ -1,0 +1,264 @@
+"""Bags from files: CSV matrices, openbenchmarking tables, JSON. See ``Instance.read``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cosched import io
+from cosched.core.arrays import any_array, integer
+from cosched.errors import InvalidInstance, shorten
+
+MISSING = ("refuse", "drop", "drop-tasks", "drop-machines")
+#: Work of one task where a benchmark reports a rate: the constants behind the data of Tarplee et
+#: al. (million instructions, frames, frames).
+WORK = {"7-Zip Compression": 1e6, "Warsow": 1e5, "Unigine Heaven": 1e4}
+#: The paper's first experiment.
+TASKS, MACHINES = 12_000, 40
+_GAPS = ("", "nan", "na", "n/a", "inf", "infinity", "-")
+
+
+def read(path: str | PathLike[str], *, missing: str, counts: Any, machines: Any) -> dict[str, Any]:
+    """The arguments of ``Instance`` that a file or folder holds."""
+    if missing not in MISSING:
+        raise InvalidInstance(f"missing = {shorten(missing)}: expected {', '.join(MISSING)}")
+    place = Path(path)
+    if place.suffix == ".csv" and not place.is_dir():
+        return _read_openbenchmarking(place, missing, counts, machines)
+    if counts is not None or machines is not None:
+        raise InvalidInstance(
+            f"{path}: counts and machines are for openbenchmarking tables, this has its own"
+        )
+    return _read_json(place) if place.suffix == ".json" else _read_folder(place, missing)
+
+
+def write(path: str | PathLike[str], fields: Mapping[str, Any]) -> None:
+    """See ``Instance.write``; `fields` are the arguments of ``Instance``."""
+    place = Path(path)
+    if not place.suffix:
+        _write_folder(place, fields)
+        return
+    io.check_suffix(path, (".json",))
+    io.write_json(fields, path)
+
+
+# --- tables with gaps -----------------------------------------------------------------------
+
+
+class _Table:
+    """Times and powers as text cells, with what to do about gaps."""
+
+    def __init__(self, missing: str, tasks: list[str], machines: list[str]) -> None:
+        self.missing = missing
+        self.tasks, self.machines = tasks, machines
+        self.seconds = np.full((len(tasks), len(machines)), math.nan)
+        self.watts = self.seconds.copy()
+
+    def put(self, table: np.ndarray, i: int, j: int, text: str, where: str, what: str) -> None:
+        """One cell; a gap is refused, or stays NaN."""
+        if text.strip().lower() in _GAPS and self.missing != "refuse":
+            return
+        try:
+            table[i, j] = io.parse_positive(text, where, what)
+        except InvalidInstance as error:
+            hint = " (missing='drop' drops it)" if text.strip().lower() in _GAPS else ""
+            raise InvalidInstance(f"{error}{hint}") from None
+
+    def fields(self, counts: Any, machines: Any) -> dict[str, Any]:
+        """The arguments of Instance, without what is to be dropped."""
+        known = np.isfinite(self.seconds) & np.isfinite(self.watts)
+        rows, columns = np.ones(len(known), dtype=bool), np.ones(known.shape[1], dtype=bool)
+        notes = []
+        if self.missing == "drop-tasks":
+            rows = known.all(axis=1)
+            notes = [
+                f"dropped {name}: a time or power is missing"
+                for name, kept in zip(self.tasks, rows, strict=True)
+                if not kept
+            ]
+        elif self.missing == "drop-machines":
+            columns = known.all(axis=0)
+            notes = [
+                f"dropped {name}: a time or power is missing"
+                for name, kept in zip(self.machines, columns, strict=True)
+                if not kept
+            ]
+        else:
+            notes = [
+                f"dropped {self.tasks[i]} on {self.machines[j]}: a time or power is missing"
+                for i, j in np.argwhere(~known)
+            ]
+        chosen = np.ix_(rows, columns)
+        return {
+            "counts": np.asarray(counts)[rows],
+            "machines": np.asarray(machines)[columns],
+            "etc": self.seconds[chosen],
+            "apc": self.watts[chosen],
+            "allowed": None if known[chosen].all() else known[chosen],
+            "names": [name for name, kept in zip(self.tasks, rows, strict=True) if kept],
+            "machine_names": [n for n, kept in zip(self.machines, columns, strict=True) if kept],
+            "notes": notes,
+        }
+
+
+# --- folders --------------------------------------------------------------------------------
+
+
+def _read_folder(folder: Path, missing: str) -> dict[str, Any]:
+    times, powers = io.read_rows(folder / "ETC.csv"), io.read_rows(folder / "EPC.csv")
+    tasks, machines = _integers(folder / "TPT.csv"), _integers(folder / "MPT.csv")
+    if not times:
+        raise InvalidInstance(f"{folder / 'ETC.csv'}: empty: expected a row a task type")
+    columns = len(times[0][1])
+    for name, count, expected in (
+        ("TPT.csv", len(tasks), len(times)),
+        ("MPT.csv", len(machines), columns),
+        ("EPC.csv", len(powers), len(times)),
+    ):
+        if count != expected:
+            raise InvalidInstance(
+                f"{folder / name}: {count} entries: expected {expected}, as ETC.csv has"
+            )
+    table = _Table(
+        missing,
+        [f"task type {i}" for i in range(len(times))],
+        [f"machine type {j}" for j in range(columns)],
+    )
+    for name, rows, target, what in (
+        ("ETC.csv", times, table.seconds, "a positive number of seconds"),
+        ("EPC.csv", powers, table.watts, "a positive number of watts"),
+    ):
+        for i, (line, cells) in enumerate(rows):
+            if len(cells) != columns:
+                raise InvalidInstance(
+                    f"{folder / name}: line {line}: {len(cells)} cells: expected {columns}"
+                )
+            for j, text in enumerate(cells):
+                table.put(target, i, j, text, f"{folder / name}: line {line}, column {j + 1}", what)
+    return table.fields(tasks, machines)
+
+
+def _integers(path: Path) -> list[int]:
+    return [
+        io.parse_integer(text, f"{path}: line {line}, column {column}", 1, 2**53)
+        for line, cells in io.read_rows(path)
+        for column, text in enumerate(cells, 1)
+    ]
+
+
+def _write_folder(folder: Path, fields: Mapping[str, Any]) -> None:
+    folder.mkdir(exist_ok=True)
+
+    def lines(table: np.ndarray) -> str:
+        cells = [["" if not math.isfinite(x) else repr(float(x)) for x in row] for row in table]
+        return "".join(",".join(row) + "\n" for row in cells)
+
+    io.write_text(lines(fields["etc"]), folder / "ETC.csv")
+    io.write_text(lines(fields["apc"]), folder / "EPC.csv")
+    io.write_text("".join(f"{n}\n" for n in fields["machines"]), folder / "MPT.csv")
+    io.write_text("".join(f"{n}\n" for n in fields["counts"]), folder / "TPT.csv")
+
+
+# --- JSON -----------------------------------------------------------------------------------
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    data = io.read_json(path)
+    needed = ("counts", "machines", "etc", "apc")
+    optional = ("price", "energy_cost", "idle_power", "power_cap", "names", "machine_names")
+    if not isinstance(data, Mapping) or any(key not in data for key in needed):
+        raise InvalidInstance(f"{path}: expected an object with {', '.join(needed)}")
+    fields = {key: data[key] for key in (*needed, *optional) if data.get(key) is not None}
+    for key in ("etc", "apc"):
+        rows = fields[key]
+        if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+            raise InvalidInstance(f"{path}: {key}: expected a list of rows")
+    closed = [[x is None for x in row] for row in fields["etc"]]
+    if any(any(row) for row in closed):
+        for key in ("etc", "apc"):  # a pair that is closed is null in the file
+            fields[key] = [[1.0 if x is None else x for x in row] for row in fields[key]]
+        if len({len(row) for row in closed}) == 1:
+            fields["allowed"] = ~np.array(closed)
+    return fields
+
+
+# --- openbenchmarking -----------------------------------------------------------------------
+
+
+def _read_openbenchmarking(path: Path, missing: str, counts: Any, machines: Any) -> dict[str, Any]:
+    systems, results, powers = _results(path)
+    names = [name for name in results if name in powers]
+    if not names:
+        raise InvalidInstance(f"{path}: expected tests with a result and watts of each system")
+    table = _Table(missing, names, systems)
+    for i, name in enumerate(names):
+        line, unit, cells = results[name]
+        is_time = unit.lower().startswith("sec")
+        if not is_time and name not in WORK:
+            raise InvalidInstance(
+                f"{path}: line {line}: {name} is in {unit}: expected seconds, or one of "
+                f"{', '.join(WORK)}, whose work is known"
+            )
+        for j, text in enumerate(cells):
+            where = f"{path}: line {line}, column {j + 3} ({name} on {systems[j]})"
+            table.put(table.seconds, i, j, text, where, f"a positive number ({unit})")
+        if not is_time:
+            table.seconds[i] = WORK[name] / table.seconds[i]
+        line, cells = powers[name]
+        for j, text in enumerate(cells):
+            where = f"{path}: line {line}, column {j + 3} ({name} on {systems[j]})"
+            table.put(table.watts, i, j, text, where, "a positive number of watts")
+    return table.fields(
+        _split(TASKS if counts is None else counts, len(names)),
+        _repeated(MACHINES if machines is None else machines, len(systems)),
+    )
+
+
+def _results(path: Path) -> tuple[list[str], dict, dict]:
+    """Systems, test -> (line, unit, cells) of its result, test -> (line, cells) of its watts."""
+    systems: list[str] = []
+    results: dict[str, tuple[int, str, list[str]]] = {}
+    powers: dict[str, tuple[int, list[str]]] = {}
+    for line, cells in io.read_rows(path):
+        first = cells[0].strip()
+        if not first and len(cells) > 2 and any(cell.strip() for cell in cells[2:]):
+            systems = [cell.strip() for cell in cells[2:]]
+            continue
+        test, dash, metric = first.partition(" - ")
+        if not dash or not systems or not metric.endswith(")"):
+            continue
+        if len(cells) != len(systems) + 2:
+            raise InvalidInstance(
+                f"{path}: line {line}: {len(cells)} cells: expected {len(systems) + 2}"
+            )
+        unit = metric[:-1].rpartition("(")[2]
+        if unit == "Watts":
+            powers.setdefault(test, (line, cells[2:]))
+        elif unit != "Celsius" and "/watt" not in unit.lower():
+            results.setdefault(test, (line, unit, cells[2:]))
+    return systems, results, powers
+
+
+def _split(counts: Any, types: int) -> list[int]:
+    """One number split evenly (the first types get what is left over), or a number a type."""
+    if any_array(counts, "counts", 1).ndim > 0:
+        if len(counts) != types:
+            raise InvalidInstance(f"counts has {len(counts)} entries: expected {types}, one a test")
+        return list(counts)
+    total = integer(counts, "counts", types, 2**53)
+    return [total // types + (i < total % types) for i in range(types)]
+
+
+def _repeated(machines: Any, types: int) -> list[int]:
+    if any_array(machines, "machines", 1).ndim > 0:
+        if len(machines) != types:
+            raise InvalidInstance(
+                f"machines has {len(machines)} entries: expected {types}, one a system"
+            )
+        return list(machines)
+    return [integer(machines, "machines", 1)] * types

@@ -1,0 +1,132 @@
+"""``cosched study``: list the studies, run one or all."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cosched.cli import report
+from cosched.errors import StudyError
+from cosched.experiments import STUDIES, StudyResult, run
+from cosched.experiments.study import missing_line
+
+EXAMPLES = {
+    "list": "cosched study list",
+    "run": "cosched study run packs-fig2-5 --quick --out packs --workers 2",
+}
+#: Longer tables are left to the report.
+_MOST_ROWS = 40
+
+app = typer.Typer(
+    help=f"The papers' tables and figures, resumable.\n\nExample: {EXAMPLES['run']}",
+    no_args_is_help=True,
+)
+
+
+@app.command("list", help=f"The studies and the data they need.\n\nExample: {EXAMPLES['list']}")
+def list_studies() -> None:
+    from rich.table import Table
+
+    table = Table("name", "family", "title", "real data below COSCHED_DATA")
+    for study in STUDIES.values():
+        absent = study.missing(quick=False)
+        data = ", ".join(f"{path} (missing)" if path in absent else path for path in study.needs)
+        table.add_row(study.name, study.family, study.title, data or "-")
+    report.console().print(table)
+
+
+@app.command(
+    "run",
+    help="Run a study: results.parquet, tables, figures and report.html.\n\n"
+    f"Example: {EXAMPLES['run']}",
+)
+def run_study(
+    name: Annotated[str, typer.Argument(help="See `cosched study list`; 'all'; or MODULE:NAME.")],
+    quick: Annotated[bool, typer.Option("--quick", help="At reduced size.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of its files; default out/NAME. 'all': a folder of folders."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes here; default: one a processor.", min=1)
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(help="Run on the Dask scheduler at this address (or scheduler file, .json)."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with what is in the folder.")
+    ] = False,
+) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    given = {"quick": quick, "workers": workers, "dask": dask, "resume": resume}
+    try:
+        with _end_of_job_as_interrupt():
+            if name == "all":
+                good = _run_all(out or Path("out"), given)
+            else:
+                good = _run_one(name, out, given)
+    except KeyboardInterrupt as stop:  # typer would end without a word
+        print(f"cosched: {stop}" if str(stop) else "cosched: interrupted", file=sys.stderr)
+        raise typer.Exit(130) from None
+    raise typer.Exit(0 if good else 1)
+
+
+@contextmanager
+def _end_of_job_as_interrupt() -> Iterator[None]:
+    """Batch systems announce the end of a job by SIGTERM: it ends a study as Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _run_one(name: str, out: Path | None, given: dict) -> bool:
+    """Whether no task ended in an error."""
+    result = run(name, out=out, **given)
+    _show(result)
+    return not len(result.errors)
+
+
+def _run_all(out: Path, given: dict) -> bool:
+    """Every study; one whose data is missing does not keep the others from running."""
+    left_out = []
+    good = True
+    for name, study in STUDIES.items():
+        missing = study.missing(given["quick"])
+        if missing:
+            left_out.append(missing_line(name, missing))
+            continue
+        result = run(name, out=out / name, **given)
+        _say(result)
+        good = good and not len(result.errors)
+    if left_out:
+        raise StudyError("; ".join(left_out))
+    return good
+
+
+def _show(result: StudyResult) -> None:
+    for name, table in result.tables.items():
+        if len(table) <= _MOST_ROWS:
+            report.show_frame(name, table)
+    _say(result)
+
+
+def _say(result: StudyResult) -> None:
+    errors = len(result.errors)
+    typer.echo(f"{result.name}: {len(result.frame)} rows: {result.out / 'report.html'}")
+    if errors:
+        print(
+            f"{result.name}: {errors} of {len(result.frame)} tasks ended in an error, see "
+            f"{result.out / 'errors.txt'}; --resume runs them again",
+            file=sys.stderr,
+        )

@@ -1,0 +1,31 @@
+"""Policies by name and of one's own, their simulation, and the pieces they are made of."""
+
+from cosched.cluster.algorithms.own_policy import Event, Job, State, python_policy
+from cosched.cluster.algorithms.packing import mcb8, mcb8_search, yields
+from cosched.cluster.algorithms.policies import (
+    TABLE_2,
+    dfrs,
+    easy,
+    fcfs,
+    paper_policies,
+    resolve,
+)
+from cosched.cluster.algorithms.simulation import algorithm_of, result_of_schedule
+
+__all__ = [
+    "TABLE_2",
+    "Event",
+    "Job",
+    "State",
+    "algorithm_of",
+    "dfrs",
+    "easy",
+    "fcfs",
+    "mcb8",
+    "mcb8_search",
+    "paper_policies",
+    "python_policy",
+    "resolve",
+    "result_of_schedule",
+    "yields",
+]

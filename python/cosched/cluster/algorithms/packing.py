@@ -1,0 +1,124 @@
+"""The pieces of DFRS policies by themselves: yields on given nodes, vector packing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cosched import _core
+from cosched.core.arrays import integer, integer_array, real, real_array
+from cosched.errors import InvalidInstance, shorten
+
+
+def yields(mapping: Any, cpu: Any, nodes: int, *, opt: str | None = None) -> np.ndarray:
+    """Yields of jobs whose tasks are on given nodes (Sections 4.6 and 4.7).
+
+    Parameters
+    ----------
+    mapping : sequence of sequences of int
+        Node of each task, a list a job.
+    cpu : array_like, shape (jobs,)
+        CPU need of one task, in (0, 1].
+    nodes : int
+    opt : {None, "min", "avg"}
+        None: the greatest common yield. ``"min"``: iterative max-min. ``"avg"``: the greatest
+        mean yield that keeps the common minimum (a linear programme).
+
+    Returns
+    -------
+    numpy.ndarray, shape (jobs,)
+
+    Examples
+    --------
+    >>> yields([[0], [0], [1]], [1.0, 0.5, 0.5], nodes=2, opt="min").round(3).tolist()
+    [0.667, 0.667, 1.0]
+    """
+    if opt not in (None, "min", "avg"):
+        raise InvalidInstance(f"opt = {shorten(opt)}: expected None, 'min' or 'avg'")
+    count = integer(nodes, "nodes", 1)
+    needs = _fractions(cpu, "cpu")
+    where = [
+        sorted(integer_array(row, f"mapping[{job}]", 1, 0, count - 1).tolist())
+        for job, row in enumerate(mapping)
+    ]
+    if len(where) != len(needs):
+        raise InvalidInstance(f"mapping has {len(where)} jobs, cpu has {len(needs)}")
+    # Only nodes that are used matter: memory for them, not for all that there may be.
+    used = {node: k for k, node in enumerate(sorted({node for row in where for node in row}))}
+    where = [[used[node] for node in row] for row in where]
+    return _core.cluster.yields(where, needs, max(len(used), 1), opt or "base")
+
+
+def mcb8(
+    tasks: Any, cpu: Any, memory: Any, nodes: int, *, yield_: float = 1.0
+) -> list[list[int]] | None:
+    """Vector packing MCB8 for one yield (Section 4.3).
+
+    Parameters
+    ----------
+    tasks, cpu, memory : array_like, shape (jobs,)
+        Tasks of each job, and what one task needs of a node, in (0, 1].
+    nodes : int
+    yield_ : float
+        Every job requires yield x cpu; 0 packs by memory alone.
+
+    Returns
+    -------
+    list of lists of int, or None
+        Node of each task, increasing, a list a job; None where MCB8 finds no packing.
+
+    Examples
+    --------
+    >>> mcb8([2, 1], [1.0, 0.5], [0.1, 0.6], nodes=2, yield_=0.5)
+    [[0, 1], [0]]
+    """
+    share = real(yield_, "yield_")
+    if not 0 <= share <= 1:
+        raise InvalidInstance(f"yield_ = {share}: expected 0..1")
+    return _core.cluster.mcb8(*_items(tasks, cpu, memory, nodes), share)
+
+
+def mcb8_search(
+    tasks: Any, cpu: Any, memory: Any, nodes: int
+) -> tuple[float, list[list[int]]] | None:
+    """The greatest yield for which MCB8 packs all jobs, and the packing (Section 4.3).
+
+    What the policies do at each event with the jobs in the system, before any has to be dropped:
+    yield 1, then yield 0 (memory alone), then bisection to 0.01.
+
+    Parameters
+    ----------
+    tasks, cpu, memory : array_like, shape (jobs,)
+        Tasks of each job, and what one task needs of a node, in (0, 1].
+    nodes : int
+
+    Returns
+    -------
+    (float, list of lists of int), or None
+        The yield in 0..1 and the node of each task, increasing, a list a job; None where the
+        memory alone finds no packing.
+
+    Examples
+    --------
+    >>> mcb8_search([2, 1], [1.0, 0.5], [0.1, 0.6], nodes=1)
+    (0.3984375, [[0, 0], [0]])
+    """
+    return _core.cluster.mcb8_search(*_items(tasks, cpu, memory, nodes))
+
+
+def _items(tasks: Any, cpu: Any, memory: Any, nodes: int) -> tuple[Any, Any, Any, int]:
+    counts = integer_array(tasks, "tasks", 1, 1)
+    needs, sizes = _fractions(cpu, "cpu"), _fractions(memory, "memory")
+    if not len(counts) == len(needs) == len(sizes):
+        raise InvalidInstance("tasks, cpu and memory have different lengths")
+    return counts, needs, sizes, integer(nodes, "nodes", 1, _core.cluster.MOST_NODES)
+
+
+def _fractions(values: Any, name: str) -> np.ndarray:
+    found = real_array(values, name, 1)
+    good = (found > 0) & (found <= 1)
+    if not good.all():
+        row = int(np.argmin(good))
+        raise InvalidInstance(f"{name}[{row}] = {found[row]}: expected a fraction in (0, 1]")
+    return found

@@ -1,0 +1,133 @@
+"""Results: of what the simulator returned, and of a schedule from a file."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cosched import _core
+from cosched.cluster.bounds import THRESHOLD, max_stretch_bound
+from cosched.cluster.instance import Instance
+from cosched.cluster.result import Result
+from cosched.cluster.schedule import Schedule
+from cosched.core import Bound
+from cosched.core.arrays import real
+from cosched.errors import InvalidInstance
+
+
+def algorithm_of(
+    simulate: Callable[..., Result], policy: Callable[[], Any], doc: str
+) -> Callable[..., Result]:
+    """``simulate(instance, policy(), **options)`` as a function of the instance and the options."""
+
+    def algorithm(instance: Instance, **options: Any) -> Result:
+        return simulate(instance, policy(), **options)
+
+    given = inspect.signature(simulate)
+    first, _, *options = given.parameters.values()
+    algorithm.__signature__ = given.replace(parameters=[first, *options])  # type: ignore[attr-defined]
+    algorithm.__doc__ = doc
+    return algorithm
+
+
+def result_of_simulation(
+    instance: Instance,
+    name: str,
+    outcome: dict[str, Any],
+    told: tuple | None,
+    threshold: float,
+    replay: Callable[[Instance], tuple] | None,
+    penalty: float,
+    exclusive: bool,
+    rows: tuple | None = None,
+) -> Result:
+    threshold = real(threshold, "threshold")
+    if not 0 < threshold < np.inf:
+        raise InvalidInstance(f"threshold = {threshold}: expected seconds > 0")
+    stretches = _core.cluster.stretches(instance._core, outcome["end"], threshold)
+    stretches.flags.writeable = False
+    schedule = Schedule(
+        instance,
+        outcome,
+        rows=rows,
+        replay=replay,
+        penalty=penalty,
+        exclusive=exclusive,
+        checked=not exclusive,  # batch simulations tell the validator nothing
+        threshold=threshold,
+    )
+    return Result(
+        algorithm=name,
+        instance=instance,
+        schedule=schedule,
+        value=float(stretches.max()),
+        outcome=outcome,
+        stretches=stretches,
+        own_bound=_own_bound(instance, threshold),
+        log=None if told is None else _log_frame(told),
+    )
+
+
+def _own_bound(instance: Instance, threshold: float) -> Bound | None:
+    """The bound for another threshold than the family's; computed once for an instance."""
+    if threshold == THRESHOLD:
+        return None
+    return instance.once(
+        f"bound, threshold {threshold}", lambda: max_stretch_bound(instance, threshold=threshold)
+    )
+
+
+def _log_frame(told: tuple) -> Any:
+    import pandas as pd
+
+    time, job, action, reason = told
+    return pd.DataFrame({"time": time, "job": job, "action": action, "reason": reason})
+
+
+def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
+    """The result that a schedule (from a file) stands for; counts come from its rows."""
+    schedule.validate()
+    memory, tasks = instance.column("memory"), instance.column("tasks")
+    outcome: dict[str, Any] = dict(schedule.totals)
+    demand = _demand_area(instance, outcome["end"])
+    pauses = float(np.sum(outcome["preemptions"] * memory * tasks))
+    outcome.update(
+        demand_area=demand, preempted_memory=pauses, migrated_memory=_moved(schedule), events=0
+    )
+    stretches = _core.cluster.stretches(instance._core, outcome["end"], schedule.threshold)
+    return Result(
+        algorithm="",
+        instance=instance,
+        schedule=schedule,
+        value=float(stretches.max()),
+        outcome=outcome,
+        stretches=stretches,
+        own_bound=_own_bound(instance, schedule.threshold),
+    )
+
+
+def _demand_area(instance: Instance, end: np.ndarray) -> float:
+    """Integral of min(P, D(t))."""
+    size = instance.column("cpu") * instance.column("tasks")
+    times = np.concatenate([instance.column("submit"), end])
+    order = np.argsort(times, kind="stable")
+    demand = np.cumsum(np.concatenate([size, -size])[order])
+    spans = np.diff(times[order])
+    return float(np.sum(np.clip(demand[:-1], 0, instance.nodes) * spans))
+
+
+def _moved(schedule: Schedule) -> float:
+    """Sum over migrations of memory x moved tasks."""
+    memory = schedule.instance.column("memory")
+    total = 0.0
+    last: dict[int, tuple[int, ...]] = {}
+    for row in np.lexsort([schedule.start, schedule.task]):
+        job, nodes = int(schedule.task[row]), schedule.units(row)
+        if schedule.cause[row] == 2:  # move
+            kept = sum(min(last[job].count(node), nodes.count(node)) for node in set(last[job]))
+            total += memory[job] * (len(nodes) - kept)
+        last[job] = nodes
+    return float(total)

@@ -1,0 +1,114 @@
+"""The family of clusters: names of policies, policies of one's own, the command line's options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cosched import core
+from cosched.cluster import plots
+from cosched.cluster.algorithms import (
+    TABLE_2,
+    algorithm_of,
+    easy,
+    fcfs,
+    paper_policies,
+    python_policy,
+    resolve,
+    result_of_schedule,
+)
+from cosched.cluster.bounds import max_stretch_bound
+from cosched.cluster.instance import Instance
+from cosched.cluster.outputs import write_batsim_json, write_jobs_csv, write_log_csv
+from cosched.cluster.result import Result
+from cosched.cluster.schedule import Schedule
+from cosched.core import Argument, Bound, Family, Output
+
+BOUNDS: dict[str, Callable[..., Bound]] = {"max-stretch": max_stretch_bound}
+
+ALGORITHMS: dict[str, core.Algorithm] = {
+    "FCFS": fcfs,
+    "EASY": easy,
+    **{name: policy for name in paper_policies() if (policy := resolve(name)) is not None},
+}
+
+#: What ``compare`` runs: the 20 policies of the paper's Table 2.
+DEFAULT_COMPARE = TABLE_2
+
+FAMILY = Family(
+    name="cluster",
+    instance_type=Instance,
+    schedule_type=Schedule,
+    result_type=Result,
+    objective="maximum stretch",
+    default_bound="max-stretch",
+    result_of=result_of_schedule,
+    arguments=(
+        Argument("--nodes", "nodes", "Nodes of the machine (rigid: processors)."),
+        Argument(
+            "--convention", "convention", "A log's jobs: dfrs or rigid (processors).", parse=str
+        ),
+        Argument("--week", "week", "Only this week of a log, from 0 (several: 3,4,5).", vary=True),
+    ),
+    default_names=lambda instance: DEFAULT_COMPARE,
+    outputs=(
+        Output(
+            "--log",
+            "log",
+            "Write why jobs started, waited, were paused or moved, a row an event: .csv.",
+            write_log_csv,
+            options={"log": True},
+        ),
+        Output("--jobs", "jobs", "Write a row a job, as evalys reads it: .csv.", write_jobs_csv),
+        Output(
+            "--summary",
+            "summary",
+            "Write totals by Batsim's names (its schedule.json): .json.",
+            write_batsim_json,
+            (".json",),
+        ),
+    ),
+    panels=(plots.occupation, plots.utilisation, plots.queue_length),
+    screen=("mean_stretch", "underutilisation", "preemptions_per_job", "migrations_per_job"),
+    patience=None,  # a simulation that is cut short has no result; Ctrl-C keeps the rows
+    example=("trace.swf.gz", "--nodes 120 --week 5", "EASY"),
+    spelling="FCFS, EASY, and 'SUBMIT */per/opt=min/minvt=600' with SUBMIT Greedy, GreedyP, "
+    "GreedyPM, MCB8 or nothing; also /stretch-per, opt=avg, opt=max, minft=; parts may be left out",
+    resolve=resolve,
+    algorithms=ALGORITHMS,
+    bounds=BOUNDS,
+)
+
+
+def register_policy(name: str, policy: Any) -> None:
+    """Add a policy of one's own to the family, under `name`.
+
+    Parameters
+    ----------
+    name : str
+        Then ``solve(instance, name)`` and ``compare`` know it.
+    policy : object or callable
+        As for :func:`python_policy`; a class (or a function that returns a policy) is called
+        for each simulation, so that a policy may keep a state.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> class OneAtATime:
+    ...     def on_event(self, event, state):
+    ...         first = min(state.jobs, default=None)
+    ...         return {} if first is None else {first: (range(state.jobs[first].tasks), 1.0)}
+    >>> cs.cluster.register_policy("one at a time", OneAtATime)
+    >>> jobs = {"submit": [0, 0], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
+    ...         "runtime": [20.0, 30.0]}
+    >>> cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "one at a time").jobs.end.tolist()
+    [20.0, 50.0]
+    """
+    if not callable(policy) and not hasattr(policy, "on_event"):
+        raise TypeError(f"{name}: expected a policy with on_event(event, state)")
+
+    def made() -> Any:
+        return policy if hasattr(policy, "on_event") and not isinstance(policy, type) else policy()
+
+    doc = getattr(policy, "__doc__", None) or f"The registered policy {name!r}."
+    FAMILY.register(name, algorithm_of(python_policy, made, doc))

@@ -1,0 +1,22 @@
+"""Files of the cluster family: logs in Standard Workload Format, their archive, CSV and JSON."""
+
+from cosched.cluster.files.archive import LOGS, fetch
+from cosched.cluster.files.conventions import WEEK, dfrs_jobs, rigid_jobs, week_of
+from cosched.cluster.files.logs import read_log
+from cosched.cluster.files.swf import SwfReport, read_swf
+from cosched.cluster.files.tables import COLUMNS, read_csv, read_json
+
+__all__ = [
+    "COLUMNS",
+    "LOGS",
+    "WEEK",
+    "SwfReport",
+    "dfrs_jobs",
+    "fetch",
+    "read_csv",
+    "read_json",
+    "read_log",
+    "read_swf",
+    "rigid_jobs",
+    "week_of",
+]

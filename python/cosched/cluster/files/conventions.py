@@ -1,0 +1,136 @@
+"""How the jobs of a log become tasks on nodes, and the weeks of a log (paper 3, Section 5)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from cosched.core.arrays import integer, real
+from cosched.core.frames import require_columns
+from cosched.errors import InvalidInstance
+
+WEEK = 604800.0
+_NEEDED = (
+    "job",
+    "submit",
+    "run",
+    "requested_time",
+    "used_memory",
+    "requested_memory",
+    "processors",
+)
+
+
+def dfrs_jobs(
+    table: pd.DataFrame, memory_kb: float = 2097152, *, least_memory: float = 0.1
+) -> pd.DataFrame:
+    """Jobs of a log on dual-processor nodes, as paper 3 reads HPC2N.
+
+    The memory need of a processor is max(requested, used) / `memory_kb`, at least
+    `least_memory` (also where the log knows neither). A job with an even number of processors
+    and a need below 50% becomes processors / 2 tasks of two processors each: CPU need 100%,
+    memory need doubled. Any other job becomes a task a processor, CPU need 50%.
+
+    A need above 100% cannot be met by any node: it is cut to 100%. How often that and the
+    default for unknown memory were applied is in ``jobs.attrs["repaired"]`` (reason -> count).
+
+    Parameters
+    ----------
+    table : DataFrame
+        From :func:`read_swf`.
+    memory_kb : float
+        Memory of a node, > 0. The default is the 2 GB of HPC2N.
+    least_memory : float
+        Least need, in (0, 1].
+
+    Returns
+    -------
+    DataFrame
+        Columns ``job, submit, tasks, cpu, memory, runtime, estimate`` in the order of `table`;
+        ``estimate`` is the requested time, NaN where it is unknown (or not positive).
+
+    References
+    ----------
+    Casanova, Stillwell, Vivien 2011, Section 5 (real-world workload).
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({
+    ...     "job": [1.0, 2.0], "submit": [0.0, 5.0], "run": [60.0, 70.0],
+    ...     "requested_time": [100.0, np.nan], "used_memory": [419430.4, np.nan],
+    ...     "requested_memory": np.nan, "processors": [4, 3]})
+    >>> dfrs_jobs(table)[["tasks", "cpu", "memory"]].to_numpy().tolist()
+    [[2.0, 1.0, 0.4], [3.0, 0.5, 0.1]]
+    """
+    require_columns(table, _NEEDED, "table")
+    node = real(memory_kb, "memory_kb")
+    if not 0 < node < np.inf:
+        raise InvalidInstance(f"memory_kb = {node:g}: expected a positive number of KB")
+    least = real(least_memory, "least_memory")
+    if not 0 < least <= 1:
+        raise InvalidInstance(f"least_memory = {least:g}: expected a fraction in (0, 1]")
+
+    known = table[["requested_memory", "used_memory"]].max(axis=1).to_numpy(dtype=float) / node
+    unknown = np.isnan(known)
+    share = np.clip(np.where(unknown, least, known), least, 1.0)
+    processors = table["processors"].to_numpy(dtype=np.int64)
+    paired = (processors % 2 == 0) & (share < 0.5)
+    jobs = _jobs(
+        table,
+        np.where(paired, processors // 2, processors),
+        np.where(paired, 1.0, 0.5),
+        np.where(paired, 2 * share, share),
+    )
+    jobs.attrs["repaired"] = {
+        f"memory unknown: {least:g} taken": int(unknown.sum()),
+        "memory above that of a node: 1 taken": int((known > 1).sum()),
+    }
+    return jobs
+
+
+def rigid_jobs(table: pd.DataFrame) -> pd.DataFrame:
+    """Jobs of a log on single-processor nodes: a task a processor, CPU and memory need 100%.
+
+    Parameters and columns as :func:`dfrs_jobs`; a node is then a processor.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({
+    ...     "job": [1.0], "submit": [0.0], "run": [60.0], "requested_time": [100.0],
+    ...     "processors": [4]})
+    >>> rigid_jobs(table).iloc[0].tolist()
+    [1.0, 0.0, 4.0, 1.0, 1.0, 60.0, 100.0]
+    """
+    require_columns(table, ("job", "submit", "run", "requested_time", "processors"), "table")
+    return _jobs(table, table["processors"].to_numpy(dtype=np.int64), 1.0, 1.0)
+
+
+def week_of(jobs: pd.DataFrame, week: int) -> pd.DataFrame:
+    """The jobs with floor(submit / 604800) = `week`; submissions count from its begin.
+
+    Examples
+    --------
+    >>> jobs = pd.DataFrame({"submit": [5.0, 604800.0, 604807.0]})
+    >>> week_of(jobs, 1)["submit"].tolist()
+    [0.0, 7.0]
+    """
+    require_columns(jobs, ("submit",), "jobs")
+    number = integer(week, "week", 0)
+    mine = jobs[np.floor(jobs["submit"] / WEEK) == number].reset_index(drop=True)
+    mine.attrs = {}  # counts of the whole log, not of this week
+    return mine.assign(submit=mine["submit"] - number * WEEK)
+
+
+def _jobs(table: pd.DataFrame, tasks, cpu, memory) -> pd.DataFrame:
+    requested = table["requested_time"].to_numpy(dtype=float)
+    return pd.DataFrame(
+        {
+            "job": table["job"].to_numpy(),
+            "submit": table["submit"].to_numpy(dtype=float),
+            "tasks": tasks,
+            "cpu": cpu,
+            "memory": memory,
+            "runtime": table["run"].to_numpy(dtype=float),
+            "estimate": np.where(requested > 0, requested, np.nan),
+        }
+    )

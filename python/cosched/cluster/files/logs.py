@@ -1,0 +1,61 @@
+"""A log of the archive as jobs on a machine, with what was dropped, repaired or assumed."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+import pandas as pd
+
+from cosched.cluster.files.conventions import WEEK, dfrs_jobs, rigid_jobs, week_of
+from cosched.cluster.files.swf import read_swf
+from cosched.core.arrays import integer
+from cosched.errors import InvalidInstance, shorten
+
+
+def read_log(
+    path: str | PathLike[str],
+    nodes: int | None,
+    convention: str,
+    memory_kb: float,
+    week: int | None,
+) -> tuple[pd.DataFrame, int, tuple[str, ...]]:
+    """Jobs, nodes and notes; arguments as :func:`cosched.cluster.from_swf`."""
+    if convention not in ("dfrs", "rigid"):
+        raise InvalidInstance(f"convention = {shorten(convention)}: expected dfrs or rigid")
+    table, report = read_swf(path)
+    if not report.kept:
+        reasons = "; ".join(line.strip() for line in str(report).splitlines()[1:])
+        raise InvalidInstance(f"{path}: no usable job: {reasons}")
+    if convention == "rigid":
+        jobs = rigid_jobs(table)
+        if nodes is None:
+            nodes = _header_processors(path, report.header)
+    else:
+        jobs = dfrs_jobs(table, memory_kb)
+    if nodes is None:
+        raise InvalidInstance(
+            f"{path}: nodes are missing: expected their number (the log's header has processors)"
+        )
+    repaired = jobs.attrs.get("repaired", {})
+    notes = [
+        *str(report).splitlines(),
+        *(f"  {n} jobs: {what}" for what, n in repaired.items() if n),
+    ]
+    if week is not None:
+        jobs = week_of(jobs, integer(week, "week", 0))
+        if not len(jobs):
+            last = int(table["submit"].max() // WEEK)
+            raise InvalidInstance(f"{path}: week {week} has no job: the last week is {last}")
+        notes.append(f"  week {week}: {len(jobs)} jobs")
+    return jobs, nodes, tuple(notes)
+
+
+def _header_processors(path: Any, header: Any) -> int:
+    for key in ("MaxProcs", "MaxNodes"):
+        text = str(header.get(key, "")).split()
+        if text and text[0].isdigit():
+            return int(text[0])
+    raise InvalidInstance(
+        f"{path}: nodes are missing: expected the number of processors (no MaxProcs in the header)"
+    )

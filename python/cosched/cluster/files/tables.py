@@ -1,0 +1,45 @@
+"""Jobs from CSV and JSON, as columns."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from cosched import io
+from cosched.errors import InvalidInstance, shorten
+
+COLUMNS = ("submit", "tasks", "cpu", "memory", "runtime")
+
+
+def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any]:
+    """Columns of jobs, and the number of nodes (None where the file does not say it)."""
+    data = io.read_json(path)
+    if not isinstance(data, dict) or not isinstance(data.get("jobs"), dict):
+        raise InvalidInstance(f"{path}: expected an object with 'jobs' (lists by column)")
+    return data["jobs"], data.get("nodes")
+
+
+def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[float]], list[int]]:
+    """Columns of jobs, and the line of each job."""
+    table = io.read_csv(path)
+    header = [text.strip().lower() for text in table.header]
+    wanted = [name for name in (*COLUMNS, "estimate") if name in header]
+    missing = [name for name in COLUMNS if name not in header]
+    if missing:
+        raise InvalidInstance(f"{path}: line 1: no column {missing[0]!r}")
+    for name in wanted:
+        if header.count(name) > 1:
+            raise InvalidInstance(f"{path}: line 1: {header.count(name)} columns {name!r}")
+    jobs: dict[str, list[float]] = {name: [] for name in wanted}
+    for line, cells in table.rows:
+        for name in wanted:
+            text = cells[header.index(name)].strip()
+            try:
+                jobs[name].append(float(text) if text or name != "estimate" else np.nan)
+            except ValueError:
+                raise InvalidInstance(
+                    f"{path}: line {line}, column '{name}': {shorten(text)}: expected a number"
+                ) from None
+    return jobs, [line for line, _ in table.rows]

@@ -1,0 +1,276 @@
+"""Pictures of the cluster family: load over time, the queue, who ran where, degradation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from cosched.core.drawing import MARKERS, axes_or_new
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from cosched.cluster.result import Result
+    from cosched.cluster.schedule import Schedule
+
+#: Above this number of bars a picture of who ran where shows the load of the nodes instead.
+MOST_BARS = 20_000
+#: Slices of time that a picture can show side by side.
+_BINS = 1200
+
+
+def _rows(result: Result) -> Schedule:
+    return cast("Schedule", result.schedule)
+
+
+def _unit(result: Result) -> tuple[float, str]:
+    """Seconds of the time axis' unit, and its name."""
+    span = result.span
+    for seconds, name in ((86400.0, "days"), (3600.0, "h"), (60.0, "min")):
+        if span > 3 * seconds:
+            return seconds, name
+    return 1.0, "s"
+
+
+def _time_axis(result: Result, ax: Axes) -> None:
+    seconds, name = _unit(result)
+    first = float(result.instance.column("submit").min()) / seconds
+    ax.set_xlim(first, max(float(result.outcome["end"].max()) / seconds, first + 1e-9))
+    ax.set_xlabel(f"time ({name})")
+
+
+def _legend_above(ax: Axes) -> None:
+    ax.legend(fontsize=8, ncols=4, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0))
+
+
+def _steps(begin: np.ndarray, end: np.ndarray, amount: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sum over time of `amount` on [begin, end): times, and the level from each time on."""
+    times = np.concatenate([begin, end])
+    change = np.concatenate([amount, -amount])
+    instants, place = np.unique(times, return_inverse=True)
+    level = np.cumsum(np.bincount(place, weights=change))
+    return instants, np.maximum(level, 0.0)  # rounding may leave -1e-12
+
+
+def _averaged(times: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A step function with more steps than can be seen, as its means over slices of time."""
+    if len(times) <= 2 * _BINS:
+        return times, level
+    area = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(times))])
+    edges = np.linspace(times[0], times[-1], _BINS + 1)
+    means = np.diff(np.interp(edges, times, area)) / np.diff(edges)
+    return edges, np.append(means, 0.0)
+
+
+def utilisation(result: Result, ax: Axes | None = None) -> Axes:
+    """Demand, capped demand and allocated CPU over time (Figure 2 of the paper).
+
+    The demand D(t) is the sum of c_j |T_j| over the jobs in the system; min(P, D(t)) is what
+    a machine could use at best, u(t) what the policy uses (0 while a job pays a rescheduling
+    penalty). The area between the two is the underutilisation. Where there are more changes
+    than pixels, all are means over slices of time.
+
+    Parameters
+    ----------
+    result : Result
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = axes_or_new(ax, (10, 4))
+    given, nodes, schedule = result.instance, result.instance.nodes, _rows(result)
+    seconds, _ = _unit(result)
+    size = given.column("cpu") * given.column("tasks")
+    t, demand = _steps(given.column("submit"), result.outcome["end"], size)
+    t_used, used = _averaged(
+        *_steps(schedule.start, schedule.end, size[schedule.task] * schedule.progress)
+    )
+    t_could, could = _averaged(t, np.minimum(demand, nodes))
+    ax.fill_between(
+        t_could / seconds, could, step="post", color="tab:orange", alpha=0.45, linewidth=0,
+        label="not used: min(P, D(t)) - u(t)",
+    )  # fmt: skip
+    ax.fill_between(
+        t_used / seconds, used, step="post", color="tab:blue", linewidth=0, label="used: u(t)"
+    )
+    t_demand, wanted = _averaged(t, demand)
+    ax.step(
+        t_demand / seconds, wanted, where="post", color="0.4", linewidth=0.7, label="demand D(t)"
+    )
+    ax.axhline(nodes, color="black", linewidth=0.8, linestyle="--", label=f"P = {nodes} nodes")
+    most = min(float(demand.max()), 2.5 * nodes)  # a queue may demand any amount
+    ax.set_ylim(0, 1.05 * most if most > 0 else nodes)
+    _time_axis(result, ax)
+    ax.set_ylabel("nodes' worth of CPU")
+    _legend_above(ax)
+    return ax
+
+
+def queue_length(result: Result, ax: Axes | None = None) -> Axes:
+    """Jobs in the system that wait, and that run, over time (paused jobs wait).
+
+    Parameters and value as :func:`utilisation`.
+    """
+    ax = axes_or_new(ax, (10, 4))
+    given, schedule = result.instance, _rows(result)
+    seconds, _ = _unit(result)
+    t, inside = _steps(given.column("submit"), result.outcome["end"], np.ones(len(given)))
+    t_run, running = _steps(schedule.start, schedule.end, np.ones(len(schedule.task)))
+    times = np.union1d(t, t_run)
+    inside_at = np.concatenate([[0.0], inside])[np.searchsorted(t, times, side="right")]
+    running_at = np.concatenate([[0.0], running])[np.searchsorted(t_run, times, side="right")]
+    waiting = np.maximum(inside_at - running_at, 0.0)
+    ax.step(times / seconds, waiting, where="post", color="tab:red", lw=0.9, label="waiting")
+    ax.step(times / seconds, running_at, where="post", color="tab:blue", lw=0.9, label="running")
+    ax.set_ylim(bottom=0)
+    _time_axis(result, ax)
+    ax.set_ylabel("jobs")
+    _legend_above(ax)
+    return ax
+
+
+def occupation(result: Result, ax: Axes | None = None) -> Axes:
+    """Who ran where: a lane a node, a bar a job's stay, as tall as its CPU share there.
+
+    Jobs that share a node are stacked in the order in which they came to it. Where there are
+    more than ``MOST_BARS`` bars the picture is of the nodes' load: the share of its CPU that
+    each node gives to jobs, a column of pixels a slice of time.
+
+    Parameters and value as :func:`utilisation`.
+    """
+    ax = axes_or_new(ax, (11, 5))
+    schedule = _rows(result)
+    bars = np.diff(schedule.unit_begin)
+    row = np.repeat(np.arange(len(schedule.task)), bars)
+    node = np.asarray(schedule.unit, dtype=np.int64)
+    if len(row) <= MOST_BARS:
+        _draw_bars(result, ax)
+    else:
+        _draw_load(result, ax, row, node)
+    ax.set_ylim(0, result.instance.nodes)
+    _time_axis(result, ax)
+    ax.set_ylabel("node")
+    return ax
+
+
+def _draw_bars(result: Result, ax: Axes) -> None:
+    from matplotlib import colormaps
+    from matplotlib.collections import PolyCollection
+
+    palette = np.array(colormaps["tab20"].colors)  # type: ignore[attr-defined]
+    schedule, need = _rows(result), result.instance.column("cpu")
+    seconds, _ = _unit(result)
+    corners, colors = [], []
+    on_node: list[list[tuple[float, float, float]]] = [[] for _ in range(result.instance.nodes)]
+    for row in np.lexsort([schedule.task, schedule.start]).tolist():
+        job, start, end = int(schedule.task[row]), schedule.start[row], schedule.end[row]
+        share = max(float(schedule.yield_[row]) * need[job], 0.04)  # thinner ones are not seen
+        for node, tasks in zip(*np.unique(schedule.units(row), return_counts=True), strict=True):
+            stays = [stay for stay in on_node[node] if stay[0] > start]
+            bottom = _lowest_gap(stays, share * tasks)
+            stays.append((end, bottom, bottom + share * tasks))
+            on_node[node] = stays
+            low, high = node + bottom, node + min(bottom + share * tasks, 1.0)
+            left, right = start / seconds, end / seconds
+            corners.append([(left, low), (right, low), (right, high), (left, high)])
+            colors.append(palette[job % len(palette)])
+    # Without outlines, and without the pale seams that smoothing leaves between neighbours.
+    ax.add_collection(
+        PolyCollection(corners, facecolors=colors, edgecolors="none", antialiased=False)
+    )
+
+
+def _lowest_gap(stays: list[tuple[float, float, float]], height: float) -> float:
+    """Lowest height at which a bar fits between the stays of a node (else on top, cut at 1)."""
+    bottom = 0.0
+    for _, low, high in sorted(stays, key=lambda stay: stay[1]):
+        if low - bottom >= height - 1e-9:
+            break
+        bottom = max(bottom, high)
+    return min(bottom, 1.0)
+
+
+def _draw_load(result: Result, ax: Axes, row: np.ndarray, node: np.ndarray) -> None:
+    schedule, nodes = _rows(result), result.instance.nodes
+    seconds, _ = _unit(result)
+    first = float(result.instance.column("submit").min())
+    last = float(result.outcome["end"].max())
+    share = (result.instance.column("cpu")[schedule.task] * schedule.yield_)[row]
+    load = _slices(node, schedule.start[row], schedule.end[row], share, nodes, first, last)
+    image = ax.imshow(
+        load,
+        extent=(first / seconds, last / seconds, 0, nodes),
+        origin="lower",
+        aspect="auto",
+        cmap="Blues",
+        vmin=0,
+        vmax=1,
+        interpolation="nearest",
+    )
+    ax.figure.colorbar(image, ax=ax, label="share of the CPU in use", pad=0.01)
+
+
+def _slices(
+    node: np.ndarray,
+    start: np.ndarray,
+    end: np.ndarray,
+    share: np.ndarray,
+    nodes: int,
+    first: float,
+    last: float,
+) -> np.ndarray:
+    """Mean over each slice of time of the sum of `share`, shape (nodes, slices)."""
+    width = (last - first) / _BINS
+
+    def after(times: np.ndarray) -> np.ndarray:
+        """What `share` from `times` on gives: part of its own slice, all of the later ones."""
+        place = np.clip((times - first) / width, 0, _BINS)
+        own = np.minimum(place.astype(np.int64), _BINS - 1)
+        part = own + 1 - place
+        flat = node * (_BINS + 1) + own
+        size = nodes * (_BINS + 1)
+        begun = np.bincount(flat, share * part, size)
+        later = np.bincount(flat + 1, share * (1 - part), size)
+        return np.cumsum((begun + later).reshape(nodes, _BINS + 1), axis=1)[:, :_BINS]
+
+    return after(start) - after(end)
+
+
+def degradation_against_load(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Mean degradation from the bound against the offered load (Figure 1 of the paper).
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns ``load, algorithm, degradation``, a row a (trace, policy).
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = axes_or_new(ax, (10, 5))
+    means: Any = frame.groupby(["algorithm", "load"], sort=False)["degradation"].mean()
+    names = list(frame["algorithm"].unique())
+    for k, name in enumerate(names):
+        # Twenty lines: colour and marker together tell them apart.
+        ax.plot(
+            means[name].index,
+            means[name].to_numpy(),
+            color=f"C{k % 10}",
+            marker=MARKERS[k % len(MARKERS)],
+            linestyle="-" if k < 10 else "--",
+            markersize=5,
+            linewidth=1.2,
+            label=name,
+        )
+    ax.set_yscale("log")
+    ax.set_xlabel("offered load")
+    ax.set_ylabel("degradation from bound")
+    ax.grid(alpha=0.3, which="both")
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    return ax

@@ -1,0 +1,228 @@
+"""A schedule of the cluster family: where each job ran, at which share of the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched import _core, core
+from cosched.cluster.bounds import THRESHOLD
+from cosched.cluster.instance import Instance
+from cosched.core.arrays import integer_array, real_array
+from cosched.errors import InvalidSchedule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CAUSES = ("start", "resume", "move", "go on")
+#: What is known of each job without the rows.
+TOTALS = ("start", "end", "preemptions", "migrations")
+
+
+class Rows(core.Schedule):
+    """A row a (job, constant mapping and yield): placements with ``yield_, progress, cause``.
+
+    ``task`` is the job; ``progress`` is the yield, or 0 while the job pays a rescheduling
+    penalty; ``cause`` is a position in ``CAUSES``.
+    """
+
+    def __init__(self, instance: Instance, columns: tuple) -> None:
+        job, unit_begin, unit, start, end, yield_, progress, cause = columns
+        super().__init__(instance, job, np.zeros(len(job)), unit_begin, unit, start, end)
+        self.yield_ = real_array(yield_, "yield_", 1)
+        self.progress = real_array(progress, "progress", 1)
+        self.cause = integer_array(cause, "cause", 1, 0, len(CAUSES) - 1)
+        for column in (self.yield_, self.progress, self.cause):
+            if len(column) != len(self.task):
+                raise InvalidSchedule("the schedule's columns have different lengths")
+            column.flags.writeable = False
+
+
+class Schedule(core.Schedule):
+    """A row a (job, constant mapping and yield): where a job ran, at which share of the CPU.
+
+    ``units`` and ``nodes`` have one entry a task, so a node may be there twice. ``progress``
+    is the yield, or 0 while the job pays a rescheduling penalty.
+
+    The rows are made when they are first asked for (by running the policy again, which gives
+    the same), so that a result over a whole log stays small.
+
+    Parameters
+    ----------
+    instance : Instance
+    totals : mapping
+        Arrays ``start, end, preemptions, migrations`` by job.
+    rows : tuple, optional
+        Columns (job, unit_begin, unit, start, end, yield, progress, cause).
+    replay : callable, optional
+        ``replay(instance)`` gives those columns; what pickles in place of the rows.
+    penalty : float
+        Rescheduling penalty (s).
+    exclusive : bool
+        A batch policy: one task a node.
+    checked : bool
+        The validator was told everything while the policy ran.
+    threshold : float
+        Shortest time of the bounded stretch that goes with it (s).
+    """
+
+    instance: Instance
+
+    def __init__(
+        self,
+        instance: Instance,
+        totals: Mapping[str, np.ndarray],
+        *,
+        rows: tuple | None = None,
+        replay: Callable[[Instance], tuple] | None = None,
+        penalty: float,
+        exclusive: bool,
+        checked: bool = False,
+        threshold: float = THRESHOLD,
+    ) -> None:
+        # What makes it again in another process: the replay where there is one, not its rows.
+        self._made_by = partial(
+            Schedule, instance, totals, rows=rows, replay=replay, penalty=penalty,
+            exclusive=exclusive, checked=checked, threshold=threshold,
+        )  # fmt: skip
+        self.instance = instance
+        self.totals = totals
+        self.penalty = penalty
+        self.exclusive = exclusive
+        self.threshold = threshold
+        self._replay = replay
+        self._checked = checked
+        self._rows = None if rows is None else Rows(instance, rows)
+
+    @property
+    def rows(self) -> Rows:
+        """All rows; the policy runs again where they were not kept."""
+        if self._rows is None:
+            if self._replay is None:
+                raise InvalidSchedule("neither rows nor a way to make them")
+            self._rows = Rows(self.instance, self._replay(self.instance))
+        return self._rows
+
+    # The columns of the rows, so that a schedule of this family reads like any other.
+    task = property(lambda self: self.rows.task)
+    kind = property(lambda self: self.rows.kind)
+    unit_begin = property(lambda self: self.rows.unit_begin)
+    unit = property(lambda self: self.rows.unit)
+    start = property(lambda self: self.rows.start)
+    end = property(lambda self: self.rows.end)
+    yield_ = property(lambda self: self.rows.yield_)
+    progress = property(lambda self: self.rows.progress)
+    cause = property(lambda self: self.rows.cause)
+
+    def __reduce__(self) -> tuple:
+        return self._made_by, ()
+
+    @property
+    def makespan(self) -> float:
+        """Last completion (s)."""
+        return float(np.max(self.totals["end"]))
+
+    def __repr__(self) -> str:
+        return f"<cluster.Schedule of {len(self.instance)} jobs, last end {self.makespan:.6g} s>"
+
+    def validate(self) -> None:
+        """Check the rows: memory and CPU of each node at each time, each job's work, its counts.
+
+        Raises
+        ------
+        InvalidSchedule
+            Names the first breach.
+
+        Notes
+        -----
+        The checker shares no code with simulator and policies. It is told everything while a
+        DFRS policy runs; as long as nobody has asked for the rows, which come from a second
+        run, there is nothing more to check. Else it reads the rows: O(r log r + their tasks).
+        """
+        if self._checked and self._rows is None:
+            return
+        totals = self.totals
+        _core.cluster.validate(
+            self.instance._core, self.task, self.unit_begin, self.unit, self.start, self.end,
+            self.yield_, self.progress, self.cause, totals["start"], totals["end"],
+            totals["preemptions"], totals["migrations"], self.penalty, self.exclusive,
+        )  # fmt: skip
+
+    def to_frame(self) -> pd.DataFrame:
+        """``task`` (the job), ``kind, units, start, end, nodes, yield_, progress, cause``."""
+        frame = super().to_frame()
+        frame["nodes"] = frame["units"]
+        frame["yield_"] = self.yield_
+        frame["progress"] = self.progress
+        frame["cause"] = [CAUSES[code] for code in self.cause]
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Rows and job totals as plain data."""
+        rows = super().to_dict()["placements"]
+        for row, y, p, c in zip(rows, self.yield_, self.progress, self.cause, strict=True):
+            row.update({"yield": float(y), "progress": float(p), "cause": CAUSES[c]})
+        totals = {key: np.asarray(self.totals[key]).tolist() for key in TOTALS}
+        return {
+            "placements": rows,
+            "jobs": totals,
+            "penalty": self.penalty,
+            "exclusive": self.exclusive,
+            "threshold": self.threshold,
+        }
+
+    @classmethod
+    def from_frame(cls, instance: Any, frame: pd.DataFrame, *, penalty: float = 300.0) -> Schedule:
+        """The schedule of a table like :meth:`to_frame`'s; ``kind`` and ``nodes`` may be left out.
+
+        Starts, ends and counts of pauses and moves are those of its rows; `penalty` is what a
+        resumed or moved job pays (s).
+        """
+        try:
+            rows = [{**row, "yield": row["yield_"]} for row in frame.to_dict("records")]
+            jobs, cause = frame.groupby("task"), frame["cause"]
+            every = range(len(instance))
+            totals = {
+                "start": jobs["start"].min().reindex(every, fill_value=0.0),
+                "end": jobs["end"].max().reindex(every, fill_value=0.0),
+                "preemptions": (cause == "resume").groupby(frame["task"]).sum(),
+                "migrations": (cause == "move").groupby(frame["task"]).sum(),
+            }
+        except (KeyError, TypeError) as error:
+            raise InvalidSchedule(f"not a schedule of the cluster family ({error})") from None
+        for key in ("preemptions", "migrations"):
+            totals[key] = totals[key].reindex(every, fill_value=0)
+        data = {"placements": rows, "jobs": totals, "penalty": penalty, "exclusive": False}
+        return cls.from_dict(instance, data)
+
+    @classmethod
+    def from_dict(cls, instance: Any, data: Mapping[str, Any]) -> Schedule:
+        """Read what :meth:`to_dict` wrote."""
+        plain = core.Schedule.from_dict(instance, data)
+        try:
+            placements, totals = data["placements"], data["jobs"]
+            rows = (
+                plain.task, plain.unit_begin, plain.unit, plain.start, plain.end,
+                [row["yield"] for row in placements], [row["progress"] for row in placements],
+                [CAUSES.index(row["cause"]) for row in placements],
+            )  # fmt: skip
+            outcome = {key: real_array(totals[key], f"jobs.{key}", 1) for key in TOTALS}
+            for key in ("preemptions", "migrations"):
+                outcome[key] = integer_array(totals[key], f"jobs.{key}", 1)
+            penalty, exclusive = float(data["penalty"]), bool(data["exclusive"])
+            threshold = float(data.get("threshold", THRESHOLD))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidSchedule(f"not a schedule of the cluster family ({error})") from None
+        if plain.kind.any():
+            row = int(np.flatnonzero(plain.kind)[0])
+            raise InvalidSchedule(f"placement {row}: kind {plain.kind[row]}: expected 0")
+        if not 0 <= penalty < np.inf:
+            raise InvalidSchedule(f"penalty = {penalty}: expected seconds >= 0")
+        if not 0 < threshold < np.inf:
+            raise InvalidSchedule(f"threshold = {threshold}: expected seconds > 0")
+        return cls(
+            instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive, threshold=threshold
+        )

@@ -1,0 +1,36 @@
+"""Texts of messages and labels that several rooms need."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from cosched.errors import InvalidInstance, shorten
+
+
+def unknown_name(what: str, name: Any, known: Iterable[str]) -> str:
+    """The message about a name that is not there: near ones, else the first of the known."""
+    names = list(known)
+    near = difflib.get_close_matches(str(name), names, n=5, cutoff=0.4)
+    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    hint = f"near: {', '.join(near)}" if near else f"known: {shown}"
+    return f"unknown {what} {shorten(name)} ({hint})"
+
+
+def labels(
+    given: Sequence[str] | None, count: int, kind: str, what: str = "names"
+) -> tuple[str, ...]:
+    """The given labels of `count` things of a kind as texts; without any, "kind 0", "kind 1", ...
+
+    Raises
+    ------
+    InvalidInstance
+        Another number of labels than `count`.
+    """
+    if given is None:
+        return tuple(f"{kind} {k}" for k in range(count))
+    texts = tuple(map(str, given))
+    if len(texts) != count:
+        raise InvalidInstance(f"{what} has {len(texts)} entries for {count} {kind}s")
+    return texts

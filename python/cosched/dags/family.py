@@ -1,0 +1,70 @@
+"""The family of dags: names of algorithms and bounds, and what the command line offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cosched import core
+from cosched.core import Argument, Bound, Family, Schedule
+from cosched.dags.algorithms import (
+    eft,
+    er_ls,
+    greedy,
+    heft,
+    hlp_best,
+    hlp_est,
+    hlp_ols,
+    r1_ls,
+    r2_ls,
+    r3_ls,
+    random,
+)
+from cosched.dags.bounds import area_bound, critical_path_bound, hlp_bound
+from cosched.dags.instance import Instance, parse_acceleration, parse_units
+from cosched.dags.result import Result, result_of_schedule
+
+BOUNDS: dict[str, Callable[..., Bound]] = {
+    "hlp": hlp_bound,
+    "area": area_bound,
+    "critical-path": critical_path_bound,
+}
+
+ALGORITHMS: dict[str, core.Algorithm] = {
+    "hlp-est": hlp_est,
+    "hlp-ols": hlp_ols,
+    "heft": heft,
+    "er-ls": er_ls,
+    "eft": eft,
+    "greedy": greedy,
+    "random": random,
+    "r1-ls": r1_ls,
+    "r2-ls": r2_ls,
+    "r3-ls": r3_ls,
+    "hlp-best": hlp_best,
+}
+
+#: What ``compare`` runs.
+DEFAULT_COMPARE = tuple(ALGORITHMS)
+
+FAMILY = Family(
+    name="dags",
+    instance_type=Instance,
+    schedule_type=Schedule,
+    result_type=Result,
+    objective="makespan",
+    default_bound="hlp",
+    result_of=result_of_schedule,
+    example=("spotri-512-20.txt", "--units 16,2", "hlp-best"),
+    arguments=(
+        Argument("--units", "units", "Units of each type: CPUs,GPUs as 16,4.", parse=parse_units),
+        Argument(
+            "--acceleration",
+            "acceleration",
+            "For files with one time a task: CPU time / time on each further type, or a CSV file.",
+            parse=parse_acceleration,
+        ),
+        Argument("--times", "times", "CSV file with the times of every task.", parse=str),
+    ),
+    algorithms=ALGORITHMS,
+    bounds=BOUNDS,
+)

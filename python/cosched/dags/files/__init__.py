@@ -1,0 +1,6 @@
+"""Files of task graphs, one module a format; :func:`read_graph` tells them apart."""
+
+from cosched.dags.files.graph import Graph
+from cosched.dags.files.reading import FORMATS, read_graph, read_graphs, write_graph
+
+__all__ = ["FORMATS", "Graph", "read_graph", "read_graphs", "write_graph"]

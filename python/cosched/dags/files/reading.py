@@ -1,0 +1,238 @@
+"""Task graphs with a time on each resource type: reading, checking, writing.
+
+``read_graph`` tells these formats apart:
+
+=============  ==============================================================================
+amaris_het     ``id t_CPU t_GPU [t_GPU2] [pred,pred,...]``, -1 = cannot run there
+wfformat       WfFormat 1.5 (WfCommons): one time a task
+stg            Standard Task Graph set: one time a task
+dot, graphml   node attributes; see :mod:`cosched.dags.files.networks`
+json           this package's own; see :func:`write_graph`
+=============  ==============================================================================
+
+Each may be a plain file, a ``.gz`` file, or a member of an archive
+(``graphs.tar.gz:folder/name.txt``).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from cosched import io
+from cosched.core.arrays import integer
+from cosched.dags.files import networks, plain, types, wfformat
+from cosched.dags.files.graph import Graph
+from cosched.dags.files.parsed import Parsed
+from cosched.errors import InvalidInstance, shorten
+
+FORMATS = ("amaris_het", "wfformat", "stg", "dot", "graphml", "json")
+
+
+def read_graph(
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,
+    acceleration: types.Acceleration | None = None,
+    times: types.TimesTable | None = None,
+    types_in_file: int | None = None,
+    likely_types: int | None = None,
+    dummies: bool = False,
+) -> Graph:
+    """Read a task graph; the suffix, else the content, tells the format.
+
+    Formats with one time a task (WfFormat, STG, DOT and GraphML with ``time``) give that
+    time as the CPU's. Without `acceleration` or `times` the graph has one resource type.
+
+    Parameters
+    ----------
+    path : path
+        A file, a .gz file, or ``archive.tar.gz:member``.
+    format : str, optional
+        One of ``FORMATS``, where neither suffix nor content tells.
+    acceleration : number, sequence, mapping or path, optional
+        CPU time / time on each further resource type; 0 = cannot run there. One factor, or
+        one a further type; or a mapping from program to such factors; or a CSV file
+        ``program,factor[,factor2,...]`` (an empty cell is 0). A task takes the entry of
+        its kernel, else the longest entry that its name begins with, else that of ``*``.
+    times : mapping or path, optional
+        A CSV file ``id,t0,t1,...`` (empty or ``inf``: cannot run there), or a mapping, with
+        the times of every task; those of the graph's file are not used.
+    types_in_file : int, optional
+        amaris_het: the number of times a line, where it cannot be told from the file.
+    likely_types : int, optional
+        The resource types of the machine at hand: tells a last column of times from one of
+        predecessors where it could be either.
+    dummies : bool
+        STG: keep the dummy entry and exit, as tasks of time 0.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    InvalidInstance
+        One line with file, and line or task: a cycle, an unknown predecessor, a repeated
+        id, a task that can run nowhere, a time that is none, a missing member, ...
+    OSError
+        The file cannot be opened.
+    """
+    if format is not None and format not in FORMATS:
+        raise InvalidInstance(f"format = {shorten(format)}: expected one of {', '.join(FORMATS)}")
+    if acceleration is not None and times is not None:
+        raise InvalidInstance("expected either acceleration or times, got both")
+    if types_in_file is not None:
+        types_in_file = integer(types_in_file, "types_in_file", 1)
+    text = io.read_text(path)
+    return _graph(text, path, format, acceleration, times, types_in_file, likely_types, dummies)
+
+
+def read_graphs(
+    path: str | PathLike[str], *, dummies: bool = False, **options: Any
+) -> Iterator[tuple[str, Graph]]:
+    """(member, graph) of every file of an archive, in one pass over it.
+
+    Options are those of :func:`read_graph`.
+    """
+    merged: dict[str, Any] = (
+        dict.fromkeys(("format", "acceleration", "times", "types_in_file")) | options
+    )
+    if not merged.keys() <= {"format", "acceleration", "times", "types_in_file"}:
+        raise TypeError(f"unknown option in {sorted(options)}")
+    for member, text in io.read_members(path):
+        place = f"{path}:{member}"
+        yield member, _graph(text, place, likely_types=None, dummies=dummies, **merged)
+
+
+def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
+    """Write ``{"times": [[...]], "edges": [[i, j]], "names": [...], "kernels": [...]}``.
+
+    JSON; null is a time where the task cannot run. :func:`read_graph` reads it back exactly.
+    """
+    io.check_suffix(path, (".json",))
+    data = {"times": graph.times, "edges": graph.edges, "names": graph.names}
+    if graph.kernels is not None:
+        data["kernels"] = graph.kernels
+    parts = [
+        f'"{key}": {json.dumps(io.plain(value), allow_nan=False)}' for key, value in data.items()
+    ]
+    io.write_text("{" + ",\n ".join(parts) + "}\n", path)
+
+
+# --- reading --------------------------------------------------------------------------------
+
+
+def _graph(
+    text: str,
+    path: str | PathLike[str],
+    format: str | None,
+    acceleration: types.Acceleration | None,
+    times: types.TimesTable | None,
+    types_in_file: int | None,
+    likely_types: int | None,
+    dummies: bool,
+) -> Graph:
+    name = str(path)
+    data = io.parse_json(text, name) if _looks_like_json(text, name, format) else None
+    format = format or _format(text, name, data)
+    if format == "json":
+        if acceleration is not None or times is not None:
+            raise InvalidInstance(f"{name}: has a time a resource type: no acceleration, no times")
+        return _own(data, name)
+    need = times is None
+    if format == "wfformat":
+        if not isinstance(data, dict) or "workflow" not in data:
+            raise InvalidInstance(f"{name}: expected an object with 'workflow' (WfFormat 1.5)")
+        parsed = wfformat.read_wfformat(data, name, need_times=need)
+    elif format == "amaris_het":
+        parsed = plain.read_amaris(text, name, types_in_file, likely_types)
+    elif format == "stg":
+        parsed = plain.read_stg(text, name, dummies)
+    else:
+        reader = networks.read_dot if format == "dot" else networks.read_graphml
+        parsed = reader(text, name, need_times=need)
+    return _assembled(parsed, acceleration, times)
+
+
+def _assembled(
+    parsed: Parsed, acceleration: types.Acceleration | None, times: types.TimesTable | None
+) -> Graph:
+    edges = parsed.edges()
+    table = np.array(parsed.times)
+    if times is not None:
+        table = types.replaced(parsed, times)
+    elif acceleration is not None:
+        if table.shape[1] > 1:
+            raise InvalidInstance(
+                f"{parsed.path}: has {table.shape[1]} times a task: acceleration is for one"
+            )
+        table = types.accelerated(parsed, acceleration)
+    elif table.shape[1] == 1:
+        parsed.notes.append("one resource type: pass acceleration= or times= for more")
+    kernels = None
+    if any(kernel is not None for kernel in parsed.kernels):
+        kernels = tuple(kernel or "" for kernel in parsed.kernels)
+    with io.naming(parsed.path):
+        return Graph(table, edges, tuple(parsed.names), kernels, tuple(dict.fromkeys(parsed.notes)))
+
+
+def _looks_like_json(text: str, name: str, format: str | None) -> bool:
+    if format is not None:
+        return format in ("json", "wfformat")
+    return io.bare_name(name).endswith(".json") or text.lstrip()[:1] in ("{", "[")
+
+
+def _format(text: str, name: str, data: Any) -> str:
+    if data is not None:
+        return "wfformat" if isinstance(data, dict) and "workflow" in data else "json"
+    bare = io.bare_name(name)
+    for suffix, format in (
+        (".dot", "dot"),
+        (".gv", "dot"),
+        (".graphml", "graphml"),
+        (".xml", "graphml"),
+        (".stg", "stg"),
+    ):
+        if bare.endswith(suffix):
+            return format
+    start = text.lstrip()[:8].lower()
+    if start.startswith("<"):
+        return "graphml"
+    if start.startswith(("digraph", "strict", "graph", "//", "/*")):
+        return "dot"
+    lines = plain.fields_of(text)
+    if not lines:
+        raise InvalidInstance(f"{name}: line 1: empty: expected a task graph")
+    # An amaris_het line has three columns or more, an STG header one or two.
+    return "stg" if len(lines[0][1]) <= 2 else "amaris_het"
+
+
+def _own(data: Any, name: str) -> Graph:
+    """This package's own JSON, of a graph or (with units) of an instance."""
+    if not isinstance(data, dict) or not isinstance(data.get("times"), list):
+        raise InvalidInstance(f"{name}: expected an object with 'times' (a row a task)")
+    if unknown := data.keys() - {"times", "edges", "names", "kernels", "notes", "units"}:
+        raise InvalidInstance(f"{name}: unknown key {shorten(min(unknown))}")
+    rows = [
+        [math.inf if t is None else t for t in row] if isinstance(row, list) else row
+        for row in data["times"]
+    ]
+    texts: dict[str, Any] = {}
+    for key in ("names", "kernels", "notes"):
+        values = data.get(key)
+        if values is None:
+            continue
+        if not isinstance(values, list) or not all(isinstance(text, str) for text in values):
+            raise InvalidInstance(f"{name}: {key}: expected a list of texts")
+        texts[key] = tuple(values)
+    edges = data.get("edges", [])
+    if not isinstance(edges, list):
+        raise InvalidInstance(f"{name}: edges: expected a list of pairs [i, j]")
+    with io.naming(name):
+        return Graph(rows, edges, **texts, units=data.get("units"))  # type: ignore[arg-type]

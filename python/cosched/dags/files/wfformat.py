@@ -1,0 +1,94 @@
+"""WfFormat 1.5 (WfCommons): the trace of a workflow as JSON."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from cosched.dags.files.parsed import Parsed
+from cosched.errors import InvalidInstance, shorten
+
+#: What workflow systems append to a program's name to make it unique.
+_SUFFIX = re.compile(r"(_ID[0-9]+|_[0-9]+)$")
+
+
+def read_wfformat(data: dict[str, Any], path: str, *, need_times: bool = True) -> Parsed:
+    """Tasks of ``workflow.specification``, times of ``workflow.execution``, joined by id.
+
+    Arcs are those of `parents` and of `children` together. A task's kernel is the program
+    of its command where that is one word, else its name without number.
+    """
+    workflow = data["workflow"]
+    tasks = _list(workflow, path, "specification")
+    seconds: dict[str, Any] = {}
+    programs: dict[str, Any] = {}
+    if need_times or "execution" in workflow:
+        for k, entry in enumerate(_list(workflow, path, "execution")):
+            where = f"workflow.execution.tasks[{k}]"
+            name = _text(entry, "id", path, where)
+            if name in seconds:
+                raise InvalidInstance(f"{path}: {where}: task id {shorten(name)} is there twice")
+            seconds[name] = entry.get("runtimeInSeconds")
+            command = entry.get("command")
+            programs[name] = command.get("program") if isinstance(command, dict) else None
+    parsed = Parsed(path)
+    arcs: dict[tuple[str, str], str] = {}  # most are there twice, as parent and as child
+    for k, entry in enumerate(tasks):
+        where = f"workflow.specification.tasks[{k}]"
+        name = _text(entry, "id", path, where)
+        time = _seconds(seconds, name, f"{path}: {where}") if need_times else 0.0
+        parsed.add(name, [time], where, _kernel(programs.get(name), entry.get("name"), name))
+        for parent in _names(entry, "parents", path, where):
+            arcs.setdefault((parent, name), where)
+        for child in _names(entry, "children", path, where):
+            arcs.setdefault((name, child), where)
+    for (parent, child), where in arcs.items():
+        parsed.precede(parent, child, where)
+    return parsed
+
+
+def _list(workflow: Any, path: str, part: str) -> list[Any]:
+    section = workflow.get(part) if isinstance(workflow, dict) else None
+    tasks = section.get("tasks") if isinstance(section, dict) else None
+    if not isinstance(tasks, list):
+        raise InvalidInstance(f"{path}: expected a list workflow.{part}.tasks (WfFormat 1.5)")
+    return tasks
+
+
+def _text(entry: Any, key: str, path: str, where: str) -> str:
+    value = entry.get(key) if isinstance(entry, dict) else None
+    if not isinstance(value, str) or not value:
+        raise InvalidInstance(f"{path}: {where}: expected an object with a text '{key}'")
+    return value
+
+
+def _names(entry: dict[str, Any], key: str, path: str, where: str) -> list[str]:
+    value = entry.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise InvalidInstance(f"{path}: {where}: '{key}': expected a list of task ids")
+    return value
+
+
+def _seconds(seconds: dict[str, Any], name: str, where: str) -> float:
+    if name not in seconds:
+        raise InvalidInstance(f"{where}: task {shorten(name)} is not in workflow.execution.tasks")
+    value = seconds[name]
+    good = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not good or not 0 <= value < math.inf:
+        raise InvalidInstance(
+            f"{where}: task {shorten(name)}: runtimeInSeconds = {shorten(value)}: expected "
+            "seconds >= 0"
+        )
+    try:
+        return float(value)
+    except OverflowError:
+        raise InvalidInstance(
+            f"{where}: task {shorten(name)}: runtimeInSeconds overflows"
+        ) from None
+
+
+def _kernel(program: Any, name: Any, task: str) -> str:
+    if isinstance(program, str) and re.fullmatch(r"\S*\w\S*", program):
+        return program
+    return _SUFFIX.sub("", name if isinstance(name, str) and name else task)

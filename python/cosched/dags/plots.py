@@ -1,0 +1,117 @@
+"""Pictures of dags: Figures 3 to 7 of Amaris et al. 2017, on any table of makespans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cosched.core.drawing import axes_or_new
+from cosched.errors import InvalidInstance
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+def ratios(
+    frame: pd.DataFrame,
+    pairs: Mapping[str, tuple[str, str]] | Sequence[str],
+    *,
+    group: str = "application",
+    reference: str = "lp",
+    ax: Axes | None = None,
+) -> Axes:
+    """A dot an instance, grouped by application, with the mean of each group: Figures 3 to 7.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        A row an instance: columns with makespans, one with LP*, one with the group.
+    pairs : mapping or sequence
+        Label -> (numerator, denominator), columns of the frame; or columns, divided by
+        `reference`.
+    group, reference : str
+        Columns.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    wanted = pairs if isinstance(pairs, Mapping) else {name: (name, reference) for name in pairs}
+    missing = {c for pair in wanted.values() for c in pair} - set(frame.columns)
+    if missing or group not in frame.columns or not len(frame) or not wanted:
+        raise InvalidInstance(f"ratios: no rows, or no column {sorted(missing) or group!r}")
+    ax = axes_or_new(ax, (9, 4))
+    groups = list(dict.fromkeys(frame[group]))
+    width = 0.8 / len(wanted)
+    spread = np.random.default_rng(0)  # of the dots, so that they do not hide each other
+    for k, (label, (above, below)) in enumerate(wanted.items()):
+        ratio = (frame[above] / frame[below]).to_numpy()
+        centre = np.array([groups.index(g) for g in frame[group]]) + (k + 0.5) * width - 0.4
+        dots = ax.plot(
+            centre + spread.uniform(-0.3, 0.3, len(ratio)) * width,
+            ratio,
+            ".",
+            markersize=2,
+            alpha=0.5,
+            label=label,
+            rasterized=True,
+        )
+        for number in range(len(groups)):
+            here = ratio[(frame[group] == groups[number]).to_numpy()]
+            ax.plot(
+                number + (k + 0.5) * width - 0.4,
+                np.nanmean(here),
+                "o",
+                color=dots[0].get_color(),
+                markeredgecolor="red",
+                markersize=6,
+            )
+    ax.axhline(1, color="grey", linewidth=0.8)
+    ax.set_xticks(range(len(groups)), groups)
+    only = {below for _, below in wanted.values()}
+    ax.set_ylabel(f"makespan / {only.pop() if len(only) == 1 else 'other'}")
+    ax.legend(markerscale=5, fontsize=8)
+    return ax
+
+
+def competitive(
+    frame: pd.DataFrame,
+    names: Sequence[str],
+    *,
+    cpus: str = "cpus",
+    gpus: str = "gpus",
+    reference: str = "lp",
+    ax: Axes | None = None,
+) -> Axes:
+    """Mean ratio to LP* with its standard error against sqrt(m / k): Figure 6, right.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        A row an instance: columns with makespans, LP*, numbers of CPUs and GPUs.
+    names : sequence of str
+        Columns with makespans.
+    cpus, gpus, reference : str
+        Columns.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = axes_or_new(ax, (6, 4))
+    root = np.sqrt(frame[cpus] / frame[gpus])
+    for name, style in zip(names, ("-", "--", ":", "-."), strict=False):
+        by_root = (frame[name] / frame[reference]).groupby(root)
+        mean, error = by_root.mean(), by_root.sem().fillna(0)
+        ax.errorbar(mean.index, mean, error, linestyle=style, capsize=2, label=name)
+    limits = np.array([root.min(), root.max()])
+    ax.plot(limits, limits, color="grey", linewidth=0.8, label="sqrt(m/k)")
+    ax.set_xlabel("sqrt(m / k)")
+    ax.set_ylabel("makespan / LP*")
+    ax.legend(fontsize=8)
+    return ax

@@ -1,0 +1,14 @@
+"""Task graphs made to order, as instances; :mod:`.generators` makes the graphs alone."""
+
+from cosched.dags.workloads.instances import (
+    cholesky,
+    fork_join,
+    layered,
+    lu,
+    qr,
+    theorem1,
+    theorem2,
+    theorem4,
+)
+
+__all__ = ["cholesky", "fork_join", "layered", "lu", "qr", "theorem1", "theorem2", "theorem4"]

@@ -1,0 +1,236 @@
+"""Task graphs made to order: fork-join, tiled factorisations, random layers.
+
+All number the tasks topologically (every edge goes from a lower number to a higher one) and
+depend on nothing but their arguments, `seed` among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cosched.core.arrays import any_array, integer, real, seed_of
+from cosched.dags.files import Graph
+from cosched.dags.workloads.tiled import cholesky, lu, qr
+from cosched.errors import InvalidInstance, shorten
+
+__all__ = [
+    "cholesky",
+    "fork_join",
+    "layered",
+    "lu",
+    "qr",
+]
+
+Range = tuple[float, float]
+MOST_TASKS = 10_000_000
+
+
+def fork_join(
+    width: int = 100,
+    phases: int = 2,
+    *,
+    mean: float | None = None,
+    deviation: float | None = None,
+    slow_share: float = 0.05,
+    slow: Range = (0.1, 0.5),
+    fast: Range = (0.5, 50.0),
+    types: int = 2,
+    seed: int | None = None,
+) -> Graph:
+    """The fork-join application of Amaris et al. 2017, Section 6.1: p (width + 1) + 1 tasks.
+
+    A fork task, `width` parallel tasks, a join task that is the next phase's fork, and so
+    on. CPU times are normal, redrawn until positive. In each phase ``round(slow_share *
+    width)`` parallel tasks, chosen at random, have an acceleration uniform in `slow`; the
+    others, and the fork and join tasks, one uniform in `fast`; time on the GPU = CPU time /
+    acceleration. Each further type draws its own slow tasks and accelerations, likewise.
+
+    Task 0 is the first fork; phase i has tasks ``i (width + 1) + 1 ..`` and its join
+    ``(i + 1) (width + 1)``.
+
+    Parameters
+    ----------
+    width, phases : int
+        The paper: 100..500, and p in {2, 5, 10}.
+    mean, deviation : float, optional
+        Of the CPU times; None: the paper's p and p / 4.
+    slow_share : float
+        In 0..1.
+    slow, fast : (float, float)
+    types : int
+        Q >= 1, the CPU included.
+    seed : int, optional
+
+    Examples
+    --------
+    >>> fork_join(100, 2, seed=1).times.shape
+    (203, 2)
+    """
+    w, p = integer(width, "width", 1), integer(phases, "phases", 1)
+    n = checked_size(p * (w + 1) + 1)
+    q = integer(types, "types", 1, 64)
+    share = real(slow_share, "slow_share")
+    if not 0 <= share <= 1:
+        raise InvalidInstance(f"slow_share = {share}: expected 0..1")
+    slow, fast = _range(slow, "slow"), _range(fast, "fast")
+    random = np.random.default_rng(seed_of(seed))
+    centre = float(p) if mean is None else _positive(mean, "mean")
+    spread = p / 4 if deviation is None else real(deviation, "deviation")
+    if not 0 <= spread < np.inf:
+        raise InvalidInstance(f"deviation = {spread}: expected a number >= 0")
+    times = np.empty((n, q))
+    times[:, 0] = _positive_normal(random, centre, spread, n)
+    parallel = np.arange(1, n).reshape(p, w + 1)[:, :w]
+    for kind in range(1, q):
+        factors = random.uniform(*fast, n)
+        chosen = np.argsort(random.random((p, w)), axis=1)[:, : round(share * w)]
+        tasks = np.take_along_axis(parallel, chosen, axis=1)
+        factors[tasks] = random.uniform(*slow, tasks.shape)
+        times[:, kind] = times[:, 0] / factors
+    forks = np.repeat(np.arange(p) * (w + 1), w)
+    inner = parallel.ravel()
+    edges = np.vstack([np.column_stack([forks, inner]), np.column_stack([inner, forks + w + 1])])
+    kernels = ["parallel"] * n
+    for k in range(0, n, w + 1):
+        kernels[k] = "join" if k else "fork"
+    return Graph(times, edges, kernels=tuple(kernels))
+
+
+def layered(
+    n: int = 100,
+    density: float = 0.5,
+    *,
+    fat: float = 0.5,
+    regularity: float = 0.8,
+    jump: int = 1,
+    mean: float = 10.0,
+    task_cv: float = 0.5,
+    acceleration: Range | Sequence[Range] = (0.5, 50.0),
+    cpu_only: float = 0.0,
+    seed: int | None = None,
+) -> Graph:
+    """Random layered graph with the parameters of DAGGEN (Suter), without communication.
+
+    Parameters
+    ----------
+    n : int
+        Tasks.
+    density : float
+        0..1: a task of a layer has one predecessor in the layer before, and up to ``density *
+        size of that layer`` more (drawn with replacement, repeats merged).
+    fat : float
+        0..1: layers have n^fat tasks on average: 0 a chain, 1 independent tasks.
+    regularity : float
+        0..1: layer sizes are uniform within a factor 1 -+ (1 - regularity) of the mean.
+    jump : int
+        The further predecessors come from the `jump` layers before.
+    mean, task_cv : float
+        CPU times are gamma with this mean and coefficient of variation (the task
+        heterogeneity of Ali et al. 2000).
+    acceleration : (float, float), or a sequence of such
+        Ranges of the uniform CPU time / time, one a further resource type.
+    cpu_only : float
+        0..1: chance that a task runs on no other type.
+    seed : int, optional
+
+    Examples
+    --------
+    >>> graph = layered(50, 0.3, seed=1)
+    >>> graph.times.shape
+    (50, 2)
+    """
+    n = checked_size(integer(n, "n", 1))
+    density, fat, regularity, cpu_only = (
+        _share(value, name)
+        for value, name in (
+            (density, "density"),
+            (fat, "fat"),
+            (regularity, "regularity"),
+            (cpu_only, "cpu_only"),
+        )
+    )
+    jump = integer(jump, "jump", 1)
+    mean, cv = _positive(mean, "mean"), _positive(task_cv, "task_cv")
+    random = np.random.default_rng(seed_of(seed))
+    starts = _layers(random, n, fat, regularity)
+    edges = _between_layers(random, starts, density, jump)
+    one = any_array(acceleration, "acceleration", 1).ndim == 1
+    ranges = [acceleration] if one else list(acceleration)
+    times = np.empty((n, 1 + len(ranges)))
+    # A gamma variate of small shape may underflow to 0; times stay positive.
+    times[:, 0] = np.maximum(random.gamma(1 / cv**2, mean * cv**2, n), mean * 1e-9)
+    for kind, limits in enumerate(ranges, start=1):
+        factors = random.uniform(*_range(limits, "acceleration"), n)  # type: ignore[arg-type]
+        times[:, kind] = times[:, 0] / factors
+    times[random.random(n) < cpu_only, 1:] = np.inf
+    return Graph(times, edges)
+
+
+def _layers(random: np.random.Generator, n: int, fat: float, regularity: float) -> np.ndarray:
+    """First task of each layer, and n."""
+    width, starts = n**fat, [0]
+    while starts[-1] < n:
+        size = round(width * (1 + (1 - regularity) * random.uniform(-1, 1)))
+        starts.append(min(n, starts[-1] + max(1, size)))
+    return np.array(starts)
+
+
+def _between_layers(
+    random: np.random.Generator, starts: np.ndarray, density: float, jump: int
+) -> np.ndarray:
+    n, parts = int(starts[-1]), []
+    for layer in range(1, len(starts) - 1):
+        before, first, last = (int(s) for s in starts[layer - 1 : layer + 2])
+        oldest = int(starts[max(0, layer - jump)])
+        tasks = np.arange(first, last)
+        parts.append(random.integers(before, first, len(tasks)) * n + tasks)
+        more = random.integers(0, int(density * (first - before)) + 1, len(tasks))
+        others = random.integers(oldest, first, int(more.sum()))
+        parts.append(others * n + np.repeat(tasks, more))
+    if not parts:
+        return np.zeros((0, 2), dtype=np.int64)
+    codes = np.unique(np.concatenate(parts))
+    return np.column_stack([codes // n, codes % n])
+
+
+# --- arguments ------------------------------------------------------------------------------
+
+
+def checked_size(n: int) -> int:
+    if n > MOST_TASKS:
+        raise InvalidInstance(f"{n} tasks or arcs: expected at most {MOST_TASKS}")
+    return n
+
+
+def _positive(value: float, name: str) -> float:
+    number = real(value, name)
+    if not 0 < number < np.inf:
+        raise InvalidInstance(f"{name} = {number}: expected a positive number")
+    return number
+
+
+def _share(value: float, name: str) -> float:
+    number = real(value, name)
+    if not 0 <= number <= 1:
+        raise InvalidInstance(f"{name} = {number}: expected 0..1")
+    return number
+
+
+def _range(limits: Range, name: str) -> Range:
+    if any_array(limits, name, 1).shape != (2,):
+        raise InvalidInstance(f"{name} = {shorten(limits)}: expected (least, largest)")
+    low, high = (real(value, name) for value in limits)
+    if not 0 < low <= high < np.inf:
+        raise InvalidInstance(f"{name} = {shorten(limits)}: expected 0 < least <= largest")
+    return low, high
+
+
+def _positive_normal(
+    random: np.random.Generator, mean: float, deviation: float, n: int
+) -> np.ndarray:
+    values = random.normal(mean, deviation, n)
+    while (bad := values <= 0).any():
+        values[bad] = random.normal(mean, deviation, int(bad.sum()))
+    return values

@@ -1,0 +1,239 @@
+"""Table 1 and figure 3 of Li et al. 2016, the data of Tarplee et al., and a sweep on any bag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from cosched import bags, plot, workloads
+from cosched.bags import FAMILY, Instance, Result
+from cosched.experiments.bags.tables import (
+    GRID,
+    advantage,
+    advantage_1,
+    table_1,
+    tables_3,
+    tarplee_gaps,
+    tarplee_over_tms,
+    wide_rates,
+)
+from cosched.experiments.study import Study, Task, data_path, with_registered
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+    from plotly.graph_objects import Figure as Chart
+
+#: The paper's two, and ours.
+ALGORITHMS = ("tms", GRID, "ttb", "ttb-exact", "ttb-best")
+#: gamma = price / least cost of energy: of the paper's table 1, and of the data of Tarplee et al.
+GAMMAS = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
+TARPLEE_GAMMAS = tuple(round(1 + 0.01 * k, 2) for k in (*range(1, 16), *range(20, 51, 5)))
+#: q of the paper's figure 3: 150 q tasks.
+QS = tuple(range(1, 26))
+TASKS = 12_000
+_PROGRAMS = ("etc_apc", "openbenchmarking", "1204229-SU-CPUMONITO81_resource_data.csv")
+_TARPLEE = ("etc_apc", "tarplee_9machBig")
+
+
+def gamma_sweep(
+    instance: Instance,
+    gammas: Iterable[float] = GAMMAS,
+    names: Sequence[str] = ("tms", "ttb", "ttb-exact", "ttb-best"),
+    *,
+    time_limit: float | None = None,
+) -> pd.DataFrame:
+    """Every algorithm at every price, on one's own bag.
+
+    Parameters
+    ----------
+    instance : Instance
+        Its own price is not used.
+    gammas : iterable of float
+        Prices as multiples of the least cost of energy.
+    names : sequence of str
+        Algorithms.
+    time_limit : float, optional
+        Seconds for each.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a (gamma, algorithm): ``value`` (profit rate), ``bound``, ``gap``, ``makespan``,
+        ``energy`` and the other columns of ``compare``.
+    """
+    import pandas as pd
+
+    rows = [
+        {"gamma": gamma, **row}
+        for gamma in gammas
+        for row, _ in FAMILY.compare_rows(
+            instance.with_price(gamma=gamma), names, time_limit=time_limit
+        )
+    ]
+    return pd.DataFrame(rows)
+
+
+def _row(instance: Instance, algorithm: str) -> dict[str, Any]:
+    if algorithm == GRID:
+        result: Any = bags.ttb(instance, with_tms=False)
+    else:
+        result = bags.solve(instance, algorithm)
+    assert isinstance(result, Result)
+    assert result.bound is not None
+    result.schedule.validate()
+    return {
+        "status": result.status,
+        "value": result.value,
+        "bound": result.bound.value,
+        "gap": result.gap,
+        "makespan": result.makespan,
+        "energy": result.energy,
+    }
+
+
+# --- table 1 ------------------------------------------------------------------------------
+
+
+def _plan_1(quick: bool) -> list[Task]:
+    """Bags x gamma x algorithms; bag 0 of the programs splits the tasks evenly."""
+    names = with_registered("bags", ALGORITHMS)
+    programs = [
+        {"data": "programs", "draw": draw, "gamma": gamma}
+        for draw in range(3 if quick else 40)
+        for gamma in GAMMAS
+    ]
+    gammas = (1.01, 1.05, 1.1, 1.11, 1.2, 1.5) if quick else TARPLEE_GAMMAS
+    tarplee = [{"data": "tarplee", "draw": 0, "gamma": gamma} for gamma in gammas]
+    return [{**bag, "algorithm": name} for bag in programs + tarplee for name in names]
+
+
+@lru_cache(maxsize=2)
+def _bag(data: str, draw: int) -> Instance:
+    """The five programs with 12,000 tasks, or the 30 types of Tarplee et al."""
+    if data == "tarplee":
+        return Instance.read(data_path(*_TARPLEE), gamma=1.0)
+    counts: Any = TASKS
+    if draw > 0:
+        import numpy as np
+
+        shares = np.random.default_rng(draw).dirichlet(np.ones(5))
+        counts = 1 + np.random.default_rng(draw).multinomial(TASKS - 5, shares)
+    return Instance.read(data_path(*_PROGRAMS), gamma=1.0, counts=counts, missing="drop")
+
+
+def _run_1(task: Task) -> dict[str, Any]:
+    instance = _bag(task["data"], task["draw"]).with_price(gamma=task["gamma"])
+    return _row(instance, task["algorithm"])
+
+
+def _tables_1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    programs, tarplee = frame[frame.data == "programs"], frame[frame.data == "tarplee"]
+    return {
+        "table1": table_1(programs),
+        "advantage": advantage_1(programs),
+        "tarplee-gap": tarplee_gaps(tarplee),
+        "tarplee-over-tms": tarplee_over_tms(tarplee),
+    }
+
+
+def _figures_1(frame: pd.DataFrame) -> dict[str, Figure]:
+    import matplotlib.pyplot as plt
+
+    even = frame[(frame.data == "programs") & (frame.draw == 0)]
+    tarplee = frame[frame.data == "tarplee"]
+    figures = {}
+    for name, rows, title in (
+        ("table1", even, "five programs, 12,000 tasks, even split"),
+        ("tarplee", tarplee, "data of Tarplee et al.: 30 types, 11,000 tasks"),
+    ):
+        figure, axes = plt.subplots(1, 2, figsize=(13, 4.5), layout="constrained")
+        plot.profit_against_gamma(rows, axes[0])
+        plot.gap_against_gamma(rows, axes[1])
+        figure.suptitle(title)
+        figures[name] = figure
+    return figures
+
+
+# --- figure 3 -----------------------------------------------------------------------------
+
+
+def _plan_3(quick: bool) -> list[Task]:
+    """Sizes x draws x algorithms."""
+    names = with_registered("bags", ALGORITHMS)
+    return [
+        {"q": q, "draw": draw, "algorithm": name}
+        for q in (QS[::6] if quick else QS)
+        for draw in range(3 if quick else 40)
+        for name in names
+    ]
+
+
+@lru_cache(maxsize=2)
+def _random_bag(q: int, draw: int) -> Instance:
+    return workloads.bags_random(q, gamma=1.2, seed=1000 * draw + q)
+
+
+def _run_3(task: Task) -> dict[str, Any]:
+    return _row(_random_bag(task["q"], task["draw"]), task["algorithm"])
+
+
+def _figures_3(frame: pd.DataFrame) -> dict[str, Figure]:
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(13, 4.5), layout="constrained")
+    plot.profit_rates(wide_rates(frame, ["q", "draw"]).groupby("q").mean(), axes[0])
+    plot.advantage(advantage(frame), axes[1])
+    return {"fig3": figure}
+
+
+def _charts_3(frame: pd.DataFrame) -> dict[str, Chart]:
+    import plotly.express as px
+
+    means = wide_rates(frame, ["q", "draw"]).groupby("q").mean().reset_index()
+    long = means.melt("q", var_name="algorithm", value_name="profit per unit of time")
+    lines = px.line(long, x="q", y="profit per unit of time", color="algorithm", markers=True)
+    box = px.box(advantage(frame), x="q", y="ratio", color="algorithm", log_y=True)
+    return {"fig3": lines, "advantage": box.update_yaxes(title="profit rate / that of tms")}
+
+
+_PAPER = (
+    "Li, Liu, Zhang, Cai: A task-type-based algorithm for the energy-aware profit maximizing "
+    "scheduling problem in heterogeneous computing systems, 2016. "
+)
+_OWN = (
+    f"'{GRID}' is TTB on the grid of the paper's section III; 'ttb' tries TMS's makespan and "
+    "counts too, as its section IV proposes. ttb-exact and ttb-best are this package's own."
+)
+STUDIES = (
+    Study(
+        name="bags-table1",
+        title="Bags: profit against the price, five programs and the data of Tarplee et al.",
+        family="bags",
+        paper=_PAPER + "Table 1. Data also of Tarplee, Maciejewski, Siegel, CCGrid 2014.",
+        about="Five programs on nine machine types, 12,000 tasks, 40 machines a type. The paper "
+        "does not say how the tasks are divided, nor how much work a task is where the "
+        "benchmark reports a rate, so absolute values cannot be repeated, only one algorithm "
+        "compared with the other: on an even split, and on 39 random ones. " + _OWN,
+        plan=_plan_1,
+        run=_run_1,
+        tables=_tables_1,
+        figures=_figures_1,
+        needs=("/".join(_PROGRAMS), "/".join(_TARPLEE)),
+        quick_needs=("/".join(_PROGRAMS), "/".join(_TARPLEE)),
+    ),
+    Study(
+        name="bags-fig3",
+        title="Bags: random times and powers, 150 q tasks",
+        family="bags",
+        paper=_PAPER + "Figure 3 (called Figure 2 in its text).",
+        about="ETC and APC uniform in (0, 1], 30 task types, 9 machine types of 40 machines, gamma "
+        "= 1.2; the paper has one draw for each q, here 40. " + _OWN,
+        plan=_plan_3,
+        run=_run_3,
+        tables=tables_3,
+        figures=_figures_3,
+        charts=_charts_3,
+    ),
+)

@@ -1,0 +1,39 @@
+"""All studies by name: those of the five papers, and a user's own."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from cosched.core.text import unknown_name
+from cosched.errors import shorten
+from cosched.experiments import bags, cluster, dags, moldable, packs
+from cosched.experiments.study import Study
+
+#: name -> Study, in the order of the papers.
+STUDIES: dict[str, Study] = {
+    study.name: study
+    for family in (packs, dags, cluster, moldable, bags)
+    for study in family.STUDIES
+}
+
+
+def find(name: str) -> Study:
+    """The study of that name; ``"module:NAME"`` is one of the user's own.
+
+    Raises
+    ------
+    ValueError
+        Unknown; the message lists near names.
+    """
+    if ":" not in name:
+        if name not in STUDIES:
+            raise ValueError(unknown_name("study", name, STUDIES))
+        return STUDIES[name]
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"study {shorten(name)}: {error}") from None
+    if not isinstance(found, Study):
+        raise ValueError(f"study {shorten(name)}: expected a Study, got {type(found).__name__}")
+    return found

@@ -1,0 +1,110 @@
+"""Run a study to its end: plan, campaign, tables, figures, report."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from cosched import io
+from cosched.core.arrays import integer
+from cosched.errors import StudyError
+from cosched.experiments import dask_engine, engines
+from cosched.experiments.campaign import run_campaign, write_results
+from cosched.experiments.catalogue import find
+from cosched.experiments.outputs import StudyResult, write_outputs
+from cosched.experiments.plan import make_plan
+from cosched.experiments.state import State
+from cosched.experiments.study import missing_line
+from cosched.experiments.worker import Context
+
+
+def run(
+    name: str,
+    *,
+    quick: bool = False,
+    out: str | PathLike[str] | None = None,
+    workers: int | None = None,
+    dask: str | None = None,
+    resume: bool = False,
+) -> StudyResult:
+    """Run a study to its end, or go on with one that was interrupted.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``STUDIES``, or ``"module:NAME"`` for a :class:`Study` of one's own.
+    quick : bool
+        At reduced size, on generated data where possible.
+    out : path, optional
+        Folder for ``results.parquet``, ``timings.parquet``, ``tables/``, ``figures/``,
+        ``report.html`` and ``state/``. None: ``out/<name>``.
+    workers : int, optional
+        Processes on this machine; 0 runs all in this process. None: one a processor.
+    dask : str, optional
+        Address of a Dask scheduler (or its scheduler file, .json) whose workers run the tasks.
+    resume : bool
+        Go on with the state in `out`, if there is one; tasks that ended in an error run again.
+
+    Returns
+    -------
+    StudyResult
+        ``frame``, ``tables``, ``errors`` and ``out``.
+
+    Raises
+    ------
+    ValueError
+        Unknown study; the message lists near names.
+    StudyError
+        Real data is missing; `out` holds a state and `resume` is false, or a state of another
+        plan or version; no scheduler answers.
+    KeyboardInterrupt
+        Ctrl-C: the rows so far are kept, `resume` takes them up.
+
+    Notes
+    -----
+    ``results.parquet`` is the same, bit for bit, whatever the engine and the number of workers.
+    Workers are spawned: a script calls this below ``if __name__ == "__main__":``.
+    """
+    study = find(name)
+    engine = _engine(workers, dask)
+    missing = study.missing(quick)
+    if missing:
+        raise StudyError(missing_line(name, missing))
+    folder = Path("out", study.name) if out is None else Path(out)
+    plan = make_plan(study, name, quick)
+    context = Context.here(name) if workers == 0 else Context.shipped(name)
+    state = State.open(folder / "state", plan, context.version, resume)
+    try:
+        run_campaign(plan, state, engine, context)
+        write_results(plan, state.outcomes, folder)
+        _write_errors(state.outcomes, folder / "errors.txt")
+        return write_outputs(study, plan, folder)
+    finally:
+        state.close()
+
+
+def _engine(workers: int | None, dask: str | None) -> Any:
+    if dask is not None:
+        if workers is not None:
+            raise StudyError("give workers or the address of a Dask scheduler, not both")
+        return partial(dask_engine.dask, address=dask)
+    if workers is None:
+        return partial(engines.local, workers=len(os.sched_getaffinity(0)))
+    count = integer(workers, "workers", 0, 4096)
+    return partial(engines.local, workers=count) if count else engines.in_process
+
+
+def _write_errors(outcomes: Any, path: Path) -> None:
+    """The tracebacks of what went wrong, or no file."""
+    texts = [
+        f"task {number}: {outcomes[number].row}\n{outcomes[number].detail}"
+        for number in sorted(outcomes)
+        if outcomes[number].status == "error"
+    ]
+    if texts:
+        io.write_text("\n".join(texts) + "\n", path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,38 @@
+"""Files in and out: errors name line and column, what is written is whole or not there."""
+
+from cosched.io.numbers import parse_integer, parse_nonnegative, parse_positive
+from cosched.io.tables import CsvTable, parse_json, read_csv, read_json, read_rows
+from cosched.io.unpack import (
+    archive_members,
+    bare_name,
+    naming,
+    open_text,
+    read_bytes,
+    read_members,
+    read_text,
+)
+from cosched.io.writing import check_suffix, plain, replacing, write_frame, write_json, write_text
+
+__all__ = [
+    "CsvTable",
+    "archive_members",
+    "bare_name",
+    "check_suffix",
+    "naming",
+    "open_text",
+    "parse_integer",
+    "parse_json",
+    "parse_nonnegative",
+    "parse_positive",
+    "plain",
+    "read_bytes",
+    "read_csv",
+    "read_json",
+    "read_members",
+    "read_rows",
+    "read_text",
+    "replacing",
+    "write_frame",
+    "write_json",
+    "write_text",
+]

@@ -1,0 +1,164 @@
+"""The only place that opens and unpacks files: plain, ``.gz``, and members of tar archives."""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import io
+import re
+import tarfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import IO
+
+from cosched.errors import InvalidInstance, shorten
+
+_GZIP = b"\x1f\x8b"
+_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
+_ARCHIVE = re.compile(r"\.(tar|tar\.gz|tgz|tar\.bz2|tar\.xz)$")
+_IN_ARCHIVE = re.compile(r"(.+?\.(?:tar\.gz|tgz|tar\.bz2|tar\.xz|tar)):(.*)", re.DOTALL)
+
+
+@contextmanager
+def naming(path: str | PathLike[str]) -> Iterator[None]:
+    """Errors about data say which file it is from."""
+    try:
+        yield
+    except InvalidInstance as error:
+        if str(error).startswith(f"{path}: "):
+            raise
+        raise InvalidInstance(f"{path}: {error}") from None
+
+
+def read_bytes(path: str | PathLike[str], *, renamed: bool = False) -> bytes:
+    """Content of a file; gzip is unpacked.
+
+    Parameters
+    ----------
+    path : path
+    renamed : bool
+        Go by the content alone: logs are unpacked and renamed on their way. Else a name that
+        ends in ``.gz`` is a promise.
+
+    Raises
+    ------
+    InvalidInstance
+        A damaged or cut gzip file.
+    OSError
+        No such file, no permission.
+    """
+    data = Path(path).read_bytes()
+    if not data.startswith(_GZIP) and (renamed or not str(path).endswith(".gz")):
+        return data
+    try:
+        return gzip.decompress(data)
+    except _DAMAGED:
+        raise InvalidInstance(f"{path}: not a complete gzip file") from None
+
+
+def open_text(path: str | PathLike[str]) -> IO[str]:
+    """Text of a file as a stream; .gz is unpacked, a byte-order mark is skipped.
+
+    Raises
+    ------
+    InvalidInstance, OSError
+        As :func:`read_bytes`; not UTF-8.
+    """
+    return io.StringIO(_decoded(read_bytes(path), str(path)), newline="")
+
+
+def read_text(path: str | PathLike[str]) -> str:
+    """Text of a file, of a .gz file, or of ``archive.tar.gz:member``.
+
+    A member may be given by its whole name, by its last part, or by that without suffix, as
+    long as one file alone matches.
+
+    Raises
+    ------
+    InvalidInstance
+        Not gzip, not a tar archive, no such member (near names are listed), not UTF-8.
+    OSError
+        No such file, no permission.
+    """
+    if not Path(path).exists() and (found := _IN_ARCHIVE.fullmatch(str(path))):
+        with _archive(found[1]) as archive:
+            member = _member(archive, found[1], found[2])
+            return _decoded(_content(archive, member), str(path))
+    if _ARCHIVE.search(str(path)) and Path(path).exists():
+        some = ", ".join(archive_members(path)[:3])
+        raise InvalidInstance(f"{path}: an archive: expected {path}:MEMBER, such as {some}")
+    return _decoded(read_bytes(path), str(path))
+
+
+def bare_name(path: str | PathLike[str]) -> str:
+    """The name whose suffix tells the format: of the member, without .gz, in lower case."""
+    name = str(path).lower()
+    found = None if Path(path).exists() else _IN_ARCHIVE.fullmatch(name)
+    return (found[2] if found else name).removesuffix(".gz")
+
+
+def archive_members(path: str | PathLike[str]) -> list[str]:
+    """Names of the files in a tar archive, in its order.
+
+    Raises
+    ------
+    InvalidInstance
+        Not a tar archive, or a damaged one.
+    """
+    with _archive(path) as archive:
+        return [member.name for member in archive if member.isfile()]
+
+
+def read_members(path: str | PathLike[str]) -> Iterator[tuple[str, str]]:
+    """(name, text) of each file of a tar archive: one pass, unlike a read a member."""
+    with _archive(path) as archive:
+        for member in archive:
+            if member.isfile():
+                yield member.name, _decoded(_content(archive, member), f"{path}:{member.name}")
+
+
+@contextmanager
+def _archive(path: str | PathLike[str]) -> Iterator[tarfile.TarFile]:
+    try:
+        with tarfile.open(path) as archive:
+            yield archive
+    except (tarfile.TarError, *_DAMAGED):
+        raise InvalidInstance(f"{path}: not a complete tar archive") from None
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member)
+    assert file is not None, "only regular files are asked for"
+    with file:
+        return file.read()
+
+
+def _member(archive: tarfile.TarFile, path: str, wanted: str) -> tarfile.TarInfo:
+    files = [member for member in archive if member.isfile()]
+    wanted = wanted.removeprefix("./")
+    for name_of in (
+        lambda name: name.removeprefix("./"),
+        lambda name: Path(name).name,
+        lambda name: Path(name).stem,
+    ):
+        found = [member for member in files if name_of(member.name) == wanted]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            several = ", ".join(member.name for member in found)
+            raise InvalidInstance(f"{path}: {shorten(wanted)} may be any of {several}")
+    last_parts = {Path(member.name).name: member.name for member in files}
+    near = difflib.get_close_matches(Path(wanted).name, last_parts, n=3, cutoff=0.4)
+    names = [last_parts[name] for name in near] or [member.name for member in files[:3]]
+    hint = f"; near names: {', '.join(names)}" if names else " (it is empty)"
+    raise InvalidInstance(f"{path}: no member {shorten(wanted)}{hint}")
+
+
+def _decoded(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInstance(f"{where}: not UTF-8 text") from None

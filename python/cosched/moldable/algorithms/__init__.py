@@ -1,0 +1,27 @@
+"""The off-line algorithms, and how any of them runs on-line: batch by batch."""
+
+from cosched.moldable.algorithms.batches import by_batches
+from cosched.moldable.algorithms.off_line import (
+    BEST_WORK,
+    demt,
+    demt_best,
+    dual_approximation,
+    gang,
+    list_lptf,
+    list_saf,
+    list_shelf,
+    sequential,
+)
+
+__all__ = [
+    "BEST_WORK",
+    "by_batches",
+    "demt",
+    "demt_best",
+    "dual_approximation",
+    "gang",
+    "list_lptf",
+    "list_saf",
+    "list_shelf",
+    "sequential",
+]

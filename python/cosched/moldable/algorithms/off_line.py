@@ -1,0 +1,192 @@
+"""The off-line algorithms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cosched import _core
+from cosched.core import Bound
+from cosched.core.arrays import integer, real, seed_of, time_limit_of
+from cosched.errors import InvalidInstance, shorten
+from cosched.moldable.algorithms.batches import on_line_by_batches
+from cosched.moldable.instance import Instance
+from cosched.moldable.result import Result, make_result
+
+#: Effort of ``demt-best`` by default: deterministic, no clock.
+BEST_WORK: int = _core.moldable.BEST_WORK
+
+
+@on_line_by_batches
+def demt(
+    instance: Instance,
+    *,
+    compaction: str = "shuffle",
+    local_order: str = "density",
+    shuffles: int = 10,
+    horizon: float | None = None,
+    seed: int | None = None,
+) -> Result:
+    """The paper's bi-criteria algorithm (Section 3.2): batches of doubling length, then compaction.
+
+    With C = `horizon`, t_min the least time of any job and K = floor(log2(C / t_min)), batch j has
+    length t_j = C / 2^(K-j). Each takes the jobs of greatest total weight that fit in it on m
+    processors, each on the fewest processors with t_i <= t_j (a knapsack, exact; short sequential
+    jobs are stacked first, by decreasing weight). Compaction in three steps: each item starts as
+    early as its processors are idle; list scheduling in batch order; the same with shuffled
+    batches. Each step keeps the better schedule: less sum w_i C_i, then less makespan. Any
+    profiles; where they are not monotone, the default C comes from their repair. No guarantee.
+
+    Parameters
+    ----------
+    instance : Instance
+    compaction : {"shuffle", "list", "early", "none"}
+        The last step that is made.
+    local_order : {"density", "smith", "weight", "area"}
+        Order of a batch's jobs in the list: decreasing w / (q t), w / t, w, or increasing q t.
+    shuffles : int
+        Random orders of the batches.
+    horizon : float, optional
+        C. None: the makespan of :func:`dual_approximation`.
+    seed : int, optional
+        For the shuffles.
+
+    Returns
+    -------
+    Result
+
+    Notes
+    -----
+    Milliseconds for 400 jobs on 200 processors, a second or two for 100,000 on 10,000. What the
+    paper leaves open and is chosen here: the local order, what "best" means for two criteria, and
+    that processors a knapsack leaves idle go to jobs of weight 0.
+    """
+    used = seed_of(seed)
+    placement = _core.moldable.demt(
+        instance._core,
+        _choice(compaction, "compaction", _core.moldable.Compaction),
+        _choice(local_order, "local_order", _core.moldable.LocalOrder),
+        integer(shuffles, "shuffles"),
+        None if horizon is None else real(horizon, "horizon"),
+        used,
+    )
+    return make_result(instance, "demt", placement, seed=used)
+
+
+@on_line_by_batches
+def demt_best(
+    instance: Instance,
+    *,
+    work: int = BEST_WORK,
+    time_limit: float | None = None,
+    seed: int | None = None,
+) -> Result:
+    """The package's own search: never worse than DEMT in either criterion, mostly far better.
+
+    Constructs schedules by DEMT with several C and local orders, by the dual approximation and
+    its allotment, and by a greedy that gives each job the number of processors whose own weighted
+    completion, plus the delay of all later jobs by the area it takes, is least. Then local search
+    on allotment and order, for several trade-offs. What no other schedule beats in both criteria
+    is kept; of those that are no worse than DEMT in either, the one of least makespan x minsum
+    is returned, and the front in ``pareto_front``. Any profiles.
+
+    Parameters
+    ----------
+    instance : Instance
+    work : int
+        Effort of the local search; the result depends on instance, seed and work only.
+    time_limit : float, optional
+        Seconds after which it stops with its best so far (the result then depends on the
+        machine's speed).
+    seed : int, optional
+    """
+    effort = integer(work, "work", 0, 2**62)
+    used, limit = seed_of(seed), time_limit_of(time_limit)
+    placement, front, complete = _core.moldable.demt_best(instance._core, used, effort, limit)
+    front.flags.writeable = False
+    status = "ok" if complete else "time_limit"
+    return make_result(
+        instance, "demt-best", placement, seed=used, status=status, pareto_front=front
+    )
+
+
+@on_line_by_batches
+def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result:
+    """Makespan within 3/2 (1 + tolerance) of the optimum (Mounie, Rapine, Trystram).
+
+    For a guess d of the makespan, a knapsack parts the long jobs into a shelf of length d and one
+    of length d/2; transformations then make both fit side by side. Either that gives a
+    schedule of length 3d/2, or d is proved too short. Bisection to the relative tolerance; the
+    greatest d that was proved too short is ``bound``.
+
+    Needs both monotony properties. Deviation: the published transformations do not always
+    suffice (4 processors and 4 jobs can defeat them); a fourth one, with its proof in
+    ``cpp/cosched/moldable/shelves.hpp``, closes the gap.
+
+    Parameters
+    ----------
+    instance : Instance
+    tolerance : float
+        > 0.
+    """
+    precision = real(tolerance, "tolerance")
+    placement, least = _core.moldable.dual_approximation(instance._core, precision)
+    return make_result(
+        instance,
+        "dual-approximation",
+        placement,
+        own_bound=Bound(least, "dual-approximation"),
+        ratio=1.5 * (1 + precision),
+    )
+
+
+@on_line_by_batches
+def gang(instance: Instance) -> Result:
+    """Each job alone on all m processors, by decreasing w_i / t_i(m). Any profiles.
+
+    Optimal for sum w_i C_i when all speed-ups are linear. O(n log n). Above 2^25 processors in
+    all (n m), where their numbers could not be listed, it is refused.
+    """
+    return make_result(instance, "gang", _core.moldable.gang(instance._core))
+
+
+@on_line_by_batches
+def sequential(instance: Instance) -> Result:
+    """Each job on one processor, the longest first (LPTF) to the processor that is idle first.
+
+    Any profiles. O(n log n).
+    """
+    return make_result(instance, "sequential", _core.moldable.sequential(instance._core))
+
+
+def _list_graham(instance: Instance, order: str, tolerance: float) -> Result:
+    chosen = getattr(_core.moldable.ListOrder, order)
+    placement = _core.moldable.list_graham(instance._core, chosen, real(tolerance, "tolerance"))
+    return make_result(instance, f"list-{order}", placement)
+
+
+@on_line_by_batches
+def list_shelf(instance: Instance, *, tolerance: float = 0.01) -> Result:
+    """List scheduling with the allotment of :func:`dual_approximation`, in its shelf order.
+
+    The allotment is the one after the transformations. Needs both monotony properties.
+    """
+    return _list_graham(instance, "shelf", tolerance)
+
+
+@on_line_by_batches
+def list_lptf(instance: Instance, *, tolerance: float = 0.01) -> Result:
+    """As :func:`list_shelf`, by decreasing w_i / t_i ("weighted LPTF", as the paper defines it)."""
+    return _list_graham(instance, "lptf", tolerance)
+
+
+@on_line_by_batches
+def list_saf(instance: Instance, *, tolerance: float = 0.01) -> Result:
+    """As :func:`list_shelf`, smallest area (processors x time) first."""
+    return _list_graham(instance, "saf", tolerance)
+
+
+def _choice(value: Any, name: str, values: Any) -> Any:
+    known = values.__members__
+    if not isinstance(value, str) or value not in known:
+        raise InvalidInstance(f"{name} = {shorten(value)}: expected one of {', '.join(known)}")
+    return known[value]

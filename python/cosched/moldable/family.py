@@ -1,0 +1,119 @@
+"""The family of moldable jobs: names of algorithms and bounds; any of them on-line, by batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cosched import core, profiles
+from cosched.core import Argument, Bound, Family, Schedule
+from cosched.core.arrays import seed_of
+from cosched.moldable.algorithms import (
+    by_batches,
+    demt,
+    demt_best,
+    dual_approximation,
+    gang,
+    list_lptf,
+    list_saf,
+    list_shelf,
+    sequential,
+)
+from cosched.moldable.bounds import (
+    area_bound,
+    dual_approximation_bound,
+    longest_bound,
+    minsum_bound,
+)
+from cosched.moldable.instance import Instance
+from cosched.moldable.result import Result, result_of_schedule
+
+BOUNDS: dict[str, Callable[..., Bound]] = {
+    "dual-approximation": dual_approximation_bound,
+    "area": area_bound,
+    "longest": longest_bound,
+    "minsum": minsum_bound,
+}
+
+ALGORITHMS: dict[str, core.Algorithm] = {
+    "demt": demt,
+    "demt-best": demt_best,
+    "dual-approximation": dual_approximation,
+    "gang": gang,
+    "sequential": sequential,
+    "list-shelf": list_shelf,
+    "list-lptf": list_lptf,
+    "list-saf": list_saf,
+}
+
+#: What ``compare`` runs; ``gang`` only where its processors can be listed.
+DEFAULT_COMPARE = tuple(ALGORITHMS)
+
+
+def _default_names(instance: Instance) -> list[str]:
+    listable = instance.jobs * instance.machines <= 2**25
+    return [name for name in DEFAULT_COMPARE if name != "gang" or listable]
+
+
+FAMILY = Family(
+    name="moldable",
+    instance_type=Instance,
+    schedule_type=Schedule,
+    result_type=Result,
+    objective="makespan",
+    default_bound="dual-approximation",
+    result_of=result_of_schedule,
+    arguments=(
+        Argument("--machines", "machines", "Processors m (100,200 compares several).", vary=True),
+        *profiles.ARGUMENTS,
+    ),
+    example=("jobs.csv", "--machines 200", "demt-best"),
+    default_names=_default_names,
+    algorithms=ALGORITHMS,
+    bounds=BOUNDS,
+)
+
+
+def online(
+    instance: Instance, algorithm: str = "demt", *, seed: int | None = None, **options: Any
+) -> Result:
+    """Schedule jobs as they are released, by batches (Section 2.2).
+
+    When a batch ends, the jobs that were released meanwhile form the next one, which `algorithm`
+    schedules off-line; an idle machine waits for the next release. No batch knows anything of
+    later releases. **The makespan ratio doubles**: where `algorithm` is within rho of the
+    optimum, this is within 2 rho of the optimum that knows all releases (the last batch takes
+    at most rho (OPT - r), r = start of the batch before, since its jobs came after r; and that
+    batch at most rho OPT). With ``dual-approximation``: 3 (1 + tolerance).
+
+    ``solve`` and every algorithm do this by themselves for an instance with release dates.
+
+    Parameters
+    ----------
+    instance : Instance
+    algorithm : str
+        A key of ``ALGORITHMS``, also of one that was registered.
+    seed : int, optional
+    **options
+        The algorithm's.
+
+    Returns
+    -------
+    Result
+        ``ratio`` is twice the algorithm's.
+
+    Examples
+    --------
+    >>> inst = Instance([[2.0], [2.0], [2.0]], [1, 1, 1], release=[10, 0, 1])
+    >>> online(inst, "sequential").start.tolist()
+    [10.0, 0.0, 2.0]
+    """
+    Instance.require(instance)
+    used = seed_of(seed)
+
+    def run(part: Instance, **given: Any) -> Result:
+        found = FAMILY.solve(part, algorithm, seed=used, **given)
+        assert isinstance(found, Result)
+        return found
+
+    return by_batches(instance, f"{algorithm} on-line", run, options, used)

@@ -1,0 +1,136 @@
+"""The workloads of Dutot, Eyraud, Mounie, Trystram 2004 (Section 4.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cosched.core.arrays import integer, seed_of
+from cosched.errors import InvalidInstance, shorten
+from cosched.moldable.instance import Instance
+
+#: The paper's four, in the order of Figures 3 to 6.
+KINDS = ("weakly-parallel", "highly-parallel", "mixed", "cirne-berman")
+#: Mean of the share X of a further processor that speeds the job up.
+_WEAKLY, _HIGHLY = 0.1, 0.9
+
+
+def moldable(
+    kind: str = "cirne-berman",
+    n: int = 400,
+    m: int = 200,
+    *,
+    weights: tuple[float, float] = (1.0, 10.0),
+    sequential: tuple[float, float] = (1.0, 10.0),
+    small: tuple[float, float] = (1.0, 0.5),
+    large: tuple[float, float] = (10.0, 5.0),
+    small_share: float = 0.7,
+    deviation: float = 0.2,
+    seed: int | None = None,
+) -> Instance:
+    """Moldable jobs as in the paper's experiments.
+
+    * ``"weakly-parallel"``, ``"highly-parallel"``: times on one processor uniform in
+      `sequential`; t(q) = t(q-1) (q - X) / q with X drawn anew for each q from a normal
+      distribution around 0.1 or 0.9 with the given `deviation`, redrawn outside [0, 1] (X = 1 is
+      linear speed-up, X = 0 none).
+    * ``"mixed"``: with probability `small_share` a small job (time normal, mean and deviation
+      `small`, redrawn until positive, weakly parallel), else a large one (`large`, highly
+      parallel).
+    * ``"cirne-berman"``: time on one processor uniform in `sequential`, Downey's speed-up with
+      the parameters of Cirne and Berman: sigma = max(0, N(1.209, 1.132)),
+      A = max(1, 2^((U - b) / a)), a = .009548 log2 c + .07468, b = -.01877 log2 c - .009198,
+      c = max(1, ceil(2^((U' - .6279) / .0692))). Profiles stay formulas.
+
+    The paper's formula of the recurrence is lost; this reading fits its words. Weights are
+    uniform in `weights`.
+
+    Parameters
+    ----------
+    kind : str
+        One of the above; any beginning that is unique will do ("weakly", "cirne").
+    n, m : int
+        Jobs and processors (the paper: 25..400 and 200).
+    seed : int, optional
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InvalidInstance
+        Unknown kind, or an argument out of range.
+
+    Examples
+    --------
+    >>> inst = moldable("mixed", 50, 20, seed=1)
+    >>> inst.jobs, inst.machines, inst.monotone
+    (50, 20, True)
+    """
+    chosen = _kind(kind)
+    jobs, machines = integer(n, "n", 1), integer(m, "m", 1)
+    for name, (low, high) in (("weights", weights), ("sequential", sequential)):
+        if not 0 <= low <= high < np.inf or (name == "sequential" and low == 0):
+            raise InvalidInstance(f"{name} = {shorten((low, high))}: expected 0 < low <= high")
+    if not 0 <= small_share <= 1:
+        raise InvalidInstance(f"small_share = {small_share}: expected 0..1")
+    random = np.random.default_rng(seed_of(seed))
+    weight = random.uniform(*weights, jobs)
+    if chosen == "cirne-berman":
+        alone = random.uniform(*sequential, jobs)
+        A, sigma = _cirne_berman(random, jobs)
+        return Instance.from_downey(alone, A, sigma, weight, machines)
+    if chosen == "mixed":
+        is_small = random.random(jobs) < small_share
+        alone = np.where(
+            is_small, _normal(random, *small, jobs, 0), _normal(random, *large, jobs, 0)
+        )
+        mean = np.where(is_small, _WEAKLY, _HIGHLY)
+    else:
+        alone = random.uniform(*sequential, jobs)
+        mean = np.full(jobs, _WEAKLY if chosen == "weakly-parallel" else _HIGHLY)
+    times = np.empty((jobs, machines))
+    times[:, 0] = alone
+    for q in range(2, machines + 1):
+        x = _normal(random, mean, deviation, jobs, 0, 1)
+        times[:, q - 1] = times[:, q - 2] * (q - x) / q
+    return Instance(times, weight)
+
+
+def _kind(kind: str) -> str:
+    text = str(kind).lower().replace("_", "-").replace(" ", "-").removeprefix("uniform-")
+    found = [known for known in KINDS if known.startswith(text)] if text else []
+    if len(found) != 1:
+        raise InvalidInstance(f"kind = {shorten(kind)}: expected one of {', '.join(KINDS)}")
+    return found[0]
+
+
+def _normal(
+    random: np.random.Generator,
+    mean: float | np.ndarray,
+    deviation: float,
+    count: int,
+    low: float,
+    high: float = np.inf,
+) -> np.ndarray:
+    """Normal draws within [low, high] (above 0 where low is 0 and there is no high)."""
+    means = np.broadcast_to(np.asarray(mean, dtype=float), count)
+    values = random.normal(means, deviation)
+
+    def outside() -> np.ndarray:
+        below = values <= low if high == np.inf else values < low
+        return below | (values > high)
+
+    while (bad := outside()).any():
+        values[bad] = random.normal(means[bad], deviation)
+    return values
+
+
+def _cirne_berman(random: np.random.Generator, jobs: int) -> tuple[np.ndarray, np.ndarray]:
+    def unilog(a: float | np.ndarray, b: float | np.ndarray) -> np.ndarray:
+        return np.exp2((random.random(jobs) - b) / a)
+
+    log_least = np.log2(np.maximum(1, np.ceil(unilog(0.0692, 0.6279))))
+    sigma = np.maximum(0, random.normal(1.209, 1.132, jobs))
+    A = np.maximum(1, unilog(0.009548 * log_least + 0.07468, -0.01877 * log_least - 0.009198))
+    return A, sigma

@@ -1,0 +1,36 @@
+"""Pictures of packs: quality against the pack size."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import TYPE_CHECKING
+
+from cosched.core.drawing import MARKERS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+#: The paper's three measures and what an axis calls them.
+MEASURES = {
+    "relative_cost": "relative cost",
+    "packing_ratio": "packing ratio",
+    "relative_response_time": "relative response time",
+}
+
+
+def pack_quality(frame: pd.DataFrame, title: str = "") -> Figure:
+    """Figures 2 (or 5a), 3 and 4: a panel a measure, a line a heuristic, the mean over draws."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 3, figsize=(14, 3.8), layout="constrained")
+    means = frame.groupby(["algorithm", "max_tasks"], sort=False)[list(MEASURES)].mean()
+    for ax, (column, label) in zip(axes, MEASURES.items(), strict=True):
+        for name, marker in zip(frame.algorithm.unique(), cycle(MARKERS), strict=False):
+            ax.plot(means.loc[name].index, means.loc[name][column], marker=marker, label=name)
+        ax.set_xlabel("pack size k")
+        ax.set_ylabel(label)
+        ax.grid(alpha=0.3)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
+    figure.suptitle(title)
+    return figure

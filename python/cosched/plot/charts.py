@@ -1,0 +1,203 @@
+"""The Gantt chart of any schedule, and files of figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cosched import io
+from cosched.core.drawing import axes_or_new
+from cosched.core.schedule import Schedule
+from cosched.errors import InvalidInstance
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Above this number of placements, bars carry no outline and no text.
+_MOST_LABELLED = 120
+
+
+def gantt(
+    schedule: Schedule,
+    ax: Axes | None = None,
+    *,
+    labels: Sequence[str] | None = None,
+    color_by: Sequence[str] | None = None,
+) -> Axes:
+    """Gantt chart: time across, a lane for each unit of each resource type.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
+    labels : sequence of str, optional
+        A text a task; None takes the instance's names. Drawn where there is room.
+    color_by : sequence of str, optional
+        A group a task (a kernel, an application): tasks of a group share a colour, and the
+        groups a legend. None takes the instance's kernels; without them neighbouring tasks get
+        different colours.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Bars whose duration is a model's and no measurement (``instance.origin``) are hatched.
+    """
+    ax = axes_or_new(ax, (10, 4.5))
+    texts = labels if labels is not None else getattr(schedule.instance, "names", None)
+    groups = color_by if color_by is not None else getattr(schedule.instance, "kernels", None)
+    colors = _colors(schedule, groups, ax)
+    lanes, ticks = _lanes(schedule)
+    many = len(schedule) > _MOST_LABELLED
+    hatched = _estimated(schedule)
+    boxes, owners = [], []
+    for row in range(len(schedule)):
+        for low, high in _runs(
+            np.sort([lanes[int(schedule.kind[row])] + u for u in schedule.units(row)])
+        ):
+            boxes.append((schedule.start[row], low - 0.5, schedule.end[row], high + 0.5))
+            owners.append(row)
+    _draw_boxes(ax, boxes, [colors[row] for row in owners], [hatched[row] for row in owners], many)
+    ax.set_xlim(0, max(schedule.makespan, 1e-300))
+    ax.set_ylim(ticks[-1][0] + ticks[-1][2] - 0.5, -0.5)
+    ax.set_yticks(
+        [first + (count - 1) / 2 for first, _, count in ticks]
+        if len(ticks) > 1
+        else np.unique(np.linspace(0, ticks[0][2] - 1, min(ticks[0][2], 9)).astype(int))
+    )
+    if len(ticks) > 1:
+        ax.set_yticklabels([name for _, name, _ in ticks])
+        for first, _, _ in ticks[1:]:
+            ax.axhline(first - 0.5, color="black", linewidth=0.8)
+    ax.set_xlabel("time (s)")
+    ax.set_ylabel("unit" if len(ticks) > 1 else "processor")
+    if not many and texts is not None:
+        _label_boxes(ax, boxes, [texts[int(schedule.task[row])] for row in owners])
+    return ax
+
+
+def save(ax_or_figure, path) -> None:
+    """Write a figure by the suffix of `path` (.png, .svg, .pdf), atomically.
+
+    The same figure gives the same bytes: no dates, no random identifiers.
+    """
+    import matplotlib
+
+    suffix = io.check_suffix(path, (".png", ".svg", ".pdf"))
+    date = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}[suffix]
+    figure = getattr(ax_or_figure, "figure", ax_or_figure)
+    with io.replacing(path) as temporary, matplotlib.rc_context({"svg.hashsalt": "cosched"}):
+        figure.savefig(temporary, dpi=150, metadata=date)
+
+
+def _lanes(schedule: Schedule) -> tuple[dict[int, int], list[tuple[int, str, int]]]:
+    """First lane of each resource type, and (first lane, name, lanes) for the axis."""
+    counts = _unit_counts(schedule)
+    names = getattr(schedule.instance, "kind_names", None)
+    first, lanes, ticks = 0, {}, []
+    for kind, count in enumerate(counts):
+        lanes[kind] = first
+        ticks.append((first, names[kind] if names else f"type {kind}", count))
+        first += count
+    return lanes, ticks
+
+
+def _unit_counts(schedule: Schedule) -> list[int]:
+    if not len(schedule):
+        raise InvalidInstance("an empty schedule: nothing to draw")
+    known = getattr(schedule.instance, "unit_counts", None)
+    if known is not None:
+        return list(known)
+    owner = np.repeat(schedule.kind, np.diff(schedule.unit_begin))
+    return [
+        int(schedule.unit[owner == kind].max(initial=0)) + 1
+        for kind in range(int(schedule.kind.max()) + 1)
+    ]
+
+
+def _runs(units: np.ndarray) -> list[tuple[int, int]]:
+    """Maximal ranges of consecutive numbers."""
+    breaks = np.flatnonzero(np.diff(units) != 1)
+    starts = np.concatenate([[0], breaks + 1])
+    ends = np.concatenate([breaks, [len(units) - 1]])
+    return [(int(units[a]), int(units[b])) for a, b in zip(starts, ends, strict=True)]
+
+
+def _colors(schedule: Schedule, color_by: Sequence[str] | None, ax: Axes) -> list:
+    from matplotlib import colormaps
+    from matplotlib.patches import Patch
+
+    palette = colormaps["tab20"].colors  # type: ignore[attr-defined]
+    if color_by is None:
+        return [palette[int(task) % len(palette)] for task in schedule.task]
+    groups = list(dict.fromkeys(color_by))
+    if len(groups) <= 10:  # farther apart
+        palette = colormaps["tab10"].colors  # type: ignore[attr-defined]
+    color = {group: palette[k % len(palette)] for k, group in enumerate(groups)}
+    if len(groups) <= 12:
+        ax.legend(
+            handles=[Patch(color=color[group], label=group) for group in groups],
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            frameon=False,
+            fontsize=8,
+        )
+    return [color[color_by[int(task)]] for task in schedule.task]
+
+
+def _estimated(schedule: Schedule) -> np.ndarray:
+    origin = getattr(schedule.instance, "origin", None)
+    if origin is None:
+        return np.zeros(len(schedule), dtype=bool)
+    return origin[schedule.task, np.diff(schedule.unit_begin) - 1] != 0
+
+
+def _draw_boxes(ax: Axes, boxes: list, colors: list, hatched: list, many: bool) -> None:
+    from matplotlib.collections import PolyCollection
+
+    for with_hatch in (False, True):
+        chosen = [k for k, mark in enumerate(hatched) if bool(mark) == with_hatch]
+        if not chosen:
+            continue
+        corners = [
+            [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
+            for x0, y0, x1, y1 in (boxes[k] for k in chosen)
+        ]
+        ax.add_collection(
+            PolyCollection(
+                corners,
+                facecolors=[colors[k] for k in chosen],
+                edgecolors="none" if many else "black",
+                linewidths=0.6,
+                hatch="/" if with_hatch else None,
+                alpha=0.9,
+            )
+        )
+
+
+def _label_boxes(ax: Axes, boxes: list, texts: Sequence[str]) -> None:
+    """A text in each box that has room for it, cut to fit its width."""
+    figure = ax.get_figure(root=True)
+    if figure is None:
+        return
+    width_inches = figure.get_size_inches()[0] * ax.get_position().width
+    characters = width_inches * 72 / 4.2 / max(ax.get_xlim()[1], 1e-300)  # per second, font size 7
+    for (x0, y0, x1, y1), text in zip(boxes, texts, strict=True):
+        room = int((x1 - x0) * characters)
+        if room >= 3:
+            shown = text if len(text) <= room else text[: room - 1] + "…"
+            ax.text(
+                (x0 + x1) / 2,
+                (y0 + y1) / 2,
+                shown,
+                ha="center",
+                va="center",
+                fontsize=7,
+                clip_on=True,
+                bbox={"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 1},
+            )

@@ -1,0 +1,53 @@
+"""The five families by name: the only place that imports by name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from cosched.core import Algorithm, Family
+from cosched.core.text import unknown_name
+
+#: Names of the families, in the order of the papers. Each is a module ``cosched.<name>``.
+FAMILIES = ("packs", "dags", "cluster", "moldable", "bags")
+
+
+def family(name: str) -> Family:
+    """The family of that name; ValueError that lists near names otherwise."""
+    if name not in FAMILIES:
+        raise ValueError(unknown_name("family", name, FAMILIES))
+    return import_module(f"cosched.{name}").FAMILY
+
+
+def register(family_name: str, name: str, function: Algorithm) -> None:
+    """Add an algorithm of one's own to a family.
+
+    It then takes part in ``solve``, ``compare`` and the studies like the built-in ones,
+    and its schedules go through the same validation.
+
+    Parameters
+    ----------
+    family_name : str
+        ``"packs"``, ...
+    name : str
+        The public name. A registered name may be registered anew; a built-in one not.
+    function : callable
+        ``function(instance, *, seed, **options) -> Result or Schedule``.
+
+    Raises
+    ------
+    ValueError
+        Unknown family, or the name of a built-in algorithm.
+    TypeError
+        `function` cannot be called.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> def one_by_one(instance, *, seed):
+    ...     return cs.packs.sequential(instance).schedule
+    >>> cs.register("packs", "one-by-one", one_by_one)
+    >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
+    >>> cs.packs.solve(inst, "one-by-one").value
+    4.0
+    """
+    family(family_name).register(name, function)
