@@ -22,7 +22,7 @@ def small(task):
 
 def frame_of(name):
     """The frame that the tables of a study get, for a part of its quick plan."""
-    study = experiments.study.find(name)
+    study = experiments.find(name)
     tasks = [task for task in study.plan(True) if small(task)]
     rows = [{"task": k, "status": "ok", **t, **study.run(t)} for k, t in enumerate(tasks)]
     frame = pd.DataFrame(rows)
@@ -35,11 +35,11 @@ def generated(request, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COSCHED_DATA", str(tmp_path_factory.mktemp("empty")))
         frame = frame_of(request.param)
-    return request.param, frame, experiments.study.find(request.param).tables(frame)
+    return request.param, frame, experiments.find(request.param).tables(frame)
 
 
 def test_full_plans_are_the_whole_benchmark():
-    plans = {name: experiments.study.find(name).plan(False) for name in NAMES}
+    plans = {name: experiments.find(name).plan(False) for name in NAMES}
     sizes = {
         "dags-fig3-4": 105 * 16 * (1 + len(OFFLINE)),
         "dags-fig5": 110 * 64 * (1 + len(OFFLINE)),
@@ -97,7 +97,7 @@ def test_tables(generated):
 
 def test_figures_and_charts(generated, tmp_path):
     name, frame, _ = generated
-    study = experiments.study.find(name)
+    study = experiments.find(name)
     numbers = {"dags-fig3-4": ("3", "4"), "dags-fig5": ("5",), "dags-fig6-7": ("6", "7")}[name]
     figures = study.figures(frame)
     assert {figure[3] for figure in figures} == set(numbers)
@@ -115,14 +115,14 @@ def test_findings_on_a_few_real_graphs(name):
         data("amaris_het", f"formatedTasks_{types}.tar.gz")
     frame = frame_of(name)
     assert set(frame.application) == {"fork-join", *module._CHAMELEON.values()}
-    findings = experiments.study.find(name).tables(frame)["findings"].set_index("finding")
+    findings = experiments.find(name).tables(frame)["findings"].set_index("finding")
     # Those that small graphs show as well.
     shown = {"dags-fig3-4": "HLP-EST / HLP-OLS", "dags-fig5": "QHEFT / QHLP-OLS"}
     assert findings.agrees[f"{shown.get(name, 'EFT / ER-LS')}, mean"] == "yes"
 
 
 def test_a_scheduler_of_one_s_own_takes_part(own_algorithm):
-    study = experiments.study.find("dags-fig3-4")
+    study = experiments.find("dags-fig3-4")
     before = {task["algorithm"] for task in study.plan(True)}
 
     def mine(instance, *, seed):

@@ -362,7 +362,7 @@ def test_workers_that_cannot_run_the_study_say_so(tmp_path, plan):
 
 
 def test_own_algorithms_go_to_the_workers(tmp_path, own_algorithm, monkeypatch):
-    from cosched.experiments import packs
+    from cosched.experiments.packs import studies as packs
 
     share = 2
 

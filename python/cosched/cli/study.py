@@ -11,9 +11,10 @@ from typing import Annotated
 
 import typer
 
+from cosched import experiments
 from cosched.cli import report
 from cosched.errors import StudyError
-from cosched.experiments import STUDIES, StudyResult, run
+from cosched.experiments import StudyResult
 from cosched.experiments.study import missing_line
 
 EXAMPLES = {
@@ -34,7 +35,7 @@ def list_studies() -> None:
     from rich.table import Table
 
     table = Table("name", "family", "title", "real data below COSCHED_DATA")
-    for study in STUDIES.values():
+    for study in experiments.STUDIES.values():
         absent = study.missing(quick=False)
         data = ", ".join(f"{path} (missing)" if path in absent else path for path in study.needs)
         table.add_row(study.name, study.family, study.title, data or "-")
@@ -92,7 +93,7 @@ def _end_of_job_as_interrupt() -> Iterator[None]:
 
 def _run_one(name: str, out: Path | None, given: dict) -> bool:
     """Whether no task ended in an error."""
-    result = run(name, out=out, **given)
+    result = experiments.run(name, out=out, **given)
     _show(result)
     return not len(result.errors)
 
@@ -101,12 +102,12 @@ def _run_all(out: Path, given: dict) -> bool:
     """Every study; one whose data is missing does not keep the others from running."""
     left_out = []
     good = True
-    for name, study in STUDIES.items():
+    for name, study in experiments.STUDIES.items():
         missing = study.missing(given["quick"])
         if missing:
             left_out.append(missing_line(name, missing))
             continue
-        result = run(name, out=out / name, **given)
+        result = experiments.run(name, out=out / name, **given)
         _say(result)
         good = good and not len(result.errors)
     if left_out:
