@@ -21,9 +21,9 @@ inline double normal(Rng& rng, double mean, double deviation) {
 
 enum class Kind { weak, high, mixed, cirne };
 
-/// The paper's workloads (section 4.1): sequential times U[1,10], or 70% N(1, 0.5) and 30% N(10,
-/// 5); t(q) = t(q-1) (q - X) / q with X from N(0.9, 0.2) or N(0.1, 0.2) in [0, 1].  Weights
-/// U[1,10].
+/// The paper's workloads (section 4.1): sequential times U[1,10], or 70% N(1, 0.5) and
+/// 30% N(10, 5); t(q) = t(q-1) (q - X) / q with X from N(0.9, 0.2) or N(0.1, 0.2) in [0, 1].
+/// Weights U[1,10].
 inline Instance workload(Kind kind, int n, int m, std::uint64_t seed) {
   Rng rng(seed);
   std::vector<double> weights;
@@ -80,8 +80,8 @@ inline Instance small_instance(int kind, int n, int m, std::uint64_t seed, bool 
   return Instance(Times(table), weights, release);
 }
 
-/// Jobs whose times lie just above 1/2, 3/4, 1 and 3/2, where the transformations of the guess d =
-/// 1 are tight.
+/// Jobs whose times lie just above 1/2, 3/4, 1 and 3/2, where the transformations of the guess
+/// d = 1 are tight.
 inline Instance tight_instance(int n, int m, std::uint64_t seed) {
   Rng rng(seed);
   Table table(n, m);

@@ -35,8 +35,8 @@ Plan ttb_exact(const Instance& instance);
 
 /// TMS, the baseline (Tarplee, Maciejewski, Siegel 2014): the linear programme in z = x/MS,
 /// r = 1/MS (here: the best vertex of the front without the cut), rounding by the largest
-/// fractional parts, LPT on each machine type.  No guarantee.  Where r = 0 is optimal (p <= c
-/// E_min), the plan of least energy.
+/// fractional parts, LPT on each machine type.  No guarantee.  Where r = 0 is optimal
+/// (p <= c E_min), the plan of least energy.
 Plan tms(const Instance& instance);
 
 /// Every task on the machine type of its least energy, LPT there.

@@ -23,9 +23,11 @@ Split split(const Instance& instance, const Table& x);
 /// For each machine type j, the fractional parts in order of falling ETC fill unit slots
 /// v_j1, v_j2, ...; type i is joined to each slot that holds some of it, at weight joules(i, j).
 /// A least-weight b-matching uses each slot at most once and type i left[i] times.
-/// Guarantees, for any x with load <= M_j MS and x_ij = 0 where ETC_ij > MS: sum_j counts(i, j) =
-/// T_i; joules do not rise; counts(i, j) <= ceil(x_ij) + 1 (a type may fill both slots that it
-/// crosses); any list schedule of the counts ends by 2 MS.
+/// Guarantees, for any x with load <= M_j MS and x_ij = 0 where ETC_ij > MS:
+///   * sum_j counts(i, j) = T_i;
+///   * joules do not rise;
+///   * counts(i, j) <= ceil(x_ij) + 1 (a type may fill both slots that it crosses);
+///   * any list schedule of the counts ends by 2 MS.
 /// O(T M log T + flow), the flow on at most 2 (T + M) arcs when x is basic.
 Counts round_by_matching(const Instance& instance, const Table& x);
 

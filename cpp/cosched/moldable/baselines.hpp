@@ -10,8 +10,8 @@ namespace cosched::moldable {
 /// speed-up is linear.  Any profiles.  O(n log n).
 Placement gang(const Instance& instance);
 
-/// Every job on one processor, longest first (LPTF), to the processor that is idle first.  Any
-/// profiles. O(n log n).
+/// Every job on one processor, longest first (LPTF), to the processor that is idle first.
+/// Any profiles.  O(n log n).
 Placement sequential(const Instance& instance);
 
 /// The order of the list in list_graham.

@@ -25,13 +25,14 @@ struct BestResult {
 
 /// DEMT first; the schedule chosen at the end is no worse in either criterion, and otherwise the
 /// one of least makespan x minsum.
+///
 /// 1. Constructions: DEMT with C times 2^(k/4) and each local order; the dual approximation, its
-/// allotment in
-///    three orders; gang and sequential; marginal_cost_schedule in two orders with eight factors.
-/// 2. Local search on a list and an allotment from the front's best for log(minsum) + theta
-/// log(makespan),
-///    theta = 0, 1/4, 1, 4 in turn: a job moves in the list, or gets another number of processors,
-///    or both; accepted when the value does not rise.
+///    allotment in three orders; gang and sequential; marginal_cost_schedule in two orders with
+///    eight factors.
+/// 2. Local search on a list and an allotment, from the front's best for
+///    log(minsum) + theta log(makespan), theta = 0, 1/4, 1, 4 in turn: a job moves in the list, or
+///    gets another number of processors, or both; accepted when the value does not rise.
+///
 /// Any profiles (with unrepaired times; where they are not monotone, C and the dual approximation
 /// come from the repaired instance).  No release dates.  O(work log n) after the constructions.
 BestResult demt_best(const Instance& instance, const BestOptions& options = {});

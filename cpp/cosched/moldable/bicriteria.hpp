@@ -26,12 +26,13 @@ struct Batch {
 enum class LocalOrder { smith, density, weight, area };
 
 /// The batches for C = `horizon`.  t_min = the least time of any job, K = floor(log2(C / t_min));
-/// batch j has length t_j = C / 2^(K-j), j = 0..K, and on with doubled lengths while jobs remain. A
-/// job that fits in t_j is a candidate on gamma_i(t_j) processors; sequential ones up to t_j / 2
+/// batch j has length t_j = C / 2^(K-j), j = 0..K, and on with doubled lengths while jobs remain.
+/// A job that fits in t_j is a candidate on gamma_i(t_j) processors; sequential ones up to t_j / 2
 /// are merged, by decreasing weight, into stacks of length <= t_j.  The knapsack takes the
 /// candidates of greatest weight on m processors.  What it leaves idle goes to candidates of weight
-/// 0, which no knapsack wants.  Ties go to the lowest job.  Requires horizon > 0 and no release
-/// dates; any profiles. O((K + log(n m)) (n log(n m) + a knapsack)); the paper's bound is O(m n K).
+/// 0, which no knapsack wants.  Ties go to the lowest job.
+/// Requires horizon > 0 and no release dates; any profiles.
+/// O((K + log(n m)) (n log(n m) + a knapsack)); the paper's bound is O(m n K).
 std::vector<Batch> select_batches(const Instance& instance, double horizon);
 
 /// No compaction: batch j starts at t_j.
@@ -59,7 +60,7 @@ struct DemtOptions {
 
 /// DEMT.  Step 3 lists the batches in random orders.  The paper does not say what "best" means for
 /// two criteria; here it is the less minsum, then the less makespan: the batches have already
-/// bounded the makespan. Where the profiles are not monotone, C comes from the repaired instance.
+/// bounded the makespan.  Where the profiles are not monotone, C comes from the repaired instance.
 /// Requires no release dates, horizon > 0.
 Placement demt(const Instance& instance, const DemtOptions& options = {});
 

@@ -14,8 +14,9 @@ struct DualApproximation {
 };
 
 /// Searches the guess d: doubling from max(longest, area), then bisection until the least accepted
-/// d is within 1 + tolerance of the greatest that was not.  makespan <= 3/2 (1 + tolerance)
-/// optimum. `bound` is the greatest of longest, area and the d rejected by work or by gamma.
+/// d is within 1 + tolerance of the greatest that was not.
+/// makespan <= 3/2 (1 + tolerance) optimum.
+/// `bound` is the greatest of longest, area and the d rejected by work or by gamma.
 /// Requires properties (1) and (2), no release dates, tolerance > 0 (InvalidInstance).
 /// O((log(optimum / bound) + log(1 / tolerance)) (n log n + m log m + a knapsack)).
 DualApproximation dual_approximation(const Instance& instance,

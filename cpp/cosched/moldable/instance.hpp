@@ -1,8 +1,8 @@
 // Moldable jobs on one parallel machine (Dutot, Eyraud, Mounie, Trystram 2004, section 2): each of
 // n independent jobs is given some of m identical processors when it starts, and keeps them.
 //
-// Notation = code: n = jobs(), m = machines(), t_i(q) = time(i, q), w_i = weight(i), r_i =
-// release(i), gamma_i(d) = gamma(i, d), S_i(d) = least_area(i, d).
+// Notation = code: n = jobs(), m = machines(), t_i(q) = time(i, q), w_i = weight(i),
+// r_i = release(i), gamma_i(d) = gamma(i, d), S_i(d) = least_area(i, d).
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // A greedy schedule for minsum that weighs each job's own completion against the delay of all later
-// ones. The package's own; demt-best starts from it.
+// ones.  The package's own; demt-best starts from it.
 #pragma once
 
 #include <vector>
@@ -18,9 +18,9 @@ std::vector<int> by_least_work(const Instance& instance);
 /// with q such that
 ///   w_i (a(q) + t_i(q)) + factor R q t_i(q) / m
 /// is least, R = the weight of the jobs after it: its own weighted completion, and what its area
-/// costs all others if they are delayed by area / m.  Large factors save area, small ones time. All
-/// q up to 20, then steps of 5%.  Any profiles; no release dates; factor >= 0.  O(n (log m + log
-/// n)) and the idle times looked through.
+/// costs all others if they are delayed by area / m.  Large factors save area, small ones time.
+/// All q up to 20 are tried, then steps of 5%.  Any profiles; no release dates; factor >= 0.
+/// O(n (log m + log n)) and the idle times looked through.
 Placement marginal_cost_schedule(const Instance& instance, const std::vector<int>& order,
                                  double factor);
 

@@ -21,12 +21,11 @@ struct Split {
 
 /// Parts the jobs so that shelf 1 uses at most m processors and the work is least: a knapsack.
 /// No value: no schedule of length d exists, because
-///   * some job has no gamma_i(d); or the jobs without gamma_i(d/2), which must all run at time
-///   d/2,
-///     need more than m processors; or
+///   * some job has no gamma_i(d); or
+///   * the jobs without gamma_i(d/2), which must all run at time d/2, need more than m processors;
+///     or
 ///   * even the least work exceeds m d.  (In a schedule of length d the jobs longer than d/2 all
-///   run
-///     at time d/2, so they are a feasible shelf 1; property (2) makes every other choice of
+///     run at time d/2, so they are a feasible shelf 1; property (2) makes every other choice of
 ///     processors dearer.)
 /// Rejecting by work allows kExactTolerance for rounding, so a rejected d is certain.
 /// O(n log m) and one knapsack of at most 2m jobs.
@@ -42,23 +41,30 @@ struct ShelfSchedule {
 /// processors, then the schedule: shelf 2 above shelf 1, small jobs into the gap between them on
 /// the least loaded processors, and everything moved down as far as its processors allow.
 ///
-/// T1 a shelf-1 job with t <= 3d/4 on more than one processor gives one up: alone, at most 3d/2.
-/// T2 two shelf-1 jobs on one processor with t <= 3d/4 are stacked.
-/// T3 a shelf-2 job whose gamma(3d/2) processors are idle in shelf 1 moves: to shelf 0 (the jobs
-/// that
-///    have their processors for themselves) if its time exceeds d, else to shelf 1.
-/// T4 the one sequential shelf-1 job e with t <= 3d/4 that T2 can leave goes behind a shelf-1 job j
-///    with t_j + t_e <= 3d/2, on one of its processors, both in shelf 0; then T3 again.
+/// Shelf 0 holds the jobs that have their processors for themselves, one job or two stacked.
 ///
-/// Shelf 2 then fits whenever the split's work is at most m d.  Let m0, m1 processors be in shelves
-/// 0 and 1, idle q = m - m0 - m1, and suppose that shelf 2 needs at least m - m0 + 1.  Work in
-/// units of d: shelf 0 has more than m0; shelf 1 at least 3/4 m1, less up to 1/4 for e; a shelf-2
-/// job on g = gamma(d/2) >= 2 processors more than max((g-1)/2, 3q/2), since fewer processors miss
-/// d/2 and q miss 3/2, which is at least g/4 + max(0, (3q-1)/4).  Without e, or with two or more
-/// jobs in shelf 2, or with q = 0, these add up to more than m: a contradiction.  What is left is
-/// e, q >= 1 and a single shelf-2 job.  If every j had t_j + t_e > 3/2, shelf 1 would have 3/4 m1
-/// after all, so j exists; T4 frees one processor, and if the shelf-2 job needed more than q + 1
-/// for 3/2, its surplus of 1/2 more would again bring the sum above m.  So T3 empties shelf 2.
+/// T1  A shelf-1 job with t <= 3d/4 on more than one processor gives one up and moves to shelf 0:
+///     there it takes at most 3d/2.
+/// T2  Two shelf-1 jobs on one processor each, both with t <= 3d/4, are stacked in shelf 0.
+/// T3  A shelf-2 job whose gamma(3d/2) processors are idle in shelf 1 moves: to shelf 0 if its time
+///     exceeds d, else to shelf 1.
+/// T4  The one sequential shelf-1 job e with t <= 3d/4 that T2 can leave goes behind a shelf-1 job
+///     j with t_j + t_e <= 3d/2, on one of its processors, both in shelf 0; then T3 again.
+///
+/// Shelf 2 then fits whenever the split's work is at most m d.  Suppose not: with m0, m1 processors
+/// in shelves 0 and 1 and q = m - m0 - m1 idle, shelf 2 needs at least m - m0 + 1.
+/// Work, in units of d:
+///   * shelf 0 has more than m0;
+///   * shelf 1 has at least 3/4 m1, less up to 1/4 where e is left;
+///   * a shelf-2 job on g = gamma(d/2) >= 2 processors has more than max((g-1)/2, 3q/2), since
+///     fewer processors miss d/2 and q miss 3d/2; that is at least g/4 + max(0, (3q-1)/4).
+/// Cases:
+///   * Without e, or with two or more jobs in shelf 2, or with q = 0, these add up to more than m:
+///     a contradiction.
+///   * What is left is e, q >= 1 and a single shelf-2 job.  If every j had t_j + t_e > 3d/2,
+///     shelf 1 would have 3/4 m1 after all: so j exists, and T4 frees one processor.  If the
+///     shelf-2 job then needed more than q + 1 for 3d/2, its surplus of 1/2 more would again bring
+///     the sum above m.  So T3 empties shelf 2.
 ///
 /// No value only where rounding breaks that argument: the guess then says nothing.
 /// O(n log n + m log m).

@@ -12,8 +12,8 @@ namespace cosched::opt {
 /// Of the items of one size only the capacity / size most profitable can matter.  The bound of
 /// Dembo and Hammer (the linear relaxation's multiplier) against a greedy solution then settles
 /// most of the rest, and a dynamic programme over the capacity the few that remain, the core.
-/// O(n log n + core x capacity) time, core x capacity bits of memory; core <= min(n,
-/// capacity ln capacity), and usually a few dozen.
+/// O(n log n + core x capacity) time, core x capacity bits of memory;
+/// core <= min(n, capacity ln capacity), and usually a few dozen.
 std::vector<int> knapsack(const std::vector<double>& profit, const std::vector<int>& size,
                           int capacity);
 

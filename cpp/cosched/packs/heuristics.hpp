@@ -21,9 +21,9 @@ Coschedule sequential(const Instance& instance);
 /// O(steps n log n), steps <= n p.
 Coschedule pack_approx(const Instance& instance, bool reoptimise);
 
-/// Best of `draws` random partitions: while tasks remain, a size uniform in [1, min(k, tasks
-/// left)], then that many tasks at random; 1-pack on each pack.  The first draws of a longer
-/// call are those of a shorter one.  Throws InvalidInstance when draws < 1.
+/// Best of `draws` random partitions: while tasks remain, a size uniform in
+/// [1, min(k, tasks left)], then that many tasks at random; 1-pack on each pack.  The first draws
+/// of a longer call are those of a shorter one.  Throws InvalidInstance when draws < 1.
 /// O(draws (n + P p log k)).
 Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed);
 
