@@ -75,24 +75,67 @@ std::uint64_t hash_of(TaskGraph::Range list) {
   return hash;
 }
 
-// group[task]: tasks with equal lists share a number.  Numbers by first appearance.
-std::vector<int> group_equal(const Lists& lists, int& groups) {
-  std::vector<int> group(lists.size());
+struct Groups {
+  int count = 0;
+  std::vector<int> of;  // of each task; numbered by first appearance
+};
+
+// Tasks with equal lists share a group.
+Groups group_equal(const Lists& lists) {
+  Groups groups;
+  groups.of.resize(lists.size());
   std::unordered_multimap<std::uint64_t, int> leaders;  // the first of each group
-  groups = 0;
   for (int task = 0; task < lists.size(); ++task) {
     if (task > 0 && lists.equal(task - 1, task)) {  // common, and cheaper than to look up
-      group[task] = group[task - 1];
+      groups.of[task] = groups.of[task - 1];
       continue;
     }
     const std::uint64_t hash = hash_of(lists.at(task));
     const auto [first, last] = leaders.equal_range(hash);
     const auto found = std::find_if(
         first, last, [&](const auto& leader) { return lists.equal(leader.second, task); });
-    group[task] = found != last ? group[found->second] : groups++;
-    if (found == last) leaders.emplace(hash, task);
+    if (found != last) {
+      groups.of[task] = groups.of[found->second];
+    } else {
+      groups.of[task] = groups.count++;
+      leaders.emplace(hash, task);
+    }
   }
-  return group;
+  return groups;
+}
+
+using Arcs = std::vector<std::pair<int, int>>;  // (from event, to event)
+
+// Events before any is merged: the project's begin and end, then a start for each group of tasks
+// with the same predecessors, then an end for each group with the same successors.
+struct Events {
+  static constexpr int kBegin = 0, kEnd = 1;
+  int count;
+  std::vector<int> start, end;  // of each task
+};
+
+Events shared_events(const Lists& predecessors, const Lists& successors) {
+  const Groups starts = group_equal(predecessors), ends = group_equal(successors);
+  Events events{2 + starts.count + ends.count, starts.of, ends.of};
+  for (int task = 0; task < predecessors.size(); ++task) {
+    const bool first = predecessors.at(task).size() == 0, last = successors.at(task).size() == 0;
+    events.start[task] = first ? Events::kBegin : 2 + starts.of[task];
+    events.end[task] = last ? Events::kEnd : 2 + starts.count + ends.of[task];
+  }
+  return events;
+}
+
+// The precedences between events, each once, sorted.
+Arcs links_between(const Events& events, const Lists& predecessors) {
+  Arcs links;
+  for (int task = 0; task < predecessors.size(); ++task)
+    for (const int before : predecessors.at(task)) {
+      const std::pair<int, int> link{events.end[before], events.start[task]};
+      if (links.empty() || links.back() != link) links.push_back(link);  // less to sort
+    }
+  std::sort(links.begin(), links.end());
+  links.erase(std::unique(links.begin(), links.end()), links.end());
+  return links;
 }
 
 int find_root(std::vector<int>& parent, int node) {
@@ -100,87 +143,81 @@ int find_root(std::vector<int>& parent, int node) {
   return node;
 }
 
-// Kahn's algorithm over events, depth first, so that neighbours have near numbers; the
-// project's begin gets 0, its end the last number.
-std::vector<int> number_events(int nodes, int begin, int end,
-                               const std::vector<std::pair<int, int>>& arcs) {
-  std::vector<int> indegree(nodes, 0), number(nodes, -1);
-  for (const auto& [from, to] : arcs) ++indegree[to];
-  const Lists after = heads_by_tail(nodes, [&](const auto& visit) {
-    for (const auto& [from, to] : arcs) visit(from, to);
-  });
-  std::vector<int> stack{begin};
-  int count = 0;
-  while (!stack.empty()) {
-    const int node = stack.back();
-    stack.pop_back();
-    number[node] = count++;
-    for (const int next : after.at(node))
-      if (--indegree[next] == 0 && next != end) stack.push_back(next);
-  }
-  number[end] = count;
-  return number;
-}
-
-}  // namespace
-
-EventNetwork make_event_network(const TaskGraph& graph) {
-  const int n = graph.tasks();
-  const Lists predecessors = reduced_predecessors(graph);
-  const Lists successors = transpose(predecessors);
-  int starts = 0, ends = 0;
-  const std::vector<int> start_group = group_equal(predecessors, starts);
-  const std::vector<int> end_group = group_equal(successors, ends);
-
-  // Events before merging: begin, end of the project, start groups, end groups.
-  const auto start_node = [&](int task) { return 2 + start_group[task]; };
-  const auto end_node = [&](int task) { return 2 + starts + end_group[task]; };
-  std::vector<int> merged(2 + starts + ends);
-  std::iota(merged.begin(), merged.end(), 0);
-  std::vector<std::pair<int, int>> links;  // end group -> start group
-  for (int task = 0; task < n; ++task) {
-    if (predecessors.at(task).size() == 0) merged[start_node(task)] = 0;
-    if (successors.at(task).size() == 0) merged[end_node(task)] = 1;
-    for (const int before : predecessors.at(task)) {
-      const std::pair<int, int> link{end_node(before), start_node(task)};
-      if (links.empty() || links.back() != link) links.push_back(link);  // less to sort
-    }
-  }
-  std::sort(links.begin(), links.end());
-  links.erase(std::unique(links.begin(), links.end()), links.end());
-  std::vector<int> leaving(merged.size(), 0), entering(merged.size(), 0);
+// The event that each event is merged into: the two ends of a link that is the only one to leave
+// an end, or the only one to enter a start, become one.
+std::vector<int> merge_only_neighbours(int events, const Arcs& links) {
+  std::vector<int> leaving(events, 0), entering(events, 0);
   for (const auto& [from, to] : links) {
     ++leaving[from];
     ++entering[to];
   }
+  std::vector<int> merged(events);
+  std::iota(merged.begin(), merged.end(), 0);
   for (const auto& [from, to] : links)
     if (leaving[from] == 1 || entering[to] == 1) {
       const int a = find_root(merged, from), b = find_root(merged, to);
       merged[std::max(a, b)] = std::min(a, b);
     }
+  for (int event = 0; event < events; ++event) merged[event] = find_root(merged, event);
+  return merged;
+}
 
-  std::vector<std::pair<int, int>> arcs;
-  std::vector<std::pair<int, int>> kept_links;
-  for (const auto& [from, to] : links) {
-    const int a = find_root(merged, from), b = find_root(merged, to);
-    if (a != b) kept_links.emplace_back(a, b);
-  }
-  arcs = kept_links;
-  arcs.reserve(arcs.size() + n);
-  for (int task = 0; task < n; ++task)
-    arcs.emplace_back(find_root(merged, start_node(task)), find_root(merged, end_node(task)));
-  const std::vector<int> number = number_events(static_cast<int>(merged.size()), 0, 1, arcs);
+// The links under new numbers of their events, without those that have become a point.
+Arcs renumbered(const Arcs& links, const std::vector<int>& number) {
+  Arcs kept;
+  for (const auto& [from, to] : links)
+    if (number[from] != number[to]) kept.emplace_back(number[from], number[to]);
+  return kept;
+}
 
-  EventNetwork network;
-  network.nodes = number[1] + 1;
-  network.start.reserve(n);
-  network.end.reserve(n);
-  for (int task = 0; task < n; ++task) {
-    network.start.push_back(number[find_root(merged, start_node(task))]);
-    network.end.push_back(number[find_root(merged, end_node(task))]);
+std::vector<int> renumbered(std::vector<int> events, const std::vector<int>& number) {
+  for (int& event : events) event = number[event];
+  return events;
+}
+
+// Kahn's algorithm over events, depth first, so that neighbours have near numbers; the
+// project's begin gets 0, its end the last number.
+std::vector<int> topological_numbers(int events, const Arcs& arcs) {
+  std::vector<int> indegree(events, 0), number(events, -1);
+  for (const auto& [from, to] : arcs) ++indegree[to];
+  const Lists after = heads_by_tail(events, [&](const auto& visit) {
+    for (const auto& [from, to] : arcs) visit(from, to);
+  });
+  std::vector<int> stack{Events::kBegin};
+  int count = 0;
+  while (!stack.empty()) {
+    const int event = stack.back();
+    stack.pop_back();
+    number[event] = count++;
+    for (const int next : after.at(event))
+      if (--indegree[next] == 0 && next != Events::kEnd) stack.push_back(next);
   }
-  for (const auto& [from, to] : kept_links) network.links.emplace_back(number[from], number[to]);
-  return network;
+  number[Events::kEnd] = count;
+  return number;
+}
+
+Arcs with_task_arcs(Arcs arcs, const std::vector<int>& start, const std::vector<int>& end) {
+  arcs.reserve(arcs.size() + start.size());
+  for (std::size_t task = 0; task < start.size(); ++task) arcs.emplace_back(start[task], end[task]);
+  return arcs;
+}
+
+}  // namespace
+
+EventNetwork make_event_network(const TaskGraph& graph) {
+  const Lists predecessors = reduced_predecessors(graph);
+  const Events events = shared_events(predecessors, transpose(predecessors));
+  const Arcs all_links = links_between(events, predecessors);
+
+  const std::vector<int> merged = merge_only_neighbours(events.count, all_links);
+  const std::vector<int> start = renumbered(events.start, merged);
+  const std::vector<int> end = renumbered(events.end, merged);
+  const Arcs links = renumbered(all_links, merged);
+
+  const std::vector<int> number =
+      topological_numbers(events.count, with_task_arcs(links, start, end));
+  return {number[Events::kEnd] + 1, renumbered(start, number), renumbered(end, number),
+          renumbered(links, number)};
 }
 
 PathLength::PathLength(const EventNetwork& network) : nodes_(network.nodes) {
@@ -203,13 +240,17 @@ double PathLength::operator()(const std::vector<double>& duration) const {
   return time.back();
 }
 
-std::vector<EdgeFlow> expand_flow(const EventNetwork& network, const std::vector<double>& task_flow,
-                                  const std::vector<double>& link_flow) {
-  // Arcs by tail; what has arrived at each event, as (task it came from, amount).
-  struct Leaving {
-    int head, task;  // task -1: a link
-    double amount;
-  };
+namespace {
+
+// An arc with a flow, seen from its tail.
+struct Leaving {
+  int head, task;  // task -1: a link
+  double amount;
+};
+
+std::vector<std::vector<Leaving>> flows_by_tail(const EventNetwork& network,
+                                                const std::vector<double>& task_flow,
+                                                const std::vector<double>& link_flow) {
   std::vector<std::vector<Leaving>> leaving(network.nodes);
   for (std::size_t k = 0; k < network.links.size(); ++k)
     if (link_flow[k] > 0)
@@ -218,7 +259,15 @@ std::vector<EdgeFlow> expand_flow(const EventNetwork& network, const std::vector
     if (task_flow[task] > 0)
       leaving[network.start[task]].push_back(
           {network.end[task], static_cast<int>(task), task_flow[task]});
+  return leaving;
+}
 
+}  // namespace
+
+std::vector<EdgeFlow> expand_flow(const EventNetwork& network, const std::vector<double>& task_flow,
+                                  const std::vector<double>& link_flow) {
+  const auto leaving = flows_by_tail(network, task_flow, link_flow);
+  // What has arrived at each event: (task it came from, amount).
   std::vector<std::vector<std::pair<int, double>>> arrived(network.nodes);
   std::vector<EdgeFlow> edges;
   for (int node = 0; node + 1 < network.nodes; ++node) {
