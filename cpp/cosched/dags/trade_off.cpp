@@ -110,10 +110,9 @@ void TradeOff::set_envelopes(const std::vector<double>& weights) {
   }
 }
 
-// Fills the task's row of x with the cheapest mix whose duration fits in the window (the
-// fastest if none does) and returns that duration.
-double TradeOff::share_for_window(int task, double window, double* share) const {
-  std::fill(share, share + instance_.types(), 0.0);
+// Sets the task's row of x, zero so far, to the cheapest mix whose duration fits in the window
+// (the fastest if none does).
+void TradeOff::set_shares(int task, double window, double* share) const {
   const Level* slow = nullptr;
   for (int k = level_begin_[task]; k < level_begin_[task + 1]; ++k) {
     const Level& level = levels_[k];
@@ -121,17 +120,16 @@ double TradeOff::share_for_window(int task, double window, double* share) const 
     if (window >= level.time || (k + 1 == level_begin_[task + 1] && !slow)) {
       if (!slow) {
         share[level.type] = 1;
-        return level.time;
+        return;
       }
       const double part = std::min(1.0, (window - level.time) / (slow->time - level.time));
       share[slow->type] += part;
       share[level.type] += 1 - part;
-      return window;
+      return;
     }
     slow = &level;
   }
   share[slow->type] = 1;  // the fastest
-  return slow->time;
 }
 
 // The last flow, scaled to the new amount: each task keeps its share and fills its new
@@ -152,39 +150,61 @@ std::vector<double> TradeOff::start_flow(double demand) const {
   return start;
 }
 
+// The share of a task's flow that each used level takes: up to where the next one is cheaper.
+void TradeOff::set_capacities() {
+  for (int task = 0; task < instance_.tasks(); ++task) {
+    double before = 0;
+    for (int k = level_begin_[task]; k < level_begin_[task + 1]; ++k) {
+      capacity_[k] = levels_[k].used ? levels_[k].upto - before : 0;
+      if (levels_[k].used) before = levels_[k].upto;
+    }
+  }
+}
+
+void TradeOff::solve_flow(double demand) {
+  if (!flow_) build_flow();
+  set_capacities();
+  flow_->solve(capacity_, demand, start_flow(demand));
+  demand_ = demand;
+}
+
+// The time between the two events of each task, by the potentials of the flow.
+std::vector<double> TradeOff::windows() const {
+  std::vector<double> window(instance_.tasks());
+  for (int task = 0; task < instance_.tasks(); ++task)
+    window[task] = flow_->potential(network_.end[task]) - flow_->potential(network_.start[task]);
+  return window;
+}
+
+// Sum over the tasks of the lower envelope at the task's flow: the value of the dual.
+double TradeOff::envelope_sum(const std::vector<double>& flow) const {
+  double sum = 0;
+  for (int task = 0; task < instance_.tasks(); ++task) {
+    double least = kInfinity;
+    for (int k = level_begin_[task]; k < level_begin_[task + 1]; ++k)
+      least = std::min(least, levels_[k].cost + levels_[k].time * flow[task]);
+    sum += least;
+  }
+  return sum;
+}
+
+Relaxed TradeOff::cheapest_within(const std::vector<double>& window) const {
+  Relaxed point{Table::Zero(instance_.tasks(), instance_.types()), {}};
+  for (int task = 0; task < instance_.tasks(); ++task)
+    set_shares(task, window[task], &point.x(task, 0));
+  point.measures = fractional_loads(instance_, point.x);
+  point.measures.push_back(path_(fractional_durations(instance_, point.x)));
+  return point;
+}
+
 TradeOff::Optimum TradeOff::minimise(const std::vector<double>& weights) {
   set_envelopes(weights);
-  const bool with_path = weights.back() > 0;
-  if (with_path) {
-    if (!flow_) build_flow();
-    for (int task = 0; task < instance_.tasks(); ++task) {
-      double before = 0;
-      for (int k = level_begin_[task]; k < level_begin_[task + 1]; ++k) {
-        capacity_[k] = levels_[k].used ? levels_[k].upto - before : 0;
-        if (levels_[k].used) before = levels_[k].upto;
-      }
-    }
-    flow_->solve(capacity_, weights.back(), start_flow(weights.back()));
-    demand_ = weights.back();
+  if (weights.back() > 0) {
+    solve_flow(weights.back());
+    return {envelope_sum(task_flow()), cheapest_within(windows())};
   }
-
-  Optimum optimum{0, {Table::Zero(instance_.tasks(), instance_.types()), {}}};
-  for (int task = 0; task < instance_.tasks(); ++task) {
-    double flow = 0, window = kInfinity;
-    if (with_path) {
-      for (int k = level_begin_[task]; k < level_begin_[task + 1]; ++k)
-        flow += std::max(0.0, flow_->flow(k));
-      window = flow_->potential(network_.end[task]) - flow_->potential(network_.start[task]);
-    }
-    double value = kInfinity;
-    for (int k = level_begin_[task]; k < level_begin_[task + 1]; ++k)
-      value = std::min(value, levels_[k].cost + levels_[k].time * flow);
-    optimum.bound += value;
-    share_for_window(task, window, &optimum.point.x(task, 0));
-  }
-  optimum.point.measures = fractional_loads(instance_, optimum.point.x);
-  optimum.point.measures.push_back(path_(fractional_durations(instance_, optimum.point.x)));
-  return optimum;
+  const std::vector<double> no_flow(instance_.tasks(), 0.0), endless(instance_.tasks(), kInfinity);
+  return {envelope_sum(no_flow), cheapest_within(endless)};
 }
 
 std::vector<double> TradeOff::task_flow() const {

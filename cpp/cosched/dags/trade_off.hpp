@@ -46,8 +46,6 @@ class TradeOff {
   std::vector<double> task_flow() const;
   std::vector<double> link_flow() const;
 
-  std::int64_t pivots() const { return flow_ ? flow_->primal_pivots() + flow_->dual_pivots() : 0; }
-
  private:
   // One distinct finite time of a task: a line cost + time * f, an arc of the flow.
   struct Level {
@@ -58,11 +56,16 @@ class TradeOff {
     bool used = false;  // on the lower envelope
   };
 
-  void build_flow();
   void set_envelopes(const std::vector<double>& weights);
   void set_envelope(int task);
+  void build_flow();
+  void set_capacities();
   std::vector<double> start_flow(double demand) const;
-  double share_for_window(int task, double window, double* share) const;
+  void solve_flow(double demand);
+  std::vector<double> windows() const;
+  double envelope_sum(const std::vector<double>& flow) const;
+  Relaxed cheapest_within(const std::vector<double>& window) const;
+  void set_shares(int task, double window, double* share) const;
 
   const Instance& instance_;
   EventNetwork network_;

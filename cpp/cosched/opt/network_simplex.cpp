@@ -115,10 +115,9 @@ void LongestFlow::set_bound(int arc, bool upper) {
   flow_[arc] = upper ? capacity_[arc] : 0;
 }
 
-void LongestFlow::count_pivot(std::int64_t& counter) {
-  if (++counter % 64 == 0) check_interrupt();
-  if (primal_pivots_ + dual_pivots_ > pivot_limit_)
-    throw SolverError("network simplex: the pivots do not end");
+void LongestFlow::count_pivot() {
+  if (++pivots_ % 64 == 0) check_interrupt();
+  if (pivots_ > pivot_limit_) throw SolverError("network simplex: the pivots do not end");
 }
 
 // Dual pivots scan cuts, so they only pay while few arcs are violated.
@@ -128,7 +127,7 @@ void LongestFlow::solve(const std::vector<double>& capacity, double demand,
                         const std::vector<double>& start) {
   demand_ = demand;
   tolerance_ = 1e-13 * demand;
-  pivot_limit_ = primal_pivots_ + dual_pivots_ + 100000 + 100 * static_cast<std::int64_t>(count_);
+  pivot_limit_ = pivots_ + 100000 + 100 * static_cast<std::int64_t>(count_);
   for (int a = 0; a < count_; ++a)
     // More than the demand never flows; a finite bound keeps flows at `upper` finite.
     capacity_[a] = endless_[a] ? kInfinity : std::min(capacity[a], 2 * demand);

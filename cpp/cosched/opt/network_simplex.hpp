@@ -40,9 +40,6 @@ class LongestFlow {
   /// capacity, <= length where it is above 0.  y(0) = 0.
   double potential(int node) const { return potential_[node]; }
 
-  std::int64_t primal_pivots() const { return primal_pivots_; }
-  std::int64_t dual_pivots() const { return dual_pivots_; }
-
  private:
   enum class State : char { lower, upper, tree };
   struct Incident {
@@ -85,7 +82,7 @@ class LongestFlow {
   double violation(int arc) const;
   int lower_end(int arc) const;
   void set_bound(int arc, bool upper);
-  void count_pivot(std::int64_t& counter);
+  void count_pivot();
 
   void dual_phase();
   void note(int arc);
@@ -111,7 +108,7 @@ class LongestFlow {
   SpanningTree tree_;
   bool has_tree_ = false;
   double demand_ = 0, tolerance_ = 0, length_tolerance_ = 0;
-  std::int64_t primal_pivots_ = 0, dual_pivots_ = 0, pivot_limit_ = 0;
+  std::int64_t pivots_ = 0, pivot_limit_ = 0;
 
   std::vector<int> violated_;  // tree arcs that may be outside their bounds
   std::vector<char> noted_;

@@ -11,7 +11,7 @@ namespace cosched::opt {
 void LongestFlow::dual_phase() {
   for (int arc; (arc = choose_violated()) >= 0;) {
     dual_pivot(arc);
-    count_pivot(dual_pivots_);
+    count_pivot();
   }
 }
 

@@ -25,12 +25,12 @@ void LongestFlow::adopt(const std::vector<double>& start) {
 void LongestFlow::primal_phase() {
   for (const int arc : between_) {
     primal_pivot(arc, reduced_length(arc) > 0);
-    count_pivot(primal_pivots_);
+    count_pivot();
   }
   between_.clear();
   for (int arc; (arc = choose_entering()) >= 0;) {
     primal_pivot(arc, state_[arc] == State::lower);
-    count_pivot(primal_pivots_);
+    count_pivot();
   }
 }
 
