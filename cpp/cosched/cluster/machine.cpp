@@ -6,8 +6,9 @@
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster {
+
 Machine::Machine(const Instance& instance)
-    : nodes_(instance.nodes()), idle_(instance.size()), touched_at_(instance.size(), -1) {
+    : nodes_(instance.nodes()), idle_(instance.size()), change_at_(instance.size(), -1) {
   const Jobs& jobs = instance.jobs();
   jobs_.reserve(instance.size());
   for (const int j : instance.order()) {
@@ -50,15 +51,28 @@ std::vector<int> Machine::release(int rank) {
   return std::exchange(job.nodes, {});
 }
 
-void Machine::touch(int rank, std::vector<int> held, Reason reason, int other, double value) {
-  if (touched_at_[rank] < 0) {
-    touched_at_[rank] = static_cast<int>(touched_.size());
-    touched_.push_back({rank, jobs_[rank].status, std::move(held), reason, other, value});
+void Machine::note_change(int rank, std::vector<int> held, Reason reason, int other, double value) {
+  if (change_at_[rank] < 0) {
+    change_at_[rank] = static_cast<int>(changes_.size());
+    changes_.push_back({rank, jobs_[rank].status, std::move(held), reason, other, value});
   }
-  Touched& touched = touched_[touched_at_[rank]];
-  touched.reason = reason;
-  touched.other = other;
-  touched.value = value;
+  Change& change = changes_[change_at_[rank]];
+  change.reason = reason;
+  change.other = other;
+  change.value = value;
+}
+
+std::vector<Machine::Change> Machine::take_changes() {
+  for (const Change& change : changes_) change_at_[change.rank] = -1;
+  return std::exchange(changes_, {});
+}
+
+void Machine::add_running(int rank) {
+  running_.insert(std::lower_bound(running_.begin(), running_.end(), rank), rank);
+}
+
+void Machine::remove_running(int rank) {
+  running_.erase(std::lower_bound(running_.begin(), running_.end(), rank));
 }
 
 void Machine::add_idle(int rank) {
@@ -72,28 +86,55 @@ void Machine::remove_idle(int rank) {
 }
 
 void Machine::start(int rank, std::vector<int> nodes, Reason reason, int other, double value) {
-  touch(rank, {}, reason, other, value);
+  note_change(rank, {}, reason, other, value);
   hold(rank, std::move(nodes));
   jobs_[rank].status = Status::running;
   remove_idle(rank);
-  running_.insert(std::lower_bound(running_.begin(), running_.end(), rank), rank);
+  add_running(rank);
 }
 
 void Machine::pause(int rank, Reason reason, int other, double value) {
-  touch(rank, release(rank), reason, other, value);
+  note_change(rank, release(rank), reason, other, value);
   jobs_[rank].status = Status::paused;
   jobs_[rank].yield = 0;
-  running_.erase(std::lower_bound(running_.begin(), running_.end(), rank));
+  remove_running(rank);
   add_idle(rank);
 }
 
 void Machine::move(int rank, std::vector<int> nodes, Reason reason, int other, double value) {
-  touch(rank, release(rank), reason, other, value);
+  note_change(rank, release(rank), reason, other, value);
   hold(rank, std::move(nodes));
 }
 
 void Machine::explain_wait(int rank, Reason reason, int other, double value) {
-  touch(rank, {}, reason, other, value);
+  note_change(rank, {}, reason, other, value);
+}
+
+bool Machine::advance(double time) {
+  bool progress = false;
+  for (const int rank : running_) {
+    Job& job = jobs_[rank];
+    const double from = std::max(now_, job.penalty_until);
+    if (time <= from) continue;
+    job.virtual_time += job.yield * (time - from);
+    progress = progress || job.yield > 0;
+  }
+  now_ = time;
+  return progress;
+}
+
+void Machine::submit(int rank) {
+  jobs_[rank].status = Status::waiting;
+  add_idle(rank);
+}
+
+void Machine::finish(int rank) {
+  release(rank);
+  Job& job = jobs_[rank];
+  job.virtual_time = job.runtime;
+  job.status = Status::finished;
+  job.yield = 0;
+  remove_running(rank);
 }
 
 }  // namespace cosched::cluster

@@ -1,4 +1,5 @@
-// The state that a policy sees and changes: jobs in the system, nodes, virtual times.
+// The state that a policy sees and changes: jobs in the system, nodes, virtual times.  A policy
+// gets a Machine; the simulator drives it as a SimulatedMachine.
 #pragma once
 
 #include <vector>
@@ -56,8 +57,7 @@ class Machine {
   /// Ranks sorted by decreasing priority; ties by submission.
   std::vector<int> by_priority(std::vector<int> ranks) const;
 
-  /// Waiting or paused -> running on `nodes` (increasing).  No checks: see
-  /// check_assignment.
+  /// Waiting or paused -> running on `nodes` (increasing).  No checks: see check_machine.
   void start(int rank, std::vector<int> nodes, Reason reason, int other = -1, double value = 0);
   /// Running -> paused.
   void pause(int rank, Reason reason, int other = -1, double value = 0);
@@ -67,33 +67,58 @@ class Machine {
   void explain_wait(int rank, Reason reason, int other = -1, double value = 0);
   void set_yield(int rank, double yield) { jobs_[rank].yield = yield; }
 
- private:
-  friend class Simulator;  // advances time, submits, finishes, commits
+  /// What a policy did to a job during an event: the job's state before, and the last reason given.
+  struct Change {
+    int rank;
+    Status status;           // before
+    std::vector<int> nodes;  // before; empty unless it was running
+    Reason reason;
+    int other;
+    double value;
+  };
 
+ protected:
+  /// The clock goes on to `time`; running jobs gain virtual time.  Whether any job did.
+  bool advance(double time);
+  /// Unsubmitted -> waiting.
+  void submit(int rank);
+  /// Running -> finished.
+  void finish(int rank);
+  /// The running job makes no progress before `time`.
+  void hold_up(int rank, double time) { jobs_[rank].penalty_until = time; }
+  /// The jobs that were started, paused, moved or explained since the last call, in the order in
+  /// which they were first; each once.
+  std::vector<Change> take_changes();
+
+ private:
+  void add_running(int rank);
+  void remove_running(int rank);
   void add_idle(int rank);
   void remove_idle(int rank);
   void hold(int rank, std::vector<int> nodes);
   std::vector<int> release(int rank);  // what it held
   // `held`: by a job that runs, before the change.
-  void touch(int rank, std::vector<int> held, Reason reason, int other, double value);
-
-  /// State of a job at the beginning of the current event, kept when it is first changed.
-  struct Touched {
-    int rank;
-    Status status;
-    std::vector<int> nodes;
-    Reason reason;
-    int other;
-    double value;
-  };
+  void note_change(int rank, std::vector<int> held, Reason reason, int other, double value);
 
   double now_ = 0;
   std::vector<Job> jobs_;
   std::vector<Node> nodes_;
   std::vector<int> running_;
   IdleQueue idle_;
-  std::vector<Touched> touched_;
-  std::vector<int> touched_at_;  // rank -> index into touched_, or -1
+  std::vector<Change> changes_;
+  std::vector<int> change_at_;  // rank -> index into changes_, or -1
+};
+
+/// The machine with what only the simulator may do: let time pass, bring and end jobs.
+class SimulatedMachine : public Machine {
+ public:
+  using Machine::Machine;
+
+  using Machine::advance;
+  using Machine::finish;
+  using Machine::hold_up;
+  using Machine::submit;
+  using Machine::take_changes;
 };
 
 }  // namespace cosched::cluster

@@ -18,7 +18,7 @@
 namespace cosched::cluster {
 namespace {
 
-constexpr int kStallLimit = 100'000;
+constexpr int kStallLimit = 100'000;  // events without progress
 
 constexpr double kMostPeriods = 1e8;  // of run time: at 600 s, two thousand years
 
@@ -35,10 +35,16 @@ void require_countable_periods(const Jobs& jobs, double period) {
                           to_text(latest) + " s, the last submission");
 }
 
-// Rounding of completion times: absolute, and relative to the clock.
-double same_instant(double time) { return 1e-9 + 1e-12 * time; }
+// How far completions that count as simultaneous may be apart, at this time.
+double same_instant(double time) { return kSameInstant + kSameInstantRelative * time; }
 
-}  // namespace
+// How many tasks change their node; the tasks of a job are alike.
+int moved_tasks(const std::vector<int>& before, const std::vector<int>& now) {
+  std::vector<int> left;
+  std::set_difference(before.begin(), before.end(), now.begin(), now.end(),
+                      std::back_inserter(left));
+  return static_cast<int>(left.size());
+}
 
 class Simulator {
  public:
@@ -58,7 +64,8 @@ class Simulator {
 
   Outcome run() {
     const int n = instance_.size();
-    first_submit_ = machine_.now_ = machine_.job(0).submit;
+    first_submit_ = machine_.job(0).submit;
+    machine_.advance(first_submit_);
     next_tick_ = policy_.periodic() ? first_submit_ + options_.period : kInfinity;
     while (finished_ < n) {
       if ((++outcome_.events & 63) == 0) check_interrupt();
@@ -73,7 +80,7 @@ class Simulator {
   double next_time() {
     const double submit = next_ < instance_.size() ? machine_.job(next_).submit : kInfinity;
     double completion = kInfinity;
-    for (const int rank : machine_.running_) completion = std::min(completion, finish_[rank]);
+    for (const int rank : machine_.running()) completion = std::min(completion, finish_[rank]);
     if (next_ == finished_) skip_idle_ticks(submit);
     const double time = std::min({submit, completion, next_tick_});
     if (time == kInfinity) throw InfeasibleError(unfinished("the policy never runs"));
@@ -111,19 +118,11 @@ class Simulator {
   }
 
   void advance(double time) {
-    double progress = 0;
-    for (const int rank : machine_.running_) {
-      auto& job = machine_.jobs_[rank];
-      const double from = std::max(machine_.now_, job.penalty_until);
-      if (time > from) {
-        job.virtual_time += job.yield * (time - from);
-        progress += job.yield;
-      }
-    }
-    stalled_ = progress > 0 || next_ == finished_ ? 0 : stalled_ + 1;
+    const bool progress = machine_.advance(time);
+    const bool empty = next_ == finished_;
+    stalled_ = progress || empty ? 0 : stalled_ + 1;
     if (stalled_ > kStallLimit)
       throw InfeasibleError(unfinished("no progress during 100,000 events, the policy never ends"));
-    machine_.now_ = time;
   }
 
   std::string unfinished(const std::string& why) const {
@@ -133,8 +132,8 @@ class Simulator {
   }
 
   bool complete(double horizon) {
-    Event event{EventKind::completion, machine_.now_, {}};
-    for (const int rank : machine_.running_)
+    Event event{EventKind::completion, machine_.now(), {}};
+    for (const int rank : machine_.running())
       if (finish_[rank] <= horizon) event.jobs.push_back(rank);
     if (event.jobs.empty()) return false;
     for (const int rank : event.jobs) finish(rank);
@@ -142,81 +141,70 @@ class Simulator {
   }
 
   void finish(int rank) {
-    auto& job = machine_.jobs_[rank];
-    writer_.close(rank, machine_.now_, RowCause::go_on);
-    machine_.release(rank);
-    job.virtual_time = job.runtime;
-    job.status = Status::finished;
-    job.yield = 0;
-    machine_.running_.erase(
-        std::lower_bound(machine_.running_.begin(), machine_.running_.end(), rank));
+    const auto& job = machine_.job(rank);
+    writer_.close(rank, machine_.now(), RowCause::go_on);
+    machine_.finish(rank);
     finish_[rank] = kInfinity;
-    outcome_.end[instance_.order()[rank]] = machine_.now_;
-    demand_.change(machine_.now_, -job.cpu * job.tasks, -1);
+    outcome_.end[instance_.order()[rank]] = machine_.now();
+    demand_.change(machine_.now(), -job.cpu * job.tasks, -1);
     ++finished_;
     note(rank, Action::finish, Reason::completed, -1, 0);
   }
 
   bool submit(int rank) {
-    auto& job = machine_.jobs_[rank];
-    job.status = Status::waiting;
-    machine_.add_idle(rank);
-    demand_.change(machine_.now_, job.cpu * job.tasks, 1);
-    return happen({EventKind::submission, machine_.now_, {rank}});
+    const auto& job = machine_.job(rank);
+    machine_.submit(rank);
+    demand_.change(machine_.now(), job.cpu * job.tasks, 1);
+    return happen({EventKind::submission, machine_.now(), {rank}});
   }
 
-  // Compares each touched job with its state before the event, charges what changed.
+  // What the policy changed takes effect: it is counted, charged and told.
   void commit() {
-    for (const auto& before : machine_.touched_) {
-      machine_.touched_at_[before.rank] = -1;
-      if (const auto action = settle(before))
-        note(before.rank, *action, before.reason, before.other, before.value);
-    }
-    machine_.touched_.clear();
+    for (const Machine::Change& change : machine_.take_changes())
+      if (const auto action = action_of(change)) {
+        carry_out(*action, change);
+        note(change.rank, *action, change.reason, change.other, change.value);
+      }
     if (!writer_.enabled()) return;
-    for (const int rank : machine_.running_)
-      writer_.update(rank, machine_.now_, machine_.jobs_[rank]);
+    for (const int rank : machine_.running())
+      writer_.update(rank, machine_.now(), machine_.job(rank));
     writer_.settle();
   }
 
-  std::optional<Action> settle(const Machine::Touched& before) {
-    auto& job = machine_.jobs_[before.rank];
-    const int id = instance_.order()[before.rank];
+  // The job's state after the event against that before; none where nothing has changed.
+  std::optional<Action> action_of(const Machine::Change& before) const {
+    const auto& job = machine_.job(before.rank);
     const bool was_running = before.status == Status::running;
-    if (job.status != Status::running) {
-      if (!was_running) return Action::wait;
-      writer_.close(before.rank, machine_.now_, RowCause::resume);
-      ++outcome_.preemptions[id];
-      outcome_.preempted_memory += job.memory * job.tasks;
-      return Action::pause;
-    }
-    if (was_running && job.nodes == before.nodes) return std::nullopt;
-    if (was_running) {
-      ++outcome_.migrations[id];
-      outcome_.migrated_memory += job.memory * moved_tasks(before.nodes, job.nodes);
-    }
-    const bool first = !started_[before.rank];
-    if (first) {
-      started_[before.rank] = 1;
-      outcome_.start[id] = machine_.now_;
-    } else {
-      if (was_running) writer_.close(before.rank, machine_.now_, RowCause::move);
-      job.penalty_until = machine_.now_ + options_.penalty;
-    }
-    return first ? Action::start : was_running ? Action::move : Action::resume;
+    if (job.status != Status::running) return was_running ? Action::pause : Action::wait;
+    if (!was_running) return started_[before.rank] ? Action::resume : Action::start;
+    if (job.nodes != before.nodes) return Action::move;
+    return std::nullopt;
   }
 
-  static int moved_tasks(const std::vector<int>& from, const std::vector<int>& to) {
-    std::vector<int> gone;
-    std::set_difference(from.begin(), from.end(), to.begin(), to.end(), std::back_inserter(gone));
-    return static_cast<int>(gone.size());
+  void carry_out(Action action, const Machine::Change& before) {
+    const int rank = before.rank, id = instance_.order()[rank];
+    const auto& job = machine_.job(rank);
+    if (action == Action::start) {
+      started_[rank] = 1;
+      outcome_.start[id] = machine_.now();
+    } else if (action == Action::pause) {
+      ++outcome_.preemptions[id];
+      outcome_.preempted_memory += job.memory * job.tasks;
+      writer_.close(rank, machine_.now(), RowCause::resume);
+    } else if (action == Action::move) {
+      ++outcome_.migrations[id];
+      outcome_.migrated_memory += job.memory * moved_tasks(before.nodes, job.nodes);
+      writer_.close(rank, machine_.now(), RowCause::move);
+    }
+    if (action == Action::move || action == Action::resume)
+      machine_.hold_up(rank, machine_.now() + options_.penalty);
   }
 
   void predict_completions() {
-    for (const int rank : machine_.running_) {
-      const auto& job = machine_.jobs_[rank];
+    for (const int rank : machine_.running()) {
+      const auto& job = machine_.job(rank);
       const double left = job.runtime - job.virtual_time;
-      const double from = std::max(machine_.now_, job.penalty_until);
+      const double from = std::max(machine_.now(), job.penalty_until);
       finish_[rank] = left <= 0 ? from : job.yield > 0 ? from + left / job.yield : kInfinity;
     }
   }
@@ -224,14 +212,14 @@ class Simulator {
   void note(int rank, Action action, Reason reason, int other_rank, double value) {
     if (!log_) return;
     const auto& order = instance_.order();
-    log_->push_back({machine_.now_, order[rank], action, reason,
+    log_->push_back({machine_.now(), order[rank], action, reason,
                      other_rank < 0 ? -1 : order[other_rank], value});
   }
 
   const Instance& instance_;
   Policy& policy_;
   const SimulationOptions options_;
-  Machine machine_;
+  SimulatedMachine machine_;
   Outcome outcome_;
   DemandArea demand_;
   std::vector<double> finish_;  // predicted completion of running jobs
@@ -245,6 +233,8 @@ class Simulator {
   std::int64_t tick_ = 1;
   double first_submit_ = 0, next_tick_ = kInfinity;
 };
+
+}  // namespace
 
 Outcome simulate(const Instance& instance, Policy& policy, const SimulationOptions& options,
                  Trace* trace, DecisionLog* log) {

@@ -14,8 +14,8 @@
 // paused for years; without a penalty, or with a period of an hour, the queue goes away
 // (docs/results/cluster-table3-4.md).
 //
-// Events within kSameInstant of each other count as simultaneous: a job whose work is
-// done up to rounding is not rescheduled.
+// A completion or period that is due within kSameInstant + kSameInstantRelative x time counts as
+// simultaneous with the event: a job whose work is done up to rounding is not rescheduled.
 #pragma once
 
 #include "cosched/cluster/decision_log.hpp"
@@ -26,6 +26,9 @@
 
 namespace cosched::cluster {
 
+inline constexpr double kSameInstant = 1e-9;           // seconds
+inline constexpr double kSameInstantRelative = 1e-12;  // of the clock
+
 struct SimulationOptions {
   double period = 600;   // seconds, > 0; at most 1e8 of them in all run times together
   double penalty = 300;  // seconds, >= 0
@@ -33,7 +36,7 @@ struct SimulationOptions {
 };
 
 /// Throws InvalidInstance on bad options; InfeasibleError when the policy leaves jobs
-/// that never finish, or no job makes progress during 100,000 instants (a penalty as long
+/// that never finish, or no job makes progress during 100,000 events (a penalty as long
 /// as the period can do that); InvalidSchedule when an untrusted policy breaks a rule,
 /// or the ScheduleChecker finds one broken.
 /// O(running jobs) an event beside the policy's own work; waiting jobs cost nothing.
