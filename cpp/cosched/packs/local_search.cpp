@@ -21,14 +21,32 @@ namespace {
 // Temperatures relative to the start's mean pack cost, found on Workloads II and III.
 constexpr double kFirstTemperature = 0.015;
 constexpr double kLastTemperature = 0.0001;
-constexpr int kWindow = 30;        // tasks that are alike: neighbours in order of time
-constexpr int kMovesAPoll = 1024;  // moves between changes of temperature
+constexpr int kMovesAPoll = 1024;       // moves between changes of temperature
+constexpr std::int64_t kMoveWork = 20;  // operations of a move beside those of the partition
 
-// -ln(u) for u in the middle of 4096 equal parts of (0, 1): how much worse a move may be, in
-// temperatures, so that it is accepted with the probability of Metropolis.
-const std::array<double, 4096>& allowances() {
-  static const std::array<double, 4096> table = [] {
-    std::array<double, 4096> values{};
+// How often each kind of move is tried, of kKinds times.
+constexpr int kKinds = 256;
+constexpr int kNewPack = 4;          // a task to a pack of its own
+constexpr int kOtherPack = 60;       // a task to the pack of any other
+constexpr int kAnyExchange = 64;     // any two tasks
+constexpr int kAlikeExchange = 128;  // a task and one that is alike
+static_assert(kNewPack + kOtherPack + kAnyExchange + kAlikeExchange == kKinds);
+
+// Two tasks are alike when so few others, or fewer, lie between them in the order of their times on
+// p / kComparedPart processors.
+constexpr int kWindow = 30;
+constexpr int kComparedPart = 4;
+
+// Moves that change nothing are taken one time in so many: they cost a rebuild each.
+constexpr int kNeutralEvery = 4;
+
+// -ln(u) for u in the middle of each of kAllowances equal parts of (0, 1): how much worse a move
+// may be, in temperatures, so that it is accepted with the probability of Metropolis.
+constexpr int kAllowances = 4096;
+using Allowances = std::array<double, kAllowances>;
+const Allowances& allowances() {
+  static const Allowances table = [] {
+    Allowances values{};
     for (std::size_t k = 0; k < values.size(); ++k)
       values[k] = -std::log((static_cast<double>(k) + 0.5) / static_cast<double>(values.size()));
     return values;
@@ -68,12 +86,9 @@ class Annealing {
   }
 
  private:
-  static constexpr std::int64_t kMoveWork = 20;
-
-  // Neighbours in this order take about as long on a few processors.
   void order_by_time() {
     const Times& times = instance_.times();
-    const int few = (instance_.procs() + 3) / 4;
+    const int few = (instance_.procs() + kComparedPart - 1) / kComparedPart;
     by_time_.resize(n_);
     std::iota(by_time_.begin(), by_time_.end(), 0);
     std::stable_sort(by_time_.begin(), by_time_.end(),
@@ -82,25 +97,28 @@ class Annealing {
     for (int r = 0; r < n_; ++r) rank_[by_time_[r]] = r;
   }
 
-  static int scaled(std::uint64_t bits32, int n) {
-    return static_cast<int>((bits32 * static_cast<std::uint64_t>(n)) >> 32);
+  // 32 random bits -> a number in [0, n).
+  static int scaled(std::uint32_t bits, int n) {
+    return static_cast<int>((bits * static_cast<std::uint64_t>(n)) >> 32);
   }
 
   // One random move, taken when it is not too much worse.
   void step() {
     ++moves_;
-    const std::uint64_t bits = rng_.bits(), choice = rng_.bits();
-    const int i = scaled(bits & 0xffffffff, n_);
-    const double allowed = temperature_ * allowances()[choice & 4095];
-    const auto kind = (choice >> 12) & 255;
-    if (kind < 4) {
+    const std::uint64_t tasks = rng_.bits(), choice = rng_.bits();
+    const auto low = static_cast<std::uint32_t>(tasks);
+    const auto high = static_cast<std::uint32_t>(tasks >> 32);
+    const int i = scaled(low, n_);
+    const double allowed = temperature_ * allowances()[choice % kAllowances];
+    const auto kind = static_cast<int>(choice / kAllowances % kKinds);
+    if (kind < kNewPack) {
       try_move(i, partition_.empty_place(), allowed);
-    } else if (kind < 64) {
-      try_move(i, partition_.pack_of(scaled(bits >> 32, n_)), allowed);
-    } else if (kind < 128) {
-      try_exchange(i, scaled(bits >> 32, n_), allowed);
+    } else if (kind < kNewPack + kOtherPack) {
+      try_move(i, partition_.pack_of(scaled(high, n_)), allowed);
+    } else if (kind < kNewPack + kOtherPack + kAnyExchange) {
+      try_exchange(i, scaled(high, n_), allowed);
     } else {
-      const int r = rank_[i] - kWindow + scaled(bits >> 32, 2 * kWindow + 1);
+      const int r = rank_[i] - kWindow + scaled(high, 2 * kWindow + 1);
       if (r >= 0 && r < n_) try_exchange(i, by_time_[r], allowed);
     }
   }
@@ -131,9 +149,8 @@ class Annealing {
     partition_.exchange(i, j);
   }
 
-  // Moves that change nothing are taken one time in four: they cost a rebuild each.
   bool acceptable(double change, double allowed) {
-    return change == 0 ? rng_.bits() % 4 == 0 : change <= allowed;
+    return change == 0 ? rng_.bits() % kNeutralEvery == 0 : change <= allowed;
   }
 
   void keep_best_before(double change) {
