@@ -1,5 +1,6 @@
 #include "cosched/opt/matrix_game.hpp"
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -9,126 +10,113 @@
 namespace cosched::opt {
 namespace {
 
-constexpr double kPivot = 1e-13;  // relative to the largest entry of the game
+constexpr double kImproving = 1e-13;  // reduced cost, relative to the largest entry of the game
+constexpr double kChange = 1e-12;     // of a basic variable that a step changes at all
+constexpr double kSingular = 1e-14;   // pivot of a factorisation
+constexpr int kMostPivots = 1000;
 
 }  // namespace
 
-MatrixGame::MatrixGame(int rows) : rows_(rows) {}
-
-void MatrixGame::add_column(const std::vector<double>& column) { columns_.push_back(column); }
-
-std::vector<double> MatrixGame::coefficients(int variable) const {
-  std::vector<double> entries(rows_ + 1, 0.0);
-  if (variable < rows_) {
-    entries[variable] = -1;
-  } else if (variable == rows_) {
-    std::fill(entries.begin(), entries.end() - 1, 1.0);
-  } else {
-    const auto& column = columns_[variable - rows_ - 1];
-    for (int r = 0; r < rows_; ++r) entries[r] = -column[r] / scale_;
-    entries[rows_] = 1;
-  }
-  return entries;
+void MatrixGame::add_column(const std::vector<double>& column) {
+  entries_.insert(entries_.end(), column.begin(), column.end());
 }
 
-// Gauss-Jordan with row pivoting: the basis has a dozen rows at most.
-void MatrixGame::factorise() {
-  const int k = rows_ + 1;
-  std::vector<std::vector<double>> work(k, std::vector<double>(2 * k, 0.0));
-  for (int c = 0; c < k; ++c) {
-    const auto entries = coefficients(basis_[c]);
-    for (int r = 0; r < k; ++r) work[r][c] = entries[r];
-    work[c][k + c] = 1;
+// The first column alone: its largest row has no slack.
+void MatrixGame::begin() {
+  const auto first = entries_.begin();
+  const int top = static_cast<int>(std::max_element(first, first + rows_) - first);
+  for (int r = 0; r < rows_; ++r)
+    if (r != top) basis_.push_back(r);
+  basis_.push_back(value_variable());
+  basis_.push_back(value_variable() + 1);
+}
+
+Eigen::VectorXd MatrixGame::coefficients(int variable) const {
+  Eigen::VectorXd of_rows = Eigen::VectorXd::Zero(rows_ + 1);
+  if (variable < rows_) {
+    of_rows[variable] = -1;
+  } else if (variable == value_variable()) {
+    of_rows.head(rows_).setOnes();
+  } else {
+    of_rows.head(rows_) = columns().col(variable - rows_ - 1) / -scale_;
+    of_rows[rows_] = 1;
   }
-  for (int c = 0; c < k; ++c) {
-    int best = c;
-    for (int r = c + 1; r < k; ++r)
-      if (std::abs(work[r][c]) > std::abs(work[best][c])) best = r;
-    if (std::abs(work[best][c]) < 1e-14) throw SolverError("matrix game: singular basis");
-    std::swap(work[c], work[best]);
-    const double pivot = work[c][c];
-    for (double& entry : work[c]) entry /= pivot;
-    for (int r = 0; r < k; ++r) {
-      const double factor = work[r][c];
-      if (r == c || factor == 0) continue;
-      for (int j = c; j < 2 * k; ++j) work[r][j] -= factor * work[c][j];
+  return of_rows;
+}
+
+void MatrixGame::factorise() {
+  Eigen::MatrixXd matrix(rows_ + 1, rows_ + 1);
+  for (int p = 0; p <= rows_; ++p) matrix.col(p) = coefficients(basis_[p]);
+  const Eigen::PartialPivLU<Eigen::MatrixXd> factors(matrix);
+  if (!(factors.matrixLU().diagonal().cwiseAbs().minCoeff() > kSingular))
+    throw SolverError("matrix game: singular basis");
+  inverse_ = factors.inverse();
+  point_ = inverse_.col(rows_);  // right-hand side (0, ..., 0, 1)
+}
+
+// The nonbasic variable of least reduced cost; -1 where none improves.
+int MatrixGame::entering(const Eigen::VectorXd& multiplier) const {
+  const Eigen::VectorXd of_columns =
+      (columns().transpose() * multiplier.head(rows_) / scale_).array() - multiplier[rows_];
+  int best = -1;
+  double least = -kImproving;
+  const auto consider = [&](int variable, double reduced) {
+    if (reduced >= least || std::find(basis_.begin(), basis_.end(), variable) != basis_.end())
+      return;
+    least = reduced;
+    best = variable;
+  };
+  for (int r = 0; r < rows_; ++r) consider(r, multiplier[r]);
+  for (int t = 0; t < of_columns.size(); ++t) consider(value_variable() + 1 + t, of_columns[t]);
+  return best;
+}
+
+// The position in the basis that `variable` takes over, ties by number; -1 where nothing blocks it.
+int MatrixGame::leaving(int variable) const {
+  const Eigen::VectorXd change = inverse_ * coefficients(variable);
+  int best = -1;
+  double step = kInfinity;
+  for (int p = 0; p <= rows_; ++p) {
+    if (basis_[p] == value_variable() || change[p] <= kChange) continue;  // the value is free
+    const double ratio = std::max(0.0, point_[p]) / change[p];
+    if (ratio < step || (ratio == step && basis_[p] < basis_[best])) {
+      step = ratio;
+      best = p;
     }
   }
-  inverse_.assign(k, {});
-  point_.assign(k, 0);
-  for (int r = 0; r < k; ++r) {
-    inverse_[r].assign(work[r].begin() + k, work[r].end());
-    point_[r] = inverse_[r][k - 1];  // right-hand side (0, ..., 0, 1)
-  }
+  return best;
 }
 
 // One primal simplex step; false at the optimum.
 bool MatrixGame::pivot() {
   factorise();
-  const int k = rows_ + 1;
   // Only `value` has a cost, 1: the multipliers are its row of the inverse.
-  const int value_row =
-      static_cast<int>(std::find(basis_.begin(), basis_.end(), rows_) - basis_.begin());
-  const std::vector<double>& multiplier = inverse_[value_row];
-  value_ = point_[value_row] * scale_;
+  const auto place = std::find(basis_.begin(), basis_.end(), value_variable()) - basis_.begin();
+  const Eigen::VectorXd multiplier = inverse_.row(place);
+  value_ = point_[place] * scale_;
   prices_.assign(multiplier.begin(), multiplier.end() - 1);
-
-  int entering = -1;
-  double least = -kPivot;
-  for (int v = 0; v < rows_ + 1 + static_cast<int>(columns_.size()); ++v) {
-    if (v == rows_) continue;
-    double reduced = 0;
-    const auto entries = coefficients(v);
-    for (int r = 0; r < k; ++r) reduced -= multiplier[r] * entries[r];
-    if (reduced < least && std::find(basis_.begin(), basis_.end(), v) == basis_.end()) {
-      least = reduced;
-      entering = v;
-    }
-  }
-  if (entering < 0) return false;
-
-  const auto entries = coefficients(entering);
-  int leaving = -1;
-  double step = kInfinity;
-  for (int r = 0; r < k; ++r) {
-    if (basis_[r] == rows_) continue;  // the value is free
-    double change = 0;
-    for (int j = 0; j < k; ++j) change += inverse_[r][j] * entries[j];
-    if (change <= 1e-12) continue;
-    const double ratio = std::max(0.0, point_[r]) / change;
-    if (ratio < step || (ratio == step && basis_[r] < basis_[leaving])) {
-      step = ratio;
-      leaving = r;
-    }
-  }
-  if (leaving < 0) return false;  // only rounding: the game is bounded
-  basis_[leaving] = entering;
+  const int variable = entering(multiplier);
+  if (variable < 0) return false;
+  const int position = leaving(variable);
+  if (position < 0) return false;  // only rounding: the game is bounded
+  basis_[position] = variable;
   return true;
 }
 
 void MatrixGame::solve() {
-  if (basis_.empty()) {  // the first column alone: its largest row has no slack
-    const auto& column = columns_.front();
-    const int top =
-        static_cast<int>(std::max_element(column.begin(), column.end()) - column.begin());
-    for (int r = 0; r < rows_; ++r)
-      if (r != top) basis_.push_back(r);
-    basis_.push_back(rows_);
-    basis_.push_back(rows_ + 1);
-  }
-  scale_ = 0;
-  for (const auto& column : columns_)
-    for (const double entry : column) scale_ = std::max(scale_, std::abs(entry));
+  if (basis_.empty()) begin();
+  scale_ = columns().cwiseAbs().maxCoeff();
   if (scale_ == 0) scale_ = 1;
-  for (int pivots = 0; pivots < 1000 && pivot(); ++pivots) {
+  for (int pivots = 0; pivots < kMostPivots && pivot(); ++pivots) {
   }
   double sum = 0;
   for (double& price : prices_) sum += price = std::max(0.0, price);
   for (double& price : prices_) price /= sum;
-  combination_.assign(columns_.size(), 0.0);
+  combination_.assign(columns().cols(), 0.0);
   sum = 0;
-  for (int r = 0; r <= rows_; ++r)
-    if (basis_[r] > rows_) sum += combination_[basis_[r] - rows_ - 1] = std::max(0.0, point_[r]);
+  for (int p = 0; p <= rows_; ++p)
+    if (const int t = basis_[p] - value_variable() - 1; t >= 0)
+      sum += combination_[t] = std::max(0.0, point_[p]);
   for (double& weight : combination_) weight /= sum;
 }
 

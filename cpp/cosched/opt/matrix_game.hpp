@@ -1,6 +1,7 @@
 // Matrix game with few rows: the master problem of a column generation.
 #pragma once
 
+#include <Eigen/Core>
 #include <vector>
 
 namespace cosched::opt {
@@ -11,7 +12,7 @@ namespace cosched::opt {
 /// is a few pivots.  Rows are few (2 to about 10); O(rows^3 + rows columns) a pivot.
 class MatrixGame {
  public:
-  explicit MatrixGame(int rows);
+  explicit MatrixGame(int rows) : rows_(rows) {}
 
   void add_column(const std::vector<double>& column);
 
@@ -27,15 +28,22 @@ class MatrixGame {
  private:
   // Variables: 0..rows-1 the slacks (value - row), rows the value, rows + 1 + t alpha_t.
   // Constraints: row r: value - slack_r - sum_t alpha_t column_t[r] = 0; sum alpha = 1.
-  bool pivot();
+  int value_variable() const { return rows_; }
+  Eigen::Map<const Eigen::MatrixXd> columns() const {
+    return {entries_.data(), rows_, static_cast<Eigen::Index>(entries_.size()) / rows_};
+  }
+  void begin();
+  Eigen::VectorXd coefficients(int variable) const;
   void factorise();
-  std::vector<double> coefficients(int variable) const;
+  int entering(const Eigen::VectorXd& multiplier) const;
+  int leaving(int variable) const;
+  bool pivot();
 
   int rows_;
-  std::vector<std::vector<double>> columns_;
-  std::vector<int> basis_;                    // rows + 1 variables, or empty
-  std::vector<std::vector<double>> inverse_;  // of the basis matrix
-  std::vector<double> point_;                 // values of the basic variables
+  std::vector<double> entries_;  // of the columns, one after the other
+  std::vector<int> basis_;       // rows + 1 variables, or empty
+  Eigen::MatrixXd inverse_;      // of the basis matrix, whose columns have entries / scale_
+  Eigen::VectorXd point_;        // values of the basic variables
   double value_ = 0, scale_ = 1;
   std::vector<double> combination_, prices_;
 };
