@@ -13,7 +13,7 @@ import numpy as np
 from cosched import _core, core, io
 from cosched.bags import files
 from cosched.bags.arguments import flags, idle_watts
-from cosched.core.arrays import integer_array, real, real_array
+from cosched.core.arrays import integer_array, nonnegative, real, real_array
 from cosched.core.text import labels
 from cosched.errors import InvalidInstance
 
@@ -327,9 +327,7 @@ def _price(parts: tuple, price: float | None, cost: float, gamma: float | None) 
         raise InvalidInstance(f"price and gamma {state}: expected one of them")
     if price is not None:
         return real(price, "price")
-    factor = real(gamma, "gamma")
-    if not 0 <= factor < math.inf:
-        raise InvalidInstance(f"gamma = {factor:g}: expected a finite number >= 0")
+    factor = nonnegative(gamma, "gamma", "a finite number >= 0")
     if cost == 0:
         raise InvalidInstance("gamma: expected energy_cost > 0 (price = gamma c E_min)")
     return factor * cost * _inner(parts, 0.0, cost).least_joules

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched import io
+from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
@@ -145,10 +146,7 @@ def interval_set(nodes: tuple[int, ...]) -> str:
     '0-3 7'
     """
     units = np.unique(np.asarray(nodes, dtype=np.int64))
-    breaks = np.flatnonzero(np.diff(units) != 1)
-    firsts = units[np.concatenate([[0], breaks + 1])]
-    lasts = units[np.concatenate([breaks, [len(units) - 1]])]
-    return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in zip(firsts, lasts, strict=True))
+    return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in ranges(units))
 
 
 def _allocations(result: Result, jobs: int) -> list[str]:

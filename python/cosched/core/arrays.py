@@ -87,6 +87,46 @@ def real(value: Any, name: str) -> float:
         raise InvalidInstance(f"{name} = {shorten(value)}: expected a number") from None
 
 
+def positive(value: Any, name: str, what: str = "a positive number") -> float:
+    """`value` as a finite float > 0."""
+    number = real(value, name)
+    if not 0 < number < np.inf:
+        raise InvalidInstance(f"{name} = {number:g}: expected {what}")
+    return number
+
+
+def nonnegative(value: Any, name: str, what: str = "a number >= 0") -> float:
+    """`value` as a finite float >= 0."""
+    number = real(value, name)
+    if not 0 <= number < np.inf:
+        raise InvalidInstance(f"{name} = {number:g}: expected {what}")
+    return number
+
+
+def share(value: Any, name: str) -> float:
+    """`value` as a float in [0, 1]."""
+    number = real(value, name)
+    if not 0 <= number <= 1:
+        raise InvalidInstance(f"{name} = {number:g}: expected a share in 0..1")
+    return number
+
+
+def fraction(value: Any, name: str) -> float:
+    """`value` as a float in (0, 1]."""
+    number = real(value, name)
+    if not 0 < number <= 1:
+        raise InvalidInstance(f"{name} = {number:g}: expected a fraction in (0, 1]")
+    return number
+
+
+def ranges(numbers: np.ndarray) -> list[tuple[int, int]]:
+    """(first, last) of the maximal ranges of consecutive numbers in a rising sequence."""
+    breaks = np.flatnonzero(np.diff(numbers) != 1)
+    firsts = numbers[np.concatenate([[0], breaks + 1])]
+    lasts = numbers[np.concatenate([breaks, [len(numbers) - 1]])]
+    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
+
+
 def flag(value: Any, name: str) -> bool:
     """A truth value; a text such as "maybe" is refused, not taken for true."""
     if not isinstance(value, (bool, np.bool_)):

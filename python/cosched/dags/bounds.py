@@ -9,9 +9,9 @@ import numpy as np
 
 from cosched import _core
 from cosched.core import Bound
-from cosched.core.arrays import integer_array, real, real_array
+from cosched.core.arrays import integer_array, real_array, share
 from cosched.dags.instance import Instance
-from cosched.errors import InvalidInstance, SolverError, shorten
+from cosched.errors import SolverError, shorten
 
 METHODS = ("auto", "structured", "glpk", "highs")
 
@@ -171,9 +171,7 @@ def round_allocation(times: Any, x: Any, *, threshold: float = 0.5) -> np.ndarra
     if shares.ndim == 1 and table.shape[1] == 2:
         cpu = real_array(shares, "x", 1)
         shares = np.column_stack([cpu, 1 - cpu])
-    limit = real(threshold, "threshold")
-    if not 0 <= limit <= 1:
-        raise InvalidInstance(f"threshold = {limit}: expected a share in 0..1")
+    limit = share(threshold, "threshold")
     return _core.dags.round_allocation(table, real_array(shares, "x", 2), limit)
 
 

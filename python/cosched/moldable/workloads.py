@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cosched.core.arrays import integer, seed_of
+from cosched.core.arrays import integer, seed_of, share
+from cosched.core.draws import redrawn
 from cosched.errors import InvalidInstance, shorten
 from cosched.moldable.instance import Instance
 
@@ -72,8 +73,7 @@ def moldable(
     for name, (low, high) in (("weights", weights), ("sequential", sequential)):
         if not 0 <= low <= high < np.inf or (name == "sequential" and low == 0):
             raise InvalidInstance(f"{name} = {shorten((low, high))}: expected 0 < low <= high")
-    if not 0 <= small_share <= 1:
-        raise InvalidInstance(f"small_share = {small_share}: expected 0..1")
+    small_part = share(small_share, "small_share")
     random = np.random.default_rng(seed_of(seed))
     weight = random.uniform(*weights, jobs)
     if chosen == "cirne-berman":
@@ -81,7 +81,7 @@ def moldable(
         A, sigma = _cirne_berman(random, jobs)
         return Instance.from_downey(alone, A, sigma, weight, machines)
     if chosen == "mixed":
-        is_small = random.random(jobs) < small_share
+        is_small = random.random(jobs) < small_part
         alone = np.where(
             is_small, _normal(random, *small, jobs, 0), _normal(random, *large, jobs, 0)
         )
@@ -115,15 +115,12 @@ def _normal(
 ) -> np.ndarray:
     """Normal draws within [low, high] (above 0 where low is 0 and there is no high)."""
     means = np.broadcast_to(np.asarray(mean, dtype=float), count)
-    values = random.normal(means, deviation)
 
-    def outside() -> np.ndarray:
-        below = values <= low if high == np.inf else values < low
-        return below | (values > high)
+    def inside(values: np.ndarray) -> np.ndarray:
+        above = values > low if high == np.inf else values >= low
+        return above & (values <= high)
 
-    while (bad := outside()).any():
-        values[bad] = random.normal(means[bad], deviation)
-    return values
+    return redrawn(lambda at: random.normal(means[at], deviation), count, inside)
 
 
 def _cirne_berman(random: np.random.Generator, jobs: int) -> tuple[np.ndarray, np.ndarray]:

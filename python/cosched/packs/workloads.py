@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cosched.core.arrays import integer, real, seed_of
+from cosched.core.arrays import integer, positive, seed_of, share
 from cosched.errors import InvalidInstance, shorten
 from cosched.packs.instance import Instance
 from cosched.profiles import monotone
@@ -90,11 +90,9 @@ def packs_ii(
     p = integer(nodes, "nodes", 1)
     cores = integer(cores_per_node, "cores_per_node", 1) * np.arange(1, p + 1, dtype=float)
     low, high = _size_range(sizes)
-    if not 0 < real(reference_time, "reference_time") < np.inf:
-        raise InvalidInstance(f"reference_time = {reference_time}: expected a positive number")
-    for fraction in serial_fractions:
-        if not 0 <= fraction <= 1:
-            raise InvalidInstance(f"serial_fractions has {fraction}: expected 0..1")
+    reference_time = positive(reference_time, "reference_time")
+    for part in serial_fractions:
+        share(part, "serial_fractions")
     laws = [_law(SEQUENTIAL, name, "sequential") for name in sequential]
     kappas = [_law(OVERHEADS, name, "overheads") for name in overheads]
 

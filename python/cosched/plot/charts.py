@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosched import io
+from cosched.core.arrays import ranges
 from cosched.core.drawing import axes_or_new
 from cosched.core.schedule import Schedule
 from cosched.errors import InvalidInstance
@@ -57,7 +58,7 @@ def gantt(
     hatched = _estimated(schedule)
     boxes, owners = [], []
     for row in range(len(schedule)):
-        for low, high in _runs(
+        for low, high in ranges(
             np.sort([lanes[int(schedule.kind[row])] + u for u in schedule.units(row)])
         ):
             boxes.append((schedule.start[row], low - 0.5, schedule.end[row], high + 0.5))
@@ -118,14 +119,6 @@ def _unit_counts(schedule: Schedule) -> list[int]:
         int(schedule.unit[owner == kind].max(initial=0)) + 1
         for kind in range(int(schedule.kind.max()) + 1)
     ]
-
-
-def _runs(units: np.ndarray) -> list[tuple[int, int]]:
-    """Maximal ranges of consecutive numbers."""
-    breaks = np.flatnonzero(np.diff(units) != 1)
-    starts = np.concatenate([[0], breaks + 1])
-    ends = np.concatenate([breaks, [len(units) - 1]])
-    return [(int(units[a]), int(units[b])) for a, b in zip(starts, ends, strict=True)]
 
 
 def _colors(schedule: Schedule, color_by: Sequence[str] | None, ax: Axes) -> list:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cosched import _core
-from cosched.core.arrays import integer, integer_array, real, real_array
+from cosched.core.arrays import integer, integer_array, real_array, share
 from cosched.errors import InvalidInstance, shorten
 
 
@@ -73,10 +73,7 @@ def mcb8(
     >>> mcb8([2, 1], [1.0, 0.5], [0.1, 0.6], nodes=2, yield_=0.5)
     [[0, 1], [0]]
     """
-    share = real(yield_, "yield_")
-    if not 0 <= share <= 1:
-        raise InvalidInstance(f"yield_ = {share}: expected 0..1")
-    return _core.cluster.mcb8(*_items(tasks, cpu, memory, nodes), share)
+    return _core.cluster.mcb8(*_items(tasks, cpu, memory, nodes), share(yield_, "yield_"))
 
 
 def mcb8_search(

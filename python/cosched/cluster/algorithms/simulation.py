@@ -14,8 +14,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
 from cosched.core import Bound
-from cosched.core.arrays import real
-from cosched.errors import InvalidInstance
+from cosched.core.arrays import positive
 
 
 def algorithm_of(
@@ -44,9 +43,7 @@ def result_of_simulation(
     exclusive: bool,
     rows: tuple | None = None,
 ) -> Result:
-    threshold = real(threshold, "threshold")
-    if not 0 < threshold < np.inf:
-        raise InvalidInstance(f"threshold = {threshold}: expected seconds > 0")
+    threshold = positive(threshold, "threshold", "seconds > 0")
     stretches = _core.cluster.stretches(instance._core, outcome["end"], threshold)
     stretches.flags.writeable = False
     schedule = Schedule(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from cosched.core.arrays import integer, real
+from cosched.core.arrays import fraction, integer, positive
 from cosched.core.frames import require_columns
-from cosched.errors import InvalidInstance
 
 WEEK = 604800.0
 _NEEDED = (
@@ -63,12 +62,8 @@ def dfrs_jobs(
     [[2.0, 1.0, 0.4], [3.0, 0.5, 0.1]]
     """
     require_columns(table, _NEEDED, "table")
-    node = real(memory_kb, "memory_kb")
-    if not 0 < node < np.inf:
-        raise InvalidInstance(f"memory_kb = {node:g}: expected a positive number of KB")
-    least = real(least_memory, "least_memory")
-    if not 0 < least <= 1:
-        raise InvalidInstance(f"least_memory = {least:g}: expected a fraction in (0, 1]")
+    node = positive(memory_kb, "memory_kb", "a positive number of KB")
+    least = fraction(least_memory, "least_memory")
 
     known = table[["requested_memory", "used_memory"]].max(axis=1).to_numpy(dtype=float) / node
     unknown = np.isnan(known)

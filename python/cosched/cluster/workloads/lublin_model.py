@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import gamma
 
-from cosched.core.arrays import integer, real, seed_of
+from cosched.core.arrays import fraction, integer, positive, real, seed_of, share
+from cosched.core.draws import redrawn
 from cosched.errors import InvalidInstance, shorten
 
 BUCKETS = 48
@@ -56,13 +57,9 @@ class LublinConstants:
             if not np.isfinite(value):
                 raise InvalidInstance(f"{each.name} = {value}: expected a finite number")
         for name in ("serial", "pow2", "u_prob"):
-            value = getattr(self, name)
-            if not 0 <= value <= 1:
-                raise InvalidInstance(f"{name} = {value:g}: expected a probability in 0..1")
+            share(getattr(self, name), name)
         for name in ("a1", "b1", "a2", "b2", "aarr", "barr", "anum", "bnum", "arar"):
-            value = getattr(self, name)
-            if not value > 0:
-                raise InvalidInstance(f"{name} = {value:g}: expected a positive number")
+            positive(getattr(self, name), name)
         if not self.u_low <= self.u_med <= self.u_hi:
             raise InvalidInstance(
                 f"u_low, u_med, u_hi = {self.u_low:g}, {self.u_med:g}, {self.u_hi:g}: "
@@ -244,12 +241,7 @@ def _gamma_below(
     random: np.random.Generator, shape: np.ndarray, scale: np.ndarray, most: float
 ) -> np.ndarray:
     """Gamma variables, those above `most` drawn again."""
-    values = random.gamma(shape, scale)
-    again = np.flatnonzero(values > most)
-    while len(again):
-        values[again] = random.gamma(shape[again], scale[again])
-        again = again[values[again] > most]
-    return values
+    return redrawn(lambda at: random.gamma(shape[at], scale[at]), len(shape), lambda x: x <= most)
 
 
 # --- needs, arguments -----------------------------------------------------------------------
@@ -271,10 +263,8 @@ def _dfrs_needs(
 
 def _checked_needs(serial_cpu, light_share, light_memory, heavy_memory):
     for name, value in (("serial_cpu", serial_cpu), ("light_memory", light_memory)):
-        if not 0 < real(value, name) <= 1:
-            raise InvalidInstance(f"{name} = {value:g}: expected a fraction in (0, 1]")
-    if not 0 <= real(light_share, "light_share") <= 1:
-        raise InvalidInstance(f"light_share = {light_share:g}: expected a fraction in 0..1")
+        fraction(value, name)
+    share(light_share, "light_share")
     try:
         least, most = heavy_memory
     except (TypeError, ValueError):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from cosched.cluster.files import WEEK, dfrs_jobs, read_swf, week_of
-from cosched.core.arrays import integer, real, real_array
+from cosched.core.arrays import integer, positive, real_array
 from cosched.core.frames import require_columns
 from cosched.errors import InvalidInstance
 
@@ -73,9 +73,7 @@ def rescale_load(jobs: pd.DataFrame, nodes: int, load: float) -> pd.DataFrame:
     """
     require_columns(jobs, ("submit", "tasks", "runtime"), "jobs")
     machine = integer(nodes, "nodes", 1)
-    target = real(load, "load")
-    if not 0 < target < np.inf:
-        raise InvalidInstance(f"load = {target:g}: expected a positive number")
+    target = positive(load, "load")
     columns = {name: real_array(jobs[name], name, 1) for name in ("submit", "tasks", "runtime")}
     for name, column in columns.items():
         wrong = np.flatnonzero(~(np.isfinite(column) & (column >= 0)))

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cosched.core.arrays import any_array, integer, real, seed_of
+from cosched.core.arrays import any_array, integer, nonnegative, positive, real, seed_of, share
+from cosched.core.draws import redrawn
 from cosched.dags.files import Graph
 from cosched.dags.workloads.tiled import cholesky, lu, qr
 from cosched.errors import InvalidInstance, shorten
@@ -71,21 +72,17 @@ def fork_join(
     w, p = integer(width, "width", 1), integer(phases, "phases", 1)
     n = checked_size(p * (w + 1) + 1)
     q = integer(types, "types", 1, 64)
-    share = real(slow_share, "slow_share")
-    if not 0 <= share <= 1:
-        raise InvalidInstance(f"slow_share = {share}: expected 0..1")
+    slow_part = share(slow_share, "slow_share")
     slow, fast = _range(slow, "slow"), _range(fast, "fast")
     random = np.random.default_rng(seed_of(seed))
-    centre = float(p) if mean is None else _positive(mean, "mean")
-    spread = p / 4 if deviation is None else real(deviation, "deviation")
-    if not 0 <= spread < np.inf:
-        raise InvalidInstance(f"deviation = {spread}: expected a number >= 0")
+    centre = float(p) if mean is None else positive(mean, "mean")
+    spread = p / 4 if deviation is None else nonnegative(deviation, "deviation")
     times = np.empty((n, q))
     times[:, 0] = _positive_normal(random, centre, spread, n)
     parallel = np.arange(1, n).reshape(p, w + 1)[:, :w]
     for kind in range(1, q):
         factors = random.uniform(*fast, n)
-        chosen = np.argsort(random.random((p, w)), axis=1)[:, : round(share * w)]
+        chosen = np.argsort(random.random((p, w)), axis=1)[:, : round(slow_part * w)]
         tasks = np.take_along_axis(parallel, chosen, axis=1)
         factors[tasks] = random.uniform(*slow, tasks.shape)
         times[:, kind] = times[:, 0] / factors
@@ -143,7 +140,7 @@ def layered(
     """
     n = checked_size(integer(n, "n", 1))
     density, fat, regularity, cpu_only = (
-        _share(value, name)
+        share(value, name)
         for value, name in (
             (density, "density"),
             (fat, "fat"),
@@ -152,7 +149,7 @@ def layered(
         )
     )
     jump = integer(jump, "jump", 1)
-    mean, cv = _positive(mean, "mean"), _positive(task_cv, "task_cv")
+    mean, cv = positive(mean, "mean"), positive(task_cv, "task_cv")
     random = np.random.default_rng(seed_of(seed))
     starts = _layers(random, n, fat, regularity)
     edges = _between_layers(random, starts, density, jump)
@@ -204,20 +201,6 @@ def checked_size(n: int) -> int:
     return n
 
 
-def _positive(value: float, name: str) -> float:
-    number = real(value, name)
-    if not 0 < number < np.inf:
-        raise InvalidInstance(f"{name} = {number}: expected a positive number")
-    return number
-
-
-def _share(value: float, name: str) -> float:
-    number = real(value, name)
-    if not 0 <= number <= 1:
-        raise InvalidInstance(f"{name} = {number}: expected 0..1")
-    return number
-
-
 def _range(limits: Range, name: str) -> Range:
     if any_array(limits, name, 1).shape != (2,):
         raise InvalidInstance(f"{name} = {shorten(limits)}: expected (least, largest)")
@@ -230,7 +213,4 @@ def _range(limits: Range, name: str) -> Range:
 def _positive_normal(
     random: np.random.Generator, mean: float, deviation: float, n: int
 ) -> np.ndarray:
-    values = random.normal(mean, deviation, n)
-    while (bad := values <= 0).any():
-        values[bad] = random.normal(mean, deviation, int(bad.sum()))
-    return values
+    return redrawn(lambda at: random.normal(mean, deviation, len(at)), n, lambda x: x > 0)
