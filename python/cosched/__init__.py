@@ -17,6 +17,7 @@ from cosched.core import Bound, Result, Schedule
 from cosched.errors import (
     CoschedError,
     InfeasibleError,
+    InvalidBound,
     InvalidInstance,
     InvalidSchedule,
     SolverError,
@@ -33,6 +34,7 @@ __all__ = [
     "Bound",
     "CoschedError",
     "InfeasibleError",
+    "InvalidBound",
     "InvalidInstance",
     "InvalidSchedule",
     "Result",

@@ -33,6 +33,10 @@ class InvalidSchedule(CoschedError, ValueError):
     """A schedule breaks the rules of its instance; the message names the first breach."""
 
 
+class InvalidBound(CoschedError):
+    """A value is better than a bound that was called proven: one of the two is wrong."""
+
+
 class TimeLimit(CoschedError):
     """A time limit ended a computation before it had a result."""
 

@@ -136,7 +136,10 @@ def test_smallest_instances(name):
         inst = cs.packs.Instance(times, k)
         res = cs.packs.solve(inst, name)
         res.schedule.validate()
-        assert res.value <= 1.5 * cs.packs.optimal(inst).value + 1e-9 or "random" in name
+        if "random" in name:  # no guarantee, but never more than one processor for each in turn
+            assert res.value <= inst.times[:, 0].sum()
+        else:
+            assert res.value <= 1.5 * cs.packs.optimal(inst).value + 1e-9
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e12, 1e290])

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from cosched import io, plot
 from cosched.core import Family, Result
-from cosched.core.comparison import in_order
+from cosched.core.comparison import in_order, settled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,9 +78,10 @@ def compare_all(
     """
     chosen = [of.names_of(instance, names) for _, instance in instances]
     plan = [name for of_one in chosen for name in of_one]
-    rows: list[dict[str, Any]] = []
+    done: list[tuple[dict[str, Any], list[tuple[dict[str, Any], Result | None]]]] = []
     best: dict[str, Result] = {}
     pick = max if of.maximise else min
+    ended = 0
     with _progress() as progress:
         task = progress.add_task("")
         try:
@@ -88,22 +89,25 @@ def compare_all(
                 which = ", ".join(f"{key} = {value}" for key, value in varied.items())
                 label = f"{of.name} {which}".rstrip()
                 progress.update(task, description=f"{label}: bound, {mine[0]}")
+                done.append((varied, rows := []))
                 for row, result in of.compare_rows(instance, mine, seed, time_limit):
-                    rows.append({**varied, **row})
+                    rows.append((row, result))
+                    ended += 1
                     if result is not None:
                         known = [best[label]] if label in best else []
                         best[label] = pick([*known, result], key=lambda result: result.value)
-                    now = f"{len(rows)} of {len(plan)} done, {(*plan, '')[len(rows)]}"
+                    now = f"{ended} of {len(plan)} done, {(*plan, '')[ended]}"
                     progress.update(task, description=f"{label}: {now}")
         except KeyboardInterrupt:
-            if not rows:
+            if not ended:
                 raise
     titled = [
         (f"{label}: {winner.algorithm}, {of.objective} {winner.value:.6g}", winner)
         for label, winner in best.items()
     ]
     keys = [key for varied, _ in instances for key in varied]
-    return in_order(rows, keys), titled, plan[len(rows) :]
+    table = [{**varied, **row} for varied, rows in done for row in settled(rows)]
+    return in_order(table, keys), titled, plan[ended:]
 
 
 def show_table(of: Family, frame: pd.DataFrame) -> None:

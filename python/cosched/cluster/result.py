@@ -45,6 +45,10 @@ class Result(core.Result):
         return max_stretch_bound(instance)
 
     @property
+    def proves(self) -> None:
+        """Nothing: a bound of its own goes with another threshold of the bounded stretch."""
+
+    @property
     def jobs(self) -> pd.DataFrame:
         """A row a job in input order: ``start, end, stretch, preemptions, migrations``."""
         import pandas as pd

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cosched.core.result import Bound, Result, relative_gap
+from cosched.errors import InvalidBound
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +21,44 @@ def in_order(rows: list[dict[str, Any]], first: Iterable[str] = ()) -> pd.DataFr
     known = {*first, *COLUMNS, "message"}
     metrics = [key for row in rows for key in row if key not in known]
     return pd.DataFrame(rows, columns=list(dict.fromkeys([*first, *COLUMNS, *metrics, "message"])))
+
+
+def settled(rows: Sequence[tuple[dict[str, Any], Result | None]]) -> list[dict[str, Any]]:
+    """Rows of one instance, each beside the best bound that any of them knows.
+
+    A row whose value passes that bound becomes an error. A result with a bound that holds for its
+    own measure only (:attr:`Result.proves` is None) keeps that one.
+    """
+    known = [bound for row, result in rows if (bound := _known(row, result)) is not None]
+    if not known:
+        return [row for row, _ in rows]
+    maximise = any(result is not None and result.maximise for _, result in rows)
+    best = (min if maximise else max)(known, key=float)
+    return [_beside(row, result, best) for row, result in rows]
+
+
+def _known(row: dict[str, Any], result: Result | None) -> Bound | None:
+    """The bound of a row, where it holds for all rows."""
+    if result is not None and result.own_bound is not None:
+        return result.proves
+    value = row.get("bound", float("nan"))
+    return None if value != value else Bound(value, "beside")
+
+
+def _beside(row: dict[str, Any], result: Result | None, best: Bound) -> dict[str, Any]:
+    if row["status"] == "error":
+        return row
+    if result is None:
+        return {**row, "bound": best.value}
+    if result.own_bound is not None and result.proves is None:
+        return row
+    try:
+        gap = relative_gap(result.value, best, result.maximise)
+    except InvalidBound as error:
+        message = f"{type(error).__name__}: {error}"
+        seconds = {"seconds": row["seconds"]}
+        return {**row_without_result(row["algorithm"], "error", message, None), **seconds}
+    return {**row, "bound": best.value, "gap": gap}
 
 
 def row_of_result(name: str, result: Result, bound: Bound | None) -> dict[str, Any]:

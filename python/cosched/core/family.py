@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from cosched import _core
 from cosched.core.arrays import seed_of
-from cosched.core.comparison import in_order, row_of_result, row_without_result
+from cosched.core.comparison import in_order, row_of_result, row_without_result, settled
 from cosched.core.instance import Instance
 from cosched.core.options import Argument, Output, accepted_options
 from cosched.core.result import Bound, Result
@@ -186,8 +186,8 @@ class Family:
             value, bound, gap, seconds``, then the metrics, then ``message`` (why a row has
             no value).
         """
-        rows = self.compare_rows(instance, names, seed, time_limit, options)
-        return in_order([row for row, _ in rows])
+        rows = list(self.compare_rows(instance, names, seed, time_limit, options))
+        return in_order(settled(rows))
 
     def compare_rows(
         self,

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cosched.errors import InvalidBound
+
 if TYPE_CHECKING:
     from cosched.core.instance import Instance
     from cosched.core.schedule import Schedule
@@ -19,7 +21,7 @@ class Bound:
     method: str
 
     def __float__(self) -> float:
-        return self.value
+        return float(self.value)
 
     def __repr__(self) -> str:
         return f"Bound({self.value:.9g}, {self.method!r})"
@@ -60,6 +62,12 @@ class Result:
             return self.own_bound
         return self.bound_beside(self.instance)
 
+    @property
+    def proves(self) -> Bound | None:
+        """The bound that the algorithm proved, where it holds for every schedule of the instance
+        by the family's own measure; ``compare`` shows the best of them beside all rows."""
+        return self.own_bound
+
     @classmethod
     def bound_beside(cls, instance: Instance) -> Bound | None:
         """The family's bound of an instance; computed when first asked for, and kept with it."""
@@ -76,6 +84,11 @@ class Result:
 
         value / bound - 1 when minimising, bound / value - 1 when maximising; infinity
         for a value <= 0 that is maximised, nan without a bound.
+
+        Raises
+        ------
+        InvalidBound
+            The value is better than the bound allows.
         """
         return relative_gap(self.value, self.bound, self.maximise)
 
@@ -103,11 +116,28 @@ class Result:
         }
 
 
+#: How far a value may pass a bound relative to the larger of both: some bounds come from a
+#: linear programme.
+_ROUNDING = 1e-6
+
+
 def relative_gap(value: float, bound: Bound | None, maximise: bool) -> float:
-    """See :attr:`Result.gap`. Rounding below zero is reported as zero."""
-    if bound is None or math.isnan(value):
+    """See :attr:`Result.gap`. Rounding below zero is reported as zero.
+
+    Raises
+    ------
+    InvalidBound
+        The value is better than the bound by more than 1e-6 of the larger magnitude.
+    """
+    if bound is None or math.isnan(value) or math.isnan(bound.value):
         return math.nan
     best = bound.value
+    beyond = value - best if maximise else best - value
+    if beyond > _ROUNDING * max(abs(value), abs(best)):
+        side = "above the upper" if maximise else "below the lower"
+        raise InvalidBound(
+            f"value {value:.9g} is {side} bound {best:.9g} ({bound.method}): one of them is wrong"
+        )
     if maximise:
         return math.inf if value <= 0 else max(best / value - 1, 0.0)
     if best <= 0:
