@@ -30,20 +30,6 @@ py::dict outcome_dict(const Outcome& outcome) {
                   "migrated_memory"_a = outcome.migrated_memory, "events"_a = outcome.events);
 }
 
-const char* cause_name(RowCause cause) {
-  switch (cause) {
-    case RowCause::start:
-      return "start";
-    case RowCause::resume:
-      return "resume";
-    case RowCause::move:
-      return "move";
-    case RowCause::go_on:
-      return "go on";
-  }
-  return "";
-}
-
 // (job, unit_begin, unit, start, end, yield, progress, cause): a row a span.
 py::tuple trace_tuple(const Trace& trace) {
   std::vector<std::int64_t> begin{0};
@@ -110,10 +96,7 @@ void bind_instance(py::module_& module) {
            }),
            py::arg("submit"), py::arg("tasks"), py::arg("cpu"), py::arg("memory"),
            py::arg("runtime"), py::arg("estimate"), py::arg("nodes"))
-      .def_property_readonly("jobs", &Instance::size)
-      .def_property_readonly("nodes", &Instance::nodes)
-      .def_property_readonly("has_estimates", &Instance::has_estimates)
-      .def_property_readonly("total_work", &Instance::total_work);
+      .def_property_readonly("nodes", &Instance::nodes);
 }
 
 // Each simulation returns (outcome, trace or None, log or None).
@@ -222,12 +205,6 @@ void bind_measures(py::module_& module) {
       },
       py::arg("instance"), py::arg("threshold"));
   module.def(
-      "stretch_feasible",
-      [](const Instance& instance, double stretch, double threshold) {
-        return released([&] { return stretch_feasible(instance, stretch, threshold); });
-      },
-      py::arg("instance"), py::arg("stretch"), py::arg("threshold"));
-  module.def(
       "validate",
       [](const Instance& instance, const IntArray& job, const IntArray& unit_begin,
          const IntArray& unit, const RealArray& start, const RealArray& end, const RealArray& yield,
@@ -250,9 +227,6 @@ void bind_measures(py::module_& module) {
       py::arg("end"), py::arg("yield_"), py::arg("progress"), py::arg("cause"), py::arg("first"),
       py::arg("last"), py::arg("preemptions"), py::arg("migrations"), py::arg("penalty"),
       py::arg("exclusive"));
-  module.def(
-      "cause_name", [](int cause) { return cause_name(static_cast<RowCause>(cause)); },
-      py::arg("cause"));
 }
 
 void bind_mapping(py::module_& module) {

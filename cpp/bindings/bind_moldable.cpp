@@ -86,9 +86,6 @@ void bind_instance(py::module_& module) {
           "release", [](const Instance& instance) { return real_array(instance.releases()); })
       .def_property_readonly("jobs", &Instance::jobs)
       .def_property_readonly("machines", &Instance::machines)
-      .def_property_readonly("useful_machines", &Instance::useful_machines)
-      .def_property_readonly("parametric",
-                             [](const Instance& instance) { return instance.table() == nullptr; })
       .def_property_readonly("has_releases", &Instance::has_releases)
       .def_property_readonly("monotone", &Instance::monotone_work)
       .def(

@@ -146,10 +146,4 @@ StretchBound max_stretch_bound(const Instance& instance, double threshold) {
   }
 }
 
-bool stretch_feasible(const Instance& instance, double stretch, double threshold) {
-  if (!(stretch >= 1) || stretch == kInfinity) return stretch == kInfinity;
-  const std::vector<StretchJob> jobs = stretch_jobs(instance, threshold);
-  return jobs.empty() || !improved(jobs, instance.nodes(), stretch);
-}
-
 }  // namespace cosched::cluster

@@ -26,8 +26,4 @@ struct StretchBound {
 /// Threshold: the 10 s of the bounded stretch, > 0.
 StretchBound max_stretch_bound(const Instance& instance, double threshold = kStretchThreshold);
 
-/// Whether S is feasible in the sense above (one test).
-bool stretch_feasible(const Instance& instance, double stretch,
-                      double threshold = kStretchThreshold);
-
 }  // namespace cosched::cluster

@@ -8,10 +8,6 @@
 
 namespace cosched::packs {
 
-struct LowerBound {
-  double value = 0;
-};
-
 /// sum_i min_q w_i(q) / p: a pack of cost c has p c of processor time.  O(n p).
 double area_bound(const Instance& instance);
 

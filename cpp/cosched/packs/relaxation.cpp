@@ -300,11 +300,6 @@ std::vector<FractionalPack> Relaxation::fractional_partition() const {
   return cover_once(carry_out(std::move(packs), exchanges), n);
 }
 
-double Relaxation::artificial() const {
-  const std::vector<double> all = master_.solution();
-  return std::accumulate(all.begin(), all.begin() + master_.rows(), 0.0);
-}
-
 std::int64_t Relaxation::work() const {
   return pricing_.operations() +
          master_.pivots() * static_cast<std::int64_t>(master_.rows()) * master_.rows();

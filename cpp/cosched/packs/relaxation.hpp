@@ -70,10 +70,6 @@ class Relaxation {
   /// total of 1, the cost that of the master.  Exchanges are carried out in the packs, and tasks
   /// covered too often are dropped from the longest packs with them.
   std::vector<FractionalPack> fractional_partition() const;
-  /// The master's objective: the relaxation's value when solve() ended by its tolerance.
-  double master_value() const { return master_.objective(); }
-  /// Total value of the artificial columns: above 0 when the restrictions leave no solution.
-  double artificial() const;
 
  private:
   void add_exchanges(const std::vector<std::vector<char>>& dominates);

@@ -29,16 +29,10 @@ class Instance:
     def monotone(self) -> bool:
         ...
     @property
-    def parametric(self) -> bool:
-        ...
-    @property
     def release(self) -> numpy.typing.NDArray[numpy.float64]:
         ...
     @property
     def times(self) -> numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]:
-        ...
-    @property
-    def useful_machines(self) -> int:
         ...
     @property
     def weights(self) -> numpy.typing.NDArray[numpy.float64]:
