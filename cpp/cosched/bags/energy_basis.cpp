@@ -9,6 +9,15 @@ namespace cosched::bags {
 namespace {
 
 constexpr int kUpdatesPerFactor = 40;
+constexpr double kCostNoise = 1e-15;  // reduced costs below this, relative to their terms, are 0
+
+// What all tasks of a type on one machine type mean in the dual ratio test.
+struct Placed {
+  double seconds;     // of mean load
+  double push;        // how fast the leaving variable goes to zero
+  double cost;        // joules less what the load costs at the prices of the basis
+  double cost_terms;  // sum of the sizes of the two: what rounding in `cost` is relative to
+};
 
 }  // namespace
 
@@ -107,7 +116,6 @@ double EnergyBasis::value(const Row& row, double makespan) const {
   return share;
 }
 
-// d value / d MS, or zero where it is rounding.
 double EnergyBasis::slope(const Row& row) const {
   if (row.position >= 0)
     return std::abs(rise_[row.position]) <= noise_[row.position] ? 0 : rise_[row.position];
@@ -120,15 +128,12 @@ double EnergyBasis::slope(const Row& row) const {
   return std::abs(sum) <= noise ? 0 : sum;
 }
 
-// Number of a basic variable in the order that breaks ties.
 int EnergyBasis::order(const Row& row) const {
   const Basic basic = row.position >= 0 ? nonkey_[row.position] : Basic{row.type, key_[row.type]};
   return basic.type < 0 ? basic.machine
                         : machines_ + static_cast<int>(cell(basic.type, basic.machine));
 }
 
-// `leaving` becomes nonbasic; it decreases to zero, or increases to it.  False where no column can
-// take its place: then no x makes it zero.
 bool EnergyBasis::pivot(Row& leaving, bool decreases, bool lowest) {
   if (leaving.position < 0) make_nonkey(leaving);
   if (leaving.position >= 0) {
@@ -171,29 +176,31 @@ EnergyBasis::Basic EnergyBasis::ratio_test(int position, bool decreases, bool lo
   const Eigen::VectorXd price = load_prices();
   Basic best{-1, -1};
   double best_ratio = kInfinity, best_push = 0;
-  const auto consider = [&](int i, int j, double push, double noise, double cost) {
+  const auto consider = [&](const Basic& basic, double push, double noise, double cost) {
     if (push <= noise) return;
     const double ratio = std::max(cost, 0.0) / push;
     const bool better = ratio < best_ratio || (ratio == best_ratio && !lowest && push > best_push);
     if (best.machine >= 0 && !better) return;
-    best = {i, j};
+    best = basic;
     best_ratio = ratio;
     best_push = push;
   };
   for (int j = 0; j < machines_; ++j)
-    if (!slack_basic_[j]) consider(-1, j, row[j], row_noise, -price[j]);
+    if (!slack_basic_[j]) consider({-1, j}, row[j], row_noise, -price[j]);
+  const auto placed = [&](int i, int j) {
+    const double seconds = seconds_(i, j), paid = price[j] * seconds;
+    return Placed{seconds, row[j] * seconds, joules_(i, j) - paid, joules_(i, j) + std::abs(paid)};
+  };
   for (int i = 0; i < types_; ++i) {
-    const int k = key_[i];
-    const double key_push = row[k] * seconds_(i, k);
-    const double key_cost = joules_(i, k) - price[k] * seconds_(i, k);
-    const double key_terms = std::abs(joules_(i, k)) + std::abs(price[k] * seconds_(i, k));
+    // A column that enters takes its tasks from the key of its type: the difference counts.
+    const Placed on_key = placed(i, key_[i]);
     for (int j = 0; j < machines_; ++j) {
       if (!open_[cell(i, j)] || role_[cell(i, j)] != nonbasic) continue;
-      const double own_push = row[j] * seconds_(i, j), own_price = price[j] * seconds_(i, j);
-      const double noise = row_noise * (seconds_(i, j) + seconds_(i, k));
-      const double cost = joules_(i, j) - own_price - key_cost;
-      const double terms = joules_(i, j) + std::abs(own_price) + key_terms;
-      consider(i, j, own_push - key_push, noise, cost <= 1e-15 * terms ? 0 : cost);
+      const Placed on_j = placed(i, j);
+      const double noise = row_noise * (on_j.seconds + on_key.seconds);
+      const double cost = on_j.cost - on_key.cost;
+      const bool free = cost <= kCostNoise * (on_j.cost_terms + on_key.cost_terms);
+      consider({i, j}, on_j.push - on_key.push, noise, free ? 0 : cost);
     }
   }
   return best;
