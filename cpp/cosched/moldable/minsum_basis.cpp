@@ -13,6 +13,7 @@ MinsumBasis::MinsumBasis(const MinsumModel& model)
       key_(jobs_, rows_),
       inverse_(rows_, rows_),
       value_(rows_),
+      dual_(rows_),
       capacity_(rows_),
       in_slots_(jobs_, 0),
       rate_(jobs_, 0) {
@@ -22,7 +23,8 @@ MinsumBasis::MinsumBasis(const MinsumModel& model)
   for (int j = 0; j < rows_; ++j) capacity_[j] = model.capacity(j) * scale_;
   for (int j = 0; j < rows_; ++j) slot_.push_back({-1, j});
   assign_keys();
-  refactor();
+  inverse_ = Eigen::MatrixXd::Ones(rows_, rows_).triangularView<Eigen::Lower>();  // of the y alone
+  recompute();
 }
 
 void MinsumBasis::assign_keys() {
@@ -49,37 +51,58 @@ void MinsumBasis::assign_keys() {
   }
 }
 
-Eigen::VectorXd MinsumBasis::column_of(const Column& column) const {
-  Vector found = Vector::Zero(rows_);
+// Calls use(row, coefficient) for the surface rows of a column, of a job's relative to its key.
+template <class Use>
+void MinsumBasis::for_each_entry(const Column& column, Use use) const {
   const auto [i, j] = column;
   if (i < 0) {
-    found[j] = 1;
-    if (j + 1 < rows_) found[j + 1] = -1;
-    return found;
+    use(j, 1.0);
+    if (j + 1 < rows_) use(j + 1, -1.0);
+    return;
   }
-  if (j < rows_) found[j] += area(i, j);
-  if (key_[i] < rows_) found[key_[i]] -= area(i, key_[i]);
-  return found;
+  if (j < rows_) use(j, area(i, j));
+  if (key_[i] < rows_) use(key_[i], -area(i, key_[i]));
+}
+
+double MinsumBasis::cost_of(const Column& column) const {
+  const auto [i, j] = column;
+  return i < 0 ? 0 : model_.cost(i)[j] - model_.cost(i)[key_[i]];
+}
+
+double MinsumBasis::reduced_cost(const Column& column) const {
+  double reduced = cost_of(column);
+  for_each_entry(column, [&](int row, double value) { reduced -= dual_[row] * value; });
+  return reduced;
+}
+
+MinsumBasis::Vector MinsumBasis::direction_of(const Column& column) const {
+  Vector alpha = Vector::Zero(rows_);
+  for_each_entry(column, [&](int row, double value) { alpha += value * inverse_.col(row); });
+  return alpha;
 }
 
 void MinsumBasis::refactor() {
-  Eigen::MatrixXd basis(rows_, rows_);
-  for (int p = 0; p < rows_; ++p) basis.col(p) = column_of(slot_[p]);
+  Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(rows_, rows_);
+  for (int p = 0; p < rows_; ++p)
+    for_each_entry(slot_[p], [&](int row, double value) { basis(row, p) += value; });
   inverse_ = basis.partialPivLu().inverse();
-  Vector left = capacity_;
+  recompute();
+}
+
+// Values and dual values from the inverse.
+void MinsumBasis::recompute() {
+  Vector cost(rows_), left = capacity_;
+  for (int p = 0; p < rows_; ++p) cost[p] = cost_of(slot_[p]);
   for (int i = 0; i < jobs_; ++i)
     if (key_[i] < rows_) left[key_[i]] -= area(i, key_[i]);
   value_ = inverse_ * left;
+  dual_ = inverse_.transpose() * cost;
   age_ = 0;
 }
 
 std::vector<double> MinsumBasis::prices() const {
-  Vector cost = Vector::Zero(rows_);
-  for (int p = 0; p < rows_; ++p)
-    if (const auto [i, j] = slot_[p]; i >= 0) cost[p] = model_.cost(i)[j] - model_.cost(i)[key_[i]];
-  const Vector dual = inverse_.transpose() * cost;
   std::vector<double> price(rows_);
-  for (int j = 0; j < rows_; ++j) price[j] = -dual[j] * scale_;
+  for (int j = 0; j < rows_; ++j) price[j] = -dual_[j] * scale_;
   return price;
 }
 
@@ -113,15 +136,25 @@ MinsumBasis::Blocking MinsumBasis::ratio_test(const Column& entering, const Vect
   return best;
 }
 
-// Makes a slot of the job its key, and the key the column of that slot; returns the slot, -1 if it
-// has none.  With col_p and the columns col_p' of the job's other slots changed to -col_p and
-// col_p' - col_p, row p of the inverse becomes minus the sum of the job's rows.  `alpha` follows.
+// Makes the first slot of the job its key, and the key the column of that slot; returns the slot,
+// -1 if the job has none.  Example, three surface rows: job i has areas 5, 4, 3 there, the key
+// x_i0, x_i1 in slot p and x_i2 in slot q.
+//
+//             before, key x_i0           after, key x_i1
+//             p: x_i1   q: x_i2          p: x_i0   q: x_i2
+//   row 0        -5        -5               5         0         column p' = -p
+//   row 1         4         0              -4        -4         column q' = q - p
+//   row 2         0         3               0         3
+//
+// In the inverse, where a slot is a row, row p becomes -(row p + row q) and row q stays; if the job
+// has more slots, all of them are in that sum.  `alpha`, the entering column in terms of the slots,
+// changes as the inverse does, and first loses p where it is itself a column of this job.
 int MinsumBasis::swap_key(int job, const Column& entering, Vector& alpha) {
   int slot = -1;
   for (int p = 0; p < rows_ && slot < 0; ++p)
     if (slot_[p].job == job) slot = p;
   if (slot < 0) return -1;
-  if (entering.job == job) alpha[slot] -= 1;  // its column is relative to the key, too
+  if (entering.job == job) alpha[slot] -= 1;
   for (int p = slot + 1; p < rows_; ++p)
     if (slot_[p].job == job) {
       inverse_.row(slot) += inverse_.row(p);
@@ -134,7 +167,8 @@ int MinsumBasis::swap_key(int job, const Column& entering, Vector& alpha) {
 }
 
 double MinsumBasis::enter(Column column, bool first_leaves) {
-  Vector alpha = inverse_ * column_of(column);
+  const double reduced = reduced_cost(column);
+  Vector alpha = direction_of(column);
   const Blocking found = ratio_test(column, alpha, first_leaves);
   if (found.step == kInfinity) return kInfinity;
   value_ -= found.step * alpha;
@@ -148,7 +182,9 @@ double MinsumBasis::enter(Column column, bool first_leaves) {
   slot_[slot] = column;
   inverse_.row(slot) /= alpha[slot];
   alpha[slot] = 0;
-  inverse_.noalias() -= alpha * inverse_.row(slot).eval();
+  const Vector row = inverse_.row(slot);
+  inverse_.noalias() -= alpha * row.transpose();
+  dual_ += reduced * row;
   ++age_;
   return column.job < 0 ? found.step / scale_ : found.step;
 }
@@ -156,9 +192,7 @@ double MinsumBasis::enter(Column column, bool first_leaves) {
 double MinsumBasis::objective() const {
   double sum = 0;
   for (int i = 0; i < jobs_; ++i) sum += model_.cost(i)[key_[i]];
-  for (int p = 0; p < rows_; ++p)
-    if (const auto [i, j] = slot_[p]; i >= 0)
-      sum += (model_.cost(i)[j] - model_.cost(i)[key_[i]]) * value_[p];
+  for (int p = 0; p < rows_; ++p) sum += cost_of(slot_[p]) * value_[p];
   return sum;
 }
 

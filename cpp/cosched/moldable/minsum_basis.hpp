@@ -42,7 +42,7 @@ class MinsumBasis {
   /// Steps since then that changed the inverse.
   int age() const { return age_; }
 
-  /// The negative dual value of each surface row.  At the optimum >= 0 and non-increasing.  O(J^2).
+  /// The negative dual value of each surface row.  At the optimum >= 0 and non-increasing.  O(J).
   std::vector<double> prices() const;
 
   /// Brings a column into the basis; returns its value then, infinite where nothing blocks
@@ -65,7 +65,12 @@ class MinsumBasis {
 
   double area(int i, int j) const { return model_.area(i)[j] * scale_; }
   void assign_keys();
-  Vector column_of(const Column& column) const;
+  void recompute();
+  template <class Use>
+  void for_each_entry(const Column& column, Use use) const;
+  double cost_of(const Column& column) const;
+  double reduced_cost(const Column& column) const;
+  Vector direction_of(const Column& column) const;
   Blocking ratio_test(const Column& entering, const Vector& alpha, bool first_leaves);
   int swap_key(int job, const Column& entering, Vector& alpha);
 
@@ -76,6 +81,7 @@ class MinsumBasis {
   std::vector<Column> slot_;
   Eigen::MatrixXd inverse_;
   Vector value_;  // of the slots
+  Vector dual_;   // of the surface rows
   Vector capacity_;
   std::vector<double> in_slots_, rate_;  // a value a job: scratch of ratio_test
   int age_ = 0;

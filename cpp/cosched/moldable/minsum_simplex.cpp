@@ -119,16 +119,17 @@ MinsumSolution Simplex::run() {
   const std::int64_t most = 20'000 + 100LL * (jobs_ + rows_);
   const int refactor_after = std::max(64, rows_);  // as dear as that many steps
   MinsumSolution found;
-  bool fresh;  // "nothing improves" is believed only right after a refactorisation
-  do {
-    basis_.refactor();
-    objective_ = basis_.objective();
-    fresh = true;
+  objective_ = basis_.objective();
+  for (bool fresh = true;;) {  // "nothing improves" is believed only right after a refactorisation
     while (basis_.age() < refactor_after && found.pivots < most && step()) {
       fresh = false;
       if (++found.pivots % 64 == 0) check_interrupt();
     }
-  } while (!fresh && found.pivots < most);
+    if (fresh || found.pivots >= most) break;
+    basis_.refactor();
+    objective_ = basis_.objective();
+    fresh = true;
+  }
   found.price = monotone_prices();
   found.value = lagrangian(model_, found.price);
   found.primal = basis_.objective();
