@@ -194,7 +194,7 @@ void bind_algorithms(py::module_& module) {
       "ttb_best",
       [](const Instance& instance, Seconds time_limit) {
         const BestPlan best = released([&] { return ttb_best(instance, time_limit); });
-        return py::make_tuple(plan_dict(instance, best.plan), best.finished);
+        return py::make_tuple(plan_dict(instance, best.plan), best.complete);
       },
       py::arg("instance"), py::arg("time_limit"));
   module.def("ttb_exact", solving(&ttb_exact), py::arg("instance"));

@@ -32,7 +32,7 @@ py::tuple plan_tuple(const Plan& plan) {
                         real_array(plan.end));
 }
 
-// (value, x, C, weights, task flow, edges with flow, flow on them); read-only.
+// (value, x, C, weights, task flow, edges with flow, flow on them, complete); arrays read-only.
 py::tuple solution_tuple(HlpSolution&& found) {
   Certificate& proof = found.certificate;
   const auto used = static_cast<py::ssize_t>(proof.edge_flow.size());
@@ -49,7 +49,7 @@ py::tuple solution_tuple(HlpSolution&& found) {
   return py::make_tuple(found.value, frozen(std::move(found.x), {n, types}),
                         frozen(std::move(found.completion)), frozen(std::move(proof.weights)),
                         frozen(std::move(proof.task_flow)), frozen(std::move(edges), {used, 2}),
-                        frozen(std::move(amount)));
+                        frozen(std::move(amount)), found.complete);
 }
 
 // An algorithm that needs the instance only.
@@ -127,14 +127,17 @@ void bind_schedulers(py::module_& module) {
              py::arg("instance"));
   module.def(
       "hlp_best",
-      [](const Instance& instance, const RealArray& x, std::uint64_t seed, int evaluations,
-         std::optional<double> time_limit) {
-        const Table shares = to_table(x);
-        BestOptions options;
-        options.seed = seed;
-        options.evaluations = evaluations;
-        options.deadline = Deadline(time_limit);
-        return plan_tuple(released([&] { return hlp_best(instance, shares, options); }));
+      [](const Instance& instance, const std::optional<RealArray>& x, std::uint64_t seed,
+         int evaluations, std::optional<double> time_limit) {
+        std::optional<Table> shares;
+        if (x) shares = to_table(*x);
+        const BestOptions options{seed, evaluations, time_limit};
+        BestResult found =
+            released([&] { return hlp_best(instance, options, shares ? &*shares : nullptr); });
+        return py::make_tuple(
+            plan_tuple(found.plan),
+            x ? py::object(py::none()) : py::object(solution_tuple(std::move(found.relaxation))),
+            found.complete);
       },
       py::arg("instance"), py::arg("x"), py::arg("seed"), py::arg("evaluations"),
       py::arg("time_limit"));
@@ -184,6 +187,12 @@ void bind_hlp(py::module_& module) {
         return solution_tuple(released([&] { return hlp(instance, chosen); }));
       },
       py::arg("instance"), py::arg("method"));
+  module.def(
+      "hlp_so_far",
+      [](const Instance& instance) {
+        return solution_tuple(released([&] { return hlp_so_far(instance); }));
+      },
+      py::arg("instance"));
   module.def(
       "hlp_model", [](const Instance& instance) { return model_dict(hlp_model(instance)); },
       py::arg("instance"));

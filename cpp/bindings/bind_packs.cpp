@@ -23,7 +23,7 @@ py::tuple pack_tuple(const Coschedule& found) {
 
 py::tuple exact_tuple(const ExactResult& found) {
   return py::make_tuple(int_array(found.coschedule.pack_of), int_array(found.coschedule.procs),
-                        found.bound, found.proved);
+                        found.bound, found.proved, found.complete);
 }
 
 template <class Solver>
@@ -146,7 +146,10 @@ void bind_heuristics(py::module_& module) {
   module.def(
       "local_search",
       [](const Instance& instance, std::uint64_t seed, std::int64_t work, Seconds time_limit) {
-        return pack_tuple(released([&] { return local_search(instance, seed, work, time_limit); }));
+        const SearchResult found =
+            released([&] { return local_search(instance, seed, work, time_limit); });
+        return py::make_tuple(int_array(found.coschedule.pack_of),
+                              int_array(found.coschedule.procs), found.complete);
       },
       py::arg("instance"), py::arg("seed"), py::arg("work"), py::arg("time_limit"));
 }
@@ -182,7 +185,8 @@ void bind_exact(py::module_& module) {
   module.def(
       "column_bound",
       [](const Instance& instance, Seconds time_limit) {
-        return released([&] { return column_bound(instance, time_limit); });
+        const LowerBound bound = released([&] { return column_bound(instance, time_limit); });
+        return py::make_tuple(bound.value, bound.complete);
       },
       py::arg("instance"), py::arg("time_limit"));
 }

@@ -56,15 +56,13 @@ void check_signals() {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
-// `with _core.time_limit(seconds):` ends C++ work of this thread; None means no limit.
+// `with _core.time_limit(seconds):` ends C++ work of this thread; None means no limit of its own.
 class TimeLimitContext {
  public:
   explicit TimeLimitContext(std::optional<double> seconds) : seconds_(seconds) {
-    Deadline check(seconds);  // refuses NaN and negative
+    const ScopedTimeLimit check(seconds);  // refuses NaN and negative
   }
-  void enter() {
-    if (seconds_) scope_ = std::make_unique<ScopedTimeLimit>(*seconds_);
-  }
+  void enter() { scope_ = std::make_unique<ScopedTimeLimit>(seconds_); }
   void exit(const py::args&) { scope_.reset(); }
 
  private:

@@ -106,10 +106,11 @@ void bench_bounds() {
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       const Instance instance(Times(speedup_workload(n, p, seed)), k);
       double bound = 0, cost = 0;
-      const double time = seconds([&] { bound = column_bound(instance); }, 2);
+      const double time = seconds([&] { bound = column_bound(instance).value; }, 2);
       bound_time += time / kSeeds;
       worst_time = std::max(worst_time, time);
-      search_time += seconds([&] { cost = local_search(instance, seed).cost; }, 1) / kSeeds;
+      search_time +=
+          seconds([&] { cost = local_search(instance, seed).coschedule.cost; }, 1) / kSeeds;
       search += 100 * (cost / bound - 1) / kSeeds;
       paper += 100 * (pack_by_pack(instance, nine_epsilons()).cost / bound - 1) / kSeeds;
     }

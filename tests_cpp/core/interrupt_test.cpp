@@ -14,27 +14,71 @@ namespace {
 
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
-TEST(Deadline, NeverAndPassed) {
-  EXPECT_FALSE(Deadline().passed());
-  EXPECT_EQ(Deadline().remaining(), kInfinity);
-  EXPECT_TRUE(Deadline(0.0).passed());
-  EXPECT_FALSE(Deadline(1e300).passed());
-  EXPECT_THROW(Deadline(-1.0), InvalidInstance);
-  EXPECT_THROW(Deadline(std::nan("")), InvalidInstance);
-}
-
-TEST(Interrupt, TimeLimitHoldsInItsThreadAndScopeOnly) {
+TEST(TimeLimit, HoldsInItsThreadAndScopeOnly) {
   {
-    ScopedTimeLimit limit(0);
+    const ScopedTimeLimit limit(0);
     EXPECT_THROW(check_interrupt(), TimeLimit);
     std::thread([] { EXPECT_NO_THROW(check_interrupt()); }).join();
-    {
-      ScopedTimeLimit inner(1000);
-      EXPECT_NO_THROW(check_interrupt());
-    }
-    EXPECT_THROW(check_interrupt(), TimeLimit);
   }
   EXPECT_NO_THROW(check_interrupt());
+  EXPECT_EQ(seconds_left(), kInfinity);
+}
+
+TEST(TimeLimit, TheEarliestOfNestedLimitsHolds) {
+  const ScopedTimeLimit outer(1000);
+  {
+    const ScopedTimeLimit longer(2000), none(std::nullopt), never(kInfinity);
+    EXPECT_LE(seconds_left(), 1000);
+    EXPECT_NO_THROW(check_interrupt());
+    const ScopedTimeLimit shorter(0);
+    const ScopedTimeLimit longer_again(1e300);
+    EXPECT_THROW(check_interrupt(), TimeLimit);
+  }
+  EXPECT_GT(seconds_left(), 0);
+  EXPECT_NO_THROW(check_interrupt());
+}
+
+TEST(TimeLimit, RefusesWhatIsNoNumberOfSeconds) {
+  EXPECT_THROW(ScopedTimeLimit(-1.0), InvalidInstance);
+  EXPECT_THROW(ScopedTimeLimit(std::nan("")), InvalidInstance);
+  EXPECT_EQ(seconds_left(), kInfinity);
+}
+
+TEST(TimeLimit, GracePostponesItWhileItLasts) {
+  const ScopedTimeLimit limit(0);
+  {
+    const ScopedGrace grace;
+    EXPECT_NO_THROW(check_interrupt());
+    EXPECT_EQ(seconds_left(), kInfinity);
+    const ScopedTimeLimit inner(0);
+    EXPECT_THROW(check_interrupt(), TimeLimit);
+  }
+  EXPECT_THROW(check_interrupt(), TimeLimit);
+  {
+    const ScopedGrace moment(1000);
+    EXPECT_GT(seconds_left(), 0);
+    EXPECT_LE(seconds_left(), 1000);
+  }
+  EXPECT_THROW(check_interrupt(), TimeLimit);
+}
+
+TEST(TimeLimit, GraceBringsNoLimitNearer) {
+  const ScopedTimeLimit limit(1000);
+  const ScopedGrace moment(1);
+  EXPECT_GT(seconds_left(), 900);
+}
+
+TEST(TimeLimit, FinishesWithinKeepsWhatWasStored) {
+  int done = 0;
+  const auto count = [&] {
+    for (;; check_interrupt()) ++done;
+  };
+  EXPECT_FALSE(finishes_within(0, count));
+  EXPECT_EQ(done, 1);
+  EXPECT_TRUE(finishes_within(0, [&] { done = 5; }));
+  EXPECT_EQ(done, 5);
+  const ScopedTimeLimit around(0);
+  EXPECT_FALSE(finishes_within(std::nullopt, count));
 }
 
 TEST(Interrupt, HookMayEndTheWork) {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
 #include "cosched/dags/bounds.hpp"
 #include "cosched/dags/heft.hpp"
 #include "cosched/dags/hlp_best.hpp"
@@ -239,7 +240,7 @@ TEST(BruteForce, NoScheduleBeatsTheOptimumAndTheLpIsBelow) {
     const Allocation allocation = round_allocation(instance.times(), solution.x);
     const double guarantee = instance.types() * (instance.types() + 1) * solution.value;
     const Plan by_est = est(instance, allocation), by_ols = ols(instance, allocation);
-    const Plan best = hlp_best(instance, solution.x);
+    const Plan best = hlp_best(instance, {}, &solution.x).plan;
     for (const Plan& plan : {by_est, by_ols, best}) {
       EXPECT_LE(plan.makespan(), guarantee * (1 + 1e-9) + 1e-12);
       EXPECT_GE(plan.makespan(), optimum * (1 - 1e-12));
@@ -252,18 +253,58 @@ TEST(BruteForce, NoScheduleBeatsTheOptimumAndTheLpIsBelow) {
   }
 }
 
-TEST(HlpBest, RepeatsWithItsSeedAndStopsAtItsDeadline) {
+TEST(HlpBest, RepeatsWithItsSeed) {
   const Instance instance = graphs::cholesky(8, {4, 1}, 0.2, 5);
   const HlpSolution solution = hlp(instance);
   BestOptions options;
   options.seed = 3;
-  const Plan first = hlp_best(instance, solution.x, options);
-  EXPECT_EQ(first.start, hlp_best(instance, solution.x, options).start);
-  EXPECT_NO_THROW(validate(first.schedule(), instance.requirements()));
-  options.deadline = Deadline(0.0);
-  const Plan none = hlp_best(instance, solution.x, options);
-  EXPECT_EQ(none.makespan(),
-            ols(instance, round_allocation(instance.times(), solution.x)).makespan());
+  const BestResult first = hlp_best(instance, options, &solution.x);
+  EXPECT_TRUE(first.complete);
+  EXPECT_EQ(first.plan.start, hlp_best(instance, options, &solution.x).plan.start);
+  EXPECT_EQ(first.plan.start, hlp_best(instance, options).plan.start);
+  EXPECT_NO_THROW(validate(first.plan.schedule(), instance.requirements()));
+}
+
+TEST(HlpBest, HasHeftAndHlpOlsBeforeItsTimeLimit) {
+  const Instance instance = graphs::cholesky(8, {4, 1}, 0.2, 5);
+  const HlpSolution solution = hlp(instance);
+  BestOptions options;
+  options.time_limit = 0;
+  const BestResult stopped = hlp_best(instance, options, &solution.x);
+  EXPECT_FALSE(stopped.complete);
+  const Plan by_ols = ols(instance, round_allocation(instance.times(), solution.x));
+  EXPECT_EQ(stopped.plan.makespan(), std::min(heft(instance).makespan(), by_ols.makespan()));
+  // Not even the LP: what it has so far still proves a bound.
+  const BestResult nothing = hlp_best(instance, options);
+  EXPECT_FALSE(nothing.complete);
+  EXPECT_FALSE(nothing.relaxation.complete);
+  EXPECT_LE(nothing.plan.makespan(), heft(instance).makespan());
+  const double bound = certified_bound(instance, nothing.relaxation.certificate);
+  EXPECT_GE(bound, critical_path_bound(instance) * (1 - 1e-9));
+  EXPECT_LE(bound, solution.value * (1 + 1e-9));
+}
+
+// x stays an allocation and the bound a bound, wherever the clock finds it.
+TEST(HlpSoFar, IsValidWhereverItIsStopped) {
+  const Instance instance = graphs::cholesky(12, {6, 2}, 0.3, 2);
+  const double optimum = hlp(instance).value;
+  bool complete = false;
+  for (int micros = 0; micros < 300'000 && !complete; micros = micros * 3 / 2 + 100) {
+    const ScopedTimeLimit limit(1e-6 * micros);
+    const HlpSolution found = hlp_so_far(instance);
+    complete = found.complete;
+    EXPECT_TRUE(micros > 0 || !complete);
+    EXPECT_LE(certified_bound(instance, found.certificate), optimum * (1 + 1e-9));
+    EXPECT_GE(found.value, optimum * (1 - 1e-9));
+    expect_feasible(instance, found);
+  }
+}
+
+TEST(Hlp, ThrowsAtATimeLimit) {
+  const Instance instance = graphs::cholesky(8, {4, 1}, 0.2, 5);
+  const ScopedTimeLimit limit(0);
+  EXPECT_THROW(hlp(instance), TimeLimit);
+  EXPECT_THROW(hlp(instance, HlpMethod::glpk), TimeLimit);
 }
 
 TEST(Bounds, AreaAndCriticalPathAreBelowTheLp) {

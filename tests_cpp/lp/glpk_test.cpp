@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
 #include <thread>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"
 
 namespace cosched::lp {
@@ -165,18 +167,46 @@ TEST(Glpk, EightThreadsSolveAndFailIndependently) {
   for (const int count : correct) EXPECT_EQ(count, 10);
 }
 
-TEST(Glpk, TimeLimitReturnsABound) {
-  // An equality knapsack that branch and bound cannot settle quickly.
+// An equality knapsack that branch and bound cannot settle quickly.
+Model hard_knapsack() {
   Model model;
   const int row = model.add_row(10001, 10001);
   for (int j = 0; j < 40; ++j)
     model.add_entry(row, model.add_column(1 + j % 3, 0, 1, true), 1000 + 2 * j);
-  GlpkOptions options;
-  options.time_limit = 0.05;
-  const Solution solution = solve_glpk(model, options);
-  EXPECT_TRUE(solution.status == Status::time_limit || solution.status == Status::infeasible);
+  return model;
+}
+
+TEST(Glpk, AnIntegerProgrammeReturnsABoundAtItsTimeLimit) {
+  const ScopedTimeLimit limit(0.05);
+  const Solution solution = solve_glpk(hard_knapsack());
+  EXPECT_EQ(solution.status, Status::time_limit);
+  EXPECT_GT(solution.bound, 0);  // that of its relaxation at least
   if (!solution.x.empty()) {
     EXPECT_LE(solution.bound, solution.objective + 1e-9);
+  }
+}
+
+TEST(Glpk, ALinearProgrammeThrowsAtItsTimeLimit) {
+  for (const bool presolve : {false, true}) {
+    GlpkOptions options;
+    options.presolve = presolve;
+    {
+      const ScopedTimeLimit limit(0.01);
+      EXPECT_THROW(solve_glpk(assignment(150, 1), options), TimeLimit);
+    }
+    EXPECT_NEAR(solve_glpk(small_model(), options).objective, -5, 1e-9);
+  }
+}
+
+TEST(Glpk, WhatTheHookThrowsComesThroughAndLeavesTheThreadUsable) {
+  for (const Model& model : {assignment(200, 1), hard_knapsack()}) {
+    set_interrupt_hook([] {
+      static int calls = 0;
+      if (++calls % 3 == 0) throw std::runtime_error("stop");
+    });
+    EXPECT_THROW(solve_glpk(model), std::runtime_error);
+    set_interrupt_hook(nullptr);
+    EXPECT_NEAR(solve_glpk(small_model()).objective, -5, 1e-9);
   }
 }
 

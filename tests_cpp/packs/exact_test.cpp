@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "cosched/core/interrupt.hpp"
 #include "cosched/packs/bounds.hpp"
 #include "cosched/packs/branch_price.hpp"
 #include "cosched/packs/heuristics.hpp"
@@ -90,17 +91,29 @@ TEST(Optimal, KeepsAValidBoundWhenTimeEnds) {
     for (const double seconds : {0.0, 1e-3, 0.02}) {
       const Instance instance(Times(speedup_workload(n, 16, 7)), 5);
       // The optimum, or for many tasks a cost close to it: no bound is above either.
-      const double known = n <= 16 ? subset_programme(instance).cost
-                                   : local_search(instance, 1, kLocalSearchWork / 10).cost;
+      const double known = n <= 16
+                               ? subset_programme(instance).cost
+                               : local_search(instance, 1, kLocalSearchWork / 10).coschedule.cost;
       const ExactResult result = optimal(instance, seconds);
       require_valid(instance, result.coschedule);
       EXPECT_GT(result.bound, 0);
       EXPECT_LE(result.bound, known * (1 + 1e-9));
       EXPECT_LE(result.bound, result.coschedule.cost);
+      EXPECT_EQ(result.proved, result.complete);
+      EXPECT_TRUE(seconds > 0 || !result.complete);
       if (result.proved) {
         EXPECT_LE(result.coschedule.cost, known * (1 + 1e-9));
       }
     }
+}
+
+TEST(Optimal, ALimitAroundItEndsItLikeItsOwn) {
+  const Instance instance(Times(speedup_workload(40, 16, 7)), 5);
+  const ScopedTimeLimit limit(0);
+  const ExactResult result = optimal(instance, 1000.0);
+  EXPECT_FALSE(result.complete);
+  EXPECT_FALSE(result.proved);
+  require_valid(instance, result.coschedule);
 }
 
 // Without a time limit: each of these once made the master's simplex cycle.
@@ -111,8 +124,8 @@ TEST(Optimal, ProvesFortyTasks) {
     EXPECT_TRUE(result.proved);
     require_valid(instance, result.coschedule);
     EXPECT_LE(result.coschedule.cost,
-              local_search(instance, 1, kLocalSearchWork / 10).cost * (1 + 1e-9));
-    EXPECT_GE(result.bound, column_bound(instance));
+              local_search(instance, 1, kLocalSearchWork / 10).coschedule.cost * (1 + 1e-9));
+    EXPECT_GE(result.bound, column_bound(instance).value);
   }
 }
 
@@ -155,10 +168,11 @@ TEST(Ilp, EqualsExhaustiveSearch) {
 TEST(Ilp, HasAValidBoundWhenTimeEnds) {
   const Instance instance(Times(random_table(6, 4, 1)), 3);
   const double optimum = exhaustive_optimum(instance);
-  for (const double seconds : {0.01, 0.1}) {
+  for (const double seconds : {0.0, 0.01, 0.1}) {
     const ExactResult result = ilp(instance, seconds);
     EXPECT_LE(result.bound, optimum * (1 + 1e-9));
-    if (result.coschedule.pack_of.empty()) continue;
+    EXPECT_EQ(result.proved, result.complete);
+    EXPECT_TRUE(seconds > 0 || !result.complete);
     require_valid(instance, result.coschedule);
     EXPECT_GE(result.coschedule.cost, optimum * (1 - 1e-9));
   }

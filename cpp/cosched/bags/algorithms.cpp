@@ -19,8 +19,12 @@ constexpr double kMostCells = 5e6;  // T M x changes of Algorithm A's result, in
 template <class Visit>
 void for_each(const Instance& instance, const std::vector<double>& makespans, Visit visit) {
   std::size_t k = 0;
+  Poll poll;
   visit_pieces(instance, Cut::long_tasks, [&](const EnergyWalk& walk, double low) {
-    for (; k < makespans.size() && makespans[k] >= low; ++k) visit(walk, makespans[k]);
+    for (; k < makespans.size() && makespans[k] >= low; ++k) {
+      poll.count(4 * instance.types());
+      visit(walk, makespans[k]);
+    }
     return k < makespans.size();
   });
 }

@@ -17,11 +17,6 @@ lp::GlpkOptions basic_solution() {
   return options;
 }
 
-void require_solved(const lp::Solution& solution) {
-  if (solution.status != lp::Status::optimal)
-    throw SolverError("energy programme: GLPK found no optimum");
-}
-
 }  // namespace
 
 Relaxation relaxation_lp(const Instance& instance, double makespan) {
@@ -50,7 +45,7 @@ Relaxation relaxation_lp(const Instance& instance, double makespan) {
     }
   const lp::Solution solution = lp::solve_glpk(model, basic_solution());
   if (solution.status == lp::Status::infeasible) return {};
-  require_solved(solution);
+  lp::require_optimal(solution, "energy programme");
   Relaxation result{true, 0, Table::Zero(instance.types(), instance.machine_types())};
   for (const auto& [i, j, column] : cells) {
     result.x(i, j) = static_cast<double>(instance.count(i)) * std::max(solution.x[column], 0.0);
@@ -84,7 +79,7 @@ ProfitLp profit_lp(const Instance& instance) {
   const int r = model.add_column(-instance.price() / money);
   for (int i = 0; i < instance.types(); ++i) model.add_entry(i, r, -1);
   const lp::Solution solution = lp::solve_glpk(model, basic_solution());
-  require_solved(solution);
+  lp::require_optimal(solution, "profit programme");
   ProfitLp result;
   result.rate = -solution.objective * money / second - c * instance.idle_power();
   if (solution.x[r] < 1e-9) return result;

@@ -106,7 +106,9 @@ std::vector<Shop::Bundle> Shop::bundles(int machine, int most) const {
 void Shop::consider(int from, int to, const std::vector<Bundle>& given, int most, const Goal& goal,
                     Exchange& best) const {
   const int j = kind_[from], k = kind_[to];
+  Poll poll;
   for (const Bundle& in : bundles(to, most)) {
+    poll.count(8 * static_cast<std::int64_t>(given.size()));
     const double in_seconds = seconds_on(in, j);
     if (!(in_seconds < kInfinity)) continue;
     const double in_joules = joules_on(in, j) - in.joules;

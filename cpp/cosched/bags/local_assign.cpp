@@ -6,6 +6,8 @@
 #include <numeric>
 #include <queue>
 
+#include "cosched/core/interrupt.hpp"
+
 namespace cosched::bags {
 
 double water_level(const std::vector<double>& loads, double work) {
@@ -22,6 +24,7 @@ double water_level(const std::vector<double>& loads, double work) {
 }
 
 std::vector<std::int64_t> spread(std::vector<double>& loads, std::int64_t count, double length) {
+  check_interrupt();
   const double level = water_level(loads, static_cast<double>(count) * length);
   std::vector<std::int64_t> taken(loads.size(), 0);
   std::int64_t left = count;
@@ -41,7 +44,9 @@ std::vector<std::int64_t> spread(std::vector<double>& loads, std::int64_t count,
   for (std::size_t k = 0; k < loads.size(); ++k) slots.emplace_back(end_of(k), k);
   std::priority_queue<Slot, std::vector<Slot>, std::greater<>> free(std::greater<>{},
                                                                     std::move(slots));
+  Poll poll;
   for (; left > 0; --left) {
+    poll.count(50);
     const std::size_t k = free.top().second;
     free.pop();
     ++taken[k];

@@ -60,6 +60,7 @@ class PatternSearch {
 
   void search(std::size_t k, double room, double gain) {
     if (--nodes_ < 0) return;
+    poll_.count(20);
     if (gain > best_) {
       best_ = gain;
       best_count_ = count_;
@@ -82,6 +83,7 @@ class PatternSearch {
   std::vector<std::int64_t> count_, best_count_;
   double best_ = 0;
   int nodes_;
+  Poll poll_;
 };
 
 Pattern make_pattern(const Instance& instance, int j,
@@ -153,7 +155,7 @@ PatternUse PatternPool::solve_master() const {
   options.method = lp::GlpkOptions::Method::primal;
   options.presolve = false;
   const lp::Solution solution = lp::solve_glpk(model, options);
-  if (solution.status != lp::Status::optimal) throw SolverError("patterns: GLPK found no optimum");
+  lp::require_optimal(solution, "patterns");
   PatternUse use;
   use.joules = solution.objective * unit;
   for (std::size_t k = 0; k < patterns_.size(); ++k)
@@ -179,12 +181,12 @@ bool PatternPool::generate(const PatternUse& use, const std::vector<double>& gui
   return any;
 }
 
-PatternUse PatternPool::solve(int rounds, const Deadline& deadline) {
+PatternUse PatternPool::solve(int rounds) {
   constexpr double kSmooth = 0.7;  // towards the relaxation's values, which are close
   for (int round = 0;; ++round) {
     check_interrupt();
     PatternUse use = solve_master();
-    if (round == rounds || deadline.passed()) return use;
+    if (round == rounds) return use;
     std::vector<double> smooth(value_.size());
     for (std::size_t i = 0; i < value_.size(); ++i)
       smooth[i] = kSmooth * value_[i] + (1 - kSmooth) * use.value[i];

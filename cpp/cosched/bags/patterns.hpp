@@ -43,7 +43,7 @@ class PatternPool {
   /// Column generation, at most `rounds` rounds or until the deadline: a linear programme of T + M
   /// rows and M searches each.  The energy is an estimate from below of what patterns within the
   /// limit need: pricing is a search that may stop early, so it is no proven bound.
-  PatternUse solve(int rounds, const Deadline& deadline = Deadline());
+  PatternUse solve(int rounds);
 
   const Pattern& operator[](int number) const { return patterns_[number]; }
 

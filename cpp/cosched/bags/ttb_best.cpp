@@ -18,7 +18,8 @@ constexpr int kRefinements = 3;     // further rounds, each half as wide
 constexpr int kProbesPerRound = 4;  // of a refinement
 constexpr int kPatternRounds = 60;  // of column generation
 constexpr int kMostPatternTypes = 400;
-constexpr int kMostMachines = 1'000'000;    // that the exchanges keep books of
+constexpr int kMostMachines = 1'000'000;  // that the exchanges keep books of
+constexpr double kStartSeconds = 0.5;
 constexpr int kLimits = 8;                  // limits that one polishing tries
 constexpr std::int64_t kWork = 20'000'000;  // exchanges that one polishing looks at
 
@@ -51,17 +52,25 @@ std::vector<double> task_values(const Instance& instance, const Probe& at) {
 
 class Search {
  public:
-  Search(const Instance& instance, std::optional<double> time_limit)
-      : instance_(instance),
-        deadline_(time_limit),
-        front_(energy_front(instance, Cut::long_tasks)) {
-    best_ = ttb(instance, kDefaultEps);
-    for (Plan plan :
-         {ttb_exact(instance), tms(instance), min_energy(instance), min_makespan(instance)})
-      if (plan.profit_rate > best_.profit_rate) best_ = std::move(plan);
+  explicit Search(const Instance& instance) : instance_(instance), best_(min_energy(instance)) {}
+
+  // What the others start from; ties: the first of them, min_energy last.
+  void start() {
+    bool first = true;
+    const auto offer = [&](Plan plan) {
+      const bool tie = first && plan.profit_rate == best_.profit_rate;
+      if (!tie && plan.profit_rate <= best_.profit_rate) return;
+      best_ = std::move(plan);
+      first = false;
+    };
+    offer(ttb(instance_, kDefaultEps));
+    offer(ttb_exact(instance_));
+    offer(tms(instance_));
+    offer(min_makespan(instance_));
   }
 
-  BestPlan run() {
+  void improve() {
+    front_ = energy_front(instance_, Cut::long_tasks);
     const BestRate top = best_rate(instance_, Cut::long_tasks);
     if (top.makespan < kInfinity && !leq(top.rate, best_.profit_rate) &&
         machines() <= kMostMachines) {
@@ -78,8 +87,9 @@ class Search {
         try_all(makespans);
       }
     }
-    return {std::move(best_), !deadline_.passed()};
   }
+
+  Plan best() { return std::move(best_); }
 
  private:
   std::int64_t machines() const {
@@ -138,7 +148,7 @@ class Search {
     double low = at.makespan, high = shop.makespan(), limit = low;
     std::int64_t work = kWork;
     offer(shop, at.makespan);
-    for (int k = 0; k < kLimits && limit < high && !deadline_.passed(); ++k) {
+    for (int k = 0; k < kLimits && limit < high; ++k) {
       Shop trial = shop;
       const bool done = trial.squeeze(limit, at.price, penalty(at), work);
       offer(trial, at.makespan);
@@ -159,7 +169,7 @@ class Search {
 
   void try_patterns(const Probe& at) {
     PatternPool pool(instance_, at.makespan, task_values(instance_, at));
-    const PatternUse use = pool.solve(kPatternRounds, deadline_);
+    const PatternUse use = pool.solve(kPatternRounds);
     if (!use.complete || instance_.profit_rate(use.joules, at.makespan) <= best_.profit_rate)
       return;
     polish(Shop(instance_, pattern_runs(instance_, pool, use)), at);
@@ -168,14 +178,11 @@ class Search {
   void try_all(std::vector<double> makespans) {
     if (instance_.types() + instance_.machine_types() > kMostPatternTypes) return;
     std::sort(makespans.rbegin(), makespans.rend());
-    for (const Probe& at : probe(instance_, makespans)) {
-      if (deadline_.passed()) return;
+    for (const Probe& at : probe(instance_, makespans))
       if (relaxed_rate(at.makespan) > best_.profit_rate) try_patterns(at);
-    }
   }
 
   const Instance& instance_;
-  Deadline deadline_;
   std::vector<FrontPoint> front_;
   Plan best_;
   double best_limit_ = 0;  // the makespan that the best plan was made for
@@ -184,7 +191,16 @@ class Search {
 }  // namespace
 
 BestPlan ttb_best(const Instance& instance, std::optional<double> time_limit) {
-  return Search(instance, time_limit).run();
+  const ScopedTimeLimit limit(time_limit);
+  Search search = unhurried([&] { return Search(instance); });
+  BestPlan result;
+  {
+    const ScopedGrace grace(kStartSeconds);
+    result.complete = finishes_within(std::nullopt, [&] { search.start(); });
+  }
+  if (result.complete) result.complete = finishes_within(std::nullopt, [&] { search.improve(); });
+  result.plan = search.best();
+  return result;
 }
 
 }  // namespace cosched::bags

@@ -9,11 +9,13 @@ namespace cosched::bags {
 
 struct BestPlan {
   Plan plan;
-  bool finished = true;  // false: the time limit ended the search
+  bool complete = true;  // false: a time limit ended the search
 };
 
 /// Never below ttb (kDefaultEps), ttb_exact, tms, min_energy and min_makespan, from which it
-/// starts.  Then, for makespans L whose relaxation earns more than the best plan so far:
+/// starts; they may take half a second whatever the time limit, and a limit that ends them after
+/// that leaves the best of those done, min_energy at least.  Then, for makespans L whose relaxation
+/// earns more than the best plan so far:
 ///
 /// 1. patterns of one machine within L by column generation (patterns.hpp), rounded down; the rest
 ///    by Algorithms A and B;

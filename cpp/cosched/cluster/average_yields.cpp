@@ -124,7 +124,7 @@ void solve_lp(const Rows& rows, const std::vector<double>& weight, const std::ve
   options.method = lp::GlpkOptions::Method::primal;  // x = 0 is feasible
   options.presolve = false;
   const lp::Solution solution = lp::solve_glpk(model, options);
-  if (solution.status != lp::Status::optimal) throw SolverError("opt=avg: the LP was not solved");
+  lp::require_optimal(solution, "opt=avg");
   for (std::size_t k = 0; k < jobs.size(); ++k) gain[jobs[k]] = solution.x[k];
 }
 

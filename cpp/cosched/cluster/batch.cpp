@@ -77,7 +77,8 @@ class BatchSimulation {
   Outcome run() {
     const int n = instance_.size();
     for (int finished = 0; finished < n;) {
-      if ((++outcome_.events & 1023) == 0) check_interrupt();
+      ++outcome_.events;
+      poll_.count(100);
       const double next_end = ends_.empty() ? kInfinity : ends_.top().first;
       now_ = next_ < n ? std::min(next_end, jobs_[next_].submit) : next_end;
       bool freed = false;
@@ -172,6 +173,7 @@ class BatchSimulation {
       }
       start(queue_[at]);
     }
+    poll_.count(4 * static_cast<std::int64_t>(at - from));
     if (kept < at) queue_.erase(queue_.begin() + kept, queue_.begin() + at);
     if (head_ > 4096 && head_ > queue_.size() / 2) {
       queue_.erase(queue_.begin(), queue_.begin() + head_);
@@ -209,6 +211,7 @@ class BatchSimulation {
   int extra_ = 0;
   double now_ = 0, shadow_ = kInfinity;
   DecisionLog* log_;
+  Poll poll_;
 };
 
 }  // namespace

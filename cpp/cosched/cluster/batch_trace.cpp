@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cosched/cluster/batch.hpp"
+#include "cosched/core/interrupt.hpp"
 
 namespace cosched::cluster {
 
@@ -20,7 +21,9 @@ Trace batch_trace(const Instance& instance, const Outcome& outcome) {
   using End = std::pair<double, int>;  // (time, row)
   std::priority_queue<End, std::vector<End>, std::greater<>> running;
   Trace trace;
+  Poll poll;
   for (const int job : order) {
+    poll.count(50 + 100 * instance.jobs().tasks[job]);
     // Times are the simulator's own: comparing them exactly is right.
     for (; !running.empty() && running.top().first <= outcome.start[job]; running.pop()) {
       const int row = running.top().second;

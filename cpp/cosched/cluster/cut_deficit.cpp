@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster {
@@ -65,7 +66,9 @@ CutDeficit::Value CutDeficit::operator()(double stretch) const {
   const std::vector<Piece> set = pieces(stretch);
   const Measure all = measure(set, kInfinity, 0);
   Value value{-nodes_ * all.value, -nodes_ * all.speed, nodes_ * all.value};
+  Poll poll;
   for (const StretchJob& job : jobs_) {
+    poll.count(200);
     const Measure end = measure(set, job.release + stretch * job.unit, job.unit);
     const Measure begin = measure(set, job.release, 0);
     const double inside = end.value - begin.value;

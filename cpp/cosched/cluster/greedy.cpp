@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cosched/core/interrupt.hpp"
+
 namespace cosched::cluster {
 namespace {
 
@@ -85,13 +87,16 @@ std::vector<int> choose_displaced(const Machine& machine, int rank) {
   WhatIf what_if(machine, machine.job(rank));
   std::vector<int> marked;
   std::vector<int> running = machine.by_priority(machine.running());
+  Poll poll;
   for (auto at = running.rbegin(); at != running.rend() && !what_if.fits(); ++at) {
+    poll.count(10 * machine.job(*at).tasks);
     what_if.remove(*at);
     marked.push_back(*at);
   }
   if (!what_if.fits()) return {};
   std::vector<int> displaced;
   for (auto at = marked.rbegin(); at != marked.rend(); ++at) {
+    poll.count(10 * machine.job(*at).tasks);
     what_if.put_back(*at);
     if (what_if.fits()) continue;
     what_if.remove(*at);
@@ -134,9 +139,11 @@ std::vector<int> greedy_nodes(const std::vector<Machine::Node>& nodes, const Mac
   std::make_heap(heap.begin(), heap.end(), Worse{});
   std::vector<int> chosen;
   chosen.reserve(job.tasks);
+  Poll poll;
   while (static_cast<int>(chosen.size()) < job.tasks) {
     std::pop_heap(heap.begin(), heap.end(), Worse{});
     Candidate& best = heap.back();
+    poll.count(20);
     chosen.push_back(best.node);
     best.load += job.cpu_need;
     if (--best.room == 0)

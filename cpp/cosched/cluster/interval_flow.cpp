@@ -148,6 +148,7 @@ double IntervalFlow::push_through(int interval, double amount, int level) {
     if (job_level_[other] != level + 1) continue;
     const double movable = flow(other, interval);
     if (movable <= eps_[interval]) continue;
+    poll_.count(50);
     const double part = push(other, std::min(amount - sent, movable));
     flow(other, interval) -= part;
     sent += part;

@@ -7,6 +7,8 @@
 #include <functional>
 #include <vector>
 
+#include "cosched/core/interrupt.hpp"
+
 namespace cosched::cluster {
 
 /// Job i needs need[i] = rate[i] x seconds in intervals first[i] .. last[i]-1, at most
@@ -66,6 +68,7 @@ class IntervalFlow {
   std::vector<int> job_level_, interval_level_;
   std::vector<int> job_next_;  // current edge of the blocking flow
   std::vector<std::int64_t> interval_next_;
+  Poll poll_;
 };
 
 }  // namespace cosched::cluster

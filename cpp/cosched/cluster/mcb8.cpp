@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "cosched/core/interrupt.hpp"
+
 namespace cosched::cluster {
 namespace {
 
@@ -68,12 +70,15 @@ void Mcb8::pin(int item, std::vector<int> nodes) {
 }
 
 bool Mcb8::pack(const std::vector<double>& cpu, const std::vector<int>& by_cpu) {
+  check_interrupt();
   found_.clear();
   groups_.clear();
   if (any_pinned_ && !place_pinned(cpu)) return false;
   if (!fits_in_all(cpu)) return false;
   build_groups(cpu, by_cpu);
+  Poll poll;
   for (int node = 0; node < nodes_ && unplaced_ > 0;) {
+    poll.count(1000);
     const double room = (nodes_ - node) * kSurelyTooMuch;
     if (left_.cpu > room || left_.memory > room) return false;
     node += fill_node(node) ? repeat_run(node) : equal_nodes(node);
@@ -227,8 +232,10 @@ std::vector<std::vector<int>> Mcb8::placement() const {
       left -= now;
     }
   };
+  Poll poll;
   for (std::size_t r = 0; r < kept_.runs.size(); ++r) {
     const Run& run = kept_.runs[r];
+    poll.count(100 * run.repeat);
     const std::size_t end = r + 1 < kept_.runs.size() ? kept_.runs[r + 1].pick : kept_.picks.size();
     for (int node = run.first; node < run.first + run.repeat; ++node)
       for (std::size_t k = run.pick; k < end; ++k) place(kept_.picks[k], node);

@@ -68,7 +68,8 @@ class Simulator {
     machine_.advance(first_submit_);
     next_tick_ = policy_.periodic() ? first_submit_ + options_.period : kInfinity;
     while (finished_ < n) {
-      if ((++outcome_.events & 63) == 0) check_interrupt();
+      ++outcome_.events;
+      poll_.count(500 + 20 * static_cast<std::int64_t>(machine_.running().size()));
       instant(next_time());
     }
     outcome_.demand_area = demand_.value();
@@ -227,6 +228,7 @@ class Simulator {
   ScheduleChecker checker_;
   TraceWriter writer_;
   DecisionLog* log_;
+  Poll poll_;
   int next_ = 0;  // rank of the next submission
   int finished_ = 0;
   int stalled_ = 0;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster {
@@ -71,8 +72,11 @@ void validate_trace(const Instance& instance, const Trace& trace, const Outcome&
                     const TraceRules& rules) {
   ScheduleChecker checker(instance.jobs(), instance.nodes(), rules);
   const std::vector<Moment> all = moments(trace);
+  Poll poll;
   for (std::size_t k = 0; k < all.size(); ++k) {
     const auto [time, phase, row] = all[k];
+    const int mapping = trace.mapping[row];
+    poll.count(50 + 20 * (trace.node_begin[mapping + 1] - trace.node_begin[mapping]));
     if (phase != kEnd) {
       const auto begin = trace.node_begin[trace.mapping[row]];
       const auto end = trace.node_begin[trace.mapping[row] + 1];

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cosched/cluster/full_nodes.hpp"
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster {
@@ -30,7 +31,9 @@ class Filling {
     for (int r = 0; r < full_.rows(); ++r) queue_.emplace(row_limit(r, 0), r);
     for (int j = 0; j < static_cast<int>(frozen_.size()); ++j)
       if (!frozen_[j]) queue_.emplace(own_limit(j), full_.rows() + j);
+    Poll poll;
     while (!queue_.empty()) {
+      poll.count(1000);
       const auto [limit, which] = queue_.top();
       queue_.pop();
       if (which >= full_.rows())
@@ -173,8 +176,10 @@ std::vector<double> max_min_yields(const Mapping& mapping) {
   for (int r = 0; r < full.rows(); ++r) initial.emplace_back(row_limit(r, 0), r);
   std::priority_queue<Limit, std::vector<Limit>, std::greater<>> queue(std::greater<>{},
                                                                        std::move(initial));
+  Poll poll;
   for (; !queue.empty() && queue.top().first < 1;) {
     const auto [limit, row] = queue.top();
+    poll.count(20 + 10 * (full.begin[row + 1] - full.begin[row]));
     queue.pop();
     const double now = row_limit(row, limit);
     if (now > limit) {  // infinite: all its jobs are frozen

@@ -1,9 +1,9 @@
 #include "cosched/core/interrupt.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
 
 namespace cosched {
@@ -22,22 +22,13 @@ Clock::time_point after(double seconds) {
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(bounded));
 }
 
-}  // namespace
-
-Deadline::Deadline(std::optional<double> seconds) {
-  if (!seconds) return;
-  if (std::isnan(*seconds) || *seconds < 0)
-    throw InvalidInstance("time_limit = " + to_text(*seconds) +
+void require_seconds(double seconds) {
+  if (std::isnan(seconds) || seconds < 0)
+    throw InvalidInstance("time_limit = " + to_text(seconds) +
                           ": expected seconds >= 0, or None for no limit");
-  if (std::isfinite(*seconds)) end_ = after(*seconds);
 }
 
-bool Deadline::passed() const { return end_ && Clock::now() >= *end_; }
-
-double Deadline::remaining() const {
-  if (!end_) return kInfinity;
-  return std::chrono::duration<double>(*end_ - Clock::now()).count();
-}
+}  // namespace
 
 void check_interrupt() {
   const auto now = Clock::now();
@@ -49,10 +40,27 @@ void check_interrupt() {
 
 void set_interrupt_hook(void (*hook)()) { interrupt_hook.store(hook); }
 
-ScopedTimeLimit::ScopedTimeLimit(double seconds) : previous_(thread_limit) {
-  thread_limit = after(seconds);
+ScopedTimeLimit::ScopedTimeLimit(std::optional<double> seconds) : previous_(thread_limit) {
+  if (!seconds) return;
+  require_seconds(*seconds);
+  const Clock::time_point own = after(*seconds);
+  if (!previous_ || own < *previous_) thread_limit = own;
 }
 
 ScopedTimeLimit::~ScopedTimeLimit() { thread_limit = previous_; }
+
+ScopedGrace::ScopedGrace(std::optional<double> seconds) : previous_(thread_limit) {
+  if (!seconds)
+    thread_limit.reset();
+  else if (thread_limit)
+    thread_limit = std::max(*thread_limit, after(*seconds));
+}
+
+ScopedGrace::~ScopedGrace() { thread_limit = previous_; }
+
+double seconds_left() {
+  if (!thread_limit) return kInfinity;
+  return std::chrono::duration<double>(*thread_limit - Clock::now()).count();
+}
 
 }  // namespace cosched

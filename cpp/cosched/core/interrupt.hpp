@@ -1,39 +1,47 @@
-// How a long computation ends early: by the thread's time limit, or by its host
-// (Ctrl-C in Python).  Solvers call check_interrupt() about once per millisecond
-// of work; they need not know who asks.
+// How a long computation ends early: by a time limit, or by its host (Ctrl-C in Python).
+//
+// Solvers call check_interrupt() about once per millisecond of work; they need not know who asks.
+// One that has something to show when it is stopped runs its search inside finishes_within(), and
+// says in its result whether the search finished.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
 
 namespace cosched {
 
-/// Point in time after which a solver stops by itself and returns what it has.
-class Deadline {
+/// Throws TimeLimit when a time limit of this thread has passed, and whatever the installed hook
+/// throws.  Cheap: reads the clock, calls the hook at most every 50 ms.
+void check_interrupt();
+
+/// For loops whose steps differ in size: looks at the clock once in some half a million steps.
+class Poll {
  public:
-  /// `seconds` from now; no value means never.
-  explicit Deadline(std::optional<double> seconds = std::nullopt);
-  bool passed() const;
-  /// Seconds left (negative when passed, infinity when never).
-  double remaining() const;
+  /// Notes `steps` of about a nanosecond each; may throw as check_interrupt().
+  void count(std::int64_t steps) {
+    if ((left_ -= steps) >= 0) return;
+    left_ = kInterval;
+    check_interrupt();
+  }
 
  private:
-  std::optional<std::chrono::steady_clock::time_point> end_;
+  static constexpr std::int64_t kInterval = 500'000;
+  std::int64_t left_ = kInterval;
 };
-
-/// Throws TimeLimit when this thread's ScopedTimeLimit has passed, and whatever
-/// the installed hook throws.  Cheap: reads the clock, calls the hook at most
-/// every 50 ms.
-void check_interrupt();
 
 /// `hook` is called from check_interrupt() and may throw; nullptr removes it.
 void set_interrupt_hook(void (*hook)());
 
-/// While alive, check_interrupt() in this thread throws TimeLimit after `seconds`.
-/// Nested limits: the inner one holds until it is destroyed.
+/// While alive, check_interrupt() in this thread throws TimeLimit after `seconds` (no value: no
+/// limit of its own).  Nested limits: the earliest holds, so none lengthens one around it.
+/// Throws InvalidInstance on NaN and on seconds < 0.
 class ScopedTimeLimit {
  public:
-  explicit ScopedTimeLimit(double seconds);
+  explicit ScopedTimeLimit(std::optional<double> seconds);
   ~ScopedTimeLimit();
   ScopedTimeLimit(const ScopedTimeLimit&) = delete;
   ScopedTimeLimit& operator=(const ScopedTimeLimit&) = delete;
@@ -41,5 +49,42 @@ class ScopedTimeLimit {
  private:
   std::optional<std::chrono::steady_clock::time_point> previous_;
 };
+
+/// While alive, the time limits of this thread come `seconds` from now at the earliest (no value:
+/// never); the hook is not affected.  For what an algorithm promises to have before it looks at the
+/// clock, and for the short steps that make a result of what a stopped search has found.
+class ScopedGrace {
+ public:
+  explicit ScopedGrace(std::optional<double> seconds = std::nullopt);
+  ~ScopedGrace();
+  ScopedGrace(const ScopedGrace&) = delete;
+  ScopedGrace& operator=(const ScopedGrace&) = delete;
+
+ private:
+  std::optional<std::chrono::steady_clock::time_point> previous_;
+};
+
+/// work() under such a grace.
+template <class Work>
+auto unhurried(Work&& work) {
+  const ScopedGrace grace;
+  return std::forward<Work>(work)();
+}
+
+/// Seconds until the earliest time limit of this thread: infinity without one, negative after it.
+double seconds_left();
+
+/// Calls work() under a time limit (no value: those around it only).  False: a limit ended it, its
+/// own or one around it; what work() stored until then is the caller's to use.
+template <class Work>
+[[nodiscard]] bool finishes_within(std::optional<double> seconds, Work&& work) {
+  const ScopedTimeLimit limit(seconds);
+  try {
+    std::forward<Work>(work)();
+    return true;
+  } catch (const TimeLimit&) {
+    return false;
+  }
+}
 
 }  // namespace cosched

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 
 namespace cosched {
@@ -28,7 +29,9 @@ Schedule assign_units(const std::vector<double>& start, const std::vector<double
     for (const int unit : held[running.top().second]) idle.push(unit);
     running.pop();
   };
+  Poll poll;
   for (const int task : order) {
+    poll.count(50 + 50 * count[task]);
     while (!running.empty() && running.top().first <= start[task]) free_next();
     // Units whose task ends a rounding error later are taken only where no others are left:
     // 1e-9 of a large time is long enough to be a real overlap.

@@ -1,10 +1,13 @@
 #include "cosched/core/validate.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <tuple>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 
 namespace cosched {
@@ -23,12 +26,15 @@ void check_shape(const Schedule& s, const Requirements& need) {
       s.unit_begin.back() != static_cast<std::int64_t>(s.unit.size()) ||
       !std::is_sorted(s.unit_begin.begin(), s.unit_begin.end()))
     breach("the schedule's columns have different lengths");
+  Poll poll;
   for (std::size_t r = 0; r < rows; ++r) {
-    const std::string row = "placement " + to_string(r);
+    poll.count(8 + s.unit_begin[r + 1] - s.unit_begin[r]);
+    const auto row = [r] { return "placement " + to_string(r); };
     if (s.task[r] < 0 || s.task[r] >= need.tasks)
-      breach(row + ": task " + to_string(s.task[r]) + " is not in 0.." + to_string(need.tasks - 1));
+      breach(row() + ": task " + to_string(s.task[r]) + " is not in 0.." +
+             to_string(need.tasks - 1));
     if (s.kind[r] < 0 || s.kind[r] >= static_cast<int>(need.units.size()))
-      breach(row + ": resource type " + to_string(s.kind[r]) + " is not in 0.." +
+      breach(row() + ": resource type " + to_string(s.kind[r]) + " is not in 0.." +
              to_string(need.units.size() - 1));
     if (s.unit_begin[r] == s.unit_begin[r + 1])
       breach("task " + to_string(s.task[r]) + " has no unit");
@@ -54,46 +60,74 @@ std::vector<int> check_each_once(const Schedule& s, const Requirements& need) {
 
 void check_times(const Schedule& s, const Requirements& need, const std::vector<int>& row) {
   for (int task = 0; task < need.tasks; ++task) {
+    if (task % 16384 == 0) check_interrupt();
     const int r = row[task];
-    const std::string name = "task " + to_string(task);
+    const auto name = [task] { return "task " + to_string(task); };
     if (!std::isfinite(s.start[r]) || !std::isfinite(s.end[r]))
-      breach(name + ": start " + to_text(s.start[r]) + " or end " + to_text(s.end[r]) +
+      breach(name() + ": start " + to_text(s.start[r]) + " or end " + to_text(s.end[r]) +
              " is not finite");
     const double release = need.release.empty() ? 0 : need.release[task];
     if (s.start[r] < 0 || !at_most(release, s.start[r]))
-      breach(name + " starts at " + to_text(s.start[r]) + " before its release " +
+      breach(name() + " starts at " + to_text(s.start[r]) + " before its release " +
              to_text(release));
     const int count = static_cast<int>(s.unit_begin[r + 1] - s.unit_begin[r]);
     const double duration = need.duration(task, s.kind[r], count);
     if (duration == kInfinity)
-      breach(name + " cannot run on " + to_string(count) + " units of type " +
+      breach(name() + " cannot run on " + to_string(count) + " units of type " +
              to_string(s.kind[r]));
     if (!close(s.start[r] + duration, s.end[r], kValidateTolerance))
-      breach(name + " runs from " + to_text(s.start[r]) + " to " + to_text(s.end[r]) + " on " +
+      breach(name() + " runs from " + to_text(s.start[r]) + " to " + to_text(s.end[r]) + " on " +
              to_string(count) + " units of type " + to_string(s.kind[r]) + ", it needs " +
              to_text(duration) + " s there");
   }
 }
 
-void check_units(const Schedule& s) {
-  using Use = std::tuple<int, int, double, double, int>;  // kind, unit, start, end, task
-  std::vector<Use> uses;
-  uses.reserve(s.unit.size());
-  for (std::size_t r = 0; r < s.rows(); ++r)
-    for (auto u = s.unit_begin[r]; u < s.unit_begin[r + 1]; ++u)
-      uses.emplace_back(s.kind[r], s.unit[u], s.start[r], s.end[r], s.task[r]);
-  std::sort(uses.begin(), uses.end());
-  for (std::size_t k = 1; k < uses.size(); ++k) {
-    const auto& [kind, unit, start, end, task] = uses[k];
-    const auto& [kind0, unit0, start0, end0, task0] = uses[k - 1];
-    if (kind != kind0 || unit != unit0) continue;
-    if (task == task0)
-      breach("task " + to_string(task) + " has unit " + to_string(unit) + " of type " +
-             to_string(kind) + " twice");
-    if (!at_most(end0, start))
-      breach("tasks " + to_string(task0) + " and " + to_string(task) + " overlap on unit " +
-             to_string(unit) + " of type " + to_string(kind) + ": the first ends at " +
-             to_text(end0) + ", the second starts at " + to_text(start));
+// A placement's hold on one unit; all units of all types have one numbering.
+struct Use {
+  std::int64_t unit;
+  int row;
+};
+
+// Uses in buckets of neighbouring units, about `kUsesABucket` each, that can be sorted one by one.
+std::vector<std::vector<Use>> uses_by_unit(const Schedule& s,
+                                           const std::vector<std::int64_t>& first) {
+  constexpr std::size_t kUsesABucket = 4096;
+  const auto buckets = static_cast<std::int64_t>(s.unit.size() / kUsesABucket + 1);
+  const std::int64_t width = (first.back() + buckets - 1) / buckets;
+  std::vector<std::vector<Use>> uses(buckets);
+  Poll poll;
+  for (std::size_t r = 0; r < s.rows(); ++r) {
+    poll.count(8 + 4 * (s.unit_begin[r + 1] - s.unit_begin[r]));
+    for (auto u = s.unit_begin[r]; u < s.unit_begin[r + 1]; ++u) {
+      const std::int64_t unit = first[s.kind[r]] + s.unit[u];
+      uses[unit / width].push_back({unit, static_cast<int>(r)});
+    }
+  }
+  return uses;
+}
+
+void check_units(const Schedule& s, const Requirements& need) {
+  std::vector<std::int64_t> first{0};  // number of each type's unit 0
+  for (const int units : need.units) first.push_back(first.back() + units);
+  const auto order = [&](const Use& a, const Use& b) {
+    return std::tuple(a.unit, s.start[a.row], s.end[a.row], s.task[a.row]) <
+           std::tuple(b.unit, s.start[b.row], s.end[b.row], s.task[b.row]);
+  };
+  for (std::vector<Use>& uses : uses_by_unit(s, first)) {
+    check_interrupt();
+    std::sort(uses.begin(), uses.end(), order);
+    for (std::size_t k = 1; k < uses.size(); ++k) {
+      const auto [unit, row] = uses[k];
+      const auto [unit0, row0] = uses[k - 1];
+      if (unit != unit0) continue;
+      if (row != row0 && at_most(s.end[row0], s.start[row])) continue;
+      const std::string name =
+          "unit " + to_string(unit - first[s.kind[row]]) + " of type " + to_string(s.kind[row]);
+      if (row == row0) breach("task " + to_string(s.task[row]) + " has " + name + " twice");
+      breach("tasks " + to_string(s.task[row0]) + " and " + to_string(s.task[row]) +
+             " overlap on " + name + ": the first ends at " + to_text(s.end[row0]) +
+             ", the second starts at " + to_text(s.start[row]));
+    }
   }
 }
 
@@ -111,7 +145,7 @@ void validate(const Schedule& schedule, const Requirements& requirements) {
   check_shape(schedule, requirements);
   const std::vector<int> row = check_each_once(schedule, requirements);
   check_times(schedule, requirements, row);
-  check_units(schedule);
+  check_units(schedule, requirements);
   check_edges(schedule, requirements, row);
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/dags/hlp_structured.hpp"
 #include "cosched/opt/matrix_game.hpp"
@@ -110,6 +111,7 @@ AreaOptimum balance_many(const Instance& instance) {
   AreaOptimum area;
   double bound = -kInfinity;
   for (int round = 0; round < 1000; ++round) {
+    check_interrupt();
     Assignment found = assign(instance, weights);
     if (found.value > bound) {
       bound = found.value;

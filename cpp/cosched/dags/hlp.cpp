@@ -61,12 +61,16 @@ double certified_bound(const Instance& instance, const Certificate& certificate)
 }
 
 HlpSolution hlp(const Instance& instance, HlpMethod method) {
-  if (method == HlpMethod::structured) return hlp_structured(instance);
+  if (method == HlpMethod::structured) {
+    HlpSolution solution = hlp_so_far(instance);
+    if (!solution.complete) throw TimeLimit("the time limit has passed");
+    return solution;
+  }
   const lp::Model model = hlp_model(instance);
   lp::GlpkOptions options;
   if (method == HlpMethod::glpk_primal) options.method = lp::GlpkOptions::Method::primal;
   const lp::Solution solution = lp::solve_glpk(model, options);
-  if (solution.status != lp::Status::optimal) throw SolverError("hlp: GLPK found no optimum");
+  lp::require_optimal(solution, "hlp");
   return hlp_from_lp(instance, solution);
 }
 

@@ -37,7 +37,8 @@ struct HlpSolution {
   Table x;                         // (n, Q)
   std::vector<double> completion;  // C, earliest ends under x
   Certificate certificate;
-  int flows = 0;  // network flows solved (structured method)
+  int flows = 0;         // network flows solved (structured method)
+  bool complete = true;  // false: see hlp_so_far
 };
 
 enum class HlpMethod {
@@ -48,6 +49,11 @@ enum class HlpMethod {
 
 /// Throws SolverError when the method fails.
 HlpSolution hlp(const Instance& instance, HlpMethod method = HlpMethod::structured);
+
+/// The structured method, which a time limit of the thread may end: then x and the certificate are
+/// the best so far (at worst every task on its fastest type, and the path that this gives), `value`
+/// is what x reaches, LP* or more, and `complete` is false.
+HlpSolution hlp_so_far(const Instance& instance);
 
 /// Rounding.  Q = 2: CPU (type 0) iff x_j0 >= threshold, with tolerance 1e-9 (0.5 in the
 /// paper); otherwise the type of largest x_jq, ties within 1e-9 to the one with the smaller

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/heft.hpp"
-#include "cosched/dags/hlp.hpp"
 #include "cosched/dags/list_rules.hpp"
 #include "cosched/dags/trade_off.hpp"
 
@@ -98,11 +98,11 @@ class LocalSearch {
       if (x.row(task).maxCoeff() < 1 - 1e-6) fractional_.push_back(task);
   }
 
-  void run(int evaluations, const Deadline& deadline) {
+  void run(int evaluations) {
     Allocation current = best_.allocation;
     double makespan = best_.ols_makespan;
     std::vector<int> chain = deciding_chain(instance_, best_.ols_plan);
-    for (int k = 0; k < evaluations && !deadline.passed(); ++k) {
+    for (int k = 0; k < evaluations; ++k) {
       check_interrupt();
       Allocation next = current;
       if (!change(next, chain)) continue;
@@ -145,27 +145,37 @@ int default_evaluations(const Instance& instance) {
   return static_cast<int>(std::min(2000.0, std::max(50.0, 4e6 / size)));
 }
 
-}  // namespace
-
-Plan hlp_best(const Instance& instance, const Table& x, const BestOptions& options) {
-  Best best;
-  best.offer_allocation(instance, round_allocation(instance.times(), x));
-  if (options.deadline.passed()) return best.plan;
-  best.offer(heft(instance));
-
+// Steps 2 to 4; may be left by an exception of check_interrupt().
+void improve(const Instance& instance, const Table& x, const BestOptions& options, Best& best) {
   // With two types, a share of one type is the rest of the other's.
   for (int type = 0; type < (instance.types() == 2 ? 1 : instance.types()); ++type)
-    for (int k = 1; k <= 19 && !options.deadline.passed(); ++k)
+    for (int k = 1; k <= 19; ++k)
       best.offer_allocation(instance, biased_rounding(instance, x, type, 0.05 * k));
   const std::vector<double> rank = ranks(instance.graph(), fractional_durations(instance, x));
   for (const double share : {0.01, 0.1, 0.3})
-    if (!options.deadline.passed())
-      best.offer(insertion_schedule(restricted(instance, x, share), rank));
-
+    best.offer(insertion_schedule(restricted(instance, x, share), rank));
   LocalSearch search(instance, x, best, options.seed);
-  search.run(options.evaluations >= 0 ? options.evaluations : default_evaluations(instance),
-             options.deadline);
-  return best.plan;
+  search.run(options.evaluations >= 0 ? options.evaluations : default_evaluations(instance));
+}
+
+}  // namespace
+
+BestResult hlp_best(const Instance& instance, const BestOptions& options, const Table* x) {
+  const ScopedTimeLimit limit(options.time_limit);
+  Plan by_heft = unhurried([&] { return heft(instance); });
+  BestResult result;
+  if (!x) {
+    result.relaxation = hlp_so_far(instance);
+    result.complete = result.relaxation.complete;
+    x = &result.relaxation.x;
+  }
+  Best best;
+  unhurried([&] { best.offer_allocation(instance, round_allocation(instance.times(), *x)); });
+  best.offer(std::move(by_heft));
+  if (result.complete)
+    result.complete = finishes_within(std::nullopt, [&] { improve(instance, *x, options, best); });
+  result.plan = std::move(best.plan);
+  return result;
 }
 
 }  // namespace cosched::dags

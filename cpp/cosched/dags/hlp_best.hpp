@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
-#include "cosched/core/interrupt.hpp"
+#include "cosched/dags/hlp.hpp"
 #include "cosched/dags/instance.hpp"
 #include "cosched/dags/plan.hpp"
 
@@ -13,7 +14,14 @@ struct BestOptions {
   std::uint64_t seed = 0;
   /// Schedules that the local search builds; negative: 4e6 / (n + e), between 50 and 2,000.
   int evaluations = -1;
-  Deadline deadline = Deadline();
+  /// Seconds, the LP included.
+  std::optional<double> time_limit;
+};
+
+struct BestResult {
+  Plan plan;
+  bool complete = true;    // false: a time limit ended the search
+  HlpSolution relaxation;  // hlp_so_far(instance); empty where x was given
 };
 
 /// The best of
@@ -24,7 +32,9 @@ struct BestOptions {
 ///      task may only use types of which it has a share of at least 0.01, 0.1, 0.3;
 ///   4. a local search from the best allocation so far: some tasks, on the chain of tasks that
 ///      decides the makespan or with a fractional share, change their type; OLS decides.
-/// `x` is any optimum of hlp(instance).  Deterministic while the deadline holds.
-Plan hlp_best(const Instance& instance, const Table& x, const BestOptions& options = {});
+/// `x` is any optimum of hlp(instance), null: its own.  A time limit may end it after HEFT and 1,
+/// with the best x so far where it comes before the LP's end.  Deterministic without one.
+BestResult hlp_best(const Instance& instance, const BestOptions& options = {},
+                    const Table* x = nullptr);
 
 }  // namespace cosched::dags

@@ -199,53 +199,81 @@ Proof prove_by_path(const Instance& instance, const Candidate& candidate) {
   }
 }
 
-// The outer problem, from the two allocations that were not enough.
-HlpSolution solve_outer(const Instance& instance, const AreaOptimum& area, Proof by_area,
-                        const Candidate& balanced, const Candidate& fastest) {
-  TradeOff trade_off(instance);
-  std::optional<Relaxed> path_point;
-  Proof by_path;
-  if (leq(area.value, fastest.path, kGap)) {
-    by_path = prove_by_path(instance, fastest);
-    Relaxed point = trade_off.minimise(path_first(area)).point;
-    if (leq(*std::max_element(point.measures.begin(), point.measures.end()), fastest.path, kGap))
-      return finish(instance, make_candidate(instance, std::move(point.x)), std::move(by_path));
-    path_point = std::move(point);
+// The method, with the best allocation and the best proof so far: run() may be left by an exception
+// of check_interrupt().
+class Structured {
+ public:
+  explicit Structured(const Instance& instance)
+      : instance_(instance), fastest_(make_candidate(instance, fastest_types(instance))) {
+    best_ = fastest_;
+    proof_ = prove_by_path(instance, fastest_);
   }
-  Outer outer(instance, trade_off);
-  outer.offer(std::move(by_area));
-  outer.offer(std::move(by_path));
-  outer.add(relaxed(balanced));
-  outer.add(relaxed(fastest));
-  if (path_point) outer.add(*std::move(path_point));
-  outer.weigh_path(area.weights);
-  outer.run();
-  Proof proof = outer.proof();
-  if (proof.in_network)
-    proof.edge_flow = expand_flow(trade_off.network(), proof.task_flow, proof.link_flow);
-  HlpSolution solution =
-      finish(instance, make_candidate(instance, outer.combination()), std::move(proof));
-  solution.flows = outer.flows();
-  return solution;
-}
+
+  void run() {
+    const AreaOptimum area = balance_loads(instance_);
+    Proof by_area;
+    by_area.bound = area.value;
+    by_area.weights = area.weights;
+    by_area.weights.push_back(0);
+    Candidate balanced = make_candidate(instance_, area.x);
+    if (leq(balanced.path, area.value, kGap)) {
+      best_ = std::move(balanced);
+      proof_ = std::move(by_area);
+      return;
+    }
+    if (leq(fastest_.value(), fastest_.path, kGap)) return;
+    if (balanced.value() < best_.value()) best_ = balanced;
+    const bool path_decides = leq(area.value, fastest_.path, kGap);
+    if (by_area.bound > proof_.bound) proof_ = by_area;
+    trade_off_.emplace(instance_);
+    std::optional<Relaxed> path_point;
+    if (path_decides) {
+      Relaxed point = trade_off_->minimise(path_first(area)).point;
+      if (leq(*std::max_element(point.measures.begin(), point.measures.end()), fastest_.path,
+              kGap)) {
+        best_ = make_candidate(instance_, std::move(point.x));
+        return;
+      }
+      path_point = std::move(point);
+    }
+    outer_.emplace(instance_, *trade_off_);
+    outer_->offer(std::move(by_area));
+    if (path_decides) outer_->offer(proof_);
+    outer_->add(relaxed(balanced));
+    outer_->add(relaxed(fastest_));
+    if (path_point) outer_->add(*std::move(path_point));
+    outer_->weigh_path(area.weights);
+    outer_->run();
+  }
+
+  HlpSolution solution() {
+    if (outer_) {
+      best_ = make_candidate(instance_, outer_->combination());
+      proof_ = outer_->proof();
+      if (proof_.in_network)
+        proof_.edge_flow = expand_flow(trade_off_->network(), proof_.task_flow, proof_.link_flow);
+    }
+    HlpSolution solution = finish(instance_, std::move(best_), std::move(proof_));
+    if (outer_) solution.flows = outer_->flows();
+    return solution;
+  }
+
+ private:
+  const Instance& instance_;
+  Candidate fastest_, best_;
+  Proof proof_;
+  std::optional<TradeOff> trade_off_;
+  std::optional<Outer> outer_;
+};
 
 }  // namespace
 
-HlpSolution hlp_structured(const Instance& instance) {
-  const AreaOptimum area = balance_loads(instance);
-  Proof by_area;
-  by_area.bound = area.value;
-  by_area.weights = area.weights;
-  by_area.weights.push_back(0);
-  Candidate balanced = make_candidate(instance, area.x);
-  if (leq(balanced.path, area.value, kGap))
-    return finish(instance, std::move(balanced), std::move(by_area));
-  Candidate fastest = make_candidate(instance, fastest_types(instance));
-  if (leq(fastest.value(), fastest.path, kGap)) {
-    Proof by_path = prove_by_path(instance, fastest);
-    return finish(instance, std::move(fastest), std::move(by_path));
-  }
-  return solve_outer(instance, area, std::move(by_area), balanced, fastest);
+HlpSolution hlp_so_far(const Instance& instance) {
+  Structured method(instance);
+  const bool complete = finishes_within(std::nullopt, [&] { method.run(); });
+  HlpSolution solution = unhurried([&] { return method.solution(); });
+  solution.complete = complete;
+  return solution;
 }
 
 }  // namespace cosched::dags

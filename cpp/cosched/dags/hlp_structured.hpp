@@ -14,8 +14,7 @@
 
 namespace cosched::dags {
 
-/// Upper and lower bound meet at kExactTolerance relative.
-HlpSolution hlp_structured(const Instance& instance);
+// The method is hlp_so_far (hlp.hpp); upper and lower bound meet at kExactTolerance relative.
 
 /// max over q of the loads only: the area bound, and its weights.
 struct AreaOptimum {

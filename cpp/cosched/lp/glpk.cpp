@@ -6,17 +6,20 @@
 #include <climits>
 #include <cmath>
 #include <csetjmp>
-#include <cstring>
+#include <exception>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
 
 namespace cosched::lp {
 namespace {
 
-// GLPK reports a bad call or exhausted memory through glp_error_hook; the hook
-// must not return.  Everything between setjmp and longjmp lives in this trivially
-// destructible struct or is a pointer into vectors that an outer frame owns, so
-// that longjmp skips no destructor.  glp_free_env then frees GLPK's memory.
+constexpr int kPollMs = 50;  // between two lines of progress, at which GLPK can be stopped
+
+// GLPK reports a bad call or exhausted memory through glp_error_hook; the hook must not return.
+// Its only other way out of a running simplex is the hook of its output.  Everything between setjmp
+// and longjmp lives in this trivially destructible struct or is a pointer to what an outer frame
+// owns, so that longjmp skips no destructor.  glp_free_env then frees GLPK's memory.
 struct Call {
   // in
   int rows, columns;
@@ -27,7 +30,6 @@ struct Call {
   const double* entry_value;
   GlpkOptions::Method method;
   bool presolve, integer_programme;
-  int time_limit_ms;  // INT_MAX: none
   double mip_gap;
   int memory_limit_mb;  // 0: none
   // out
@@ -35,11 +37,39 @@ struct Call {
   double objective, bound;
   int code;    // return code of the GLPK routine
   int status;  // GLP_OPT, ...
+  std::exception_ptr* interruption;
 };
 
-thread_local std::jmp_buf on_error;
+thread_local std::jmp_buf way_out;
 
-void jump_out(void*) { std::longjmp(on_error, 1); }
+void jump_out(void*) { std::longjmp(way_out, 1); }
+
+// Whether the work should end; what check_interrupt() threw is kept, except that an integer
+// programme ends by itself at the time limit, with its best solution.
+bool interrupted(Call& call) {
+  try {
+    check_interrupt();
+    return false;
+  } catch (const TimeLimit&) {
+    if (call.integer_programme) return false;
+    *call.interruption = std::current_exception();
+  } catch (...) {
+    *call.interruption = std::current_exception();
+  }
+  return true;
+}
+
+// The hook of GLPK's output; non-zero: nothing is printed.
+int poll(void* info, const char*) {
+  if (interrupted(*static_cast<Call*>(info))) std::longjmp(way_out, 1);
+  return 1;
+}
+
+// The rest of the thread's time limit.
+int time_limit_ms() {
+  const double left = seconds_left();
+  return left < INT_MAX / 1000.0 ? std::max(1, static_cast<int>(left * 1000)) : INT_MAX;
+}
 
 int bound_type(double lower, double upper) {
   const bool has_lower = std::isfinite(lower), has_upper = std::isfinite(upper);
@@ -63,18 +93,38 @@ glp_prob* load(const Call& call) {
   return problem;
 }
 
+int run_relaxation(glp_prob* problem, const Call& call) {
+  glp_smcp control;
+  glp_init_smcp(&control);
+  control.msg_lev = GLP_MSG_ON;  // to poll(), which prints nothing
+  control.out_frq = kPollMs;
+  control.meth = call.method == GlpkOptions::Method::dual ? GLP_DUALP : GLP_PRIMAL;
+  control.presolve = call.presolve && !call.integer_programme ? GLP_ON : GLP_OFF;
+  control.tm_lim = time_limit_ms();
+  if (control.presolve == GLP_OFF) glp_adv_basis(problem, 0);
+  return glp_simplex(problem, &control);
+}
+
+// The relaxation first: GLPK's own preprocessing of integer programmes looks at no clock.
 void run_integer(glp_prob* problem, Call& call) {
+  call.code = run_relaxation(problem, call);
+  call.status = glp_get_status(problem);
+  if (call.code != 0) call.status = GLP_UNDEF;  // a feasible point of it is no incumbent
+  if (call.status != GLP_OPT) return;
+  call.bound = glp_get_obj_val(problem);
   glp_iocp control;
   glp_init_iocp(&control);
-  control.msg_lev = GLP_MSG_OFF;
-  control.presolve = GLP_ON;
+  control.msg_lev = GLP_MSG_ON;
+  control.out_dly = 0;
   control.mip_gap = call.mip_gap;
-  control.tm_lim = call.time_limit_ms;
+  control.tm_lim = time_limit_ms();
   // The search's proven bound is asked for in the callback, while the tree lives.
   control.cb_info = &call;
   control.cb_func = [](glp_tree* tree, void* info) {
+    Call& of = *static_cast<Call*>(info);
     const int best = glp_ios_best_node(tree);
-    if (best > 0) static_cast<Call*>(info)->bound = glp_ios_node_bound(tree, best);
+    if (best > 0) of.bound = glp_ios_node_bound(tree, best);
+    if (interrupted(of)) glp_ios_terminate(tree);
   };
   call.code = glp_intopt(problem, &control);
   call.status = glp_mip_status(problem);
@@ -83,14 +133,7 @@ void run_integer(glp_prob* problem, Call& call) {
 }
 
 void run_simplex(glp_prob* problem, Call& call) {
-  glp_smcp control;
-  glp_init_smcp(&control);
-  control.msg_lev = GLP_MSG_OFF;
-  control.meth = call.method == GlpkOptions::Method::dual ? GLP_DUALP : GLP_PRIMAL;
-  control.presolve = call.presolve ? GLP_ON : GLP_OFF;
-  control.tm_lim = call.time_limit_ms;
-  if (!call.presolve) glp_adv_basis(problem, 0);
-  call.code = glp_simplex(problem, &control);
+  call.code = run_relaxation(problem, call);
   call.status = glp_get_status(problem);
   call.objective = glp_get_obj_val(problem);
   for (int j = 0; j < call.columns; ++j) {
@@ -103,7 +146,7 @@ void run_simplex(glp_prob* problem, Call& call) {
 void run_interior(glp_prob* problem, Call& call) {
   glp_iptcp control;
   glp_init_iptcp(&control);
-  control.msg_lev = GLP_MSG_OFF;
+  control.msg_lev = GLP_MSG_ON;
   call.code = glp_interior(problem, &control);
   call.status = glp_ipt_status(problem);
   call.objective = glp_ipt_obj_val(problem);
@@ -114,14 +157,14 @@ void run_interior(glp_prob* problem, Call& call) {
   for (int i = 0; i < call.rows; ++i) call.dual[i] = glp_ipt_row_dual(problem, i + 1);
 }
 
-// True when GLPK came back; false when it hit its error hook.
+// True when GLPK came back; false when it hit its error hook or was interrupted.
 bool run(Call& call) {
-  if (setjmp(on_error) != 0) {
+  if (setjmp(way_out) != 0) {
     glp_free_env();
     return false;
   }
   glp_error_hook(jump_out, nullptr);
-  glp_term_out(GLP_OFF);
+  glp_term_hook(poll, &call);
   if (call.memory_limit_mb > 0) glp_mem_limit(call.memory_limit_mb);
   glp_prob* problem = load(call);
   if (call.integer_programme)
@@ -229,20 +272,23 @@ Solution solve_glpk(const Model& model, const GlpkOptions& options) {
   call.method = options.method;
   call.presolve = options.presolve;
   call.integer_programme = std::any_of(kinds.begin(), kinds.end(), [](int k) { return k != 0; });
-  call.time_limit_ms = INT_MAX;
-  if (options.time_limit && *options.time_limit < INT_MAX / 1000.0)
-    call.time_limit_ms = std::max(1, static_cast<int>(std::lround(*options.time_limit * 1000)));
   call.mip_gap = options.mip_gap;
   call.memory_limit_mb = options.memory_limit_mb.value_or(0);
   call.x = solution.x.data();
   call.dual = solution.dual.data();
   call.reduced = solution.reduced.data();
   call.bound = -kInfinity;
+  std::exception_ptr interruption;
+  call.interruption = &interruption;
 
-  if (!run(call))
+  const bool came_back = run(call);
+  if (interruption) std::rethrow_exception(interruption);
+  if (!came_back)
     throw SolverError("GLPK gave up inside a call (its memory limit, or an internal error)");
 
   solution.status = status_of(call);
+  if (solution.status == Status::time_limit && !call.integer_programme)
+    require_optimal(solution, "GLPK");
   if (call.integer_programme) {
     solution.dual.clear();
     solution.reduced.clear();

@@ -19,13 +19,14 @@ struct GlpkOptions {
   };
   Method method = Method::dual;
   bool presolve = true;                // off where the basis itself matters
-  std::optional<double> time_limit;    // seconds
   double mip_gap = 0;                  // relative gap at which the search stops
   std::optional<int> memory_limit_mb;  // GLPK's own allocations in this thread
 };
 
 /// Solves the LP, or the integer programme where a column is integer.
 /// Infeasible and unbounded are a status.  Throws SolverError when GLPK fails.
+/// Stops as check_interrupt() would: an LP throws, an integer programme whose time limit has passed
+/// returns its best solution so far with Status::time_limit.
 Solution solve_glpk(const Model& model, const GlpkOptions& options = {});
 
 }  // namespace cosched::lp

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
 
 namespace cosched::lp {
 namespace {
@@ -38,12 +39,19 @@ void Model::check() const {
     if (row < 0 || row >= rows() || col < 0 || col >= columns()) refuse(name + " is out of range");
     if (!std::isfinite(value)) refuse(name + " = " + to_text(value));
     places.emplace_back(row, col);
+    if (places.size() % 65536 == 0) check_interrupt();
   }
   std::sort(places.begin(), places.end());
   const auto twice = std::adjacent_find(places.begin(), places.end());
   if (twice != places.end())
     refuse("entry (" + std::to_string(twice->first) + ", " + std::to_string(twice->second) +
            ") is given twice");
+}
+
+void require_optimal(const Solution& solution, const char* what) {
+  if (solution.status == Status::optimal) return;
+  if (solution.status == Status::time_limit) throw TimeLimit("the time limit has passed");
+  throw SolverError(std::string(what) + ": the solver found no optimum");
 }
 
 }  // namespace cosched::lp

@@ -54,7 +54,7 @@ enum class Status {
   optimal,
   infeasible,
   unbounded,
-  time_limit,  // stopped early: x is the incumbent if there is one, else empty
+  time_limit,  // of an integer programme: x is the incumbent if there is one, else empty
 };
 
 struct Solution {
@@ -65,5 +65,9 @@ struct Solution {
   std::vector<double> dual;      // a value a row (LP only)
   std::vector<double> reduced;   // reduced costs (LP only)
 };
+
+/// Throws TimeLimit where a time limit ended the call, SolverError that names `what` where it has
+/// no optimum for another reason.
+void require_optimal(const Solution& solution, const char* what);
 
 }  // namespace cosched::lp

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
@@ -16,63 +17,60 @@
 namespace cosched::moldable {
 namespace {
 
+constexpr double kStartSeconds = 0.5;
+
 // --- constructions --------------------------------------------------------------------------
 
-// Runs the constructions in order of promise until the deadline passes.
+// The constructions in order of promise; may be left by an exception of check_interrupt().
 class Constructions {
  public:
-  Constructions(const Instance& instance, const Deadline& deadline, ParetoFront& front)
-      : it_(instance), deadline_(deadline), front_(front) {}
+  Constructions(const Instance& instance, ParetoFront& front) : it_(instance), front_(front) {}
 
-  bool run(const DualApproximation& dual) {
-    return marginal_costs() && of_allotment(dual.schedule) && batches(dual) &&
-           offer([&] { return gang(it_); }) && offer([&] { return sequential(it_); });
+  void run(const DualApproximation& dual) {
+    marginal_costs();
+    of_allotment(dual.schedule);
+    batches(dual);
+    offer(gang(it_));
+    offer(sequential(it_));
   }
 
  private:
-  template <class Make>
-  bool offer(Make make) {
-    if (deadline_.passed()) return false;
-    front_.offer(it_, make());
-    return true;
+  void offer(Placement made) {
+    check_interrupt();
+    front_.offer(it_, std::move(made));
   }
 
-  bool marginal_costs() {
+  void marginal_costs() {
     const std::vector<int> orders[] = {by_density(it_), by_least_work(it_)};
     for (const double factor : {1.0, 2.0, 0.5, 4.0, 1.4, 2.8, 0.7, 8.0})
       for (const auto& order : orders) {
-        if (deadline_.passed()) return false;
         Placement made = marginal_cost_schedule(it_, order, factor);
         // The same allotment, with overtaking: often shorter.
-        front_.offer(it_, list_schedule(it_, made.procs, order));
-        front_.offer(it_, std::move(made));
+        offer(list_schedule(it_, made.procs, order));
+        offer(std::move(made));
       }
-    return true;
   }
 
   // The dual approximation's own schedule is for the repaired times; its allotment is for any.
-  bool of_allotment(const ShelfSchedule& shelves) {
+  void of_allotment(const ShelfSchedule& shelves) {
     const Allotment& procs = shelves.placement.procs;
     for (const ListOrder order : {ListOrder::shelf, ListOrder::lptf, ListOrder::saf})
-      if (!offer([&] { return list_graham(it_, order, shelves); })) return false;
-    if (it_.monotone_work() && !offer([&] { return shelves.placement; })) return false;
-    return offer([&] { return list_schedule(it_, procs, by_density(it_)); });
+      offer(list_graham(it_, order, shelves));
+    if (it_.monotone_work()) offer(shelves.placement);
+    offer(list_schedule(it_, procs, by_density(it_)));
   }
 
-  bool batches(const DualApproximation& dual) {
+  void batches(const DualApproximation& dual) {
     const double horizon = makespan(dual.schedule.placement);
     for (const double power : {0.0, 0.25, 0.5, 0.75}) {
-      if (deadline_.passed()) return false;
       const auto selected = select_batches(it_, horizon * std::exp2(power));
       for (const LocalOrder order :
            {LocalOrder::smith, LocalOrder::density, LocalOrder::weight, LocalOrder::area})
-        if (!offer([&] { return list_batches(it_, selected, order); })) return false;
+        offer(list_batches(it_, selected, order));
     }
-    return true;
   }
 
   const Instance& it_;
-  const Deadline& deadline_;
   ParetoFront& front_;
 };
 
@@ -89,15 +87,13 @@ class LocalSearch {
   LocalSearch(const Instance& instance, ParetoFront& front, Rng& rng)
       : it_(instance), front_(front), rng_(rng), scheduler_(instance.machines()) {}
 
-  /// Spends `work` placements, or less when gains cease, on the front's best for theta; false: the
-  /// deadline came first.
-  bool improve(double theta, std::int64_t work, const Deadline& deadline) {
+  /// Spends `work` placements, or less when gains cease, on the front's best for theta.
+  void improve(double theta, std::int64_t work) {
     State best = start(theta);
     const int patience = 1000 + 100 * it_.jobs();
     int since_gain = 0;
     for (std::int64_t used = 0; used + it_.jobs() <= work && since_gain < patience;
          used += it_.jobs()) {
-      if (deadline.passed()) return false;
       check_interrupt();
       State next = neighbour(best);
       next.value = evaluate(next);
@@ -108,7 +104,6 @@ class LocalSearch {
       best = std::move(next);
       if (front_.accepts(best.value)) front_.offer(best.value, placement(best));
     }
-    return true;
   }
 
  private:
@@ -194,26 +189,47 @@ class LocalSearch {
   std::vector<double> length_, start_;
 };
 
+void improve(const Instance& instance, const DualApproximation& dual, const BestOptions& options,
+             ParetoFront& front) {
+  Constructions(instance, front).run(dual);
+  Rng rng(options.seed);
+  LocalSearch search(instance, front, rng);
+  constexpr double kThetas[] = {1, 0.25, 0, 4};
+  for (const double theta : kThetas) search.improve(theta, options.work / std::size(kThetas));
+}
+
+void simplest(const Instance& instance, ParetoFront& front) {
+  front.offer(instance, gang(instance));
+  front.offer(instance, sequential(instance));
+}
+
 }  // namespace
 
 BestResult demt_best(const Instance& instance, const BestOptions& options) {
   instance.require_no_releases("demt-best");
-  const Deadline deadline(options.time_limit);
-  const DualApproximation dual = dual_approximation(instance.repaired());
-  DemtOptions demt_options;
-  demt_options.seed = options.seed;
-  demt_options.horizon = makespan(dual.schedule.placement);
-  Placement first = demt(instance, demt_options);
-  const Criteria reference = criteria(instance, first);
+  const ScopedTimeLimit limit(options.time_limit);
   BestResult result;
-  result.front.offer(reference, std::move(first));
-  result.complete = Constructions(instance, deadline, result.front).run(dual);
-  Rng rng(options.seed);
-  LocalSearch search(instance, result.front, rng);
-  constexpr double kThetas[] = {1, 0.25, 0, 4};
-  for (const double theta : kThetas)
-    if (result.complete)
-      result.complete = search.improve(theta, options.work / std::size(kThetas), deadline);
+  std::optional<DualApproximation> dual;
+  Placement first;
+  {
+    const ScopedGrace grace(kStartSeconds);
+    result.complete = finishes_within(std::nullopt, [&] {
+      dual = dual_approximation(instance.repaired());
+      DemtOptions demt_options;
+      demt_options.seed = options.seed;
+      demt_options.horizon = makespan(dual->schedule.placement);
+      first = demt(instance, demt_options);
+    });
+  }
+  Criteria reference{kInfinity, kInfinity};
+  if (result.complete) {
+    reference = criteria(instance, first);
+    result.front.offer(reference, std::move(first));
+    result.complete =
+        finishes_within(std::nullopt, [&] { improve(instance, *dual, options, result.front); });
+  } else {
+    unhurried([&] { simplest(instance, result.front); });
+  }
   result.chosen = choose(result.front, 1, reference);
   return result;
 }

@@ -20,11 +20,12 @@ struct BestOptions {
 struct BestResult {
   ParetoFront front;  // everything that was seen and is not dominated
   int chosen;         // number of the schedule that is returned
-  bool complete;      // false: the time limit ended the search
+  bool complete;      // false: a time limit ended the search
 };
 
 /// DEMT first; the schedule chosen at the end is no worse in either criterion, and otherwise the
-/// one of least makespan x minsum.
+/// one of least makespan x minsum.  DEMT may take half a second whatever the time limit; where a
+/// limit ends it after that, the result is gang or sequential.
 ///
 /// 1. Constructions: DEMT with C times 2^(k/4) and each local order; the dual approximation, its
 ///    allotment in three orders; gang and sequential; marginal_cost_schedule in two orders with

@@ -68,6 +68,7 @@ void ListScheduler::run_list(const std::vector<int>& procs, const std::vector<do
   int idle = machines_;
   std::size_t waiting = procs.size();
   double now = 0;
+  Poll poll;
   for (;;) {
     for (int item; idle > 0 && (item = first_fit(idle)) >= 0; --waiting) {
       start[item] = now;
@@ -78,7 +79,7 @@ void ListScheduler::run_list(const std::vector<int>& procs, const std::vector<do
     if (waiting == 0) return;
     now = later_.front().time;
     while (!later_.empty() && later_.front().time <= now) idle += pop().procs;
-    if (waiting % 1024 == 0) check_interrupt();
+    poll.count(100);
   }
 }
 

@@ -52,7 +52,7 @@ MinsumModel::MinsumModel(const Instance& instance, const std::vector<double>& gr
   area_.resize(cost_.size());
   first_.resize(n);
   for (int i = 0; i < n; ++i) {
-    if (i % 1024 == 0) check_interrupt();
+    check_interrupt();
     const double earliest = instance.release(i) + instance.least_time(i);
     double* cost = &cost_[static_cast<std::size_t>(i) * width];
     double* area = &area_[static_cast<std::size_t>(i) * width];
@@ -160,8 +160,7 @@ double minsum_bound_glpk(const Instance& instance, const MinsumOptions& options)
   const MinsumModel model = minsum_model(instance, options);
   const MinsumLp scaled = minsum_lp(model);
   const lp::Solution solution = lp::solve_glpk(scaled.model);
-  if (solution.status != lp::Status::optimal)
-    throw SolverError("minsum programme: GLPK found no optimum");
+  lp::require_optimal(solution, "minsum programme");
   // A unit of surface in interval j takes part in the rows j, j+1, ...
   std::vector<double> price(model.intervals());
   double end = 0, sum = 0;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <queue>
 
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/opt/core_knapsack.hpp"
 
@@ -260,7 +261,9 @@ std::optional<Split> split_jobs(const Instance& instance, double d) {
   double work = 0;  // with every free job in shelf 2
   int forced = 0;
   const double limit = instance.machines() * d * (1 + kExactTolerance);
+  Poll poll;
   for (int i = 0; i < instance.jobs(); ++i) {
+    poll.count(200);
     const double alone = instance.time(i, 1);
     if (alone <= d / 2) {
       split.small.push_back(i);

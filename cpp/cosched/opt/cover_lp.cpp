@@ -17,6 +17,7 @@ constexpr double kPerturbation = 1e-6;  // of the right-hand sides, against dege
 constexpr int kCandidates = 40;         // columns that one full scan proposes
 constexpr int kCheckInterval = 100;     // pivots between checks of the inverse
 constexpr double kResidual = 1e-9;
+constexpr int kColumnsAtOnce = 64;   // of the inverse, between two looks at the clock
 constexpr double kSmallDual = 1e-4;  // of the largest: what free columns exchange at least
 
 using ColumnMajor = Eigen::Map<Eigen::MatrixXd>;
@@ -144,7 +145,8 @@ bool CoverLp::solve(double tolerance, std::int64_t max_pivots) {
     const int variable = entering(tolerance);
     if (variable != kNone && pivot(variable)) {
       fresh = false;
-      if (++done % 16 == 0) check_interrupt();
+      ++done;
+      check_interrupt();
       continue;
     }
     // Optimal, or (against theory: costs are not negative) without a leaving variable.  Believe it
@@ -260,7 +262,13 @@ bool CoverLp::refactor() {
       for (int k = start_[variable]; k < start_[variable + 1]; ++k) matrix(row_[k], r) = value_[k];
     }
   }
-  const Eigen::MatrixXd inverse = matrix.partialPivLu().inverse();
+  const Eigen::PartialPivLU<Eigen::MatrixXd> factors(matrix);
+  Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(m, m);
+  for (int c = 0; c < m; c += kColumnsAtOnce) {
+    check_interrupt();
+    auto columns = inverse.middleCols(c, std::min(kColumnsAtOnce, m - c));
+    columns = factors.solve(columns).eval();
+  }
   if (!inverse.allFinite()) return false;
   ColumnMajor(inverse_.data(), m, m) = inverse;
   recompute();

@@ -116,7 +116,7 @@ void LongestFlow::set_bound(int arc, bool upper) {
 }
 
 void LongestFlow::count_pivot() {
-  if (++pivots_ % 64 == 0) check_interrupt();
+  if (++pivots_ % 16 == 0) check_interrupt();
   if (pivots_ > pivot_limit_) throw SolverError("network simplex: the pivots do not end");
 }
 

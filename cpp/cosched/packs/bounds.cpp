@@ -46,14 +46,13 @@ double longest_bound(const Instance& instance) {
   return rounded_down(sum, instance.tasks());
 }
 
-double column_bound(const Instance& instance, std::optional<double> time_limit) {
-  const double simple = std::max(area_bound(instance), longest_bound(instance));
-  if (instance.max_tasks() == 1) return simple;  // exact: every task alone
-  std::optional<ScopedTimeLimit> limit;
-  if (time_limit) limit.emplace(*time_limit);
+LowerBound column_bound(const Instance& instance, std::optional<double> time_limit) {
+  LowerBound bound;
+  bound.value = std::max(area_bound(instance), longest_bound(instance));
+  if (instance.max_tasks() == 1) return bound;  // exact: every task alone
   std::vector<std::vector<char>> dominates;
   std::optional<Relaxation> relaxation;
-  try {
+  bound.complete = finishes_within(time_limit, [&] {
     dominates = dominance(instance.times());
     Restrictions restrictions;
     restrictions.counts = least_counts(instance, kMostCountRows);
@@ -61,10 +60,9 @@ double column_bound(const Instance& instance, std::optional<double> time_limit) 
     Relaxation::Options options;
     options.most_work = kMostWork;
     relaxation->solve(options);
-  } catch (const TimeLimit&) {
-    if (!time_limit) throw;
-  }
-  return relaxation ? std::max(simple, relaxation->bound()) : simple;
+  });
+  if (relaxation) bound.value = std::max(bound.value, relaxation->bound());
+  return bound;
 }
 
 }  // namespace cosched::packs

@@ -8,6 +8,11 @@
 
 namespace cosched::packs {
 
+struct LowerBound {
+  double value = 0;
+  bool complete = true;  // false: a time limit ended the call, a smaller value is what it has
+};
+
 /// sum_i min_q w_i(q) / p: a pack of cost c has p c of processor time.  O(n p).
 double area_bound(const Instance& instance);
 
@@ -19,6 +24,6 @@ double longest_bound(const Instance& instance);
 /// The linear relaxation of set partitioning over all packs, by column generation; never below
 /// area_bound and longest_bound.  A time limit, or the fixed work that ends the call without one,
 /// gives a smaller, still valid value.
-double column_bound(const Instance& instance, std::optional<double> time_limit = std::nullopt);
+LowerBound column_bound(const Instance& instance, std::optional<double> time_limit = std::nullopt);
 
 }  // namespace cosched::packs

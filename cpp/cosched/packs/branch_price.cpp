@@ -73,7 +73,7 @@ class Search {
     const bool proved = finished() && unresolved_ >= cutoff();
     const double open = open_.empty() ? kInfinity : open_.top().bound;
     const double bound = std::max(bound_, std::min(open, unresolved_));
-    return {best_, proved ? best_.cost : std::min(bound, best_.cost), proved};
+    return {best_, proved ? best_.cost : std::min(bound, best_.cost), proved, true};
   }
 
  private:
@@ -216,15 +216,11 @@ class Search {
 
 ExactResult branch_and_price(const Instance& instance, const Coschedule& start,
                              std::optional<double> time_limit, std::int64_t most_nodes) {
-  std::optional<ScopedTimeLimit> limit;
-  if (time_limit) limit.emplace(*time_limit);
   Search search(instance, start);
-  try {
-    search.run(most_nodes);
-  } catch (const TimeLimit&) {
-    if (!time_limit) throw;
-  }
-  return search.result();
+  const bool complete = finishes_within(time_limit, [&] { search.run(most_nodes); });
+  ExactResult result = search.result();
+  result.complete = complete;
+  return result;
 }
 
 }  // namespace cosched::packs

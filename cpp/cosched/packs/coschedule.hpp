@@ -17,11 +17,18 @@ struct Coschedule {
   double cost = 0;
 };
 
-/// A heuristic's or exact method's answer with what is proven about it.
+/// The best co-schedule of a search that a time limit may end.
+struct SearchResult {
+  Coschedule coschedule;
+  bool complete = true;  // false: a time limit ended the search
+};
+
+/// An exact method's answer with what is proven about it.
 struct ExactResult {
-  Coschedule coschedule;  // pack_of is empty when the time limit came before any was found
-  double bound = 0;       // proven: no co-schedule costs less; equals cost when proved
-  bool proved = false;    // the co-schedule is optimal (up to kExactTolerance)
+  Coschedule coschedule;
+  double bound = 0;      // proven: no co-schedule costs less; equals cost when proved
+  bool proved = false;   // the co-schedule is optimal (up to kExactTolerance)
+  bool complete = true;  // false: a time limit ended the search
 };
 
 /// Tasks of each pack, in increasing order.

@@ -22,49 +22,48 @@ constexpr std::int64_t kFewNodes = 50;  // of branch and price, before it falls 
 constexpr std::int64_t kStartWork = kLocalSearchWork / 5;
 constexpr double kStartShare = 0.2;  // of the time limit, for the first co-schedule
 
-std::optional<double> left(const Deadline& deadline) {
-  const double seconds = deadline.remaining();
-  if (seconds == kInfinity) return std::nullopt;
-  return std::max(0.0, seconds);
-}
-
-ExactResult unproved(const Instance& instance, Coschedule coschedule) {
+ExactResult unproved(const Instance& instance, SearchResult start) {
   const double bound = std::max(area_bound(instance), longest_bound(instance));
-  const double cost = coschedule.cost;
-  return {std::move(coschedule), std::min(bound, cost), false};
+  const double cost = start.coschedule.cost;
+  return {std::move(start.coschedule), std::min(bound, cost), false, start.complete};
 }
 
-// The subset programme within the time that is left; `fallback` when it is not enough.
-ExactResult by_subsets(const Instance& instance, const Deadline& deadline, ExactResult fallback) {
-  const std::optional<double> seconds = left(deadline);
-  std::optional<ScopedTimeLimit> limit;
-  if (seconds) limit.emplace(*seconds);
-  try {
+// The subset programme; `fallback` where a time limit ends it.
+ExactResult by_subsets(const Instance& instance, ExactResult fallback) {
+  fallback.complete = finishes_within(std::nullopt, [&] {
     Coschedule best = subset_programme(instance);
     const double cost = best.cost;
-    return {std::move(best), cost, true};
-  } catch (const TimeLimit&) {
-    if (!seconds) throw;
-    return fallback;
-  }
+    fallback = {std::move(best), cost, true, true};
+  });
+  return fallback;
+}
+
+// A short local search.
+SearchResult improved(const Instance& instance, const SearchResult& start) {
+  const double left = seconds_left();
+  std::optional<double> share;
+  if (left < kInfinity) share = std::max(0.0, kStartShare * left);
+  SearchResult found =
+      local_search_from(instance, members(start.coschedule.pack_of), 0, kStartWork, 1, share);
+  found.complete = true;  // of what it was given
+  return found;
 }
 
 }  // namespace
 
 ExactResult optimal(const Instance& instance, std::optional<double> time_limit) {
-  const Deadline deadline(time_limit);
-  Coschedule start = pack_by_pack(instance, nine_epsilons());
+  const ScopedTimeLimit limit(time_limit);
+  SearchResult start = best_pack_by_pack(instance);
+  if (!start.complete) return unproved(instance, std::move(start));
   if (instance.tasks() <= kSubsetsFirst)
-    return by_subsets(instance, deadline, unproved(instance, std::move(start)));
-  std::optional<double> share = left(deadline);
-  if (share) *share *= kStartShare;
-  start = local_search_from(instance, members(start.pack_of), 0, kStartWork, 1, share);
+    return by_subsets(instance, unproved(instance, std::move(start)));
+  start = improved(instance, start);
   const bool small = instance.tasks() <= kMostSubsetTasks;
-  const ExactResult result =
-      branch_and_price(instance, start, left(deadline),
+  ExactResult result =
+      branch_and_price(instance, start.coschedule, std::nullopt,
                        small ? kFewNodes : std::numeric_limits<std::int64_t>::max());
-  if (result.proved || !small) return result;
-  return by_subsets(instance, deadline, result);
+  if (result.proved || !result.complete || !small) return result;
+  return by_subsets(instance, std::move(result));
 }
 
 }  // namespace cosched::packs

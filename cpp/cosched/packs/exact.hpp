@@ -28,8 +28,9 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit =
 
 /// The paper's integer programme (Theorem 4) through cosched::lp; n p + 1 columns for each of n
 /// possible packs, so only for a handful of tasks.  Needs no monotony.  `proved` and `bound` are
-/// as exact as the LP solver.  Throws SolverError when the solver fails or the programme has more
-/// than two million columns.
+/// as exact as the LP solver; a time limit leaves the best co-schedule so far, at worst the
+/// sequential one.  Throws SolverError when the solver fails or the programme has more than two
+/// million columns.
 ExactResult ilp(const Instance& instance, std::optional<double> time_limit = std::nullopt);
 
 }  // namespace cosched::packs

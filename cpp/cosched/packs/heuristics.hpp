@@ -40,4 +40,9 @@ std::vector<double> nine_epsilons();
 /// O(|epsilons| n p) at worst, in practice close to O(|epsilons| (n + P p) log n).
 Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons);
 
+/// What searches start from: pack_by_pack over nine_epsilons().  They may take half a second
+/// whatever the time limit; a limit that ends them after that leaves the best of those done, which
+/// is at least that of epsilon = 0.5.
+SearchResult best_pack_by_pack(const Instance& instance);
+
 }  // namespace cosched::packs

@@ -84,6 +84,7 @@ class Programme {
   }
 
   void add_costs(int b) {
+    check_interrupt();
     for (int i = 0; i < instance_.tasks(); ++i)
       for (int q = 1; q <= instance_.procs(); ++q) {
         if (time(i, q) > 1 + kExactTolerance) continue;  // fixed to 0 above
@@ -111,21 +112,21 @@ void require_size(const Instance& instance) {
 }  // namespace
 
 ExactResult ilp(const Instance& instance, std::optional<double> time_limit) {
-  const Deadline deadline(time_limit);
   require_size(instance);
-  const Programme programme(instance);
-  lp::GlpkOptions options;
-  if (time_limit) options.time_limit = std::max(0.0, deadline.remaining());
-  const lp::Solution solution = solve_glpk(programme.model(), options);
   ExactResult result;
+  result.coschedule = sequential(instance);
   result.bound = std::max(area_bound(instance), longest_bound(instance));
-  if (solution.x.empty()) return result;
-  result.coschedule = programme.coschedule(solution.x);
-  result.proved = solution.status == lp::Status::optimal;
-  // GLPK's node bounds hold up to its tolerances, 1e-7 relative: taken off generously.
-  const double bound =
-      result.proved ? result.coschedule.cost : solution.bound * programme.scale() * (1 - 1e-6);
-  result.bound = std::max(result.bound, std::min(bound, result.coschedule.cost));
+  result.complete = finishes_within(time_limit, [&] {
+    const Programme programme(instance);
+    const lp::Solution solution = solve_glpk(programme.model());
+    if (!solution.x.empty()) result.coschedule = programme.coschedule(solution.x);
+    result.proved = solution.status == lp::Status::optimal;
+    // GLPK's node bounds hold up to its tolerances, 1e-7 relative: taken off generously.
+    result.bound = std::max(result.bound, solution.bound * programme.scale() * (1 - 1e-6));
+    lp::require_optimal(solution, "the integer programme");
+  });
+  const double cost = result.coschedule.cost;
+  result.bound = result.proved ? cost : std::min(result.bound, cost);
   return result;
 }
 

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
@@ -14,6 +16,7 @@
 #include "cosched/packs/bounds.hpp"
 #include "cosched/packs/heuristics.hpp"
 #include "cosched/packs/partition.hpp"
+#include "cosched/packs/subset_programme.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -23,6 +26,8 @@ constexpr double kFirstTemperature = 0.015;
 constexpr double kLastTemperature = 0.0001;
 constexpr int kMovesAPoll = 1024;       // moves between changes of temperature
 constexpr std::int64_t kMoveWork = 20;  // operations of a move beside those of the partition
+constexpr std::int64_t kCheckInterval = 1'000'000;  // operations between looks at the clock
+constexpr int kFewTasks = 12;  // up to here the subset programme takes milliseconds
 
 // How often each kind of move is tried, of kKinds times.
 constexpr int kKinds = 256;
@@ -70,22 +75,34 @@ class Annealing {
     order_by_time();
   }
 
-  Packs run(std::int64_t work, double heat, const Deadline& deadline, double enough) {
-    const double total = std::max(deadline.remaining(), 1e-9);
+  // May be left by an exception of check_interrupt().
+  void run(std::int64_t work, double heat, double enough) {
+    const double total = seconds_left();
     const double first = kFirstTemperature * heat;
     for (double done = 0; done < 1 && best_cost_ > enough;) {
-      temperature_ = scale_ * first * std::pow(kLastTemperature / first, done);
-      for (int k = 0; k < kMovesAPoll; ++k) step();
-      check_interrupt();
+      const double passed = total < kInfinity ? 1 - seconds_left() / total : 0;
+      temperature_ = scale_ * first * std::pow(kLastTemperature / first, std::max(done, passed));
+      for (int k = 0; k < kMovesAPoll; ++k) {
+        step();
+        if (partition_.operations() - checked_ > kCheckInterval) check();
+      }
+      check();
       done = static_cast<double>(moves_ * kMoveWork + partition_.operations()) /
-             static_cast<double>(std::max<std::int64_t>(work, 1));
-      if (std::isfinite(total)) done = std::max(done, 1 - deadline.remaining() / total);
+             static_cast<double>(work);
     }
+  }
+
+  Packs best() {
     keep_best();
     return best_;
   }
 
  private:
+  void check() {
+    checked_ = partition_.operations();
+    check_interrupt();
+  }
+
   void order_by_time() {
     const Times& times = instance_.times();
     const int few = (instance_.procs() + kComparedPart - 1) / kComparedPart;
@@ -171,7 +188,7 @@ class Annealing {
   std::vector<int> by_time_, rank_;
   Packs best_;
   double cost_ = 0, best_cost_ = 0, scale_ = 0, temperature_ = 0;
-  std::int64_t moves_ = 0;
+  std::int64_t moves_ = 0, checked_ = 0;
 };
 
 void require_work(std::int64_t work) {
@@ -179,34 +196,52 @@ void require_work(std::int64_t work) {
     throw InvalidInstance("work = " + std::to_string(work) + ": expected a number >= 0");
 }
 
-}  // namespace
-
-Coschedule local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
-                        std::optional<double> time_limit) {
-  require_work(work);
-  const Deadline deadline(time_limit);
-  const Coschedule start = pack_by_pack(instance, nine_epsilons());
-  if (time_limit) time_limit = std::max(0.0, deadline.remaining());
-  const Coschedule found =
-      local_search_from(instance, members(start.pack_of), seed, work, 1, time_limit);
-  return found.cost < start.cost ? found : start;
+// The optimum, in milliseconds; `start` where it costs no more, or time ends.
+SearchResult best_of_few(const Instance& instance, SearchResult start) {
+  start.complete = finishes_within(std::nullopt, [&] {
+    Coschedule best = subset_programme(instance);
+    if (best.cost < start.coschedule.cost) start.coschedule = std::move(best);
+  });
+  return start;
 }
 
-Coschedule local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
-                             std::int64_t work, double heat, std::optional<double> time_limit) {
+}  // namespace
+
+SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
+                          std::optional<double> time_limit) {
   require_work(work);
-  const Deadline deadline(time_limit);
-  const Coschedule first = with_optimal_procs(instance.times(), start);
+  const ScopedTimeLimit limit(time_limit);
+  SearchResult start = best_pack_by_pack(instance);
+  if (!start.complete) return start;
+  if (work > 0 && instance.tasks() <= kFewTasks) return best_of_few(instance, std::move(start));
+  SearchResult found =
+      local_search_from(instance, members(start.coschedule.pack_of), seed, work, 1, std::nullopt);
+  if (start.coschedule.cost <= found.coschedule.cost)
+    found.coschedule = std::move(start.coschedule);
+  return found;
+}
+
+SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
+                               std::int64_t work, double heat, std::optional<double> time_limit) {
+  require_work(work);
+  SearchResult result;
+  result.coschedule = unhurried([&] { return with_optimal_procs(instance.times(), start); });
   const double enough =
       std::max(area_bound(instance), longest_bound(instance)) * (1 + kMonotoneTolerance);
-  if (instance.max_tasks() == 1 || work == 0) return first;
+  if (instance.max_tasks() == 1 || work == 0) return result;
   const std::int64_t total = work > std::numeric_limits<std::int64_t>::max() / instance.tasks()
                                  ? std::numeric_limits<std::int64_t>::max()
                                  : work * instance.tasks();
-  Annealing annealing(instance, start, seed);
-  const Coschedule found =
-      with_optimal_procs(instance.times(), annealing.run(total, heat, deadline, enough));
-  return found.cost < first.cost ? found : first;
+  std::optional<Annealing> annealing;
+  result.complete = finishes_within(time_limit, [&] {
+    annealing.emplace(instance, start, seed);
+    annealing->run(total, heat, enough);
+  });
+  if (!annealing) return result;
+  Coschedule found =
+      unhurried([&] { return with_optimal_procs(instance.times(), annealing->best()); });
+  if (found.cost < result.coschedule.cost) result.coschedule = std::move(found);
+  return result;
 }
 
 }  // namespace cosched::packs

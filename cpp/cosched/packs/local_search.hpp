@@ -12,7 +12,9 @@ namespace cosched::packs {
 /// Default amount of fixed work: elementary operations (very roughly nanoseconds) a task.
 inline constexpr std::int64_t kLocalSearchWork = 5'000'000;
 
-/// Never costs more than pack-by-pack over nine_epsilons().  Requires property (1).
+/// Never costs more than best_pack_by_pack().  Requires property (1).
+///
+/// Up to twelve tasks: the optimum, by the subset programme.  Beyond, an annealing.
 ///
 /// Moves: a task to another pack or to a new one, two tasks exchanged; an exchange is evaluated in
 /// O(log p).  The temperature falls geometrically over `work` n operations.  Without time_limit
@@ -20,13 +22,13 @@ inline constexpr std::int64_t kLocalSearchWork = 5'000'000;
 /// search earlier, and the temperature then falls with the time.  Ends at once when the cost
 /// meets longest_bound or area_bound.
 /// Throws InvalidInstance when work < 0.
-Coschedule local_search(const Instance& instance, std::uint64_t seed,
-                        std::int64_t work = kLocalSearchWork,
-                        std::optional<double> time_limit = std::nullopt);
+SearchResult local_search(const Instance& instance, std::uint64_t seed,
+                          std::int64_t work = kLocalSearchWork,
+                          std::optional<double> time_limit = std::nullopt);
 
 /// The same from given packs, which must be feasible; never worse than they.  Property (1) is not
 /// checked.  `heat` scales the first temperature: 1 = as above, less keeps closer to the start.
-Coschedule local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
-                             std::int64_t work, double heat, std::optional<double> time_limit);
+SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
+                               std::int64_t work, double heat, std::optional<double> time_limit);
 
 }  // namespace cosched::packs

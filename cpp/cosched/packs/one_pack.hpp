@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/times.hpp"
 
 namespace cosched::packs {
@@ -48,6 +49,7 @@ class OnePackSolver {
   const Times* times_;
   std::vector<Node> heap_;
   std::vector<int> procs_;
+  Poll poll_;
 };
 
 }  // namespace cosched::packs

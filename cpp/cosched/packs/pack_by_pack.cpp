@@ -1,5 +1,6 @@
 // pack-by-pack (section 5 of the paper); declared in heuristics.hpp.
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -39,7 +40,8 @@ class Run {
       : instance_(instance), keep_(1 - epsilon), sigma_(instance.tasks(), 1), rest_(list) {}
 
   Packs packs() {
-    for (;;) {
+    for (std::int64_t steps = 0;; ++steps) {
+      if (steps % 16384 == 0) check_interrupt();
       extend();
       if (head_ == v_.size()) return std::move(packs_);
       if (asked_ >= instance_.procs())
@@ -120,6 +122,9 @@ void require_epsilons(const std::vector<double>& epsilons) {
                             ": expected a number in [0, 1)");
 }
 
+constexpr double kFirstEpsilon = 0.5;
+constexpr double kStartSeconds = 0.5;
+
 }  // namespace
 
 std::vector<double> nine_epsilons() { return {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}; }
@@ -141,6 +146,24 @@ Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& eps
     check_interrupt();
   }
   return with_optimal_procs(instance.times(), best_packs);
+}
+
+SearchResult best_pack_by_pack(const Instance& instance) {
+  SearchResult found;
+  found.coschedule = unhurried([&] { return pack_by_pack(instance, {kFirstEpsilon}); });
+  const ScopedGrace grace(kStartSeconds);
+  double from = kFirstEpsilon;  // ties: the lowest
+  found.complete = finishes_within(std::nullopt, [&] {
+    for (const double epsilon : nine_epsilons()) {
+      if (epsilon == kFirstEpsilon) continue;
+      Coschedule candidate = pack_by_pack(instance, {epsilon});
+      const double best = found.coschedule.cost;
+      if (candidate.cost > best || (candidate.cost == best && epsilon > from)) continue;
+      found.coschedule = std::move(candidate);
+      from = epsilon;
+    }
+  });
+  return found;
 }
 
 }  // namespace cosched::packs

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::packs {
@@ -21,6 +22,7 @@ Partition::Partition(const Times& times, const Packs& packs)
     tasks_[pack] = packs[pack];
     for (const int i : packs[pack]) pack_of_[i] = static_cast<int>(pack);
     rebuild(static_cast<int>(pack));
+    check_interrupt();
   }
 }
 

@@ -42,6 +42,18 @@ std::vector<double> right_sides(int tasks, const Restrictions& restrictions) {
   return right;
 }
 
+// By decreasing rows, equal ones by decreasing number: a task comes after all that it dominates.
+std::vector<int> slowest_first(const Times& times) {
+  std::vector<int> order(times.tasks());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    const auto [at_a, at_b] =
+        std::mismatch(times.row(a), times.row(a) + times.procs(), times.row(b));
+    return at_a != times.row(a) + times.procs() ? *at_a > *at_b : a > b;
+  });
+  return order;
+}
+
 // May task j be in every pack that task i may be in?
 bool as_free(const Restrictions& restrictions, int j, int i) {
   return restrictions.least.empty() || (restrictions.least[j] <= restrictions.least[i] &&
@@ -111,31 +123,30 @@ Relaxation::Relaxation(const Instance& instance, const std::vector<std::vector<c
 }
 
 // Columns that turn cover of task i into cover of a task j that dominates it; only pairs with no
-// third task between them, the others follow.
+// third task between them, the others follow: the nearest i is looked at first, and what i
+// dominates j does through i.
 void Relaxation::add_exchanges(const std::vector<std::vector<char>>& dominates) {
-  const int n = instance_.tasks();
-  std::vector<std::vector<int>> slower(n);
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < n; ++i)
-      if (dominates[j][i] && as_free(restrictions_, j, i)) slower[j].push_back(i);
-  std::vector<char> indirect(n);
-  for (int j = 0; j < n; ++j) {
+  const std::vector<int> order = slowest_first(instance_.times());
+  std::vector<int> rank(order.size());
+  std::vector<std::vector<int>> slower(instance_.tasks());
+  std::vector<char> indirect(instance_.tasks());
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    check_interrupt();
+    const int j = order[place];
+    rank[j] = static_cast<int>(place);
     std::fill(indirect.begin(), indirect.end(), 0);
-    for (const int between : slower[j])
-      for (const int i : slower[between]) indirect[i] = 1;
-    for (const int i : slower[j]) {
+    for (std::size_t k = place; k-- > 0;) {
+      const int i = order[k];
+      if (!dominates[j][i] || !as_free(restrictions_, j, i)) continue;
+      slower[j].push_back(i);
       if (indirect[i]) continue;
       exchanges_.push_back({j, i, 0});
+      for (const int other : slower[i]) indirect[other] = 1;
     }
   }
-  // Slower tasks first, so that an exchange follows those that feed it: dominance implies this
-  // order of the rows.
-  const Times& times = instance_.times();
+  // Slower tasks first, so that an exchange follows those that feed it.
   std::sort(exchanges_.begin(), exchanges_.end(), [&](const Exchange& a, const Exchange& b) {
-    const double *row_a = times.row(a.task), *row_b = times.row(b.task);
-    const auto [at_a, at_b] = std::mismatch(row_a, row_a + times.procs(), row_b);
-    if (at_a != row_a + times.procs()) return *at_a > *at_b;
-    return a.task != b.task ? a.task > b.task : a.for_task < b.for_task;
+    return a.task != b.task ? rank[a.task] < rank[b.task] : a.for_task < b.for_task;
   });
   for (const Exchange& exchange : exchanges_)
     exchange_number_.push_back(master_.add_column(0, {exchange.for_task, exchange.task}, {1, -1}));

@@ -42,6 +42,10 @@ class Instance:
             self._memo[key] = make()
         return self._memo[key]
 
+    def kept(self, key: str) -> Any:
+        """What :meth:`once` keeps under `key`; None where nobody has asked for it."""
+        return self._memo.get(key)
+
     @classmethod
     def require(cls, value: Any) -> None:
         """InvalidInstance unless `value` is an instance of this family."""

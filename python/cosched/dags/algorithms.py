@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import integer, integer_array, seed_of, time_limit_of
-from cosched.dags.bounds import hlp, round_allocation
+from cosched.dags.bounds import hlp, hlp_at_hand, keep_hlp, round_allocation
 from cosched.dags.instance import Instance
 from cosched.dags.result import Result, result_of_plan
 
@@ -87,17 +86,19 @@ def hlp_best(
     seed : int, optional
     time_limit : float, optional
         Seconds, the LP included, after which it returns its best so far, with status
-        ``"time_limit"``. At least HLP-OLS. None: fixed work, the same result on every machine.
+        ``"time_limit"``: at least HEFT, and HLP-OLS for the LP's solution so far, where the
+        LP itself is stopped too. None: fixed work, the same result on every machine.
     """
     used, limit = seed_of(seed), time_limit_of(time_limit)
     count = -1 if evaluations is None else integer(evaluations, "evaluations")
-    begin = time.perf_counter()
-    relaxation = hlp(instance, method=method)
-    left = None if limit is None else max(0.0, limit - (time.perf_counter() - begin))
-    plan = _core.dags.hlp_best(instance._core, relaxation.x, used, count, left)
-    cut = limit is not None and time.perf_counter() - begin >= limit
+    with _core.time_limit(limit):
+        relaxation = hlp_at_hand(instance, method)
+        x = None if relaxation is None else relaxation.x
+        plan, solution, complete = _core.dags.hlp_best(instance._core, x, used, count, None)
+    if relaxation is None:
+        relaxation = keep_hlp(instance, solution)
     bound = Bound(relaxation.certificate.bound(instance), "hlp")
-    status = "time_limit" if cut else "ok"
+    status = "ok" if complete else "time_limit"
     return result_of_plan(instance, "hlp-best", *plan, own_bound=bound, seed=used, status=status)
 
 

@@ -11,7 +11,7 @@ from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import integer_array, real_array, share
 from cosched.dags.instance import Instance
-from cosched.errors import SolverError, shorten
+from cosched.errors import SolverError, TimeLimit, shorten
 
 METHODS = ("auto", "structured", "glpk", "highs")
 
@@ -135,12 +135,12 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
             return hlp(instance, method="structured")
         except SolverError:  # rounding errors broke it: none is known
             return hlp(instance, method="glpk")
-    memo = instance._memo
-    key = f"hlp {method}"
-    if key not in memo:
-        found = _by_highs(instance) if method == "highs" else _core.dags.hlp(instance._core, method)
-        memo[key] = _relaxation(found, method)
-    return memo[key]
+    return instance.once(f"hlp {method}", lambda: _solved(instance, method))
+
+
+def _solved(instance: Instance, method: str) -> Relaxation:
+    found = _by_highs(instance) if method == "highs" else _core.dags.hlp(instance._core, method)
+    return _relaxation(found, method)
 
 
 def round_allocation(times: Any, x: Any, *, threshold: float = 0.5) -> np.ndarray:
@@ -192,8 +192,29 @@ def critical_path_bound(instance: Instance) -> Bound:
     return Bound(_core.dags.critical_path_bound(instance._core), "critical-path")
 
 
+def hlp_at_hand(instance: Instance, method: str) -> Relaxation | None:
+    """What an anytime search starts from: None where it should solve the LP itself.
+
+    The structured method's result where the instance keeps it; another method's result, unless
+    the time limit comes first.
+    """
+    if method not in ("auto", "structured"):
+        try:
+            return hlp(instance, method=method)
+        except TimeLimit:
+            return None
+    return instance.kept("hlp structured")
+
+
+def keep_hlp(instance: Instance, solution: tuple) -> Relaxation:
+    """The structured method's Relaxation; kept with the instance if the method finished."""
+    relaxation = _relaxation(solution, "structured")
+    complete = solution[-1]
+    return instance.once("hlp structured", lambda: relaxation) if complete else relaxation
+
+
 def _relaxation(found: tuple, method: str) -> Relaxation:
-    value, x, completion, weights, task_flow, edges, amount = found
+    value, x, completion, weights, task_flow, edges, amount, _complete = found
     return Relaxation(value, x, completion, Certificate(weights, task_flow, edges, amount), method)
 
 

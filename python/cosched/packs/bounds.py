@@ -15,7 +15,8 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     Never below ``area`` and ``longest``. A time limit gives a weaker, still valid bound.
     Times must not increase with processors.
     """
-    return Bound(_core.packs.column_bound(instance._core, time_limit_of(time_limit)), "columns")
+    value, _ = _core.packs.column_bound(instance._core, time_limit_of(time_limit))
+    return Bound(value, "columns")
 
 
 def area_bound(instance: Instance) -> Bound:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import time_limit_of
-from cosched.errors import SolverError
 from cosched.packs.instance import Instance
 from cosched.packs.result import Result, result_of_packs
 
@@ -49,21 +48,20 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
 def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
     """The paper's integer programme (Section 4.3), solved by GLPK. For up to five tasks or so.
 
-    Needs no monotony. See :func:`optimal` for bound, status and time limit.
+    Needs no monotony. See :func:`optimal` for bound, status and time limit; at worst the limit
+    leaves the ``sequential`` co-schedule.
 
     Raises
     ------
     SolverError
-        GLPK failed, or found no schedule within the time limit.
+        GLPK failed, or the programme has more than two million columns.
     """
     return _exact(instance, _core.packs.ilp(instance._core, time_limit_of(time_limit)), "ilp")
 
 
 def _exact(instance: Instance, found: tuple, method: str) -> Result:
-    pack_of, procs, lower, proved = found
-    if len(pack_of) == 0:
-        raise SolverError(f"{method}: the time limit came before any co-schedule")
-    status = "ok" if proved else "time_limit"
+    pack_of, procs, lower, proved, complete = found
+    status = "ok" if complete else "time_limit"
     result = result_of_packs(instance, method, pack_of, procs, status=status)
     least = result.value if proved else min(lower, result.value)
     return replace(result, own_bound=Bound(least, method))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -235,6 +234,9 @@ def local_search(
 ) -> Result:
     """Local search from the best pack-by-pack: the package's own heuristic, never worse.
 
+    Up to twelve tasks it finds the optimum. The nine pack-by-packs may take half a second
+    whatever the time limit; one that ends them after that leaves the best of those done.
+
     Parameters
     ----------
     instance : Instance
@@ -248,8 +250,6 @@ def local_search(
     """
     effort = integer(work, "work", 0, 2**62)
     used, limit = seed_of(seed), time_limit_of(time_limit)
-    begin = time.perf_counter()
-    found = _core.packs.local_search(instance._core, used, effort, limit)
-    cut = limit is not None and time.perf_counter() - begin >= limit
-    status = "time_limit" if cut else "ok"
-    return result_of_packs(instance, "local-search", *found, seed=used, status=status)
+    pack_of, procs, complete = _core.packs.local_search(instance._core, used, effort, limit)
+    status = "ok" if complete else "time_limit"
+    return result_of_packs(instance, "local-search", pack_of, procs, seed=used, status=status)
