@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/schedule.hpp"
 #include "cosched/core/times.hpp"
 
@@ -66,9 +68,14 @@ py::tuple schedule_columns(const Schedule& schedule);
 Schedule to_schedule(const IntArray& task, const IntArray& kind, const IntArray& unit_begin,
                      const IntArray& unit, const RealArray& start, const RealArray& end);
 
-/// Runs `work` without the GIL.
+/// Seconds after a time limit until which calls still begin: what was stopped becomes a result by
+/// further short calls. A Python loop over solvers that stop by themselves ends then.
+constexpr double kLateness = 2;
+
+/// Runs `work` without the GIL.  Throws TimeLimit long after a time limit of this thread.
 template <class Work>
 auto released(Work&& work) {
+  if (seconds_left() < -kLateness) throw TimeLimit("the time limit has passed");
   const py::gil_scoped_release release;
   return std::forward<Work>(work)();
 }
