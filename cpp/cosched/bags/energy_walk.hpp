@@ -9,6 +9,10 @@
 // gives the basis that is optimal just below.  Between pivots x is linear in MS, so D is piecewise
 // linear; where MS falls below an ETC_ij the column closes and D may jump up.  The walk ends where
 // no x is left: at the least makespan of the relaxation.
+//
+// The dual simplex of a library from one such makespan to the next, its basis kept and told where
+// they are, takes 17 to 22 times as long with GLPK and 59 to 92 times with HiGHS, at 30 x 9 to
+// 1000 x 10 types (build/bench/tests_cpp/simplex_bench, tests_py/bench/bench_simplex.py).
 #pragma once
 
 #include <utility>

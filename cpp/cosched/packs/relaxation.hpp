@@ -70,6 +70,10 @@ class Relaxation {
   /// total of 1, the cost that of the master.  Exchanges are carried out in the packs, and tasks
   /// covered too often are dropped from the longest packs with them.
   std::vector<FractionalPack> fractional_partition() const;
+  /// Operations so far, as `most_work` counts them.
+  std::int64_t work() const;
+  /// The master as it stands: what the benchmark of simplex methods records.
+  const opt::CoverLp& master() const { return master_; }
 
  private:
   void add_exchanges(const std::vector<std::vector<char>>& dominates);
@@ -82,7 +86,6 @@ class Relaxation {
   void improve_bound(const Prices& prices, double ratio);
   int add_improving(const Prices& master, std::vector<Column>& found);
   void purge();
-  std::int64_t work() const;
 
   const Instance& instance_;
   Restrictions restrictions_;
