@@ -50,7 +50,7 @@ std::vector<Downey> to_profiles(const RealArray& alone, const RealArray& paralle
 Table table_of(const Instance& instance) {
   Table table(instance.jobs(), instance.useful_machines());
   for (int i = 0; i < instance.jobs(); ++i)
-    for (int q = 1; q <= instance.useful_machines(); ++q) table(i, q - 1) = instance.time(i, q);
+    for (int q = 1; q <= instance.useful_machines(); ++q) table(i, q - 1) = instance.given(i, q);
   return table;
 }
 
@@ -87,7 +87,7 @@ void bind_instance(py::module_& module) {
       .def_property_readonly("jobs", &Instance::jobs)
       .def_property_readonly("machines", &Instance::machines)
       .def_property_readonly("has_releases", &Instance::has_releases)
-      .def_property_readonly("monotone", &Instance::monotone_work)
+      .def_property_readonly("monotone_work", &Instance::monotone_work)
       .def(
           "time",
           [](const Instance& instance, int job, int procs) {
@@ -96,7 +96,7 @@ void bind_instance(py::module_& module) {
                                     "): expected a job in 0.." +
                                     std::to_string(instance.jobs() - 1) + " on 1.." +
                                     std::to_string(instance.machines()) + " processors");
-            return instance.time(job, procs);
+            return instance.given(job, procs);
           },
           py::arg("job"), py::arg("procs"))
       .def(
@@ -173,7 +173,8 @@ void bind_algorithms(py::module_& module) {
       "dual_approximation",
       [](const Instance& instance, double tolerance) {
         const auto found = released([&] { return dual_approximation(instance, tolerance); });
-        return py::make_tuple(placement_tuple(found.schedule.placement), found.bound);
+        return py::make_tuple(placement_tuple(found.schedule.placement), found.bound,
+                              guarantee(instance));
       },
       py::arg("instance"), py::arg("tolerance"));
   module.def(

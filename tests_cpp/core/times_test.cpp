@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
@@ -44,30 +45,77 @@ TEST(Times, AccessorsCountProcessorsFromOne) {
 }
 
 TEST(Times, RefusesBadEntriesByPlaceAndValue) {
-  for (const double bad : {0.0, -1.5, std::nan(""), kInfinity, -kInfinity}) {
+  for (const double bad : {0.0, -1.5, std::nan(""), -kInfinity}) {
     const auto text = message([&] { Times(table({{3, 2}, {1, bad}})); });
     EXPECT_NE(text.find("times[1, 1]"), std::string::npos) << text;
     EXPECT_NE(text.find(to_text(bad)), std::string::npos) << text;
   }
   EXPECT_NE(message([] { Times(Table(0, 3)); }).find("(0, 3)"), std::string::npos);
   EXPECT_NE(message([] { Times(Table(3, 0)); }).find("(3, 0)"), std::string::npos);
+  const auto nowhere = message([] { Times(table({{3, 2}, {kInfinity, kInfinity}})); });
+  EXPECT_NE(nowhere.find("times[1] has no finite entry"), std::string::npos) << nowhere;
 }
 
-TEST(Times, MonotoneNamesTheFirstBreach) {
-  const Times rising(table({{3, 2, 2}, {3, 2, 2.5}}));
-  const auto text = message([&] { require_monotone(rising, Monotone::times); });
-  EXPECT_NE(text.find("times[1, 2] = 2.5"), std::string::npos) << text;
-
-  const Times super_linear(table({{3, 1.4}}));
-  EXPECT_NO_THROW(require_monotone(super_linear, Monotone::times));
-  const auto work = message([&] { require_monotone(super_linear, Monotone::times_and_work); });
-  EXPECT_NE(work.find("times[0, 1] = 1.4"), std::string::npos) << work;
+TEST(Times, KeepsWhatWasMeasuredAndKnowsTheBestCount) {
+  const Table measured = table({{8, 3, 5, 3, 4}, {kInfinity, 9, kInfinity, 2, kInfinity}});
+  const Times times(measured);
+  EXPECT_TRUE((times.table() == measured).all());
+  EXPECT_EQ(times.given(0, 3), 5);
+  EXPECT_EQ(times.given(1, 5), kInfinity);
+  EXPECT_EQ(std::vector<double>(times.row(0), times.row(0) + 5),
+            (std::vector<double>{8, 3, 3, 3, 3}));
+  EXPECT_EQ(std::vector<double>(times.row(1), times.row(1) + 5),
+            (std::vector<double>{kInfinity, 9, 9, 2, 2}));
+  std::vector<int> used;
+  for (int q = 1; q <= 5; ++q) used.push_back(times.used(0, q));
+  EXPECT_EQ(used, (std::vector<int>{1, 2, 2, 4, 4}));  // of equal times, the most processors
+  EXPECT_EQ(times.used(1, 5), 4);
+  EXPECT_EQ(times.least(1), 2);
+  EXPECT_EQ(times.fewest(0), 1);
+  EXPECT_EQ(times.fewest(1), 2);
 }
 
-TEST(Times, LinearSpeedUpIsMonotone) {
-  Table linear(1, 1000);
-  for (int q = 1; q <= 1000; ++q) linear(0, q - 1) = 0.1 / q;
-  EXPECT_NO_THROW(require_monotone(Times(linear), Monotone::times_and_work));
+TEST(Times, IsItsOwnBestWhereItDoesNotIncrease) {
+  const Times times(table({{8, 5, 5}}));
+  for (int q = 1; q <= 3; ++q) {
+    EXPECT_EQ(times.used(0, q), q);
+    EXPECT_EQ(times(0, q), times.given(0, q));
+  }
+}
+
+// t* and used() by their definitions, on random tables with equal and infinite times.
+TEST(Times, BestCountsAreWhatAScanFinds) {
+  Rng rng(3);
+  for (int round = 0; round < 300; ++round) {
+    Table wild(2, 7);
+    for (Eigen::Index k = 0; k < wild.size(); ++k)
+      wild.data()[k] = rng.below(4) == 0 ? kInfinity : static_cast<double>(rng.between(1, 5));
+    wild(0, 6) = wild(1, 3) = 3;
+    const Times times(wild);
+    for (int i = 0; i < 2; ++i)
+      for (int q = 1; q <= 7; ++q) {
+        int best = q;
+        for (int other = q; other >= 1; --other)
+          if (wild(i, other - 1) < wild(i, best - 1)) best = other;
+        EXPECT_EQ(times(i, q), wild(i, best - 1));
+        EXPECT_EQ(q < times.fewest(i), times(i, q) == kInfinity);
+        if (q >= times.fewest(i)) {
+          EXPECT_EQ(times.used(i, q), best);
+        }
+      }
+  }
+}
+
+// Work that does not fall, up to rounding.
+void expect_monotone(const Table& good) {
+  for (Eigen::Index i = 0; i < good.rows(); ++i)
+    for (Eigen::Index column = 1; column < good.cols(); ++column) {
+      const auto q = static_cast<double>(column);
+      EXPECT_LE(good(i, column), good(i, column - 1));
+      if (good(i, column - 1) < kInfinity) {
+        EXPECT_GE((q + 1) * good(i, column), q * good(i, column - 1) * (1 - 1e-12));
+      }
+    }
 }
 
 TEST(Times, MonotoneRepairsAnyTableAndKeepsAGoodOne) {
@@ -76,13 +124,15 @@ TEST(Times, MonotoneRepairsAnyTableAndKeepsAGoodOne) {
     Table wild(3, 12);
     for (Eigen::Index k = 0; k < wild.size(); ++k) wild.data()[k] = 0.01 + rng.uniform();
     const Table good = monotone(wild);
-    EXPECT_NO_THROW(require_monotone(Times(good), Monotone::times_and_work));
+    expect_monotone(good);
     EXPECT_TRUE((monotone(good) <= good * (1 + 1e-12)).all());
     EXPECT_TRUE((monotone(good) >= good * (1 - 1e-12)).all());
     EXPECT_TRUE((good.col(0) == wild.col(0)).all());
   }
   // (1) first: the 5 becomes 3; then 3 on two processors is super-linear and becomes 4 = 8/2.
   EXPECT_TRUE((monotone(table({{8, 3, 5}})) == table({{8, 4, 3}})).all());
+  const Table late = monotone(table({{kInfinity, 6, kInfinity, 2}}));
+  EXPECT_TRUE((late == table({{kInfinity, 6, 6, 4.5}})).all());
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ TEST(Instance, IsConstantBeyondItsColumnsAndDropsThoseAboveTheMachine) {
 }
 
 TEST(Instance, GammaAndLeastAreaAreWhatAScanFinds) {
-  for (int kind = 0; kind < 4; ++kind)
+  for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
       const Instance instance = small_instance(kind, 5, 9, seed);
       for (int i = 0; i < 5; ++i)
@@ -38,11 +38,16 @@ TEST(Instance, GammaAndLeastAreaAreWhatAScanFinds) {
           int least = 0;
           double area = kInfinity;
           for (int q = 9; q >= 1; --q)
-            if (instance.time(i, q) <= d) {
+            if (instance.given(i, q) <= d) {
               least = q;
-              area = std::min(area, q * instance.time(i, q));
+              area = std::min(area, q * instance.given(i, q));
             }
           EXPECT_EQ(instance.gamma(i, d), least);
+          for (const int q : {instance.gamma(i, d), instance.cheapest(i, d)})
+            if (q > 0) {
+              EXPECT_EQ(instance.used(i, q), q);
+              EXPECT_LE(instance.given(i, q), d);
+            }
           // Linear speed-up is monotone up to rounding only.
           EXPECT_TRUE(instance.least_area(i, d) == area || close(instance.least_area(i, d), area));
         }
@@ -92,16 +97,33 @@ TEST(Instance, RefusesBadData) {
   EXPECT_THROW(Instance(Profiles{{1, 2, 1}}, {1}, {}, 4).select({1}), InvalidInstance);
 }
 
-TEST(Instance, RepairedTimesCanBeRun) {
-  const Instance wild = small_instance(3, 5, 6, 2);
-  const Instance repaired = wild.repaired();
-  EXPECT_TRUE(repaired.monotone_work());
-  for (int i = 0; i < 5; ++i)
-    for (int q = 1; q <= 6; ++q) {
-      double best = kInfinity;
-      for (int r = 1; r <= q; ++r) best = std::min(best, wild.time(i, r));
-      EXPECT_GE(repaired.time(i, q), best);
-    }
+TEST(Instance, KeepsWhatWasMeasured) {
+  const Instance instance(Times(table_of({kInfinity, 60, kInfinity, 80})), {1}, {}, 6);
+  EXPECT_EQ(instance.fewest(0), 2);
+  EXPECT_EQ(instance.given(0, 3), kInfinity);
+  EXPECT_EQ(instance.given(0, 6), 80);  // constant beyond
+  EXPECT_EQ(instance.time(0, 6), 60);
+  EXPECT_EQ(instance.used(0, 6), 2);
+  EXPECT_EQ(instance.least_work(0), 120);
+  EXPECT_EQ(instance.faster(0, 2), 0);
+  EXPECT_FALSE(instance.monotone_work());
+  Placement placement = unplaced(1);
+  place(instance, placement, 0, 6, 0);
+  EXPECT_EQ(placement.procs[0], 2);
+  EXPECT_EQ(placement.end[0], 60);
+  EXPECT_NO_THROW(validate(instance, to_schedule(instance, placement)));
+}
+
+// Times may rise and property (2) hold all the same: of what the job uses, that is.
+TEST(Instance, WorkIsThatOfTheCountsThatAreUsed) {
+  EXPECT_TRUE(Instance(Times(table_of({100, 60, 80})), {1}).monotone_work());
+  EXPECT_FALSE(Instance(Times(table_of({100, 40, 15})), {1}).monotone_work());
+}
+
+TEST(Instance, RefusesAJobThatTheMachineCannotRun) {
+  const Times times(table_of({kInfinity, kInfinity, 3}));
+  EXPECT_NO_THROW(Instance(times, {1}));
+  EXPECT_THROW(Instance(times, {1}, {}, 2), InvalidInstance);
 }
 
 TEST(ListScheduler, ListOvertakesAndAppendDoesNot) {

@@ -41,7 +41,7 @@ void check_optimal(const Instance& instance, double optimum) {
 }
 
 TEST(Optimal, EqualsExhaustiveSearchByEachMethod) {
-  for (int kind = 0; kind < 2; ++kind)
+  for (int kind = 0; kind < kTableKinds; ++kind)
     for (int n = 1; n <= 9; ++n)
       for (const int p : {1, 2, 4, 6})
         for (const int k : {1, 2, 3, 4, n}) {
@@ -69,7 +69,7 @@ TEST(Optimal, BranchAndPriceEqualsTheSubsetProgramme) {
 
 // A search that is cut off after any number of nodes claims nothing that is not so.
 TEST(Optimal, NeverClaimsMoreThanItProved) {
-  for (int kind = 0; kind < 2; ++kind)
+  for (int kind = 0; kind < kTableKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       const Instance instance(Times(small_table(kind, 8, 5, seed)), 3);
       const double optimum = exhaustive_optimum(instance);
@@ -154,7 +154,7 @@ TEST(Optimal, RefutesThreePartition) {
 }
 
 TEST(Ilp, EqualsExhaustiveSearch) {
-  for (int kind = 0; kind < 3; ++kind)
+  for (int kind = 0; kind < kTableKinds; ++kind)
     for (int n = 1; n <= 3; ++n)
       for (const int k : {1, 2, 3}) {
         const Instance instance(Times(small_table(kind, n, 3, 7 * n)), k);

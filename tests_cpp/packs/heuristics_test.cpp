@@ -15,7 +15,7 @@ namespace {
 using namespace cosched::packs::testing;  // NOLINT
 
 TEST(Sequential, IsOptimalForPacksOfOne) {
-  for (int kind = 0; kind < 2; ++kind) {
+  for (int kind = 0; kind < kTableKinds; ++kind) {
     const Instance instance(Times(small_table(kind, 5, 4, 3)), 1);
     const Coschedule result = sequential(instance);
     require_valid(instance, result);
@@ -49,19 +49,14 @@ TEST(PackApprox, IsWithinThreeTimesTheOptimumOnWorkloads) {
   }
 }
 
-TEST(PackApprox, NeedsWorkThatDoesNotDecrease) {
-  Table table(1, 2);
-  table << 4, 1;  // super-linear
-  EXPECT_THROW(pack_approx(Instance(Times(table), 1), true), InvalidInstance);
-}
-
 // random-pack and random-proc: valid, repeatable, and more draws only ever help.
 void check_draws(Coschedule (*draw)(const Instance&, int, std::uint64_t)) {
   std::set<double> costs;
   for (const int n : {1, 2, 6, 20})
     for (const int k : {1, 3, 20})
       for (std::uint64_t seed = 0; seed < 10; ++seed) {
-        const Instance instance(Times(random_table(n, 7, n)), k);
+        const int kind = static_cast<int>(seed) % kTableKinds;
+        const Instance instance(Times(small_table(kind, n, 7, n)), k);
         const Coschedule one = draw(instance, 1, seed), nine = draw(instance, 9, seed);
         require_valid(instance, one);
         require_valid(instance, nine);
@@ -74,7 +69,6 @@ void check_draws(Coschedule (*draw)(const Instance&, int, std::uint64_t)) {
       }
   EXPECT_GT(costs.size(), 5U);  // seeds differ
   EXPECT_THROW(draw(Instance(Times(random_table(3, 3, 1)), 2), 0, 1), InvalidInstance);
-  EXPECT_THROW(draw(Instance(Times(wild_table(3, 3, 1)), 2), 1, 1), InvalidInstance);
 }
 
 TEST(RandomPack, IsValidRepeatableAndBetterWithMoreDraws) { check_draws(random_pack); }
@@ -92,7 +86,7 @@ TEST(RandomPack, DrawsEverySize) {
 TEST(PackByPack, IsThePapersAlgorithm) {
   std::vector<double> epsilons = nine_epsilons();
   epsilons.push_back(0);
-  for (int kind = 0; kind < 2; ++kind)
+  for (int kind = 0; kind < kTableKinds; ++kind)
     for (const int n : {1, 2, 5, 12, 30})
       for (const int p : {1, 2, 7, 16})
         for (const int k : {1, 3, 16})
@@ -119,7 +113,6 @@ TEST(PackByPack, RefusesBadEpsilons) {
   EXPECT_THROW(pack_by_pack(instance, {}), InvalidInstance);
   for (const double bad : {-0.1, 1.0, std::nan("")})
     EXPECT_THROW(pack_by_pack(instance, {0.5, bad}), InvalidInstance);
-  EXPECT_THROW(pack_by_pack(Instance(Times(wild_table(3, 3, 1)), 2), {0.5}), InvalidInstance);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 using namespace cosched::packs::testing;  // NOLINT
 
 TEST(Pairs, EqualsExhaustiveSearchOnAnyTable) {
-  for (int kind = 0; kind < 3; ++kind)
+  for (int kind = 0; kind < kTableKinds; ++kind)
     for (int n = 1; n <= 9; ++n)
       for (const int p : {1, 2, 3, 5})
         for (const int k : {1, 2}) {

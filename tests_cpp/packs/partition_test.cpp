@@ -55,7 +55,7 @@ void check(const Partition& partition, const Times& times) {
 
 TEST(Partition, KnowsEveryCostThroughRandomMoves) {
   Rng rng(1);
-  for (int kind = 0; kind < 2; ++kind)
+  for (int kind = 0; kind < kTableKinds; ++kind)
     for (const int n : {1, 2, 5, 8})
       for (const int p : {1, 2, 3, 7}) {
         const Times times(small_table(kind, n, p, 10 * n + p));
@@ -66,10 +66,12 @@ TEST(Partition, KnowsEveryCostThroughRandomMoves) {
           const int i = static_cast<int>(rng.below(n)), j = static_cast<int>(rng.below(n));
           const int pack = rng.below(4) == 0 ? partition.empty_place() : partition.pack_of(j);
           if (partition.pack_of(i) == pack) continue;
-          if (rng.below(2) == 0 && partition.pack_of(i) != partition.pack_of(j))
-            partition.exchange(i, j);
-          else if (partition.size(pack) < p)
+          if (rng.below(2) == 0 && partition.pack_of(i) != partition.pack_of(j)) {
+            if (std::max(partition.replaced(i, j), partition.replaced(j, i)) < kInfinity)
+              partition.exchange(i, j);
+          } else if (partition.size(pack) < p && partition.with(pack, i) < kInfinity) {
             partition.move(i, pack);
+          }
           check(partition, times);
         }
       }

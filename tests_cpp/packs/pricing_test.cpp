@@ -22,8 +22,8 @@ Prices random_prices(const Restrictions& restrictions, int tasks, Rng& rng) {
 
 Restrictions random_restrictions(const Times& times, int round, Rng& rng) {
   const auto some_time = [&] {
-    return times(static_cast<int>(rng.below(times.tasks())),
-                 static_cast<int>(rng.between(1, times.procs())));
+    const int i = static_cast<int>(rng.below(times.tasks()));
+    return times(i, static_cast<int>(rng.between(times.fewest(i), times.procs())));
   };
   Restrictions restrictions;
   for (int r = 0; r < round % 4; ++r)
@@ -66,7 +66,7 @@ Best best_ratios(const Times& times, int k, const Prices& prices,
   for (const CountRow& row : restrictions.counts)
     if (row.at_least) lengths.emplace_back(row.length, -1);
   for (int i = 0; i < times.tasks(); ++i)
-    for (int q = 1; q <= times.procs(); ++q)
+    for (int q = times.fewest(i); q <= times.procs(); ++q)
       if (restrictions.allows(i, times(i, q))) lengths.emplace_back(times(i, q), i);
   Best best;
   for (int set = 0; set < 1 << times.tasks(); ++set) {
@@ -87,7 +87,7 @@ Best best_ratios(const Times& times, int k, const Prices& prices,
 TEST(Pricing, FindsTheBestPackUnderEveryRestriction) {
   Rng rng(1);
   for (int round = 0; round < 300; ++round) {
-    const Times times(small_table(round % 3 == 0, 5, 4, round));
+    const Times times(small_table(round % kTableKinds, 5, 4, round));
     const int k = 1 + round % 4;
     const Restrictions restrictions = random_restrictions(times, round, rng);
     const Prices prices = random_prices(restrictions, 5, rng);

@@ -56,8 +56,14 @@ inline Instance workload(Kind kind, int n, int m, std::uint64_t seed) {
   return Instance(Times(table), weights);
 }
 
+/// Kinds of small_instance.
+inline constexpr int kProfileKinds = 6;
+/// Those below have both properties.
+inline constexpr int kMonotoneKinds = 3;
+
 /// Small random instances.  Profiles, kind 0: each processor saves a random part; 1: few distinct
-/// values, so that ties are everywhere; 2: linear or no speed-up; 3: not monotone at all.
+/// values, so that ties are everywhere; 2: linear or no speed-up; 3: not monotone at all; 4: times
+/// that do not increase, with super-linear jumps; 5: as 3, with counts that a job cannot run on.
 inline Instance small_instance(int kind, int n, int m, std::uint64_t seed, bool releases = false) {
   Rng rng(seed);
   Table table(n, m);
@@ -70,13 +76,17 @@ inline Instance small_instance(int kind, int n, int m, std::uint64_t seed, bool 
       if (kind == 0 && q > 1) t = table(i, q - 2) * (1 - 0.6 * rng.uniform());
       if (kind == 1 && q > 1) t = std::ceil(table(i, q - 2) * (1 - 0.5 * rng.uniform()));
       if (kind == 2 && linear) t = alone / q;
-      if (kind == 3) t = 0.1 + rng.uniform();
+      if (kind == 3 || kind == 5) t = 0.1 + rng.uniform();
+      if (kind == 4 && q > 1)
+        t = table(i, q - 2) * (rng.below(3) == 0 ? 0.3 : 1 - 0.1 * rng.uniform());
+      if (kind == 5 && rng.below(3) == 0) t = kInfinity;
       table(i, q - 1) = t;
     }
+    if (kind == 5) table(i, static_cast<int>(rng.below(m))) = 0.1 + rng.uniform();
     weights.push_back(rng.below(6) == 0 ? 0 : static_cast<double>(rng.between(1, 10)));
     release.push_back(releases ? rng.uniform() * static_cast<double>(rng.below(3)) : 0);
   }
-  if (kind != 3) table = monotone(table);
+  if (kind < kMonotoneKinds) table = monotone(table);
   return Instance(Times(table), weights, release);
 }
 
@@ -139,7 +149,8 @@ class Exhaustive {
     for (int i = 0; i < it_.jobs(); ++i) {
       if (done >> i & 1) continue;
       for (int q = 1; q <= it_.machines(); ++q) {
-        const double length = it_.time(i, q);
+        const double length = it_.given(i, q);
+        if (length == kInfinity) continue;
         double from = kInfinity;
         if (fits(it_.release(i), length, q)) from = it_.release(i);
         for (const Placed& p : placed_)

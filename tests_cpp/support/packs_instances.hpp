@@ -108,11 +108,40 @@ inline Table tied_table(int tasks, int procs, std::uint64_t seed) {
   return table;
 }
 
-/// A table with or without property (1), by `kind`: 0 random_table, 1 tied_table, 2 wild_table.
+/// Times that do not increase, some of them at a stroke: caches that a task suddenly fits in.
+inline Table super_linear_table(int tasks, int procs, std::uint64_t seed) {
+  Rng rng(seed);
+  Table table(tasks, procs);
+  for (int i = 0; i < tasks; ++i) {
+    double t = 1 - rng.uniform();
+    for (int q = 0; q < procs; ++q) {
+      table(i, q) = t;
+      t *= rng.below(3) == 0 ? 0.3 * (1 - rng.uniform()) : 1 - 0.1 * rng.uniform();
+    }
+  }
+  return table;
+}
+
+/// Any times, with counts on which a task cannot run: about a third, and never all of a task.
+inline Table holed_table(int tasks, int procs, std::uint64_t seed) {
+  Rng rng(seed);
+  Table table(tasks, procs);
+  for (int i = 0; i < tasks; ++i) {
+    for (int q = 0; q < procs; ++q)
+      table(i, q) = rng.below(3) == 0 ? kInfinity : static_cast<double>(rng.between(1, 6));
+    table(i, static_cast<int>(rng.below(procs))) = 1 - rng.uniform();
+  }
+  return table;
+}
+
+/// Kinds of small_table: 0 random_table, the only one with both properties; 1 tied_table;
+/// 2 wild_table; 3 super_linear_table; 4 holed_table.
+inline constexpr int kTableKinds = 5;
+
 inline Table small_table(int kind, int tasks, int procs, std::uint64_t seed) {
-  return kind == 0   ? random_table(tasks, procs, seed)
-         : kind == 1 ? tied_table(tasks, procs, seed)
-                     : wild_table(tasks, procs, seed);
+  constexpr Table (*kMake[kTableKinds])(int, int, std::uint64_t) = {
+      random_table, tied_table, wild_table, super_linear_table, holed_table};
+  return kMake[kind](tasks, procs, seed);
 }
 
 /// The 3-Partition instance of these integers, in (sum/4, sum/2), as k-in-p-CoSchedule (Theorem 2
@@ -149,13 +178,14 @@ inline Instance three_partition(int triples, int sum, int k, std::uint64_t seed)
   return partition_instance(parts, sum, k);
 }
 
-/// Least longest time of `tasks` from `first` on with `procs` processors, by trying every split.
+/// Least longest time of `tasks` from `first` on with `procs` processors, by trying every split
+/// with the times as measured; infinite where they do not fit.
 inline double exhaustive_pack(const Times& times, const std::vector<int>& tasks, std::size_t first,
                               int procs) {
   if (first == tasks.size()) return 0;
   double best = kInfinity;
   for (int q = 1; q <= procs; ++q)
-    best = std::min(best, std::max(times(tasks[first], q),
+    best = std::min(best, std::max(times.given(tasks[first], q),
                                    exhaustive_pack(times, tasks, first + 1, procs - q)));
   return best;
 }

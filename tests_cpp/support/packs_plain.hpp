@@ -35,7 +35,7 @@ inline std::vector<int> one_pack_by_queue(const Times& times, const std::vector<
   return sigma;
 }
 
-/// Least q with t_i(q) <= length, p + 1 when there is none.  Needs property (1).
+/// Least q with t_i(q) <= length, p + 1 when there is none.
 inline int need(const Times& times, int task, double length) {
   const double* row = times.row(task);
   return static_cast<int>(std::partition_point(row, row + times.procs(),
@@ -69,7 +69,8 @@ inline std::vector<int> one_pack_by_selection(const Times& times, const std::vec
 /// pack-by-pack(epsilon) as section 5 has it: the whole list and V anew at every step.
 inline Packs plain_pack_by_pack(const Instance& instance, double epsilon) {
   const Times& times = instance.times();
-  std::vector<int> sigma(instance.tasks(), 1), list(instance.tasks());
+  std::vector<int> sigma(instance.tasks()), list(instance.tasks());
+  for (int i = 0; i < instance.tasks(); ++i) sigma[i] = times.fewest(i);
   std::iota(list.begin(), list.end(), 0);
   Packs packs;
   while (!list.empty()) {
@@ -109,7 +110,8 @@ inline Coschedule plain_pack_by_pack(const Instance& instance,
     std::vector<int> procs(instance.tasks());
     for (const std::vector<int>& pack : packs) {
       const std::vector<int> sigma = one_pack_by_queue(instance.times(), pack, instance.procs());
-      for (std::size_t k = 0; k < pack.size(); ++k) procs[pack[k]] = sigma[k];
+      for (std::size_t k = 0; k < pack.size(); ++k)
+        procs[pack[k]] = instance.times().used(pack[k], sigma[k]);
     }
     Coschedule found = with_procs(instance.times(), packs, procs);
     if (best.pack_of.empty() || found.cost < best.cost) best = std::move(found);

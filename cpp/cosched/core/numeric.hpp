@@ -21,9 +21,10 @@ inline constexpr double kExactTolerance = 1e-9;
 /// Relative tolerance of the independent validator.
 inline constexpr double kValidateTolerance = 1e-9;
 
-/// a <= b up to `tolerance` relative to the larger magnitude (and 1e-300 absolute).
+/// a <= b up to `tolerance` relative to the larger magnitude; infinities exactly.
 inline bool leq(double a, double b, double tolerance = kExactTolerance) {
-  return a <= b + tolerance * std::max(std::abs(a), std::abs(b));
+  const double slack = tolerance * std::max(std::abs(a), std::abs(b));
+  return slack < kInfinity ? a <= b + slack : a <= b;
 }
 
 /// |a - b| within `tolerance` relative to the larger magnitude.

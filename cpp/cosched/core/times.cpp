@@ -1,5 +1,6 @@
 #include "cosched/core/times.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -10,64 +11,75 @@
 namespace cosched {
 namespace {
 
-std::string entry(Eigen::Index i, Eigen::Index column, double value) {
-  return "times[" + std::to_string(i) + ", " + std::to_string(column) + "] = " + to_text(value);
-}
-
-void require_positive(const Table& table) {
+void require_times(const Table& table) {
+  using std::to_string;
   if (table.rows() == 0 || table.cols() == 0)
-    throw InvalidInstance("times has shape (" + std::to_string(table.rows()) + ", " +
-                          std::to_string(table.cols()) +
+    throw InvalidInstance("times has shape (" + to_string(table.rows()) + ", " +
+                          to_string(table.cols()) +
                           "): expected at least one task and one processor");
   constexpr auto most = std::numeric_limits<int>::max();
   if (table.rows() > most || table.cols() > most)
     throw InvalidInstance("times has more than 2147483647 rows or columns");
+  for (Eigen::Index i = 0; i < table.rows(); ++i) {
+    for (Eigen::Index column = 0; column < table.cols(); ++column)
+      if (const double t = table(i, column); !(t > 0))
+        throw InvalidInstance("times[" + to_string(i) + ", " + to_string(column) +
+                              "] = " + to_text(t) +
+                              ": expected a positive number of seconds, or infinity where the task "
+                              "cannot run on " +
+                              to_string(column + 1) + " processors");
+    if (table.row(i).minCoeff() == kInfinity)
+      throw InvalidInstance("times[" + to_string(i) + "] has no finite entry: task " +
+                            to_string(i) + " can run on none of 1.." + to_string(table.cols()) +
+                            " processors");
+  }
+}
+
+bool increases(const Table& table) {
   for (Eigen::Index i = 0; i < table.rows(); ++i)
-    for (Eigen::Index column = 0; column < table.cols(); ++column) {
-      const double t = table(i, column);
-      if (!(t > 0) || t == kInfinity)
-        throw InvalidInstance(entry(i, column, t) +
-                              ": expected a positive finite number of seconds");
-    }
+    for (Eigen::Index column = 1; column < table.cols(); ++column)
+      if (table(i, column) > table(i, column - 1)) return true;
+  return false;
+}
+
+void take_running_minimum(Table& table) {
+  for (Eigen::Index i = 0; i < table.rows(); ++i)
+    for (Eigen::Index column = 1; column < table.cols(); ++column)
+      table(i, column) = std::min(table(i, column), table(i, column - 1));
 }
 
 }  // namespace
 
-Times::Times(Table table) : table_(std::move(table)) { require_positive(table_); }
-
-void require_monotone(const Times& times, Monotone what) {
-  for (int i = 0; i < times.tasks(); ++i) {
-    const double* t = times.row(i);
-    for (int column = 1; column < times.procs(); ++column) {
-      if (t[column] > t[column - 1] * (1 + kMonotoneTolerance))
-        throw InvalidInstance(
-            entry(i, column, t[column]) + " exceeds times[" + std::to_string(i) + ", " +
-            std::to_string(column - 1) + "] = " + to_text(t[column - 1]) +
-            ": expected times that do not increase with processors "
-            "(property (1); monotone(times) repairs it, --repair on the command line)");
-      if (what == Monotone::times_and_work &&
-          (column + 1) * t[column] < column * t[column - 1] * (1 - kMonotoneTolerance))
-        throw InvalidInstance(
-            entry(i, column, t[column]) + " is a super-linear speed-up over times[" +
-            std::to_string(i) + ", " + std::to_string(column - 1) +
-            "] = " + to_text(t[column - 1]) +
-            ": expected work q t(q) that does not decrease "
-            "(property (2); monotone(times) repairs it, --repair on the command line)");
-    }
+Times::Times(Table given) : best_(std::move(given)) {
+  require_times(best_);
+  if (!increases(best_)) return;
+  given_ = best_;
+  take_running_minimum(best_);
+  used_.resize(static_cast<std::size_t>(best_.size()));
+  for (int i = 0; i < tasks(); ++i) {
+    int* used = &used_[static_cast<std::size_t>(i) * procs()];
+    for (int q = 1; q <= procs(); ++q)
+      used[q - 1] = q == 1 || given_(i, q - 1) == best_(i, q - 1) ? q : used[q - 2];
   }
 }
 
+int Times::fewest(int i) const {
+  return static_cast<int>(std::partition_point(row(i), row(i) + procs(),
+                                               [](double t) { return t == kInfinity; }) -
+                          row(i)) +
+         1;
+}
+
 Table monotone(const Table& times) {
-  require_positive(times);
+  require_times(times);
   Table repaired = times;
+  take_running_minimum(repaired);
   for (Eigen::Index i = 0; i < repaired.rows(); ++i) {
     double* t = &repaired(i, 0);
-    const Eigen::Index p = repaired.cols();
-    for (Eigen::Index column = 1; column < p; ++column)
-      t[column] = std::min(t[column], t[column - 1]);
-    for (Eigen::Index column = 1; column < p; ++column) {
+    for (Eigen::Index column = 1; column < repaired.cols(); ++column) {
       const auto q = static_cast<double>(column);  // t[column] is the time on q + 1
-      if ((q + 1) * t[column] < q * t[column - 1]) t[column] = q * t[column - 1] / (q + 1);
+      if (t[column - 1] < kInfinity && (q + 1) * t[column] < q * t[column - 1])
+        t[column] = q * t[column - 1] / (q + 1);
     }
   }
   return repaired;

@@ -1,4 +1,4 @@
-// Execution times of n tasks on 1..p processors: t_i(q) = times(i, q).
+// Execution times of n tasks on 1..p processors, as measured.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,40 +9,55 @@ namespace cosched {
 /// Row-major: a row is one task's profile, contiguous in memory.
 using Table = Eigen::Array<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Immutable table of execution times in seconds.  Invariant: n >= 1, p >= 1,
-/// every entry finite and > 0.  Monotony is not an invariant: see require_monotone.
+/// Immutable table of execution times in seconds.  given(i, q) is what was measured, never changed:
+/// infinite where task i cannot run on q processors.  What solvers read is
+///
+///   t*_i(q) = times(i, q) = min over q' <= q of given(i, q'),
+///
+/// the best that task i can do when q processors are its own; it does not increase with q
+/// (property (1)).  A schedule gives the task used(i, q) <= q processors: those that take t*_i(q).
+///
+/// Invariant: n >= 1, p >= 1, every entry > 0, at least one finite entry a row.
 class Times {
  public:
-  /// Throws InvalidInstance with row, column and value of the first bad entry.
-  explicit Times(Table table);
+  /// Throws InvalidInstance with row, column and value of the first bad entry.  O(n p).
+  explicit Times(Table given);
 
-  int tasks() const { return static_cast<int>(table_.rows()); }
-  int procs() const { return static_cast<int>(table_.cols()); }
+  int tasks() const { return static_cast<int>(best_.rows()); }
+  int procs() const { return static_cast<int>(best_.cols()); }
 
-  /// t_i(q), q = 1..p.
+  /// The time as measured, q = 1..p; maybe infinite.
+  double given(int i, int q) const { return table()(i, q - 1); }
+  const Table& table() const { return given_.size() > 0 ? given_ : best_; }
+
+  /// t*_i(q), q = 1..p.
   double operator()(int i, int q) const { return row(i)[q - 1]; }
-  /// w_i(q) = q t_i(q).
+  /// w*_i(q) = q t*_i(q).
   double work(int i, int q) const { return q * row(i)[q - 1]; }
-  /// row(i)[q-1] = t_i(q).
+  /// row(i)[q-1] = t*_i(q).
   const double* row(int i) const {
-    return table_.data() + static_cast<Eigen::Index>(i) * table_.cols();
+    return best_.data() + static_cast<Eigen::Index>(i) * best_.cols();
   }
-  const Table& table() const { return table_; }
+  /// t*_i(p), the least time of task i.
+  double least(int i) const { return row(i)[procs() - 1]; }
+
+  /// The greatest q' <= q with given(i, q') = t*_i(q): q itself where no fewer processors are
+  /// faster.
+  int used(int i, int q) const {
+    return used_.empty() ? q : used_[static_cast<std::size_t>(i) * procs() + q - 1];
+  }
+  /// The fewest processors on which task i can run.  O(log p).
+  int fewest(int i) const;
 
  private:
-  Table table_;
+  Table best_;
+  Table given_;            // empty where it is best_
+  std::vector<int> used_;  // likewise: n p entries, or none
 };
 
-/// Property (1): t_i(q+1) <= t_i(q).  Property (2): w_i(q+1) >= w_i(q).
-enum class Monotone { times, times_and_work };
-
-/// Throws InvalidInstance that names the first breach (row, later column), with
-/// kMonotoneTolerance.  O(n p).
-void require_monotone(const Times& times, Monotone what);
-
-/// Repair of any table of positive times: first (1), by never using more
-/// processors than the best so far; then (2), by raising t_i(q+1) to
-/// q t_i(q) / (q+1) where it is super-linear.  O(n p).
+/// Repair of any table of times: first t*; then work that does not fall with processors (property
+/// (2)), by raising t_i(q+1) to q t_i(q) / (q+1) where it is super-linear.  Counts below the first
+/// on which a task can run stay infinite.  Throws as Times does.  O(n p).
 Table monotone(const Table& times);
 
 }  // namespace cosched

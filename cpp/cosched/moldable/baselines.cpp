@@ -37,8 +37,11 @@ Placement gang(const Instance& instance) {
 
 Placement sequential(const Instance& instance) {
   instance.require_no_releases("sequential");
-  return list_schedule(instance, Allotment(instance.jobs(), 1),
-                       sorted_by(instance.jobs(), [&](int i) { return -instance.time(i, 1); }));
+  Allotment procs(instance.jobs());
+  for (int i = 0; i < instance.jobs(); ++i) procs[i] = instance.fewest(i);
+  return list_schedule(instance, procs, sorted_by(instance.jobs(), [&](int i) {
+                         return -instance.time(i, procs[i]);
+                       }));
 }
 
 Placement list_graham(const Instance& instance, ListOrder order, double tolerance) {

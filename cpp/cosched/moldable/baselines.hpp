@@ -6,12 +6,12 @@
 
 namespace cosched::moldable {
 
-/// Every job alone on all m processors, by decreasing w_i / t_i(m).  Optimal for minsum when the
-/// speed-up is linear.  Any profiles.  O(n log n).
+/// Every job alone on the m processors, of which it uses the best count, by decreasing
+/// w_i / t_i(m).  Optimal for minsum when the speed-up is linear.  O(n log n).
 Placement gang(const Instance& instance);
 
-/// Every job on one processor, longest first (LPTF), to the processor that is idle first.
-/// Any profiles.  O(n log n).
+/// Every job on one processor (on the fewest where it cannot run on one), longest first (LPTF), to
+/// the processors that are idle first.  O(n log n).
 Placement sequential(const Instance& instance);
 
 /// The order of the list in list_graham.
@@ -22,7 +22,7 @@ enum class ListOrder {
 };
 
 /// Multiprocessor list scheduling with the allotment of the dual approximation, after its
-/// transformations.  Requires properties (1) and (2).  O(n log n) after dual_approximation().
+/// transformations.  O(n log n) after dual_approximation().
 Placement list_graham(const Instance& instance, ListOrder order,
                       double tolerance = kDefaultTolerance);
 Placement list_graham(const Instance& instance, ListOrder order, const ShelfSchedule& shelves);

@@ -51,12 +51,11 @@ class Constructions {
       }
   }
 
-  // The dual approximation's own schedule is for the repaired times; its allotment is for any.
   void of_allotment(const ShelfSchedule& shelves) {
     const Allotment& procs = shelves.placement.procs;
     for (const ListOrder order : {ListOrder::shelf, ListOrder::lptf, ListOrder::saf})
       offer(list_graham(it_, order, shelves));
-    if (it_.monotone_work()) offer(shelves.placement);
+    offer(shelves.placement);
     offer(list_schedule(it_, procs, by_density(it_)));
   }
 
@@ -157,7 +156,7 @@ class LocalSearch {
     const int n = it_.jobs();
     const int position = static_cast<int>(rng_.below(n)), job = next.order[position];
     const auto kind = rng_.below(3);
-    if (kind != 0) next.procs[job] = other_count(next.procs[job]);
+    if (kind != 0) next.procs[job] = other_count(job, next.procs[job]);
     if (kind != 1) {
       const int target =
           rng_.below(2) == 0
@@ -172,12 +171,14 @@ class LocalSearch {
     return next;
   }
 
-  // Half to twice as many, at least one more or less.
-  int other_count(int procs) {
+  // Half to twice as many, at least one more or less; of them those that the job uses, or, where
+  // more are no faster, the next count that is.
+  int other_count(int job, int procs) {
     const int most = it_.useful_machines();
     const int scaled = static_cast<int>(std::lround(procs * std::exp2(2 * rng_.uniform() - 1)));
     const int step = scaled != procs ? scaled : procs + (rng_.below(2) == 0 ? 1 : -1);
-    return std::clamp(step, 1, most);
+    const int count = it_.used(job, std::clamp(step, it_.fewest(job), most));
+    return count == procs && step > procs ? std::max(procs, it_.faster(job, procs)) : count;
   }
 
   const Instance& it_;
@@ -214,7 +215,7 @@ BestResult demt_best(const Instance& instance, const BestOptions& options) {
   {
     const ScopedGrace grace(kStartSeconds);
     result.complete = finishes_within(std::nullopt, [&] {
-      dual = dual_approximation(instance.repaired());
+      dual = dual_approximation(instance);
       DemtOptions demt_options;
       demt_options.seed = options.seed;
       demt_options.horizon = makespan(dual->schedule.placement);

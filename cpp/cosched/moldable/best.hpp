@@ -34,8 +34,7 @@ struct BestResult {
 ///    log(minsum) + theta log(makespan), theta = 0, 1/4, 1, 4 in turn: a job moves in the list, or
 ///    gets another number of processors, or both; accepted when the value does not rise.
 ///
-/// Any profiles (with unrepaired times; where they are not monotone, C and the dual approximation
-/// come from the repaired instance).  No release dates.  O(work log n) after the constructions.
+/// No release dates.  O(work log n) after the constructions.
 BestResult demt_best(const Instance& instance, const BestOptions& options = {});
 
 }  // namespace cosched::moldable

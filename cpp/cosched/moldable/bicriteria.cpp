@@ -251,7 +251,7 @@ Placement list_batches(const Instance& instance, const std::vector<Batch>& batch
 }
 
 double default_horizon(const Instance& instance) {
-  return makespan(dual_approximation(instance.repaired()).schedule.placement);
+  return makespan(dual_approximation(instance).schedule.placement);
 }
 
 Placement demt(const Instance& instance, const DemtOptions& options) {

@@ -31,7 +31,7 @@ enum class LocalOrder { smith, density, weight, area };
 /// are merged, by decreasing weight, into stacks of length <= t_j.  The knapsack takes the
 /// candidates of greatest weight on m processors.  What it leaves idle goes to candidates of weight
 /// 0, which no knapsack wants.  Ties go to the lowest job.
-/// Requires horizon > 0 and no release dates; any profiles.
+/// Requires horizon > 0 and no release dates.
 /// O((K + log(n m)) (n log(n m) + a knapsack)); the paper's bound is O(m n K).
 std::vector<Batch> select_batches(const Instance& instance, double horizon);
 
@@ -60,12 +60,11 @@ struct DemtOptions {
 
 /// DEMT.  Step 3 lists the batches in random orders.  The paper does not say what "best" means for
 /// two criteria; here it is the less minsum, then the less makespan: the batches have already
-/// bounded the makespan.  Where the profiles are not monotone, C comes from the repaired instance.
+/// bounded the makespan.
 /// Requires no release dates, horizon > 0.
 Placement demt(const Instance& instance, const DemtOptions& options = {});
 
-/// The makespan of the dual approximation, of the repaired instance: C of DEMT and of the minsum
-/// bound.
+/// The makespan of the dual approximation: C of DEMT and of the minsum bound.
 double default_horizon(const Instance& instance);
 
 }  // namespace cosched::moldable

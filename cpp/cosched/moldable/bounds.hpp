@@ -5,11 +5,11 @@
 
 namespace cosched::moldable {
 
-/// max_i (r_i + min_q t_i(q)).  O(n), O(n m) without property (1).
+/// max_i (r_i + min_q t_i(q)).  O(n).
 double longest_bound(const Instance& instance);
 
 /// The machine works off the least work of the jobs released from r on after r, for every r:
-/// max_r (r + sum_{r_i >= r} min_q q t_i(q) / m).  O(n log n), O(n m) without monotony.
+/// max_r (r + sum_{r_i >= r} min_q q t_i(q) / m).  O(n log n log m).
 double area_bound(const Instance& instance);
 
 /// Least d with sum_{r_i >= r} S_i(d - r_i) <= m (d - r) for every r: as area_bound, but a job that
@@ -18,7 +18,7 @@ double area_bound(const Instance& instance);
 double window_bound(const Instance& instance);
 
 /// The certified bound of the dual approximation (which takes every release as 0), or window_bound
-/// where releases make that greater.  Requires properties (1) and (2).
+/// where releases make that greater.
 double dual_approximation_bound(const Instance& instance, double tolerance);
 
 }  // namespace cosched::moldable

@@ -1,5 +1,6 @@
 #include "cosched/moldable/dual_approx.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -8,18 +9,40 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/moldable/bounds.hpp"
+#include "cosched/moldable/list_schedule.hpp"
 
 namespace cosched::moldable {
+
+namespace {
+
+ShelfSchedule list_cheapest(const Instance& instance, double d) {
+  Allotment procs(instance.jobs());
+  std::vector<double> time(instance.jobs());
+  std::vector<int> order(instance.jobs());
+  for (int i = 0; i < instance.jobs(); ++i) {
+    procs[i] = instance.cheapest(i, d);
+    time[i] = instance.time(i, procs[i]);
+    order[i] = i;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return time[a] > time[b]; });
+  return {list_schedule(instance, procs, order), order};
+}
+
+}  // namespace
+
+double guarantee(const Instance& instance) { return instance.monotone_work() ? 1.5 : 2; }
 
 DualApproximation dual_approximation(const Instance& instance, double tolerance) {
   if (!(tolerance > 0) || tolerance == kInfinity)
     throw InvalidInstance("tolerance = " + to_text(tolerance) + ": expected a positive number");
-  instance.require(Monotone::times_and_work);
   instance.require_no_releases("the dual approximation");
   std::optional<ShelfSchedule> best;
   double bound = std::max(longest_bound(instance), area_bound(instance));
 
-  // Tries d; true: a schedule was built.
+  const auto offer = [&](ShelfSchedule found) {
+    if (!best || makespan(found.placement) < makespan(best->placement)) best = std::move(found);
+  };
+  // Tries d; true: a schedule within the guarantee was built.
   const auto accepted = [&](double d) {
     check_interrupt();
     const std::optional<Split> split = split_jobs(instance, d);
@@ -28,8 +51,10 @@ DualApproximation dual_approximation(const Instance& instance, double tolerance)
       return false;
     }
     std::optional<ShelfSchedule> found = build_shelves(instance, *split);
-    if (!found) return false;
-    if (!best || makespan(found->placement) < makespan(best->placement)) best = std::move(found);
+    const bool built = found.has_value();
+    if (built) offer(std::move(*found));
+    if (instance.monotone_work()) return built;
+    offer(list_cheapest(instance, d));
     return true;
   };
 

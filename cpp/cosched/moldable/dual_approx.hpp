@@ -1,5 +1,5 @@
-// Makespan within 3/2 of the optimum by dual approximation (Mounie, Rapine, Trystram; [7, 17] of
-// the paper), and its certified lower bound.
+// Makespan within 3/2 of the optimum (under property (2); else 2) by dual approximation (Mounie,
+// Rapine, Trystram; [7, 17] of the paper), and its certified lower bound.
 #pragma once
 
 #include "cosched/moldable/shelves.hpp"
@@ -13,11 +13,22 @@ struct DualApproximation {
   double bound;            // no schedule of any kind is shorter
 };
 
+/// What dual_approximation guarantees, but for its tolerance: 3/2 under property (2), else 2.
+double guarantee(const Instance& instance);
+
 /// Searches the guess d: doubling from max(longest, area), then bisection until the least accepted
 /// d is within 1 + tolerance of the greatest that was not.
-/// makespan <= 3/2 (1 + tolerance) optimum.
 /// `bound` is the greatest of longest, area and the d rejected by work or by gamma.
-/// Requires properties (1) and (2), no release dates, tolerance > 0 (InvalidInstance).
+///
+/// makespan <= guarantee(instance) (1 + tolerance) optimum:
+///   * under property (2), 3/2 by the shelves;
+///   * without it, shelves may be impossible to build.  Each accepted d is then also tried with
+///     every job on cheapest_i(d) processors, listed by decreasing time (Turek, Wolf, Yu 1992): the
+///     work is at most m d, no job is longer than d.  Of two moments d apart, every job of the later
+///     one did not fit at the earlier one, so together more than m processors are busy at them, and
+///     the list ends by 2d.
+///
+/// Requires no release dates, tolerance > 0 (InvalidInstance).
 /// O((log(optimum / bound) + log(1 / tolerance)) (n log n + m log m + a knapsack)).
 DualApproximation dual_approximation(const Instance& instance,
                                      double tolerance = kDefaultTolerance);

@@ -80,7 +80,7 @@ Instance::Instance(std::optional<Times> times, std::vector<Downey> profiles,
   if (release_.empty()) release_.assign(weights_.size(), 0);
   check();
   for (const double r : release_) has_releases_ = has_releases_ || r > 0;
-  decide_monotony();
+  find_cheapest();
 }
 
 void Instance::check() const {
@@ -94,7 +94,10 @@ void Instance::check() const {
   require_each(weights_, "weights", n);
   require_each(release_, "release", n);
   double longest = 0, latest = 0, weight = 0;
-  if (times_) longest = times_->table().maxCoeff();
+  if (times_) {
+    const Table& table = times_->table();
+    longest = (table < kInfinity).select(table, 0).maxCoeff();
+  }
   for (const Downey& profile : profiles_) longest = std::max(longest, profile.alone);
   for (const double r : release_) latest = std::max(latest, r);
   for (const double w : weights_) weight += w;
@@ -104,25 +107,29 @@ void Instance::check() const {
     throw InvalidInstance("times, weights or releases are so large that sums of them overflow");
 }
 
-void Instance::decide_monotony() {
+void Instance::find_cheapest() {
   if (!times_) return;
-  for (int i = 0; i < jobs() && monotone_times_; ++i) {
-    const double* t = times_->row(i);
-    for (int column = 1; column < columns_; ++column) {
-      if (t[column] > t[column - 1] * (1 + kMonotoneTolerance)) monotone_times_ = false;
-      if ((column + 1) * t[column] < column * t[column - 1] * (1 - kMonotoneTolerance))
-        monotone_work_ = false;
+  bool monotone = true;
+  for (int i = 0; i < jobs() && monotone; ++i) {
+    double most = 0;  // on fewer processors
+    for (int q = 1; q <= columns_ && monotone; ++q) {
+      monotone = work(i, q) >= most * (1 - kMonotoneTolerance);
+      most = std::max(most, work(i, q));
+    }
+  }
+  if (monotone) return;
+  cheapest_.resize(static_cast<std::size_t>(jobs()) * columns_);
+  for (int i = 0; i < jobs(); ++i) {
+    int* cheapest = &cheapest_[static_cast<std::size_t>(i) * columns_];  // [q - 1], as the rows are
+    for (int q = columns_, best = columns_; q >= 1; --q) {
+      if (work(i, q) <= work(i, best)) best = q;
+      cheapest[q - 1] = best;
     }
   }
 }
 
 int Instance::gamma(int i, double d) const {
   if (time(i, 1) <= d) return 1;
-  if (!monotone_times_) {
-    for (int q = 2; q <= columns_; ++q)
-      if (time(i, q) <= d) return q;
-    return 0;
-  }
   if (!(time(i, columns_) <= d)) return 0;
   int low = 1, high = columns_;  // t(low) > d >= t(high)
   while (high - low > 1) {
@@ -133,26 +140,13 @@ int Instance::gamma(int i, double d) const {
 }
 
 int Instance::cheapest(int i, double d) const {
-  if (monotone_work()) return gamma(i, d);
-  int best = 0;
-  for (int q = 1; q <= columns_; ++q)
-    if (time(i, q) <= d && (best == 0 || work(i, q) < work(i, best))) best = q;
-  return best;
+  const int q = gamma(i, d);
+  return q == 0 ? 0 : cheapest_from(i, q);
 }
 
 double Instance::least_area(int i, double d) const {
   const int q = cheapest(i, d);
   return q == 0 ? kInfinity : work(i, q);
-}
-
-double Instance::least_time(int i) const {
-  if (monotone_times_) return time(i, columns_);
-  return *std::min_element(times_->row(i), times_->row(i) + columns_);
-}
-
-void Instance::require(Monotone what) const {
-  const bool holds = what == Monotone::times ? monotone_times() : monotone_work();
-  if (!holds) require_monotone(*times_, what);
 }
 
 void Instance::require_no_releases(const char* who) const {
@@ -161,11 +155,6 @@ void Instance::require_no_releases(const char* who) const {
   while (release_[i] == 0) ++i;
   throw InvalidInstance(entry("release", i, release_[i]) + ": " + who +
                         " is off-line; on-line batches (online) handle release dates");
-}
-
-Instance Instance::repaired() const {
-  if (monotone_work()) return *this;
-  return Instance(Times(monotone(times_->table())), weights_, release_, machines_);
 }
 
 Instance Instance::select(const std::vector<int>& chosen) const {

@@ -2,10 +2,13 @@
 // n independent jobs is given some of m identical processors when it starts, and keeps them.
 //
 // Notation = code: n = jobs(), m = machines(), t_i(q) = time(i, q), w_i = weight(i),
-// r_i = release(i), gamma_i(d) = gamma(i, d), S_i(d) = least_area(i, d).
+// r_i = release(i), gamma_i(d) = gamma(i, d), S_i(d) = least_area(i, d).  t_i(q) is the least time
+// on at most q processors, so property (1) always holds; place() gives a job the count that attains
+// it.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -27,13 +30,12 @@ struct Downey {
 /// Solvers keep arrays of one entry a processor.
 inline constexpr int kMostMachines = 1'000'000;
 
-/// Immutable.  Invariants: n >= 1; 1 <= m <= kMostMachines; times positive and finite; weights and
-/// releases >= 0 and finite; sum_i w_i times the length of any sensible schedule is a finite
-/// double, so that no solver can overflow.  Monotony is not an invariant: whoever needs property
-/// (1) or (2) calls require().
+/// Immutable.  Invariants: n >= 1; 1 <= m <= kMostMachines; times as core Times has them; weights
+/// and releases >= 0 and finite; sum_i w_i times the length of any sensible schedule is a finite
+/// double, so that no solver can overflow.  Property (2) is not an invariant: see monotone_work().
 class Instance {
  public:
-  /// Profiles as a table: times(i, q) for q up to its columns, constant beyond; columns above
+  /// Profiles as a table: as measured for q up to its columns, constant beyond; columns above
   /// `machines` are dropped.  No releases = all 0; no `machines` = the columns of the table.
   /// Throws InvalidInstance that names the first bad entry.  O(n columns).
   Instance(Times times, std::vector<double> weights, std::vector<double> release = {},
@@ -51,11 +53,26 @@ class Instance {
   const std::vector<double>& releases() const { return release_; }
   bool has_releases() const { return has_releases_; }
 
-  /// The one accessor to a profile: t_i(q), 1 <= q <= m.
+  /// What solvers read of a profile: t_i(q), 1 <= q <= m.
   double time(int i, int q) const {
     return times_ ? times_->row(i)[std::min(q, columns_) - 1] : profiles_[i].time(q);
   }
   double work(int i, int q) const { return q * time(i, q); }
+
+  /// The time on exactly q processors, as measured; infinite where job i cannot run on q.
+  double given(int i, int q) const {
+    return times_ ? times_->given(i, std::min(q, columns_)) : profiles_[i].time(q);
+  }
+
+  /// The count that attains t_i(q): q itself where no fewer processors are faster.
+  int used(int i, int q) const {
+    if (!times_) return q;
+    const int attaining = times_->used(i, std::min(q, columns_));
+    return attaining == columns_ ? q : attaining;
+  }
+
+  /// The fewest processors on which job i can run.
+  int fewest(int i) const { return times_ ? times_->fewest(i) : 1; }
 
   /// Null for profiles that are formulas, and the other way round.
   const Times* table() const { return times_ ? &*times_ : nullptr; }
@@ -64,35 +81,37 @@ class Instance {
   /// Counts above this one change nothing: the columns of the table, m for formulas.
   int useful_machines() const { return columns_; }
 
-  /// Least q with t_i(q) <= d, 0 where there is none.  O(log m) with property (1), else O(m).
+  /// Least q with t_i(q) <= d, 0 where there is none; used(i, q) = q.  O(log m).
   int gamma(int i, double d) const;
 
-  /// The q with t_i(q) <= d of least work q t_i(q), the lowest such q; 0 where there is none.
-  /// O(log m) with properties (1) and (2), where it is gamma; else O(m).
+  /// The q' >= q of least work q' t_i(q'), the lowest such q', for q <= useful_machines(): q itself
+  /// with property (2).
+  int cheapest_from(int i, int q) const {
+    return monotone_work() ? q : cheapest_[static_cast<std::size_t>(i) * columns_ + q - 1];
+  }
+
+  /// cheapest_from(gamma_i(d)), 0 where there is none: the least work that ends in time d;
+  /// used(i, q) = q.  O(log m).
   int cheapest(int i, double d) const;
+
+  /// The least q' > q with t_i(q') < t_i(q), 0 where there is none.  O(log m).
+  int faster(int i, int q) const { return gamma(i, std::nextafter(time(i, q), 0.0)); }
 
   /// S_i(d): the work at cheapest(i, d), infinite where there is none.
   double least_area(int i, double d) const;
 
   /// min_q t_i(q).
-  double least_time(int i) const;
+  double least_time(int i) const { return time(i, columns_); }
 
   /// min_q q t_i(q).
   double least_work(int i) const { return least_area(i, kEver); }
 
-  /// Properties of all profiles, decided at construction.
-  bool monotone_times() const { return monotone_times_; }
-  bool monotone_work() const { return monotone_times_ && monotone_work_; }
-
-  /// Throws InvalidInstance that names the first breach of (1), or of (1) and (2).
-  void require(Monotone what) const;
+  /// Property (2) of all profiles: q t_i(q) never falls with q, and every job can run on one
+  /// processor.  Up to kMonotoneTolerance; decided at construction.
+  bool monotone_work() const { return cheapest_.empty(); }
 
   /// Throws InvalidInstance where a job has a release date: `who` is for off-line instances.
   void require_no_releases(const char* who) const;
-
-  /// Itself where (1) and (2) hold; else with each profile repaired (core monotone).  A schedule of
-  /// the repaired instance can be run: t_i(q) there is at least t_i(r) here for an r <= q.
-  Instance repaired() const;
 
   /// The given jobs, in that order, all with release 0: what an on-line batch schedules.
   Instance select(const std::vector<int>& jobs) const;
@@ -102,7 +121,7 @@ class Instance {
   Instance(std::optional<Times> times, std::vector<Downey> profiles, std::vector<double> weights,
            std::vector<double> release, int machines);
   void check() const;
-  void decide_monotony();
+  void find_cheapest();
 
   std::optional<Times> times_;
   std::vector<Downey> profiles_;
@@ -110,7 +129,7 @@ class Instance {
   int machines_;
   int columns_;
   bool has_releases_ = false;
-  bool monotone_times_ = true, monotone_work_ = true;
+  std::vector<int> cheapest_;  // n x columns: the q' >= q of least work; empty with property (2)
 };
 
 }  // namespace cosched::moldable

@@ -105,7 +105,7 @@ Placement list_schedule(const Instance& instance, const Allotment& procs,
   std::vector<int> counts(n);
   std::vector<double> length(n), start;
   for (std::size_t k = 0; k < n; ++k) {
-    counts[k] = procs[order[k]];
+    counts[k] = instance.used(order[k], procs[order[k]]);
     length[k] = instance.time(order[k], counts[k]);
   }
   ListScheduler(instance.machines()).run(rule, counts, length, start);

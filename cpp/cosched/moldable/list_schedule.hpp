@@ -49,7 +49,8 @@ class ListScheduler {
   std::vector<Idle> later_;  // a heap
 };
 
-/// Schedules the jobs in `order` (each once) with a given allotment.
+/// Schedules the jobs in `order` (each once) with a given allotment, each on those of its
+/// processors that it uses.  Requires procs[i] >= fewest(i).
 Placement list_schedule(const Instance& instance, const Allotment& procs,
                         const std::vector<int>& order, Rule rule = Rule::list);
 

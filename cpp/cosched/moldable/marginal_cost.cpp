@@ -73,7 +73,7 @@ Placement marginal_cost_schedule(const Instance& instance, const std::vector<int
     later = std::max(0.0, later - weight);
     const double area_price = factor * later / m;
     double least = kInfinity, from = 0, area_cost = 0;
-    int chosen = 1;
+    int chosen = 0;
     auto at = idle.begin();
     int reached = at->second;
     for (const int q : counts) {
@@ -81,6 +81,7 @@ Placement marginal_cost_schedule(const Instance& instance, const std::vector<int
       // Idle times only grow, and so does work under property (2).
       if (weight * (at->first + least_time) + area_cost >= least) break;
       const double t = instance.time(i, q);
+      if (t == kInfinity) continue;
       const double cost = weight * (at->first + t) + area_price * (q * t);
       if (instance.monotone_work()) area_cost = area_price * (q * t);
       if (cost < least) {
@@ -90,7 +91,7 @@ Placement marginal_cost_schedule(const Instance& instance, const std::vector<int
       }
     }
     place(instance, placement, i, chosen, from);
-    idle.take(chosen, placement.end[i]);
+    idle.take(placement.procs[i], placement.end[i]);
     if (++since_check % 256 == 0) check_interrupt();
   }
   return placement;

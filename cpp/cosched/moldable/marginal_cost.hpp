@@ -19,7 +19,7 @@ std::vector<int> by_least_work(const Instance& instance);
 ///   w_i (a(q) + t_i(q)) + factor R q t_i(q) / m
 /// is least, R = the weight of the jobs after it: its own weighted completion, and what its area
 /// costs all others if they are delayed by area / m.  Large factors save area, small ones time.
-/// All q up to 20 are tried, then steps of 5%.  Any profiles; no release dates; factor >= 0.
+/// All q up to 20 are tried, then steps of 5%.  No release dates; factor >= 0.
 /// O(n (log m + log n)) and the idle times looked through.
 Placement marginal_cost_schedule(const Instance& instance, const std::vector<int>& order,
                                  double factor);

@@ -43,8 +43,7 @@ struct MinsumOptions {
 class MinsumModel {
  public:
   /// Throws InvalidInstance for a grid that is empty, not increasing, or not positive and finite,
-  /// or so fine that the tables would not fit (2,000 intervals, 5e7 columns). O(n J log m), O(n J
-  /// m) without monotony.
+  /// or so fine that the tables would not fit (2,000 intervals, 5e7 columns).  O(n J log m).
   MinsumModel(const Instance& instance, const std::vector<double>& grid, bool tight);
 
   int jobs() const { return static_cast<int>(first_.size()); }

@@ -11,8 +11,8 @@ namespace cosched::moldable {
 /// A number of processors a job.
 using Allotment = std::vector<int>;
 
-/// procs[i], start[i], end[i] of job i; end = start + t_i(procs).  At most m processors are busy
-/// at any time, so processor numbers can always be given (to_schedule).
+/// procs[i], start[i], end[i] of job i; end = start + given(i, procs).  At most m processors are
+/// busy at any time, so processor numbers can always be given (to_schedule).
 struct Placement {
   Allotment procs;
   std::vector<double> start, end;
@@ -23,9 +23,9 @@ struct Placement {
 /// An empty placement of n jobs.
 Placement unplaced(int jobs);
 
-/// Starts job i on q processors at `from`.
+/// Starts job i at `from` on those of q processors that it uses.
 inline void place(const Instance& instance, Placement& into, int i, int q, double from) {
-  into.procs[i] = q;
+  into.procs[i] = instance.used(i, q);
   into.start[i] = from;
   into.end[i] = from + instance.time(i, q);
 }

@@ -15,7 +15,7 @@ namespace {
 // Jobs that may go to either shelf.
 struct Choices {
   std::vector<int> job, procs;  // gamma(d)
-  std::vector<double> saving;   // work on gamma(d/2) less work on gamma(d), >= 0
+  std::vector<double> saving;   // S(d/2) - S(d), >= 0
 };
 
 // --- transformations ------------------------------------------------------------------------
@@ -264,16 +264,15 @@ std::optional<Split> split_jobs(const Instance& instance, double d) {
   Poll poll;
   for (int i = 0; i < instance.jobs(); ++i) {
     poll.count(200);
-    const double alone = instance.time(i, 1);
-    if (alone <= d / 2) {
+    if (instance.time(i, 1) <= d / 2) {
       split.small.push_back(i);
-      work += alone;
+      work += instance.work(i, instance.cheapest_from(i, 1));
       continue;
     }
     const int q1 = instance.gamma(i, d);
     if (q1 == 0) return std::nullopt;
     const int q2 = instance.gamma(i, d / 2);
-    const double work1 = instance.work(i, q1);
+    const double work1 = instance.work(i, instance.cheapest_from(i, q1));
     if (q2 == 0) {
       split.shelf1.push_back(i);
       work += work1;
@@ -281,13 +280,14 @@ std::optional<Split> split_jobs(const Instance& instance, double d) {
       if (forced > instance.machines()) return std::nullopt;
       continue;
     }
-    const double work2 = instance.work(i, q2);
+    const double work2 = instance.work(i, instance.cheapest_from(i, q2));
     work += work2;
     choices.job.push_back(i);
     choices.procs.push_back(q1);
     choices.saving.push_back(std::max(work2 - work1, 0.0));
-    // More than 2m jobs of more than d/2 each are too much work already.
-    if (static_cast<std::int64_t>(choices.job.size()) > 2LL * instance.machines())
+    // With property (2), more than 2m jobs of more than d/2 each are too much work already.
+    if (instance.monotone_work() &&
+        static_cast<std::int64_t>(choices.job.size()) > 2LL * instance.machines())
       return std::nullopt;
   }
   if (!part(instance, choices, forced, split, work)) return std::nullopt;

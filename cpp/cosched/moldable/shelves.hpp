@@ -1,7 +1,7 @@
 // One guess d of the dual approximation (Mounie, Rapine, Trystram; [7, 17] of the paper): either a
-// proof that no schedule of length d exists, or a schedule of length 3d/2.
+// proof that no schedule of length d exists, or a schedule, of length 3d/2 under property (2).
 //
-// Every function here requires properties (1) and (2) of the instance and no release dates.
+// Every function here requires that the instance has no release dates.
 #pragma once
 
 #include <optional>
@@ -19,16 +19,17 @@ struct Split {
   std::vector<int> small;   // t_i(1) <= d/2
 };
 
-/// Parts the jobs so that shelf 1 uses at most m processors and the work is least: a knapsack.
+/// Parts the jobs so that shelf 1 uses at most m processors and the work, S_i(d) for the jobs of
+/// shelf 1 and the small ones, S_i(d/2) for those of shelf 2, is least: a knapsack.
 /// No value: no schedule of length d exists, because
 ///   * some job has no gamma_i(d); or
 ///   * the jobs without gamma_i(d/2), which must all run at time d/2, need more than m processors;
 ///     or
 ///   * even the least work exceeds m d.  (In a schedule of length d the jobs longer than d/2 all
-///     run at time d/2, so they are a feasible shelf 1; property (2) makes every other choice of
-///     processors dearer.)
+///     run at time d/2, each on gamma_i(d) processors or more, so they are a feasible shelf 1; and
+///     no job does less work than S_i in that time, whatever its profile.)
 /// Rejecting by work allows kExactTolerance for rounding, so a rejected d is certain.
-/// O(n log m) and one knapsack of at most 2m jobs.
+/// O(n log m) and one knapsack, of at most 2m jobs under property (2).
 std::optional<Split> split_jobs(const Instance& instance, double d);
 
 /// What became of a split: where the jobs run, and their order shelf by shelf.
@@ -51,8 +52,9 @@ struct ShelfSchedule {
 /// T4  The one sequential shelf-1 job e with t <= 3d/4 that T2 can leave goes behind a shelf-1 job
 ///     j with t_j + t_e <= 3d/2, on one of its processors, both in shelf 0; then T3 again.
 ///
-/// Shelf 2 then fits whenever the split's work is at most m d.  Suppose not: with m0, m1 processors
-/// in shelves 0 and 1 and q = m - m0 - m1 idle, shelf 2 needs at least m - m0 + 1.
+/// Shelf 2 then fits whenever property (2) holds and the split's work is at most m d.  Suppose not:
+/// with m0, m1 processors in shelves 0 and 1 and q = m - m0 - m1 idle, shelf 2 needs at least
+/// m - m0 + 1.
 /// Work, in units of d:
 ///   * shelf 0 has more than m0;
 ///   * shelf 1 has at least 3/4 m1, less up to 1/4 where e is left;
@@ -66,7 +68,8 @@ struct ShelfSchedule {
 ///     shelf-2 job then needed more than q + 1 for 3d/2, its surplus of 1/2 more would again bring
 ///     the sum above m.  So T3 empties shelf 2.
 ///
-/// No value only where rounding breaks that argument: the guess then says nothing.
+/// No value where that argument does not hold (without property (2), or by rounding): the guess
+/// then says nothing.
 /// O(n log n + m log m).
 std::optional<ShelfSchedule> build_shelves(const Instance& instance, const Split& split);
 

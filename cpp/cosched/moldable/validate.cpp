@@ -11,7 +11,7 @@ void validate(const Instance& instance, const Schedule& schedule) {
   need.units = {instance.machines()};
   need.release = instance.releases();
   need.duration = [&](int task, int, int count) {
-    return count >= 1 && count <= instance.machines() ? instance.time(task, count) : kInfinity;
+    return count >= 1 && count <= instance.machines() ? instance.given(task, count) : kInfinity;
   };
   cosched::validate(schedule, need);
 }

@@ -36,10 +36,7 @@ double area_bound(const Instance& instance) {
 
 double longest_bound(const Instance& instance) {
   std::vector<double> least(instance.tasks());
-  for (int i = 0; i < instance.tasks(); ++i) {
-    const double* t = instance.times().row(i);
-    least[i] = *std::min_element(t, t + instance.procs());
-  }
+  for (int i = 0; i < instance.tasks(); ++i) least[i] = instance.times().least(i);
   std::sort(least.begin(), least.end(), std::greater<>());
   double sum = 0;
   for (int i = 0; i < instance.tasks(); i += instance.max_tasks()) sum += least[i];

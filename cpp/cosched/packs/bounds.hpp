@@ -1,5 +1,5 @@
-// Lower bounds on the cost of every co-schedule.  None needs monotony, and none is ever above the
-// optimum: each is rounded down by more than its own floating-point error.
+// Lower bounds on the cost of every co-schedule, for any table.  None is ever above the optimum:
+// each is rounded down by more than its own floating-point error.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ double area_bound(const Instance& instance);
 
 /// Let s_1 >= s_2 >= ... be the least times min_q t_i(q), sorted.  Of the bk + 1 longest tasks one
 /// is not in the b costliest packs, so the pack of rank b + 1 costs at least s_{bk+1}: the bound
-/// is s_1 + s_{k+1} + s_{2k+1} + ...  O(n (p + log n)).
+/// is s_1 + s_{k+1} + s_{2k+1} + ...  O(n log n).
 double longest_bound(const Instance& instance);
 
 /// The linear relaxation of set partitioning over all packs, by column generation; never below

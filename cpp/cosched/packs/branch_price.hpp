@@ -18,7 +18,7 @@ namespace cosched::packs {
 /// and every length a whole number of packs: a search fills them (fill_packs.hpp), or a task is
 /// pinned to its length.  The node of the least bound comes first.
 ///
-/// Requires property (1), unchecked, and a feasible `start`.
+/// Requires a feasible `start`.
 ExactResult branch_and_price(const Instance& instance, const Coschedule& start,
                              std::optional<double> time_limit = std::nullopt,
                              std::int64_t most_nodes = std::numeric_limits<std::int64_t>::max());

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -32,7 +33,7 @@ std::vector<double> pack_starts(const std::vector<double>& costs) {
 
 double sequential_cost(const Times& times) {
   double sum = 0;
-  for (int i = 0; i < times.tasks(); ++i) sum += times(i, times.procs());
+  for (int i = 0; i < times.tasks(); ++i) sum += times.least(i);
   return sum;
 }
 
@@ -40,7 +41,7 @@ double sequential_cost(const Times& times) {
 double sequential_response_time(const Times& times) {
   const int n = times.tasks();
   std::vector<double> alone(n);
-  for (int i = 0; i < n; ++i) alone[i] = times(i, times.procs());
+  for (int i = 0; i < n; ++i) alone[i] = times.least(i);
   std::sort(alone.begin(), alone.end());
   // Divided by n before summing: a sum of n ends could overflow where the mean does not.
   double end = 0, mean = 0;
@@ -81,7 +82,11 @@ std::vector<double> pack_costs(const Times& times, const std::vector<int>& pack_
     if (procs[i] < 1 || procs[i] > times.procs())
       throw InvalidInstance("procs[" + to_string(i) + "] = " + to_string(procs[i]) +
                             ": expected 1.." + to_string(times.procs()));
-    costs[pack_of[i]] = std::max(costs[pack_of[i]], times(static_cast<int>(i), procs[i]));
+    const double t = times.given(static_cast<int>(i), procs[i]);
+    if (t == kInfinity)
+      throw InvalidInstance("procs[" + to_string(i) + "] = " + to_string(procs[i]) + ": task " +
+                            to_string(i) + " cannot run on " + to_string(procs[i]) + " processors");
+    costs[pack_of[i]] = std::max(costs[pack_of[i]], t);
   }
   return costs;
 }
@@ -109,7 +114,7 @@ Coschedule with_optimal_procs(const Times& times, const Packs& packs) {
     result.cost += solver.solve(tasks.data(), static_cast<int>(tasks.size()), times.procs());
     for (std::size_t k = 0; k < tasks.size(); ++k) {
       result.pack_of[tasks[k]] = static_cast<int>(pack);
-      result.procs[tasks[k]] = solver.procs()[k];
+      result.procs[tasks[k]] = times.used(tasks[k], solver.procs()[k]);
     }
   }
   return result;
@@ -122,7 +127,7 @@ double CandidateCosts::optimal(const Packs& packs) {
   return sum;
 }
 
-double CandidateCosts::given(const Packs& packs, const std::vector<int>& procs) const {
+double CandidateCosts::at_most(const Packs& packs, const std::vector<int>& procs) const {
   double sum = 0;
   for (const std::vector<int>& tasks : packs) {
     double longest = 0;
@@ -147,7 +152,8 @@ void require_valid(const Instance& instance, const Coschedule& coschedule) {
 
 double packing_ratio(const Times& times, const Coschedule& coschedule) {
   double work = 0;
-  for (int i = 0; i < times.tasks(); ++i) work += times.work(i, coschedule.procs[i]);
+  for (int i = 0; i < times.tasks(); ++i)
+    work += coschedule.procs[i] * times.given(i, coschedule.procs[i]);
   return work / times.procs() / coschedule.cost;
 }
 
@@ -160,7 +166,7 @@ double relative_response_time(const Times& times, const Coschedule& coschedule) 
       pack_starts(pack_costs(times, coschedule.pack_of, coschedule.procs));
   double mean = 0;
   for (int i = 0; i < times.tasks(); ++i)
-    mean += (start[coschedule.pack_of[i]] + times(i, coschedule.procs[i])) / times.tasks();
+    mean += (start[coschedule.pack_of[i]] + times.given(i, coschedule.procs[i])) / times.tasks();
   return mean / sequential_response_time(times);
 }
 
@@ -174,7 +180,7 @@ Schedule to_schedule(const Times& times, const Coschedule& coschedule) {
     std::vector<int> units(coschedule.procs[i]);
     std::iota(units.begin(), units.end(), used[pack]);
     used[pack] += coschedule.procs[i];
-    schedule.place(i, 0, units, start[pack], start[pack] + times(i, coschedule.procs[i]));
+    schedule.place(i, 0, units, start[pack], start[pack] + times.given(i, coschedule.procs[i]));
   }
   return schedule;
 }

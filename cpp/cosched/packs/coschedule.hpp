@@ -37,19 +37,22 @@ using Packs = std::vector<std::vector<int>>;
 /// pack_of as lists.  Throws InvalidInstance where a number is negative or a pack is empty.
 Packs members(const std::vector<int>& pack_of);
 
-/// Longest time of each pack.  Throws InvalidInstance when the vectors do not fit the table: wrong
-/// length, pack number out of 0..P-1, an empty pack, procs out of 1..p.  O(n).
+/// Longest time of each pack, as measured on `procs`.  Throws InvalidInstance when the vectors do
+/// not fit the table: wrong length, pack number out of 0..P-1, an empty pack, procs out of 1..p, or
+/// procs on which the task cannot run.  O(n).
 std::vector<double> pack_costs(const Times& times, const std::vector<int>& pack_of,
                                const std::vector<int>& procs);
 
 /// Sum of pack_costs.
 double cost(const Times& times, const std::vector<int>& pack_of, const std::vector<int>& procs);
 
-/// The co-schedule with these packs and processors.  Requires that `packs` partitions 0..n-1.
+/// The co-schedule with these packs and processors, exactly.  Requires that `packs` partitions
+/// 0..n-1; throws InvalidInstance as pack_costs.
 Coschedule with_procs(const Times& times, const Packs& packs, const std::vector<int>& procs);
 
 /// The co-schedule with these packs, processors by the optimal 1-pack algorithm (one_pack.hpp).
-/// Requires property (1), unchecked.  `packs` partitions 0..n-1.  O(P p log k).
+/// Requires that `packs` partitions 0..n-1, each of tasks that fit on p processors together.
+/// O(P p log k).
 Coschedule with_optimal_procs(const Times& times, const Packs& packs);
 
 /// Costs of many candidate partitions, without building co-schedules.  Unchecked.
@@ -57,10 +60,11 @@ class CandidateCosts {
  public:
   explicit CandidateCosts(const Times& times) : times_(&times), solver_(times) {}
 
-  /// Cost with optimal processors: that of with_optimal_procs.  O(P p log k).
+  /// Cost with optimal processors: that of with_optimal_procs; infinite where a pack does not fit.
+  /// O(P p log k).
   double optimal(const Packs& packs);
-  /// Cost with these processors: that of with_procs.  O(n).
-  double given(const Packs& packs, const std::vector<int>& procs) const;
+  /// Cost when each task has these processors and uses the best of them.  O(n).
+  double at_most(const Packs& packs, const std::vector<int>& procs) const;
 
  private:
   const Times* times_;

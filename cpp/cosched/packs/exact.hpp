@@ -13,11 +13,11 @@ namespace cosched::packs {
 /// weight e_ij = the least cost of i and j together; it asks for a perfect matching of least
 /// weight.  The same matching maximises the savings l_i + l_j - e_ij over all matchings, with
 /// unmatched tasks on their loops: that is what is solved, on n vertices instead of 2 n.
-/// Needs no monotony: processors may stay idle.  Throws InvalidInstance when the instance's
+/// Throws InvalidInstance when the instance's
 /// max_tasks exceeds 2.  O(n^2 p + n^3 log n).
 Coschedule pairs(const Instance& instance);
 
-/// The optimum for any k.  Requires property (1).
+/// The optimum for any k.
 ///
 /// Up to 16 tasks by the dynamic programme over subsets; beyond, branch and price from a short
 /// local search (and again the subset programme where it leaves up to 20 tasks open).  When the
@@ -27,9 +27,9 @@ Coschedule pairs(const Instance& instance);
 ExactResult optimal(const Instance& instance, std::optional<double> time_limit = std::nullopt);
 
 /// The paper's integer programme (Theorem 4) through cosched::lp; n p + 1 columns for each of n
-/// possible packs, so only for a handful of tasks.  Needs no monotony.  `proved` and `bound` are
-/// as exact as the LP solver; a time limit leaves the best co-schedule so far, at worst the
-/// sequential one.  Throws SolverError when the solver fails or the programme has more than two
+/// possible packs, so only for a handful of tasks.  Reads the times as measured.  `proved` and
+/// `bound` are as exact as the LP solver; a time limit leaves the best co-schedule so far, at worst
+/// the sequential one.  Throws SolverError when the solver fails or the programme has more than two
 /// million columns.
 ExactResult ilp(const Instance& instance, std::optional<double> time_limit = std::nullopt);
 

@@ -46,15 +46,25 @@ void sink_first(const Times& times, const std::vector<int>& sigma, std::vector<i
   order[place] = task;
 }
 
-Packs random_partition(int n, int max_tasks, Rng& rng) {
-  std::vector<int> left(n);
+std::vector<int> fewest_procs(const Times& times) {
+  std::vector<int> fewest(times.tasks());
+  for (int i = 0; i < times.tasks(); ++i) fewest[i] = times.fewest(i);
+  return fewest;
+}
+
+// A task that cannot run on what its pack has left closes the pack and is drawn again.
+Packs random_partition(const Instance& instance, const std::vector<int>& fewest, Rng& rng) {
+  std::vector<int> left(instance.tasks());
   std::iota(left.begin(), left.end(), 0);
   Packs packs;
   while (!left.empty()) {
-    const auto size = rng.between(1, std::min<std::int64_t>(max_tasks, left.size()));
+    const auto size = rng.between(1, std::min<std::int64_t>(instance.max_tasks(), left.size()));
     std::vector<int> pack;
+    int free = instance.procs();
     for (int k = 0; k < size; ++k) {
       std::swap(left[rng.below(left.size())], left.back());
+      if (fewest[left.back()] > free) break;
+      free -= fewest[left.back()];
       pack.push_back(left.back());
       left.pop_back();
     }
@@ -70,19 +80,19 @@ Coschedule sequential(const Instance& instance) {
   Coschedule result;
   result.pack_of.resize(instance.tasks());
   std::iota(result.pack_of.begin(), result.pack_of.end(), 0);
-  result.procs.assign(instance.tasks(), instance.procs());
+  for (int i = 0; i < instance.tasks(); ++i)
+    result.procs.push_back(instance.times().used(i, instance.procs()));
   result.cost = cost(instance.times(), result.pack_of, result.procs);
   return result;
 }
 
 Coschedule pack_approx(const Instance& instance, bool reoptimise) {
   const Times& times = instance.times();
-  require_monotone(times, Monotone::times_and_work);
   const int p = instance.procs();
-  std::vector<int> sigma(instance.tasks(), 1);
+  std::vector<int> sigma = fewest_procs(times);
   std::vector<int> order = by_decreasing_time(times, sigma);
   double work = 0;
-  for (int i = 0; i < instance.tasks(); ++i) work += times.work(i, 1);
+  for (int i = 0; i < instance.tasks(); ++i) work += times.work(i, sigma[i]);
   FirstFit first_fit(instance.tasks(), p, instance.max_tasks());
   CandidateCosts costs(times);
   Packs best_packs;
@@ -90,7 +100,7 @@ Coschedule pack_approx(const Instance& instance, bool reoptimise) {
   double best = kInfinity;
   for (;;) {
     const Packs& packs = first_fit.pack(order, sigma);
-    const double candidate = reoptimise ? costs.optimal(packs) : costs.given(packs, sigma);
+    const double candidate = reoptimise ? costs.optimal(packs) : costs.at_most(packs, sigma);
     if (candidate < best) {
       best = candidate;
       best_packs = packs;
@@ -103,26 +113,26 @@ Coschedule pack_approx(const Instance& instance, bool reoptimise) {
     sink_first(times, sigma, order);
     check_interrupt();
   }
-  return reoptimise ? with_optimal_procs(times, best_packs)
-                    : with_procs(times, best_packs, best_sigma);
+  if (reoptimise) return with_optimal_procs(times, best_packs);
+  for (int i = 0; i < instance.tasks(); ++i) best_sigma[i] = times.used(i, best_sigma[i]);
+  return with_procs(times, best_packs, best_sigma);
 }
 
 Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed) {
-  require_monotone(instance.times(), Monotone::times);
+  const std::vector<int> fewest = fewest_procs(instance.times());
   Rng rng(seed);
   return best_of(draws, [&] {
-    return with_optimal_procs(instance.times(),
-                              random_partition(instance.tasks(), instance.max_tasks(), rng));
+    return with_optimal_procs(instance.times(), random_partition(instance, fewest, rng));
   });
 }
 
 Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed) {
-  require_monotone(instance.times(), Monotone::times);
+  const std::vector<int> fewest = fewest_procs(instance.times());
   Rng rng(seed);
   FirstFit first_fit(instance.tasks(), instance.procs(), instance.max_tasks());
   return best_of(draws, [&] {
-    std::vector<int> sigma(instance.tasks());
-    for (int& q : sigma) q = static_cast<int>(rng.between(1, instance.procs()));
+    std::vector<int> sigma = fewest;
+    for (int& q : sigma) q = static_cast<int>(rng.between(q, instance.procs()));
     return with_optimal_procs(instance.times(),
                               first_fit.pack(by_decreasing_time(instance.times(), sigma), sigma));
   });

@@ -1,5 +1,5 @@
-// The paper's heuristics (sections 4.4 and 5).  All but sequential require property (1),
-// pack-approx (1) and (2), and throw InvalidInstance that names the first breach.
+// The paper's heuristics (sections 4.4 and 5), for any table.  Where they start from one processor
+// each, tasks that cannot run on one start from the fewest that they can run on.
 // All are deterministic; equal costs keep the first candidate.
 #pragma once
 
@@ -10,24 +10,25 @@
 
 namespace cosched::packs {
 
-/// One task a pack, each on p processors: cost sum_i t_i(p), the base of relative_cost.  Optimal
-/// for k = 1.  Needs no monotony.  O(n).
+/// One task a pack, each alone on the p processors, of which it uses the best count: cost
+/// sum_i t_i(p), the base of relative_cost.  Optimal for k = 1.  O(n).
 Coschedule sequential(const Instance& instance);
 
 /// pack-Approx: from sigma = 1, the longest task gets one more processor until the total work
 /// exceeds p times the longest time; Make-pack on every sigma on the way, the best is kept.
-/// Cost at most 3 times the optimum when k = p (Theorem 5).  `reoptimise` runs the 1-pack
-/// algorithm on every candidate's packs, which the paper does not: never worse.
+/// Cost at most 3 times the optimum when k = p and property (2) holds (Theorem 5).  `reoptimise`
+/// runs the 1-pack algorithm on every candidate's packs, which the paper does not: never worse.
 /// O(steps n log n), steps <= n p.
 Coschedule pack_approx(const Instance& instance, bool reoptimise);
 
 /// Best of `draws` random partitions: while tasks remain, a size uniform in
-/// [1, min(k, tasks left)], then that many tasks at random; 1-pack on each pack.  The first draws
-/// of a longer call are those of a shorter one.  Throws InvalidInstance when draws < 1.
+/// [1, min(k, tasks left)], then that many tasks at random, or those before the first that no longer
+/// fits; 1-pack on each pack.  The first draws of a longer call are those of a shorter one.  Throws
+/// InvalidInstance when draws < 1.
 /// O(draws (n + P p log k)).
 Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed);
 
-/// Best of `draws`: every sigma_i uniform in [1, p], Make-pack, 1-pack on each pack.
+/// Best of `draws`: every sigma_i uniform in [fewest, p], Make-pack, 1-pack on each pack.
 /// O(draws (n log n + P p log k)).
 Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed);
 

@@ -13,7 +13,8 @@ namespace {
 
 void require_no_overflow(const Times& times) {
   Eigen::Index row = 0, column = 0;
-  const double longest = times.table().maxCoeff(&row, &column);
+  const Table& table = times.table();
+  const double longest = (table < kInfinity).select(table, 0).maxCoeff(&row, &column);
   if (std::isfinite(longest * times.tasks() * times.procs())) return;
   throw InvalidInstance("times[" + std::to_string(row) + ", " + std::to_string(column) +
                         "] = " + to_text(longest) + ": expected times whose sum over " +

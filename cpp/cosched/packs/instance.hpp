@@ -1,7 +1,9 @@
 // k-in-p-CoSchedule (Aupy, Shantharam, Benoit, Robert, Raghavan 2013, section 3): n tasks, p
 // processors, packs of at most k tasks.
 //
-// Notation = code: n = tasks(), p = procs(), k = max_tasks(), t_i(q) = times()(i, q).
+// Notation = code: n = tasks(), p = procs(), k = max_tasks(), t_i(q) = times()(i, q): the least
+// time on at most q processors, so property (1) always holds.  A co-schedule that is returned has
+// the counts that attain it, times().used(i, q).
 #pragma once
 
 #include "cosched/core/times.hpp"
@@ -9,12 +11,13 @@
 namespace cosched::packs {
 
 /// Immutable.  Invariants: 1 <= max_tasks() <= min(n, p), and the work of all tasks together, on
-/// any numbers of processors, is a finite double, so that no solver can overflow.  Monotony is
-/// not an invariant: whoever needs property (1) or (2) checks it.
+/// any numbers of processors on which they can run, is a finite double, so that no solver can
+/// overflow.  Property (2), work that does not fall with processors, is not an invariant; all that
+/// needs it is the guarantee of pack_approx.
 class Instance {
  public:
-  /// Throws InvalidInstance when max_tasks < 1 or n p max t_i(q) overflows.  A max_tasks above
-  /// min(n, p) is clamped: a pack can never hold more tasks than that.  O(n p).
+  /// Throws InvalidInstance when max_tasks < 1 or n p times the longest finite time overflows.  A
+  /// max_tasks above min(n, p) is clamped: a pack can never hold more tasks than that.  O(n p).
   Instance(Times times, int max_tasks);
 
   const Times& times() const { return times_; }

@@ -12,7 +12,7 @@ namespace cosched::packs {
 /// Default amount of fixed work: elementary operations (very roughly nanoseconds) a task.
 inline constexpr std::int64_t kLocalSearchWork = 5'000'000;
 
-/// Never costs more than best_pack_by_pack().  Requires property (1).
+/// Never costs more than best_pack_by_pack().
 ///
 /// Up to twelve tasks: the optimum, by the subset programme.  Beyond, an annealing.
 ///
@@ -26,8 +26,8 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed,
                           std::int64_t work = kLocalSearchWork,
                           std::optional<double> time_limit = std::nullopt);
 
-/// The same from given packs, which must be feasible; never worse than they.  Property (1) is not
-/// checked.  `heat` scales the first temperature: 1 = as above, less keeps closer to the start.
+/// The same from given packs, which must be feasible; never worse than they.  `heat` scales the
+/// first temperature: 1 = as above, less keeps closer to the start.
 SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
                                std::int64_t work, double heat, std::optional<double> time_limit);
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -13,10 +14,13 @@ void require_procs(const Instance& instance, const std::vector<int>& procs) {
   if (procs.size() != static_cast<std::size_t>(instance.tasks()))
     throw InvalidInstance("procs has " + std::to_string(procs.size()) + " entries: expected " +
                           std::to_string(instance.tasks()));
-  for (std::size_t i = 0; i < procs.size(); ++i)
+  for (std::size_t i = 0; i < procs.size(); ++i) {
+    const std::string entry = "procs[" + std::to_string(i) + "] = " + std::to_string(procs[i]);
     if (procs[i] < 1 || procs[i] > instance.procs())
-      throw InvalidInstance("procs[" + std::to_string(i) + "] = " + std::to_string(procs[i]) +
-                            ": expected 1.." + std::to_string(instance.procs()));
+      throw InvalidInstance(entry + ": expected 1.." + std::to_string(instance.procs()));
+    if (instance.times().given(static_cast<int>(i), procs[i]) == kInfinity)
+      throw InvalidInstance(entry + ": task " + std::to_string(i) + " cannot run on so many");
+  }
 }
 
 }  // namespace
@@ -24,18 +28,24 @@ void require_procs(const Instance& instance, const std::vector<int>& procs) {
 Coschedule make_pack(const Instance& instance, const std::vector<int>& procs, bool reoptimise) {
   require_procs(instance, procs);
   const Times& times = instance.times();
-  if (reoptimise) require_monotone(times, Monotone::times);
+  std::vector<double> time(procs.size());
+  for (int i = 0; i < instance.tasks(); ++i) time[i] = times.given(i, procs[i]);
   FirstFit first_fit(instance.tasks(), instance.procs(), instance.max_tasks());
-  const Packs& packs = first_fit.pack(by_decreasing_time(times, procs), procs);
+  const Packs& packs = first_fit.pack(by_decreasing(time), procs);
   return reoptimise ? with_optimal_procs(times, packs) : with_procs(times, packs, procs);
 }
 
-std::vector<int> by_decreasing_time(const Times& times, const std::vector<int>& sigma) {
-  std::vector<int> order(times.tasks());
+std::vector<int> by_decreasing(const std::vector<double>& time) {
+  std::vector<int> order(time.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int i, int j) { return times(i, sigma[i]) > times(j, sigma[j]); });
+  std::stable_sort(order.begin(), order.end(), [&](int i, int j) { return time[i] > time[j]; });
   return order;
+}
+
+std::vector<int> by_decreasing_time(const Times& times, const std::vector<int>& sigma) {
+  std::vector<double> time(sigma.size());
+  for (int i = 0; i < times.tasks(); ++i) time[i] = times(i, sigma[i]);
+  return by_decreasing(time);
 }
 
 FirstFit::FirstFit(int tasks, int procs, int max_tasks)

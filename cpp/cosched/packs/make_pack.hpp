@@ -7,14 +7,18 @@
 
 namespace cosched::packs {
 
-/// Make-pack(sigma): tasks by decreasing t_i(sigma(i)) (ties: the lower number), each into the
-/// first pack with enough free processors and fewer than k tasks, else into a new pack.
-/// `reoptimise` then gives each pack its optimal processors (one_pack): never worse, and needs
-/// property (1); without it the table may be any.
-/// Throws InvalidInstance when procs has not n entries in 1..p.  O(n (log n + log P)).
+/// Make-pack(sigma): tasks by decreasing time on sigma(i) processors, as measured (ties: the lower
+/// number), each into the first pack with enough free processors and fewer than k tasks, else into
+/// a new pack.  `reoptimise` then gives each pack its optimal processors (one_pack): never worse;
+/// without it sigma is kept as it is.
+/// Throws InvalidInstance when procs has not n entries in 1..p, or one on which its task cannot
+/// run. O(n (log n + log P)).
 Coschedule make_pack(const Instance& instance, const std::vector<int>& procs, bool reoptimise);
 
-/// Tasks by decreasing t_i(sigma(i)), ties by number: the order in which Make-pack takes them.
+/// Tasks by decreasing time, ties by number: the order in which Make-pack takes them.
+std::vector<int> by_decreasing(const std::vector<double>& time);
+
+/// The same for t_i(sigma(i)).
 std::vector<int> by_decreasing_time(const Times& times, const std::vector<int>& sigma);
 
 /// The packing step of Make-pack alone, for callers that keep the order themselves: the packs as

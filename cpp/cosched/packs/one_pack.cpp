@@ -24,19 +24,22 @@ void require_pack(const Times& times, const std::vector<int>& tasks, int procs) 
       throw InvalidInstance(entry + ": expected 0.." + to_string(times.tasks() - 1));
     if (seen[tasks[k]]++) throw InvalidInstance(entry + ": given twice");
   }
-  if (tasks.size() > static_cast<std::size_t>(procs))
-    throw InfeasibleError("a pack of " + to_string(tasks.size()) + " tasks does not fit on " +
-                          to_string(procs) + " processors");
+  long long need = 0;
+  for (const int i : tasks) need += times.fewest(i);
+  if (need > procs)
+    throw InfeasibleError("a pack of " + to_string(tasks.size()) + " tasks, which need at least " +
+                          to_string(need) + " processors, does not fit on " + to_string(procs));
 }
 
 }  // namespace
 
 std::vector<int> one_pack(const Times& times, const std::vector<int>& tasks, int procs) {
   require_pack(times, tasks, procs);
-  require_monotone(times, Monotone::times);
   OnePackSolver solver(times);
   solver.solve(tasks.data(), static_cast<int>(tasks.size()), procs);
-  return solver.procs();
+  std::vector<int> sigma = solver.procs();
+  for (std::size_t k = 0; k < tasks.size(); ++k) sigma[k] = times.used(tasks[k], sigma[k]);
+  return sigma;
 }
 
 double OnePackSolver::solve(const int* tasks, int count, int procs) {
@@ -74,11 +77,10 @@ std::vector<int> one_pack_dynamic_programme(const Times& times, const std::vecto
   std::vector<double> c(procs + 1, 0), next(procs + 1);
   std::vector<int> choice(static_cast<std::size_t>(count) * (procs + 1), 0);
   for (int i = 0; i < count; ++i) {
-    const double* t = times.row(tasks[i]);
     for (int q = 0; q <= procs; ++q) {
       next[q] = kInfinity;
       for (int own = 1; own <= q; ++own) {
-        const double longest = std::max(c[q - own], t[own - 1]);
+        const double longest = std::max(c[q - own], times.given(tasks[i], own));
         if (longest < next[q]) {
           next[q] = longest;
           choice[static_cast<std::size_t>(i) * (procs + 1) + q] = own;

@@ -9,17 +9,18 @@
 namespace cosched::packs {
 
 /// Algorithm 4.2: every task starts on one processor; procs - |tasks| times the task with the
-/// longest time gets one more (ties: the lower task number).
+/// longest time gets one more (ties: the lower task number).  At the end each task keeps of its
+/// processors those that it uses.
 ///
-/// Requires property (1) (throws InvalidInstance), tasks distinct, not empty and in 0..n-1,
-/// 1 <= procs <= p (InvalidInstance), |tasks| <= procs (InfeasibleError).
+/// Requires tasks distinct, not empty and in 0..n-1, 1 <= procs <= p (InvalidInstance), and that
+/// the fewest processors on which the tasks can run are at most `procs` (InfeasibleError).
 /// Guarantees the least possible longest time; returns sigma in the order of `tasks`.
-/// O(procs log |tasks|) beyond the check of monotony, O(n p).
+/// O(procs log |tasks|).
 std::vector<int> one_pack(const Times& times, const std::vector<int>& tasks, int procs);
 
 /// The same optimum by the paper's dynamic programme over (first i tasks, q processors):
-/// c(i, q) = min over q' of max(c(i-1, q-q'), t_i(q')).  Processors may stay idle, so the result
-/// is optimal for every table: no monotony is needed.  Same errors otherwise.
+/// c(i, q) = min over q' of max(c(i-1, q-q'), t_i(q')), t_i(q') as measured.  Processors may stay
+/// idle.  Same errors.
 /// O(|tasks| procs^2) time, O(|tasks| procs) memory.
 std::vector<int> one_pack_dynamic_programme(const Times& times, const std::vector<int>& tasks,
                                             int procs);
@@ -29,10 +30,11 @@ class OnePackSolver {
  public:
   explicit OnePackSolver(const Times& times) : times_(&times) {}
 
-  /// Returns the pack's cost.  Requires what one_pack requires, unchecked.
+  /// Returns the pack's cost, infinite where the tasks do not fit on `procs`.  Requires the rest of
+  /// what one_pack requires, unchecked.
   double solve(const int* tasks, int count, int procs);
 
-  /// sigma of the last call, in the order of its tasks.
+  /// The counts of the last call, in the order of its tasks; each task uses times.used() of them.
   const std::vector<int>& procs() const { return procs_; }
 
  private:

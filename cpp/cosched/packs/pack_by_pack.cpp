@@ -26,7 +26,7 @@ bool before(const Entry& a, const Entry& b) {
 
 std::vector<Entry> sorted_entries(const Times& times) {
   std::vector<Entry> entries(times.tasks());
-  for (int i = 0; i < times.tasks(); ++i) entries[i] = {times(i, 1), i};
+  for (int i = 0; i < times.tasks(); ++i) entries[i] = {times(i, times.fewest(i)), i};
   std::sort(entries.begin(), entries.end(), before);
   return entries;
 }
@@ -37,7 +37,9 @@ std::vector<Entry> sorted_entries(const Times& times) {
 class Run {
  public:
   Run(const Instance& instance, const std::vector<Entry>& list, double epsilon)
-      : instance_(instance), keep_(1 - epsilon), sigma_(instance.tasks(), 1), rest_(list) {}
+      : instance_(instance), keep_(1 - epsilon), rest_(list) {
+    for (int i = 0; i < instance.tasks(); ++i) sigma_.push_back(instance.times().fewest(i));
+  }
 
   Packs packs() {
     for (std::int64_t steps = 0;; ++steps) {
@@ -131,7 +133,6 @@ std::vector<double> nine_epsilons() { return {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7,
 
 Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons) {
   require_epsilons(epsilons);
-  require_monotone(instance.times(), Monotone::times);
   const std::vector<Entry> list = sorted_entries(instance.times());
   CandidateCosts costs(instance.times());
   Packs best_packs;

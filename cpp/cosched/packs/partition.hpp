@@ -1,6 +1,7 @@
 // A partition into packs under change: what would one more, one less or another task cost?
 //
-// The curve of a set S of tasks is c_S(q) = cost of S as one pack on q processors, q = |S|..p.  Two
+// The curve of a set S of tasks is c_S(q) = cost of S as one pack on q processors, q = |S|..p;
+// infinite where S does not fit.  Two
 // curves merge in O(p): from the fewest processors on, the side with the longer time gets the next
 // one.  A pack keeps the curve of all its tasks and, for each task, that of the others; so the cost
 // of the pack with another task j is the crossing of a curve with t_j, found by bisection, and a
@@ -16,7 +17,7 @@ namespace cosched::packs {
 
 class Partition {
  public:
-  /// `times` must outlive it.  Requires property (1), unchecked.  There are n + 1 places for
+  /// `times` must outlive it; every pack must fit on p processors.  There are n + 1 places for
   /// packs, so that one is always empty.
   Partition(const Times& times, const Packs& packs);
 
@@ -31,7 +32,8 @@ class Partition {
 
   /// Cost of task i's pack without i.  O(1).
   double without(int i) const { return size(pack_of_[i]) == 1 ? 0 : curve(hole_, i)[procs_]; }
-  /// Cost of `pack` with j besides.  Requires size(pack) < p and j elsewhere.  O(log p).
+  /// Cost of `pack` with j besides, infinite where they do not fit.  Requires size(pack) < p and j
+  /// elsewhere.  O(log p).
   double with(int pack, int j) const { return crossing(curve(full_, pack), size(pack), j); }
   /// Cost of task i's pack with j instead of i.  O(log p).
   double replaced(int i, int j) const {

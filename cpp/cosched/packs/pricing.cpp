@@ -15,20 +15,6 @@ namespace {
 constexpr int kMostCapacity = 4096;  // above it processors are counted in larger units
 constexpr std::int64_t kInterruptInterval = 1'000'000;  // operations
 
-bool increases(const Times& times) {
-  for (int i = 0; i < times.tasks(); ++i)
-    for (int q = 2; q <= times.procs(); ++q)
-      if (times(i, q) > times(i, q - 1)) return true;
-  return false;
-}
-
-Table running_minimum(Table table) {
-  for (Eigen::Index i = 0; i < table.rows(); ++i)
-    for (Eigen::Index q = 1; q < table.cols(); ++q)
-      table(i, q) = std::min(table(i, q), table(i, q - 1));
-  return table;
-}
-
 // Least q >= from with row[q-1] < limit, or procs + 1: a few steps, then bisection.
 int least_need(const double* row, int from, int procs, double limit) {
   int q = from;
@@ -98,13 +84,7 @@ Pricing::Pricing(const Times& times, int max_tasks)
       max_tasks_(max_tasks),
       grain_((times.procs() + kMostCapacity - 1) / kMostCapacity),
       lighter_count_(procs_ / grain_ + 1),
-      lighter_weight_(procs_ / grain_ + 1) {
-  if (increases(times)) running_minimum_ = running_minimum(times.table());
-}
-
-const double* Pricing::row(int task) const {
-  return running_minimum_.size() > 0 ? &running_minimum_(task, 0) : times_->row(task);
-}
+      lighter_weight_(procs_ / grain_ + 1) {}
 
 // Tasks of positive price, the dearest first; on one processor each.  A task of no price, too, may
 // make a pack as long as others in it must have it.
@@ -112,7 +92,8 @@ void Pricing::start(const Prices& prices, const Restrictions& restrictions) {
   candidates_.clear();
   for (int i = 0; i < times_->tasks(); ++i) {
     if (restrictions.least.empty() && !(prices.task[i] > 0)) continue;
-    candidates_.push_back({row(i), row(i)[0], prices.task[i], 1, i});
+    const double* t = times_->row(i);
+    candidates_.push_back({t, t[0], prices.task[i], 1, i});
   }
   std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
     return a.price > b.price || (a.price == b.price && a.task < b.task);
@@ -172,7 +153,8 @@ void Pricing::drop_excess(Column& column) const {
   int left = procs_;
   std::size_t kept = 0;
   for (const int task : column.tasks) {
-    const int need = least_need(row(task), 1, procs_, std::nextafter(column.length, kInfinity));
+    const int need =
+        least_need(times_->row(task), 1, procs_, std::nextafter(column.length, kInfinity));
     if (need > left) continue;
     left -= need;
     column.tasks[kept++] = task;

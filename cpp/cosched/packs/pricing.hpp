@@ -55,7 +55,7 @@ class CountPrices {
 
 class Pricing {
  public:
-  /// `times` must outlive it.  Needs no monotony.
+  /// `times` must outlive it.
   Pricing(const Times& times, int max_tasks);
 
   struct Options {
@@ -88,14 +88,12 @@ class Pricing {
     int task;
   };
   void start(const Prices& prices, const Restrictions& restrictions);
-  const double* row(int task) const;
   double descend(double limit, const Restrictions& restrictions);
   void collect_items(double length, const Restrictions& restrictions);
   Column column(double length) const;
   void drop_excess(Column& column) const;
 
   const Times* times_;
-  Table running_minimum_;  // filled only where the table breaks property (1)
   int procs_, max_tasks_;
   int grain_;  // processors are counted in units of `grain_`: 1 unless p is very large
   std::vector<Candidate> candidates_;

@@ -25,8 +25,7 @@ constexpr std::int64_t kMostPivots = 20'000;  // a call of the master
 
 std::vector<double> least_times(const Times& times) {
   std::vector<double> least(times.tasks());
-  for (int i = 0; i < times.tasks(); ++i)
-    least[i] = *std::min_element(times.row(i), times.row(i) + times.procs());
+  for (int i = 0; i < times.tasks(); ++i) least[i] = times.least(i);
   return least;
 }
 

@@ -37,7 +37,6 @@ std::vector<CountRow> least_counts(const Instance& instance, int most);
 std::vector<std::vector<char>> dominance(const Times& times);
 
 /// Feasible packs to start from: all runs of pack-by-pack, and every task alone.
-/// Requires property (1), unchecked, for good columns only.
 std::vector<Column> first_columns(const Instance& instance);
 
 class Relaxation {

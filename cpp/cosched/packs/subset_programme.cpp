@@ -13,7 +13,7 @@ using Set = std::uint32_t;
 
 int lowest(Set set) { return __builtin_ctz(set); }
 
-// costs[S] = cost of S as one pack, infinite where S has more than k tasks.
+// costs[S] = cost of S as one pack, infinite where S has more than k tasks or does not fit.
 class PackCosts {
  public:
   explicit PackCosts(const Instance& instance)

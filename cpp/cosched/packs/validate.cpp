@@ -14,7 +14,7 @@ void validate(const Instance& instance, const Schedule& schedule) {
   need.tasks = instance.tasks();
   need.units = {instance.procs()};
   need.duration = [&](int task, int, int count) {
-    return count <= instance.procs() ? instance.times().row(task)[count - 1] : kInfinity;
+    return count <= instance.procs() ? instance.times().given(task, count) : kInfinity;
   };
   cosched::validate(schedule, need);
 

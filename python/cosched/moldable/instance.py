@@ -190,7 +190,12 @@ class Instance(core.Instance):
     @property
     def monotone(self) -> bool:
         """Whether times never rise and work q t(q) never falls with processors."""
-        return self._core.monotone
+        if not self._core.monotone_work:
+            return False
+        if self.downey is not None:
+            return True
+        best = np.minimum.accumulate(self.times, axis=1)
+        return bool((self.times <= best * (1 + 1e-12)).all())
 
     @property
     def unit_counts(self) -> tuple[int, ...]:

@@ -129,13 +129,13 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
         > 0.
     """
     precision = real(tolerance, "tolerance")
-    placement, least = _core.moldable.dual_approximation(instance._core, precision)
+    placement, least, ratio = _core.moldable.dual_approximation(instance._core, precision)
     return make_result(
         instance,
         "dual-approximation",
         placement,
         own_bound=Bound(least, "dual-approximation"),
-        ratio=1.5 * (1 + precision),
+        ratio=ratio * (1 + precision),
     )
 
 
