@@ -88,6 +88,8 @@ def moldable_optima(times, weights, release=None) -> tuple[float, float]:
         for job in left:
             for procs in range(1, m + 1):
                 length = times[job, procs - 1]
+                if length == np.inf:
+                    continue
                 end = earliest(placed, release[job], length, procs) + length
                 extend(
                     left - {job},

@@ -182,7 +182,8 @@ def test_bad_calls(arguments, part, table, tmp_path, capsys, monkeypatch):
         ("", "line 1: empty"),
         ("task,1,2\n", "no rows"),
         ("task,1,2\na,3\n", "line 2: 2 cells"),
-        ("task,1,2\na,3,\n", "line 2, column '2': empty cell"),
+        ("task,1,2\na,,\n", "line 2: task 'a' has no time"),
+        ("task,processors,seconds\na,1,\n", "task 'a' has no time"),
         ("task,1,2\na,3,nan\n", "line 2, column '2': 'nan'"),
         ("task,1,2\na,3,-2\n", "line 2, column '2': '-2'"),
         ("task,1,2\na,3,0\n", "positive"),
@@ -230,12 +231,20 @@ def test_bad_json(text, part, tmp_path, capsys):
     assert part in refused(capsys, "solve", "packs", path, "--algorithm", "pairs")
 
 
-def test_non_monotone_table_is_refused_where_it_matters(tmp_path, capsys):
+def test_times_that_rise_are_said_and_not_used(tmp_path, capsys):
     path = tmp_path / "rising.csv"
-    path.write_text("task,1,2,3\na,3,2,2.5\nb,3,2,1\n")
-    line = refused(capsys, "solve", "packs", path, "--algorithm", "pack-by-pack-9")
-    assert "times[0, 2] = 2.5" in line
-    assert main(["solve", "packs", str(path), "--algorithm", "pairs", "--max-tasks", "2"]) == 0
+    path.write_text("task,1,2,3\na,3,2,2.5\nb,3,,1\n")
+    plan = tmp_path / "plan.json"
+    for name in ("pack-by-pack-9", "optimal", "ilp"):
+        command = ["solve", "packs", str(path), "--algorithm", name, "-o", str(plan)]
+        assert main([*command, "--max-tasks", "1"]) == 0
+        printed = "".join(capsys.readouterr())
+        assert "slower on more processors (a: 2.5 s on 3, 2 s on 2)" in printed
+        assert "1 of 6 times are infinite" in printed
+        assert main(["validate", "packs", str(path), str(plan)]) == 0
+        placements = json.loads(plan.read_text())["placements"]
+        lengths = {len(row["units"]): row["end"] - row["start"] for row in placements}
+        assert lengths == {2: 2.0, 3: 1.0}
 
 
 def test_help_has_an_example_for_each_command(capsys):

@@ -12,7 +12,7 @@ AMDAHL = {q: 3 + 40 / q + 0.5 * np.log2(q) for q in (1, 2, 4, 8, 16)}
 
 @pytest.mark.parametrize("fit", ["interpolation", "amdahl", "power-law"])
 def test_measured_counts_keep_their_time(fit):
-    table = complete({"a": AMDAHL}, fit=fit, repair=False)
+    table = complete({"a": AMDAHL}, fit=fit)
     for q, t in AMDAHL.items():
         assert table.times[0, q - 1] == t
     assert (table.origin[0, [0, 1, 3, 7, 15]] == 0).all()
@@ -20,7 +20,7 @@ def test_measured_counts_keep_their_time(fit):
 
 
 def test_interpolation_is_a_power_law_between_neighbours():
-    table = complete({"a": {2: 8.0, 8: 2.0, 32: 1.0}}, 32, extrapolate=True, repair=False)
+    table = complete({"a": {2: 8.0, 8: 2.0, 32: 1.0}}, 32, extrapolate=True)
     assert table.times[0, 3] == pytest.approx(4.0)
     assert table.times[0, 15] == pytest.approx(np.sqrt(2.0))
     inside = table.times[0, 1:]
@@ -28,7 +28,7 @@ def test_interpolation_is_a_power_law_between_neighbours():
 
 
 def test_amdahl_finds_its_own_law():
-    table = complete({"a": AMDAHL}, 64, fit="amdahl", extrapolate=True, repair=False)
+    table = complete({"a": AMDAHL}, 64, fit="amdahl", extrapolate=True)
     q = np.arange(1, 65)
     assert table.times[0] == pytest.approx(3 + 40 / q + 0.5 * np.log2(q), rel=1e-6)
     assert (table.origin[0, 16:] == 2).all()
@@ -36,13 +36,13 @@ def test_amdahl_finds_its_own_law():
 
 def test_power_law_finds_its_own_law():
     law = {q: 30 * q**-0.7 + 0.2 * (q - 1) for q in (1, 2, 3, 5, 9, 16)}
-    table = complete({"a": law}, fit="power-law", repair=False)
+    table = complete({"a": law}, fit="power-law")
     q = np.arange(1, 17)
     assert table.times[0] == pytest.approx(30 * q**-0.7 + 0.2 * (q - 1), rel=1e-4)
 
 
 def test_extrapolation_meets_the_last_measurement():
-    table = complete({"a": {1: 10.0, 2: 6.0, 4: 4.4}}, 5, extrapolate=True, repair=False)
+    table = complete({"a": {1: 10.0, 2: 6.0, 4: 4.4}}, 5, extrapolate=True)
     assert table.times[0, 4] == pytest.approx(4.4, rel=0.1)
     assert table.times[0, 4] < 4.4
 
@@ -59,10 +59,43 @@ def test_no_silent_extrapolation():
     assert complete({"a": {1: 3.0}}).times.tolist() == [[3.0]]
 
 
-def test_repair_is_said():
+def test_nothing_is_repaired():
     table = complete({"a": {1: 3.0, 2: 1.0, 3: 1.2}})
-    assert table.times.tolist() == [[3.0, 1.5, 1.0]]
-    assert any("monotone repair changed 2 of 3" in note for note in table.notes)
+    assert table.times.tolist() == [[3.0, 1.0, 1.2]]
+    assert table.notes == ()
+
+
+def test_counts_that_cannot_be_used_have_no_neighbours():
+    inf = np.inf
+    table = complete({"a": {2: inf, 4: 8.0, 8: 4.0, 16: inf}, "b": {1: 5.0, 16: 5.0}})
+    assert table.times[0, :4].tolist() == [inf, inf, inf, 8.0]
+    assert np.isfinite(table.times[0, 4:8]).all()
+    assert (table.times[0, 8:] == inf).all()
+    assert (table.origin[0] != 0).sum() == 3
+    assert "4 times measured, 17 interpolated" in table.notes[0]
+
+
+def test_measured_counts_only():
+    table = complete({"a": {1: 8.0, 4: 2.0}, "b": {2: 3.0}}, 5, counts="measured")
+    inf = np.inf
+    assert table.times.tolist() == [[8, inf, inf, 2, inf], [inf, 3, inf, inf, inf]]
+    assert not table.origin.any()
+    assert table.notes == ()
+    with pytest.raises(cs.InvalidInstance, match="counts = 'some': expected one of all, measured"):
+        complete({"a": {1: 1.0}}, counts="some")
+    with pytest.raises(cs.InvalidInstance, match="exclude each other"):
+        complete({"a": {1: 1.0}}, counts="measured", extrapolate=True)
+    with pytest.raises(cs.InvalidInstance, match=r"measured on 8,16 processors, on none of 1..4"):
+        complete({"a": {8: 1.0, 16: 1.0}}, 4, counts="measured")
+
+
+def test_several_runs_of_a_count():
+    table = complete({"a": {1: [8.0, 10.0, 9.0], 2: [4.0, 5.0], 4: 3.0}, "b": {1: 2.0, 4: [1.0]}})
+    assert table.times[0, [0, 1, 3]].tolist() == [9.0, 4.5, 3.0]
+    assert table.spread[0, :2].tolist() == [pytest.approx(2 / 9), pytest.approx(1 / 4.5)]
+    assert np.isnan(table.spread).sum() == 6
+    assert "2 times are medians" in table.notes[-1]
+    assert "at most 22.2% (a on 1)" in table.notes[-1]
 
 
 def test_sparse_files(tmp_path):
@@ -72,7 +105,9 @@ def test_sparse_files(tmp_path):
     wide.write_text("task,1,4\na,8,2\nb,3,3\n")
     for path in (long, wide):
         inst = cs.packs.Instance.read(path, 2)
-        assert inst.times[0].tolist() == pytest.approx([8, 4, 8 / 3, 2])
+        first = 8.5 if path is long else 8  # the median of two runs
+        assert inst.times[0, [0, 3]].tolist() == [first, 2]
+        assert inst.times[0, 1] == pytest.approx(np.sqrt(2 * first))
         assert inst.times[1].tolist() == [3, 3, 3, 3]
         assert inst.origin.tolist() == [[0, 1, 1, 0]] * 2
         assert "4 times measured, 4 interpolated" in inst.notes[0]
@@ -113,7 +148,10 @@ def test_the_measured_codes():
         "OpenSBLI",
     }
     row = inst.names.index("CASTEP/al3x3")
-    assert inst.times[row, [0, 3, 15]].tolist() == [396.96, 157.63, 113.81]
+    medians = [(396.96 + 398.13) / 2, (157.63 + 185.89) / 2, 113.81]
+    assert inst.times[row, [0, 3, 15]].tolist() == medians
+    spread = [(398.13 - 396.96) / medians[0], (185.89 - 157.63) / medians[1], np.nan]
+    assert inst.spread[row, [0, 3, 15]] == pytest.approx(spread, nan_ok=True)
     assert any(note.startswith("skipped") and "CASTEP/TiN (1 count)" in note for note in inst.notes)
     with pytest.raises(cs.InvalidInstance, match="extrapolate"):
         cs.packs.Instance.read(path, 4, procs=16)
@@ -133,18 +171,3 @@ def test_separators_and_unknown_fits_are_named(tmp_path):
     path.write_text("task,1,2\na,3,2\n")
     with pytest.raises(cs.InvalidInstance, match=r"fit = 'spline': expected one of"):
         cs.packs.Instance.read(path, fit="spline")
-
-
-def test_repair_of_a_dense_table_is_asked_for(tmp_path, capsys):
-    from cosched.cli import main
-
-    path = tmp_path / "t.csv"
-    path.write_text("task,1,2\na,3,4\nb,2,1\n")
-    plain = ["solve", "packs", str(path), "--algorithm", "optimal"]
-    assert main(plain) == 2
-    assert "--repair" in capsys.readouterr().err
-    assert main([*plain, "--repair"]) == 0
-    assert "monotone repair changed 1 of 4 times" in "".join(capsys.readouterr())
-    # Measured times are repaired without being asked.
-    path.write_text("task,processors,seconds\na,1,3\na,2,4\n")
-    assert main(plain) == 0

@@ -222,7 +222,7 @@ class Family:
         try:
             with _core.time_limit(time_limit):
                 return self.bound_beside(instance)
-        except InvalidInstance:  # it needs a monotone table, say
+        except InvalidInstance:  # it does not apply here
             return None
         except TimeLimit:
             stops_itself = "time_limit" in (accepted_options(self.bounds[self.default_bound]) or ())

@@ -16,7 +16,7 @@ from cosched.moldable.instance import Instance
 def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> Bound:
     """The greatest makespan that the dual approximation proves too short.
 
-    Needs both monotony properties. Release dates are relaxed there; the bound is then the
+    For any profiles. Release dates are relaxed there; the bound is then the
     better of that and of an area argument that respects them.
     """
     precision = real(tolerance, "tolerance")
@@ -113,13 +113,6 @@ def minsum_bound(
         instance._core, ends, integer(refine, "refine", 1), flag(tight, "tight"), method == "glpk"
     )
     return Bound(value, "minsum")
-
-
-def bound_beside(instance: Instance) -> Bound:
-    """The default bound, or the better of the simple ones where profiles are not monotone."""
-    if instance.monotone:
-        return dual_approximation_bound(instance)
-    return max(area_bound(instance), longest_bound(instance), key=float)
 
 
 def minsum_bound_beside(instance: Instance) -> Bound:

@@ -84,7 +84,8 @@ def online(
     later releases. **The makespan ratio doubles**: where `algorithm` is within rho of the
     optimum, this is within 2 rho of the optimum that knows all releases (the last batch takes
     at most rho (OPT - r), r = start of the batch before, since its jobs came after r; and that
-    batch at most rho OPT). With ``dual-approximation``: 3 (1 + tolerance).
+    batch at most rho OPT). With ``dual-approximation``: 3 (1 + tolerance),
+    or 4 where work may fall with processors.
 
     ``solve`` and every algorithm do this by themselves for an instance with release dates.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cosched import io, profiles
-from cosched.core.arrays import integer, real, real_array
+from cosched.core.arrays import integer, real
 from cosched.errors import InvalidInstance, shorten
 
 
@@ -20,7 +20,7 @@ def read(
     *,
     fit: str,
     extrapolate: bool,
-    repair: bool | None,
+    counts: str,
 ) -> dict[str, Any]:
     """The arguments of ``Instance`` (or its ``from_downey``) that a .json or .csv file holds.
 
@@ -30,49 +30,36 @@ def read(
         Names file, line and column.
     """
     most = None if machines is None else integer(machines, "machines", 1)
+    profiles.check_options(fit, extrapolate, counts)
     if Path(path).suffix == ".json":
-        return _read_json(path, most, bool(repair))
-    table = io.read_csv(path)
-    weights, release, rest = _split(table)
-    procs = most if extrapolate else None
-    found = profiles.from_csv(rest, procs=procs, fit=fit, extrapolate=extrapolate, repair=repair)
-    jobs, counts = found.times.shape
+        return _read_json(path, most, counts)
+    # Otherwise the instance goes on beyond the file's counts, or drops some.
+    procs = most if extrapolate or counts == "measured" else None
+    found = profiles.from_csv(
+        io.read_csv(path), procs=procs, fit=fit, extrapolate=extrapolate, counts=counts
+    )
+    jobs, columns = found.times.shape
     notes = list(found.notes)
-    if most is not None and most > counts:
+    if most is not None and most > columns:
         notes.append(
-            f"on more than {counts} processors the jobs are taken to be as fast as on {counts}"
+            f"on more than {columns} processors the jobs are taken to be as fast as on {columns}"
         )
     return {
         "times": found.times,
-        "weights": [1.0] * jobs if weights is None else weights,
-        "release": release,
+        "weights": np.ones(jobs) if found.weights is None else found.weights,
+        "release": found.release,
         "machines": most,
         "names": found.names,
         "origin": found.origin,
+        "spread": found.spread,
         "notes": notes,
     }
-
-
-def _split(table: io.CsvTable) -> tuple[list[float] | None, list[float] | None, io.CsvTable]:
-    """Columns ``weight`` and ``release`` (second and third), and the table without them."""
-    header = [name.strip().lower() for name in table.header]
-    if header[:2] != ["task", "weight"]:
-        return None, None, table
-    first = 3 if header[2:3] == ["release"] else 2
-    columns: dict[str, list[float]] = {name: [] for name in header[1:first]}
-    for line, cells in table.rows:
-        for column, values in enumerate(columns.values(), start=1):
-            where = f"{table.path}: line {line}, column '{header[column]}'"
-            values.append(io.parse_nonnegative(cells[column], where))
-    rows = [(line, [cells[0], *cells[first:]]) for line, cells in table.rows]
-    rest = io.CsvTable(table.path, [table.header[0], *table.header[first:]], rows)
-    return columns["weight"], columns.get("release"), rest
 
 
 # --- JSON -----------------------------------------------------------------------------------
 
 
-def _read_json(path: str | PathLike[str], machines: int | None, repair: bool) -> dict[str, Any]:
+def _read_json(path: str | PathLike[str], machines: int | None, counts: str) -> dict[str, Any]:
     data = io.read_json(path)
     with io.naming(path):
         if not isinstance(data, dict) or not ({"jobs", "times"} & set(data)):
@@ -80,14 +67,14 @@ def _read_json(path: str | PathLike[str], machines: int | None, repair: bool) ->
         if machines is None and data.get("machines") is not None:
             machines = integer(data["machines"], "machines", 1)
         if "jobs" not in data:
-            return _of_table(data, machines, repair)
-        return _of_jobs(data["jobs"], machines, repair)
+            return _of_table(data, machines, counts)
+        return _of_jobs(data["jobs"], machines, counts)
 
 
-def _of_table(data: dict[str, Any], machines: int | None, repair: bool) -> dict[str, Any]:
-    times = real_array(data["times"], "times", 2)
-    if repair:
-        times = profiles.monotone(times)
+def _of_table(data: dict[str, Any], machines: int | None, counts: str) -> dict[str, Any]:
+    times = profiles.times_of_json(data["times"], "times", 2)
+    if counts == "measured" and times.size:
+        times = _continued(list(times), machines, counts)
     return {
         "times": times,
         "weights": data.get("weights", [1.0] * len(times)),
@@ -97,7 +84,7 @@ def _of_table(data: dict[str, Any], machines: int | None, repair: bool) -> dict[
     }
 
 
-def _of_jobs(jobs: Any, machines: int | None, repair: bool) -> dict[str, Any]:
+def _of_jobs(jobs: Any, machines: int | None, counts: str) -> dict[str, Any]:
     if not isinstance(jobs, list) or not jobs:
         raise InvalidInstance("jobs: expected a list with at least one job")
     for number, job in enumerate(jobs):
@@ -113,9 +100,7 @@ def _of_jobs(jobs: Any, machines: int | None, repair: bool) -> dict[str, Any]:
     release = [real(job.get("release", 0.0), f"jobs[{k}].release") for k, job in enumerate(jobs)]
     if any("downey" in job for job in jobs):
         return _of_formulas(jobs, weights, release, names, machines)
-    times = _ragged([job["processingTimes"] for job in jobs])
-    if repair:
-        times = profiles.monotone(times)
+    times = _continued(_rows([job["processingTimes"] for job in jobs]), machines, counts)
     return {
         "times": times,
         "weights": weights,
@@ -155,16 +140,28 @@ def _of_formulas(
     }
 
 
-def _ragged(rows: Sequence[Any]) -> np.ndarray:
-    """Rows of any length >= 1, each continued with its last time."""
+def _rows(rows: Sequence[Any]) -> list[np.ndarray]:
     arrays = []
     for number, row in enumerate(rows):
-        times = real_array(row, f"jobs[{number}].processingTimes", 1)
+        times = profiles.times_of_json(row, f"jobs[{number}].processingTimes", 1)
         if not len(times):
             raise InvalidInstance(f"jobs[{number}].processingTimes: expected at least one time")
         arrays.append(times)
-    width = max(map(len, arrays))
-    return np.array([np.pad(times, (0, width - len(times)), mode="edge") for times in arrays])
+    return arrays
+
+
+def _continued(rows: Sequence[np.ndarray], machines: int | None, counts: str) -> np.ndarray:
+    """Rows of any length >= 1 as a table: each goes on with its last time.
+
+    Where only measured counts may be used, with infinity, up to the machine's count.
+    """
+    width = max(map(len, rows))
+    if counts == "all":
+        return np.array([np.pad(row, (0, width - len(row)), mode="edge") for row in rows])
+    table = np.full((len(rows), max(width, machines or 1)), np.inf)
+    for times, row in zip(table, rows, strict=True):
+        times[: len(row)] = row
+    return table
 
 
 def _texts(names: Any) -> list[str] | None:
@@ -206,7 +203,10 @@ def write_csv(
     """``task,weight[,release],1,2,...``, a row a job."""
     import pandas as pd
 
-    frame = pd.DataFrame(times, columns=[str(q) for q in range(1, times.shape[1] + 1)])
+    frame = pd.DataFrame(
+        np.where(np.isinf(times), np.nan, times),
+        columns=[str(q) for q in range(1, times.shape[1] + 1)],
+    )
     frame.insert(0, "task", list(names))
     frame.insert(1, "weight", weights)
     if release is not None:

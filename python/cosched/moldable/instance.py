@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched import _core, core, io
+from cosched import _core, core, io, profiles
 from cosched.core.arrays import any_array, integer, integer_array, real_array
 from cosched.core.text import labels
 from cosched.errors import InvalidInstance
@@ -17,6 +17,8 @@ from cosched.moldable import files
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+#: What is not claimed where work q t(q) falls with processors.
+UNCLAIMED = "dual-approximation claims a factor of 2, not 3/2 (by batches 4, not 3)"
 #: A table with more entries is not made from formulas.
 _MOST_ENTRIES = 2**27
 
@@ -27,10 +29,11 @@ class Instance(core.Instance):
     Parameters
     ----------
     times : array_like, shape (n, c)
-        ``times[i, q-1]`` = seconds of job i on q processors: positive and finite. On more than c
-        processors a job is as fast as on c. Columns above `machines` are dropped. A table that
-        is not monotone is accepted; a solver that needs monotony refuses it then
-        (:func:`cosched.profiles.monotone` repairs it).
+        ``times[i, q-1]`` = seconds of job i on q processors: positive, or infinite where it
+        cannot run on q (at least one finite count a job). On more than c processors a job is as
+        fast as on c. Columns above `machines` are dropped. Any table is accepted, and kept as it
+        is. Solvers read the least time on at most q processors, and give a job the count that
+        attains it: ``procs`` and the units of a schedule are what is used.
     weights : array_like, shape (n,)
         >= 0: what a second of each job's completion time costs.
     release : array_like, shape (n,), optional
@@ -41,8 +44,10 @@ class Instance(core.Instance):
         Labels of the jobs, for tables and pictures.
     origin : array_like of int, shape (n, c), optional
         Where each time comes from: 0 measured (or given), 1 interpolated, 2 extrapolated.
+    spread : array_like, shape (n, c), optional
+        (largest - smallest) / median of the runs behind each time, nan where there is one.
     notes : sequence of str, optional
-        What a reader did to the data, a line each.
+        What a reader did to the data, a line each. The instance adds what it does not claim.
 
     Raises
     ------
@@ -74,6 +79,7 @@ class Instance(core.Instance):
         machines: int | None = None,
         names: Sequence[str] | None = None,
         origin: Any = None,
+        spread: Any = None,
         notes: Iterable[str] = (),
     ) -> None:
         table = real_array(times, "times", 2)
@@ -82,7 +88,15 @@ class Instance(core.Instance):
             table, _per_job(weights, "weights"), _released(release), most
         )
         source = _origin(origin, table.shape)
-        self._fill(given, None, names, None if source is None else source[:, :most], notes)
+        scatter = profiles.spread_of(spread, table.shape)
+        self._fill(
+            given,
+            None,
+            names,
+            None if source is None else source[:, :most],
+            None if scatter is None else scatter[:, :most],
+            notes,
+        )
 
     @classmethod
     def from_downey(
@@ -134,7 +148,7 @@ class Instance(core.Instance):
             _released(release),
             integer(machines, "machines", 1),
         )
-        made._fill(given, tuple(numbers), names, None, ())
+        made._fill(given, tuple(numbers), names, None, None, ())
         return made
 
     def _fill(
@@ -143,26 +157,33 @@ class Instance(core.Instance):
         downey: tuple[np.ndarray, ...] | None,
         names: Sequence[str] | None,
         origin: np.ndarray | None,
+        spread: np.ndarray | None,
         notes: Iterable[str],
     ) -> None:
         weights, release = given.weights, given.release
         for array in (weights, release):
             array.flags.writeable = False
+        labels_of = labels(names, given.jobs, "job")
+        lines = tuple(notes)
+        if downey is None:
+            lines += profiles.property_notes(given.times, labels_of, UNCLAIMED)
         self._set(
             _core=given,
             jobs=given.jobs,
             machines=given.machines,
             weights=weights,
             release=release,
-            names=labels(names, given.jobs, "job"),
+            names=labels_of,
             downey=downey,
             _origin=origin,
-            notes=tuple(notes),
+            _spread=spread,
+            notes=tuple(dict.fromkeys(lines)),
         )
 
     downey: tuple[np.ndarray, np.ndarray, np.ndarray] | None
     """(t1, A, sigma) of an instance of :meth:`from_downey`, else None."""
     _origin: np.ndarray | None
+    _spread: np.ndarray | None
 
     @property
     def times(self) -> np.ndarray:
@@ -179,7 +200,7 @@ class Instance(core.Instance):
         return self._core.times
 
     def time(self, job: int, processors: int) -> float:
-        """Seconds of a job (from 0) on 1..m processors."""
+        """Seconds of a job (from 0) on 1..m processors, as measured; maybe infinite."""
         return self._core.time(integer(job, "job"), integer(processors, "processors", 1))
 
     @property
@@ -196,6 +217,13 @@ class Instance(core.Instance):
             return True
         best = np.minimum.accumulate(self.times, axis=1)
         return bool((self.times <= best * (1 + 1e-12)).all())
+
+    @property
+    def spread(self) -> np.ndarray:
+        """Read-only (n, c): (largest - smallest) / median of repeated runs, nan for one run."""
+        if self._spread is None:
+            return np.broadcast_to(np.nan, (self.jobs, self._core.useful_machines))
+        return self._spread
 
     @property
     def unit_counts(self) -> tuple[int, ...]:
@@ -220,6 +248,7 @@ class Instance(core.Instance):
             None if self.downey is None else tuple(values[chosen] for values in self.downey),
             [self.names[job] for job in chosen],
             None if self._origin is None else self._origin[chosen],
+            None if self._spread is None else self._spread[chosen],
             (),
         )
         return part
@@ -228,7 +257,7 @@ class Instance(core.Instance):
         given = (self.weights, self.release, self.machines, self.names)
         if self.downey is not None:
             return _rebuild_downey, (*self.downey, *given)
-        return _rebuild, (self.times, *given, self._origin, self.notes)
+        return _rebuild, (self.times, *given, self._origin, self._spread, self.notes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance) or (self.downey is None) != (other.downey is None):
@@ -255,25 +284,28 @@ class Instance(core.Instance):
         *,
         fit: str = "interpolation",
         extrapolate: bool = False,
-        repair: bool | None = None,
+        counts: str = "all",
     ) -> Self:
         """Read jobs from a file; the format is told by the suffix and the header.
 
         * JSON: ``{"machines": m, "jobs": [{"id": ..., "processingTimes": [...]}, ...]}``; a job
           may carry ``weight`` (1) and ``release`` (0), and ``{"t1", "A", "sigma"}`` as ``downey``
-          instead of processingTimes. Lists of different lengths are allowed. Also
+          instead of processingTimes. Lists of different lengths are allowed; ``null`` is a count
+          on which the job cannot run. Also
           ``{"times": [[...]], "weights": [...], "release": [...], "names": [...]}``.
-        * CSV: ``task,weight[,release],1,2,...``, a row a job; and every CSV that
-          :meth:`cosched.packs.Instance.read` takes, with weight 1.
+        * CSV: every CSV that :meth:`cosched.packs.Instance.read` takes, with columns ``weight``
+          (1) and ``release`` (0) where it has them: ``task,weight,release,1,2,...``, a row a
+          job, or ``task,processors,seconds,weight``, a row a run.
 
         Parameters
         ----------
         path : path
         machines : int, optional
             m. None: what a JSON file says, else the largest count in the file.
-        fit, extrapolate, repair
+        fit, extrapolate, counts
             As for :meth:`cosched.packs.Instance.read`. Above the largest count a job gets no
-            faster, unless `extrapolate` asks for the fitted model.
+            faster, unless `extrapolate` asks for the fitted model; with ``counts="measured"`` no
+            job gets more.
 
         Raises
         ------
@@ -282,7 +314,7 @@ class Instance(core.Instance):
         OSError
             The file cannot be read.
         """
-        fields = files.read(path, machines, fit=fit, extrapolate=extrapolate, repair=repair)
+        fields = files.read(path, machines, fit=fit, extrapolate=extrapolate, counts=counts)
         with io.naming(path):
             return cls.from_downey(**fields) if "t1" in fields else cls(**fields)
 
@@ -308,9 +340,16 @@ class Instance(core.Instance):
                 yield {"processingTimes": row.tolist()}
 
 
-def _rebuild(times, weights, release, machines, names, origin, notes) -> Instance:
+def _rebuild(times, weights, release, machines, names, origin, spread, notes) -> Instance:
     return Instance(
-        times, weights, release, machines=machines, names=names, origin=origin, notes=notes
+        times,
+        weights,
+        release,
+        machines=machines,
+        names=names,
+        origin=origin,
+        spread=spread,
+        notes=notes,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from cosched import _core, core
 from cosched.core import Bound, Schedule
 from cosched.core.result import relative_gap
-from cosched.moldable.bounds import bound_beside, minsum_bound_beside
+from cosched.moldable.bounds import dual_approximation_bound, minsum_bound_beside
 from cosched.moldable.instance import Instance
 
 
@@ -42,7 +42,7 @@ class Result(core.Result):
 
     @classmethod
     def _bound_of(cls, instance: Instance) -> Bound:
-        return bound_beside(instance)
+        return dual_approximation_bound(instance)
 
     @property
     def makespan(self) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import time_limit_of
-from cosched.errors import InvalidInstance
 from cosched.packs.instance import Instance
 
 
@@ -13,14 +12,13 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     """Lower bound of the set-partitioning relaxation over packs, by column generation.
 
     Never below ``area`` and ``longest``. A time limit gives a weaker, still valid bound.
-    Times must not increase with processors.
     """
     value, _ = _core.packs.column_bound(instance._core, time_limit_of(time_limit))
     return Bound(value, "columns")
 
 
 def area_bound(instance: Instance) -> Bound:
-    """sum_i min_q q t_i(q) / p: no processor can do more work than there is. No monotony."""
+    """sum_i min_q q t_i(q) / p: no processor can do more work than there is."""
     return Bound(_core.packs.area_bound(instance._core), "area")
 
 
@@ -32,8 +30,5 @@ def longest_bound(instance: Instance) -> Bound:
 def bound_beside(instance: Instance) -> Bound:
     """``columns`` up to n p = 10,000 (a few seconds), else the better of the simple ones."""
     if instance.tasks * instance.procs <= 10_000:
-        try:
-            return columns_bound(instance)
-        except InvalidInstance:  # not monotone
-            pass
+        return columns_bound(instance)
     return max(area_bound(instance), longest_bound(instance), key=float)

@@ -14,10 +14,13 @@ __all__ = ["read", "write"]
 def read(path: str | PathLike[str], **options: Any) -> dict[str, Any]:
     """The arguments of ``Instance`` that a file holds; options as :func:`cosched.profiles.read`."""
     table = profiles.read(path, **options)
+    given = (("weight", table.weights), ("release", table.release))
+    unread = [name for name, values in given if values is not None]
     return {
         "times": table.times,
         "max_tasks": table.max_tasks,
         "names": table.names,
         "origin": table.origin,
-        "notes": table.notes,
+        "spread": table.spread,
+        "notes": (*table.notes, *(f"{name}: packs have none, it is not read" for name in unread)),
     }

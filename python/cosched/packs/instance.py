@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched import _core, core, io
+from cosched import _core, core, io, profiles
 from cosched.core.arrays import integer, integer_array, real_array
 from cosched.core.text import labels
 from cosched.errors import InvalidInstance
@@ -17,6 +17,9 @@ from cosched.packs import files
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+#: What is not claimed where work q t(q) falls with processors.
+UNCLAIMED = "the factor of 3 that pack-approx has for k = p is not claimed"
+
 
 class Instance(core.Instance):
     """Tasks with their times on 1..p processors, and the largest number of tasks a pack.
@@ -24,23 +27,26 @@ class Instance(core.Instance):
     Parameters
     ----------
     times : array_like, shape (n, p)
-        ``times[i, q-1]`` = seconds of task i on q processors: positive and finite. A table
-        that is not monotone is accepted; a solver that needs monotony refuses it then
-        (:func:`cosched.profiles.monotone` repairs it).
+        ``times[i, q-1]`` = seconds of task i on q processors: positive, or infinite where it
+        cannot run on q (at least one finite count a task). Any table is accepted, and kept as
+        it is. Solvers read the least time on at most q processors, and give a task the count
+        that attains it: ``procs`` and the units of a schedule are what is used.
     max_tasks : int, optional
         k >= 1: most tasks in a pack; clamped to min(n, p). None: min(n, p).
     names : sequence of str, optional
         Labels of the tasks, for tables and pictures.
     origin : array_like of int, shape (n, p), optional
         Where each time comes from: 0 measured (or given), 1 interpolated, 2 extrapolated.
+    spread : array_like, shape (n, p), optional
+        (largest - smallest) / median of the runs behind each time, nan where there is one.
     notes : sequence of str, optional
-        What a reader did to the data, a line each.
+        What a reader did to the data, a line each. The instance adds what it does not claim.
 
     Raises
     ------
     InvalidInstance
-        Empty, ragged or non-numeric table; an entry that is NaN, infinite or <= 0 (named by
-        row and column); max_tasks < 1.
+        Empty, ragged or non-numeric table; an entry that is NaN or <= 0 (named by row and
+        column); a row without a finite entry; max_tasks < 1.
 
     Examples
     --------
@@ -58,6 +64,7 @@ class Instance(core.Instance):
     max_tasks: int
     names: tuple[str, ...]
     origin: np.ndarray
+    _spread: np.ndarray | None
 
     def __init__(
         self,
@@ -66,6 +73,7 @@ class Instance(core.Instance):
         *,
         names: Sequence[str] | None = None,
         origin: Any = None,
+        spread: Any = None,
         notes: Iterable[str] = (),
     ) -> None:
         table = real_array(times, "times", 2)
@@ -81,6 +89,7 @@ class Instance(core.Instance):
         if source.shape != table.shape:
             raise InvalidInstance(f"origin has shape {source.shape}, times has {table.shape}")
         source.flags.writeable = False
+        lines = (*notes, *profiles.property_notes(table, labels_of, UNCLAIMED))
         self._set(
             _core=inner,
             tasks=inner.tasks,
@@ -88,7 +97,8 @@ class Instance(core.Instance):
             max_tasks=inner.max_tasks,
             names=labels_of,
             origin=source,
-            notes=tuple(notes),
+            _spread=profiles.spread_of(spread, table.shape),
+            notes=tuple(dict.fromkeys(lines)),
         )
 
     @property
@@ -96,12 +106,26 @@ class Instance(core.Instance):
         """Read-only (n, p) table of seconds; ``times[i, q-1]`` = task i on q processors."""
         return self._core.times
 
+    @property
+    def spread(self) -> np.ndarray:
+        """Read-only (n, p): (largest - smallest) / median of repeated runs, nan for one run."""
+        if self._spread is None:
+            return np.broadcast_to(np.nan, self.times.shape)
+        return self._spread
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         # An instance stands for its table wherever a table is expected.
         return np.array(self.times, dtype=dtype)
 
     def __reduce__(self) -> tuple:
-        return _rebuild, (self.times, self.max_tasks, self.names, self.origin, self.notes)
+        return _rebuild, (
+            self.times,
+            self.max_tasks,
+            self.names,
+            self.origin,
+            self._spread,
+            self.notes,
+        )
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -118,9 +142,7 @@ class Instance(core.Instance):
 
     def with_max_tasks(self, max_tasks: int | None) -> Instance:
         """The same tasks with another pack size."""
-        return Instance(
-            self.times, max_tasks, names=self.names, origin=self.origin, notes=self.notes
-        )
+        return _rebuild(self.times, max_tasks, self.names, self.origin, self._spread, self.notes)
 
     @classmethod
     def read(
@@ -131,17 +153,23 @@ class Instance(core.Instance):
         procs: int | None = None,
         fit: str = "interpolation",
         extrapolate: bool = False,
-        repair: bool | None = None,
+        counts: str = "all",
     ) -> Self:
         """Read profiles from a file; the format is told by the header (see `cosched.io`).
 
-        * CSV table: header ``task,1,2,3,...``, a row a task, seconds. Counts that are
-          missing from the header (``task,1,2,4,8``) are filled as below.
-        * CSV measurements: header ``task,processors,seconds``, a row a run; the best run of
-          each count is kept.
+        * CSV table: header ``task,1,2,3,...``, a row a task, seconds. An empty cell is a count
+          on which the task cannot run. Counts that are missing from the header
+          (``task,1,2,4,8``) are filled as below.
+        * CSV measurements: header ``task,processors,seconds``, a row a run. Several runs of one
+          count: their median is the time, and ``spread`` has the rest. Runs with an empty cell
+          gave no time; a count with such runs only is one on which the task cannot run.
         * CSV of benchmark runs: columns ``app, benchmark, system, nodes, time_s`` (and
           ``metric``): a task per (app, benchmark) on the system with the most counts.
-        * JSON: ``{"times": [[...]], "names": [...], "max_tasks": k}``.
+        * JSON: ``{"times": [[...]], "names": [...], "max_tasks": k}``; ``null`` is a count on
+          which the task cannot run.
+
+        Columns that no format knows, and ``weight`` and ``release``, which packs do not have,
+        are named in ``notes``.
 
         Parameters
         ----------
@@ -155,8 +183,8 @@ class Instance(core.Instance):
         extrapolate : bool
             Allow the fitted model outside the measured counts. Without it, a task that
             lacks a count that is needed is refused.
-        repair : bool, optional
-            Make the table monotone. None: only where times were measured.
+        counts : {"all", "measured"}
+            "measured": only counts that were measured are given to tasks, nothing is filled.
 
         Raises
         ------
@@ -165,7 +193,7 @@ class Instance(core.Instance):
         OSError
             The file cannot be read.
         """
-        fields = files.read(path, procs=procs, fit=fit, extrapolate=extrapolate, repair=repair)
+        fields = files.read(path, procs=procs, fit=fit, extrapolate=extrapolate, counts=counts)
         if max_tasks is not None:
             fields["max_tasks"] = max_tasks
         with io.naming(path):
@@ -176,5 +204,5 @@ class Instance(core.Instance):
         files.write(path, self.times, self.names, self.max_tasks)
 
 
-def _rebuild(times, max_tasks, names, origin, notes) -> Instance:
-    return Instance(times, max_tasks, names=names, origin=origin, notes=notes)
+def _rebuild(times, max_tasks, names, origin, spread, notes) -> Instance:
+    return Instance(times, max_tasks, names=names, origin=origin, spread=spread, notes=notes)

@@ -1,6 +1,8 @@
 """Times of parallel codes from measurements: reading, completing, writing.
 
-Few codes are measured on every processor count. :func:`complete` fills the rest:
+A measured time is never changed; of several runs on one count it is their median. Few codes are
+measured on every processor count. :func:`complete` fills the rest (``counts="measured"`` leaves
+it infinite, so that no task is given such a count):
 
 * ``"interpolation"`` (the default): between two measured counts, log t is linear in log q,
   that is, a power law through both. It keeps every measurement, cannot over- or undershoot
@@ -9,36 +11,44 @@ Few codes are measured on every processor count. :func:`complete` fills the rest
   an overhead that grows with processors), least squares of the relative errors.
 * ``"power-law"``: a q^-alpha + c (q - 1) with a, c >= 0 and 0 <= alpha <= 1, likewise.
 
-Measured counts always keep their measured time. Outside the measured counts nothing is
-assumed unless ``extrapolate=True``; then the model (for ``"interpolation"``, the Amdahl fit,
-scaled to meet the nearest measurement) goes on.
+A count next to one on which the task cannot run is not filled. Outside the measured counts
+nothing is assumed unless ``extrapolate=True``; then the model (for ``"interpolation"``, the Amdahl
+fit, scaled to meet the nearest measurement) goes on.
 """
 
 from __future__ import annotations
 
 from cosched.core import Argument
 from cosched.profiles.completion import (
+    COUNTS,
     EXTRAPOLATED,
     INTERPOLATED,
     MEASURED,
     MOST_PROCESSORS,
     Profiles,
+    check_options,
     complete,
 )
-from cosched.profiles.files import from_csv, read, write
+from cosched.profiles.files import from_csv, read, times_of_json, write
 from cosched.profiles.monotony import monotone
+from cosched.profiles.properties import property_notes, spread_of
 
 __all__ = [
     "ARGUMENTS",
+    "COUNTS",
     "EXTRAPOLATED",
     "INTERPOLATED",
     "MEASURED",
     "MOST_PROCESSORS",
     "Profiles",
+    "check_options",
     "complete",
     "from_csv",
     "monotone",
+    "property_notes",
     "read",
+    "spread_of",
+    "times_of_json",
     "write",
 ]
 
@@ -54,6 +64,9 @@ ARGUMENTS = (
         parse=bool,
     ),
     Argument(
-        "--repair", "repair", "Make the times monotone (measured ones are anyway).", parse=bool
+        "--counts",
+        "counts",
+        "all, or measured: give tasks only counts that were measured.",
+        parse=str,
     ),
 )

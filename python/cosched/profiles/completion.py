@@ -1,8 +1,8 @@
-"""Counts that were not measured, and the monotone repair."""
+"""From runs on some processor counts to a table of all counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,46 +10,58 @@ import numpy as np
 from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
 from cosched.profiles.models import MODELS
-from cosched.profiles.monotony import repaired
 
 MEASURED, INTERPOLATED, EXTRAPOLATED = 0, 1, 2
+#: Which counts a task may be given: those that a model fills, too, or only those of the file.
+COUNTS = ("all", "measured")
 #: Largest processor count that a file may name: a wider table would not fit in memory.
 MOST_PROCESSORS = 1_000_000
 
+#: Processor count -> seconds, the seconds of several runs, or infinity: it cannot run there.
+Runs = Mapping[int, "float | Sequence[float]"]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Profiles:
     """A complete table: what reading and :func:`complete` return."""
 
-    times: np.ndarray  # (n, p) seconds
+    times: np.ndarray  # (n, p) seconds, infinite where a task cannot run
     names: tuple[str, ...]
-    origin: np.ndarray  # (n, p) MEASURED, INTERPOLATED or EXTRAPOLATED
+    origin: np.ndarray  # (n, p) MEASURED (also what is infinite), INTERPOLATED or EXTRAPOLATED
+    spread: np.ndarray | None = None  # (n, p), None: no count was measured twice
     notes: tuple[str, ...] = ()
     max_tasks: int | None = None
+    weights: np.ndarray | None = None  # (n,), where the file has them
+    release: np.ndarray | None = None
 
 
 def complete(
-    measured: Mapping[str, Mapping[int, float]],
+    measured: Mapping[str, Runs],
     procs: int | None = None,
     *,
     fit: str = "interpolation",
     extrapolate: bool = False,
-    repair: bool = True,
+    counts: str = "all",
 ) -> Profiles:
     """Fill the counts 1..procs that were not measured.
+
+    A measured count keeps its time: that of its run, or the median of several, whose spread,
+    (largest - smallest) / median, is kept. A count between two others is filled where the task
+    can run on both of them.
 
     Parameters
     ----------
     measured : mapping
-        Task name -> {processor count: seconds}.
+        Task name -> {processor count: seconds}; a list for several runs, infinity where the
+        task cannot run.
     procs : int, optional
-        p; None: the largest measured count.
+        p; None: the largest count.
     fit : {"interpolation", "amdahl", "power-law"}
         See :mod:`cosched.profiles`.
     extrapolate : bool
         Allow counts outside the measured ones.
-    repair : bool
-        Make the table monotone (:func:`cosched.profiles.monotone`); the change is in the notes.
+    counts : {"all", "measured"}
+        "measured": nothing is filled; the other counts are infinite.
 
     Returns
     -------
@@ -59,7 +71,8 @@ def complete(
     ------
     InvalidInstance
         A task lacks a count outside its measured ones and `extrapolate` is False; a model
-        is needed and only one count was measured; unknown `fit`.
+        is needed and only one count was measured; a task was measured on none of 1..p;
+        unknown `fit` or `counts`.
 
     Examples
     --------
@@ -68,61 +81,115 @@ def complete(
     [[8.0, 4.0, 2.667, 2.0]]
     >>> table.origin.tolist()
     [[0, 1, 1, 0]]
+    >>> complete({"solver": {1: 8.0, 3: [2.0, 2.5]}}, counts="measured").times.tolist()
+    [[8.0, inf, 2.25]]
     """
     if not measured:
         raise InvalidInstance("no measurements: expected at least one task")
-    if fit not in MODELS:
-        raise InvalidInstance(f"fit = {shorten(fit)}: expected one of {', '.join(MODELS)}")
-    largest = max(max(counts) for counts in measured.values())
+    check_options(fit, extrapolate, counts)
+    largest = max(max(runs) for runs in measured.values())
     p = largest if procs is None else integer(procs, "procs", 1, MOST_PROCESSORS)
     names = tuple(measured)
-    times = np.empty((len(names), p))
-    origin = np.empty((len(names), p), dtype=np.int8)
+    times = np.full((len(names), p), np.inf)
+    origin = np.full((len(names), p), MEASURED, dtype=np.int8)
+    spread = np.full((len(names), p), np.nan)
     for row, name in enumerate(names):
-        times[row], origin[row] = _profile(name, dict(measured[name]), p, fit, extrapolate)
-    notes = [_summary(origin, fit)]
-    if repair:
-        times, changes = repaired(times, names)
-        notes += changes
-    return Profiles(times, names, origin, tuple(notes))
+        q = np.array(sorted(measured[name]))
+        runs = [np.atleast_1d(np.asarray(measured[name][count], dtype=float)) for count in q]
+        t = np.array([np.median(of_count) for of_count in runs])
+        if not np.isfinite(t).any():
+            raise InvalidInstance(f"task {shorten(name)} has no time on any count: expected one")
+        times[row, q[q <= p] - 1] = t[q <= p]
+        if counts == "all":
+            _fill(name, q, t, times[row], origin[row], fit, extrapolate)
+        if not np.isfinite(times[row]).any():
+            raise InvalidInstance(
+                f"task {shorten(name)} was measured on {list_of(q[np.isfinite(t)])} processors, "
+                f"on none of 1..{p}"
+            )
+        for count, of_count in zip(q, runs, strict=True):
+            if len(of_count) > 1 and count <= p:
+                spread[row, count - 1] = np.ptp(of_count) / np.median(of_count)
+    repeated = None if np.isnan(spread).all() else spread
+    return Profiles(
+        times=times,
+        names=names,
+        origin=origin,
+        spread=repeated,
+        notes=(*_summary(times, origin, fit), *_spread_note(repeated, names)),
+    )
 
 
-def _profile(
-    name: str, counts: dict[int, float], p: int, fit: str, extrapolate: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    q = np.array(sorted(counts))
-    t = np.array([counts[count] for count in q])
-    wanted = np.arange(1, p + 1)
-    is_measured = np.isin(wanted, q)
+def check_options(fit: str, extrapolate: bool, counts: str) -> None:
+    """Refuse options of :func:`complete` that are unknown or exclude each other."""
+    if fit not in MODELS:
+        raise InvalidInstance(f"fit = {shorten(fit)}: expected one of {', '.join(MODELS)}")
+    if counts not in COUNTS:
+        raise InvalidInstance(f"counts = {shorten(counts)}: expected one of {', '.join(COUNTS)}")
+    if counts == "measured" and extrapolate:
+        raise InvalidInstance("counts = 'measured' and extrapolate = True exclude each other")
+
+
+def _fill(
+    name: str,
+    q: np.ndarray,
+    t: np.ndarray,
+    times: np.ndarray,
+    origin: np.ndarray,
+    fit: str,
+    extrapolate: bool,
+) -> None:
+    """Fill the row `times` and its `origin` from the times t (maybe infinite) on the counts q."""
+    p = len(times)
+    open_counts = np.setdiff1d(np.arange(1, p + 1), q)
+    after = np.searchsorted(q, open_counts)
+    # Infinite neighbours are no neighbours to go by: nothing says that the task can run here.
+    runs_below = np.isfinite(t)[np.maximum(after - 1, 0)]
+    runs_above = np.isfinite(t)[np.minimum(after, len(q) - 1)]
+    wanted = open_counts[runs_below & runs_above]
+    if not len(wanted):
+        return
     outside = (wanted < q[0]) | (wanted > q[-1])
+    finite = np.isfinite(t)
+    q, t = q[finite], t[finite]
     if outside.any() and not extrapolate:
         raise InvalidInstance(
             f"task {shorten(name)} was measured on {list_of(q)} processors, "
             f"and {list_of(wanted[outside])} of 1..{p} are outside: pass extrapolate=True "
-            f"(--extrapolate) to use a fitted model there, or a smaller procs"
+            f"(--extrapolate) to use a fitted model there, counts='measured' (--counts measured) "
+            f"to use none, or a smaller procs"
         )
-    times = np.empty(p)
-    times[is_measured] = t[np.isin(q, wanted)]
-    rest = ~is_measured
-    if rest.any():
-        if len(q) < 2:
-            raise InvalidInstance(
-                f"task {shorten(name)} was measured on {list_of(q)} processors only: "
-                "a model needs at least two counts"
-            )
-        times[rest] = MODELS[fit](q, t)(wanted[rest])
-    origin = np.where(is_measured, MEASURED, np.where(outside, EXTRAPOLATED, INTERPOLATED))
-    return times, origin.astype(np.int8)
+    if len(q) < 2:
+        raise InvalidInstance(
+            f"task {shorten(name)} was measured on {list_of(q)} processors only: "
+            "a model needs at least two counts"
+        )
+    times[wanted - 1] = MODELS[fit](q, t)(wanted)
+    origin[wanted - 1] = np.where(outside, EXTRAPOLATED, INTERPOLATED)
 
 
-def _summary(origin: np.ndarray, fit: str) -> str:
-    measured, inside, outside = (int((origin == kind).sum()) for kind in range(3))
+def _summary(times: np.ndarray, origin: np.ndarray, fit: str) -> list[str]:
+    finite = np.isfinite(times)
+    measured, inside, outside = (int((finite & (origin == kind)).sum()) for kind in range(3))
+    if not inside and not outside:
+        return []
     text = f"{origin.shape[0]} tasks x {origin.shape[1]} counts: {measured} times measured"
     if inside:
         text += f", {inside} {'interpolated' if fit == 'interpolation' else 'fitted'}"
     if outside:
         text += f", {outside} extrapolated"
-    return text + (f" ({fit}; hatched in the picture)" if inside or outside else "")
+    return [f"{text} ({fit}; hatched in the picture)"]
+
+
+def _spread_note(spread: np.ndarray | None, names: Sequence[str]) -> list[str]:
+    if spread is None:
+        return []
+    row, column = map(int, np.unravel_index(np.nanargmax(spread), spread.shape))
+    return [
+        f"{int(np.isfinite(spread).sum())} times are medians of several runs; their spread, "
+        f"(largest - smallest) / median, is at most {100 * spread[row, column]:.1f}% "
+        f"({names[row]} on {column + 1})"
+    ]
 
 
 def list_of(counts: Iterable[int]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,19 @@ import numpy as np
 from cosched import io
 from cosched.core.arrays import INT_MAX, integer, real_array
 from cosched.errors import InvalidInstance, shorten
-from cosched.profiles.completion import MOST_PROCESSORS, Profiles, complete, list_of
-from cosched.profiles.models import MODELS
-from cosched.profiles.monotony import repaired
+from cosched.profiles.completion import (
+    MOST_PROCESSORS,
+    Profiles,
+    Runs,
+    check_options,
+    complete,
+    list_of,
+)
+
+#: Columns that tell how a benchmark run divided its nodes.
+WAYS = ("cores_or_ranks", "threads")
+#: Columns of a value a task, and that value where the file has no such column.
+TASK_COLUMNS = {"weight": 1.0, "release": 0.0}
 
 
 def read(
@@ -25,14 +36,15 @@ def read(
     procs: int | None = None,
     fit: str = "interpolation",
     extrapolate: bool = False,
-    repair: bool | None = None,
+    counts: str = "all",
 ) -> Profiles:
     """Read profiles; see :meth:`cosched.packs.Instance.read` for formats and arguments."""
     if procs is not None:
         procs = integer(procs, "procs", 1, MOST_PROCESSORS)
     if Path(path).suffix == ".json":
-        return _read_json(path, procs, repair)
-    return from_csv(io.read_csv(path), procs=procs, fit=fit, extrapolate=extrapolate, repair=repair)
+        check_options(fit, extrapolate, counts)
+        return _read_json(path, procs)
+    return from_csv(io.read_csv(path), procs=procs, fit=fit, extrapolate=extrapolate, counts=counts)
 
 
 def from_csv(
@@ -41,78 +53,111 @@ def from_csv(
     procs: int | None = None,
     fit: str = "interpolation",
     extrapolate: bool = False,
-    repair: bool | None = None,
+    counts: str = "all",
 ) -> Profiles:
     """Profiles from a CSV table in one of the formats of :func:`read`."""
-    path = table.path
-    if fit not in MODELS:
-        raise InvalidInstance(f"fit = {shorten(fit)}: expected one of {', '.join(MODELS)}")
+    check_options(fit, extrapolate, counts)
     header = [name.strip().lower() for name in table.header]
-    options: dict[str, Any] = {"fit": fit, "extrapolate": extrapolate}
+    notes: list[str] = []
     if {"app", "benchmark", "system", "nodes", "time_s"} <= set(header):
         measured, notes = _benchmark_runs(table, procs)
+        known = {"app", "benchmark", "system", "nodes", "time_s", "metric", *WAYS}
     elif {"task", "processors", "seconds"} <= set(header):
-        measured, notes = _measurements(table), []
-    elif header[:1] == ["task"] and len(header) > 1:
-        measured, notes = _wide(table), []
-        counts = [int(name) for name in table.header[1:]]
-        p = counts[-1] if procs is None else procs
-        if set(range(1, p + 1)) <= set(counts):  # complete: nothing was measured or modelled
-            return _dense(measured, p, bool(repair))
+        measured = _measurements(table)
+        known = {"task", "processors", "seconds", *TASK_COLUMNS}
+    elif header[:1] == ["task"] and set(header) - {"task", *TASK_COLUMNS}:
+        measured = _wide(table)
+        known = set(header)
     else:
         raise InvalidInstance(
-            f"{path}: line 1: header {shorten(','.join(table.header))}: expected "
+            f"{table.path}: line 1: header {shorten(','.join(table.header))}: expected "
             "'task,1,2,3,...' or 'task,processors,seconds'"
         )
-    with io.naming(path):
-        full = complete(measured, procs, repair=repair is not False, **options)
-    return Profiles(full.times, full.names, full.origin, (*notes, *full.notes))
+    notes += _unread(name for name in table.header if name.strip().lower() not in known)
+    weights, release = (_task_column(table, header, name) for name in TASK_COLUMNS)
+    with io.naming(table.path):
+        full = complete(measured, procs, fit=fit, extrapolate=extrapolate, counts=counts)
+    return replace(full, notes=(*notes, *full.notes), weights=weights, release=release)
 
 
-def _dense(measured: Mapping[str, Mapping[int, float]], p: int, repair: bool) -> Profiles:
-    names = tuple(measured)
-    times = np.array([[measured[name][q] for q in range(1, p + 1)] for name in names])
-    notes: list[str] = []
-    if repair:
-        times, notes = repaired(times, names)
-    return Profiles(times, names, np.zeros(times.shape, dtype=np.int8), tuple(notes))
+def _unread(columns: Iterable[str]) -> list[str]:
+    names = [shorten(name.strip()) for name in columns]
+    return [f"columns that are not read: {', '.join(names)}"] if names else []
 
 
-def _wide(table: io.CsvTable) -> dict[str, dict[int, float]]:
-    counts: list[int] = []
-    for column, text in enumerate(table.header[1:], start=1):
-        count = io.parse_integer(
-            text, f"{table.path}: line 1, column {column + 1}", 1, MOST_PROCESSORS
-        )
-        if counts and count <= counts[-1]:
+def _task_column(table: io.CsvTable, header: list[str], name: str) -> np.ndarray | None:
+    """What the column ``weight`` or ``release`` says of each task, in the order of the tasks.
+
+    A task of several rows may have it in any of them, the same in all that are not empty.
+    """
+    if name not in header or "task" not in header:
+        return None
+    task, column = table.columns("task", name)
+    several_rows = "processors" in header
+    values: dict[str, float | None] = {}
+    for line, cells in table.rows:
+        key = cells[task].strip()
+        before = values.setdefault(key, None)
+        if several_rows and not cells[column].strip():
+            continue
+        where = f"{table.path}: line {line}, column '{name}'"
+        value = io.parse_nonnegative(cells[column], where)
+        if before is not None and before != value:
             raise InvalidInstance(
-                f"{table.path}: line 1, column {column + 1}: processor count {count} after "
-                f"{counts[-1]}: expected increasing counts"
+                f"{where}: {value:g} after {before:g}: expected one {name} a task"
             )
-        counts.append(count)
-    measured: dict[str, dict[int, float]] = {}
+        values[key] = value
+    return np.array([TASK_COLUMNS[name] if v is None else v for v in values.values()])
+
+
+def _wide(table: io.CsvTable) -> dict[str, Runs]:
+    columns: list[tuple[int, int]] = []  # (position, processor count)
+    for position, text in enumerate(table.header[1:], start=1):
+        if text.strip().lower() in TASK_COLUMNS:
+            continue
+        where = f"{table.path}: line 1, column {position + 1}"
+        count = io.parse_integer(text, where, 1, MOST_PROCESSORS)
+        if columns and count <= columns[-1][1]:
+            raise InvalidInstance(
+                f"{where}: processor count {count} after {columns[-1][1]}: expected increasing "
+                "counts"
+            )
+        columns.append((position, count))
+    measured: dict[str, Runs] = {}
     for line, cells in table.rows:
         name = _task_name(cells[0], f"{table.path}: line {line}")
         if name in measured:
             raise InvalidInstance(f"{table.path}: line {line}: task {shorten(name)} is there twice")
         measured[name] = {
-            count: io.parse_positive(cell, f"{table.path}: line {line}, column '{count}'")
-            for count, cell in zip(counts, cells[1:], strict=True)
+            count: _time(cells[position], f"{table.path}: line {line}, column '{count}'")
+            for position, count in columns
         }
+        if all(t == math.inf for t in measured[name].values()):
+            raise InvalidInstance(
+                f"{table.path}: line {line}: task {shorten(name)} has no time: expected at least "
+                "one"
+            )
     return measured
 
 
-def _measurements(table: io.CsvTable) -> dict[str, dict[int, float]]:
+def _time(cell: str, where: str) -> float:
+    """Seconds; an empty cell is a count on which the task cannot run."""
+    return io.parse_positive(cell, where) if cell.strip() else math.inf
+
+
+def _measurements(table: io.CsvTable) -> dict[str, Runs]:
     task, processors, seconds = table.columns("task", "processors", "seconds")
-    best: dict[str, dict[int, float]] = {}
+    runs: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line, cells in table.rows:
         where = f"{table.path}: line {line}"
         name = _task_name(cells[task], where)
         q = io.parse_integer(cells[processors], f"{where}, column 'processors'", 1, MOST_PROCESSORS)
-        t = io.parse_positive(cells[seconds], f"{where}, column 'seconds'")
-        runs = best.setdefault(name, {})
-        runs[q] = min(t, runs.get(q, math.inf))
-    return best
+        t = _time(cells[seconds], f"{where}, column 'seconds'")
+        runs[name][q].append(t)
+    return {
+        name: {q: [t for t in of_count if t < math.inf] or math.inf for q, of_count in of.items()}
+        for name, of in runs.items()
+    }
 
 
 def _task_name(text: str, where: str) -> str:
@@ -121,20 +166,22 @@ def _task_name(text: str, where: str) -> str:
     return text.strip()
 
 
-def _benchmark_runs(
-    table: io.CsvTable, procs: int | None
-) -> tuple[dict[str, dict[int, float]], list[str]]:
+def _benchmark_runs(table: io.CsvTable, procs: int | None) -> tuple[Mapping[str, Runs], list[str]]:
     """One task per (app, benchmark), from the system with the most node counts in 1..procs.
 
     Runs of one system that report different metrics (other iteration counts, say) are not
-    comparable: they are told apart. Ties go to the first name.
+    comparable: they are told apart. Ties go to the first name. Runs that divide their nodes in
+    different ways (``cores_or_ranks``, ``threads``) are no repetitions of each other: on each
+    count those of the way with the least median are taken.
     """
     app, benchmark, system, nodes, time = table.columns(
         "app", "benchmark", "system", "nodes", "time_s"
     )
     metric = table.header.index("metric") if "metric" in table.header else None
+    ways = [table.header.index(name) for name in WAYS if name in table.header]
     most = procs if procs is not None else INT_MAX
-    runs: dict[str, dict[tuple[str, str], dict[int, float]]] = defaultdict(dict)
+    runs: dict[str, dict[tuple[str, str], dict[int, dict[tuple[str, ...], list[float]]]]]
+    runs = defaultdict(dict)
     incomplete = []
     for line, cells in table.rows:
         where = f"{table.path}: line {line}"
@@ -146,7 +193,8 @@ def _benchmark_runs(
         series = (cells[system], "" if metric is None else cells[metric])
         found = runs[f"{cells[app]}/{cells[benchmark]}"].setdefault(series, {})
         if q <= most:
-            found[q] = min(t, found.get(q, math.inf))
+            way = tuple(cells[column] for column in ways)
+            found.setdefault(q, {}).setdefault(way, []).append(t)
     measured, skipped, taken = {}, [], []
     for name in sorted(runs):
         series = min(runs[name], key=lambda key: (-len(runs[name][key]), key))
@@ -154,7 +202,7 @@ def _benchmark_runs(
         if len(counts) < 2:
             skipped.append(f"{name} ({len(counts)} count{'s' * (len(counts) != 1)})")
         else:
-            measured[name] = counts
+            measured[name] = {q: min(of.values(), key=np.median) for q, of in counts.items()}
             taken.append(f"{name} on {series[0]}")
     notes = [f"measured: {'; '.join(taken)}"]
     if incomplete:
@@ -169,12 +217,26 @@ def _benchmark_runs(
     return measured, notes
 
 
-def _read_json(path: str | PathLike[str], procs: int | None, repair: bool | None) -> Profiles:
+# --- JSON -----------------------------------------------------------------------------------
+
+
+def times_of_json(values: Any, name: str, ndim: int) -> np.ndarray:
+    """Times as JSON has them: ``null`` is a count on which the task cannot run."""
+
+    def finite(value: Any) -> Any:
+        if isinstance(value, list):
+            return [finite(entry) for entry in value]
+        return math.inf if value is None else value
+
+    return real_array(finite(values), name, ndim)
+
+
+def _read_json(path: str | PathLike[str], procs: int | None) -> Profiles:
     data = io.read_json(path)
     if not isinstance(data, dict) or "times" not in data:
         raise InvalidInstance(f"{path}: expected an object with 'times' (a row a task)")
     with io.naming(path):
-        times = real_array(data["times"], "times", 2)
+        times = times_of_json(data["times"], "times", 2)
         max_tasks = data.get("max_tasks")
         if max_tasks is not None:
             max_tasks = integer(max_tasks, "max_tasks", 1)
@@ -185,11 +247,15 @@ def _read_json(path: str | PathLike[str], procs: int | None, repair: bool | None
         names = data.get("names") or [f"task {i}" for i in range(len(times))]
         if not isinstance(names, list):
             raise InvalidInstance(f"names = {shorten(names)}: expected a list")
-        changes: list[str] = []
-        if repair:
-            times, changes = repaired(times, names)
-    origin = np.zeros(times.shape, dtype=np.int8)
-    return Profiles(times, tuple(map(str, names)), origin, tuple(changes), max_tasks)
+    return Profiles(
+        times=times,
+        names=tuple(map(str, names)),
+        origin=np.zeros(times.shape, dtype=np.int8),
+        max_tasks=max_tasks,
+    )
+
+
+# --- writing --------------------------------------------------------------------------------
 
 
 def write(
@@ -201,6 +267,9 @@ def write(
         return
     import pandas as pd
 
-    frame = pd.DataFrame(times, columns=[str(q) for q in range(1, times.shape[1] + 1)])
+    frame = pd.DataFrame(
+        np.where(np.isinf(times), np.nan, times),
+        columns=[str(q) for q in range(1, times.shape[1] + 1)],
+    )
     frame.insert(0, "task", list(names))
     io.write_frame(frame, path, suffixes=(".csv", ".json"))

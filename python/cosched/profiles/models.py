@@ -44,6 +44,10 @@ def _power_law(q: np.ndarray, t: np.ndarray) -> Model:
 def _interpolation(q: np.ndarray, t: np.ndarray) -> Model:
     def model(wanted: np.ndarray) -> np.ndarray:
         inside = np.exp(np.interp(np.log(wanted), np.log(q), np.log(t)))
+        # Between its neighbours also in the last digit.
+        after = np.clip(np.searchsorted(q, wanted), 1, len(q) - 1)
+        low, high = np.minimum(t[after - 1], t[after]), np.maximum(t[after - 1], t[after])
+        inside = np.clip(inside, low, high)
         outside = (wanted < q[0]) | (wanted > q[-1])
         if not outside.any():
             return inside

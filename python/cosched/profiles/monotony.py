@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,14 @@ def monotone(times: Any) -> np.ndarray:
     """Repair a table so that time never rises and work q t(q) never falls with processors.
 
     First t(q+1) <= t(q), by never using more processors than the best so far; then
-    t(q+1) is raised to q t(q) / (q+1) where the speed-up is super-linear. O(n p).
+    t(q+1) is raised to q t(q) / (q+1) where the speed-up is super-linear. O(n p). For workloads
+    that are defined like that: nothing here needs it, and an instance keeps what it is given.
 
     Parameters
     ----------
     times : array_like, shape (n, p)
-        Positive seconds.
+        Positive seconds; infinity where a task cannot run. Counts below the first on which it
+        can stay infinite.
 
     Returns
     -------
@@ -29,7 +30,8 @@ def monotone(times: Any) -> np.ndarray:
     Raises
     ------
     InvalidInstance
-        Empty, ragged or non-numeric table; an entry that is NaN, infinite or <= 0.
+        Empty, ragged or non-numeric table; an entry that is NaN or <= 0; a row without a finite
+        entry.
 
     Examples
     --------
@@ -37,16 +39,3 @@ def monotone(times: Any) -> np.ndarray:
     [[8.0, 4.0, 3.0]]
     """
     return _core.packs.monotone(real_array(times, "times", 2))
-
-
-def repaired(times: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-    repaired = monotone(times)
-    change = repaired / times - 1
-    changed = np.abs(change) > 1e-9
-    if not changed.any():
-        return repaired, []
-    row, column = map(int, np.unravel_index(np.argmax(np.abs(change)), change.shape))
-    return repaired, [
-        f"the monotone repair changed {int(changed.sum())} of {times.size} times, at most by "
-        f"{100 * change[row, column]:+.1f}% ({names[row]} on {column + 1})"
-    ]

@@ -33,8 +33,8 @@ def demt(
     processors, each on the fewest processors with t_i <= t_j (a knapsack, exact; short sequential
     jobs are stacked first, by decreasing weight). Compaction in three steps: each item starts as
     early as its processors are idle; list scheduling in batch order; the same with shuffled
-    batches. Each step keeps the better schedule: less sum w_i C_i, then less makespan. Any
-    profiles; where they are not monotone, the default C comes from their repair. No guarantee.
+    batches. Each step keeps the better schedule: less sum w_i C_i, then less makespan. No
+    guarantee.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def demt_best(
     completion, plus the delay of all later jobs by the area it takes, is least. Then local search
     on allotment and order, for several trade-offs. What no other schedule beats in both criteria
     is kept; of those that are no worse than DEMT in either, the one of least makespan x minsum
-    is returned, and the front in ``pareto_front``. Any profiles.
+    is returned, and the front in ``pareto_front``.
 
     Parameters
     ----------
@@ -111,14 +111,14 @@ def demt_best(
 
 @on_line_by_batches
 def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result:
-    """Makespan within 3/2 (1 + tolerance) of the optimum (Mounie, Rapine, Trystram).
+    """Makespan within 3/2 (1 + tolerance) of the optimum (Mounie, Rapine, Trystram); see Notes.
 
     For a guess d of the makespan, a knapsack parts the long jobs into a shelf of length d and one
     of length d/2; transformations then make both fit side by side. Either that gives a
     schedule of length 3d/2, or d is proved too short. Bisection to the relative tolerance; the
     greatest d that was proved too short is ``bound``.
 
-    Needs both monotony properties. Deviation: the published transformations do not always
+    Deviation: the published transformations do not always
     suffice (4 processors and 4 jobs can defeat them); a fourth one, with its proof in
     ``cpp/cosched/moldable/shelves.hpp``, closes the gap.
 
@@ -127,6 +127,17 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
     instance : Instance
     tolerance : float
         > 0.
+
+    Returns
+    -------
+    Result
+        ``ratio`` is what is guaranteed: 3/2 (1 + tolerance), or 2 (1 + tolerance).
+
+    Notes
+    -----
+    3/2 needs work q t(q) that does not fall with processors, and jobs that can run on one. Where a
+    profile breaks that, the guarantee is 2, by list scheduling on the counts of least work that
+    keep the guess (Turek, Wolf, Yu 1992). The bound holds for any profiles.
     """
     precision = real(tolerance, "tolerance")
     placement, least, ratio = _core.moldable.dual_approximation(instance._core, precision)
@@ -141,7 +152,7 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
 
 @on_line_by_batches
 def gang(instance: Instance) -> Result:
-    """Each job alone on all m processors, by decreasing w_i / t_i(m). Any profiles.
+    """Each job alone, on its best count up to m, by decreasing w_i / t_i(m).
 
     Optimal for sum w_i C_i when all speed-ups are linear. O(n log n). Above 2^25 processors in
     all (n m), where their numbers could not be listed, it is refused.
@@ -153,7 +164,7 @@ def gang(instance: Instance) -> Result:
 def sequential(instance: Instance) -> Result:
     """Each job on one processor, the longest first (LPTF) to the processor that is idle first.
 
-    Any profiles. O(n log n).
+    A job that cannot run on one gets the fewest on which it can. O(n log n).
     """
     return make_result(instance, "sequential", _core.moldable.sequential(instance._core))
 
@@ -168,7 +179,7 @@ def _list_graham(instance: Instance, order: str, tolerance: float) -> Result:
 def list_shelf(instance: Instance, *, tolerance: float = 0.01) -> Result:
     """List scheduling with the allotment of :func:`dual_approximation`, in its shelf order.
 
-    The allotment is the one after the transformations. Needs both monotony properties.
+    The allotment is the one after the transformations.
     """
     return _list_graham(instance, "shelf", tolerance)
 

@@ -14,7 +14,7 @@ from cosched.packs.result import Result, result_of_packs
 def pairs(instance: Instance) -> Result:
     """Optimal co-schedule for k <= 2, by minimum-weight perfect matching (Theorem 1).
 
-    Needs no monotony. O(n^2 p) for the weights and O(n^3) for the matching.
+    O(n^2 p) for the weights and O(n^3) for the matching.
 
     Raises
     ------
@@ -36,7 +36,6 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
     Parameters
     ----------
     instance : Instance
-        Times must not increase with processors.
     time_limit : float, optional
         Seconds; None: until it is proved.
     """
@@ -48,8 +47,8 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
 def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
     """The paper's integer programme (Section 4.3), solved by GLPK. For up to five tasks or so.
 
-    Needs no monotony. See :func:`optimal` for bound, status and time limit; at worst the limit
-    leaves the ``sequential`` co-schedule.
+    See :func:`optimal` for bound, status and time limit; at worst the limit leaves the
+    ``sequential`` co-schedule.
 
     Raises
     ------

@@ -26,21 +26,24 @@ def one_pack(times: Any, procs: int) -> np.ndarray:
     Parameters
     ----------
     times : array_like, shape (n, >= procs)
-        Non-increasing rows.
+        Seconds, as :class:`Instance` takes them: they may rise with processors, or be infinite
+        where a task cannot run. Columns above `procs` are not looked at.
     procs : int
-        p >= 1 processors for the pack.
+        p processors for the pack, 1..columns.
 
     Returns
     -------
     numpy.ndarray of int, shape (n,)
-        Counts that minimise the longest time; ties go to the lower task.
+        Counts that minimise the longest time, at most `procs` in all; ties go to the lower task.
+        A task that is slower on more processors keeps the fewer: ``times[i, counts[i] - 1]`` is
+        its time.
 
     Raises
     ------
     InvalidInstance
-        Times increase along a row, or the table has fewer than `procs` columns.
+        A bad entry, or the table has fewer than `procs` columns.
     InfeasibleError
-        More tasks than processors.
+        The fewest processors on which the tasks can run are more than `procs` together.
 
     Notes
     -----
@@ -56,7 +59,7 @@ def one_pack(times: Any, procs: int) -> np.ndarray:
 
 
 def one_pack_dynamic_programme(times: Any, procs: int) -> np.ndarray:
-    """Like :func:`one_pack`, by dynamic programming; the table need not be monotone.
+    """Like :func:`one_pack`, by dynamic programming over the times as measured.
 
     Examples
     --------
@@ -87,10 +90,10 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
     ----------
     instance : Instance
     procs : array_like of int, shape (n,)
-        Counts in 1..p.
+        Counts in 1..p, each one on which its task can run. They are kept as they are, also
+        where fewer processors are faster, unless `reoptimise`.
     reoptimise : bool
-        Give each pack the optimal counts of :func:`one_pack` afterwards (never worse; needs
-        times that do not increase with processors).
+        Give each pack the optimal counts of :func:`one_pack` afterwards: never worse.
 
     Returns
     -------
@@ -99,7 +102,7 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
     Raises
     ------
     InvalidInstance
-        Wrong length, or a count outside 1..p.
+        Wrong length, a count outside 1..p, or one on which the task cannot run.
     """
     counts = integer_array(procs, "procs", 1, 1)
     found = _core.packs.make_pack(instance._core, counts, bool(reoptimise))
@@ -115,8 +118,8 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
     pack_of : array_like of int, shape (n,)
         Number of each task's pack, >= 0; numbers that nothing uses are left out.
     procs : array_like of int, shape (n,), optional
-        Processor counts in 1..p. By default each pack gets the optimal counts of
-        :func:`one_pack` (needs times that do not increase with processors).
+        Processor counts in 1..p, each one on which its task can run. By default each pack gets
+        the optimal counts of :func:`one_pack`.
 
     Returns
     -------
@@ -125,8 +128,8 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
     Raises
     ------
     InvalidInstance
-        Wrong length, a count outside 1..p, a pack with more than ``max_tasks`` tasks or that
-        needs more than p processors.
+        Wrong length, a count outside 1..p or on which the task cannot run, a pack with more
+        than ``max_tasks`` tasks or that needs more than p processors.
 
     Examples
     --------
@@ -161,7 +164,7 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
 
 
 def sequential(instance: Instance) -> Result:
-    """Each task alone on all p processors, in order: cost sum_i t_i(p). Optimal for k = 1."""
+    """Each task alone, on the best count up to p, in order. Optimal for k = 1."""
     return result_of_packs(instance, "sequential", *_core.packs.sequential(instance._core))
 
 
@@ -171,7 +174,8 @@ def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
     From one processor each, the longest task gets one more at a time; the best co-schedule
     of Make-pack on the way is kept. The paper has no 1-pack step here; by default each
     candidate's packs are given their optimal counts (never worse), ``reoptimise=False`` gives
-    the paper's cost. The guarantee is proved for k = p only. Needs both monotony properties.
+    the paper's cost. The guarantee is proved for k = p only, and for work q t(q) that does not
+    fall with processors: where it does, the algorithm runs, and ``instance.notes`` says so.
     """
     found = _core.packs.pack_approx(instance._core, bool(reoptimise))
     return result_of_packs(instance, "pack-approx", *found)
@@ -183,7 +187,6 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     Parameters
     ----------
     instance : Instance
-        Times must not increase with processors.
     draws : int
         Co-schedules to draw (the paper: 1 or 9).
     seed : int, optional
@@ -213,7 +216,6 @@ def pack_by_pack(instance: Instance, *, epsilons: Sequence[float] = NINE) -> Res
     Parameters
     ----------
     instance : Instance
-        Times must not increase with processors.
     epsilons : sequence of float
         Each in [0, 1). ``pack-by-pack-1`` is (0.5,), ``pack-by-pack-9`` is 0.1, ..., 0.9.
     """
@@ -240,7 +242,6 @@ def local_search(
     Parameters
     ----------
     instance : Instance
-        Times must not increase with processors.
     seed : int, optional
     work : int
         Effort, in elementary operations a task; the result depends on instance, seed and work only.

@@ -1,0 +1,90 @@
+"""What comes with a table of times: its spread, and what it breaks of what guarantees need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from cosched.core.arrays import real_array
+from cosched.errors import InvalidInstance
+
+_BLOCK = 2**20  # entries looked at together
+_ROUNDING = 1e-12
+
+
+def spread_of(spread: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+    """A read-only array of the shape of the times; None where no count was measured twice."""
+    if spread is None:
+        return None
+    values = real_array(spread, "spread", 2)
+    if values.shape != shape:
+        raise InvalidInstance(f"spread has shape {values.shape}, times has {shape}")
+    values.flags.writeable = False
+    return None if np.isnan(values).all() else values
+
+
+def property_notes(times: np.ndarray, names: Sequence[str], unclaimed: str) -> tuple[str, ...]:
+    """Lines about times that rise, are infinite, or fall faster than processors are added.
+
+    Parameters
+    ----------
+    times : numpy.ndarray, shape (n, p)
+    names : sequence of str
+    unclaimed : str
+        What is not claimed where work q t(q) falls with processors, or a task cannot run on one.
+
+    Examples
+    --------
+    >>> property_notes(np.array([[100.0, 60.0, 80.0]]), ["a"], "no factor is claimed")
+    ('1 of 1 tasks is slower on more processors (a: 80 s on 3, 60 s on 2): the fewer are used',)
+    """
+    rising: list[tuple[int, int]] = []  # (task, column) of the first breach of each task
+    falling: list[tuple[int, int]] = []
+    infinite = no_start = 0
+    for first, block in _blocks(times):
+        best = np.minimum.accumulate(block, axis=1)
+        work = best * np.arange(1, block.shape[1] + 1)
+        infinite += int(np.isinf(block).sum())
+        no_start += int(np.isinf(block[:, 0]).sum())
+        rises = np.isfinite(block) & (block > best * (1 + _ROUNDING))
+        most = np.maximum.accumulate(np.where(np.isfinite(work), work, 0.0), axis=1)
+        rising += _first_in_rows(rises, first)
+        falling += _first_in_rows(work < most * (1 - _ROUNDING), first)
+    notes = []
+    tasks = len(times)
+    if infinite:
+        notes.append(f"{infinite} of {times.size} times are infinite: no task gets such a count")
+    if rising:
+        task, column = rising[0]
+        before = int(np.argmin(times[task, :column]))
+        notes.append(
+            f"{_of(len(rising), tasks)} slower on more processors ({names[task]}: "
+            f"{times[task, column]:g} s on {column + 1}, {times[task, before]:g} s on "
+            f"{before + 1}): the fewer are used"
+        )
+    if falling:
+        task, column = falling[0]
+        notes.append(
+            f"{_of(len(falling), tasks)} super-linear ({names[task]} on {column + 1} processors "
+            f"does less work than on fewer)"
+        )
+    if falling or no_start:
+        notes.append(unclaimed)
+    return tuple(notes)
+
+
+def _of(some: int, all_of_them: int) -> str:
+    return f"{some} of {all_of_them} tasks {'is' if some == 1 else 'are'}"
+
+
+def _blocks(times: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    rows = max(1, _BLOCK // times.shape[1])
+    for first in range(0, len(times), rows):
+        yield first, times[first : first + rows]
+
+
+def _first_in_rows(breaches: np.ndarray, first: int) -> list[tuple[int, int]]:
+    rows = np.flatnonzero(breaches.any(axis=1))
+    return [(first + int(row), int(breaches[row].argmax())) for row in rows]
