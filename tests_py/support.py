@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+#: Kinds of tables that :func:`tables` draws.
+KINDS = ("monotone", "any", "super-linear", "infinite")
 REPO = Path(__file__).resolve().parent.parent
 
 
@@ -32,6 +34,30 @@ def random_times(random: np.random.Generator, n: int, p: int) -> np.ndarray:
     shrink = random.uniform(0.4, 1.0, (n, p))
     shrink[:, 0] = random.uniform(1, 20, n)
     return monotone(np.cumprod(shrink, axis=1))
+
+
+def tables(draw, n: int, p: int, *, kinds: Sequence[str] = KINDS) -> np.ndarray:
+    """A table of times for hypothesis: monotone, any, super-linear, or with infinite times."""
+    from hypothesis import strategies as st
+
+    from cosched.packs import monotone
+
+    # Small integers make ties, the place where deterministic rules go wrong.
+    entry = st.one_of(st.integers(1, 6).map(float), st.floats(0.01, 100))
+    rows = draw(st.lists(st.lists(entry, min_size=p, max_size=p), min_size=n, max_size=n))
+    times = np.array(rows)
+    kind = draw(st.sampled_from(kinds))
+    if kind == "monotone":
+        return monotone(times)
+    if kind == "super-linear":
+        return -np.sort(-times, axis=1) / np.arange(1, p + 1) ** draw(st.integers(1, 3))
+    if kind == "infinite":
+        possible = draw(st.lists(st.integers(0, p - 1), min_size=n, max_size=n))
+        holes = draw(st.lists(st.booleans(), min_size=n * p, max_size=n * p))
+        holed = np.array(holes).reshape(n, p)
+        holed[np.arange(n), possible] = False
+        times[holed] = np.inf
+    return times
 
 
 def partitions(items: Sequence[int], most: int) -> Iterator[list[list[int]]]:
