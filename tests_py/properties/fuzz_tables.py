@@ -96,9 +96,16 @@ def one_packs():
     if rnd.random() < 0.6:  # one that solvers take
         n, p = rnd.randrange(1, 9), rnd.randrange(1, 9)
         entry = rnd.choice(
-            [lambda: rnd.randrange(1, 4), lambda: rnd.uniform(0.1, 9), lambda: 1e300]
+            [
+                lambda: rnd.randrange(1, 4),
+                lambda: rnd.uniform(0.1, 9),
+                lambda: rnd.choice([1e300, np.inf]),
+                lambda: rnd.choice([np.inf, rnd.uniform(0.1, 9)]),
+            ]
         )
-        times = packs.monotone([[entry() for _ in range(p)] for _ in range(n)])
+        times = [[entry() for _ in range(p)] for _ in range(n)]
+        if rnd.random() < 0.5:
+            times = packs.monotone(times)
     inst = packs.Instance(times, number() if rnd.random() < 0.1 else rnd.randrange(1, 9))
     n = inst.tasks
     calls = [
@@ -147,12 +154,18 @@ def one_profile():
     texts = [
         "task,1,2,4\na,8,5,3\nb,6,4,3\n",
         "task,processors,seconds\na,1,8\na,4,3\nb,1,6\nb,2,3.5\n",
+        "task,weight,1,2,4,8\na,2,,5,,3\nb,1,6,4,,\n",
+        "task,processors,seconds,weight,release,x\na,1,8,2,,y\na,1,9,,,\na,4,,,1,\nb,4,6,,,\n",
     ]
     path = written("times.csv", damaged(rnd.choice(texts)))
-    inst = cs.packs.Instance.read(
-        path,
-        max_tasks=rnd.choice([1, 2, 3]),
-        fit=rnd.choice(["interpolation", "amdahl", "power-law"]),
-        extrapolate=rnd.random() < 0.5,
-    )
-    cs.packs.solve(inst, rnd.choice(["sequential", "pairs"])).schedule.validate()
+    options = {
+        "fit": rnd.choice(["interpolation", "amdahl", "power-law"]),
+        "extrapolate": rnd.random() < 0.3,
+        "counts": rnd.choice(["all", "measured"]),
+    }
+    if rnd.random() < 0.5:
+        inst = cs.packs.Instance.read(path, max_tasks=rnd.choice([1, 2, 3]), **options)
+        cs.packs.solve(inst, rnd.choice(["sequential", "pairs"])).schedule.validate()
+    else:
+        jobs = cs.moldable.Instance.read(path, machines=rnd.choice([None, 3, 9]), **options)
+        cs.moldable.solve(jobs, rnd.choice(["sequential", "demt"])).schedule.validate()
