@@ -14,14 +14,43 @@ THRESHOLD = 10.0
 def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bound:
     """Lower bound on the maximum bounded stretch of any schedule (Theorem 1), exact.
 
-    Memory, placement and penalties are ignored. Exact to 1e-9 relative, approached from the
-    infeasible side, so that the returned value is a bound. Usable for 10,000 jobs and more.
+    A stretch S is feasible if all jobs can meet the deadlines submit + S max(run time, threshold)
+    when memory, placement and penalties are ignored: a transportation problem. The bound is the
+    least feasible S.
 
     Parameters
     ----------
     instance : Instance
     threshold : float
-        Shortest time of the bounded stretch (s).
+        Shortest time of the bounded stretch (s), > 0.
+
+    Returns
+    -------
+    Bound
+        At least 1. Exact to 1e-9 relative, approached from the infeasible side, so that the
+        returned value is a bound.
+
+    Raises
+    ------
+    InvalidInstance
+        A threshold that is no positive number.
+
+    Notes
+    -----
+    Usable for 10,000 jobs and more.
+
+    References
+    ----------
+    Casanova, Stillwell, Vivien 2011, Theorem 1.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 1, 1], "cpu": [1, 1, 1],
+    ...         "memory": [0.3, 0.3, 0.3], "runtime": [100.0, 100.0, 10.0]}
+    >>> bound = max_stretch_bound(cs.cluster.Instance(jobs, nodes=1))
+    >>> round(float(bound), 4)
+    2.1
     """
     value, _ = _core.cluster.max_stretch_bound(instance._core, real(threshold, "threshold"))
     return Bound(value, "max-stretch")

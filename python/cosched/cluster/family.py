@@ -91,6 +91,13 @@ def register_policy(name: str, policy: Any) -> None:
         As for :func:`python_policy`; a class (or a function that returns a policy) is called
         for each simulation, so that a policy may keep a state.
 
+    Raises
+    ------
+    TypeError
+        Neither a policy with ``on_event`` nor a callable.
+    ValueError
+        An empty name, or the name of a built-in policy.
+
     Examples
     --------
     >>> import cosched as cs

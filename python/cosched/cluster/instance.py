@@ -87,7 +87,30 @@ class Instance(core.Instance):
         return pd.DataFrame({name: column.copy() for name, column in self._columns.items()})
 
     def column(self, name: str) -> np.ndarray:
-        """One column, read-only."""
+        """One column of the jobs.
+
+        Parameters
+        ----------
+        name : str
+            ``submit, tasks, cpu, memory, runtime``, or ``estimate`` where it was given.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n,)
+            Read-only, in input order.
+
+        Raises
+        ------
+        KeyError
+            A column that the instance does not have.
+
+        Examples
+        --------
+        >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 0.5], "memory": [0.3, 0.1],
+        ...         "runtime": [60, 30]}
+        >>> Instance(jobs, nodes=2).column("runtime").tolist()
+        [60.0, 30.0]
+        """
         return self._columns[name]
 
     @property
@@ -123,7 +146,7 @@ class Instance(core.Instance):
         convention: str | None = None,
         week: int | None = None,
     ) -> Instance:
-        """Read jobs from a file.
+        r"""Read jobs from a file.
 
         * A log of the Parallel Workloads Archive (``.swf``, ``.swf.gz``): see :func:`from_swf`.
         * CSV with the columns of :class:`Instance`.
@@ -131,13 +154,33 @@ class Instance(core.Instance):
 
         Parameters
         ----------
-        path : path
+        path : str or path-like
         nodes : int, optional
             Needed unless the file says it (JSON, or the log's header with ``rigid``).
         convention : {"dfrs", "rigid"}, optional
             How a log's jobs become tasks; default ``"dfrs"``.
         week : int, optional
             Only one week of a log, counted from 0.
+
+        Returns
+        -------
+        Instance
+
+        Raises
+        ------
+        InvalidInstance
+            The file is malformed, an entry is bad (named by file, line and column), the number of
+            nodes is missing, or `convention` or `week` is given for another file than a log.
+        OSError
+            The file is not there or cannot be read.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "jobs.csv"
+        >>> _ = path.write_text("submit,tasks,cpu,memory,runtime\n0,2,1,0.3,60\n5,1,0.5,0.1,30\n")
+        >>> Instance.read(path, nodes=2)
+        <cluster.Instance: 2 jobs, 2 nodes>
         """
         name = str(path)
         if name.endswith((".swf", ".swf.gz")):
@@ -160,7 +203,31 @@ class Instance(core.Instance):
             raise InvalidInstance(f"{path}: {where}{error}") from None
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write as .json (with the nodes) or .csv, as :meth:`read` takes it."""
+        """Write as .json (with the nodes) or .csv, as :meth:`read` takes it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in .json or .csv. Replaced as a whole or not at all.
+
+        Raises
+        ------
+        InvalidInstance
+            Another suffix.
+        OSError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 0.5], "memory": [0.3, 0.1],
+        ...         "runtime": [60, 30]}
+        >>> inst = Instance(jobs, nodes=2)
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "jobs.json"
+        >>> inst.write(path)
+        >>> Instance.read(path) == inst
+        True
+        """
         if io.check_suffix(path, (".json", ".csv")) == ".json":
             io.write_json({"nodes": self.nodes, "jobs": self._columns}, path)
         else:
@@ -175,11 +242,12 @@ def from_swf(
     memory_kb: float = 2_097_152,
     week: int | None = None,
 ) -> Instance:
-    """Instance of a log in Standard Workload Format.
+    r"""Instance of a log in Standard Workload Format.
 
     Parameters
     ----------
-    path : path
+    path : str or path-like
+        The log, plain or gzip.
     nodes : int, optional
         ``"dfrs"``: nodes of the machine (HPC2N: 120). ``"rigid"``: processors; None takes the
         log's header (MaxProcs).
@@ -196,6 +264,28 @@ def from_swf(
     -------
     Instance
         Its ``notes`` say what was dropped or repaired.
+
+    Raises
+    ------
+    InvalidInstance
+        No usable job, an unknown convention, missing nodes, or a week without a job.
+    OSError
+        The file is not there or cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.swf"
+    >>> _ = path.write_text(
+    ...     "; MaxProcs: 8\n"
+    ...     "1 0 5 60 4 -1 -1 4 120 -1 1 1 1 1 1 1 -1 -1\n"
+    ...     "2 9 0 30 2 -1 -1 2 -1 -1 1 1 1 1 1 1 -1 -1\n"
+    ... )
+    >>> inst = from_swf(path, convention="rigid")
+    >>> inst
+    <cluster.Instance: 2 jobs, 8 nodes>
+    >>> inst.jobs[["submit", "tasks", "runtime"]].to_numpy().tolist()
+    [[0.0, 4.0, 60.0], [9.0, 2.0, 30.0]]
     """
     jobs, machine, notes = files.read_log(path, nodes, convention, memory_kb, week)
     return Instance(jobs, machine, notes=notes)

@@ -38,6 +38,15 @@ def jobs_table(result: Result) -> pd.DataFrame:
     and ``stretch`` is ``turnaround_time / execution_time``, empty for a job of no length.
     ``allocated_resources`` is an interval set such as ``0-3 7``; it exists for a job that
     kept its nodes from start to end, and is empty for one that was moved.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0, 0], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
+    ...         "runtime": [20.0, 30.0]}
+    >>> table = jobs_table(cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS"))
+    >>> table[["waiting_time", "stretch", "allocated_resources"]].to_numpy().tolist()
+    [[0.0, 1.0, '0-1'], [20.0, 1.6666666666666667, '0']]
     """
     import pandas as pd
 
@@ -74,6 +83,17 @@ def jobs_table(result: Result) -> pd.DataFrame:
 
 def batsim_summary(result: Result) -> dict[str, Any]:
     """The names of Batsim's ``schedule.json``, with the bounded slowdowns and the utilisation.
+
+    Parameters
+    ----------
+    result : Result
+
+    Returns
+    -------
+    dict
+        Counts of jobs; the makespan; mean and maximum of waiting and turnaround times (s), of
+        slowdowns and bounded slowdowns; utilisation = CPU work / (nodes x span), in 0..1;
+        preemptions and migrations.
 
     Examples
     --------
@@ -117,12 +137,57 @@ def batsim_summary(result: Result) -> dict[str, Any]:
 
 
 def write_jobs_csv(result: Result, path: str | PathLike[str]) -> None:
-    """Write :func:`jobs_table` as evalys' ``jobs.csv``."""
+    """Write :func:`jobs_table` as evalys' ``jobs.csv``.
+
+    Parameters
+    ----------
+    result : Result
+    path : str or path-like
+        Ends in .csv.
+
+    Raises
+    ------
+    InvalidInstance
+        Another suffix.
+    OSError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [20.0]}
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "jobs.csv"
+    >>> write_jobs_csv(cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS"), path)
+    >>> path.read_text().splitlines()[0].split(",")[:4]
+    ['job_id', 'workload_name', 'profile', 'submission_time']
+    """
     io.write_frame(jobs_table(result), path, suffixes=(".csv",))
 
 
 def write_batsim_json(result: Result, path: str | PathLike[str]) -> None:
-    """Write :func:`batsim_summary` as Batsim's ``schedule.json``."""
+    """Write :func:`batsim_summary` as Batsim's ``schedule.json``.
+
+    Parameters
+    ----------
+    result : Result
+    path : str or path-like
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [20.0]}
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "schedule.json"
+    >>> write_batsim_json(cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS"), path)
+    >>> cs.io.read_json(path)["makespan"]
+    20.0
+    """
     io.write_json(batsim_summary(result), path)
 
 
@@ -131,6 +196,30 @@ def write_log_csv(result: Result, path: str | PathLike[str]) -> None:
 
     A row an event; ``job`` is the row of the job in the instance, from 0; actions are start, wait,
     pause, resume, move and finish.
+
+    Parameters
+    ----------
+    result : Result
+    path : str or path-like
+        Ends in .csv.
+
+    Raises
+    ------
+    InvalidInstance
+        The result has no log, or another suffix.
+    OSError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [20.0]}
+    >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS", log=True)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.csv"
+    >>> write_log_csv(result, path)
+    >>> path.read_text().splitlines()[0]
+    'time,job,action,reason'
     """
     if result.log is None:
         raise InvalidInstance("no decision log: solve(..., log=True) keeps one")

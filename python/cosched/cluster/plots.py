@@ -76,10 +76,20 @@ def utilisation(result: Result, ax: Axes | None = None) -> Axes:
     ----------
     result : Result
     ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> from matplotlib.figure import Figure
+    >>> inst = cs.cluster.Instance(cs.workloads.lublin(20, 8, seed=1), nodes=8)
+    >>> ax = cs.plot.utilisation(cs.cluster.solve(inst, "EASY"), ax=Figure().subplots())
+    >>> ax.get_ylabel()
+    "nodes' worth of CPU"
     """
     ax = axes_or_new(ax, (10, 4))
     given, nodes, schedule = result.instance, result.instance.nodes, _rows(result)
@@ -113,7 +123,24 @@ def utilisation(result: Result, ax: Axes | None = None) -> Axes:
 def queue_length(result: Result, ax: Axes | None = None) -> Axes:
     """Jobs in the system that wait, and that run, over time (paused jobs wait).
 
-    Parameters and value as :func:`utilisation`.
+    Parameters
+    ----------
+    result : Result
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> from matplotlib.figure import Figure
+    >>> inst = cs.cluster.Instance(cs.workloads.lublin(20, 8, seed=1), nodes=8)
+    >>> ax = cs.plot.queue_length(cs.cluster.solve(inst, "EASY"), ax=Figure().subplots())
+    >>> [line.get_label() for line in ax.lines]
+    ['waiting', 'running']
     """
     ax = axes_or_new(ax, (10, 4))
     given, schedule = result.instance, _rows(result)
@@ -140,7 +167,24 @@ def occupation(result: Result, ax: Axes | None = None) -> Axes:
     more than ``MOST_BARS`` bars the picture is of the nodes' load: the share of its CPU that
     each node gives to jobs, a column of pixels a slice of time.
 
-    Parameters and value as :func:`utilisation`.
+    Parameters
+    ----------
+    result : Result
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> from matplotlib.figure import Figure
+    >>> inst = cs.cluster.Instance(cs.workloads.lublin(20, 8, seed=1), nodes=8)
+    >>> ax = cs.plot.occupation(cs.cluster.solve(inst, "EASY"), ax=Figure().subplots())
+    >>> ax.get_ylim() == (0, 8)
+    True
     """
     ax = axes_or_new(ax, (11, 5))
     schedule = _rows(result)
@@ -248,10 +292,27 @@ def degradation_against_load(frame: pd.DataFrame, ax: Axes | None = None) -> Axe
     frame : pandas.DataFrame
         Columns ``load, algorithm, degradation``, a row a (trace, policy).
     ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
+        A line a policy; degradation on a logarithmic scale.
+
+    Raises
+    ------
+    KeyError
+        A column is missing.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> frame = pd.DataFrame({"load": [0.5, 0.9], "algorithm": "EASY", "degradation": [4.0, 90.0]})
+    >>> ax = cs.plot.degradation_against_load(frame, ax=Figure().subplots())
+    >>> ax.get_xlabel(), ax.get_yscale()
+    ('offered load', 'log')
     """
     ax = axes_or_new(ax, (10, 5))
     means: Any = frame.groupby(["algorithm", "load"], sort=False)["degradation"].mean()

@@ -26,11 +26,26 @@ class Result(core.Result):
 
     Attributes
     ----------
+    instance : Instance
+    outcome : mapping
+        What the simulator counted: arrays ``start, end, preemptions, migrations`` by job, and
+        totals.
     stretches : numpy.ndarray, shape (n,)
         Bounded stretch of each job, in input order.
     log : pandas.DataFrame or None
         With ``log=True``: why a job started, waited, was paused or moved, a row an event:
         ``time, job, action, reason``.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+    ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
+    >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
+    >>> result
+    <Result of cluster FCFS: value 5>
+    >>> result.jobs[["start", "end", "stretch"]].to_numpy().tolist()
+    [[0.0, 60.0, 1.0], [60.0, 120.0, 2.0], [120.0, 150.0, 5.0]]
     """
 
     family: ClassVar[str] = "cluster"
@@ -86,8 +101,24 @@ class Result(core.Result):
     def metrics(self) -> dict[str, float]:
         """The paper's measures (Tables 2 to 4).
 
-        Stretches; underutilisation; preemptions and migrations a job and an hour, and their
-        bandwidth in GB/s: 2 x 8 GB x memory fraction x tasks, over the span.
+        Returns
+        -------
+        dict of str to float
+            Stretches, ``underutilisation``, preemptions and migrations a job and an hour, and
+            ``preemption_bandwidth``, ``migration_bandwidth`` in GB/s: 2 x 8 GB x memory fraction x
+            tasks, over the span (tasks that moved, for a migration).
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+        ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
+        >>> inst = cs.cluster.Instance(jobs, nodes=2)
+        >>> metrics = cs.cluster.solve(inst, "FCFS").metrics()
+        >>> metrics["max_stretch"], round(metrics["mean_stretch"], 3)
+        (5.0, 2.667)
+        >>> round(metrics["underutilisation"], 3)
+        0.286
         """
         preemptions = int(np.sum(self.outcome["preemptions"]))
         migrations = int(np.sum(self.outcome["migrations"]))

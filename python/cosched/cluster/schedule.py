@@ -67,6 +67,24 @@ class Schedule(core.Schedule):
         The validator was told everything while the policy ran.
     threshold : float
         Shortest time of the bounded stretch that goes with it (s).
+
+    Raises
+    ------
+    InvalidSchedule
+        When the rows are asked for: there are neither rows nor a replay, or their columns have
+        different lengths.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0, 0], "tasks": [1, 1], "cpu": [1, 1], "memory": [0.3, 0.3],
+    ...         "runtime": [60.0, 30.0]}
+    >>> inst = cs.cluster.Instance(jobs, nodes=1)
+    >>> schedule = cs.cluster.solve(inst, "Greedy */opt=min").schedule
+    >>> schedule
+    <cluster.Schedule of 2 jobs, last end 90 s>
+    >>> schedule.task.tolist(), schedule.start.tolist(), schedule.yield_.tolist()
+    ([0, 1, 0, 0], [0.0, 0.0, 0.0, 60.0], [1.0, 0.5, 0.5, 1.0])
     """
 
     instance: Instance
@@ -107,15 +125,25 @@ class Schedule(core.Schedule):
         return self._rows
 
     # The columns of the rows, so that a schedule of this family reads like any other.
-    task = property(lambda self: self.rows.task)
-    kind = property(lambda self: self.rows.kind)
-    unit_begin = property(lambda self: self.rows.unit_begin)
-    unit = property(lambda self: self.rows.unit)
-    start = property(lambda self: self.rows.start)
-    end = property(lambda self: self.rows.end)
-    yield_ = property(lambda self: self.rows.yield_)
-    progress = property(lambda self: self.rows.progress)
-    cause = property(lambda self: self.rows.cause)
+    task = property(lambda self: self.rows.task, doc="Job of each row.")
+    kind = property(lambda self: self.rows.kind, doc="Resource type of each row: 0, nodes.")
+    unit_begin = property(
+        lambda self: self.rows.unit_begin,
+        doc="First entry of each row in `unit`, and the end of the last.",
+    )
+    unit = property(lambda self: self.rows.unit, doc="Nodes, an entry a task.")
+    start = property(lambda self: self.rows.start, doc="Begin of each row (s).")
+    end = property(lambda self: self.rows.end, doc="End of each row (s).")
+    yield_ = property(
+        lambda self: self.rows.yield_, doc="Share of its CPU need that the job gets, 0..1."
+    )
+    progress = property(
+        lambda self: self.rows.progress,
+        doc="The yield, or 0 while the job pays a rescheduling penalty.",
+    )
+    cause = property(
+        lambda self: self.rows.cause, doc="Why each row began: a position in ``CAUSES``."
+    )
 
     def __reduce__(self) -> tuple:
         return self._made_by, ()
@@ -141,6 +169,17 @@ class Schedule(core.Schedule):
         The checker shares no code with simulator and policies. It is told everything while a
         DFRS policy runs; as long as nobody has asked for the rows, which come from a second
         run, there is nothing more to check. Else it reads the rows: O(r log r + their tasks).
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [0.3], "runtime": [60.0]}
+        >>> inst = cs.cluster.Instance(jobs, nodes=1)
+        >>> frame = cs.cluster.solve(inst, "FCFS").schedule.to_frame()
+        >>> cs.cluster.Schedule.from_frame(inst, frame.assign(start=10.0)).validate()
+        Traceback (most recent call last):
+            ...
+        cosched.errors.InvalidSchedule: job 0 gets 50 s of its 60 s run time
         """
         if self._checked and self._rows is None:
             return
@@ -152,7 +191,24 @@ class Schedule(core.Schedule):
         )  # fmt: skip
 
     def to_frame(self) -> pd.DataFrame:
-        """``task`` (the job), ``kind, units, start, end, nodes, yield_, progress, cause``."""
+        """The rows as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``task`` (the job), ``kind, units`` (tuple, a node a task), ``start, end`` (s),
+            ``nodes`` (the units again), ``yield_, progress`` (0..1), ``cause`` (start, resume,
+            move, go on).
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> jobs = {"submit": [0, 0], "tasks": [2, 1], "cpu": [1, 1], "memory": [0.3, 0.3],
+        ...         "runtime": [60.0, 30.0]}
+        >>> schedule = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS").schedule
+        >>> schedule.to_frame()[["task", "nodes", "start", "end", "cause"]].to_numpy().tolist()
+        [[0, (0, 1), 0.0, 60.0, 'start'], [1, (0,), 60.0, 90.0, 'start']]
+        """
         frame = super().to_frame()
         frame["nodes"] = frame["units"]
         frame["yield_"] = self.yield_
@@ -161,7 +217,22 @@ class Schedule(core.Schedule):
         return frame
 
     def to_dict(self) -> dict[str, Any]:
-        """Rows and job totals as plain data."""
+        """Rows and job totals as plain data: what ``cosched solve -o x.json`` writes.
+
+        Returns
+        -------
+        dict
+            ``placements`` (task, kind, units, start, end, yield, progress, cause), ``jobs`` (lists
+            ``start, end, preemptions, migrations``), ``penalty, exclusive, threshold``.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [0.3], "runtime": [60.0]}
+        >>> data = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=1), "FCFS").schedule.to_dict()
+        >>> data["jobs"]
+        {'start': [0.0], 'end': [60.0], 'preemptions': [0], 'migrations': [0]}
+        """
         rows = super().to_dict()["placements"]
         for row, y, p, c in zip(rows, self.yield_, self.progress, self.cause, strict=True):
             row.update({"yield": float(y), "progress": float(p), "cause": CAUSES[c]})
@@ -178,8 +249,36 @@ class Schedule(core.Schedule):
     def from_frame(cls, instance: Any, frame: pd.DataFrame, *, penalty: float = 300.0) -> Schedule:
         """The schedule of a table like :meth:`to_frame`'s; ``kind`` and ``nodes`` may be left out.
 
-        Starts, ends and counts of pauses and moves are those of its rows; `penalty` is what a
-        resumed or moved job pays (s).
+        Starts, ends and counts of pauses and moves are those of its rows.
+
+        Parameters
+        ----------
+        instance : Instance
+        frame : pandas.DataFrame
+            ``task, units, start, end`` (s), ``yield_, progress`` (0..1), ``cause``.
+        penalty : float
+            What a resumed or moved job pays (s), >= 0.
+
+        Returns
+        -------
+        Schedule
+            Not yet checked: see :meth:`validate`.
+
+        Raises
+        ------
+        InvalidSchedule
+            A column is missing, or an entry is none of its column's values.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [0.3], "runtime": [60.0]}
+        >>> inst = cs.cluster.Instance(jobs, nodes=1)
+        >>> frame = cs.cluster.solve(inst, "FCFS").schedule.to_frame()
+        >>> schedule = cs.cluster.Schedule.from_frame(inst, frame)
+        >>> schedule.validate()
+        >>> schedule.makespan
+        60.0
         """
         try:
             rows = [{**row, "yield": row["yield_"]} for row in frame.to_dict("records")]
@@ -200,7 +299,33 @@ class Schedule(core.Schedule):
 
     @classmethod
     def from_dict(cls, instance: Any, data: Mapping[str, Any]) -> Schedule:
-        """Read what :meth:`to_dict` wrote."""
+        """Read what :meth:`to_dict` wrote.
+
+        Parameters
+        ----------
+        instance : Instance
+        data : mapping
+            ``placements, jobs, penalty, exclusive`` and optionally ``threshold``.
+
+        Returns
+        -------
+        Schedule
+            Not yet checked: see :meth:`validate`.
+
+        Raises
+        ------
+        InvalidSchedule
+            A key is missing or an entry is bad; the message names it.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [0.3], "runtime": [60.0]}
+        >>> inst = cs.cluster.Instance(jobs, nodes=1)
+        >>> data = cs.cluster.solve(inst, "FCFS").schedule.to_dict()
+        >>> cs.cluster.Schedule.from_dict(inst, data).end.tolist()
+        [60.0]
+        """
         plain = core.Schedule.from_dict(instance, data)
         try:
             placements, totals = data["placements"], data["jobs"]

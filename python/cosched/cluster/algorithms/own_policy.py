@@ -16,7 +16,22 @@ from cosched.errors import InvalidSchedule, shorten
 
 @dataclass(frozen=True)
 class Event:
-    """Why a policy is called: ``kind`` is "completion", "submission" or "period"."""
+    """Why a policy is called.
+
+    Attributes
+    ----------
+    kind : {"completion", "submission", "period"}
+    time : float
+        Seconds.
+    jobs : tuple of int
+        The jobs that ended or came: rows of the instance, from 0.
+
+    Examples
+    --------
+    >>> event = Event("submission", 30.0, (2,))
+    >>> event.kind, event.jobs
+    ('submission', (2,))
+    """
 
     kind: str
     time: float
@@ -25,7 +40,31 @@ class Event:
 
 @dataclass(frozen=True)
 class Job:
-    """What a policy may know of a job in the system: not its run time."""
+    """What a policy may know of a job in the system: not its run time.
+
+    Attributes
+    ----------
+    number : int
+        Row in the instance, from 0.
+    submit : float
+        Seconds.
+    tasks : int
+    cpu, memory : float
+        Needs of one task, fractions of a node.
+    status : {"waiting", "running", "paused"}
+    virtual_time : float
+        Work done so far: seconds at yield 1.
+    nodes : tuple of int
+        Node of each task while it runs.
+    yield_ : float
+        Share of its CPU need that it gets, 0..1.
+
+    Examples
+    --------
+    >>> job = Job(0, 5.0, 2, 1.0, 0.3, "running", 60.0, (0, 1), 0.5)
+    >>> job.status, job.nodes
+    ('running', (0, 1))
+    """
 
     number: int
     submit: float
@@ -40,7 +79,24 @@ class Job:
 
 @dataclass(frozen=True)
 class State:
-    """The machine at an event: the time, the number of nodes, the jobs in the system."""
+    """The machine at an event.
+
+    Attributes
+    ----------
+    time : float
+        Seconds.
+    nodes : int
+        Number of nodes.
+    jobs : dict of int to Job
+        The jobs in the system by number, increasing.
+
+    Examples
+    --------
+    >>> waiting = Job(3, 5.0, 2, 1.0, 0.3, "waiting", 0.0, (), 0.0)
+    >>> state = State(5.0, 4, {3: waiting})
+    >>> [job.tasks for job in state.jobs.values() if job.status == "waiting"]
+    [2]
+    """
 
     time: float
     nodes: int
@@ -65,13 +121,39 @@ def python_policy(
         ``policy.on_event(event, state) -> {job: (nodes, yield)}``: all jobs that run from now
         on, with one node a task and their yield; running jobs that are left out are paused. None
         changes nothing. ``policy.periodic`` (default False) asks for period events.
-    period, penalty, threshold, log
-        As for :func:`dfrs`.
+    period : float
+        Between two periodic events (s), > 0.
+    penalty : float
+        What a resumed or moved job pays (s), >= 0.
+    threshold : float
+        Shortest time of the bounded stretch (s), > 0.
+    log : bool
+        Keep the decision log (``result.log``).
+
+    Returns
+    -------
+    Result
 
     Raises
     ------
     InvalidSchedule
         The policy breaks a rule (memory, CPU, number of nodes, a job that is not there).
+    InfeasibleError
+        The policy leaves a job waiting for ever.
+    InvalidInstance
+        A period, penalty or threshold outside its range.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> class Shared:
+    ...     '''All jobs on node 0, at the same yield.'''
+    ...     def on_event(self, event, state):
+    ...         return {job: ([0], 1 / len(state.jobs)) for job in state.jobs}
+    >>> jobs = {"submit": [0, 0], "tasks": [1, 1], "cpu": [1, 1], "memory": [0.3, 0.3],
+    ...         "runtime": [20.0, 30.0]}
+    >>> cs.cluster.python_policy(cs.cluster.Instance(jobs, nodes=1), Shared()).jobs.end.tolist()
+    [40.0, 50.0]
     """
     period, penalty = real(period, "period"), real(penalty, "penalty")
     adapter = _Adapter(instance, policy)

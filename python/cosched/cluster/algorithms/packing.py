@@ -21,6 +21,7 @@ def yields(mapping: Any, cpu: Any, nodes: int, *, opt: str | None = None) -> np.
     cpu : array_like, shape (jobs,)
         CPU need of one task, in (0, 1].
     nodes : int
+        Nodes of the machine; those of `mapping` are 0..nodes-1.
     opt : {None, "min", "avg"}
         None: the greatest common yield. ``"min"``: iterative max-min. ``"avg"``: the greatest
         mean yield that keeps the common minimum (a linear programme).
@@ -28,6 +29,16 @@ def yields(mapping: Any, cpu: Any, nodes: int, *, opt: str | None = None) -> np.
     Returns
     -------
     numpy.ndarray, shape (jobs,)
+        Share of its need that each job gets, in 0..1.
+
+    Raises
+    ------
+    InvalidInstance
+        Another `opt`, a need outside (0, 1], a node that is not there, or lengths that differ.
+
+    References
+    ----------
+    Casanova, Stillwell, Vivien 2011, Sections 4.6 and 4.7.
 
     Examples
     --------
@@ -61,12 +72,25 @@ def mcb8(
         Tasks of each job, and what one task needs of a node, in (0, 1].
     nodes : int
     yield_ : float
-        Every job requires yield x cpu; 0 packs by memory alone.
+        Every job requires yield x cpu; 0 packs by memory alone. In 0..1.
 
     Returns
     -------
     list of lists of int, or None
         Node of each task, increasing, a list a job; None where MCB8 finds no packing.
+
+    Raises
+    ------
+    InvalidInstance
+        Lengths that differ, an entry or a yield outside its range.
+
+    Notes
+    -----
+    A heuristic: None is no proof that there is no packing.
+
+    References
+    ----------
+    Casanova, Stillwell, Vivien 2011, Section 4.3.
 
     Examples
     --------
@@ -95,6 +119,15 @@ def mcb8_search(
     (float, list of lists of int), or None
         The yield in 0..1 and the node of each task, increasing, a list a job; None where the
         memory alone finds no packing.
+
+    Raises
+    ------
+    InvalidInstance
+        Lengths that differ, or an entry outside its range.
+
+    References
+    ----------
+    Casanova, Stillwell, Vivien 2011, Section 4.3.
 
     Examples
     --------

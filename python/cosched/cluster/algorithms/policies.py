@@ -49,18 +49,32 @@ def fcfs(instance: Instance, *, threshold: float = THRESHOLD, log: bool = False)
     instance : Instance
         No job with more tasks than nodes.
     threshold : float
-        Shortest time of the bounded stretch (s).
+        Shortest time of the bounded stretch (s), > 0.
     log : bool
         Keep the decision log (``result.log``).
+
+    Returns
+    -------
+    Result
 
     Raises
     ------
     InfeasibleError
         A job has more tasks than the machine has nodes.
+    InvalidInstance
+        A threshold that is no positive number.
 
     Notes
     -----
     O(n log n).
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+    ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
+    >>> cs.cluster.fcfs(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
+    [0.0, 60.0, 120.0]
     """
     outcome, _, told = _core.cluster.fcfs(instance._core, False, bool(log))
     replay = _fcfs_rows
@@ -101,8 +115,29 @@ def easy(
     estimates : {"perfect", "requested"}
         Expected run times: the real ones, or the column ``estimate``. A job that outlives its
         estimate runs on and is expected to end now.
-    threshold, log
-        As for :func:`fcfs`.
+    threshold : float
+        Shortest time of the bounded stretch (s), > 0.
+    log : bool
+        Keep the decision log (``result.log``).
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InfeasibleError
+        A job has more tasks than the machine has nodes.
+    InvalidInstance
+        Other `estimates`, or ``"requested"`` for jobs without the column.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+    ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
+    >>> cs.cluster.easy(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
+    [0.0, 60.0, 0.0]
     """
     if estimates not in ("perfect", "requested"):
         raise InvalidInstance(f"estimates = {shorten(estimates)}: expected perfect or requested")
@@ -134,25 +169,79 @@ def dfrs(
     ----------
     instance : Instance
     name : str
+        The policy.
     period : float
         Between two periodic events (s); the first comes one period after the first submission.
     penalty : float
         A job that is resumed after a pause, or migrated, holds its nodes this long without
         progress (s). Policies do not know of it.
-    threshold, log
-        As for :func:`fcfs`.
+    threshold : float
+        Shortest time of the bounded stretch (s), > 0.
+    log : bool
+        Keep the decision log (``result.log``).
+
+    Returns
+    -------
+    Result
 
     Raises
     ------
     InvalidInstance
-        Not a policy name, or one that would starve jobs.
+        Not a policy name, one that would starve jobs, or an option outside its range.
     InfeasibleError
         A job that fits in the memory of no empty machine.
+
+    References
+    ----------
+    Casanova, Stillwell, Vivien 2011, Section 4 and Table 1.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+    ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
+    >>> inst = cs.cluster.Instance(jobs, nodes=2)
+    >>> result = cs.cluster.dfrs(inst, "GreedyPM */per/opt=min", penalty=60.0)
+    >>> result.jobs.end.tolist(), result.max_stretch
+    ([120.0, 120.0, 60.0], 2.0)
     """
     period, penalty = real(period, "period"), real(penalty, "penalty")
     outcome, _, told = _core.cluster.dfrs(instance._core, name, period, penalty, False, bool(log))
     replay = partial(_dfrs_rows, name=name, period=period, penalty=penalty)
     return result_of_simulation(instance, name, outcome, told, threshold, replay, penalty, False)
+
+
+#: What is said of each DFRS policy by name.
+_POLICY = """The DFRS policy ``{0}``; see :func:`cosched.cluster.dfrs`.
+
+Parameters
+----------
+instance : Instance
+period, penalty : float
+    Between two periodic events; without progress after a resumption or a migration (s).
+threshold : float
+    Shortest time of the bounded stretch (s), > 0.
+log : bool
+    Keep the decision log (``result.log``).
+
+Returns
+-------
+Result
+
+Raises
+------
+InvalidInstance
+    An option outside its range.
+InfeasibleError
+    A job that fits in the memory of no empty machine.
+
+Examples
+--------
+>>> import cosched as cs
+>>> inst = cs.cluster.Instance(cs.workloads.lublin(20, 8, seed=1), nodes=8)
+>>> cs.cluster.solve(inst, "{0}").max_stretch >= 1
+True
+"""
 
 
 def resolve(name: str) -> Callable[..., Result] | None:
@@ -161,17 +250,22 @@ def resolve(name: str) -> Callable[..., Result] | None:
     if spelled is None:
         return None
 
-    doc = f"The DFRS policy ``{spelled}``; see :func:`cosched.cluster.dfrs`."
-    return algorithm_of(dfrs, lambda: spelled, doc)
+    return algorithm_of(dfrs, lambda: spelled, _POLICY.format(spelled))
 
 
 def paper_policies() -> list[str]:
     """The 116 policies of the paper, spelled as there.
 
+    Returns
+    -------
+    list of str
+        Names that :func:`dfrs` takes.
+
     Examples
     --------
-    >>> len(paper_policies())
-    116
+    >>> names = paper_policies()
+    >>> len(names), names[0]
+    (116, 'Greedy */opt=avg')
     """
     return _core.cluster.paper_policies()
 

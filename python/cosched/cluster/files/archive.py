@@ -77,6 +77,16 @@ def fetch(name: str, out: str | PathLike[str] = ".") -> Path:
         No network, no such folder, or the archive does not answer.
     SolverError
         The file that came is another one than it should be.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> cs.workloads.fetch("HPC2N-2002", out=".")  # doctest: +SKIP
+    PosixPath('HPC2N-2002-2.1-cln.swf.gz')
+    >>> cs.workloads.fetch("HPC2N")
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown log 'HPC2N' (near: HPC2N-2002)
     """
     if name not in LOGS:
         raise ValueError(unknown_name("log", name, LOGS))

@@ -48,6 +48,11 @@ def dfrs_jobs(
         Columns ``job, submit, tasks, cpu, memory, runtime, estimate`` in the order of `table`;
         ``estimate`` is the requested time, NaN where it is unknown (or not positive).
 
+    Raises
+    ------
+    InvalidInstance
+        A column is missing, or a memory outside its range.
+
     References
     ----------
     Casanova, Stillwell, Vivien 2011, Section 5 (real-world workload).
@@ -86,7 +91,20 @@ def dfrs_jobs(
 def rigid_jobs(table: pd.DataFrame) -> pd.DataFrame:
     """Jobs of a log on single-processor nodes: a task a processor, CPU and memory need 100%.
 
-    Parameters and columns as :func:`dfrs_jobs`; a node is then a processor.
+    Parameters
+    ----------
+    table : DataFrame
+        From :func:`read_swf`; a node is a processor.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``job, submit, tasks, cpu, memory, runtime, estimate`` as :func:`dfrs_jobs`.
+
+    Raises
+    ------
+    InvalidInstance
+        A column is missing.
 
     Examples
     --------
@@ -102,6 +120,23 @@ def rigid_jobs(table: pd.DataFrame) -> pd.DataFrame:
 
 def week_of(jobs: pd.DataFrame, week: int) -> pd.DataFrame:
     """The jobs with floor(submit / 604800) = `week`; submissions count from its begin.
+
+    Parameters
+    ----------
+    jobs : DataFrame
+        With ``submit`` (s); other columns are kept.
+    week : int
+        From 0.
+
+    Returns
+    -------
+    DataFrame
+        Empty for a week without jobs.
+
+    Raises
+    ------
+    InvalidInstance
+        No column ``submit``, or a week that is no integer >= 0.
 
     Examples
     --------

@@ -58,9 +58,27 @@ _HEADER = re.compile(r"\s*;\s*([A-Za-z][\w ]*?)\s*:\s*(.*?)\s*")
 class SwfReport:
     """What :func:`read_swf` found, dropped and repaired.
 
-    ``kept`` is a number of jobs; ``dropped`` and ``repaired`` map a reason to the 1-based
-    numbers of the lines. A dropped line has one reason, so ``kept`` and the dropped lines
-    sum to ``data_lines``; a repaired line is kept and may have several.
+    A dropped line has one reason, so ``kept`` and the dropped lines sum to ``data_lines``; a
+    repaired line is kept and may have several.
+
+    Attributes
+    ----------
+    path : str
+    kept : int
+        Jobs in the table.
+    dropped, repaired : dict of str to list of int
+        Reason -> 1-based numbers of the lines.
+    header : dict of str to str
+        Fields of the header comments, such as MaxProcs.
+
+    Examples
+    --------
+    >>> report = SwfReport("small.swf", 2, dropped={"run < 0": [4]})
+    >>> report.data_lines
+    3
+    >>> print(report)
+    small.swf: 3 jobs, 2 kept, 1 dropped
+      dropped 1: run < 0 (line 4)
     """
 
     path: str

@@ -25,10 +25,42 @@ BUCKET_SECONDS = 1800.0
 class LublinConstants:
     """Constants of one type of jobs, by their names in the authors' program.
 
-    ``u_low``, ``u_med``, ``u_hi`` are log2 of a size, ``u_prob`` the probability of the lower
-    stage; (a1, b1), (a2, b2) shape and scale of the logarithm of the run time, which is the
-    first with probability pa nodes + pb; (aarr arar, barr) those of the logarithm of an
-    inter-arrival time; (anum, bnum) those of the daily cycle.
+    Parameters
+    ----------
+    serial, pow2 : float
+        Probability that a size is 1; that another one is a power of two.
+    u_low, u_med, u_hi : float
+        log2 of a size: ends of the two stages, rising.
+    u_prob : float
+        Probability of the lower stage.
+    a1, b1, a2, b2 : float
+        Shape and scale of the logarithm of the run time (s), first and second gamma variable.
+    pa, pb : float
+        The first one is drawn with probability pa size + pb.
+    aarr, barr : float
+        The logarithm of an inter-arrival time has shape aarr arar and scale barr.
+    anum, bnum : float
+        Shape and scale of the daily cycle.
+    arar : float
+        See `aarr`.
+    max_runtime_exponent, max_arrival_exponent : float
+        Logarithms above are drawn again.
+
+    Raises
+    ------
+    InvalidInstance
+        A constant that is not finite or outside its range, or limits that hardly any draw meets.
+
+    References
+    ----------
+    Lublin, Feitelson, JPDC 63(11), 2003.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> parallel = replace(LUBLIN["untyped"], serial=0.0)
+    >>> int(lublin(200, 128, constants={"untyped": parallel}, seed=1).tasks.min())
+    2
     """
 
     serial: float
@@ -122,17 +154,24 @@ def lublin(
     nodes : int
         Machine size, >= 1. The published constants are for 128 nodes; for another machine
         u_hi = log2 nodes and u_med = u_hi - 2.5, and no size exceeds `nodes`.
-    types : "untyped", "typed"
+    types : {"untyped", "typed"}
         One stream, or a batch and an interactive stream merged in order of arrival (then
         there is a column ``type``).
-    convention : "dfrs", "rigid"
+    convention : {"dfrs", "rigid"}
         "dfrs": a task needs 100% of the CPU of a (quad-core) node, the task of a one-task job
         `serial_cpu`; memory `light_memory` for a share `light_share` of the jobs, else
         x/10 with x uniform over the integers `heavy_memory`. "rigid": both needs are 1.
     constants : mapping, optional
         Replaces entries of :data:`LUBLIN`, e.g. ``{"untyped": replace(LUBLIN["untyped"],
         serial=0)}``; taken as they are, whatever `nodes`.
+    serial_cpu, light_memory : float
+        Fractions of a node, in (0, 1].
+    light_share : float
+        In 0..1.
+    heavy_memory : (int, int)
+        Least and most tenths of a node's memory, 1..10.
     seed : int, optional
+        None means 0.
 
     Returns
     -------
@@ -140,6 +179,11 @@ def lublin(
         Columns ``job, submit, tasks, cpu, memory, runtime``, sorted by submit. Times are
         seconds, not rounded (the authors' program prints whole seconds); the model knows no
         estimates.
+
+    Raises
+    ------
+    InvalidInstance
+        An argument outside its range, or unknown types, convention or constants.
 
     References
     ----------

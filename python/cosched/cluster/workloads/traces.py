@@ -14,7 +14,7 @@ from cosched.errors import InvalidInstance
 
 
 def hpc2n_weeks(path: str | PathLike[str], memory_kb: float = 2097152) -> list[pd.DataFrame]:
-    """The week-long segments of a log as DFRS jobs; HPC2N 2002-2006 has 182.
+    r"""The week-long segments of a log as DFRS jobs; HPC2N 2002-2006 has 182.
 
     Week w holds the jobs with floor(submit / 604800) = w; their ``submit`` counts from the
     start of that week (not from its first job). A week without a job is an empty table, so
@@ -25,11 +25,34 @@ def hpc2n_weeks(path: str | PathLike[str], memory_kb: float = 2097152) -> list[p
     path : str or path-like
         The log (``cosched fetch HPC2N-2002``).
     memory_kb : float
-        As :func:`dfrs_jobs`.
+        Memory of a node (KB), as :func:`dfrs_jobs`.
 
     Returns
     -------
     list of DataFrame
+        Columns as :func:`dfrs_jobs`.
+
+    Raises
+    ------
+    InvalidInstance
+        A file without a job, a memory that is not positive, or more than 10,000 weeks.
+    OSError
+        The file is not there or cannot be read.
+
+    References
+    ----------
+    Casanova, Stillwell, Vivien 2011, Section 5 (real-world workload).
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.swf"
+    >>> _ = path.write_text(
+    ...     "1 0 5 60 4 -1 -1 4 120 -1 1 1 1 1 1 1 -1 -1\n"
+    ...     "2 604900 0 30 2 -1 -1 2 -1 -1 1 1 1 1 1 1 -1 -1\n"
+    ... )
+    >>> [week["submit"].tolist() for week in hpc2n_weeks(path)]
+    [[0.0], [100.0]]
     """
     jobs = dfrs_jobs(read_swf(path)[0], memory_kb)
     last = np.floor(jobs["submit"].max() / WEEK) if len(jobs) else -1.0

@@ -1,0 +1,215 @@
+"""Every public function and class is described: numpydoc sections that match the signature."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import pytest
+from numpydoc.docscrape import NumpyDocString
+
+from cosched.registry import FAMILIES
+
+#: What ``__all__`` of these modules names is public.
+MODULES = (
+    "cosched",
+    "cosched.core",
+    "cosched.errors",
+    "cosched.registry",
+    *(f"cosched.{family}" for family in FAMILIES),
+    *(f"cosched.{face}" for face in ("workloads", "plot", "profiles", "io", "experiments")),
+)
+#: What a function works on. One that takes more has something to refuse, and says so in Raises.
+SUBJECTS = {"instance", "result", "results", "schedule", "ax", "axes"}
+#: Functions that take more, and refuse nothing by themselves.
+ACCEPT_ANYTHING = {
+    "cosched.core.instance.Instance.kept",
+    "cosched.core.instance.Instance.once",
+    "cosched.io.unpack.bare_name",
+    "cosched.io.writing.plain",
+}
+
+
+def public() -> dict[str, Any]:
+    """Functions, methods, properties and classes by the full name of where they are written."""
+    found: dict[str, Any] = {}
+    for module in map(import_module, MODULES):
+        names = getattr(module, "__all__", None) or _written_in(module)
+        members = [getattr(module, name) for name in names]
+        for table in ("ALGORITHMS", "BOUNDS"):
+            members += getattr(module, table, {}).values()
+        for member in members:
+            if inspect.isclass(member):
+                found[_name(member)] = member
+                found.update((_name(method), method) for method in _methods(member))
+                for name, each in vars(member).items():
+                    if isinstance(each, property) and not name.startswith("_"):
+                        found[f"{_name(member)}.{name}"] = each
+            elif inspect.isroutine(member) or isinstance(member, partial):
+                function = member.func if isinstance(member, partial) else member
+                found[_name(function)] = function
+    return found
+
+
+def _written_in(module: Any) -> list[str]:
+    return [
+        name
+        for name, member in vars(module).items()
+        if not name.startswith("_") and getattr(member, "__module__", "") == module.__name__
+    ]
+
+
+def _methods(owner: type) -> Iterator[Callable]:
+    """Public methods in the class' own text."""
+    for name, member in vars(owner).items():
+        if name.startswith("_"):
+            continue
+        if isinstance(member, (classmethod, staticmethod)):
+            yield member.__func__
+        elif inspect.isfunction(member):
+            yield member
+
+
+def _name(member: Callable) -> str:
+    return f"{member.__module__}.{member.__qualname__}"
+
+
+PUBLIC = public()
+CLASSES = {name: member for name, member in PUBLIC.items() if inspect.isclass(member)}
+PROPERTIES = {name: each for name, each in PUBLIC.items() if isinstance(each, property)}
+FUNCTIONS = {name: PUBLIC[name] for name in PUBLIC if name not in {*CLASSES, *PROPERTIES}}
+
+
+def _parsed(member: Any) -> NumpyDocString:
+    doc = vars(member).get("__doc__") if inspect.isclass(member) else member.__doc__
+    assert doc, "no docstring"
+    parsed = NumpyDocString(inspect.cleandoc(doc))
+    assert parsed["Summary"], "no summary"
+    return parsed
+
+
+def _described(parsed: NumpyDocString, *sections: str) -> list[str]:
+    """Names that the sections describe; "a, b : int" describes two."""
+    entries = [entry for section in sections for entry in parsed[section]]
+    for entry in entries:
+        assert entry.desc or entry.type, f"{entry.name}: neither type nor description"
+    return [name.strip(" *") for entry in entries for name in entry.name.split(",")]
+
+
+def _parameters(member: Callable) -> dict[str, inspect.Parameter]:
+    given = inspect.signature(member).parameters
+    return {name: each for name, each in given.items() if name not in ("self", "cls")}
+
+
+def check_function(name: str, function: Callable) -> None:
+    """Assert the sections that a function needs, against its signature."""
+    parsed = _parsed(function)
+    signature = inspect.signature(function)
+    parameters = _parameters(function)
+    assert sorted(_described(parsed, "Parameters")) == sorted(parameters)
+    if signature.return_annotation not in (None, "None"):
+        assert parsed["Returns"] or parsed["Yields"], "no section Returns"
+    if set(parameters) - SUBJECTS and name not in ACCEPT_ANYTHING:
+        assert parsed["Raises"], "no section Raises"
+    assert ">>> " in "\n".join(parsed["Examples"]), "no section Examples with a doctest"
+
+
+def check_class(owner: type) -> None:
+    """Assert that a class describes what it is made of: its fields, or its constructor."""
+    parsed = _parsed(owner)
+    if issubclass(owner, Exception):
+        return
+    described = _described(parsed, "Parameters", "Attributes")
+    if is_dataclass(owner):
+        own = vars(owner).get("__annotations__", {})
+        made_of = {each.name for each in fields(owner) if each.name in own}
+    else:
+        made_of = set(_parameters(owner.__init__)) if "__init__" in vars(owner) else set()
+    assert made_of <= set(described), f"not described: {sorted(made_of - set(described))}"
+    if "__init__" in vars(owner) and not is_dataclass(owner):
+        assert set(_described(parsed, "Parameters")) == made_of
+    assert ">>> " in "\n".join(parsed["Examples"]), "no section Examples with a doctest"
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_sections_of_function(name):
+    check_function(name, FUNCTIONS[name])
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_sections_of_class(name):
+    check_class(CLASSES[name])
+
+
+@pytest.mark.parametrize("name", sorted(PROPERTIES))
+def test_summary_of_property(name):
+    _parsed(PROPERTIES[name])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_algorithm_and_bound_is_described(family):
+    """By name: also those that are made from others, such as the policies of a grammar."""
+    module = import_module(f"cosched.{family}")
+    for table in (module.ALGORITHMS, module.BOUNDS):
+        for name, function in table.items():
+            check_function(name, function.func if isinstance(function, partial) else function)
+
+
+def test_the_walk_finds_what_users_call():
+    assert len(FUNCTIONS) > 150
+    assert {"cosched.packs.bounds.columns_bound", "cosched.core.family.Family.solve"} <= set(PUBLIC)
+
+
+class TestRules:
+    """The rules refuse what they are there to refuse."""
+
+    GOOD = """Twice a number.
+
+    Parameters
+    ----------
+    number : int
+        Any.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    TypeError
+        No number.
+
+    Examples
+    --------
+    >>> 2 * 2
+    4
+    """
+
+    @staticmethod
+    def function(doc: str) -> Callable:
+        def twice(number: int) -> int:
+            return 2 * number
+
+        twice.__doc__ = doc
+        return twice
+
+    def test_complete(self):
+        check_function("twice", self.function(self.GOOD))
+
+    @pytest.mark.parametrize(
+        ("old", "new"),
+        [
+            ("number : int\n        Any.", ""),
+            ("number : int", "figure : int"),
+            ("number : int", "number, figure : int"),
+            ("Returns\n    -------\n    int", ""),
+            ("Raises\n    ------\n    TypeError\n        No number.", ""),
+            (">>> 2 * 2\n    4", "2 * 2"),
+        ],
+    )
+    def test_incomplete(self, old, new):
+        assert old in self.GOOD
+        with pytest.raises(AssertionError):
+            check_function("twice", self.function(self.GOOD.replace(old, new)))
