@@ -19,7 +19,7 @@ def est(instance: Instance, allocation: Any) -> Result:
     """Earliest Starting Time for a given allocation.
 
     Repeatedly schedules the ready task with the earliest possible start under its
-    allocation; equal starts: the lowest task number. O((n + e) log n).
+    allocation; equal starts: the lowest task number.
 
     Parameters
     ----------
@@ -27,10 +27,26 @@ def est(instance: Instance, allocation: Any) -> Result:
     allocation : array_like of int, shape (n,)
         Resource type of each task.
 
+    Returns
+    -------
+    Result
+
     Raises
     ------
     InvalidInstance
         Wrong length, or a type on which the task cannot run.
+
+    Notes
+    -----
+    O((n + e) log n).
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> cs.dags.est(inst, [1, 1, 0, 1]).start.tolist()
+    [0.0, 1.0, 1.0, 3.0]
     """
     return result_of_plan(instance, "est", *_core.dags.est(instance._core, _types(allocation)))
 
@@ -40,24 +56,119 @@ def ols(instance: Instance, allocation: Any) -> Result:
 
     Graham's list scheduling by decreasing rank (longest path to the end of the graph under
     the allocation): an idle unit gets the first ready task of its type. Equal ranks: the
-    lowest task number. O((n + e) log n). Parameters as :func:`est`.
+    lowest task number.
+
+    Parameters
+    ----------
+    instance : Instance
+    allocation : array_like of int, shape (n,)
+        Resource type of each task.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        Wrong length, or a type on which the task cannot run.
+
+    Notes
+    -----
+    O((n + e) log n).
+
+    References
+    ----------
+    Amaris, Lucarelli, Mommessin, Trystram 2017, Section 4.1.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> cs.dags.ols(inst, [1, 1, 1, 1]).makespan
+    9.0
     """
     return result_of_plan(instance, "ols", *_core.dags.ols(instance._core, _types(allocation)))
 
 
 def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
-    """HLP-EST (Kedad-Sidhoum, Monna, Trystram; Section 3): LP, rounding, EST.
+    """HLP-EST: LP relaxation, rounding, EST; for Q > 2 the paper's QHLP-EST.
 
-    6-approximation for Q = 2; for Q > 2 the paper's QHLP-EST, Q(Q+1)-approximation. Both are
-    tight. `method`: of :func:`hlp`.
+    Parameters
+    ----------
+    instance : Instance
+    method : {"auto", "structured", "glpk", "highs"}
+        What solves the relaxation, as in :func:`hlp`.
+
+    Returns
+    -------
+    Result
+        Its bound is LP*.
+
+    Raises
+    ------
+    ValueError
+        Another method.
+    SolverError
+        The solver failed, or ``highspy`` is not installed.
+
+    Notes
+    -----
+    6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight.
+
+    References
+    ----------
+    Kedad-Sidhoum, Monna, Trystram; Amaris et al. 2017, Sections 3 and 5.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> result = cs.dags.hlp_est(inst)
+    >>> result.makespan, result.kind.tolist(), result.gap
+    (5.0, [1, 1, 0, 1], 0.0)
     """
     return _rounded(instance, "hlp-est", _core.dags.est, method)
 
 
 def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
-    """HLP-OLS (Section 4.1): LP, rounding, OLS. Guarantees as :func:`hlp_est`.
+    """HLP-OLS: LP relaxation, rounding, OLS; for Q > 2 the paper's QHLP-OLS.
 
-    For Q > 2 the paper's QHLP-OLS. `method`: of :func:`hlp`.
+    Parameters
+    ----------
+    instance : Instance
+    method : {"auto", "structured", "glpk", "highs"}
+        What solves the relaxation, as in :func:`hlp`.
+
+    Returns
+    -------
+    Result
+        Its bound is LP*.
+
+    Raises
+    ------
+    ValueError
+        Another method.
+    SolverError
+        The solver failed, or ``highspy`` is not installed.
+
+    Notes
+    -----
+    6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight.
+
+    References
+    ----------
+    Amaris et al. 2017, Sections 4.1 and 5.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> cs.dags.hlp_ols(inst).makespan
+    5.0
     """
     return _rounded(instance, "hlp-ols", _core.dags.ols, method)
 
@@ -79,15 +190,37 @@ def hlp_best(
     Parameters
     ----------
     instance : Instance
-    method : str
-        Of :func:`hlp`.
+    method : {"auto", "structured", "glpk", "highs"}
+        What solves the relaxation, as in :func:`hlp`.
     evaluations : int, optional
         Schedules that the local search builds; None: 4e6 / (n + e), between 50 and 2,000.
     seed : int, optional
+        None means 0.
     time_limit : float, optional
         Seconds, the LP included, after which it returns its best so far, with status
         ``"time_limit"``: at least HEFT, and HLP-OLS for the LP's solution so far, where the
         LP itself is stopped too. None: fixed work, the same result on every machine.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    ValueError
+        Another method.
+    InvalidInstance
+        Negative `evaluations` or a negative time limit.
+    SolverError
+        The solver failed, or ``highspy`` is not installed.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> cs.dags.hlp_best(inst, evaluations=50).makespan
+    5.0
     """
     used, limit = seed_of(seed), time_limit_of(time_limit)
     count = -1 if evaluations is None else integer(evaluations, "evaluations")
@@ -103,17 +236,41 @@ def hlp_best(
 
 
 def heft(instance: Instance) -> Result:
-    """HEFT with insertion (Topcuoglu, Hariri, Wu 1999); for Q > 2 the paper's QHEFT.
+    """HEFT with insertion; for Q > 2 the paper's QHEFT.
 
     Tasks by decreasing rank (mean time over the units that can run the task, plus the largest
     rank of a successor), each to the unit where it ends first, gaps included. Equal ends: the
-    highest type (GPU), then the lowest unit. No constant guarantee (Theorem 1).
+    highest type (GPU), then the lowest unit.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Result
+
+    Notes
+    -----
+    No constant guarantee (Theorem 1).
+
+    References
+    ----------
+    Topcuoglu, Hariri, Wu 1999; Amaris et al. 2017, Theorem 1.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> cs.dags.heft(inst).end.tolist()
+    [1.0, 3.0, 3.0, 5.0]
     """
     return result_of_plan(instance, "heft", *_core.dags.heft(instance._core))
 
 
 def er_ls(instance: Instance, *, order: Any = None) -> Result:
-    """ER-LS (Section 4.2), on-line: 4 sqrt(m/k)-competitive for m CPUs >= k GPUs.
+    """ER-LS (Section 4.2), on-line.
 
     A task goes to the GPU if p_cpu >= R_gpu + p_gpu, where R_gpu is the earliest time at
     which it could start there; else rule R2 decides.
@@ -121,14 +278,33 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
     Parameters
     ----------
     instance : Instance
-        Of two resource types.
     order : array_like of int, shape (n,), optional
         Arrival order: respects precedence. None: ``instance.order``.
+
+    Returns
+    -------
+    Result
 
     Raises
     ------
     InvalidInstance
         Not two types, or an order that is no permutation or breaks precedence.
+
+    Notes
+    -----
+    4 sqrt(m/k)-competitive for m CPUs >= k GPUs.
+
+    References
+    ----------
+    Amaris et al. 2017, Section 4.2.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> cs.dags.er_ls(inst, order=[0, 2, 1, 3]).kind.tolist()
+    [1, 1, 0, 1]
     """
     return _online(instance, "er-ls", _core.dags.er_ls, order)
 
@@ -136,39 +312,199 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
 def eft(instance: Instance, *, order: Any = None) -> Result:
     """On-line: each task where it ends first; equal ends: the highest type (GPU), any Q.
 
-    `order` as in :func:`er_ls`, here and in the other on-line rules.
+    Parameters
+    ----------
+    instance : Instance
+    order : array_like of int, shape (n,), optional
+        Arrival order: respects precedence. None: ``instance.order``.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        An order that is no permutation or breaks precedence.
+
+    Notes
+    -----
+    No guarantee.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> cs.dags.eft(inst).makespan
+    5.0
     """
     return _online(instance, "eft", _core.dags.eft, order)
 
 
 def greedy(instance: Instance, *, order: Any = None) -> Result:
-    """On-line: each task on the type with its smallest time; equal: the lowest type."""
+    """On-line: each task on the type with its smallest time; equal: the lowest type.
+
+    Parameters
+    ----------
+    instance : Instance
+    order : array_like of int, shape (n,), optional
+        Arrival order: respects precedence. None: ``instance.order``.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        An order that is no permutation or breaks precedence.
+
+    Notes
+    -----
+    No guarantee.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> cs.dags.greedy(inst).kind.tolist()
+    [1, 1, 0, 1]
+    """
     return _online(instance, "greedy", _core.dags.greedy, order)
 
 
 def r1_ls(instance: Instance, *, order: Any = None) -> Result:
-    """On-line rule R1: CPU if p_cpu / m <= p_gpu / k. No guarantee.
+    """On-line rule R1: CPU if p_cpu / m <= p_gpu / k.
 
     Q > 2: the type of least p_q / m_q, the lowest on equality.
+
+    Parameters
+    ----------
+    instance : Instance
+    order : array_like of int, shape (n,), optional
+        Arrival order: respects precedence. None: ``instance.order``.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        An order that is no permutation or breaks precedence.
+
+    Notes
+    -----
+    No guarantee.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> inst = cs.dags.Instance([[4.0, 1.0], [3.0, 2.0]], [], units=(4, 1))
+    >>> cs.dags.r1_ls(inst).kind.tolist()
+    [0, 0]
     """
     return _online(instance, "r1-ls", _core.dags.r1_ls, order)
 
 
 def r2_ls(instance: Instance, *, order: Any = None) -> Result:
-    """On-line rule R2: CPU if p_cpu / sqrt(m) <= p_gpu / sqrt(k). No guarantee.
+    """On-line rule R2: CPU if p_cpu / sqrt(m) <= p_gpu / sqrt(k).
 
     Q > 2: the type of least p_q / sqrt(m_q), the lowest on equality.
+
+    Parameters
+    ----------
+    instance : Instance
+    order : array_like of int, shape (n,), optional
+        Arrival order: respects precedence. None: ``instance.order``.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        An order that is no permutation or breaks precedence.
+
+    Notes
+    -----
+    No guarantee.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> inst = cs.dags.Instance([[4.0, 1.0], [3.0, 2.0]], [], units=(4, 1))
+    >>> cs.dags.r2_ls(inst).kind.tolist()
+    [1, 0]
     """
     return _online(instance, "r2-ls", _core.dags.r2_ls, order)
 
 
 def r3_ls(instance: Instance, *, order: Any = None) -> Result:
-    """On-line rule R3: CPU if p_cpu <= p_gpu; the same as :func:`greedy`. No guarantee."""
+    """On-line rule R3: CPU if p_cpu <= p_gpu; the same as :func:`greedy`.
+
+    Parameters
+    ----------
+    instance : Instance
+    order : array_like of int, shape (n,), optional
+        Arrival order: respects precedence. None: ``instance.order``.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        An order that is no permutation or breaks precedence.
+
+    Notes
+    -----
+    No guarantee.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> cs.dags.r3_ls(inst).kind.tolist()
+    [1, 1, 0, 1]
+    """
     return _online(instance, "r3-ls", _core.dags.r3_ls, order)
 
 
 def random(instance: Instance, *, order: Any = None, seed: int | None = None) -> Result:
-    """On-line: a type drawn uniformly among those that can run the task."""
+    """On-line: a type drawn uniformly among those that can run the task.
+
+    Parameters
+    ----------
+    instance : Instance
+    order : array_like of int, shape (n,), optional
+        Arrival order: respects precedence. None: ``instance.order``.
+    seed : int, optional
+        None means 0.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        An order that is no permutation or breaks precedence, or a bad seed.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> result = cs.dags.random(inst, seed=1)
+    >>> result.seed, result.makespan >= result.bound.value
+    (1, True)
+    """
     used = seed_of(seed)
     plan = _core.dags.random_types(instance._core, used, _arrivals(order))
     return result_of_plan(instance, "random", *plan, seed=used)

@@ -35,6 +35,17 @@ class Certificate:
         Edges of the graph with flow.
     edge_flow : numpy.ndarray, shape (r,)
         Flow on them.
+
+    Examples
+    --------
+    Weights of the loads alone, without a flow, prove the load of a mixture of the types:
+
+    >>> import cosched as cs
+    >>> inst = cs.dags.Instance([[8.0, 2.0], [8.0, 4.0]], [], units=(1, 1))
+    >>> nothing = np.zeros(0)
+    >>> proof = Certificate(np.array([0.2, 0.8, 0.0]), np.zeros(2), np.zeros((0, 2)), nothing)
+    >>> round(proof.bound(inst), 6)
+    3.2
     """
 
     weights: np.ndarray
@@ -45,10 +56,27 @@ class Certificate:
     def bound(self, instance: Instance) -> float:
         """The bound it proves, checked from scratch by code that no solver shares.
 
+        Parameters
+        ----------
+        instance : Instance
+
+        Returns
+        -------
+        float
+            Seconds.
+
         Raises
         ------
         SolverError
             It proves nothing for this instance: what is wrong is named.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> inst = cs.dags.Instance([[8.0, 2.0], [8.0, 4.0]], [], units=(1, 1))
+        >>> relaxation = cs.dags.hlp(inst)
+        >>> round(relaxation.certificate.bound(inst), 6), round(relaxation.value, 6)
+        (4.571429, 4.571429)
         """
         edges = integer_array(self.edges, "edges", 2) if len(self.edges) else np.zeros((0, 2), int)
         return _core.dags.certified_bound(
@@ -77,6 +105,17 @@ class Relaxation:
         Dual solution.
     method : str
         What solved it: ``"structured"``, ``"glpk"`` or ``"highs"``.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> relaxation = cs.dags.hlp(inst)
+    >>> relaxation
+    <Relaxation: LP* = 5 (structured)>
+    >>> relaxation.x.tolist(), relaxation.C.tolist()
+    ([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]], [1.0, 3.0, 3.0, 5.0])
     """
 
     value: float
@@ -103,8 +142,7 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
         ``"structured"`` exploits the problem: exact to 1e-9 with a certificate, any Q, 10 to
         1,000 times faster. ``"auto"`` takes it, with GLPK as a safety net. ``"glpk"`` solves the
         model row by row as in the paper and is the reference; ``"highs"`` gives the same model
-        to HiGHS (needs
-        ``pip install cosched[highs]``).
+        to HiGHS (needs ``pip install cosched[highs]``).
 
     Returns
     -------
@@ -112,6 +150,8 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
 
     Raises
     ------
+    ValueError
+        Another method.
     SolverError
         The solver failed, or ``highspy`` is not installed.
 
@@ -121,6 +161,10 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
     where that is optimal (it needs no rounding); where the path alone decides otherwise, the
     least load among those with the shortest path, weighted with the prices at which the loads
     balance. The other methods return whatever vertex they reach.
+
+    References
+    ----------
+    Amaris et al. 2017, Sections 3 and 5.
 
     Examples
     --------
@@ -153,13 +197,20 @@ def round_allocation(times: Any, x: Any, *, threshold: float = 0.5) -> np.ndarra
     Parameters
     ----------
     times : array_like, shape (n, Q), or Instance
-    x : array_like, shape (n, Q); for Q = 2 also (n,), the CPU shares
+        Seconds; infinity where the task cannot run.
+    x : array_like, shape (n, Q)
+        Shares; for Q = 2 also (n,), the CPU shares.
     threshold : float
-        Of the CPU, for Q = 2.
+        Of the CPU, for Q = 2, in 0..1.
 
     Returns
     -------
     numpy.ndarray of int, shape (n,)
+
+    Raises
+    ------
+    InvalidInstance
+        Shapes that differ, entries that are no numbers, or a threshold outside 0..1.
 
     Examples
     --------
@@ -176,19 +227,86 @@ def round_allocation(times: Any, x: Any, *, threshold: float = 0.5) -> np.ndarra
 
 
 def hlp_bound(instance: Instance, *, method: str = "auto") -> Bound:
-    """LP* as its certificate proves it: the default bound. At least ``area`` and
-    ``critical-path``.
+    """LP* as its certificate proves it: the default bound.
+
+    At least ``area`` and ``critical-path``.
+
+    Parameters
+    ----------
+    instance : Instance
+    method : {"auto", "structured", "glpk", "highs"}
+        What solves the relaxation, as in :func:`hlp`.
+
+    Returns
+    -------
+    Bound
+        Seconds.
+
+    Raises
+    ------
+    ValueError
+        Another method.
+    SolverError
+        The solver failed, or ``highspy`` is not installed.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> hlp_bound(inst)
+    Bound(5, 'hlp')
     """
     return Bound(hlp(instance, method=method).certificate.bound(instance), "hlp")
 
 
 def area_bound(instance: Instance) -> Bound:
-    """The least maximal load of a type over fractional allocations, paths ignored."""
+    """The least maximal load of a type over fractional allocations, paths ignored.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Bound
+        Seconds.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> area_bound(inst)
+    Bound(3.8, 'area')
+    """
     return Bound(_core.dags.area_bound(instance._core), "area")
 
 
 def critical_path_bound(instance: Instance) -> Bound:
-    """The longest path with every task on its fastest type."""
+    """The longest path with every task on its fastest type.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Bound
+        Seconds.
+
+    Notes
+    -----
+    O(n Q + e).
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> critical_path_bound(inst)
+    Bound(5, 'critical-path')
+    """
     return Bound(_core.dags.critical_path_bound(instance._core), "critical-path")
 
 

@@ -145,7 +145,27 @@ class Instance(core.Instance):
         return f"<dags.Instance: {self.tasks} tasks, {len(self.edges)} edges, {units} units>"
 
     def with_units(self, units: Sequence[int]) -> Instance:
-        """The same tasks on another machine."""
+        """The same tasks on another machine.
+
+        Parameters
+        ----------
+        units : sequence of int, shape (Q,)
+            Identical units of each type, each >= 1.
+
+        Returns
+        -------
+        Instance
+
+        Raises
+        ------
+        InvalidInstance
+            Another number of types, or fewer than one unit of a type.
+
+        Examples
+        --------
+        >>> Instance([[3.0, 1.0]], [], units=(2, 1)).with_units((16, 4))
+        <dags.Instance: 1 tasks, 0 edges, 16 + 4 units>
+        """
         return _rebuild(self.times, self.edges, units, self.names, self.kernels, self.notes)
 
     @classmethod
@@ -160,11 +180,15 @@ class Instance(core.Instance):
 
         Parameters
         ----------
-        path : path
+        path : str or path-like
         units : sequence of int
             Units of each type, as ``(16, 4)``. None: what a file of :meth:`write` says.
         **options
             Of :func:`cosched.dags.read_graph`.
+
+        Returns
+        -------
+        Instance
 
         Raises
         ------
@@ -172,6 +196,17 @@ class Instance(core.Instance):
             One line with file, line, value and what was expected; no `units`.
         OSError
             The file cannot be read.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "graph.dot"
+        >>> _ = path.write_text('digraph { a [time=4]; b [time=3]; a -> b }')
+        >>> inst = Instance.read(path, units=(16, 4), acceleration={"a": 4, "b": 0})
+        >>> inst
+        <dags.Instance: 2 tasks, 1 edges, 16 + 4 units>
+        >>> inst.times.tolist()
+        [[4.0, 1.0], [3.0, inf]]
         """
         likely = None if units is None else int(np.size(units))
         graph = files.read_graph(path, **options, likely_types=likely)
@@ -192,7 +227,29 @@ class Instance(core.Instance):
             )
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write times, edges, units, names and kernels as .json; infinity becomes null."""
+        """Write times, edges, units, names and kernels as .json; infinity becomes null.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in .json.
+
+        Raises
+        ------
+        InvalidInstance
+            Another suffix.
+        OSError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> inst = Instance([[3.0, 1.0], [2.0, float("inf")]], [(0, 1)], units=(2, 1))
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "graph.json"
+        >>> inst.write(path)
+        >>> Instance.read(path) == inst
+        True
+        """
         io.check_suffix(path, (".json",))
         fields = ("times", "edges", "units", "names", "kernels")
         io.write_json({field: getattr(self, field) for field in fields}, path)

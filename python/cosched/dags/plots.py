@@ -35,10 +35,27 @@ def ratios(
     group, reference : str
         Columns.
     ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
+
+    Raises
+    ------
+    InvalidInstance
+        No rows, or a column that is not there.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> frame = pd.DataFrame({"application": ["potrf", "getrf"], "lp": [4.0, 5.0],
+    ...                       "heft": [5.0, 6.0], "hlp-ols": [4.4, 5.5]})
+    >>> ax = cs.plot.ratios(frame, {"HEFT / HLP-OLS": ("heft", "hlp-ols")}, ax=Figure().subplots())
+    >>> ax.get_ylabel()
+    'makespan / hlp-ols'
     """
     wanted = pairs if isinstance(pairs, Mapping) else {name: (name, reference) for name in pairs}
     missing = {c for pair in wanted.values() for c in pair} - set(frame.columns)
@@ -94,14 +111,31 @@ def competitive(
     frame : pandas.DataFrame
         A row an instance: columns with makespans, LP*, numbers of CPUs and GPUs.
     names : sequence of str
-        Columns with makespans.
+        Columns with makespans; the first four are drawn.
     cpus, gpus, reference : str
         Columns.
     ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
+
+    Raises
+    ------
+    KeyError
+        A column is missing.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> frame = pd.DataFrame({"cpus": [16, 16], "gpus": [4, 2], "lp": [4.0, 5.0],
+    ...                       "er-ls": [5.0, 8.0]})
+    >>> ax = cs.plot.competitive(frame, ["er-ls"], ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'sqrt(m / k)'
     """
     ax = axes_or_new(ax, (6, 4))
     root = np.sqrt(frame[cpus] / frame[gpus])

@@ -19,12 +19,24 @@ class Result(core.Result):
 
     Attributes
     ----------
+    instance : Instance
     kind : numpy.ndarray of int, shape (n,)
         Resource type of each task (0 = CPU).
     unit : numpy.ndarray of int, shape (n,)
         Unit of each task, from 0 within its type.
     start, end : numpy.ndarray of float, shape (n,)
         Seconds.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> result = cs.dags.solve(inst, "heft")
+    >>> result
+    <Result of dags heft: value 5>
+    >>> result.kind.tolist(), result.start.tolist(), result.end.tolist()
+    ([1, 1, 0, 1], [0.0, 1.0, 1.0, 3.0], [1.0, 3.0, 3.0, 5.0])
     """
 
     family: ClassVar[str] = "dags"
@@ -56,7 +68,21 @@ class Result(core.Result):
         return float((self.kind != 0).mean())
 
     def metrics(self) -> dict[str, float]:
-        """Utilisation of all units, share of tasks on accelerators."""
+        """Utilisation of all units, share of tasks on accelerators.
+
+        Returns
+        -------
+        dict of str to float
+            ``utilisation``, ``accelerated``, both in 0..1.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
+        >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+        >>> cs.dags.solve(inst, "heft").metrics()
+        {'utilisation': 0.7, 'accelerated': 0.75}
+        """
         return {"utilisation": self.utilisation, "accelerated": self.accelerated}
 
 

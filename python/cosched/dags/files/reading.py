@@ -82,6 +82,14 @@ def read_graph(
         id, a task that can run nowhere, a time that is none, a missing member, ...
     OSError
         The file cannot be opened.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "graph.dot"
+    >>> _ = path.write_text("digraph { a [time=4]; b [time=3]; a -> b }")
+    >>> read_graph(path, acceleration=4).times.tolist()
+    [[4.0, 1.0], [3.0, 0.75]]
     """
     if format is not None and format not in FORMATS:
         raise InvalidInstance(f"format = {shorten(format)}: expected one of {', '.join(FORMATS)}")
@@ -114,6 +122,28 @@ def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
     """Write ``{"times": [[...]], "edges": [[i, j]], "names": [...], "kernels": [...]}``.
 
     JSON; null is a time where the task cannot run. :func:`read_graph` reads it back exactly.
+
+    Parameters
+    ----------
+    graph : Graph
+    path : str or path-like
+        Ends in .json.
+
+    Raises
+    ------
+    InvalidInstance
+        Another suffix.
+    OSError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> graph = Graph(np.array([[2.0, 1.0], [3.0, np.inf]]), np.array([[0, 1]]))
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "graph.json"
+    >>> write_graph(graph, path)
+    >>> read_graph(path).times.tolist()
+    [[2.0, 1.0], [3.0, inf]]
     """
     io.check_suffix(path, (".json",))
     data = {"times": graph.times, "edges": graph.edges, "names": graph.names}

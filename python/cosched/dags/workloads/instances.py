@@ -21,7 +21,30 @@ def fork_join(
 ) -> Instance:
     """The fork-join application of Amaris et al. 2017: `phases` x (`width` + 1) + 1 tasks.
 
-    Options: see :func:`cosched.dags.workloads.generators.fork_join`.
+    Parameters
+    ----------
+    width, phases : int
+        Parallel tasks of a phase, and phases. The paper: 100..500, and {2, 5, 10}.
+    units : sequence of int, optional
+        Units of each type; None: 16 CPUs and 4 of each further type.
+    **options
+        ``mean, deviation, slow_share, slow, fast, types, seed`` of
+        :func:`cosched.dags.workloads.generators.fork_join`.
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InvalidInstance
+        An argument outside its range.
+    TypeError
+        An unknown option.
+
+    References
+    ----------
+    Amaris et al. 2017, Section 6.1.
 
     Examples
     --------
@@ -32,53 +55,238 @@ def fork_join(
 
 
 def cholesky(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
-    """Tiled Cholesky factorisation; see :func:`cosched.dags.workloads.generators.cholesky`."""
+    """Tiled Cholesky factorisation: T (T + 1) (T + 2) / 6 tasks for T tiles a side.
+
+    Parameters
+    ----------
+    tiles : int
+        T, 1..250.
+    units : sequence of int, optional
+        Units of each type; None: 16 CPUs and 4 of each further type.
+    **options
+        ``times`` (kernel -> time on each type), ``spread`` in [0, 1) and ``seed``, of
+        :func:`cosched.dags.workloads.generators.cholesky`. The default times are milliseconds.
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InvalidInstance
+        An argument outside its range.
+    TypeError
+        An unknown option.
+
+    Examples
+    --------
+    >>> cholesky(5, units=(16, 2))
+    <dags.Instance: 35 tasks, 60 edges, 16 + 2 units>
+    """
     return _instance(generators.cholesky(tiles, **options), units)
 
 
 def lu(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
-    """Tiled LU factorisation without pivoting; see :func:`cosched.dags.workloads.generators.lu`."""
+    """Tiled LU factorisation without pivoting: T (T + 1) (2T + 1) / 6 tasks for T tiles a side.
+
+    Parameters
+    ----------
+    tiles : int
+        T, 1..250.
+    units : sequence of int, optional
+        Units of each type; None: 16 CPUs and 4 of each further type.
+    **options
+        ``times`` (kernel -> time on each type), ``spread`` in [0, 1) and ``seed``, of
+        :func:`cosched.dags.workloads.generators.cholesky`. The default times are milliseconds.
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InvalidInstance
+        An argument outside its range.
+    TypeError
+        An unknown option.
+
+    Examples
+    --------
+    >>> lu(5, units=(16, 2))
+    <dags.Instance: 55 tasks, 110 edges, 16 + 2 units>
+    """
     return _instance(generators.lu(tiles, **options), units)
 
 
 def qr(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
-    """Tiled QR factorisation; see :func:`cosched.dags.workloads.generators.qr`."""
+    """Tiled QR factorisation: T (T + 1) (2T + 1) / 6 tasks for T tiles a side.
+
+    Parameters
+    ----------
+    tiles : int
+        T, 1..250.
+    units : sequence of int, optional
+        Units of each type; None: 16 CPUs and 4 of each further type.
+    **options
+        ``times`` (kernel -> time on each type), ``spread`` in [0, 1) and ``seed``, of
+        :func:`cosched.dags.workloads.generators.cholesky`. The default times are milliseconds.
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InvalidInstance
+        An argument outside its range.
+    TypeError
+        An unknown option.
+
+    Examples
+    --------
+    >>> qr(5, units=(16, 2))
+    <dags.Instance: 55 tasks, 110 edges, 16 + 2 units>
+    """
     return _instance(generators.qr(tiles, **options), units)
 
 
 def layered(n: int = 100, density: float = 0.5, *, units: Units = None, **options: Any) -> Instance:
-    """Random layered graph (DAGGEN); see :func:`cosched.dags.workloads.generators.layered`."""
+    """Random layered graph with the parameters of DAGGEN, without communication.
+
+    Parameters
+    ----------
+    n : int
+        Tasks, >= 1.
+    density : float
+        0..1: how many tasks of the layer before precede a task.
+    units : sequence of int, optional
+        Units of each type; None: 16 CPUs and 4 of each further type.
+    **options
+        ``fat, regularity, jump, mean, task_cv, acceleration, cpu_only, seed`` of
+        :func:`cosched.dags.workloads.generators.layered`.
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InvalidInstance
+        An argument outside its range.
+    TypeError
+        An unknown option.
+
+    Examples
+    --------
+    >>> layered(50, 0.3, units=(8, 2), seed=1).tasks
+    50
+    """
     return _instance(generators.layered(n, density, **options), units)
 
 
 def theorem1(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
-    """Worst case of HEFT on m CPUs and k GPUs (Theorem 1): no chance, `seed` is not used.
+    """Worst case of HEFT on m CPUs and k GPUs (Theorem 1).
 
     HEFT's makespan is (m/k) (1 - (m/(m+k))^m), the optimum at most k m / (m + k).
+
+    Parameters
+    ----------
+    m, k : int
+        CPUs and GPUs, >= 1.
+    seed : int, optional
+        Not used: there is no chance.
+
+    Returns
+    -------
+    Instance
+        m (m + k) tasks without edges.
+
+    Raises
+    ------
+    InvalidInstance
+        Fewer than one CPU or GPU, or too many tasks.
+
+    References
+    ----------
+    Amaris et al. 2017, Theorem 1.
 
     Examples
     --------
     >>> from cosched import dags
-    >>> round(dags.heft(theorem1(9, 3)).value, 6), 9 / 3 * (1 - 0.75**9) < 2.8
-    (2.774746, True)
+    >>> round(dags.heft(theorem1(9, 3)).value, 6), round(9 / 3 * (1 - 0.75**9), 6)
+    (2.774746, 2.774746)
     """
     return _instance(worst_cases.theorem1(m, k), (m, k))
 
 
 def theorem2(m: int = 10, *, seed: int | None = None) -> Instance:
-    """Worst case of HLP-EST and HLP-OLS on m CPUs and m GPUs (Theorem 2); `seed` is not used.
+    """Worst case of HLP-EST and HLP-OLS on m CPUs and m GPUs (Theorem 2).
 
     LP* = m (2m + 1) / (m - 1). Task 0 is A, then B1 (2m + 1 tasks), then B2 (2m + 1 tasks). For
     the LP optimum with CPU share 1/2 on B1 and 1/2 - e on B2, any schedule of its rounding
     takes 6 (2m - 1), m >= 4.
+
+    Parameters
+    ----------
+    m : int
+        CPUs, and GPUs, >= 2.
+    seed : int, optional
+        Not used: there is no chance.
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InvalidInstance
+        m < 2, or too many arcs.
+
+    References
+    ----------
+    Amaris et al. 2017, Theorem 2.
+
+    Examples
+    --------
+    >>> from cosched import dags
+    >>> inst = theorem2(4)
+    >>> allocation = [0] + [0] * 9 + [1] * 9  # CPU share 1/2 or more on A and B1 only
+    >>> dags.ols(inst, allocation).value, round(dags.hlp(inst).value, 6)
+    (42.0, 12.0)
     """
     return _instance(worst_cases.theorem2(m), (m, m))
 
 
 def theorem4(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
-    """Worst case of ER-LS on m CPUs and k GPUs (Theorem 4); `seed` is not used.
+    """Worst case of ER-LS on m CPUs and k GPUs (Theorem 4).
 
     In the given order ER-LS takes m sqrt(m), the optimum is m sqrt(k).
+
+    Parameters
+    ----------
+    m, k : int
+        CPUs and GPUs, m >= k >= 1.
+    seed : int, optional
+        Not used: there is no chance.
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InvalidInstance
+        Not m >= k >= 1.
+
+    References
+    ----------
+    Amaris et al. 2017, Theorem 4.
+
+    Examples
+    --------
+    >>> from cosched import dags
+    >>> dags.er_ls(theorem4(16, 4)).value
+    64.0
     """
     return _instance(worst_cases.theorem4(m, k), (m, k))
 
