@@ -34,6 +34,15 @@ def ttb(instance: Instance, *, eps: float = DEFAULT_EPS, with_tms: bool = True) 
         integers, which Algorithm A leaves as they are; so they are a candidate too, and the
         result is never below ``tms``. False: the grid of section III alone.
 
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        `eps` outside its range.
+
     Notes
     -----
     Guarantee: at least the optimum / (2 + 2 eps) where the price pays for the least energy
@@ -45,6 +54,19 @@ def ttb(instance: Instance, *, eps: float = DEFAULT_EPS, with_tms: bool = True) 
     The grid alone is above TMS on average, not always, however fine: on the data of Tarplee
     et al. at gamma = 1.11 TMS's rounding is lucky, and the best rounding by Algorithm A over
     *all* makespans stays 0.0003% below it (``docs/results/bags.md``).
+
+    References
+    ----------
+    Li, Liu, Zhang, Cai 2016, sections III and IV.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> result = cs.bags.ttb(inst)
+    >>> result.counts.tolist(), result.makespan, result.energy, result.profit_rate
+    ([[1, 3], [3, 0]], 18.0, 5820.0, 176.66666666666666)
     """
     plan = _core.bags.ttb(instance._core, real(eps, "eps"), flag(with_tms, "with_tms"))
     return result_of_plan(instance, "ttb", plan)
@@ -61,8 +83,26 @@ def ttb_exact(instance: Instance) -> Result:
     5 million, as many evenly spread makespans stand for them; then it is never below ``ttb``
     with the default eps.)
 
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Result
+
+    Notes
+    -----
     Guarantee: half of the bound ``profit-rate-cut``, hence of the optimum, under the conditions
     of :func:`ttb`.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> cs.bags.ttb_exact(inst).profit_rate >= cs.bags.ttb(inst).profit_rate
+    True
     """
     return result_of_plan(instance, "ttb-exact", _core.bags.ttb_exact(instance._core))
 
@@ -81,6 +121,24 @@ def ttb_best(instance: Instance, *, time_limit: float | None = None) -> Result:
     time_limit : float, optional
         Seconds; None: a fixed amount of work. Where the limit ends the search ``status`` is
         ``"time_limit"``.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        A negative time limit.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> result = cs.bags.ttb_best(inst)
+    >>> result.status, round(result.profit_rate, 3), round(cs.bags.ttb(inst).profit_rate, 3)
+    ('ok', 176.667, 176.667)
     """
     plan, finished = _core.bags.ttb_best(instance._core, time_limit_of(time_limit))
     return result_of_plan(instance, "ttb-best", plan, status="ok" if finished else "time_limit")
@@ -90,20 +148,80 @@ def tms(instance: Instance) -> Result:
     """The baseline of Tarplee, Maciejewski and Siegel 2014.
 
     The best makespan and assignment by their linear programme, rounding by the largest
-    fractional parts, longest tasks first on each machine type. No guarantee; rounding can cost
-    energy, and the profit where it is small. Where the programme has r = 0 (p <= c E_min), the
-    plan of least energy.
+    fractional parts, longest tasks first on each machine type. Where the programme has r = 0
+    (p <= c E_min), the plan of least energy.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Result
+
+    Notes
+    -----
+    No guarantee; rounding can cost energy, and the profit where it is small.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> cs.bags.tms(inst).counts.tolist()
+    [[1, 3], [3, 0]]
     """
     return result_of_plan(instance, "tms", _core.bags.tms(instance._core))
 
 
 def min_energy(instance: Instance) -> Result:
-    """Every task on the machine type where it takes the least energy (ties: the first)."""
+    """Every task on the machine type where it takes the least energy (ties: the first).
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Result
+        Its energy is ``instance.least_energy``, and what idling costs.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> result = cs.bags.min_energy(inst)
+    >>> result.energy, result.makespan
+    (5520.0, 36.0)
+    """
     return result_of_plan(instance, "min-energy", _core.bags.min_energy(instance._core))
 
 
 def min_makespan(instance: Instance) -> Result:
-    """The relaxation at its least makespan, rounded: at most twice the best makespan."""
+    """The relaxation at its least makespan, rounded by Algorithm A.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Result
+
+    Notes
+    -----
+    At most twice the best makespan.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> result = cs.bags.min_makespan(inst)
+    >>> result.makespan, round(cs.bags.least_makespan(inst), 3)
+    (18.0, 16.0)
+    """
     return result_of_plan(instance, "min-makespan", _core.bags.min_makespan(instance._core))
 
 
@@ -115,6 +233,10 @@ def local_assignment(instance: Instance, counts: Any) -> Result:
     instance : Instance
     counts : array_like of int, shape (T, M)
         Tasks of each type on each machine type; rows sum to the instance's counts.
+
+    Returns
+    -------
+    Result
 
     Raises
     ------
@@ -144,9 +266,19 @@ def spread(loads: Any, count: int, length: float) -> np.ndarray:
     loads : array_like, shape (machines,)
         Seconds of work that the machines already have, finite and >= 0.
     count : int
-        Number of tasks.
+        Number of tasks, >= 0.
     length : float
         Seconds a task, positive.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (machines,)
+        They sum to `count`.
+
+    Raises
+    ------
+    InvalidInstance
+        No machine, or an argument outside its range.
 
     Examples
     --------

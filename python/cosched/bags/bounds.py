@@ -28,6 +28,14 @@ class Relaxation:
     x : numpy.ndarray, shape (T, M), or None
         Tasks of each type on each machine type, fractional: a basic solution, with at most
         T + M positive entries. None where infeasible.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> cs.bags.relaxation(inst, 20.0).x.round(3).tolist()
+    [[1.6, 2.4], [3.0, 0.0]]
     """
 
     status: str
@@ -43,11 +51,20 @@ class Front:
     Attributes
     ----------
     makespan, energy : numpy.ndarray
-        Vertices by rising makespan; energy is linear between. Where two have the same
+        Vertices by rising makespan (s, J); energy is linear between. Where two have the same
         makespan the energy jumps (a task type becomes short enough for a machine type), and
         the second holds.
     idle_power : float
         Watts that are drawn idle: the slope after the last vertex.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> found = cs.bags.front(inst)
+    >>> found.makespan.round(3).tolist(), found.energy.round(3).tolist()
+    ([16.0, 32.0], [5840.0, 5520.0])
     """
 
     makespan: np.ndarray
@@ -60,7 +77,32 @@ class Front:
         return float(self.makespan[0])
 
     def energy_at(self, makespan: Any) -> Any:
-        """Least energy (J) within a makespan, or an array of them; infinity below the front."""
+        """Least energy within a makespan; infinity below the front.
+
+        Parameters
+        ----------
+        makespan : float or array_like
+            Seconds.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            Joules, in the shape of `makespan`.
+
+        Raises
+        ------
+        ValueError
+            No numbers.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+        >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+        >>> found = cs.bags.front(inst)
+        >>> found.energy_at([10.0, 20.0, 100.0]).tolist()
+        [inf, 5760.0, 5520.0]
+        """
         at = np.asarray(makespan, dtype=float)
         # The last vertex of those with this makespan, and the next one.
         left = np.clip(np.searchsorted(self.makespan, at, side="right") - 1, 0, None)
@@ -128,10 +170,27 @@ def front(instance: Instance, *, cut: bool = True) -> Front:
         Keep tasks off machine types where one alone takes longer than the makespan (Li et
         al.). False: only the mean loads count (Tarplee et al.); the front is convex then.
 
+    Returns
+    -------
+    Front
+
+    Raises
+    ------
+    InvalidInstance
+        `cut` is no truth value.
+
     Notes
     -----
     A dual simplex that follows the makespan down from where every task type is on its
     least-energy machine type: O(T M + M^2) a vertex, whatever the number of tasks.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> round(cs.bags.front(inst).least_makespan, 3) == round(cs.bags.least_makespan(inst), 3)
+    True
     """
     makespan, joules = _core.bags.front(instance._core, flag(cut, "cut"))
     idle = instance._core.idle_power
@@ -139,7 +198,16 @@ def front(instance: Instance, *, cut: bool = True) -> Front:
 
 
 def least_makespan(instance: Instance) -> float:
-    """LB of the paper (s): the least makespan whose relaxation is feasible, energy ignored.
+    """LB of the paper: the least makespan whose relaxation is feasible, energy ignored.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    float
+        Seconds.
 
     Examples
     --------
@@ -175,6 +243,21 @@ def round_relaxation(
         The relaxation is infeasible.
     InvalidInstance
         x is no assignment of this instance; an unknown rule.
+
+    References
+    ----------
+    Li, Liu, Zhang, Cai 2016, Algorithm A.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> found = cs.bags.relaxation(inst, 20.0)
+    >>> found.x.round(3).tolist()
+    [[1.6, 2.4], [3.0, 0.0]]
+    >>> cs.bags.round_relaxation(inst, found).tolist()
+    [[2, 2], [3, 0]]
     """
     if rule not in ("matching", "largest-part"):
         raise InvalidInstance(f"rule = {shorten(rule)}: expected 'matching' or 'largest-part'")
@@ -200,6 +283,24 @@ def profit_rate_bound(instance: Instance, *, method: str = "front") -> Bound:
     instance : Instance
     method : {"front", "glpk"}
         The best vertex of the front without the cut, or that programme by GLPK: the same value.
+
+    Returns
+    -------
+    Bound
+        Money a second.
+
+    Raises
+    ------
+    InvalidInstance
+        Another method.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> profit_rate_bound(inst)
+    Bound(197.5, 'profit-rate')
     """
     if method not in ("front", "glpk"):
         raise InvalidInstance(f"method = {shorten(method)}: expected 'front' or 'glpk'")
@@ -213,5 +314,22 @@ def cut_bound(instance: Instance) -> Bound:
 
     The best profit rate over the makespans of :func:`front`. Never above ``profit-rate``, and
     far below it where there are few tasks a machine.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Bound
+        Money a second.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> cut_bound(inst)
+    Bound(197.5, 'profit-rate-cut')
     """
     return Bound(_core.bags.best_rate(instance._core, True)[1], "profit-rate-cut")

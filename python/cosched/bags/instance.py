@@ -201,6 +201,22 @@ class Instance(core.Instance):
     def with_price(self, price: float | None = None, *, gamma: float | None = None) -> Instance:
         """The same bag and machines at another price (or gamma).
 
+        Parameters
+        ----------
+        price : float, optional
+            What the bag earns. Give either `price` or `gamma`.
+        gamma : float, optional
+            The price as a multiple of the least cost of energy.
+
+        Returns
+        -------
+        Instance
+
+        Raises
+        ------
+        InvalidInstance
+            Both or neither given, or one outside its range.
+
         Examples
         --------
         >>> inst = Instance([4], [2], [[10.0]], [[100.0]], price=9000)
@@ -261,7 +277,7 @@ class Instance(core.Instance):
         counts: Any = None,
         machines: Any = None,
     ) -> Self:
-        """Read a bag from a folder or a file.
+        r"""Read a bag from a folder or a file.
 
         * A folder with ``ETC.csv`` (seconds) and ``EPC.csv`` (watts), a row a task type and a
           column a machine type, without headers; ``MPT.csv`` and ``TPT.csv``, machines and
@@ -274,7 +290,7 @@ class Instance(core.Instance):
 
         Parameters
         ----------
-        path : path
+        path : str or path-like
         price, energy_cost, gamma, power_cap : float, optional
             As in :class:`Instance`. None: what a JSON file says; else an energy cost of 1, and
             one of price and gamma is needed.
@@ -286,12 +302,26 @@ class Instance(core.Instance):
             For openbenchmarking: tasks and machines of each type; one number of tasks is
             split evenly. None: the paper's 12,000 tasks, and 40 machines of each type.
 
+        Returns
+        -------
+        Instance
+
         Raises
         ------
         InvalidInstance
             One line with file, line, column, value and what was expected.
         OSError
             A file cannot be read.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> for name, text in {"ETC": "10,5\n8,12\n", "EPC": "90,200\n80,100\n",
+        ...                    "MPT": "2\n1\n", "TPT": "4\n3\n"}.items():
+        ...     _ = (folder / f"{name}.csv").write_text(text)
+        >>> Instance.read(folder, price=9000)
+        <bags.Instance: 7 tasks of 2 types, 3 machines of 2 types, gamma = 1.63043>
         """
         fields = files.read(path, missing=missing, counts=counts, machines=machines)
         given = {"price": price, "energy_cost": energy_cost, "power_cap": power_cap}
@@ -302,8 +332,29 @@ class Instance(core.Instance):
             return cls(gamma=gamma, **fields)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write a ``.json`` file with everything, or (a name without suffix) a folder of four
-        CSV files, which has no prices."""
+        """Write everything to a ``.json`` file, or a folder of four CSV files without the prices.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in .json; a name without suffix is the folder's.
+
+        Raises
+        ------
+        InvalidInstance
+            Another suffix.
+        OSError
+            A file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> inst = Instance([4], [2], [[10.0]], [[100.0]], price=9000)
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "bag.json"
+        >>> inst.write(path)
+        >>> Instance.read(path) == inst
+        True
+        """
         fields = ("counts", "machines", "etc", "apc", "price", "energy_cost", "idle_power",
                   "power_cap", "names", "machine_names")  # fmt: skip
         files.write(path, {name: getattr(self, name) for name in fields})

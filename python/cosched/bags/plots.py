@@ -34,6 +34,21 @@ def energy_front(
         Plans to show.
     ax : matplotlib.axes.Axes, optional
         Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> from matplotlib.figure import Figure
+    >>> plans = [cs.bags.solve(inst, name) for name in ("ttb", "tms")]
+    >>> ax = cs.plot.energy_front(inst, plans, ax=Figure().subplots())
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('makespan (s)', 'energy (J)')
     """
     axes = axes_or_new(ax)
     found = front(instance)
@@ -65,6 +80,27 @@ def profit_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     frame : pandas.DataFrame
         Columns ``gamma, algorithm, value, bound``: a row a (gamma, algorithm).
     ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    KeyError, AttributeError
+        A column is missing.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> frame = pd.DataFrame({"gamma": [1.1, 1.5], "algorithm": "ttb", "value": [3.0, 9.0],
+    ...                       "bound": [3.2, 9.1]})
+    >>> ax = cs.plot.profit_against_gamma(frame, ax=Figure().subplots())
+    >>> [line.get_label() for line in ax.lines]
+    ['ttb', 'bound']
     """
     wide = frame.pivot(index="gamma", columns="algorithm", values="value")
     wide = wide[list(dict.fromkeys(frame.algorithm))]
@@ -82,6 +118,25 @@ def gap_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     frame : pandas.DataFrame
         Columns ``gamma, algorithm, gap``.
     ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    KeyError, AttributeError
+        A column is missing.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> frame = pd.DataFrame({"gamma": [1.1, 1.5], "algorithm": "ttb", "gap": [0.06, 0.01]})
+    >>> cs.plot.gap_against_gamma(frame, ax=Figure().subplots()).get_yscale()
+    'log'
     """
     axes = axes_or_new(ax)
     for (name, rows), marker in zip(
@@ -103,8 +158,27 @@ def profit_rates(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     frame : pandas.DataFrame
-        Index gamma or q; a column an algorithm.
+        Index gamma or q; a column an algorithm. The column ``bound`` is drawn grey and dashed.
     ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    AttributeError
+        No table.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> frame = pd.DataFrame({"ttb": [3.0, 9.0]}, index=pd.Index([1.1, 1.5], name="gamma"))
+    >>> cs.plot.profit_rates(frame, ax=Figure().subplots()).get_xlabel()
+    'gamma'
     """
     axes = axes_or_new(ax)
     for name, marker in zip(frame.columns, cycle(MARKERS), strict=False):
@@ -132,6 +206,25 @@ def advantage(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     frame : pandas.DataFrame
         Columns ``q, algorithm, ratio``.
     ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    KeyError, AttributeError
+        A column is missing.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> frame = pd.DataFrame({"q": [1, 1, 2, 2], "algorithm": "ttb", "ratio": [1.1, 1.3, 1.0, 1.1]})
+    >>> cs.plot.advantage(frame, ax=Figure().subplots()).get_ylabel()
+    'profit rate / that of tms'
     """
     axes = axes_or_new(ax)
     for number, ((name, rows), marker) in enumerate(

@@ -21,6 +21,8 @@ class Result(core.Result):
 
     Attributes
     ----------
+    instance : Instance
+    schedule : Schedule
     counts : numpy.ndarray of int, shape (T, M)
         Tasks of each type on each machine type.
     loads : tuple of M arrays
@@ -29,6 +31,15 @@ class Result(core.Result):
         When the bag ends (s): the longest load, or later where the power cap makes it wait.
     energy : float
         Joules of all machines until then, idle ones included.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> result = cs.bags.solve(inst, "ttb")
+    >>> [loads.tolist() for loads in result.loads], result.makespan
+    ([[18.0, 16.0], [15.0]], 18.0)
     """
 
     family: ClassVar[str] = "bags"
@@ -62,7 +73,23 @@ class Result(core.Result):
         return relative_gap(self.value, cut, self.maximise)
 
     def metrics(self) -> dict[str, float]:
-        """Makespan (s), energy (J), profit, mean power (W), machines used, gap to the cut bound."""
+        """What the plan costs and earns.
+
+        Returns
+        -------
+        dict of str to float
+            ``makespan`` (s), ``energy`` (J), ``profit``, mean ``power`` (W), ``machines_used``,
+            ``cut_gap`` (the gap to the bound ``profit-rate-cut``).
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
+        >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+        >>> metrics = cs.bags.solve(inst, "ttb").metrics()
+        >>> metrics["profit"], metrics["machines_used"]
+        (3180.0, 3)
+        """
         return {
             "makespan": self.makespan,
             "energy": self.energy,

@@ -30,6 +30,7 @@ class Schedule(core.Schedule):
     task_type, machine_type, machine : array_like of int, shape (r,)
         The machine's number counts from 0 within its type.
     count : array_like of int, shape (r,)
+        Tasks of the row.
     start, end : array_like of float, shape (r,)
         Seconds.
 
@@ -37,6 +38,15 @@ class Schedule(core.Schedule):
     ------
     InvalidInstance
         Columns of unequal length, or entries that are not numbers.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> inst = cs.bags.Instance([3], [2], [[10.0]], [[90.0]], price=9000)
+    >>> schedule = Schedule(inst, [0, 0], [0, 0], [0, 1], [2, 1], [0.0, 0.0], [20.0, 10.0])
+    >>> schedule.validate()
+    >>> schedule
+    <bags.Schedule of 3 tasks in 2 runs, makespan 20 s>
     """
 
     instance: Instance
@@ -76,7 +86,22 @@ class Schedule(core.Schedule):
         return self.unit
 
     def validate(self) -> None:
-        """Check every rule of the bag by code that no solver shares; see the base class."""
+        """Check every rule of the bag by code that no solver shares.
+
+        Raises
+        ------
+        InvalidSchedule
+            Names the first breach.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> inst = cs.bags.Instance([3], [2], [[10.0]], [[90.0]], price=9000)
+        >>> Schedule(inst, [0], [0], [0], [2], [0.0], [20.0]).validate()
+        Traceback (most recent call last):
+            ...
+        cosched.errors.InvalidSchedule: 1 tasks of type 0 are not scheduled
+        """
         self.instance._core.validate(
             self.task_type, self.machine_type, self.machine, self.count, self.start, self.end
         )
@@ -88,7 +113,20 @@ class Schedule(core.Schedule):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a run: ``task_type, machine_type, machine, count, start, end`` (s)."""
+        """The runs as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a run: ``task_type, machine_type, machine, count, start, end`` (s).
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> inst = cs.bags.Instance([3], [2], [[10.0]], [[90.0]], price=9000)
+        >>> cs.bags.solve(inst, "ttb").schedule.to_frame().to_numpy().tolist()
+        [[0.0, 0.0, 0.0, 2.0, 0.0, 20.0], [0.0, 0.0, 1.0, 1.0, 0.0, 10.0]]
+        """
         import pandas as pd
 
         return pd.DataFrame(
@@ -103,7 +141,7 @@ class Schedule(core.Schedule):
         )
 
     def expand(self, limit: int = 10_000_000) -> pd.DataFrame:
-        """A row a task: ``task, task_type, machine_type, machine, start, end``.
+        """A row a task instead of a row a run.
 
         Tasks are numbered by type (the first T_0 are of type 0, and so on), within a type in
         the order of this schedule's rows.
@@ -113,12 +151,25 @@ class Schedule(core.Schedule):
         limit : int
             Most tasks to write out.
 
+        Returns
+        -------
+        pandas.DataFrame
+            ``task, task_type, machine_type, machine, start, end`` (s).
+
         Raises
         ------
         InvalidSchedule
             The schedule is not valid.
         InvalidInstance
             More tasks than `limit`.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> inst = cs.bags.Instance([3], [2], [[10.0]], [[90.0]], price=9000)
+        >>> tasks = cs.bags.solve(inst, "ttb").schedule.expand()
+        >>> tasks[["task", "machine", "start", "end"]].to_numpy().tolist()
+        [[0.0, 0.0, 0.0, 10.0], [1.0, 0.0, 10.0, 20.0], [2.0, 1.0, 0.0, 10.0]]
         """
         import pandas as pd
 
@@ -145,12 +196,50 @@ class Schedule(core.Schedule):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``cosched solve -o x.json`` writes, and :meth:`from_dict` reads."""
+        """What ``cosched solve -o x.json`` writes, and :meth:`from_dict` reads.
+
+        Returns
+        -------
+        dict
+            ``placements``: a mapping a run, with the columns of :meth:`to_frame`.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> inst = cs.bags.Instance([3], [1], [[10.0]], [[90.0]], price=9000)
+        >>> cs.bags.solve(inst, "ttb").schedule.to_dict()["placements"][0]["count"]
+        3
+        """
         return {"placements": self.to_frame().to_dict(orient="records")}
 
     @classmethod
     def from_dict(cls, instance: core.Instance, data: Mapping[str, Any]) -> Schedule:
-        """Read what :meth:`to_dict` wrote; raises InvalidSchedule that names the bad entry."""
+        """Read what :meth:`to_dict` wrote.
+
+        Parameters
+        ----------
+        instance : Instance
+        data : mapping
+            ``placements``: a mapping a run.
+
+        Returns
+        -------
+        Schedule
+            Not yet checked: see :meth:`validate`.
+
+        Raises
+        ------
+        InvalidSchedule
+            A key is missing or an entry is bad; the message names it.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> inst = cs.bags.Instance([3], [1], [[10.0]], [[90.0]], price=9000)
+        >>> run = dict(task_type=0, machine_type=0, machine=0, count=3, start=0.0, end=30.0)
+        >>> Schedule.from_dict(inst, {"placements": [run]}).makespan
+        30.0
+        """
         rows = data.get("placements") if isinstance(data, Mapping) else None
         if not isinstance(rows, list):
             raise InvalidSchedule("expected an object with a list 'placements'")
