@@ -46,7 +46,23 @@ class StudyError(CoschedError):
 
 
 def shorten(value: object, width: int = 40) -> str:
-    """``repr(value)``, cut to `width` characters: for error messages of one line."""
+    """``repr(value)``, cut to `width` characters: for error messages of one line.
+
+    Parameters
+    ----------
+    value : object
+    width : int
+        Characters, about.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shorten("x" * 100, width=5)
+    "'xxxxx...'"
+    """
     if isinstance(value, str) and len(value) > width:
         value = value[:width] + "..."
     try:

@@ -12,7 +12,26 @@ FAMILIES = ("packs", "dags", "cluster", "moldable", "bags")
 
 
 def family(name: str) -> Family:
-    """The family of that name; ValueError that lists near names otherwise."""
+    """The family of a name.
+
+    Parameters
+    ----------
+    name : {"packs", "dags", "cluster", "moldable", "bags"}
+
+    Returns
+    -------
+    Family
+
+    Raises
+    ------
+    ValueError
+        Unknown name; the message lists near ones.
+
+    Examples
+    --------
+    >>> family("bags").objective
+    'profit rate'
+    """
     if name not in FAMILIES:
         raise ValueError(unknown_name("family", name, FAMILIES))
     return import_module(f"cosched.{name}").FAMILY

@@ -27,6 +27,7 @@ SUBJECTS = {"instance", "result", "results", "schedule", "ax", "axes"}
 ACCEPT_ANYTHING = {
     "cosched.core.instance.Instance.kept",
     "cosched.core.instance.Instance.once",
+    "cosched.errors.shorten",
     "cosched.io.unpack.bare_name",
     "cosched.io.writing.plain",
 }

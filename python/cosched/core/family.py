@@ -27,9 +27,49 @@ Algorithm = Callable[..., "Result | Schedule"]
 class Family:
     """A family of algorithms for one kind of instance.
 
-    ``algorithms`` and ``bounds`` map public names to functions:
-    ``algorithm(instance, *, seed, **options) -> Result or Schedule``,
-    ``bound(instance, **options) -> Bound``.
+    Attributes
+    ----------
+    name : str
+    instance_type, schedule_type, result_type : type
+        The family's classes.
+    objective : str
+        What ``Result.value`` is, for texts.
+    default_bound : str
+        A key of `bounds`.
+    result_of : callable
+        Makes a Result of a schedule that a registered algorithm or a file gives.
+    arguments : tuple of Argument
+        What ``Instance.read`` takes on the command line.
+    outputs : tuple of Output
+        Files beside the schedule that ``cosched solve`` can write.
+    panels : tuple of callable
+        Pictures of a result, ``f(result, ax)``, that ``--plot`` draws one below the other; a Gantt
+        chart of the schedule where there is none.
+    screen : tuple of str
+        Metrics that tables on the screen show (files have all); all of them where empty.
+    patience : float or None
+        Seconds that ``cosched compare`` gives each algorithm unless told; None: no limit.
+    example : (str, str, str)
+        A file, its arguments and an algorithm: for the examples that ``--help`` shows.
+    default_names : callable, optional
+        Names that ``compare`` takes by default for an instance.
+    spelling : str
+        How names are spelled, where there are too many to list.
+    resolve : callable, optional
+        What a name that is not in the table means (cluster: the policy grammar); None = nothing.
+    algorithms : dict
+        Public name -> ``algorithm(instance, *, seed, **options) -> Result or Schedule``.
+    bounds : dict
+        Public name -> ``bound(instance, **options) -> Bound``.
+    registered : set of str
+        Names that the user registered.
+
+    Examples
+    --------
+    >>> from cosched.registry import family
+    >>> packs = family("packs")
+    >>> packs.default_bound, packs.maximise, "pairs" in packs.algorithms
+    ('columns', False, True)
     """
 
     name: str
@@ -38,25 +78,15 @@ class Family:
     result_type: type[Result]
     objective: str
     default_bound: str
-    #: Makes a Result of a schedule that a registered algorithm or a file gives.
     result_of: Callable[..., Result]
     arguments: tuple[Argument, ...] = ()
-    #: Files beside the schedule that ``cosched solve`` can write.
     outputs: tuple[Output, ...] = ()
-    #: Pictures of a result, ``f(result, ax)``, that ``--plot`` draws one below the other; a Gantt
-    #: chart of the schedule where there is none.
     panels: tuple[Callable[..., Any], ...] = ()
-    #: Metrics that tables on the screen show (files have all); all of them where empty.
     screen: tuple[str, ...] = ()
-    #: Seconds that ``cosched compare`` gives each algorithm unless told; None: no limit.
     patience: float | None = 10.0
-    #: A file, its arguments and an algorithm: for the examples that ``--help`` shows.
     example: tuple[str, str, str] = ("FILE", "", "NAME")
-    #: Names that ``compare`` takes by default for an instance.
     default_names: Callable[[Any], Sequence[str]] | None = None
-    #: How names are spelled, where there are too many to list.
     spelling: str = ""
-    #: What a name that is not in the table means (cluster: the policy grammar); None = nothing.
     resolve: Callable[[str], Algorithm | None] | None = None
     algorithms: dict[str, Algorithm] = field(default_factory=dict)
     bounds: dict[str, Callable[..., Bound]] = field(default_factory=dict)
@@ -68,7 +98,33 @@ class Family:
         return self.result_type.maximise
 
     def algorithm(self, name: str) -> Algorithm:
-        """The function of that name; ValueError that lists near names otherwise."""
+        """The function of a public name.
+
+        Parameters
+        ----------
+        name : str
+            A key of ``ALGORITHMS``, or a name that the family's grammar resolves.
+
+        Returns
+        -------
+        callable
+            ``function(instance, **options)``.
+
+        Raises
+        ------
+        ValueError
+            Unknown name; the message lists near ones.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> cs.dags.FAMILY.algorithm("heft") is cs.dags.heft
+        True
+        >>> cs.dags.FAMILY.algorithm("heff")
+        Traceback (most recent call last):
+            ...
+        ValueError: unknown dags algorithm 'heff' (near: heft, eft)
+        """
         found = self.algorithms.get(name)
         if found is None and self.resolve is not None and isinstance(name, str):
             found = self.resolve(name)
@@ -101,6 +157,15 @@ class Family:
             An option that the algorithm does not take.
         InvalidInstance
             The algorithm does not apply to this instance, or an option's value is bad.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+        >>> inst = cs.packs.Instance(times, max_tasks=2)
+        >>> result = cs.packs.solve(inst, "pack-by-pack-9")
+        >>> result.value, result.gap < 0.25
+        (6.5, True)
         """
         self.instance_type.require(instance)
         function = self.algorithm(name)
@@ -118,7 +183,36 @@ class Family:
         return self.as_result(function(instance, **options), instance, name, used)
 
     def as_result(self, outcome: Any, instance: Any, name: str, seed: int) -> Result:
-        """A Result under this name and seed from what an algorithm returned."""
+        """A Result under this name and seed from what an algorithm returned.
+
+        Parameters
+        ----------
+        outcome : Result or Schedule
+            A schedule is validated first.
+        instance : Instance
+        name : str
+        seed : int
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        TypeError
+            Neither a Result nor a Schedule.
+        InvalidSchedule
+            The schedule breaks a rule.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+        >>> inst = cs.packs.Instance(times, max_tasks=2)
+        >>> schedule = cs.packs.sequential(inst).schedule
+        >>> cs.packs.FAMILY.as_result(schedule, inst, "mine", 0).algorithm
+        'mine'
+        """
         if isinstance(outcome, Schedule):
             outcome = self.result_of(instance, outcome)
         if not isinstance(outcome, Result):
@@ -128,7 +222,19 @@ class Family:
         return replace(outcome, algorithm=name, seed=seed)
 
     def bound(self, instance: Any, name: str | None = None, **options: Any) -> Bound:
-        """A proven bound on the optimum by its public name (None: the family's default).
+        """A proven bound on the optimum by its public name.
+
+        Parameters
+        ----------
+        instance : Instance
+        name : str, optional
+            A key of ``BOUNDS``; None: the family's default.
+        **options
+            The bound's own options.
+
+        Returns
+        -------
+        Bound
 
         Raises
         ------
@@ -136,6 +242,14 @@ class Family:
             Unknown name; the message lists near ones.
         TypeError
             An option that the bound does not take.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+        >>> inst = cs.packs.Instance(times, max_tasks=2)
+        >>> cs.packs.bound(inst), cs.packs.bound(inst, "longest")
+        (Bound(6.29994054, 'columns'), Bound(4, 'longest'))
         """
         self.instance_type.require(instance)
         method = self.default_bound if name is None else name
@@ -152,7 +266,24 @@ class Family:
         return function(instance, **options)
 
     def bound_beside(self, instance: Any) -> Bound | None:
-        """The bound that stands beside every result of `instance`; computed once."""
+        """The bound that stands beside every result of an instance; computed once.
+
+        Parameters
+        ----------
+        instance : Instance
+
+        Returns
+        -------
+        Bound or None
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+        >>> inst = cs.packs.Instance(times, max_tasks=2)
+        >>> cs.packs.FAMILY.bound_beside(inst) is cs.packs.FAMILY.bound_beside(inst)
+        True
+        """
         return self.result_type.bound_beside(instance)
 
     def compare(
@@ -184,7 +315,21 @@ class Family:
         pandas.DataFrame
             A row a name: ``algorithm, status (ok | time_limit | not_applicable | error),
             value, bound, gap, seconds``, then the metrics, then ``message`` (why a row has
-            no value).
+            no value). The bound is the best that any row knows.
+
+        Raises
+        ------
+        ValueError
+            An unknown name, or options for a name that is not compared: before anything runs.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+        >>> inst = cs.packs.Instance(times, max_tasks=2)
+        >>> table = cs.packs.compare(inst, ["sequential", "optimal"])
+        >>> table[["algorithm", "status", "value"]].to_numpy().tolist()
+        [['sequential', 'ok', 6.5], ['optimal', 'ok', 6.300000000000001]]
         """
         rows = list(self.compare_rows(instance, names, seed, time_limit, options))
         return in_order(settled(rows))
@@ -197,7 +342,39 @@ class Family:
         time_limit: float | None = 10.0,
         options: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Iterator[tuple[dict[str, Any], Result | None]]:
-        """Yield (row, Result or None) as each algorithm ends: for tables with progress."""
+        """The rows of :meth:`compare` one by one, as each algorithm ends: for tables with progress.
+
+        Parameters
+        ----------
+        instance : Instance
+        names : iterable of str, optional
+            As in :meth:`compare`.
+        seed : int
+            Given to each algorithm.
+        time_limit : float or None
+            Seconds for each algorithm.
+        options : mapping, optional
+            Algorithm name -> its options.
+
+        Yields
+        ------
+        (dict, Result or None)
+            The row, with its own bound or the one beside it, and the result where there is one.
+
+        Raises
+        ------
+        ValueError
+            An unknown name, or options for a name that is not compared: before anything runs.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+        >>> inst = cs.packs.Instance(times, max_tasks=2)
+        >>> for row, result in cs.packs.FAMILY.compare_rows(inst, ["sequential"]):
+        ...     print(row["algorithm"], row["status"], result.value)
+        sequential ok 6.5
+        """
         self.instance_type.require(instance)
         chosen = self.names_of(instance, names)
         given = dict(options or {})
@@ -209,7 +386,31 @@ class Family:
             yield self._row(instance, name, seed, time_limit, dict(given.get(name, {})), bound)
 
     def names_of(self, instance: Any, names: Iterable[str] | None) -> list[str]:
-        """The names to compare; ValueError on an unknown one, before anything runs."""
+        """The names to compare, checked before anything runs.
+
+        Parameters
+        ----------
+        instance : Instance
+        names : str or iterable of str, optional
+            None: the default names for this instance.
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        ValueError
+            Unknown name; the message lists near ones.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+        >>> inst = cs.packs.Instance(times, max_tasks=2)
+        >>> cs.packs.FAMILY.names_of(inst, "pairs")
+        ['pairs']
+        """
         if names is None:
             return list(self.default_names(instance) if self.default_names else self.algorithms)
         chosen = [names] if isinstance(names, str) else list(names)
@@ -264,7 +465,31 @@ class Family:
         return row, result
 
     def register(self, name: str, function: Algorithm) -> None:
-        """Add one's own algorithm; see :func:`register`."""
+        """Add one's own algorithm; see :func:`cosched.register`.
+
+        Parameters
+        ----------
+        name : str
+            The public name. A registered name may be registered anew; a built-in one not.
+        function : callable
+            ``function(instance, *, seed, **options) -> Result or Schedule``.
+
+        Raises
+        ------
+        ValueError
+            An empty name, or the name of a built-in algorithm.
+        TypeError
+            `function` cannot be called.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> def alone(instance):
+        ...     return cs.packs.sequential(instance).schedule
+        >>> cs.packs.FAMILY.register("alone", alone)
+        >>> cs.packs.solve(cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]]), "alone").value
+        4.0
+        """
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"algorithm name {shorten(name)}: expected a non-empty text")
         if name in self.algorithms and name not in self.registered:

@@ -15,6 +15,17 @@ class Instance:
 
     A subclass sets its attributes once, with ``self._set(...)`` at the end of
     ``__init__``, and defines ``__reduce__`` (pickle goes through the constructor).
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
+    >>> isinstance(inst, cs.core.Instance), inst.family
+    (True, 'packs')
+    >>> inst.max_tasks = 1
+    Traceback (most recent call last):
+        ...
+    AttributeError: Instance is immutable: cannot set 'max_tasks'
     """
 
     family: str
@@ -37,18 +48,69 @@ class Instance:
         """What `make` returns, computed when it is first asked for under `key`, and kept.
 
         For values that are costly and depend on nothing else, such as the default bound.
+
+        Parameters
+        ----------
+        key : str
+        make : callable
+            Without arguments.
+
+        Returns
+        -------
+        object
+            What `make` returned the first time.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
+        >>> inst.once("answer", lambda: 41 + 1), inst.once("answer", lambda: 0)
+        (42, 42)
         """
         if key not in self._memo:
             self._memo[key] = make()
         return self._memo[key]
 
     def kept(self, key: str) -> Any:
-        """What :meth:`once` keeps under `key`; None where nobody has asked for it."""
+        """What :meth:`once` keeps under `key`; None where nobody has asked for it.
+
+        Parameters
+        ----------
+        key : str
+
+        Returns
+        -------
+        object or None
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]]).kept("answer") is None
+        True
+        """
         return self._memo.get(key)
 
     @classmethod
     def require(cls, value: Any) -> None:
-        """InvalidInstance unless `value` is an instance of this family."""
+        """Refuse what is no instance of this family.
+
+        Parameters
+        ----------
+        value : object
+
+        Raises
+        ------
+        InvalidInstance
+            The message says what was expected, and what came.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> cs.dags.Instance.require(cs.packs.Instance([[4.0, 2.0]]))
+        Traceback (most recent call last):
+            ...
+        cosched.errors.InvalidInstance: expected a cosched.dags.Instance, got Instance
+        """
         if not isinstance(value, cls):
             raise InvalidInstance(
                 f"expected a cosched.{cls.family}.Instance, got {type(value).__name__}"

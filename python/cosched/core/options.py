@@ -11,27 +11,62 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument of ``Instance.read`` that the command line offers as an option."""
+    """An argument of ``Instance.read`` that the command line offers as an option.
 
-    flag: str  # "--max-tasks"
-    keyword: str  # "max_tasks"
+    Attributes
+    ----------
+    flag, keyword : str
+        As typed (``--max-tasks``), and as passed (``max_tasks``).
+    help : str
+        One line for ``--help``.
+    parse : callable
+        Makes the value of the text.
+    vary : bool
+        A comma-separated list makes several instances in ``compare`` (and a column).
+
+    Examples
+    --------
+    >>> nodes = Argument("--nodes", "nodes", "Nodes of the machine.")
+    >>> nodes.parse("16"), nodes.vary
+    (16, False)
+    """
+
+    flag: str
+    keyword: str
     help: str
     parse: Callable[[str], Any] = int
-    #: A comma-separated list makes several instances in ``compare`` (and a column).
     vary: bool = False
 
 
 @dataclass(frozen=True)
 class Output:
-    """A file of the family's own that ``cosched solve`` writes on request."""
+    """A file of the family's own that ``cosched solve`` writes on request.
 
-    flag: str  # "--jobs"
-    keyword: str  # "jobs"
+    Attributes
+    ----------
+    flag, keyword : str
+        As typed (``--jobs``), and as a Python name (``jobs``).
+    help : str
+        One line for ``--help``.
+    write : callable
+        ``write(result, path)``.
+    suffixes : tuple of str
+        What the file's name may end in.
+    options : mapping
+        What the algorithm needs to be told for it, e.g. ``{"log": True}``.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> [output.flag for output in cs.cluster.FAMILY.outputs]
+    ['--log', '--jobs', '--summary']
+    """
+
+    flag: str
+    keyword: str
     help: str
-    #: ``write(result, path)``.
     write: Callable[[Any, Path], None]
     suffixes: tuple[str, ...] = (".csv",)
-    #: What the algorithm needs to be told for it, e.g. ``{"log": True}``.
     options: Mapping[str, Any] = field(default_factory=dict)
 
 

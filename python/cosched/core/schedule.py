@@ -29,8 +29,11 @@ class Schedule:
     instance : Instance
         What is scheduled; :meth:`validate` checks against it.
     task, kind : array_like of int, shape (r,)
+        Task of each row; resource type, 0 where there is one.
     unit_begin : array_like of int, shape (r + 1,)
+        First entry of each row in `unit`, and the length of `unit`.
     unit : array_like of int
+        Units of all rows, one row after the other.
     start, end : array_like of float, shape (r,)
         Seconds.
 
@@ -38,6 +41,15 @@ class Schedule:
     ------
     InvalidInstance
         Columns of unequal length, or entries that are not numbers.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
+    >>> schedule = Schedule(inst, [0, 1], [0, 0], [0, 1, 2], [0, 1], [0.0, 0.0], [4.0, 3.0])
+    >>> schedule.validate()
+    >>> schedule
+    <Schedule of 2 placements, makespan 4 s>
     """
 
     def __init__(
@@ -80,7 +92,31 @@ class Schedule:
         return float(self.end.max(initial=0.0))
 
     def units(self, row: int) -> tuple[int, ...]:
-        """Unit numbers of placement `row`."""
+        """Unit numbers of one placement.
+
+        Parameters
+        ----------
+        row : int
+            From 0.
+
+        Returns
+        -------
+        tuple of int
+            0-based, within the resource type of the row.
+
+        Raises
+        ------
+        IndexError
+            No such row.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+        >>> inst = cs.packs.Instance(times, max_tasks=2)
+        >>> cs.packs.solve(inst, "sequential").schedule.units(0)
+        (0, 1, 2)
+        """
         return tuple(self.unit[self.unit_begin[row] : self.unit_begin[row + 1]].tolist())
 
     def validate(self) -> None:
@@ -90,6 +126,15 @@ class Schedule:
         ------
         InvalidSchedule
             Names the first breach.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
+        >>> Schedule(inst, [0], [0], [0, 1], [0], [0.0], [4.0]).validate()
+        Traceback (most recent call last):
+            ...
+        cosched.errors.InvalidSchedule: task 1 is not placed
         """
         if not self.instance.plain_schedules:
             raise InvalidSchedule(
@@ -101,7 +146,21 @@ class Schedule:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a placement: ``task, kind, units`` (tuple), ``start, end`` (s)."""
+        """The placements as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a placement: ``task, kind, units`` (tuple), ``start, end`` (s).
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+        >>> inst = cs.packs.Instance(times, max_tasks=2)
+        >>> cs.packs.solve(inst, "sequential").schedule.to_frame()["units"].tolist()
+        [(0, 1, 2), (0, 1, 2), (0, 1, 2)]
+        """
         import pandas as pd
 
         return pd.DataFrame(
@@ -118,15 +177,51 @@ class Schedule:
     def from_frame(cls, instance: Instance, frame: pd.DataFrame) -> Schedule:
         """The schedule of a table like :meth:`to_frame`'s; ``kind`` may be left out (0).
 
+        Parameters
+        ----------
+        instance : Instance
+        frame : pandas.DataFrame
+            ``task, units, start, end`` (s), optionally ``kind``.
+
+        Returns
+        -------
+        Schedule
+            Not yet checked: see :meth:`validate`.
+
         Raises
         ------
         InvalidSchedule
             A column is missing or a row holds something else; names row and column.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> import pandas as pd
+        >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
+        >>> frame = pd.DataFrame(
+        ...     {"task": [0, 1], "units": [(0,), (1,)], "start": 0.0, "end": [4.0, 3.0]}
+        ... )
+        >>> cs.Schedule.from_frame(inst, frame).makespan
+        4.0
         """
         return cls.from_dict(instance, {"placements": frame.to_dict("records")})
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``cosched solve -o x.json`` writes, and :meth:`from_dict` reads."""
+        """What ``cosched solve -o x.json`` writes, and :meth:`from_dict` reads.
+
+        Returns
+        -------
+        dict
+            ``placements``: a mapping a row, with ``task, kind, units, start, end``.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+        >>> inst = cs.packs.Instance(times, max_tasks=2)
+        >>> cs.packs.solve(inst, "sequential").schedule.to_dict()["placements"][0]
+        {'task': 0, 'kind': 0, 'units': [0, 1, 2], 'start': 3.4, 'end': 6.5}
+        """
         return {
             "placements": [
                 {
@@ -142,7 +237,32 @@ class Schedule:
 
     @classmethod
     def from_dict(cls, instance: Instance, data: Mapping[str, Any]) -> Schedule:
-        """Read what :meth:`to_dict` wrote; raises InvalidSchedule that names the bad entry."""
+        """Read what :meth:`to_dict` wrote.
+
+        Parameters
+        ----------
+        instance : Instance
+        data : mapping
+            ``placements``: a mapping a row.
+
+        Returns
+        -------
+        Schedule
+            Not yet checked: see :meth:`validate`.
+
+        Raises
+        ------
+        InvalidSchedule
+            A key is missing or an entry is bad; the message names it.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> inst = cs.packs.Instance([[4.0, 2.0]])
+        >>> placement = {"task": 0, "units": [0], "start": 0.0, "end": 4.0}
+        >>> cs.Schedule.from_dict(inst, {"placements": [placement]}).makespan
+        4.0
+        """
         rows = data.get("placements") if isinstance(data, Mapping) else None
         if not isinstance(rows, list):
             raise InvalidSchedule("expected an object with a list 'placements'")
