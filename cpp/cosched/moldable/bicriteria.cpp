@@ -35,7 +35,7 @@ std::vector<Item> candidates(const Instance& instance, const std::vector<int>& r
   double height = 0;
   Poll poll;
   for (const int i : remaining) {
-    poll.count(instance.monotone_times() ? 50 : instance.useful_machines());
+    poll.count(50);
     const int q = instance.gamma(i, length);
     if (q == 0) continue;
     const double alone = instance.time(i, 1);
