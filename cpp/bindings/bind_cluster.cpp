@@ -116,7 +116,7 @@ void bind_batch(py::module_& module) {
       [](const Instance& instance, bool with_trace, bool with_log) {
         return simulated(with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           return released([&] {
-            const Outcome outcome = fcfs(instance, log);
+            Outcome outcome = fcfs(instance, log);
             if (trace) *trace = batch_trace(instance, outcome);
             return outcome;
           });
@@ -129,7 +129,7 @@ void bind_batch(py::module_& module) {
         const Estimates estimates = requested ? Estimates::requested : Estimates::perfect;
         return simulated(with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           return released([&] {
-            const Outcome outcome = easy(instance, estimates, log);
+            Outcome outcome = easy(instance, estimates, log);
             if (trace) *trace = batch_trace(instance, outcome);
             return outcome;
           });
@@ -240,7 +240,7 @@ void bind_mapping(py::module_& module) {
         for (const auto& one : where) mapping.where.push_back(&one);
         return real_array(released([&] {
           if (opt == "min") return max_min_yields(mapping);
-          const auto base = base_yields(mapping);
+          auto base = base_yields(mapping);
           if (opt == "base") return base;
           return best_average_yields(mapping, base, std::vector<double>(base.size(), 1.0));
         }));

@@ -10,7 +10,7 @@ void FirstFitList::build() {
   while (leaves_ < n) leaves_ *= 2;
   least_.assign(2 * static_cast<std::size_t>(leaves_), kNone);
   std::copy(other_.begin(), other_.end(), least_.begin() + leaves_);
-  for (int k = leaves_ - 1; k >= 1; --k) least_[k] = std::min(least_[2 * k], least_[2 * k + 1]);
+  for (int k = leaves_ - 1; k >= 1; --k) update(k);
   at_ = 0;
 }
 
@@ -45,7 +45,12 @@ int FirstFitList::descend(int from, double other_load, double limit) const {
 void FirstFitList::remove(int position) {
   int k = leaves_ + position;
   least_[k] = kNone;
-  for (k /= 2; k >= 1; k /= 2) least_[k] = std::min(least_[2 * k], least_[2 * k + 1]);
+  for (k /= 2; k >= 1; k /= 2) update(k);
+}
+
+void FirstFitList::update(int k) {
+  const int left = 2 * k, right = left + 1;
+  least_[k] = std::min(least_[left], least_[right]);
 }
 
 }  // namespace cosched::cluster

@@ -34,6 +34,7 @@ class FirstFitList {
  private:
   static constexpr double kNone = std::numeric_limits<double>::infinity();
   int descend(int from, double other_load, double limit) const;
+  void update(int k);  // a tree node, from its children
 
   std::vector<int> items_;
   std::vector<double> keys_, other_;

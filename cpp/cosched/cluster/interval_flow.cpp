@@ -100,27 +100,39 @@ bool IntervalFlow::levels() {
     }
   for (int level = 0; !jobs.empty(); level += 2) {
     check_interrupt();
-    intervals.clear();
-    bool room = false;
-    for (const int i : jobs)
-      for (int t = work_.first[i]; t < work_.last[i]; ++t)
-        if (interval_level_[t] == kUnreached && flow(i, t) + eps_[t] < capacity(i, t)) {
-          interval_level_[t] = level + 1;
-          intervals.push_back(t);
-          room |= work_.room[t] > eps_[t];
-        }
-    if (room) return true;
-    jobs.clear();
-    for (const int t : intervals)
-      for (auto at = alive_begin_[t]; at < alive_begin_[t + 1]; ++at) {
-        const int i = alive_[at];
-        if (job_level_[i] == kUnreached && flow(i, t) > eps_[t]) {
-          job_level_[i] = level + 2;
-          jobs.push_back(i);
-        }
-      }
+    if (reach_intervals(jobs, level + 1, intervals)) return true;
+    reach_jobs(intervals, level + 2, jobs);
   }
   return false;
+}
+
+// The intervals of this level: where a job of the last one can run longer.  Whether one has room.
+bool IntervalFlow::reach_intervals(const std::vector<int>& jobs, int level,
+                                   std::vector<int>& intervals) {
+  intervals.clear();
+  bool room = false;
+  for (const int i : jobs)
+    for (int t = work_.first[i]; t < work_.last[i]; ++t)
+      if (interval_level_[t] == kUnreached && flow(i, t) + eps_[t] < capacity(i, t)) {
+        interval_level_[t] = level;
+        intervals.push_back(t);
+        room |= work_.room[t] > eps_[t];
+      }
+  return room;
+}
+
+// The jobs of this level: those that would leave an interval of the last one.
+void IntervalFlow::reach_jobs(const std::vector<int>& intervals, int level,
+                              std::vector<int>& jobs) {
+  jobs.clear();
+  for (const int t : intervals)
+    for (auto at = alive_begin_[t]; at < alive_begin_[t + 1]; ++at) {
+      const int i = alive_[at];
+      if (job_level_[i] == kUnreached && flow(i, t) > eps_[t]) {
+        job_level_[i] = level;
+        jobs.push_back(i);
+      }
+    }
 }
 
 // Sends up to `amount` more of the job's work along level edges; returns what was sent.

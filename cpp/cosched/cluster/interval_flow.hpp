@@ -54,6 +54,8 @@ class IntervalFlow {
   }
   double capacity(int job, int interval) const { return work_.rate[job] * work_.length[interval]; }
   bool levels();
+  bool reach_intervals(const std::vector<int>& jobs, int level, std::vector<int>& intervals);
+  void reach_jobs(const std::vector<int>& intervals, int level, std::vector<int>& jobs);
   double push(int job, double amount);
   double push_through(int interval, double amount, int level);
 

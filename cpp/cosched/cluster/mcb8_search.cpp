@@ -120,8 +120,9 @@ void apply(Machine& machine, Remap remap) {
 
 Target yield_target(std::vector<double> cpu) {
   // The order by Y c_j is that by c_j, whatever Y > 0; at Y = 0 all are in the memory list.
-  return [order = by_decreasing(cpu), cpu = std::move(cpu)](double yield, const Mcb8&,
-                                                            Requirements& needs) {
+  std::vector<int> order = by_decreasing(cpu);
+  return [order = std::move(order), cpu = std::move(cpu)](double yield, const Mcb8&,
+                                                          Requirements& needs) {
     needs.cpu.resize(cpu.size());
     for (std::size_t i = 0; i < cpu.size(); ++i) needs.cpu[i] = yield * cpu[i];
     if (needs.by_cpu.empty()) needs.by_cpu = order;

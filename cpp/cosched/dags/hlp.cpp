@@ -74,34 +74,50 @@ HlpSolution hlp(const Instance& instance, HlpMethod method) {
   return hlp_from_lp(instance, solution);
 }
 
+namespace {
+
+constexpr double kTie = kExactTolerance;  // of shares
+
+void require_finite(const Table& x, Eigen::Index task) {
+  for (Eigen::Index type = 0; type < x.cols(); ++type)
+    if (!std::isfinite(x(task, type)))
+      throw InvalidInstance("x[" + std::to_string(task) + ", " + std::to_string(type) +
+                            "] = " + to_text(x(task, type)) + ": expected a finite share");
+}
+
+// Among the types that can run the task; -1 if there is none.
+int type_of_largest_share(const Table& times, const Table& x, Eigen::Index task) {
+  double most = -kInfinity;
+  for (Eigen::Index type = 0; type < times.cols(); ++type)
+    if (times(task, type) != kInfinity) most = std::max(most, x(task, type));
+  int best = -1;
+  for (int type = 0; type < times.cols(); ++type)
+    if (times(task, type) != kInfinity && x(task, type) >= most - kTie &&
+        (best < 0 || times(task, type) < times(task, best)))
+      best = type;
+  return best;
+}
+
+int rounded(const Table& times, const Table& x, Eigen::Index task, double threshold) {
+  if (times.cols() == 2 && times(task, 0) != kInfinity && times(task, 1) != kInfinity)
+    return x(task, 0) >= threshold - kTie ? 0 : 1;
+  return type_of_largest_share(times, x, task);
+}
+
+}  // namespace
+
 Allocation round_allocation(const Table& times, const Table& x, double threshold) {
-  constexpr double kTie = kExactTolerance;
   if (x.rows() != times.rows() || x.cols() != times.cols())
     throw InvalidInstance("x has shape (" + std::to_string(x.rows()) + ", " +
                           std::to_string(x.cols()) + "): expected that of times, (" +
                           std::to_string(times.rows()) + ", " + std::to_string(times.cols()) + ")");
   Allocation allocation(times.rows());
   for (Eigen::Index task = 0; task < times.rows(); ++task) {
-    for (Eigen::Index type = 0; type < times.cols(); ++type)
-      if (!std::isfinite(x(task, type)))
-        throw InvalidInstance("x[" + std::to_string(task) + ", " + std::to_string(type) +
-                              "] = " + to_text(x(task, type)) + ": expected a finite share");
-    int best = -1;
-    if (times.cols() == 2 && times(task, 0) != kInfinity && times(task, 1) != kInfinity) {
-      best = x(task, 0) >= threshold - kTie ? 0 : 1;
-    } else {
-      double most = -kInfinity;
-      for (Eigen::Index type = 0; type < times.cols(); ++type)
-        if (times(task, type) != kInfinity) most = std::max(most, x(task, type));
-      for (int type = 0; type < times.cols(); ++type)
-        if (times(task, type) != kInfinity && x(task, type) >= most - kTie &&
-            (best < 0 || times(task, type) < times(task, best)))
-          best = type;
-    }
-    if (best < 0)
+    require_finite(x, task);
+    allocation[task] = rounded(times, x, task, threshold);
+    if (allocation[task] < 0)
       throw InvalidInstance("task " + std::to_string(task) +
                             " can run nowhere: its times are infinite or no numbers");
-    allocation[task] = best;
   }
   return allocation;
 }

@@ -231,6 +231,72 @@ bool crossed(const std::vector<double>& lower, const std::vector<double>& upper)
   return false;
 }
 
+// What GLPK gets of a model: all but the options and where to write.
+struct Input {
+  explicit Input(const Model& model)
+      : row_type(bound_types(model.row_lower, model.row_upper)),
+        col_type(bound_types(model.lower, model.upper)),
+        kind(model.integer.begin(), model.integer.end()) {
+    for (const auto& [row, col, value] : model.entries) {
+      if (value == 0) continue;
+      entry_row.push_back(row + 1);
+      entry_col.push_back(col + 1);
+      entry_value.push_back(value);
+    }
+  }
+
+  std::vector<int> row_type, col_type, kind;
+  std::vector<int> entry_row{0}, entry_col{0};  // from 1
+  std::vector<double> entry_value{0};
+};
+
+void set_model(Call& call, const Model& model, const Input& input) {
+  call.rows = model.rows();
+  call.columns = model.columns();
+  call.row_type = input.row_type.data();
+  call.col_type = input.col_type.data();
+  call.kind = input.kind.data();
+  call.row_lower = model.row_lower.data();
+  call.row_upper = model.row_upper.data();
+  call.lower = model.lower.data();
+  call.upper = model.upper.data();
+  call.cost = model.cost.data();
+  call.entries = static_cast<int>(input.entry_row.size()) - 1;
+  call.entry_row = input.entry_row.data();
+  call.entry_col = input.entry_col.data();
+  call.entry_value = input.entry_value.data();
+  call.integer_programme =
+      std::any_of(input.kind.begin(), input.kind.end(), [](int k) { return k != 0; });
+}
+
+void set_options(Call& call, const GlpkOptions& options) {
+  call.method = options.method;
+  call.presolve = options.presolve;
+  call.mip_gap = options.mip_gap;
+  call.memory_limit_mb = options.memory_limit_mb.value_or(0);
+}
+
+// Keeps of what GLPK wrote what its status vouches for.
+void settle(const Call& call, Solution& solution) {
+  solution.status = status_of(call);
+  if (solution.status == Status::time_limit && !call.integer_programme)
+    require_optimal(solution, "GLPK");
+  const bool optimal = solution.status == Status::optimal;
+  const bool has_point = optimal || (call.integer_programme && call.status == GLP_FEAS);
+  if (call.integer_programme || !has_point) {
+    solution.dual.clear();
+    solution.reduced.clear();
+  }
+  if (!has_point) {
+    solution.x.clear();
+    solution.bound = call.integer_programme ? call.bound : -kInfinity;
+    return;
+  }
+  solution.objective = call.objective;
+  const bool ended_early = (call.integer_programme && !optimal) || call.code == GLP_EMIPGAP;
+  solution.bound = ended_early ? call.bound : call.objective;
+}
+
 }  // namespace
 
 Solution solve_glpk(const Model& model, const GlpkOptions& options) {
@@ -239,41 +305,14 @@ Solution solve_glpk(const Model& model, const GlpkOptions& options) {
   if (crossed(model.lower, model.upper) || crossed(model.row_lower, model.row_upper))
     return solution;  // infeasible; GLPK would refuse the call
 
-  const auto row_types = bound_types(model.row_lower, model.row_upper);
-  const auto col_types = bound_types(model.lower, model.upper);
-  const std::vector<int> kinds(model.integer.begin(), model.integer.end());
-  std::vector<int> entry_row{0}, entry_col{0};
-  std::vector<double> entry_value{0};
-  for (const auto& [row, col, value] : model.entries) {
-    if (value == 0) continue;
-    entry_row.push_back(row + 1);
-    entry_col.push_back(col + 1);
-    entry_value.push_back(value);
-  }
   solution.x.resize(model.columns());
   solution.dual.resize(model.rows());
   solution.reduced.resize(model.columns());
 
+  const Input input(model);
   Call call{};
-  call.rows = model.rows();
-  call.columns = model.columns();
-  call.row_type = row_types.data();
-  call.col_type = col_types.data();
-  call.kind = kinds.data();
-  call.row_lower = model.row_lower.data();
-  call.row_upper = model.row_upper.data();
-  call.lower = model.lower.data();
-  call.upper = model.upper.data();
-  call.cost = model.cost.data();
-  call.entries = static_cast<int>(entry_row.size()) - 1;
-  call.entry_row = entry_row.data();
-  call.entry_col = entry_col.data();
-  call.entry_value = entry_value.data();
-  call.method = options.method;
-  call.presolve = options.presolve;
-  call.integer_programme = std::any_of(kinds.begin(), kinds.end(), [](int k) { return k != 0; });
-  call.mip_gap = options.mip_gap;
-  call.memory_limit_mb = options.memory_limit_mb.value_or(0);
+  set_model(call, model, input);
+  set_options(call, options);
   call.x = solution.x.data();
   call.dual = solution.dual.data();
   call.reduced = solution.reduced.data();
@@ -286,26 +325,7 @@ Solution solve_glpk(const Model& model, const GlpkOptions& options) {
   if (!came_back)
     throw SolverError("GLPK gave up inside a call (its memory limit, or an internal error)");
 
-  solution.status = status_of(call);
-  if (solution.status == Status::time_limit && !call.integer_programme)
-    require_optimal(solution, "GLPK");
-  if (call.integer_programme) {
-    solution.dual.clear();
-    solution.reduced.clear();
-  }
-  const bool has_point =
-      solution.status == Status::optimal || (call.integer_programme && call.status == GLP_FEAS);
-  if (!has_point) {
-    solution.x.clear();
-    solution.dual.clear();
-    solution.reduced.clear();
-    solution.bound = call.integer_programme ? call.bound : -kInfinity;
-    return solution;
-  }
-  solution.objective = call.objective;
-  solution.bound =
-      call.integer_programme && solution.status != Status::optimal ? call.bound : call.objective;
-  if (call.code == GLP_EMIPGAP) solution.bound = call.bound;
+  settle(call, solution);
   return solution;
 }
 

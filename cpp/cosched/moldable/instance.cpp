@@ -59,7 +59,7 @@ double Downey::speedup(int q) const {
   return a;
 }
 
-Instance::Instance(Times times, std::vector<double> weights, std::vector<double> release,
+Instance::Instance(const Times& times, std::vector<double> weights, std::vector<double> release,
                    std::optional<int> machines)
     : Instance(std::optional<Times>(first_columns(times, machines)), {}, std::move(weights),
                std::move(release), machines.value_or(times.procs())) {}

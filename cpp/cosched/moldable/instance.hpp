@@ -38,7 +38,7 @@ class Instance {
   /// Profiles as a table: as measured for q up to its columns, constant beyond; columns above
   /// `machines` are dropped.  No releases = all 0; no `machines` = the columns of the table.
   /// Throws InvalidInstance that names the first bad entry.  O(n columns).
-  Instance(Times times, std::vector<double> weights, std::vector<double> release = {},
+  Instance(const Times& times, std::vector<double> weights, std::vector<double> release = {},
            std::optional<int> machines = std::nullopt);
 
   /// Profiles as formulas: memory O(n) whatever m is.
@@ -114,7 +114,7 @@ class Instance {
   void require_no_releases(const char* who) const;
 
   /// The given jobs, in that order, all with release 0: what an on-line batch schedules.
-  Instance select(const std::vector<int>& jobs) const;
+  Instance select(const std::vector<int>& chosen) const;
 
  private:
   static constexpr double kEver = 1.7976931348623157e308;

@@ -18,14 +18,21 @@ void ListScheduler::build(const std::vector<int>& procs) {
   while (leaves_ < n) leaves_ *= 2;
   least_.assign(2 * static_cast<std::size_t>(leaves_), kStarted);
   std::copy(procs.begin(), procs.end(), least_.begin() + leaves_);
-  for (int node = leaves_ - 1; node >= 1; --node)
-    least_[node] = std::min(least_[2 * node], least_[2 * node + 1]);
+  for (int node = leaves_ - 1; node >= 1; --node) least_[node] = least_below(node);
+}
+
+int ListScheduler::least_below(int node) const {
+  const int left = 2 * node, right = left + 1;
+  return std::min(least_[left], least_[right]);
 }
 
 int ListScheduler::first_fit(int idle) const {
   if (least_[1] > idle) return -1;
   int node = 1;
-  while (node < leaves_) node = least_[2 * node] <= idle ? 2 * node : 2 * node + 1;
+  while (node < leaves_) {
+    const int left = 2 * node;
+    node = least_[left] <= idle ? left : left + 1;
+  }
   return node - leaves_;
 }
 
@@ -34,7 +41,7 @@ void ListScheduler::remove(int item) {
   least_[node] = kStarted;
   while (node > 1) {
     node /= 2;
-    const int value = std::min(least_[2 * node], least_[2 * node + 1]);
+    const int value = least_below(node);
     if (value == least_[node]) break;
     least_[node] = value;
   }

@@ -40,6 +40,7 @@ class ListScheduler {
   Idle pop();
 
   void build(const std::vector<int>& procs);
+  int least_below(int node) const;
   int first_fit(int idle) const;  // first waiting item with procs <= idle, -1 if none
   void remove(int item);
 

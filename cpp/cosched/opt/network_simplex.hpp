@@ -87,7 +87,7 @@ class LongestFlow {
   void dual_phase();
   void note(int arc);
   int choose_violated();
-  void dual_pivot(int arc);
+  void dual_pivot(int leaving);
   void find_crossings(const std::vector<int>& side, bool exporting, double amount);
   int push(int arc, double amount);
 
