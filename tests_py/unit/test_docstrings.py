@@ -28,6 +28,7 @@ ACCEPT_ANYTHING = {
     "cosched.core.instance.Instance.kept",
     "cosched.core.instance.Instance.once",
     "cosched.errors.shorten",
+    "cosched.experiments.study.Study.missing",
     "cosched.io.unpack.bare_name",
     "cosched.io.writing.plain",
 }

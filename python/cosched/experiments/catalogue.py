@@ -18,12 +18,29 @@ STUDIES: dict[str, Study] = {
 
 
 def find(name: str) -> Study:
-    """The study of that name; ``"module:NAME"`` is one of the user's own.
+    """The study of a name; ``"module:NAME"`` is one of the user's own.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Study
 
     Raises
     ------
     ValueError
         Unknown; the message lists near names.
+
+    Examples
+    --------
+    >>> find("packs-fig2-5").family
+    'packs'
+    >>> find("packs-fig2")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown study 'packs-fig2' (near: packs-fig2-5, ...)
     """
     if ":" not in name:
         if name not in STUDIES:

@@ -31,6 +31,13 @@ class StudyResult:
         A row a task, with timings.
     tables : dict of str to pandas.DataFrame
         The paper's values beside ours.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"task": [0, 1], "status": ["ok", "error"]})
+    >>> StudyResult("squares", Path("out", "squares"), frame, {}).errors["task"].tolist()
+    [1]
     """
 
     name: str

@@ -38,7 +38,7 @@ def run(
         A key of ``STUDIES``, or ``"module:NAME"`` for a :class:`Study` of one's own.
     quick : bool
         At reduced size, on generated data where possible.
-    out : path, optional
+    out : str or path-like, optional
         Folder for ``results.parquet``, ``timings.parquet``, ``tables/``, ``figures/``,
         ``report.html`` and ``state/``. None: ``out/<name>``.
     workers : int, optional
@@ -67,6 +67,11 @@ def run(
     -----
     ``results.parquet`` is the same, bit for bit, whatever the engine and the number of workers.
     Workers are spawned: a script calls this below ``if __name__ == "__main__":``.
+
+    Examples
+    --------
+    >>> from cosched import experiments
+    >>> result = experiments.run("packs-fig2-5", quick=True, out="packs")  # doctest: +SKIP
     """
     study = find(name)
     engine = _engine(workers, dask)

@@ -53,6 +53,23 @@ class Study:
         The reference, and a paragraph that the report begins with.
     needs, quick_needs : tuple of str
         Paths below ``COSCHED_DATA`` without which the study (at reduced size) cannot start.
+
+    Raises
+    ------
+    ValueError
+        A name that users cannot type.
+
+    Examples
+    --------
+    >>> squares = Study(
+    ...     name="squares", title="Squares", family="packs",
+    ...     plan=lambda quick: [{"n": n} for n in range(2 if quick else 10)],
+    ...     run=lambda task: {"square": task["n"] ** 2},
+    ...     tables=lambda frame: {"squares": frame[["n", "square"]]},
+    ...     figures=lambda frame: {},
+    ... )
+    >>> [squares.run(task) for task in squares.plan(True)]
+    [{'square': 0}, {'square': 1}]
     """
 
     name: str
@@ -73,7 +90,24 @@ class Study:
             raise ValueError(f"study name {shorten(self.name)}: expected a-z, 0-9 and hyphens")
 
     def missing(self, quick: bool) -> list[str]:
-        """The needed paths that are not there."""
+        """The needed paths that are not there.
+
+        Parameters
+        ----------
+        quick : bool
+            At reduced size.
+
+        Returns
+        -------
+        list of str
+            Relative to ``COSCHED_DATA``.
+
+        Examples
+        --------
+        >>> from cosched import experiments
+        >>> experiments.find("packs-fig2-5").missing(quick=True)
+        []
+        """
         wanted = self.quick_needs if quick else self.needs
         return [path for path in wanted if not (data_root() / path).exists()]
 
@@ -82,6 +116,26 @@ def with_registered(family_name: str, names: Iterable[str]) -> tuple[str, ...]:
     """The names, then the algorithms that the user registered in that family.
 
     Plans use it, so that a scheduler of one's own takes part in the family's studies.
+
+    Parameters
+    ----------
+    family_name : str
+        ``"packs"``, ...
+    names : iterable of str
+
+    Returns
+    -------
+    tuple of str
+
+    Raises
+    ------
+    ValueError
+        Unknown family; the message lists near names.
+
+    Examples
+    --------
+    >>> with_registered("moldable", ["demt", "gang"])[:2]
+    ('demt', 'gang')
     """
     chosen = tuple(names)
     return chosen + tuple(sorted(family(family_name).registered - set(chosen)))
@@ -93,7 +147,29 @@ def data_root() -> Path:
 
 
 def data_path(*parts: str) -> Path:
-    """A file or folder below :func:`data_root`; StudyError where it is not there."""
+    """A file or folder of the real data: below ``COSCHED_DATA``, else ``../shared/data``.
+
+    Parameters
+    ----------
+    *parts : str
+        Parts of the path.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    StudyError
+        It is not there; the message says what to set.
+
+    Examples
+    --------
+    >>> data_path("no such folder")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    cosched.errors.StudyError: this study needs no such folder below ...
+    """
     path = data_root().joinpath(*parts)
     if not path.exists():
         raise StudyError(missing_line("this study", ["/".join(parts)]))

@@ -12,7 +12,34 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?")
 
 
 def parse_integer(text: str, where: str, low: int, high: int) -> int:
-    """An integer in [low, high] written in digits; raises InvalidInstance at `where`."""
+    """An integer written in digits.
+
+    Parameters
+    ----------
+    text : str
+    where : str
+        What a message begins with: file, line, column.
+    low, high : int
+        Least and largest value.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InvalidInstance
+        No integer, or one outside the range.
+
+    Examples
+    --------
+    >>> parse_integer(" 16 ", "jobs.csv: line 2", 1, 128)
+    16
+    >>> parse_integer("1.5", "jobs.csv: line 2", 1, 128)
+    Traceback (most recent call last):
+        ...
+    cosched.errors.InvalidInstance: jobs.csv: line 2: '1.5': expected an integer in 1..128
+    """
     if not _INTEGER.fullmatch(text.strip()):
         what = "empty cell" if not text.strip() else shorten(text.strip())
         raise InvalidInstance(f"{where}: {what}: expected an integer in {low}..{high}")
@@ -23,7 +50,34 @@ def parse_integer(text: str, where: str, low: int, high: int) -> int:
 
 
 def parse_positive(text: str, where: str, what: str = "a positive number of seconds") -> float:
-    """A positive finite number; raises InvalidInstance at `where`."""
+    """A positive finite number.
+
+    Parameters
+    ----------
+    text : str
+    where : str
+        What a message begins with: file, line, column.
+    what : str
+        What the message says was expected.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InvalidInstance
+        No number, or one that is not positive and finite.
+
+    Examples
+    --------
+    >>> parse_positive("2.5e3", "times.csv: line 2")
+    2500.0
+    >>> parse_positive("-1", "times.csv: line 2")
+    Traceback (most recent call last):
+        ...
+    cosched.errors.InvalidInstance: times.csv: line 2: '-1': expected a positive number of seconds
+    """
     value = _parse_number(text, where, what)
     if not 0 < value < math.inf:
         raise InvalidInstance(f"{where}: {shorten(text.strip())}: expected {what}")
@@ -31,7 +85,30 @@ def parse_positive(text: str, where: str, what: str = "a positive number of seco
 
 
 def parse_nonnegative(text: str, where: str, what: str = "a number >= 0") -> float:
-    """A finite number >= 0; raises InvalidInstance at `where`."""
+    """A finite number >= 0.
+
+    Parameters
+    ----------
+    text : str
+    where : str
+        What a message begins with: file, line, column.
+    what : str
+        What the message says was expected.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InvalidInstance
+        No number, or one that is negative or infinite.
+
+    Examples
+    --------
+    >>> parse_nonnegative("0", "times.csv: line 2")
+    0.0
+    """
     value = _parse_number(text, where, what)
     if not 0 <= value < math.inf:
         raise InvalidInstance(f"{where}: {shorten(text.strip())}: expected {what}")

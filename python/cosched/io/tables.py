@@ -15,26 +15,81 @@ from cosched.io.unpack import open_text, read_text
 
 @dataclass(frozen=True)
 class CsvTable:
-    """A CSV file as text cells; ``rows`` are (line number, cells), all of the header's length."""
+    """A CSV file as text cells.
+
+    Attributes
+    ----------
+    path : str
+        For messages.
+    header : list of str
+    rows : list of (int, list of str)
+        Line number in the file and cells, as many as the header has.
+
+    Examples
+    --------
+    >>> table = CsvTable("times.csv", ["task", "seconds"], [(2, ["solver", "8.0"])])
+    >>> [(line, cells[0]) for line, cells in table.rows]
+    [(2, 'solver')]
+    """
 
     path: str
     header: list[str]
     rows: list[tuple[int, list[str]]]
 
     def columns(self, *names: str) -> list[int]:
-        """Positions of the named columns (case does not matter)."""
+        """Positions of the named columns.
+
+        Parameters
+        ----------
+        *names : str
+            Case and blanks around do not matter.
+
+        Returns
+        -------
+        list of int
+            From 0, a position a name.
+
+        Raises
+        ------
+        ValueError
+            A name that the header lacks.
+
+        Examples
+        --------
+        >>> CsvTable("times.csv", ["Task", "Seconds"], []).columns("seconds", "task")
+        [1, 0]
+        """
         lower = [name.strip().lower() for name in self.header]
         return [lower.index(name) for name in names]
 
 
 def read_csv(path: str | PathLike[str]) -> CsvTable:
-    """Read a CSV file with a header.
+    r"""Read a CSV file with a header.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Plain or ``.gz``.
+
+    Returns
+    -------
+    CsvTable
 
     Raises
     ------
     InvalidInstance
         Empty file, no data, a row that is longer or shorter than the header, bytes that are
         not UTF-8, or a cell longer than 128 KiB: one line with file and line number.
+    OSError
+        No such file, no permission.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "times.csv").write_text("task,seconds\nsolver,8.0\n")
+    >>> read_csv(folder / "times.csv").rows
+    [(2, ['solver', '8.0'])]
     """
     rows: list[tuple[int, list[str]]] = []
     with open_text(path) as file:
@@ -65,7 +120,33 @@ def read_csv(path: str | PathLike[str]) -> CsvTable:
 
 
 def read_rows(path: str | PathLike[str]) -> list[tuple[int, list[str]]]:
-    """(line number, cells) of a CSV file without a header; lines without text are left out."""
+    r"""Rows of a CSV file without a header; lines without text are left out.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Plain or ``.gz``.
+
+    Returns
+    -------
+    list of (int, list of str)
+        Line number and cells.
+
+    Raises
+    ------
+    InvalidInstance
+        Bytes that are not UTF-8, or a cell longer than 128 KiB.
+    OSError
+        No such file, no permission.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "ETC.csv").write_text("10,5\n\n8,12\n")
+    >>> read_rows(folder / "ETC.csv")
+    [(1, ['10', '5']), (3, ['8', '12'])]
+    """
     with open_text(path) as file:
         reader = csv.reader(file)
         try:
@@ -77,12 +158,62 @@ def read_rows(path: str | PathLike[str]) -> list[tuple[int, list[str]]]:
 
 
 def read_json(path: str | PathLike[str]) -> Any:
-    """Read a JSON file; InvalidInstance with line and column where it is not JSON."""
+    """Read a JSON file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Plain or ``.gz``, or ``archive.tar.gz:member``.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    InvalidInstance
+        Not JSON: the message names line and column.
+    OSError
+        No such file, no permission.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "bag.json").write_text('{"price": 9000}')
+    >>> read_json(folder / "bag.json")
+    {'price': 9000}
+    """
     return parse_json(read_text(path), str(path))
 
 
 def parse_json(text: str, where: str) -> Any:
-    """A JSON text; InvalidInstance with `where`, line and column where it is not JSON."""
+    """The value of a JSON text.
+
+    Parameters
+    ----------
+    text : str
+    where : str
+        What a message begins with: the file.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    InvalidInstance
+        Not JSON: the message names line and column.
+
+    Examples
+    --------
+    >>> parse_json("[1, 2]", "x.json")
+    [1, 2]
+    >>> parse_json("[1, 2", "x.json")
+    Traceback (most recent call last):
+        ...
+    cosched.errors.InvalidInstance: x.json: line 1, column 6: not JSON (Expecting ',' delimiter)
+    """
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

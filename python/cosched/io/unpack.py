@@ -24,7 +24,29 @@ _IN_ARCHIVE = re.compile(r"(.+?\.(?:tar\.gz|tgz|tar\.bz2|tar\.xz|tar)):(.*)", re
 
 @contextmanager
 def naming(path: str | PathLike[str]) -> Iterator[None]:
-    """Errors about data say which file it is from."""
+    """A context in which errors about data say which file it is from.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    InvalidInstance
+        What was raised inside, with `path` before its message.
+
+    Examples
+    --------
+    >>> with naming("times.csv"):
+    ...     raise InvalidInstance("times[0, 1] = -2: expected a positive number")
+    Traceback (most recent call last):
+        ...
+    cosched.errors.InvalidInstance: times.csv: times[0, 1] = -2: expected a positive number
+    """
     try:
         yield
     except InvalidInstance as error:
@@ -38,10 +60,14 @@ def read_bytes(path: str | PathLike[str], *, renamed: bool = False) -> bytes:
 
     Parameters
     ----------
-    path : path
+    path : str or path-like
     renamed : bool
         Go by the content alone: logs are unpacked and renamed on their way. Else a name that
         ends in ``.gz`` is a promise.
+
+    Returns
+    -------
+    bytes
 
     Raises
     ------
@@ -49,6 +75,14 @@ def read_bytes(path: str | PathLike[str], *, renamed: bool = False) -> bytes:
         A damaged or cut gzip file.
     OSError
         No such file, no permission.
+
+    Examples
+    --------
+    >>> import gzip, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.gz"
+    >>> _ = path.write_bytes(gzip.compress(b"1 0 5"))
+    >>> read_bytes(path)
+    b'1 0 5'
     """
     data = Path(path).read_bytes()
     if not data.startswith(_GZIP) and (renamed or not str(path).endswith(".gz")):
@@ -60,12 +94,31 @@ def read_bytes(path: str | PathLike[str], *, renamed: bool = False) -> bytes:
 
 
 def open_text(path: str | PathLike[str]) -> IO[str]:
-    """Text of a file as a stream; .gz is unpacked, a byte-order mark is skipped.
+    r"""Text of a file as a stream; .gz is unpacked, a byte-order mark is skipped.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    text stream
+        Line ends as in the file.
 
     Raises
     ------
-    InvalidInstance, OSError
-        As :func:`read_bytes`; not UTF-8.
+    InvalidInstance
+        A damaged or cut gzip file; not UTF-8.
+    OSError
+        No such file, no permission.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("one\ntwo\n")
+    >>> list(open_text(folder / "a.txt"))
+    ['one\n', 'two\n']
     """
     return io.StringIO(_decoded(read_bytes(path), str(path)), newline="")
 
@@ -76,12 +129,30 @@ def read_text(path: str | PathLike[str]) -> str:
     A member may be given by its whole name, by its last part, or by that without suffix, as
     long as one file alone matches.
 
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    str
+
     Raises
     ------
     InvalidInstance
         Not gzip, not a tar archive, no such member (near names are listed), not UTF-8.
     OSError
         No such file, no permission.
+
+    Examples
+    --------
+    >>> import pathlib, tarfile, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("one")
+    >>> with tarfile.open(folder / "graphs.tar.gz", "w:gz") as archive:
+    ...     archive.add(folder / "a.txt", arcname="graphs/a.txt")
+    >>> read_text(f"{folder}/graphs.tar.gz:a")
+    'one'
     """
     if not Path(path).exists() and (found := _IN_ARCHIVE.fullmatch(str(path))):
         with _archive(found[1]) as archive:
@@ -94,7 +165,22 @@ def read_text(path: str | PathLike[str]) -> str:
 
 
 def bare_name(path: str | PathLike[str]) -> str:
-    """The name whose suffix tells the format: of the member, without .gz, in lower case."""
+    """The name whose suffix tells the format: of the member, without .gz, in lower case.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file need not exist.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> bare_name("graphs.tar.gz:folder/Montage.JSON"), bare_name("trace.swf.gz")
+    ('folder/montage.json', 'trace.swf')
+    """
     name = str(path).lower()
     found = None if Path(path).exists() else _IN_ARCHIVE.fullmatch(name)
     return (found[2] if found else name).removesuffix(".gz")
@@ -103,17 +189,64 @@ def bare_name(path: str | PathLike[str]) -> str:
 def archive_members(path: str | PathLike[str]) -> list[str]:
     """Names of the files in a tar archive, in its order.
 
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    list of str
+
     Raises
     ------
     InvalidInstance
         Not a tar archive, or a damaged one.
+    OSError
+        No such file, no permission.
+
+    Examples
+    --------
+    >>> import pathlib, tarfile, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("one")
+    >>> with tarfile.open(folder / "graphs.tar.gz", "w:gz") as archive:
+    ...     archive.add(folder / "a.txt", arcname="graphs/a.txt")
+    >>> archive_members(folder / "graphs.tar.gz")
+    ['graphs/a.txt']
     """
     with _archive(path) as archive:
         return [member.name for member in archive if member.isfile()]
 
 
 def read_members(path: str | PathLike[str]) -> Iterator[tuple[str, str]]:
-    """(name, text) of each file of a tar archive: one pass, unlike a read a member."""
+    """Every file of a tar archive in one pass, unlike a :func:`read_text` a member.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Yields
+    ------
+    (str, str)
+        Name and text of a member.
+
+    Raises
+    ------
+    InvalidInstance
+        Not a tar archive, a damaged one, or a member that is not UTF-8.
+    OSError
+        No such file, no permission.
+
+    Examples
+    --------
+    >>> import pathlib, tarfile, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("one")
+    >>> with tarfile.open(folder / "graphs.tar.gz", "w:gz") as archive:
+    ...     archive.add(folder / "a.txt", arcname="graphs/a.txt")
+    >>> list(read_members(folder / "graphs.tar.gz"))
+    [('graphs/a.txt', 'one')]
+    """
     with _archive(path) as archive:
         for member in archive:
             if member.isfile():

@@ -21,9 +21,32 @@ if TYPE_CHECKING:
 
 @contextmanager
 def replacing(path: str | PathLike[str]) -> Iterator[Path]:
-    """A temporary name beside `path`; renamed to it at the end, removed on an error.
+    """A context with a temporary file beside `path`; renamed to it at the end, removed on an error.
 
     So that an interrupted or failed command leaves nothing half-written.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Yields
+    ------
+    pathlib.Path
+        The name to write to, in the folder of `path`.
+
+    Raises
+    ------
+    OSError
+        No such folder, no permission.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> with replacing(folder / "a.txt") as temporary:
+    ...     _ = temporary.write_text("one")
+    >>> [path.name for path in folder.iterdir()]
+    ['a.txt']
     """
     target = Path(path)
     if not target.parent.is_dir():
@@ -45,13 +68,56 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
 
 
 def write_text(text: str, path: str | PathLike[str]) -> None:
-    """Write text atomically."""
+    """Write text as a whole or not at all.
+
+    Parameters
+    ----------
+    text : str
+        Written as UTF-8.
+    path : str or path-like
+
+    Raises
+    ------
+    OSError
+        No such folder, no permission.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> write_text("one", folder / "a.txt")
+    >>> (folder / "a.txt").read_text()
+    'one'
+    """
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_json(data: Any, path: str | PathLike[str]) -> None:
-    """Write plain data atomically; nan and infinities become null."""
+    """Write data as JSON, as a whole or not at all; nan and infinities become null.
+
+    Parameters
+    ----------
+    data : object
+        As :func:`plain` takes it.
+    path : str or path-like
+
+    Raises
+    ------
+    TypeError
+        Something that JSON cannot hold.
+    OSError
+        No such folder, no permission.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> write_json({"times": (2.0, float("inf"))}, folder / "times.json")
+    >>> import json
+    >>> json.loads((folder / "times.json").read_text())
+    {'times': [2.0, None]}
+    """
     parts = json.JSONEncoder(indent=1, allow_nan=False).iterencode(plain(data))
     with replacing(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
         file.writelines(parts)  # never the whole text in memory
@@ -62,6 +128,21 @@ def plain(data: Any) -> Any:
     """Numpy values as Python's, tuples as lists, numbers that JSON lacks as None.
 
     What is plain already is returned itself, not copied: a schedule may have millions of rows.
+
+    Parameters
+    ----------
+    data : object
+        Mappings, sequences, arrays and numbers, nested.
+
+    Returns
+    -------
+    object
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain({"times": np.array([2.0, np.inf]), "units": (16, 4)})
+    {'times': [2.0, None], 'units': [16, 4]}
     """
     if isinstance(data, dict):
         made = {str(key): plain(value) for key, value in data.items()}
@@ -78,7 +159,33 @@ def plain(data: Any) -> Any:
 
 
 def check_suffix(path: str | PathLike[str], suffixes: tuple[str, ...]) -> str:
-    """The suffix of an output file, one of `suffixes`."""
+    """The suffix of an output file.
+
+    Parameters
+    ----------
+    path : str or path-like
+    suffixes : tuple of str
+        Those allowed.
+
+    Returns
+    -------
+    str
+        With its point.
+
+    Raises
+    ------
+    InvalidInstance
+        None of them.
+
+    Examples
+    --------
+    >>> check_suffix("plan.json", (".json", ".csv"))
+    '.json'
+    >>> check_suffix("plan.txt", (".json", ".csv"))
+    Traceback (most recent call last):
+        ...
+    cosched.errors.InvalidInstance: plan.txt: expected a name that ends in .json, .csv
+    """
     suffix = Path(path).suffix
     if suffix not in suffixes:
         raise InvalidInstance(f"{path}: expected a name that ends in {', '.join(suffixes)}")
@@ -90,7 +197,34 @@ def write_frame(
     path: str | PathLike[str],
     suffixes: tuple[str, ...] = (".csv", ".json", ".md"),
 ) -> None:
-    """Write a table by the suffix of `path`."""
+    """Write a table by the suffix of `path`.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Its index is left out.
+    path : str or path-like
+    suffixes : tuple of str
+        Those allowed.
+
+    Raises
+    ------
+    InvalidInstance
+        Another suffix.
+    OSError
+        No such folder, no permission.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> import pandas as pd
+    >>> write_frame(pd.DataFrame({"task": ["solver"], "seconds": [8.0]}), folder / "times.md")
+    >>> print((folder / "times.md").read_text().rstrip())
+    | task   |   seconds |
+    |:-------|----------:|
+    | solver |         8 |
+    """
     suffix = check_suffix(path, suffixes)
     if suffix == ".json":
         write_json(frame.to_dict(orient="records"), path)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Above this number of placements, bars carry no outline and no text.
 _MOST_LABELLED = 120
@@ -45,9 +47,23 @@ def gantt(
     -------
     matplotlib.axes.Axes
 
+    Raises
+    ------
+    InvalidInstance
+        A schedule without placements.
+
     Notes
     -----
     Bars whose duration is a model's and no measurement (``instance.origin``) are hatched.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> from matplotlib.figure import Figure
+    >>> inst = cs.workloads.cholesky(3, units=(2, 1))
+    >>> ax = cs.plot.gantt(cs.dags.heft(inst).schedule, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['CPU', 'GPU']
     """
     ax = axes_or_new(ax, (10, 4.5))
     texts = labels if labels is not None else getattr(schedule.instance, "names", None)
@@ -82,16 +98,42 @@ def gantt(
     return ax
 
 
-def save(ax_or_figure, path) -> None:
-    """Write a figure by the suffix of `path` (.png, .svg, .pdf), atomically.
+def save(ax_or_figure: Axes | Figure, path: str | PathLike[str]) -> None:
+    """Write a figure by the suffix of `path`, as a whole or not at all.
 
     The same figure gives the same bytes: no dates, no random identifiers.
+
+    Parameters
+    ----------
+    ax_or_figure : matplotlib.axes.Axes or matplotlib.figure.Figure
+        The figure, or axes of it.
+    path : str or path-like
+        Ends in .png, .svg or .pdf.
+
+    Raises
+    ------
+    InvalidInstance
+        Another suffix.
+    OSError
+        No such folder, no permission.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import cosched as cs
+    >>> from matplotlib.figure import Figure
+    >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
+    >>> ax = cs.plot.gantt(cs.packs.sequential(inst).schedule, ax=Figure().subplots())
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "plan.svg"
+    >>> cs.plot.save(ax, path)
+    >>> path.stat().st_size > 0
+    True
     """
     import matplotlib
 
     suffix = io.check_suffix(path, (".png", ".svg", ".pdf"))
     date = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}[suffix]
-    figure = getattr(ax_or_figure, "figure", ax_or_figure)
+    figure: Any = getattr(ax_or_figure, "figure", ax_or_figure)
     with io.replacing(path) as temporary, matplotlib.rc_context({"svg.hashsalt": "cosched"}):
         figure.savefig(temporary, dpi=150, metadata=date)
 
