@@ -18,6 +18,30 @@ def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> 
 
     For any profiles. Release dates are relaxed there; the bound is then the
     better of that and of an area argument that respects them.
+
+    Parameters
+    ----------
+    instance : Instance
+    tolerance : float
+        Relative, of the bisection, > 0.
+
+    Returns
+    -------
+    Bound
+        Of the makespan (s).
+
+    Raises
+    ------
+    InvalidInstance
+        A tolerance that is not positive.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> dual_approximation_bound(inst).value <= cs.moldable.dual_approximation(inst).makespan
+    True
     """
     precision = real(tolerance, "tolerance")
     value = _core.moldable.dual_approximation_bound(instance._core, precision)
@@ -25,12 +49,48 @@ def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> 
 
 
 def area_bound(instance: Instance) -> Bound:
-    """max over r of r + (least work of the jobs released from r on) / m. Any profiles."""
+    """max over r of r + (least work of the jobs released from r on) / m. Any profiles.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Bound
+        Of the makespan (s).
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> area_bound(inst)
+    Bound(5.33333333, 'area')
+    """
     return Bound(_core.moldable.area_bound(instance._core), "area")
 
 
 def longest_bound(instance: Instance) -> Bound:
-    """max_i (r_i + min_q t_i(q)): no job is faster than its fastest. Any profiles."""
+    """max_i (r_i + min_q t_i(q)): no job is faster than its fastest. Any profiles.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Bound
+        Of the makespan (s).
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> longest_bound(inst)
+    Bound(3.1, 'longest')
+    """
     return Bound(_core.moldable.longest_bound(instance._core), "longest")
 
 
@@ -39,6 +99,21 @@ def default_grid(instance: Instance) -> np.ndarray:
 
     C is the makespan of :func:`dual_approximation` plus the latest release, t_min the least
     time of any job, K = floor(log2(C / t_min)), at most 60.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    numpy.ndarray
+        Increasing seconds.
+
+    Examples
+    --------
+    >>> inst = Instance([[4.0, 2.0], [4.0, 2.0]], weights=[1, 1])
+    >>> default_grid(inst).tolist()
+    [2.0, 4.0, 8.0]
     """
     return _core.moldable.default_grid(instance._core)
 

@@ -95,6 +95,7 @@ def online(
     algorithm : str
         A key of ``ALGORITHMS``, also of one that was registered.
     seed : int, optional
+        None means 0.
     **options
         The algorithm's.
 
@@ -102,6 +103,17 @@ def online(
     -------
     Result
         ``ratio`` is twice the algorithm's.
+
+    Raises
+    ------
+    ValueError
+        Unknown name; the message lists near ones.
+    TypeError
+        An option that the algorithm does not take.
+
+    References
+    ----------
+    Dutot, Eyraud, Mounie, Trystram 2004, Section 2.2.
 
     Examples
     --------

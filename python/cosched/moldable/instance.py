@@ -122,8 +122,27 @@ class Instance(core.Instance):
             Average parallelism, >= 1: the greatest speed-up.
         sigma : array_like, shape (n,)
             Variance of the parallelism, >= 0; 0 = linear up to A.
-        weights, machines, release, names
-            As for :class:`Instance`.
+        weights : array_like, shape (n,)
+            >= 0: what a second of each job's completion time costs.
+        machines : int
+            m processors, 1..1,000,000.
+        release : array_like, shape (n,), optional
+            Seconds >= 0 from which a job may start. None: all 0.
+        names : sequence of str, optional
+            Labels of the jobs.
+
+        Returns
+        -------
+        Instance
+
+        Raises
+        ------
+        InvalidInstance
+            Lengths that differ, or an entry out of range.
+
+        References
+        ----------
+        Downey's model of speed-up, as Cirne and Berman use it.
 
         Examples
         --------
@@ -200,7 +219,29 @@ class Instance(core.Instance):
         return self._core.times
 
     def time(self, job: int, processors: int) -> float:
-        """Seconds of a job (from 0) on 1..m processors, as measured; maybe infinite."""
+        """Seconds of a job on a number of processors, as measured; maybe infinite.
+
+        Parameters
+        ----------
+        job : int
+            From 0.
+        processors : int
+            1..m.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InvalidInstance
+            No such job, or no such number of processors.
+
+        Examples
+        --------
+        >>> Instance([[4.0, 2.5]], weights=[1], machines=4).time(0, 3)
+        2.5
+        """
         return self._core.time(integer(job, "job"), integer(processors, "processors", 1))
 
     @property
@@ -239,7 +280,28 @@ class Instance(core.Instance):
         return np.pad(self._origin, ((0, 0), (0, beyond)), constant_values=2)
 
     def select(self, jobs: Any) -> Instance:
-        """The given jobs (numbers from 0), in that order, with release 0."""
+        """Some of the jobs, with release 0.
+
+        Parameters
+        ----------
+        jobs : array_like of int
+            Numbers from 0; their order is that of the result.
+
+        Returns
+        -------
+        Instance
+
+        Raises
+        ------
+        InvalidInstance
+            No job, or a number that is not there.
+
+        Examples
+        --------
+        >>> inst = Instance([[4.0], [3.0], [2.0]], weights=[1, 2, 3], release=[0, 5, 9])
+        >>> inst.select([2, 0]).weights.tolist()
+        [3.0, 1.0]
+        """
         chosen = integer_array(jobs, "jobs", 1)
         core_part = self._core.select(chosen)
         part = Instance.__new__(Instance)
@@ -299,7 +361,7 @@ class Instance(core.Instance):
 
         Parameters
         ----------
-        path : path
+        path : str or path-like
         machines : int, optional
             m. None: what a JSON file says, else the largest count in the file.
         fit, extrapolate, counts
@@ -307,19 +369,54 @@ class Instance(core.Instance):
             faster, unless `extrapolate` asks for the fitted model; with ``counts="measured"`` no
             job gets more.
 
+        Returns
+        -------
+        Instance
+
         Raises
         ------
         InvalidInstance
             One line with file, line, column, value and what was expected.
         OSError
             The file cannot be read.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "jobs.csv"
+        >>> _ = path.write_text("task,weight,1,2\\na,1,8,4\\nb,3,6,\\n")
+        >>> inst = Instance.read(path, machines=4)
+        >>> inst.times.tolist(), inst.weights.tolist()
+        ([[8.0, 4.0], [6.0, inf]], [1.0, 3.0])
         """
         fields = files.read(path, machines, fit=fit, extrapolate=extrapolate, counts=counts)
         with io.naming(path):
             return cls.from_downey(**fields) if "t1" in fields else cls(**fields)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write as .json (any instance) or .csv (a table), as :meth:`read` takes it."""
+        """Write as .json (any instance) or .csv (a table), as :meth:`read` takes it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in .json or .csv.
+
+        Raises
+        ------
+        InvalidInstance
+            Another suffix, or a table of formulas too large to make.
+        OSError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> inst = Instance([[4.0, 2.5], [3.0, float("inf")]], weights=[1, 2])
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "jobs.json"
+        >>> inst.write(path)
+        >>> Instance.read(path) == inst
+        True
+        """
         if io.check_suffix(path, (".json", ".csv")) == ".json":
             files.write_json(
                 path, self.machines, self.names, self.weights, self._releases(), self._profiles()

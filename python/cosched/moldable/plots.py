@@ -28,6 +28,7 @@ def pareto(
     result : Result
         Of ``demt-best`` (on an instance without release dates).
     ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
     others : mapping of str to Result, optional
         Further schedules of the same instance, by label.
 
@@ -39,6 +40,17 @@ def pareto(
     ------
     InvalidInstance
         The result has no front.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> from matplotlib.figure import Figure
+    >>> best = cs.moldable.demt_best(inst, work=10_000)
+    >>> ax = cs.plot.pareto(best, ax=Figure().subplots(), others={"gang": cs.moldable.gang(inst)})
+    >>> ax.get_xlabel()
+    'makespan (s)'
     """
     front = result.pareto_front
     if front is None:
@@ -78,15 +90,34 @@ def moldable_quality(ratios: pd.DataFrame, kind: str, axes: np.ndarray | None = 
     Parameters
     ----------
     ratios : pandas.DataFrame
-        Of the ratios table of the study ``moldable-fig3-6``.
+        Of the ratios table of the study ``moldable-fig3-6``: columns ``kind, jobs, algorithm,
+        criterion, mean, least, greatest``.
     kind : str
         The workload.
     axes : numpy.ndarray of two axes, optional
+        Where to draw; None makes a new figure.
 
     Returns
     -------
     numpy.ndarray of matplotlib.axes.Axes
         For minsum and makespan.
+
+    Raises
+    ------
+    InvalidInstance
+        No rows of that workload.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> ratios = pd.DataFrame({"kind": "mixed", "jobs": [25, 50] * 2, "algorithm": "demt",
+    ...                        "criterion": ["minsum"] * 2 + ["makespan"] * 2,
+    ...                        "mean": 1.5, "least": 1.4, "greatest": 1.7})
+    >>> axes = cs.plot.moldable_quality(ratios, "mixed", axes=Figure().subplots(1, 2))
+    >>> [ax.get_ylabel() for ax in axes]
+    ['minsum / lower bound', 'makespan / lower bound']
     """
     import matplotlib.pyplot as plt
 
@@ -134,11 +165,28 @@ def moldable_run_time(
     frame : pandas.DataFrame
         Columns ``kind, jobs, algorithm, seconds``: of the study ``moldable-fig7``.
     ax : matplotlib.axes.Axes, optional
+        Where to draw; None makes a new figure.
     algorithm : str
+        Whose rows are drawn.
 
     Returns
     -------
     matplotlib.axes.Axes
+
+    Raises
+    ------
+    KeyError, AttributeError
+        A column is missing.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> frame = pd.DataFrame({"kind": "mixed", "jobs": [25, 400], "algorithm": "demt",
+    ...                       "seconds": [0.001, 0.02]})
+    >>> cs.plot.moldable_run_time(frame, ax=Figure().subplots()).get_ylabel()
+    'demt: time (s)'
     """
     ax = axes_or_new(ax, (6, 4))
     rows = frame[frame.algorithm == algorithm]

@@ -20,6 +20,7 @@ class Result(core.Result):
 
     Attributes
     ----------
+    instance : Instance
     procs : numpy.ndarray of int, shape (n,)
         Processors of each job.
     start, end : numpy.ndarray, shape (n,)
@@ -29,6 +30,15 @@ class Result(core.Result):
     pareto_front : numpy.ndarray, shape (k, 2), or None
         Of ``demt-best``: (makespan, sum w_i C_i) of every schedule it saw that no other one
         beats in both, by increasing makespan.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> result = cs.moldable.solve(inst, "sequential")
+    >>> result.start.tolist(), result.makespan, result.weighted_completion
+    ([0.0, 0.0, 0.0], 8.0, 28.0)
     """
 
     family: ClassVar[str] = "moldable"
@@ -68,7 +78,22 @@ class Result(core.Result):
         return relative_gap(self.weighted_completion, self.minsum_bound, False)
 
     def metrics(self) -> dict[str, float]:
-        """Weighted completion, its bound and gap."""
+        """The second criterion, and how far from the best possible it is at most.
+
+        Returns
+        -------
+        dict of str to float
+            ``weighted_completion``, ``minsum_bound`` (both weight x s), ``minsum_gap``.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+        >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+        >>> metrics = cs.moldable.solve(inst, "sequential").metrics()
+        >>> metrics["weighted_completion"], metrics["minsum_gap"] >= 0
+        (28.0, True)
+        """
         return {
             "weighted_completion": self.weighted_completion,
             "minsum_bound": float(self.minsum_bound),

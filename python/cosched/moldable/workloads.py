@@ -51,7 +51,18 @@ def moldable(
         One of the above; any beginning that is unique will do ("weakly", "cirne").
     n, m : int
         Jobs and processors (the paper: 25..400 and 200).
+    weights : (float, float)
+        Least and greatest weight.
+    sequential : (float, float)
+        Least and greatest time on one processor (s).
+    small, large : (float, float)
+        Mean and deviation of the times on one processor (s), of "mixed".
+    small_share : float
+        Chance of a small job, 0..1.
+    deviation : float
+        Of X.
     seed : int, optional
+        None means 0.
 
     Returns
     -------

@@ -11,19 +11,79 @@ from cosched.packs.instance import Instance
 def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
     """Lower bound of the set-partitioning relaxation over packs, by column generation.
 
-    Never below ``area`` and ``longest``. A time limit gives a weaker, still valid bound.
+    Never below ``area`` and ``longest``.
+
+    Parameters
+    ----------
+    instance : Instance
+    time_limit : float, optional
+        Seconds after which a weaker, still valid bound is returned.
+
+    Returns
+    -------
+    Bound
+        Seconds.
+
+    Raises
+    ------
+    InvalidInstance
+        A negative time limit.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> columns_bound(inst)
+    Bound(6.29994054, 'columns')
     """
     value, _ = _core.packs.column_bound(instance._core, time_limit_of(time_limit))
     return Bound(value, "columns")
 
 
 def area_bound(instance: Instance) -> Bound:
-    """sum_i min_q q t_i(q) / p: no processor can do more work than there is."""
+    """sum_i min_q q t_i(q) / p: no processor can do more work than there is.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Bound
+        Seconds.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> area_bound(inst)
+    Bound(5.33333333, 'area')
+    """
     return Bound(_core.packs.area_bound(instance._core), "area")
 
 
 def longest_bound(instance: Instance) -> Bound:
-    """From the longest tasks: at most k of them share a pack."""
+    """From the longest tasks: at most k of them share a pack.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Bound
+        Seconds.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> longest_bound(inst)
+    Bound(4, 'longest')
+    """
     return Bound(_core.packs.longest_bound(instance._core), "longest")
 
 

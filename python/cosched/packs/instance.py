@@ -141,7 +141,27 @@ class Instance(core.Instance):
         return f"<packs.Instance: {self.tasks} tasks, p = {self.procs}, k = {self.max_tasks}>"
 
     def with_max_tasks(self, max_tasks: int | None) -> Instance:
-        """The same tasks with another pack size."""
+        """The same tasks with another pack size.
+
+        Parameters
+        ----------
+        max_tasks : int or None
+            k >= 1, clamped to min(n, p); None: min(n, p).
+
+        Returns
+        -------
+        Instance
+
+        Raises
+        ------
+        InvalidInstance
+            max_tasks < 1.
+
+        Examples
+        --------
+        >>> Instance([[4.0, 2.5], [3.0, 1.5]], max_tasks=1).with_max_tasks(2)
+        <packs.Instance: 2 tasks, p = 2, k = 2>
+        """
         return _rebuild(self.times, max_tasks, self.names, self.origin, self._spread, self.notes)
 
     @classmethod
@@ -173,7 +193,7 @@ class Instance(core.Instance):
 
         Parameters
         ----------
-        path : path
+        path : str or path-like
         max_tasks : int, optional
             k; None: what a JSON file says, else min(n, p).
         procs : int, optional
@@ -186,12 +206,24 @@ class Instance(core.Instance):
         counts : {"all", "measured"}
             "measured": only counts that were measured are given to tasks, nothing is filled.
 
+        Returns
+        -------
+        Instance
+
         Raises
         ------
         InvalidInstance
             One line with file, line, column, value and what was expected.
         OSError
             The file cannot be read.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.csv"
+        >>> _ = path.write_text("task,processors,seconds\\na,1,8\\na,2,4\\nb,1,6\\nb,2,3.5\\n")
+        >>> Instance.read(path).times.tolist()
+        [[8.0, 4.0], [6.0, 3.5]]
         """
         fields = files.read(path, procs=procs, fit=fit, extrapolate=extrapolate, counts=counts)
         if max_tasks is not None:
@@ -200,7 +232,29 @@ class Instance(core.Instance):
             return cls(**fields)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write the table as .csv or .json, as :meth:`read` takes it."""
+        """Write the table as .csv or .json, as :meth:`read` takes it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in .csv (times and names) or .json (``max_tasks`` as well).
+
+        Raises
+        ------
+        InvalidInstance
+            Another suffix.
+        OSError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> inst = Instance([[4.0, float("inf"), 1.5]], names=["solver"])
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "times.csv"
+        >>> inst.write(path)
+        >>> path.read_text().split()
+        ['task,1,2,3', 'solver,4.0,,1.5']
+        """
         files.write(path, self.times, self.names, self.max_tasks)
 
 

@@ -20,7 +20,36 @@ MEASURES = {
 
 
 def pack_quality(frame: pd.DataFrame, title: str = "") -> Figure:
-    """Figures 2 (or 5a), 3 and 4: a panel a measure, a line a heuristic, the mean over draws."""
+    """Figures 2 (or 5a), 3 and 4: a panel a measure, a line a heuristic, the mean over draws.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns ``algorithm, max_tasks, relative_cost, packing_ratio, relative_response_time``.
+    title : str
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    KeyError, AttributeError
+        A column is missing.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> import matplotlib.pyplot as plt
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"algorithm": "pack-approx", "max_tasks": [2, 4],
+    ...                       "relative_cost": [0.8, 0.6], "packing_ratio": [0.7, 0.8],
+    ...                       "relative_response_time": [1.1, 1.2]})
+    >>> figure = cs.plot.pack_quality(frame, title="Workload-II")
+    >>> [ax.get_ylabel() for ax in figure.axes]
+    ['relative cost', 'packing ratio', 'relative response time']
+    >>> plt.close(figure)
+    """
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 3, figsize=(14, 3.8), layout="constrained")

@@ -22,6 +22,15 @@ class Result(core.Result):
     pack_of, procs : numpy.ndarray of int, shape (n,)
         Pack and number of processors of each task. Packs run in increasing cost, equal
         costs in increasing number, as the mean response time has them.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> result = cs.packs.solve(inst, "pack-by-pack-9")
+    >>> result.pack_of.tolist(), result.procs.tolist(), result.cost
+    ([1, 0, 2], [3, 3, 3], 6.5)
     """
 
     family: ClassVar[str] = "packs"
@@ -54,7 +63,23 @@ class Result(core.Result):
         return bound_beside(instance)
 
     def metrics(self) -> dict[str, float]:
-        """Packing ratio, relative cost, relative response time, number of packs."""
+        """The paper's measures.
+
+        Returns
+        -------
+        dict of str to float
+            ``packing_ratio`` (0..1), ``relative_cost`` and ``relative_response_time`` (against each
+            task alone on all processors), ``packs`` (their number).
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+        >>> inst = cs.packs.Instance(times, max_tasks=2)
+        >>> metrics = cs.packs.solve(inst, "sequential").metrics()
+        >>> metrics["relative_cost"], metrics["packs"]
+        (1.0, 3)
+        """
         return {
             "packing_ratio": self.packing_ratio,
             "relative_cost": self.relative_cost,

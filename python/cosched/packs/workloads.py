@@ -116,6 +116,30 @@ def packs_iii(
 ) -> Instance:
     """Workload-III: :func:`packs_ii` with 260 tasks on 32 nodes (256 cores).
 
+    Parameters
+    ----------
+    tasks, nodes : int
+        n and p, >= 1.
+    seed : int, optional
+        None means 0.
+    **constants
+        The other arguments of :func:`packs_ii`.
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InvalidInstance
+        An argument out of range.
+    TypeError
+        An unknown argument.
+
+    References
+    ----------
+    Aupy et al. 2013, Workload-III.
+
     Examples
     --------
     >>> inst = packs_iii(seed=1, max_tasks=8)
@@ -143,6 +167,20 @@ def three_partition(
     max_tasks : int
         k >= 3.
     seed : int, optional
+        None means 0.
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InvalidInstance
+        An argument out of range.
+
+    References
+    ----------
+    Aupy et al. 2013, Theorem 2.
 
     Examples
     --------

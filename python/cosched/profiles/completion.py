@@ -23,7 +23,31 @@ Runs = Mapping[int, "float | Sequence[float]"]
 
 @dataclass(frozen=True, kw_only=True)
 class Profiles:
-    """A complete table: what reading and :func:`complete` return."""
+    """A complete table: what reading and :func:`complete` return.
+
+    Attributes
+    ----------
+    times : numpy.ndarray, shape (n, p)
+        Seconds, infinite where a task cannot run.
+    names : tuple of str
+    origin : numpy.ndarray of int, shape (n, p)
+        ``MEASURED`` (also what is infinite), ``INTERPOLATED`` or ``EXTRAPOLATED``.
+    spread : numpy.ndarray, shape (n, p), or None
+        (largest - smallest) / median of several runs, nan for one; None: no count was measured
+        twice.
+    notes : tuple of str
+        What was read, filled in, or not read.
+    max_tasks : int or None
+        Where the file says it.
+    weights, release : numpy.ndarray, shape (n,), or None
+        Where the file has them.
+
+    Examples
+    --------
+    >>> table = complete({"solver": {1: 8.0, 2: [4.0, 5.0]}})
+    >>> table.times.tolist(), table.spread.round(3).tolist()
+    ([[8.0, 4.5]], [[nan, 0.222]])
+    """
 
     times: np.ndarray  # (n, p) seconds, infinite where a task cannot run
     names: tuple[str, ...]
@@ -121,7 +145,28 @@ def complete(
 
 
 def check_options(fit: str, extrapolate: bool, counts: str) -> None:
-    """Refuse options of :func:`complete` that are unknown or exclude each other."""
+    """Refuse options of :func:`complete` that are unknown or exclude each other.
+
+    Parameters
+    ----------
+    fit : str
+    extrapolate : bool
+    counts : str
+        As in :func:`complete`.
+
+    Raises
+    ------
+    InvalidInstance
+        An unknown `fit` or `counts`, or ``counts="measured"`` with `extrapolate`.
+
+    Examples
+    --------
+    >>> check_options("interpolation", False, "all")
+    >>> check_options("spline", False, "all")
+    Traceback (most recent call last):
+        ...
+    cosched.errors.InvalidInstance: fit = 'spline': expected one of interpolation, amdahl, power-law
+    """
     if fit not in MODELS:
         raise InvalidInstance(f"fit = {shorten(fit)}: expected one of {', '.join(MODELS)}")
     if counts not in COUNTS:

@@ -38,7 +38,39 @@ def read(
     extrapolate: bool = False,
     counts: str = "all",
 ) -> Profiles:
-    """Read profiles; see :meth:`cosched.packs.Instance.read` for formats and arguments."""
+    r"""Read profiles from a CSV or JSON file; see :meth:`cosched.packs.Instance.read` for formats.
+
+    Parameters
+    ----------
+    path : str or path-like
+    procs : int, optional
+        p: read the times on 1..procs only. None: the largest count.
+    fit : {"interpolation", "amdahl", "power-law"}
+        How counts between measured ones are filled; see :mod:`cosched.profiles`.
+    extrapolate : bool
+        Allow the fitted model outside the measured counts.
+    counts : {"all", "measured"}
+        "measured": nothing is filled.
+
+    Returns
+    -------
+    Profiles
+
+    Raises
+    ------
+    InvalidInstance
+        One line with file, line, column, value and what was expected.
+    OSError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.csv"
+    >>> _ = path.write_text("task,processors,seconds\nsolver,1,8\nsolver,4,2\n")
+    >>> read(path, counts="measured").times.tolist()
+    [[8.0, inf, inf, 2.0]]
+    """
     if procs is not None:
         procs = integer(procs, "procs", 1, MOST_PROCESSORS)
     if Path(path).suffix == ".json":
@@ -55,7 +87,35 @@ def from_csv(
     extrapolate: bool = False,
     counts: str = "all",
 ) -> Profiles:
-    """Profiles from a CSV table in one of the formats of :func:`read`."""
+    """Profiles from a CSV table in one of the formats of :func:`read`.
+
+    Parameters
+    ----------
+    table : cosched.io.CsvTable
+    procs : int, optional
+        p: read the times on 1..procs only. None: the largest count.
+    fit : {"interpolation", "amdahl", "power-law"}
+        How counts between measured ones are filled; see :mod:`cosched.profiles`.
+    extrapolate : bool
+        Allow the fitted model outside the measured counts.
+    counts : {"all", "measured"}
+        "measured": nothing is filled.
+
+    Returns
+    -------
+    Profiles
+
+    Raises
+    ------
+    InvalidInstance
+        One line with file, line, column, value and what was expected.
+
+    Examples
+    --------
+    >>> rows = [(2, ["solver", "8.0", "", "3.0"])]
+    >>> from_csv(io.CsvTable("times.csv", ["task", "1", "2", "3"], rows)).times.tolist()
+    [[8.0, inf, 3.0]]
+    """
     check_options(fit, extrapolate, counts)
     header = [name.strip().lower() for name in table.header]
     notes: list[str] = []
@@ -221,7 +281,32 @@ def _benchmark_runs(table: io.CsvTable, procs: int | None) -> tuple[Mapping[str,
 
 
 def times_of_json(values: Any, name: str, ndim: int) -> np.ndarray:
-    """Times as JSON has them: ``null`` is a count on which the task cannot run."""
+    """Times as JSON has them: ``null`` is a count on which the task cannot run.
+
+    Parameters
+    ----------
+    values : list
+        Numbers and None, nested.
+    name : str
+        For messages.
+    ndim : int
+        Dimensions expected.
+
+    Returns
+    -------
+    numpy.ndarray
+        Seconds.
+
+    Raises
+    ------
+    InvalidInstance
+        Another number of dimensions, or entries that are no numbers.
+
+    Examples
+    --------
+    >>> times_of_json([[8.0, None]], "times", 2).tolist()
+    [[8.0, inf]]
+    """
 
     def finite(value: Any) -> Any:
         if isinstance(value, list):
@@ -261,7 +346,33 @@ def _read_json(path: str | PathLike[str], procs: int | None) -> Profiles:
 def write(
     path: str | PathLike[str], times: np.ndarray, names: Sequence[str], max_tasks: int
 ) -> None:
-    """Write a table as .csv (``task,1,2,...``) or .json; see :func:`read`."""
+    """Write a table as .csv (``task,1,2,...``) or .json; see :func:`read`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Ends in .csv or .json.
+    times : numpy.ndarray, shape (n, p)
+        Seconds; infinity becomes an empty cell or null.
+    names : sequence of str, n
+    max_tasks : int
+        Only JSON holds it.
+
+    Raises
+    ------
+    InvalidInstance
+        Another suffix.
+    OSError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "times.json"
+    >>> write(path, np.array([[8.0, np.inf]]), ["solver"], 1)
+    >>> read(path).times.tolist()
+    [[8.0, inf]]
+    """
     if Path(path).suffix == ".json":
         io.write_json({"times": times.tolist(), "names": list(names), "max_tasks": max_tasks}, path)
         return

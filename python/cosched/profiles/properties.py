@@ -15,7 +15,29 @@ _ROUNDING = 1e-12
 
 
 def spread_of(spread: Any, shape: tuple[int, ...]) -> np.ndarray | None:
-    """A read-only array of the shape of the times; None where no count was measured twice."""
+    """A read-only array of the shape of the times; None where no count was measured twice.
+
+    Parameters
+    ----------
+    spread : array_like or None
+        (largest - smallest) / median of the runs behind each time, nan for one run.
+    shape : tuple of int
+        Of the times.
+
+    Returns
+    -------
+    numpy.ndarray or None
+
+    Raises
+    ------
+    InvalidInstance
+        Another shape than the times, or entries that are no numbers.
+
+    Examples
+    --------
+    >>> spread_of([[0.1, np.nan]], (1, 2)).tolist(), spread_of([[np.nan, np.nan]], (1, 2))
+    ([[0.1, nan]], None)
+    """
     if spread is None:
         return None
     values = real_array(spread, "spread", 2)
@@ -31,9 +53,14 @@ def property_notes(times: np.ndarray, names: Sequence[str], unclaimed: str) -> t
     Parameters
     ----------
     times : numpy.ndarray, shape (n, p)
+        Seconds.
     names : sequence of str
     unclaimed : str
         What is not claimed where work q t(q) falls with processors, or a task cannot run on one.
+
+    Returns
+    -------
+    tuple of str
 
     Examples
     --------

@@ -44,21 +44,39 @@ def demt(
     local_order : {"density", "smith", "weight", "area"}
         Order of a batch's jobs in the list: decreasing w / (q t), w / t, w, or increasing q t.
     shuffles : int
-        Random orders of the batches.
+        Random orders of the batches, >= 0.
     horizon : float, optional
         C. None: the makespan of :func:`dual_approximation`.
     seed : int, optional
-        For the shuffles.
+        For the shuffles; None means 0.
 
     Returns
     -------
     Result
+
+    Raises
+    ------
+    InvalidInstance
+        An unknown compaction or order, a negative number of shuffles, a horizon that is not
+        positive, or a bad seed.
 
     Notes
     -----
     Milliseconds for 400 jobs on 200 processors, a second or two for 100,000 on 10,000. What the
     paper leaves open and is chosen here: the local order, what "best" means for two criteria, and
     that processors a knapsack leaves idle go to jobs of weight 0.
+
+    References
+    ----------
+    Dutot, Eyraud, Mounie, Trystram 2004, Section 3.2.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> result = cs.moldable.demt(cs.moldable.Instance(times, weights=[1, 2, 4]))
+    >>> round(result.makespan, 6), round(result.weighted_completion, 6)
+    (8.9, 20.7)
     """
     used = seed_of(seed)
     placement = _core.moldable.demt(
@@ -98,6 +116,25 @@ def demt_best(
         Seconds after which it stops with its best so far (the result then depends on the
         machine's speed).
     seed : int, optional
+        None means 0.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        A negative effort or time limit, or a bad seed.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> best, demt = cs.moldable.demt_best(inst, work=10_000), cs.moldable.demt(inst)
+    >>> best.makespan <= demt.makespan, best.weighted_completion <= demt.weighted_completion
+    (True, True)
     """
     effort = integer(work, "work", 0, 2**62)
     used, limit = seed_of(seed), time_limit_of(time_limit)
@@ -133,11 +170,25 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
     Result
         ``ratio`` is what is guaranteed: 3/2 (1 + tolerance), or 2 (1 + tolerance).
 
+    Raises
+    ------
+    InvalidInstance
+        A tolerance that is not positive.
+
     Notes
     -----
     3/2 needs work q t(q) that does not fall with processors, and jobs that can run on one. Where a
     profile breaks that, the guarantee is 2, by list scheduling on the counts of least work that
     keep the guess (Turek, Wolf, Yu 1992). The bound holds for any profiles.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> result = cs.moldable.dual_approximation(inst)
+    >>> result.makespan, round(result.ratio, 3), result.gap < 0.5
+    (8.0, 1.515, True)
     """
     precision = real(tolerance, "tolerance")
     placement, least, ratio = _core.moldable.dual_approximation(instance._core, precision)
@@ -154,8 +205,30 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
 def gang(instance: Instance) -> Result:
     """Each job alone, on its best count up to m, by decreasing w_i / t_i(m).
 
-    Optimal for sum w_i C_i when all speed-ups are linear. O(n log n). Above 2^25 processors in
-    all (n m), where their numbers could not be listed, it is refused.
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        Above 2^25 processors in all (n m), where their numbers could not be listed.
+
+    Notes
+    -----
+    Optimal for sum w_i C_i when all speed-ups are linear. O(n log n).
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> cs.moldable.gang(inst).start.tolist()
+    [3.4, 0.9, 0.0]
     """
     return make_result(instance, "gang", _core.moldable.gang(instance._core))
 
@@ -164,7 +237,27 @@ def gang(instance: Instance) -> Result:
 def sequential(instance: Instance) -> Result:
     """Each job on one processor, the longest first (LPTF) to the processor that is idle first.
 
-    A job that cannot run on one gets the fewest on which it can. O(n log n).
+    A job that cannot run on one gets the fewest on which it can.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Result
+
+    Notes
+    -----
+    O(n log n).
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> cs.moldable.sequential(inst).end.tolist()
+    [8.0, 6.0, 2.0]
     """
     return make_result(instance, "sequential", _core.moldable.sequential(instance._core))
 
@@ -180,19 +273,90 @@ def list_shelf(instance: Instance, *, tolerance: float = 0.01) -> Result:
     """List scheduling with the allotment of :func:`dual_approximation`, in its shelf order.
 
     The allotment is the one after the transformations.
+
+    Parameters
+    ----------
+    instance : Instance
+    tolerance : float
+        Relative, of the bisection, > 0.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        A tolerance that is not positive.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> cs.moldable.list_shelf(inst).procs.tolist()
+    [1, 1, 1]
     """
     return _list_graham(instance, "shelf", tolerance)
 
 
 @on_line_by_batches
 def list_lptf(instance: Instance, *, tolerance: float = 0.01) -> Result:
-    """As :func:`list_shelf`, by decreasing w_i / t_i ("weighted LPTF", as the paper defines it)."""
+    """As :func:`list_shelf`, by decreasing w_i / t_i ("weighted LPTF", as the paper defines it).
+
+    Parameters
+    ----------
+    instance : Instance
+    tolerance : float
+        Relative, of the bisection, > 0.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        A tolerance that is not positive.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> cs.moldable.list_lptf(inst).start.tolist()
+    [0.0, 0.0, 0.0]
+    """
     return _list_graham(instance, "lptf", tolerance)
 
 
 @on_line_by_batches
 def list_saf(instance: Instance, *, tolerance: float = 0.01) -> Result:
-    """As :func:`list_shelf`, smallest area (processors x time) first."""
+    """As :func:`list_shelf`, smallest area (processors x time) first.
+
+    Parameters
+    ----------
+    instance : Instance
+    tolerance : float
+        Relative, of the bisection, > 0.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        A tolerance that is not positive.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> cs.moldable.list_saf(inst).start.tolist()
+    [0.0, 0.0, 0.0]
+    """
     return _list_graham(instance, "saf", tolerance)
 
 

@@ -14,12 +14,37 @@ from cosched.packs.result import Result, result_of_packs
 def pairs(instance: Instance) -> Result:
     """Optimal co-schedule for k <= 2, by minimum-weight perfect matching (Theorem 1).
 
-    O(n^2 p) for the weights and O(n^3) for the matching.
+    Parameters
+    ----------
+    instance : Instance
+        ``max_tasks`` at most 2.
+
+    Returns
+    -------
+    Result
+        Its bound is its cost.
 
     Raises
     ------
     InvalidInstance
         max_tasks > 2.
+
+    Notes
+    -----
+    Exact. O(n^2 p) for the weights and O(n^3) for the matching.
+
+    References
+    ----------
+    Aupy et al. 2013, Theorem 1.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> result = cs.packs.pairs(inst)
+    >>> result.pack_of.tolist(), result.procs.tolist(), round(result.cost, 6)
+    ([0, 1, 1], [3, 2, 1], 6.3)
     """
     pack_of, procs = _core.packs.pairs(instance._core)
     found = result_of_packs(instance, "pairs", pack_of, procs)
@@ -38,6 +63,24 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
     instance : Instance
     time_limit : float, optional
         Seconds; None: until it is proved.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        A negative time limit.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> result = cs.packs.optimal(inst)
+    >>> round(result.cost, 6), result.status, result.gap
+    (6.3, 'ok', 0.0)
     """
     return _exact(
         instance, _core.packs.optimal(instance._core, time_limit_of(time_limit)), "optimal"
@@ -50,10 +93,34 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
     See :func:`optimal` for bound, status and time limit; at worst the limit leaves the
     ``sequential`` co-schedule.
 
+    Parameters
+    ----------
+    instance : Instance
+    time_limit : float, optional
+        Seconds; None: until it is proved.
+
+    Returns
+    -------
+    Result
+
     Raises
     ------
+    InvalidInstance
+        A negative time limit.
     SolverError
         GLPK failed, or the programme has more than two million columns.
+
+    References
+    ----------
+    Aupy et al. 2013, Section 4.3.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> round(cs.packs.ilp(inst).cost, 6)
+    6.3
     """
     return _exact(instance, _core.packs.ilp(instance._core, time_limit_of(time_limit)), "ilp")
 

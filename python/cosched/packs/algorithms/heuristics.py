@@ -61,6 +61,29 @@ def one_pack(times: Any, procs: int) -> np.ndarray:
 def one_pack_dynamic_programme(times: Any, procs: int) -> np.ndarray:
     """Like :func:`one_pack`, by dynamic programming over the times as measured.
 
+    Parameters
+    ----------
+    times : array_like, shape (n, >= procs)
+        Seconds, positive or infinite.
+    procs : int
+        p processors for the pack, 1..columns.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (n,)
+        Counts that minimise the longest time, at most `procs` in all.
+
+    Raises
+    ------
+    InvalidInstance
+        A bad entry, or the table has fewer than `procs` columns.
+    InfeasibleError
+        The fewest processors on which the tasks can run are more than `procs` together.
+
+    Notes
+    -----
+    Exact. O(n p^2).
+
     Examples
     --------
     >>> one_pack_dynamic_programme([[8.0, 4.0, 3.0], [2.0, 1.5, 1.0]], procs=3).tolist()
@@ -103,6 +126,18 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
     ------
     InvalidInstance
         Wrong length, a count outside 1..p, or one on which the task cannot run.
+
+    References
+    ----------
+    Aupy et al. 2013, Algorithm 4.4.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> cs.packs.make_pack(inst, [2, 1, 1], reoptimise=False).pack_of.tolist()
+    [0, 0, 1]
     """
     counts = integer_array(procs, "procs", 1, 1)
     found = _core.packs.make_pack(instance._core, counts, bool(reoptimise))
@@ -164,18 +199,66 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
 
 
 def sequential(instance: Instance) -> Result:
-    """Each task alone, on the best count up to p, in order. Optimal for k = 1."""
+    """Each task alone, on the best count up to p, in order.
+
+    Parameters
+    ----------
+    instance : Instance
+
+    Returns
+    -------
+    Result
+
+    Notes
+    -----
+    Optimal for k = 1.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> cs.packs.sequential(inst).cost
+    6.5
+    """
     return result_of_packs(instance, "sequential", *_core.packs.sequential(instance._core))
 
 
 def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
-    """pack-Approx (Section 4.4): a 3-approximation for k = p.
+    """pack-Approx (Section 4.4).
 
     From one processor each, the longest task gets one more at a time; the best co-schedule
     of Make-pack on the way is kept. The paper has no 1-pack step here; by default each
-    candidate's packs are given their optimal counts (never worse), ``reoptimise=False`` gives
-    the paper's cost. The guarantee is proved for k = p only, and for work q t(q) that does not
+    candidate's packs are given their optimal counts (never worse).
+
+    Parameters
+    ----------
+    instance : Instance
+    reoptimise : bool
+        False gives the paper's cost.
+
+    Returns
+    -------
+    Result
+
+    Notes
+    -----
+    A 3-approximation. This is proved for k = p only, and for work q t(q) that does not
     fall with processors: where it does, the algorithm runs, and ``instance.notes`` says so.
+
+    References
+    ----------
+    Aupy et al. 2013, Section 4.4.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> cs.packs.pack_approx(inst).cost
+    6.9
+    >>> round(cs.packs.pack_approx(inst, reoptimise=False).cost, 6)
+    7.6
     """
     found = _core.packs.pack_approx(instance._core, bool(reoptimise))
     return result_of_packs(instance, "pack-approx", *found)
@@ -188,8 +271,35 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     ----------
     instance : Instance
     draws : int
-        Co-schedules to draw (the paper: 1 or 9).
+        Co-schedules to draw, >= 1 (the paper: 1 or 9).
     seed : int, optional
+        None means 0.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        Fewer than one draw, or a bad seed.
+
+    Notes
+    -----
+    No guarantee.
+
+    References
+    ----------
+    Aupy et al. 2013, Section 5.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> one, nine = (cs.packs.random_pack(inst, draws=draws, seed=1) for draws in (1, 9))
+    >>> nine.cost <= one.cost
+    True
     """
     count, used = integer(draws, "draws", 1), seed_of(seed)
     found = _core.packs.random_pack(instance._core, count, used)
@@ -199,7 +309,39 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
 def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) -> Result:
     """Random-Proc (Section 5): random processor counts, Make-pack, 1-pack on each; best draw.
 
-    Parameters are those of :func:`random_pack`.
+    Parameters
+    ----------
+    instance : Instance
+    draws : int
+        Co-schedules to draw, >= 1 (the paper: 1 or 9).
+    seed : int, optional
+        None means 0.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        Fewer than one draw, or a bad seed.
+
+    Notes
+    -----
+    No guarantee.
+
+    References
+    ----------
+    Aupy et al. 2013, Section 5.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> one, nine = (cs.packs.random_proc(inst, draws=draws, seed=1) for draws in (1, 9))
+    >>> nine.cost <= one.cost
+    True
     """
     count, used = integer(draws, "draws", 1), seed_of(seed)
     found = _core.packs.random_proc(instance._core, count, used)
@@ -218,6 +360,31 @@ def pack_by_pack(instance: Instance, *, epsilons: Sequence[float] = NINE) -> Res
     instance : Instance
     epsilons : sequence of float
         Each in [0, 1). ``pack-by-pack-1`` is (0.5,), ``pack-by-pack-9`` is 0.1, ..., 0.9.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        No epsilon, or one outside [0, 1).
+
+    Notes
+    -----
+    No guarantee.
+
+    References
+    ----------
+    Aupy et al. 2013, Section 5.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> cs.packs.pack_by_pack(inst, epsilons=(0.5,)).cost
+    6.9
     """
     values = real_array(
         [epsilons] if isinstance(epsilons, (int, float)) else list(epsilons), "epsilons", 1
@@ -243,11 +410,29 @@ def local_search(
     ----------
     instance : Instance
     seed : int, optional
+        None means 0.
     work : int
         Effort, in elementary operations a task; the result depends on instance, seed and work only.
     time_limit : float, optional
         Seconds after which it stops with its best so far, with status ``"time_limit"`` (the
         result then depends on the machine's speed).
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        A negative effort or time limit, or a bad seed.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> round(cs.packs.local_search(inst).cost, 6) == round(cs.packs.optimal(inst).cost, 6)
+    True
     """
     effort = integer(work, "work", 0, 2**62)
     used, limit = seed_of(seed), time_limit_of(time_limit)
