@@ -15,14 +15,14 @@ POLICIES := FCFS EASY 'GreedyP */opt=min' '/per/opt=min' 'GreedyPM */per/opt=min
 
 APT_BUILD := g++ cmake ninja-build ccache libglpk-dev liblemon-dev libeigen3-dev python3-dev python3-venv
 APT_TEST := libgtest-dev libgmock-dev
-APT_LINT := clang-format
+APT_LINT := clang-format clang-tidy
 APT_BROWSER := chromium chromium-driver
 
 SOURCES := $(shell find cpp python -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml README.md
 TEST_SOURCES := $(shell find tests_cpp -type f)
 CMAKE := cmake -G Ninja -S .
 
-.PHONY: help demo study-quick test test-cpp test-py lint stubs bench asan fuzz wheel build clean
+.PHONY: help demo study-quick dev test test-one test-cpp test-py lint tidy docs coverage stubs bench asan fuzz wheel build clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -53,6 +53,11 @@ build/apt-%.stamp: Makefile
 	$(BIN)/python -m pip install -q $$($(BIN)/python .ci/requirements.py)
 	@touch $@
 
+# Tools that only some targets need.
+.venv/tools.stamp: pyproject.toml .venv/dependencies.stamp
+	$(BIN)/python -m pip install -q $$($(BIN)/python .ci/requirements.py dev)
+	@touch $@
+
 .venv/installed.stamp: $(SOURCES) .venv/dependencies.stamp
 	@echo "building and installing cosched (log: build/install.log)"
 	@mkdir -p build
@@ -60,7 +65,23 @@ build/apt-%.stamp: Makefile
 	  >build/install.log 2>&1 || { tail -n 60 build/install.log >&2; exit 1; }
 	@touch $@
 
-build: .venv/installed.stamp ## build the extension and install the package into .venv
+build: $(if $(wildcard .venv/editable.stamp),dev,.venv/installed.stamp) ## build the extension and install the package into .venv
+
+# For those who change the code: .venv then imports python/cosched itself, and build/dev keeps the objects. The
+# other targets use it from then on; `make clean` forgets it.
+.venv/editable.stamp: pyproject.toml .venv/tools.stamp
+	@echo "building cosched in build/dev, installed as a link to python/ (log: build/dev.log)"
+	@mkdir -p build
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m pip install --no-build-isolation --no-deps --force-reinstall \
+	  --config-settings=build-dir=build/dev --config-settings=cmake.define.COSCHED_WERROR=ON \
+	  --config-settings=cmake.define.CMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF --editable . \
+	  >build/dev.log 2>&1 || { tail -n 60 build/dev.log >&2; exit 1; }
+	@rm -f .venv/installed.stamp
+	@touch $@
+
+dev: .venv/editable.stamp ## an editable build: a changed .py needs nothing, a changed .cpp `make dev` (its object, one link)
+	@cmake --build build/dev --target _core -j $(JOBS)
+	@cmake --install build/dev --component python --prefix "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" >build/dev.log
 
 # --- the main jobs ------------------------------------------------------------------------
 demo: build ## the main jobs: compare algorithms, on real measurements and logs where they are there
@@ -86,6 +107,10 @@ study-quick: build ## every study of the papers at reduced size: tables, figures
 	$(BIN)/cosched study run all --quick --out out/study-quick
 
 # --- tests --------------------------------------------------------------------------------
+# The tests, and the examples of the installed package's docstrings.
+PYTEST = $(BIN)/python -m pytest -q --doctest-modules tests_py \
+  $$($(BIN)/python -c "import cosched, os; print(os.path.dirname(cosched.__file__))")
+
 test: test-cpp test-py ## C++ tests (ctest), Python tests, doctests and notebooks (pytest)
 
 build/tests/configured.stamp: CMakeLists.txt cpp/CMakeLists.txt tests_cpp/CMakeLists.txt build/apt-BUILD.stamp build/apt-TEST.stamp
@@ -98,14 +123,43 @@ test-cpp: build/tests/configured.stamp
 	@tail -n 5 build/ctest.log
 
 test-py: build build/tests/configured.stamp build/apt-LINT.stamp build/apt-BROWSER.stamp
-	$(BIN)/python -m pytest -q --doctest-modules tests_py \
-	  $$($(BIN)/python -c "import cosched, os; print(os.path.dirname(cosched.__file__))")
+	$(PYTEST)
 
-lint: .venv/dependencies.stamp build/apt-LINT.stamp ## ruff, mypy, clang-format
-	$(BIN)/ruff check python tests_py
-	$(BIN)/ruff format --check python tests_py
+test-one: build/tests/configured.stamp ## one C++ test: make test-one T=packs.Pairs (folder.suite, or folder.suite.test)
+	@[ -n "$(T)" ] || { echo "say which: make test-one T=packs.Pairs" >&2; exit 2; }
+	@cmake --build build/tests --target test_$(firstword $(subst ., ,$(T))) -j $(JOBS)
+	@build/tests/tests_cpp/test_$(firstword $(subst ., ,$(T))) --gtest_filter='$(T:$(firstword $(subst ., ,$(T))).%=%)*'
+
+lint: .venv/dependencies.stamp build/apt-LINT.stamp tidy ## ruff, mypy, import-linter, clang-format, clang-tidy
+	$(BIN)/ruff check python tests_py docs .ci
+	$(BIN)/ruff format --check python tests_py docs .ci
 	$(BIN)/mypy
+	PYTHONPATH=python $(BIN)/lint-imports
 	clang-format --dry-run -Werror $$(git ls-files 'cpp/*.cpp' 'cpp/*.hpp' 'tests_cpp/*.cpp' 'tests_cpp/*.hpp')
+
+# The checks of .clang-tidy, as a build of their own: a second run looks only at what has changed, headers included.
+TIDY := clang-tidy;--quiet;--warnings-as-errors=*;--extra-arg=-Wno-error;--extra-arg=-Wno-unknown-warning-option
+build/tidy/configured.stamp: $(wildcard .clang-tidy) CMakeLists.txt build/apt-BUILD.stamp build/apt-TEST.stamp build/apt-LINT.stamp
+	@rm -rf build/tidy
+	@$(CMAKE) -B build/tidy -DCOSCHED_BUILD_TESTS=ON -DCOSCHED_WERROR=ON "-DCMAKE_CXX_CLANG_TIDY=$(TIDY)" >build/configure-tidy.log 2>&1 || { tail -n 20 build/configure-tidy.log >&2; exit 1; }
+	@touch $@
+
+tidy: build/tidy/configured.stamp ## clang-tidy on cpp/ and tests_cpp/
+	@cmake --build build/tidy -j $(JOBS) --target all -- -k 0
+
+# --- the site -----------------------------------------------------------------------------
+# Notebooks run when they are new or changed (build/docs/notebooks remembers); COSCHED_QUICK=1 runs them at reduced size.
+docs: build ## the site, in build/docs/html: tutorials executed, reference, results; warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going -q -j $(JOBS) -b html -d build/docs/doctrees docs build/docs/html
+
+# --- coverage -----------------------------------------------------------------------------
+coverage: build .venv/tools.stamp build/apt-TEST.stamp build/apt-BROWSER.stamp ## lines that the tests reach: Python by pytest-cov, C++ by gcovr
+	@$(CMAKE) -B build/coverage -DCOSCHED_BUILD_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=--coverage -DCMAKE_CXX_COMPILER_LAUNCHER= >build/configure-coverage.log 2>&1 || { tail -n 20 build/configure-coverage.log >&2; exit 1; }
+	@cmake --build build/coverage -j $(JOBS) >build/coverage.log || { tail -n 60 build/coverage.log >&2; exit 1; }
+	@find build/coverage -name '*.gcda' -delete
+	@ctest --test-dir build/coverage -j $(JOBS) --output-on-failure -Q -O build/ctest-coverage.log || { tail -n 100 build/ctest-coverage.log; exit 1; }
+	$(BIN)/gcovr --root . --filter cpp/cosched --object-directory build/coverage -j $(JOBS) --exclude-throw-branches --html-details build/coverage/index.html --txt build/coverage/cpp.txt --print-summary
+	$(PYTEST) --cov --cov-report=html:build/coverage/python --cov-report=term:skip-covered
 
 stubs: build ## regenerate python/cosched/_core/*.pyi
 	$(BIN)/python .ci/stubs.py python/cosched

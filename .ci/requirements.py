@@ -1,18 +1,37 @@
-"""Print the requirements of the package, its build and its tests, a line each, for pip."""
+"""Print what pip is to install before the package: `python .ci/requirements.py [EXTRA ...]`.
+
+Without names: the requirements of the build, of the package, and of all that `make test` runs.
+"""
 
 import pathlib
+import re
 import sys
+from collections.abc import Iterator
 
 try:
     import tomllib
 except ModuleNotFoundError:  # Python 3.10
     from pip._vendor import tomli as tomllib
 
-project = tomllib.loads(pathlib.Path("pyproject.toml").read_text())
-extras = project["project"]["optional-dependencies"]
-wanted = [
-    *project["build-system"]["requires"],
-    *project["project"]["dependencies"],
-    *(requirement for extra in (sys.argv[1:] or ["test"]) for requirement in extras[extra]),
-]
-print("\n".join(dict.fromkeys(wanted)))
+PROJECT = tomllib.loads(pathlib.Path("pyproject.toml").read_text())
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+
+
+def requirements(extra: str) -> Iterator[str]:
+    """Those of one extra; another extra of this package stands for what is in it."""
+    for requirement in EXTRAS[extra]:
+        own = re.fullmatch(r"cosched\[(.+)\]", requirement)
+        if own is None:
+            yield requirement
+            continue
+        for name in own[1].split(","):
+            yield from requirements(name.strip())
+
+
+if __name__ == "__main__":
+    wanted = [
+        *PROJECT["build-system"]["requires"],
+        *PROJECT["project"]["dependencies"],
+        *(line for extra in (sys.argv[1:] or ["test"]) for line in requirements(extra)),
+    ]
+    print("\n".join(dict.fromkeys(wanted)))

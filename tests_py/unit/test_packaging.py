@@ -1,6 +1,7 @@
 """What is shipped: a wheel that carries GLPK, a source archive that is complete."""
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import cosched
+from cosched.registry import FAMILIES
 from support import REPO
 
 
@@ -70,3 +73,10 @@ def test_the_source_archive_is_complete(tmp_path):
     left_out = {name for name in tracked - packed if not name.startswith((".ci/", ".git"))}
     assert not left_out
     assert not {name for name in packed if name.startswith(("build/", "out/", ".venv/"))}
+
+
+def test_the_citation_is_of_this_version_and_the_five_papers():
+    citation = (REPO / "CITATION.cff").read_text()
+    (version,) = re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE)
+    assert version == cosched.__version__
+    assert set(re.findall(r'notes: "Family (\w+)', citation)) == set(FAMILIES)
