@@ -4,6 +4,10 @@ All are :class:`CoschedError`. The C++ core raises them by these names, so they 
 be pickled and caught like any Python exception.
 """
 
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
 
 class CoschedError(Exception):
     """Root of the package's errors."""
@@ -43,6 +47,44 @@ class TimeLimit(CoschedError):
 
 class StudyError(CoschedError):
     """A study cannot start or go on; the message says what to do."""
+
+
+class MissingExtra(CoschedError, ImportError):
+    """A package that only some users need is not installed; the message says what to install."""
+
+
+def optional(module: str, *, extra: str) -> ModuleType:
+    """A module of a package that `extra` brings.
+
+    Raises
+    ------
+    MissingExtra
+        Its package is not installed.
+
+    Examples
+    --------
+    >>> optional("json", extra="studies").dumps([1])
+    '[1]'
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        # Only the package itself: what it misses of its own is not in our hands.
+        package = module.partition(".")[0]
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        raise MissingExtra(_install(package, extra)) from None
+
+
+def require(*packages: str, extra: str) -> None:
+    """Raise MissingExtra now, not after hours of work, if one of `packages` is not installed."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise MissingExtra(_install(package, extra))
+
+
+def _install(package: str, extra: str) -> str:
+    return f"this needs the package {package}: pip install 'cosched[{extra}]'"
 
 
 def shorten(value: object, width: int = 40) -> str:

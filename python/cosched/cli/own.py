@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance, MissingExtra, optional, shorten
 
 
 def import_own(name: str) -> ModuleType:
@@ -24,12 +25,19 @@ def import_own(name: str) -> ModuleType:
     path = Path(name)
     try:
         if path.suffix != ".py":
-            sys.path.insert(0, str(Path.cwd()))
+            look_here_first()
             return import_module(name)
         return _import_file(path)
     except Exception as error:
         what = str(error) or type(error).__name__
         raise InvalidInstance(f"--import {shorten(name)}: {what}") from error
+
+
+def look_here_first() -> None:
+    """Let modules of this folder be imported by name, as ``python -m cosched`` does."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
 
 
 def _import_file(path: Path) -> ModuleType:
@@ -47,7 +55,10 @@ def _import_file(path: Path) -> ModuleType:
     except BaseException:
         del sys.modules[path.stem]
         raise
-    import cloudpickle
-
-    cloudpickle.register_pickle_by_value(module)
+    _ship_by_value(module)
     return module
+
+
+def _ship_by_value(module: ModuleType) -> None:
+    with suppress(MissingExtra):  # then no study can run, and nothing else has worker processes
+        optional("cloudpickle", extra="studies").register_pickle_by_value(module)

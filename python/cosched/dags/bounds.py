@@ -11,7 +11,7 @@ from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import integer_array, real_array, share
 from cosched.dags.instance import Instance
-from cosched.errors import SolverError, TimeLimit, shorten
+from cosched.errors import SolverError, TimeLimit, optional, shorten
 
 METHODS = ("auto", "structured", "glpk", "highs")
 
@@ -142,7 +142,7 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
         ``"structured"`` exploits the problem: exact to 1e-9 with a certificate, any Q, 10 to
         1,000 times faster. ``"auto"`` takes it, with GLPK as a safety net. ``"glpk"`` solves the
         model row by row as in the paper and is the reference; ``"highs"`` gives the same model
-        to HiGHS (needs ``pip install cosched[highs]``).
+        to HiGHS (extra ``highs``).
 
     Returns
     -------
@@ -338,8 +338,7 @@ def _relaxation(found: tuple, method: str) -> Relaxation:
 
 def highs_lp(instance: Instance) -> Any:
     """The model of the paper as a ``highspy.HighsLp``."""
-    import highspy
-
+    highspy = optional("highspy", extra="highs")
     model = _core.dags.hlp_model(instance._core)
     rows, columns = len(model["row_lower"]), len(model["cost"])
     kept = model["value"] != 0
@@ -358,10 +357,7 @@ def highs_lp(instance: Instance) -> Any:
 
 
 def _by_highs(instance: Instance) -> tuple:
-    try:
-        import highspy
-    except ImportError:
-        raise SolverError("method 'highs' needs highspy: pip install cosched[highs]") from None
+    highspy = optional("highspy", extra="highs")
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.passModel(highs_lp(instance))

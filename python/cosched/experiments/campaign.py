@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cosched.errors import optional
 from cosched.experiments.engines import Engine
 from cosched.experiments.plan import Plan, is_timing
 from cosched.experiments.state import State
@@ -54,7 +55,7 @@ def run_campaign(plan: Plan, state: State, engine: Engine, context: Context) -> 
 
 def write_results(plan: Plan, outcomes: dict[int, Outcome], folder: Path) -> None:
     """``results.parquet`` (the same bytes for the same rows) and ``timings.parquet``."""
-    import pyarrow.parquet as pq
+    pq = optional("pyarrow.parquet", extra="studies")
 
     results, timings = [], []
     for number, task in enumerate(plan.tasks):
@@ -71,8 +72,7 @@ def write_results(plan: Plan, outcomes: dict[int, Outcome], folder: Path) -> Non
 
 def _table(rows: list[dict[str, Any]]) -> pa.Table:
     """Rows as columns whose types depend on the values only, not on how they came together."""
-    import pyarrow as pa
-
+    pa = optional("pyarrow", extra="studies")
     names = list(dict.fromkeys(key for row in rows for key in row))
     if "message" in names:
         names.remove("message")
@@ -81,8 +81,7 @@ def _table(rows: list[dict[str, Any]]) -> pa.Table:
 
 
 def _column(values: list[Any]) -> pa.Array:
-    import pyarrow as pa
-
+    pa = optional("pyarrow", extra="studies")
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {bool}:
         return pa.array(values, pa.bool_() if kinds else pa.float64())

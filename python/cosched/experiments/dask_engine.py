@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cosched.errors import StudyError, shorten
+from cosched.errors import StudyError, optional, shorten
 from cosched.experiments.engines import Batches, Numbered
 from cosched.experiments.worker import WORKER_DIED, Context, Outcome, error_outcome, execute
 
@@ -48,10 +48,7 @@ def dask(
 
 
 def _connected(address: str, timeout: float) -> Client:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise StudyError("--dask needs the extra: pip install 'cosched[dask]'") from None
+    distributed = optional("distributed", extra="dask")
     # The client would wait for a scheduler file, and not notice a malformed address.
     if address.endswith(".json"):
         if not Path(address).is_file():
@@ -62,7 +59,7 @@ def _connected(address: str, timeout: float) -> Client:
     else:
         raise StudyError(f"--dask {shorten(address)}: expected HOST:PORT or a file in .json")
     try:
-        return Client(**where, timeout=timeout, set_as_default=False)
+        return distributed.Client(**where, timeout=timeout, set_as_default=False)
     except (OSError, ValueError) as error:  # TimeoutError is an OSError
         reason = " ".join(str(error).split())[:200]
         raise StudyError(f"no Dask scheduler answers at {address} ({reason})") from None
@@ -76,15 +73,16 @@ def _collect(
     suspects: list[Numbered],
 ) -> Batches:
     """Outcomes of the tasks; those that lost worker after worker go to `suspects`."""
-    from distributed import CancelledError, KilledWorker, as_completed
-
+    distributed = optional("distributed", extra="dask")
     run = uuid.uuid4().hex  # nothing that the scheduler remembers of another run is taken
     task_of = {f"cosched-{run}-{number}": (number, task) for number, task in tasks}
     numbers, payloads = zip(*tasks, strict=True)
     futures = client.map(
         partial(execute, context), numbers, payloads, key=list(task_of), pure=False
     )
-    done = as_completed(futures, loop=client.loop, with_results=True, raise_errors=False)
+    done = distributed.as_completed(
+        futures, loop=client.loop, with_results=True, raise_errors=False
+    )
     left = len(futures)
     heartbeat = time.monotonic()
     while left:
@@ -96,9 +94,9 @@ def _collect(
                 batch.append(result)
                 continue
             error = _error_of(result)
-            if isinstance(error, KilledWorker):
+            if isinstance(error, distributed.KilledWorker):
                 suspects.append(task_of[future.key])
-            elif isinstance(error, CancelledError):
+            elif isinstance(error, distributed.CancelledError):
                 raise StudyError(f"lost the Dask scheduler at {address}; --resume goes on")
             elif isinstance(error, StudyError):
                 raise error

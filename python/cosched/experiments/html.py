@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cosched.errors import optional
 from cosched.experiments.plan import Plan
 from cosched.experiments.study import Study
 from cosched.version import __version__
@@ -78,7 +79,7 @@ def page(
 
 def distributions(plan: Plan, frame: pd.DataFrame) -> dict[str, Any]:
     """Charts for a study without its own: each result's distribution, by algorithm if told."""
-    import plotly.express as px
+    px = optional("plotly.express", extra="studies")
 
     planned = {"task", *(key for task in plan.tasks for key in task)}
     group = next((name for name in ("algorithm", "policy") if name in frame), None)
@@ -117,18 +118,17 @@ def _section(name: str) -> str:
 
 def _tables_library() -> str:
     """DataTables itself, once a page."""
-    import itables
-    from itables.javascript import generate_init_offline_itables_html
-
-    return generate_init_offline_itables_html(itables.options.dt_bundle)
+    itables = optional("itables", extra="studies")
+    javascript = optional("itables.javascript", extra="studies")
+    return javascript.generate_init_offline_itables_html(itables.options.dt_bundle)
 
 
 def _table(identifier: str, table: pd.DataFrame) -> str:
     import pandas as pd
-    from itables import to_html_datatable
 
+    itables = optional("itables", extra="studies")
     with pd.option_context("display.float_format", "{:.6g}".format):
-        html = to_html_datatable(
+        html = itables.to_html_datatable(
             table,
             connected=False,
             table_id=identifier.replace(".", "-"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from cosched import io
 from cosched.core.arrays import integer
-from cosched.errors import StudyError
+from cosched.errors import StudyError, require
 from cosched.experiments import dask_engine, engines
 from cosched.experiments.campaign import run_campaign, write_results
 from cosched.experiments.catalogue import find
@@ -19,6 +19,9 @@ from cosched.experiments.plan import make_plan
 from cosched.experiments.state import State
 from cosched.experiments.study import missing_line
 from cosched.experiments.worker import Context
+
+#: What is needed on the way and at the end: said at the beginning.
+_PACKAGES = ("cloudpickle", "itables", "plotly", "pyarrow")
 
 
 def run(
@@ -60,6 +63,8 @@ def run(
     StudyError
         Real data is missing; `out` holds a state and `resume` is false, or a state of another
         plan or version; no scheduler answers.
+    MissingExtra
+        ``cosched[studies]`` is not installed, or ``cosched[dask]`` where `dask` is given.
     KeyboardInterrupt
         Ctrl-C: the rows so far are kept, `resume` takes them up.
 
@@ -74,6 +79,7 @@ def run(
     >>> result = experiments.run("packs-fig2-5", quick=True, out="packs")  # doctest: +SKIP
     """
     study = find(name)
+    require(*_PACKAGES, extra="studies")
     engine = _engine(workers, dask)
     missing = study.missing(quick)
     if missing:

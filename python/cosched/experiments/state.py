@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cosched.errors import StudyError
+from cosched.errors import StudyError, optional
 from cosched.experiments.plan import Plan
 from cosched.experiments.worker import Outcome
 from cosched.io import read_json, replacing, write_json
@@ -104,8 +104,8 @@ class State:
         self._flushed = time.monotonic()
         if not self._buffer:
             return
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        pa = optional("pyarrow", extra="studies")
+        pq = optional("pyarrow.parquet", extra="studies")
 
         columns: dict[str, list[Any]] = {
             "id": [self.plan.ids[outcome.number] for outcome in self._buffer]
@@ -126,8 +126,8 @@ class State:
         return True
 
     def _load(self) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        pa = optional("pyarrow", extra="studies")
+        pq = optional("pyarrow.parquet", extra="studies")
 
         for unfinished in self.folder.glob(".part-*"):  # a run that was killed while it wrote
             unfinished.unlink()

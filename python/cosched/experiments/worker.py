@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cosched.errors import StudyError
+from cosched.errors import StudyError, optional
 from cosched.experiments.catalogue import find
 from cosched.experiments.study import Task, data_root
 from cosched.registry import FAMILIES, family
@@ -111,9 +111,7 @@ def _pickled_algorithms() -> bytes:
     ]
     if not own:
         return b""
-    import cloudpickle
-
-    return cloudpickle.dumps(own)
+    return optional("cloudpickle", extra="studies").dumps(own)
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from cosched.core.text import unknown_name
-from cosched.errors import SolverError
+from cosched.errors import SolverError, optional
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,7 @@ def fetch(name: str, out: str | PathLike[str] = ".") -> Path:
     folder = Path(out)
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder}: no such folder to write {LOGS[name].file} into")
-    import pooch
-
+    pooch = optional("pooch", extra="fetch")
     log = LOGS[name]
     pooch.get_logger().setLevel(logging.WARNING)
     try:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cosched.dags.files.parsed import Parsed, number
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance, optional, shorten
 
 _EXPECTED = 'attributes times="t0 t1 ...", or t0, t1, ..., or time'
 _INFINITE = {"inf", "+inf", "infinity", "+infinity"}
@@ -24,6 +24,7 @@ _INFINITE = {"inf", "+inf", "infinity", "+infinity"}
 
 def read_dot(text: str, path: str, *, need_times: bool = True) -> Parsed:
     """A directed DOT graph; ``node [...]`` defaults, subgraphs and ports are understood."""
+    pydot = optional("pydot", extra="graphs")
     output = io.StringIO()
     with (
         warnings.catch_warnings(),
@@ -32,8 +33,6 @@ def read_dot(text: str, path: str, *, need_times: bool = True) -> Parsed:
     ):
         warnings.simplefilter("ignore")  # pydot calls old names of pyparsing
         try:
-            import pydot
-
             graphs = pydot.graph_from_dot_data(text)
         except Exception as error:  # a parser of foreign text: anything may come
             raise InvalidInstance(f"{path}: not DOT ({_one_line(error)})") from None
@@ -85,8 +84,7 @@ def _unquoted(name: str) -> str:
 
 def read_graphml(text: str, path: str, *, need_times: bool = True) -> Parsed:
     """A directed GraphML graph."""
-    import networkx as nx
-
+    nx = optional("networkx", extra="graphs")
     try:
         graph = nx.parse_graphml(text)
     except Exception as error:  # a parser of foreign text: anything may come

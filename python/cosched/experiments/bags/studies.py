@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosched import bags, plot, workloads
 from cosched.bags import FAMILY, Instance, Result
+from cosched.errors import optional
 from cosched.experiments.bags.tables import (
     GRID,
     advantage,
@@ -189,7 +190,7 @@ def _figures_3(frame: pd.DataFrame) -> dict[str, Figure]:
 
 
 def _charts_3(frame: pd.DataFrame) -> dict[str, Chart]:
-    import plotly.express as px
+    px = optional("plotly.express", extra="studies")
 
     means = wide_rates(frame, ["q", "draw"]).groupby("q").mean().reset_index()
     long = means.melt("q", var_name="algorithm", value_name="profit per unit of time")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cosched.errors import optional
 from cosched.experiments.cluster import paper, traces
 from cosched.experiments.study import Task, with_registered
 
@@ -222,7 +223,7 @@ def figures_periods(frame: pd.DataFrame) -> dict[str, Figure]:
 
 
 def charts_periods(frame: pd.DataFrame) -> dict[str, Chart]:
-    import plotly.express as px
+    px = optional("plotly.express", extra="studies")
 
     means = _by_period(frame)
     return {

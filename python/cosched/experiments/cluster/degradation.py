@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cosched import plot
 from cosched.cluster import TABLE_2, paper_policies
+from cosched.errors import optional
 from cosched.experiments.cluster import paper, traces
 from cosched.experiments.cluster.findings import degradation_findings
 from cosched.experiments.study import Task, with_registered
@@ -181,7 +182,7 @@ def figures1(frame: pd.DataFrame) -> dict[str, Figure]:
 
 def charts(frame: pd.DataFrame) -> dict[str, Chart]:
     """Degradation of each trace a policy, one chart a set of traces."""
-    import plotly.express as px
+    px = optional("plotly.express", extra="studies")
 
     found = {}
     for name, rows in frame.groupby("traces", sort=False):
@@ -201,7 +202,7 @@ def charts(frame: pd.DataFrame) -> dict[str, Chart]:
 
 
 def charts1(frame: pd.DataFrame) -> dict[str, Chart]:
-    import plotly.express as px
+    px = optional("plotly.express", extra="studies")
 
     means = frame.groupby(["algorithm", "load"], sort=False, as_index=False).degradation.mean()
     chart = px.line(means, x="load", y="degradation", color="algorithm", markers=True, log_y=True)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cosched.dags import plots
+from cosched.errors import optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -281,7 +282,7 @@ def online_figures(frame: pd.DataFrame) -> dict[str, Figure]:
 
 def charts(frame: pd.DataFrame) -> dict[str, Chart]:
     """Distribution of makespan / LP* of each algorithm, by application."""
-    import plotly.express as px
+    px = optional("plotly.express", extra="studies")
 
     wide = _wide(frame)
     keys = ["application", "graph", "units"]

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from cosched import moldable, plot, workloads
+from cosched.errors import optional
 from cosched.experiments.moldable.findings import findings
 from cosched.experiments.study import Study, Task, with_registered
 from cosched.moldable import Instance, Result
@@ -205,7 +206,7 @@ def _figures(frame: pd.DataFrame) -> dict[str, Figure]:
 
 
 def _charts(frame: pd.DataFrame) -> dict[str, Chart]:
-    import plotly.express as px
+    px = optional("plotly.express", extra="studies")
 
     table = ratios(frame).assign(
         above=lambda t: t.greatest - t["mean"], below=lambda t: t["mean"] - t.least

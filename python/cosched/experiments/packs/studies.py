@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosched import packs
 from cosched.core.result import Bound, relative_gap
+from cosched.errors import optional
 from cosched.experiments.study import Study, Task, with_registered
 from cosched.packs import FAMILY, Instance
 from cosched.packs.plots import MEASURES, pack_quality
@@ -190,7 +191,7 @@ def _figures(frame: pd.DataFrame) -> dict[str, Figure]:
 
 
 def _charts(frame: pd.DataFrame) -> dict[str, Chart]:
-    import plotly.express as px
+    px = optional("plotly.express", extra="studies")
 
     long = _means(_with_gap(frame)).rename(columns={**MEASURES, "gap": "gap to the bound"})
     long = long.melt(["workload", "max_tasks", "algorithm"], var_name="measure")

@@ -1,0 +1,212 @@
+"""What is not installed: the core jobs need no extra, and the others say which one to install."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cosched
+from cosched.errors import CoschedError, MissingExtra, optional, require
+from support import REPO
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    from pip._vendor import tomli as tomllib
+
+PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
+PACKAGE = Path(cosched.__file__).parent
+
+#: Modules that come with a package of another name.
+ALSO = {"dask": {"dask", "distributed"}}
+
+
+def modules(requirements: list[str]) -> set[str]:
+    """The modules of the packages that are named."""
+    names = {re.split(r"[\[<>=]", line)[0] for line in requirements}
+    return set().union(*(ALSO.get(name, {name}) for name in names)) - {"cosched"}
+
+
+CORE = modules(PROJECT["dependencies"])
+EXTRAS = {
+    name: modules(lines)
+    for name, lines in PROJECT["optional-dependencies"].items()
+    if name not in ("all", "docs", "test", "dev")
+}
+HIDDEN = set().union(*EXTRAS.values())
+
+WITHOUT = """
+import sys
+for name in sys.argv.pop(1).split(","):
+    sys.modules[name] = None
+"""
+COMMAND = WITHOUT + "from cosched.cli import main\nsys.exit(main(sys.argv[1:]))"
+
+CORE_JOBS = """\
+generate packs_ii --seed 1 --option tasks=6 -o times.csv
+compare packs times.csv --max-tasks 3 --plot packs.png -o packs.md
+solve packs times.csv --max-tasks 3 --algorithm optimal -o plan.json
+validate packs times.csv plan.json --max-tasks 3
+--import mine.py compare packs times.csv --algorithms mine sequential
+compare cluster log.swf --convention rigid --policies FCFS EASY --plot cluster.svg
+generate fork_join --seed 1 -o graph.json
+compare dags graph.json --units 4,2 --plot dags.png -o dags.csv
+generate moldable --seed 1 --option n=5 --option m=4 -o jobs.json
+compare moldable jobs.json --plot moldable.png
+generate bags_random --seed 1 --option q=2 -o bag.json
+compare bags bag.json --gamma 1.5 --plot bags.png
+study list
+"""
+
+GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="t" for="node" attr.name="times" attr.type="string"/>
+<graph edgedefault="directed"><node id="a"><data key="t">4 2</data></node></graph></graphml>"""
+
+
+def run(program, *arguments, hidden=HIDDEN, folder):
+    return subprocess.run(
+        [sys.executable, "-c", program, ",".join(sorted(hidden)), *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def command(line: str, folder, hidden=HIDDEN):
+    return run(COMMAND, *line.split(), hidden=hidden, folder=folder)
+
+
+def refused(done, extra: str) -> None:
+    """One clear line, and the exit code of bad input."""
+    assert done.returncode == 2, done.stdout + done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("cosched: error: ")
+    assert f"pip install 'cosched[{extra}]'" in line
+
+
+def test_every_module_imports_without_the_extras(tmp_path):
+    program = (
+        WITHOUT + "import importlib, pkgutil, cosched\n"
+        "for module in pkgutil.walk_packages(cosched.__path__, 'cosched.'):\n"
+        "    if not module.name.endswith('__main__'):\n"
+        "        importlib.import_module(module.name)\n"
+    )
+    done = run(program, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_core_jobs_need_no_extra(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import cosched as cs\n"
+        "cs.register('packs', 'mine', lambda instance, *, seed: cs.packs.sequential(instance))\n"
+    )
+    (tmp_path / "log.swf").write_text(
+        "; MaxProcs: 8\n1 0 5 60 4 -1 -1 4 120 -1 1 1 1 1 1 1 -1 -1\n"
+    )
+    (tmp_path / "jobs.txt").write_text(CORE_JOBS)
+    program = (
+        WITHOUT + "from cosched.cli import main\n"
+        "for line in open('jobs.txt'):\n"
+        "    assert main(line.split()) == 0, line\n"
+    )
+    done = run(program, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for picture in ("packs.png", "dags.png", "moldable.png", "bags.png", "cluster.svg"):
+        assert (tmp_path / picture).stat().st_size > 5_000, picture
+
+
+@pytest.mark.parametrize("package", sorted(EXTRAS["studies"]))
+def test_studies_say_so_before_they_work(package, tmp_path):
+    done = command("study run packs-fig2-5 --quick --workers 1 --out x", tmp_path, {package})
+    refused(done, "studies")
+    assert package in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_dask(tmp_path):
+    done = command(
+        "study run packs-fig2-5 --quick --dask localhost:1 --out x", tmp_path, {"distributed"}
+    )
+    refused(done, "dask")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("g.dot", 'digraph { a [times="4 2"] }'), ("g.graphml", GRAPHML)]
+)
+def test_graphs(name, text, tmp_path):
+    (tmp_path / name).write_text(text)
+    line = f"bound dags {name} --units 2,1"
+    refused(command(line, tmp_path, EXTRAS["graphs"]), "graphs")
+    assert command(line, tmp_path, HIDDEN - EXTRAS["graphs"]).returncode == 0
+
+
+def test_highs(tmp_path):
+    command("generate fork_join --seed 1 -o graph.json", tmp_path)
+    line = "bound dags graph.json --units 4,2 --bound hlp --option method=highs"
+    refused(command(line, tmp_path, EXTRAS["highs"]), "highs")
+    assert command(line, tmp_path, HIDDEN - EXTRAS["highs"]).returncode == 0
+
+
+def test_fetch(tmp_path):
+    refused(command("fetch HPC2N-2002", tmp_path, EXTRAS["fetch"]), "fetch")
+
+
+def test_all_is_every_extra():
+    (line,) = PROJECT["optional-dependencies"]["all"]
+    assert set(re.findall(r"[a-z]+", line)) - {"cosched"} == set(EXTRAS)
+
+
+def third_party(tree: ast.Module) -> set[str]:
+    """Modules that import statements name, those for type checkers only left out."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            node.body = []
+    nodes = list(ast.walk(tree))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    return {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"cosched"}
+
+
+def optionals(tree: ast.Module) -> set[tuple[str, str]]:
+    """(package, extra) of the calls of `optional` and `require`."""
+    return {
+        (argument.value.partition(".")[0], call.keywords[0].value.value)
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("optional", "require")
+        for argument in call.args
+        if isinstance(argument, ast.Constant)
+    }
+
+
+def test_imports_are_declared():
+    """Import statements name core dependencies; everything else is asked of `optional`."""
+    asked = set()
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        asked |= optionals(tree)
+        assert third_party(tree) <= CORE, path
+    assert {(package, extra) for extra in EXTRAS for package in EXTRAS[extra]} - asked == {
+        ("dask", "dask")  # users start its scheduler; the package talks to `distributed`
+    }
+    assert all(package in EXTRAS[extra] for package, extra in asked)
+
+
+def test_the_error_is_both():
+    with pytest.raises(MissingExtra, match=r"pip install 'cosched\[graphs\]'") as caught:
+        optional("no_such_package.module", extra="graphs")
+    assert isinstance(caught.value, CoschedError)
+    assert isinstance(caught.value, ImportError)
+    with pytest.raises(MissingExtra, match="no_such_package"):
+        require("json", "no_such_package", extra="graphs")
+
+
+def test_a_broken_package_is_not_called_missing(tmp_path, monkeypatch):
+    (tmp_path / "broken_package.py").write_text("import no_such_package")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError) as caught:
+        optional("broken_package", extra="graphs")
+    assert not isinstance(caught.value, MissingExtra)
