@@ -67,10 +67,10 @@ def _averaged(times: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndar
 def utilisation(result: Result, ax: Axes | None = None) -> Axes:
     """Demand, capped demand and allocated CPU over time (Figure 2 of the paper).
 
-    The demand D(t) is the sum of c_j |T_j| over the jobs in the system; min(P, D(t)) is what
-    a machine could use at best, u(t) what the policy uses (0 while a job pays a rescheduling
-    penalty). The area between the two is the underutilisation. Where there are more changes
-    than pixels, all are means over slices of time.
+    The demand D(t) is the sum of ``cpu`` times ``tasks`` over the jobs in the system; min(P,
+    D(t)) is what a machine could use at best, u(t) what the policy uses (0 while a job pays a
+    rescheduling penalty). The area between the two is the underutilisation. Where there are
+    more changes than pixels, all are means over slices of time.
 
     Parameters
     ----------

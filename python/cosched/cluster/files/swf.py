@@ -115,7 +115,7 @@ def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
     -------
     table : DataFrame
         A row a job, sorted by ``submit`` (stable). Columns: the 18 fields of the format
-        (:data:`FIELDS`) as floats, -1 as NaN; then two integers: ``processors`` (requested
+        (in snake case) as floats, -1 as NaN; then two integers: ``processors`` (requested
         if > 0, else allocated: a repair) and ``line``, the job's line in the file.
     report : SwfReport
         ``kept``, ``dropped``, ``repaired``, ``header``; ``print(report)`` sums it up.

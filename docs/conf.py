@@ -1,0 +1,89 @@
+"""The site: `make docs`."""
+
+import hashlib
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import cosched
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_extensions"))
+
+project = "cosched"
+author = "the cosched developers"
+copyright = author
+version = release = cosched.__version__
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx_design",
+    "family_reference",
+    "mathml",
+]
+exclude_patterns = ["_*"]
+nitpicky = True
+# Classes of other packages that docstrings name: without a network there are no inventories.
+_OTHERS = "numpy|np|pandas|pd|matplotlib|plotly|networkx|highspy|pathlib|collections|typing"
+nitpick_ignore_regex = [(r"py:.*", rf"({_OTHERS})\..*")]
+
+# --- pages and notebooks ------------------------------------------------------------------
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+nb_execution_mode = "cache"
+nb_execution_raise_on_error = True
+nb_execution_in_temp = True
+nb_execution_timeout = 600
+nb_execution_show_tb = True
+nb_merge_streams = True
+os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # whatever it is outside
+
+
+def copy_notebooks() -> None:
+    """Tutorials are the notebooks of ../notebooks: Sphinx reads only what is below this folder."""
+    notebooks = {path.name: path for path in (HERE.parent / "notebooks").glob("*.ipynb")}
+    copies = {path.name: path for path in (HERE / "tutorials").glob("*.ipynb")}
+    for name in copies.keys() - notebooks.keys():
+        copies[name].unlink()
+    for name, path in notebooks.items():
+        if name not in copies or copies[name].read_bytes() != path.read_bytes():
+            shutil.copyfile(path, HERE / "tutorials" / name)
+
+
+def fingerprint() -> str:
+    """Changes with the package and the size of the notebooks: outputs of another one are stale."""
+    package = Path(cosched.__file__).parent
+    total = hashlib.sha256(os.environ.get("COSCHED_QUICK", "").encode())
+    for path in sorted([*package.rglob("*.py"), *package.parent.glob("cosched/_core*.so")]):
+        total.update(path.read_bytes())
+    return total.hexdigest()[:16]
+
+
+copy_notebooks()
+
+# --- reference ----------------------------------------------------------------------------
+autodoc_typehints = "none"  # numpydoc's sections say types, with shapes and units
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+# --- looks --------------------------------------------------------------------------------
+html_theme = "furo"
+html_title = "cosched"
+html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {"navigation_with_keys": True}
+html_copy_source = False
+html_show_sphinx = False
+pygments_style = "tango"
+
+
+def setup(app) -> None:
+    """A new fingerprint reads all pages anew, and runs the notebooks again."""
+    current = fingerprint()
+    app.add_config_value("cosched_fingerprint", current, "env")
+    app.config.nb_execution_cache_path = str(Path(app.outdir).parent / "notebooks" / current)
