@@ -13,6 +13,7 @@ import typer
 
 from cosched import experiments
 from cosched.cli import report
+from cosched.cli.own import look_here_first
 from cosched.errors import StudyError
 from cosched.experiments import StudyResult
 from cosched.experiments.study import missing_line
@@ -93,6 +94,8 @@ def _end_of_job_as_interrupt() -> Iterator[None]:
 
 def _run_one(name: str, out: Path | None, given: dict) -> bool:
     """Whether no task ended in an error."""
+    if ":" in name:  # a module of the user's own
+        look_here_first()
     result = experiments.run(name, out=out, **given)
     _show(result)
     return not len(result.errors)
