@@ -28,13 +28,18 @@ def read(path: str | PathLike[str], *, missing: str, counts: Any, machines: Any)
     if missing not in MISSING:
         raise InvalidInstance(f"missing = {shorten(missing)}: expected {', '.join(MISSING)}")
     place = Path(path)
-    if place.suffix == ".csv" and not place.is_dir():
+    name = "" if place.is_dir() else io.bare_name(path)
+    if name.endswith(".csv"):
         return _read_openbenchmarking(place, missing, counts, machines)
     if counts is not None or machines is not None:
         raise InvalidInstance(
             f"{path}: counts and machines are for openbenchmarking tables, this has its own"
         )
-    return _read_json(place) if place.suffix == ".json" else _read_folder(place, missing)
+    if name.endswith(".json"):
+        return _read_json(place)
+    if name and place.exists():
+        raise InvalidInstance(f"{path}: expected a folder, or a name that ends in .json or .csv")
+    return _read_folder(place, missing)
 
 
 def write(path: str | PathLike[str], fields: Mapping[str, Any]) -> None:

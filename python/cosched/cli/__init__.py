@@ -20,6 +20,8 @@ from cosched.cli.own import import_own
 from cosched.errors import CoschedError
 from cosched.version import __version__
 
+_SMALLER = "expected a smaller instance, or a machine with more"
+
 app = typer.Typer(
     help="Published schedulers for parallel machines, with a proven bound beside every result.",
     no_args_is_help=True,
@@ -104,6 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except (CoschedError, ValueError, TypeError) as error:
         return _fail(str(error), 2)
+    except MemoryError as error:  # numpy says how much it wanted
+        return _fail(f"not enough memory ({str(error) or 'no more said'}): {_SMALLER}", 2)
     except OSError as error:
         name = error.filename2 or error.filename  # of a renaming: the name that was asked for
         return _fail(f"{name}: {error.strerror}" if name else str(error), 2)

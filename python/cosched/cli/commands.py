@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cosched import io
 from cosched.core import Family, Output
 from cosched.registry import FAMILIES, family
 
@@ -47,7 +48,12 @@ def _parameters(
     for out in outputs:
         annotation = Annotated[Path | None, typer.Option(out.flag, help=out.help)]
         found.append(inspect.Parameter(out.keyword, keyword, default=None, annotation=annotation))
-    return found + list(own)
+    size = Annotated[
+        str | None,
+        typer.Option("--max-bytes", help="Read files of up to this size, unpacked, such as 2GB."),
+    ]
+    limit = inspect.Parameter("max_bytes", keyword, default=None, annotation=size)
+    return [*found, *own, limit]
 
 
 def _example(verb: str, name: str) -> str:
@@ -71,7 +77,8 @@ def add(app: typer.Typer, verb: str, run: Callable[..., None], help_text: str) -
             keywords |= {out.keyword for out in of.outputs}
             own_of_family = {key: given.pop(key) for key in list(given) if key in keywords}
             try:
-                run(of, given.pop("file"), own_of_family, **given)
+                with io.max_bytes(given.pop("max_bytes")):
+                    run(of, given.pop("file"), own_of_family, **given)
             except KeyboardInterrupt as stop:  # typer would end without a word
                 print(f"cosched: {stop}" if str(stop) else "cosched: interrupted", file=sys.stderr)
                 raise typer.Exit(130) from None

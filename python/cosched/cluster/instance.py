@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -182,14 +181,14 @@ class Instance(core.Instance):
         >>> Instance.read(path, nodes=2)
         <cluster.Instance: 2 jobs, 2 nodes>
         """
-        name = str(path)
-        if name.endswith((".swf", ".swf.gz")):
+        name = io.bare_name(path)
+        if name.endswith(".swf"):
             return from_swf(path, nodes, convention=convention or "dfrs", week=week)
         for argument, value in (("convention", convention), ("week", week)):
             if value is not None:
                 raise InvalidInstance(f"{path}: {argument} = {value!r} is for .swf logs only")
         lines: list[int] = []
-        if Path(name).suffix == ".json":
+        if name.endswith(".json"):
             jobs, said = files.read_json(path)
             nodes = said if nodes is None else nodes
         else:

@@ -1,5 +1,6 @@
 """Files in and out: errors name line and column, what is written is whole or not there."""
 
+from cosched.io.limit import max_bytes
 from cosched.io.numbers import parse_integer, parse_nonnegative, parse_positive
 from cosched.io.tables import CsvTable, parse_json, read_csv, read_json, read_rows
 from cosched.io.unpack import (
@@ -18,6 +19,7 @@ __all__ = [
     "archive_members",
     "bare_name",
     "check_suffix",
+    "max_bytes",
     "naming",
     "open_text",
     "parse_integer",

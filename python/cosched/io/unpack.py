@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import bz2
 import difflib
 import gzip
 import io
+import lzma
+import os
 import re
+import stat
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from cosched.errors import InvalidInstance, shorten
+from cosched.io.limit import Unpacked, most_bytes, require_size
 
 _GZIP = b"\x1f\x8b"
-_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
+#: What an archive's first bytes say of its packing.
+_PACKINGS: dict[bytes, Callable[[Any], Any]] = {
+    _GZIP: lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+}
+_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 _ARCHIVE = re.compile(r"\.(tar|tar\.gz|tgz|tar\.bz2|tar\.xz)$")
 _IN_ARCHIVE = re.compile(r"(.+?\.(?:tar\.gz|tgz|tar\.bz2|tar\.xz|tar)):(.*)", re.DOTALL)
 
@@ -84,13 +95,35 @@ def read_bytes(path: str | PathLike[str], *, renamed: bool = False) -> bytes:
     >>> read_bytes(path)
     b'1 0 5'
     """
-    data = Path(path).read_bytes()
-    if not data.startswith(_GZIP) and (renamed or not str(path).endswith(".gz")):
-        return data
-    try:
-        return gzip.decompress(data)
-    except _DAMAGED:
-        raise InvalidInstance(f"{path}: not a complete gzip file") from None
+    with open(path, "rb") as file:
+        if not file.peek(2).startswith(_GZIP) and (renamed or not str(path).endswith(".gz")):
+            require_size(path, _regular_size(file))
+            return Unpacked(path, file).read()
+        too_large = _size_in_trailer(file) > most_bytes()
+        try:
+            with gzip.GzipFile(fileobj=file) as stream:
+                content = Unpacked(path, stream, file)
+                if too_large:  # or cut: what stands at its end is no trailer then
+                    content.pass_over()
+                return content.read()
+        except _DAMAGED:
+            raise InvalidInstance(f"{path}: not a complete gzip file") from None
+
+
+def _regular_size(file: IO[bytes]) -> int:
+    """Bytes of a file on disk; 0 of a pipe."""
+    status = os.fstat(file.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+
+def _size_in_trailer(file: IO[bytes]) -> int:
+    """What a gzip file says it unpacks to (modulo 4 GB); 0 of a pipe."""
+    if _regular_size(file) < 18:  # header and trailer alone
+        return 0
+    file.seek(-4, os.SEEK_END)
+    size = int.from_bytes(file.read(4), "little")
+    file.seek(0)
+    return size
 
 
 def open_text(path: str | PathLike[str]) -> IO[str]:
@@ -120,7 +153,9 @@ def open_text(path: str | PathLike[str]) -> IO[str]:
     >>> list(open_text(folder / "a.txt"))
     ['one\n', 'two\n']
     """
-    return io.StringIO(_decoded(read_bytes(path), str(path)), newline="")
+    data = read_bytes(path)
+    _decoded(data, str(path))  # refused now, not at the line where it is met
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
 
 
 def read_text(path: str | PathLike[str]) -> str:
@@ -157,7 +192,7 @@ def read_text(path: str | PathLike[str]) -> str:
     if not Path(path).exists() and (found := _IN_ARCHIVE.fullmatch(str(path))):
         with _archive(found[1]) as archive:
             member = _member(archive, found[1], found[2])
-            return _decoded(_content(archive, member), str(path))
+            return _decoded(_content(archive, member, str(path)), str(path))
     if _ARCHIVE.search(str(path)) and Path(path).exists():
         some = ", ".join(archive_members(path)[:3])
         raise InvalidInstance(f"{path}: an archive: expected {path}:MEMBER, such as {some}")
@@ -250,19 +285,36 @@ def read_members(path: str | PathLike[str]) -> Iterator[tuple[str, str]]:
     with _archive(path) as archive:
         for member in archive:
             if member.isfile():
-                yield member.name, _decoded(_content(archive, member), f"{path}:{member.name}")
+                where = f"{path}:{member.name}"
+                yield member.name, _decoded(_content(archive, member, where), where)
 
 
 @contextmanager
 def _archive(path: str | PathLike[str]) -> Iterator[tarfile.TarFile]:
-    try:
-        with tarfile.open(path) as archive:
-            yield archive
-    except (tarfile.TarError, *_DAMAGED):
-        raise InvalidInstance(f"{path}: not a complete tar archive") from None
+    with open(path, "rb") as file:
+        try:
+            with tarfile.open(fileobj=_unpacking(path, file), mode="r:") as archive:
+                yield archive
+        except InvalidInstance:
+            raise
+        except (tarfile.TarError, *_DAMAGED, ValueError, OverflowError):
+            raise InvalidInstance(f"{path}: not a complete tar archive") from None
+        except OSError as error:
+            if error.errno is not None:  # of the system; bz2 raises one without
+                raise
+            raise InvalidInstance(f"{path}: not a complete tar archive") from None
 
 
-def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+def _unpacking(path: str | PathLike[str], file: io.BufferedReader) -> Any:
+    start = file.peek(8)
+    for magic, unpack in _PACKINGS.items():
+        if start.startswith(magic):
+            return Unpacked(path, unpack(file), file)
+    return Unpacked(path, file)
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo, where: str) -> bytes:
+    require_size(where, member.size)  # holes of a sparse file are in no stream
     file = archive.extractfile(member)
     assert file is not None, "only regular files are asked for"
     with file:
@@ -293,5 +345,8 @@ def _member(archive: tarfile.TarFile, path: str, wanted: str) -> tarfile.TarInfo
 def _decoded(data: bytes, where: str) -> str:
     try:
         return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidInstance(f"{where}: not UTF-8 text") from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InvalidInstance(
+            f"{where}: line {line}: not UTF-8 text (byte 0x{data[error.start]:02x})"
+        ) from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ def read(
     """
     most = None if machines is None else integer(machines, "machines", 1)
     profiles.check_options(fit, extrapolate, counts)
-    if Path(path).suffix == ".json":
+    if io.bare_name(path).endswith(".json"):
         return _read_json(path, most, counts)
     # Otherwise the instance goes on beyond the file's counts, or drops some.
     procs = most if extrapolate or counts == "measured" else None

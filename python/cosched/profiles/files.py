@@ -73,7 +73,7 @@ def read(
     """
     if procs is not None:
         procs = integer(procs, "procs", 1, MOST_PROCESSORS)
-    if Path(path).suffix == ".json":
+    if io.bare_name(path).endswith(".json"):
         check_options(fit, extrapolate, counts)
         return _read_json(path, procs)
     return from_csv(io.read_csv(path), procs=procs, fit=fit, extrapolate=extrapolate, counts=counts)
@@ -373,7 +373,7 @@ def write(
     >>> read(path).times.tolist()
     [[8.0, inf]]
     """
-    if Path(path).suffix == ".json":
+    if io.bare_name(path).endswith(".json"):
         io.write_json({"times": times.tolist(), "names": list(names), "max_tasks": max_tasks}, path)
         return
     import pandas as pd

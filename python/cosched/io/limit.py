@@ -1,0 +1,164 @@
+"""How much a file may hold: no archive fills the memory, whatever its header says.
+
+The limit is a context variable, not an argument: every reader of every family ends here, and a
+person who reads one large file wants to say so once, around the call.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from os import PathLike
+from typing import IO, Any
+
+from cosched.errors import InvalidInstance, shorten
+
+#: Bytes of a file, unpacked. The largest public job logs have a few hundred megabytes.
+MOST_BYTES = 800_000_000
+#: What a small packed file may become without a question, and how many times its size a larger
+#: one: logs and workflows shrink to a thirtieth at best, a file of zeros to a thousandth.
+ALWAYS_FINE = 16_000_000
+MOST_RATIO = 200
+#: Largest limit that can be asked for: all sizes below are exact.
+_LARGEST = 2**62
+_CHUNK = 1 << 20
+_SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,6})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+
+_REMEDY = "(--max-bytes 2GB, or cosched.io.max_bytes, sets another limit)"
+
+_asked: ContextVar[int | None] = ContextVar("cosched_max_bytes", default=None)
+
+
+@contextmanager
+def max_bytes(size: int | str | None) -> Iterator[None]:
+    """Read files of up to `size` bytes, unpacked, in this block (and thread).
+
+    Parameters
+    ----------
+    size : int or str or None
+        Bytes, as a number or as ``"2GB"``. What a file unpacks to is then not judged by its
+        ratio either. None changes nothing.
+
+    Raises
+    ------
+    InvalidInstance
+        Not a positive number of bytes.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> with max_bytes("4GB"):
+    ...     pass  # cs.cluster.Instance.read("huge.swf.gz", nodes=5000)
+    """
+    if size is None:
+        yield
+        return
+    token = _asked.set(parse_size(size))
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+def parse_size(size: int | str) -> int:
+    """Bytes of ``"800MB"``, ``"1.5 GiB"``, ``"4000000000"``.
+
+    Examples
+    --------
+    >>> parse_size("800MB"), parse_size("1.5 GiB"), parse_size(10)
+    (800000000, 1610612736, 10)
+    """
+    found = _SIZE.fullmatch(str(size).strip()) if isinstance(size, (int, str)) else None
+    bytes_ = 0.0
+    if found and not isinstance(size, bool):
+        base = 1024 if found[3] else 1000
+        bytes_ = float(found[1]) * base ** " kmgt".index(found[2].lower() or " ")
+    if not 1 <= bytes_ <= _LARGEST:
+        raise InvalidInstance(
+            f"max_bytes = {shorten(size)}: expected a number of bytes, such as 2GB"
+        )
+    return int(bytes_)
+
+
+class Unpacked(io.RawIOBase):
+    """Bytes of a stream that ends with an error at the limit, however they are read.
+
+    Parameters
+    ----------
+    path
+        What messages name.
+    stream
+        What is read: a file, or what unpacks it.
+    packed
+        The file that `stream` unpacks; None where it is no archive.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], stream: Any, packed: IO[bytes] | None = None
+    ) -> None:
+        self._path = path
+        self._stream = stream
+        self._packed = packed if packed is not None and packed.seekable() else None
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Up to `size` bytes; never more at a time than has been judged."""
+        wanted = -1 if size is None else size
+        found = io.BytesIO()
+        while wanted < 0 or found.tell() < wanted:
+            part = self._stream.read(_CHUNK if wanted < 0 else min(_CHUNK, wanted - found.tell()))
+            if not part:
+                break
+            found.write(part)
+            # A pipe has no position, a device one that stays.
+            self._judge(max(found.tell(), self._stream.tell() if self.seekable() else 0))
+        return found.getvalue()
+
+    def pass_over(self) -> None:
+        """Read to the end and keep nothing: for the errors on the way."""
+        while self.read(_CHUNK):
+            pass
+
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def seek(self, position: int, whence: int = io.SEEK_SET) -> int:
+        """Absolute positions only; what is passed over is judged too."""
+        assert whence == io.SEEK_SET
+        if position < self._stream.tell():
+            return self._stream.seek(position)
+        require_size(self._path, position)
+        while self._stream.tell() < position:
+            if not self.read(min(_CHUNK, position - self._stream.tell())):
+                break
+        return self._stream.tell()
+
+    def _judge(self, total: int) -> None:
+        require_size(self._path, total)
+        if _asked.get() is not None or self._packed is None or total <= ALWAYS_FINE:
+            return
+        if total > MOST_RATIO * self._packed.tell():
+            raise InvalidInstance(
+                f"{self._path}: unpacks to more than {MOST_RATIO} times its size, as a bomb does: "
+                f"expected a log or an instance {_REMEDY}"
+            )
+
+
+def most_bytes() -> int:
+    """Bytes of a file that may be read here and now."""
+    asked = _asked.get()
+    return MOST_BYTES if asked is None else asked
+
+
+def require_size(path: str | PathLike[str], total: int) -> None:
+    """InvalidInstance where `total` bytes are more than may be read."""
+    most = most_bytes()
+    if total > most:
+        raise InvalidInstance(
+            f"{path}: more than {most:,} bytes, unpacked: expected a smaller file {_REMEDY}"
+        )
