@@ -114,3 +114,94 @@ def test_ragged_integers_are_refused_in_one_line():
         with pytest.raises(cs.InvalidInstance, match="ragged or mixed") as error:
             call()
         assert "\n" not in str(error.value)
+
+
+HIDDEN = np.ma.array([[4.0, 2.0], [3.0, 3.0]], mask=[[0, 0], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [HIDDEN, list(HIDDEN), [[4.0, 2.0], [3.0, np.ma.masked]], [(4.0, 2.0), HIDDEN[1]],
+     np.ma.array([[4, 2], [3, 3]], mask=[[0, 0], [0, 1]])],
+    ids=["array", "rows", "an entry", "a row", "integers"],
+)  # fmt: skip
+def test_a_masked_entry_is_refused_not_read(values):
+    with pytest.raises(cs.InvalidInstance, match=r"times\[1, 1\] is masked"):
+        cs.packs.Instance(values)
+    with pytest.raises(cs.InvalidInstance, match=r"\[1, 1\] is masked"):
+        integer_array(values, "edges", 2)
+
+
+def test_every_argument_refuses_a_mask():
+    one = np.ma.array([1.0], mask=[True])
+    calls = [
+        lambda: cs.packs.Instance([[2.0]], 1, origin=np.ma.array([[0]], mask=True)),
+        lambda: cs.dags.Instance([[1.0]], np.ma.array([[0, 1]], mask=True), (1,)),
+        lambda: cs.moldable.Instance([[1.0]], one),
+        lambda: cs.moldable.Instance([[1.0]], [1.0], one),
+        lambda: cs.bags.Instance([1], [1], [[1.0]], [[1.0]], 1e9, idle_power=one),
+        lambda: cs.bags.Instance(
+            [1], [1], [[1.0]], [[1.0]], 1e9, allowed=np.ma.array([[True]], mask=True)
+        ),
+        lambda: cs.cluster.Instance(
+            {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": one}, 1
+        ),
+        lambda: cs.dags.round_allocation([[3, 1]], one),
+        lambda: cs.bags.front(cs.bags.Instance([1], [1], [[1.0]], [[1.0]], 1e9)).energy_at(one),
+        lambda: cs.cluster.yields([[0]], one, 1),
+    ]
+    for call in calls:
+        with pytest.raises(cs.InvalidInstance, match="is masked"):
+            call()
+    whole = np.ma.array([[4.0, 2.0]], mask=False)
+    assert cs.packs.Instance(whole).times.tolist() == [[4.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[2**53 + 1, 1]],
+        [[2**53 + 1, 1.5]],  # numpy makes floats of both
+        [[-(2**53) - 1, 1]],
+        [[2**63 + 1, -1]],
+        [[10**30, 1]],
+        np.array([[2**53 + 1, 1]]),
+        np.array([[2**63 + 1, 1]], dtype=np.uint64),
+        [np.array([2**53 + 1, 1]), np.array([1.5, 1.0])],
+        [[np.int64(2**53 + 1), 1.5]],
+    ],
+    ids=str,
+)
+def test_an_integer_that_no_float_holds_is_refused(values):
+    with pytest.raises(cs.InvalidInstance, match=r"times\[0, 0\] = -?[0-9.]+: no float") as error:
+        real_array(values, "times", 2)
+    assert "\n" not in str(error.value)
+
+
+def test_integers_stay_what_they_are():
+    assert integer_array([2**53 + 1], "n", 1, 0, 2**62).tolist() == [2**53 + 1]
+    with pytest.raises(cs.InvalidInstance, match=r"counts\[0\] = 9007199254740993: expected"):
+        cs.bags.Instance([2**53 + 1], [1], [[1.0]], [[1.0]], 1e9)
+    with pytest.raises(cs.InvalidInstance, match="price = 9007199254740993: no float"):
+        cs.bags.Instance([1], [1], [[1.0]], [[1.0]], 2**53 + 1)
+    exact = [[2**53 + 2, -(2**60), 2**53]]
+    assert real_array(exact, "x", 2).astype(np.int64).tolist() == exact
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [2**53 + 1], "b": [1.5]})
+    with pytest.raises(cs.InvalidInstance, match=r"x\[0, 0\]"):
+        real_array(frame, "x", 2)
+    assert real_array(frame[["b"]], "x", 2).tolist() == [[1.5]]
+
+
+def test_a_truth_value_among_numbers_is_refused():
+    for values in ([[True, 2.0]], [[1, 2], [False, 3]], [[np.True_, 1]]):
+        with pytest.raises(cs.InvalidInstance, match=r"True or False|bool"):
+            real_array(values, "times", 2)
+
+
+def test_a_long_double_beyond_floats_is_refused():
+    large = np.array([[1]], dtype=np.longdouble) * np.longdouble("1e4000")
+    if np.isinf(large).any():
+        pytest.skip("this machine's long double is a float")
+    with pytest.raises(cs.InvalidInstance, match=r"times\[0, 0\] = 1e\+4000: no float"):
+        real_array(large, "times", 2)

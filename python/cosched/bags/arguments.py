@@ -14,7 +14,7 @@ def flags(allowed: Any, shape: tuple[int, ...]) -> np.ndarray:
     """0 and 1 for each pair, flat; empty where all are allowed."""
     if allowed is None:
         return np.zeros(0, dtype=np.int64)
-    given = np.asarray(allowed)
+    given = any_array(allowed, "allowed", 2)
     if given.dtype != bool and not (given.dtype.kind in "iuf" and np.isin(given, (0, 1)).all()):
         raise InvalidInstance("allowed: expected a table of True and False")
     if given.shape != shape:

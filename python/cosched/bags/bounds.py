@@ -10,7 +10,7 @@ import numpy as np
 from cosched import _core
 from cosched.bags.instance import Instance
 from cosched.core import Bound
-from cosched.core.arrays import flag, real, real_array
+from cosched.core.arrays import any_array, flag, real, real_array
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 
 
@@ -91,7 +91,7 @@ class Front:
 
         Raises
         ------
-        ValueError
+        InvalidInstance
             No numbers.
 
         Examples
@@ -103,7 +103,7 @@ class Front:
         >>> found.energy_at([10.0, 20.0, 100.0]).tolist()
         [inf, 5760.0, 5520.0]
         """
-        at = np.asarray(makespan, dtype=float)
+        at = real_array(makespan, "makespan", any_array(makespan, "makespan", 1).ndim)
         # The last vertex of those with this makespan, and the next one.
         left = np.clip(np.searchsorted(self.makespan, at, side="right") - 1, 0, None)
         right = np.minimum(left + 1, len(self.makespan) - 1)

@@ -7,6 +7,7 @@ fractions where an integer is meant and ragged rows are refused in one line.
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,25 +15,51 @@ import numpy as np
 from cosched.errors import InvalidInstance, shorten
 
 INT_MAX = 2**31 - 1
+#: Every integer up to here is a float; beyond it, some.
+EXACT = 2**53
 
 
 def real_array(values: Any, name: str, ndim: int) -> np.ndarray:
     """Copy of `values` as a C-contiguous float64 array with `ndim` dimensions.
 
     Values are not judged here (NaN passes): the C++ border checks them and names row
-    and column. Raises InvalidInstance for text, booleans, complex numbers, ragged
-    rows or another number of dimensions.
+    and column. Raises InvalidInstance for text, booleans, complex numbers, masked entries,
+    integers that no float holds, ragged rows or another number of dimensions.
     """
-    raw = any_array(values, name, ndim)
+    raw, kinds = _raw(values, name, ndim)
+    return _reals(_numbers(raw, values, kinds, name, ndim), name)
+
+
+def _reals(raw: np.ndarray, name: str) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        reals = np.array(raw, dtype=np.float64, order="C")
+    if raw.dtype.kind in "iu":
+        changed = [index for index in _beyond_exact(raw) if int(reals[index]) != int(raw[index])]
+    else:
+        changed = [] if raw.itemsize <= 8 else list(_where(np.isinf(reals) & ~np.isinf(raw)))
+    if changed:
+        raise _inexact(f"{name}[{_place(changed[0])}]", raw[changed[0]])
+    return reals
+
+
+def _numbers(raw: np.ndarray, values: Any, kinds: set[type], name: str, ndim: int) -> np.ndarray:
+    """`raw` as integers or floats, none of them changed by numpy on the way."""
+    mixed = raw.dtype.kind == "f" and not isinstance(values, np.ndarray) and kinds != {float}
+    if mixed and (np.isfinite(raw) & (np.abs(raw) >= EXACT)).any():
+        # Among floats, numpy has made floats of integers (pandas too, of its columns).
+        frame = hasattr(values, "iloc")
+        raw = values.to_numpy(dtype=object) if frame else np.asarray(values, dtype=object)
     if raw.dtype == object:
         raw = _from_objects(raw, name)
     if raw.dtype.kind not in "iuf":
         raise InvalidInstance(f"{name}: expected numbers, got {raw.dtype} {_first(raw)}")
+    if any(issubclass(kind, (bool, np.bool_)) for kind in kinds):
+        raise InvalidInstance(f"{name}: expected numbers, got True or False among them")
     if raw.ndim != ndim:
         raise InvalidInstance(
             f"{name}: expected {ndim} dimension{'s' * (ndim != 1)}, got shape {raw.shape}"
         )
-    return np.array(raw, dtype=np.float64, order="C")
+    return raw
 
 
 def integer(value: Any, name: str, low: int = 0, high: int = INT_MAX) -> int:
@@ -56,20 +83,22 @@ def integer_array(
     values: Any, name: str, ndim: int, low: int = 0, high: int = INT_MAX
 ) -> np.ndarray:
     """Copy of `values` as an int64 array with every entry in [low, high]."""
-    raw = any_array(values, name, ndim)
+    raw, kinds = _raw(values, name, ndim)
     if raw.size == 0:
         return np.zeros((0,) + raw.shape[1:] if ndim > 1 else (0,), dtype=np.int64)
-    reals = real_array(raw, name, ndim)
-    bad = ~((reals >= low) & (reals <= high) & (np.floor(reals) == reals))
+    raw = _numbers(raw, values, kinds, name, ndim)
+    whole = raw.dtype.kind in "iu"
+    numbers = raw if whole else _reals(raw, name)
+    bad = ~((numbers >= low) & (numbers <= high) & (whole | (np.floor(numbers) == numbers)))
     if bad.any():
         where = tuple(int(k) for k in np.argwhere(bad)[0])
-        place = ", ".join(map(str, where))
+        value = str(raw[where]) if whole else f"{numbers[where]:g}"
         error = InvalidInstance(
-            f"{name}[{place}] = {reals[where]:g}: expected an integer in {low}..{high}"
+            f"{name}[{_place(where)}] = {value}: expected an integer in {low}..{high}"
         )
         error.row = where[0]
         raise error
-    return reals.astype(np.int64)
+    return np.array(numbers, dtype=np.int64, order="C")
 
 
 def seed_of(seed: Any) -> int:
@@ -82,9 +111,12 @@ def real(value: Any, name: str) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         raise InvalidInstance(f"{name} = {shorten(value)}: expected a number")
     try:
-        return float(value)
+        number = float(value)
     except (OverflowError, TypeError):  # an integer of 400 digits, a complex number
         raise InvalidInstance(f"{name} = {shorten(value)}: expected a number") from None
+    if isinstance(value, (int, np.integer)) and int(number) != int(value):
+        raise _inexact(name, value)
+    return number
 
 
 def positive(value: Any, name: str, what: str = "a positive number") -> float:
@@ -147,16 +179,69 @@ def time_limit_of(value: Any) -> float | None:
 
 
 def any_array(values: Any, name: str, ndim: int) -> np.ndarray:
-    """`values` as an array of any type and shape; InvalidInstance for ragged rows.
+    """`values` as an array of any type and shape.
 
-    `ndim` is what the message says is expected.
+    InvalidInstance for ragged rows and masked entries; `ndim` is what the message says is
+    expected.
     """
+    return _raw(values, name, ndim)[0]
+
+
+def _raw(values: Any, name: str, ndim: int) -> tuple[np.ndarray, set[type]]:
+    """`values` as an array, and the types that stood in its lists."""
     try:
-        return np.asarray(values)
+        kinds = _kinds(values, ndim)
+        if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
+            masked = _first_masked(values)
+            if masked is not None:
+                place = f"[{_place(masked)}]" if masked else ""
+                raise InvalidInstance(f"{name}{place} is masked: expected a number")
+        return np.asarray(values), kinds
+    except InvalidInstance:
+        raise
     except (ValueError, TypeError) as error:
         raise InvalidInstance(
             f"{name}: expected {ndim}-dimensional numbers, got ragged or mixed rows"
         ) from error
+
+
+def _kinds(values: Any, depth: int) -> set[type]:
+    """Types of what stands in lists, nested `depth` times at most."""
+    if not isinstance(values, (list, tuple)):
+        return {values.dtype.type} if type(values) is np.ndarray else {type(values)}
+    kinds = set(map(type, values))
+    if depth > 1 and kinds & {list, tuple, np.ndarray}:
+        kinds = kinds.union(*(_kinds(row, depth - 1) for row in values))
+    return kinds
+
+
+def _first_masked(values: Any) -> tuple[int, ...] | None:
+    if isinstance(values, np.ma.MaskedArray):
+        return next(_where(np.ma.getmaskarray(values)), None)
+    if isinstance(values, (list, tuple)):
+        for k, row in enumerate(values):
+            if (found := _first_masked(row)) is not None:
+                return (k, *found)
+    return None
+
+
+def _where(found: np.ndarray) -> Iterator[tuple[int, ...]]:
+    """Indices of the true entries, one after the other."""
+    return (tuple(index) for index in np.argwhere(found).tolist())
+
+
+def _place(index: tuple[int, ...]) -> str:
+    return ", ".join(map(str, index))
+
+
+def _beyond_exact(raw: np.ndarray) -> Iterator[tuple[int, ...]]:
+    """Indices of integers that may be no floats."""
+    return _where((raw > EXACT) | (raw < -EXACT)) if raw.itemsize == 8 else iter(())
+
+
+def _inexact(name: str, value: Any) -> InvalidInstance:
+    what = shorten(int(value)) if isinstance(value, (int, np.integer)) else str(value)
+    return InvalidInstance(f"{name} = {what}: no float is that number: expected one up to 2^53")
 
 
 def _from_objects(raw: np.ndarray, name: str) -> np.ndarray:
@@ -164,15 +249,7 @@ def _from_objects(raw: np.ndarray, name: str) -> np.ndarray:
         value = raw[index]
         if isinstance(value, (list, tuple, np.ndarray)):
             raise InvalidInstance(f"{name}: expected rows of equal length")
-        place = ", ".join(map(str, index))
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-            raise InvalidInstance(f"{name}[{place}] = {shorten(value)}: expected a number")
-        try:
-            float(value)
-        except OverflowError:
-            raise InvalidInstance(
-                f"{name}[{place}] = {shorten(value)}: too large for a number"
-            ) from None
+        real(value, f"{name}[{_place(index)}]" if index else name)
     return raw.astype(np.float64)
 
 

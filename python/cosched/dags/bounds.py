@@ -9,7 +9,7 @@ import numpy as np
 
 from cosched import _core
 from cosched.core import Bound
-from cosched.core.arrays import integer_array, real_array, share
+from cosched.core.arrays import any_array, integer_array, real_array, share
 from cosched.dags.instance import Instance
 from cosched.errors import SolverError, TimeLimit, optional, shorten
 
@@ -218,7 +218,7 @@ def round_allocation(times: Any, x: Any, *, threshold: float = 0.5) -> np.ndarra
     [0, 1]
     """
     table = real_array(times, "times", 2)
-    shares = np.asarray(x)
+    shares = any_array(x, "x", 2)
     if shares.ndim == 1 and table.shape[1] == 2:
         cpu = real_array(shares, "x", 1)
         shares = np.column_stack([cpu, 1 - cpu])
