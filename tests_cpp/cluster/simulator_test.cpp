@@ -226,7 +226,7 @@ TEST(Simulator, APolicyThatNeverEndsIsStopped) {
     }
   };
   SimulationOptions thrash{300, 300};
-  EXPECT_THROW(simulate(two, swapping, thrash), InfeasibleError);
+  EXPECT_THROW(simulate(two, swapping, thrash), InvalidSchedule);
 }
 
 TEST(Simulator, RefusesBadOptionsAndJobsWithoutMemory) {

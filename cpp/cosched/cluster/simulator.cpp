@@ -84,7 +84,7 @@ class Simulator {
     for (const int rank : machine_.running()) completion = std::min(completion, finish_[rank]);
     if (next_ == finished_) skip_idle_ticks(submit);
     const double time = std::min({submit, completion, next_tick_});
-    if (time == kInfinity) throw InfeasibleError(unfinished("the policy never runs"));
+    if (time == kInfinity) throw InvalidSchedule(unfinished("the policy never runs"));
     return time;
   }
 
@@ -123,7 +123,7 @@ class Simulator {
     const bool empty = next_ == finished_;
     stalled_ = progress || empty ? 0 : stalled_ + 1;
     if (stalled_ > kStallLimit)
-      throw InfeasibleError(unfinished("no progress during 100,000 events, the policy never ends"));
+      throw InvalidSchedule(unfinished("no progress during 100,000 events, the policy never ends"));
   }
 
   std::string unfinished(const std::string& why) const {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,11 @@ from cosched.cluster.algorithms.simulation import result_of_simulation
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
-from cosched.core.arrays import real
-from cosched.errors import InvalidSchedule, shorten
+from cosched.core.arrays import INT_MAX, integer, real
+from cosched.errors import InvalidInstance, InvalidSchedule, shorten
+
+#: Whether a job or a node is there is the simulator's question.
+_LOW = -(2**31)
 
 
 @dataclass(frozen=True)
@@ -137,9 +141,8 @@ def python_policy(
     Raises
     ------
     InvalidSchedule
-        The policy breaks a rule (memory, CPU, number of nodes, a job that is not there).
-    InfeasibleError
-        The policy leaves a job waiting for ever.
+        The policy breaks a rule: memory, CPU, number of nodes, a job or node that is not there or
+        no integer, a yield that is no number; or it never runs some job.
     InvalidInstance
         A period, penalty or threshold outside its range.
 
@@ -197,15 +200,30 @@ class _Adapter:
                 for job, (status, virtual_time, nodes, share) in sorted(inside.items())
             },
         )
-        answer = self.on_event(Event(kind, time, tuple(jobs)), state)
-        if answer is None:
-            return None
-        try:
-            return {
-                int(job): ([int(node) for node in nodes], float(share))
-                for job, (nodes, share) in answer.items()
-            }
-        except (AttributeError, TypeError, ValueError):
-            raise InvalidSchedule(
-                f"the policy returned {shorten(answer)}: expected {{job: (nodes, yield)}} or None"
-            ) from None
+        return _checked(self.on_event(Event(kind, time, tuple(jobs)), state))
+
+
+def _checked(answer: Any) -> dict[int, tuple[list[int], float]] | None:
+    """A policy's answer as it was given: what is no integer or no number is refused."""
+    if answer is None:
+        return None
+    expected = "expected {job: (nodes, yield)} or None"
+    if not isinstance(answer, Mapping):
+        raise InvalidSchedule(f"the policy returned {shorten(answer)}: {expected}")
+    found = {}
+    try:
+        for job, (nodes, share) in answer.items():
+            number = integer(job, "a job", _LOW)
+            what = f"the nodes of job {number}"
+            if isinstance(nodes, (str, bytes)):
+                raise TypeError
+            places = [
+                node if type(node) is int and 0 <= node <= INT_MAX else integer(node, what, _LOW)
+                for node in nodes
+            ]
+            found[number] = places, real(share, f"the yield of job {number}")
+    except InvalidInstance as error:
+        raise InvalidSchedule(f"the policy's answer: {error}") from None
+    except (TypeError, ValueError):
+        raise InvalidSchedule(f"the policy returned {shorten(answer)}: {expected}") from None
+    return found

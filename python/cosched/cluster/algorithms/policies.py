@@ -30,7 +30,13 @@ TABLE_2 = (
 )
 
 
-def fcfs(instance: Instance, *, threshold: float = THRESHOLD, log: bool = False) -> Result:
+def fcfs(
+    instance: Instance,
+    *,
+    estimates: str = "perfect",
+    threshold: float = THRESHOLD,
+    log: bool = False,
+) -> Result:
     """First come, first served: a task takes a whole node; the queue's head starts when it fits.
 
     What happens at one instant, in this order:
@@ -48,6 +54,9 @@ def fcfs(instance: Instance, *, threshold: float = THRESHOLD, log: bool = False)
     ----------
     instance : Instance
         No job with more tasks than nodes.
+    estimates : {"perfect", "requested"}
+        As for :func:`easy`, so that a loop over batch policies gives them the same options. This
+        one looks at no estimate.
     threshold : float
         Shortest time of the bounded stretch (s), > 0.
     log : bool
@@ -76,6 +85,7 @@ def fcfs(instance: Instance, *, threshold: float = THRESHOLD, log: bool = False)
     >>> cs.cluster.fcfs(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
     [0.0, 60.0, 120.0]
     """
+    _requested(estimates)
     outcome, _, told = _core.cluster.fcfs(instance._core, False, bool(log))
     replay = _fcfs_rows
     return result_of_simulation(instance, "FCFS", outcome, told, threshold, replay, 0.0, True)
@@ -139,9 +149,7 @@ def easy(
     >>> cs.cluster.easy(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
     [0.0, 60.0, 0.0]
     """
-    if estimates not in ("perfect", "requested"):
-        raise InvalidInstance(f"estimates = {shorten(estimates)}: expected perfect or requested")
-    requested = estimates == "requested"
+    requested = _requested(estimates)
     outcome, _, told = _core.cluster.easy(instance._core, requested, False, bool(log))
     replay = partial(_easy_rows, requested=requested)
     return result_of_simulation(instance, "EASY", outcome, told, threshold, replay, 0.0, True)
@@ -268,6 +276,12 @@ def paper_policies() -> list[str]:
     (116, 'Greedy */opt=avg')
     """
     return _core.cluster.paper_policies()
+
+
+def _requested(estimates: str) -> bool:
+    if not isinstance(estimates, str) or estimates not in ("perfect", "requested"):
+        raise InvalidInstance(f"estimates = {shorten(estimates)}: expected perfect or requested")
+    return estimates == "requested"
 
 
 def _fcfs_rows(instance: Instance) -> tuple:
