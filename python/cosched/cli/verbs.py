@@ -10,6 +10,7 @@ import typer
 
 from cosched import io
 from cosched.cli import report
+from cosched.cli.schedules import read_schedule
 from cosched.cli.values import (
     PICTURES,
     RESULTS,
@@ -26,8 +27,9 @@ from cosched.cli.values import (
     time_limit_of_text,
 )
 from cosched.core import Bound, Family
+from cosched.core.arrays import real
 from cosched.core.result import relative_gap
-from cosched.errors import InvalidSchedule, shorten
+from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 
 
 def solve(
@@ -126,23 +128,22 @@ def validate(
     file: Path,
     given: dict[str, Any],
     *,
-    schedule: Annotated[Path, typer.Argument(help="What `cosched solve -o` wrote.")],
+    schedule: Annotated[Path, typer.Argument(help="What `solve -o` wrote: .json or .csv.")],
 ) -> None:
     instance = read(of, file, given)
-    data = io.read_json(schedule)
     try:
-        if not isinstance(data, dict) or data.get("family", of.name) != of.name:
-            raise InvalidSchedule(f"not a schedule of the family {of.name}")
-        found = of.schedule_type.from_dict(instance, data)
+        found, data = read_schedule(of, instance, schedule)
         found.validate()
         value = of.result_of(instance, found).value
         stated = data.get("value", value)
         # written so that nan is refused
-        if not isinstance(stated, (int, float)) or not abs(value - stated) <= 1e-9 * abs(value):
+        if not abs(value - _number(stated, "value")) <= 1e-9 * abs(value):
             raise InvalidSchedule(f"states {of.objective} {shorten(stated)}, it is {value:.17g}")
         bound = _stated_bound(data.get("bound"), value, of)
-    except InvalidSchedule as error:
-        raise InvalidSchedule(f"{schedule}: {error}") from None
+    except (InvalidSchedule, InvalidInstance) as error:
+        said = str(error)
+        text = said if said.startswith(f"{schedule}: ") else f"{schedule}: {said}"
+        raise InvalidSchedule(text) from None
     text = f"valid: {len(found)} placements, {of.objective} {value:.9g}"
     if bound is not None:
         gap = relative_gap(value, bound, of.maximise)
@@ -154,10 +155,11 @@ def _stated_bound(stated: Any, value: float, of: Family) -> Bound | None:
     """The bound that a schedule file states; InvalidSchedule where `value` contradicts it."""
     if stated is None:
         return None
-    number = stated.get("value", math.nan) if isinstance(stated, dict) else math.nan
-    if number is None:  # written where it is no finite number
+    known = stated.get("value", math.nan) if isinstance(stated, dict) else math.nan
+    if known is None:  # written where it is no finite number
         return None
-    if not isinstance(number, (int, float)) or math.isnan(number):
+    number = _number(known, "bound")
+    if math.isnan(number):
         raise InvalidSchedule(f"states the bound {shorten(stated)}: expected value and method")
     beyond = value - number if of.maximise else number - value
     if beyond > 1e-6 * abs(value):  # some bounds come from a linear programme
@@ -166,3 +168,7 @@ def _stated_bound(stated: Any, value: float, of: Family) -> Bound | None:
             f"states a bound of {number:.17g}, {side} the {of.objective}, {value:.17g}"
         )
     return Bound(number, "")
+
+
+def _number(stated: Any, what: str) -> float:
+    return math.nan if stated is None else real(stated, what)

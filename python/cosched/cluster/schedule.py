@@ -11,8 +11,8 @@ import numpy as np
 from cosched import _core, core
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
-from cosched.core.arrays import integer_array, real_array
-from cosched.errors import InvalidSchedule
+from cosched.core.arrays import flag, integer_array, real, real_array
+from cosched.errors import InvalidInstance, InvalidSchedule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -246,7 +246,9 @@ class Schedule(core.Schedule):
         }
 
     @classmethod
-    def from_frame(cls, instance: Any, frame: pd.DataFrame, *, penalty: float = 300.0) -> Schedule:
+    def from_frame(
+        cls, instance: Any, frame: pd.DataFrame, *, penalty: float | None = None
+    ) -> Schedule:
         """The schedule of a table like :meth:`to_frame`'s; ``kind`` and ``nodes`` may be left out.
 
         Starts, ends and counts of pauses and moves are those of its rows.
@@ -256,8 +258,9 @@ class Schedule(core.Schedule):
         instance : Instance
         frame : pandas.DataFrame
             ``task, units, start, end`` (s), ``yield_, progress`` (0..1), ``cause``.
-        penalty : float
-            What a resumed or moved job pays (s), >= 0.
+        penalty : float, optional
+            What a resumed or moved job pays (s), >= 0. None: what the first of them pays here, so
+            that all others have to pay the same.
 
         Returns
         -------
@@ -294,7 +297,8 @@ class Schedule(core.Schedule):
             raise InvalidSchedule(f"not a schedule of the cluster family ({error})") from None
         for key in ("preemptions", "migrations"):
             totals[key] = totals[key].reindex(every, fill_value=0)
-        data = {"placements": rows, "jobs": totals, "penalty": penalty, "exclusive": False}
+        paid = _penalty_paid(frame) if penalty is None else penalty
+        data = {"placements": rows, "jobs": totals, "penalty": paid, "exclusive": False}
         return cls.from_dict(instance, data)
 
     @classmethod
@@ -337,8 +341,11 @@ class Schedule(core.Schedule):
             outcome = {key: real_array(totals[key], f"jobs.{key}", 1) for key in TOTALS}
             for key in ("preemptions", "migrations"):
                 outcome[key] = integer_array(totals[key], f"jobs.{key}", 1)
-            penalty, exclusive = float(data["penalty"]), bool(data["exclusive"])
-            threshold = float(data.get("threshold", THRESHOLD))
+            penalty, exclusive = real(data["penalty"], "penalty"), data["exclusive"]
+            exclusive = flag(exclusive, "exclusive")
+            threshold = real(data.get("threshold", THRESHOLD), "threshold")
+        except InvalidInstance as error:
+            raise InvalidSchedule(str(error)) from None
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidSchedule(f"not a schedule of the cluster family ({error})") from None
         if plain.kind.any():
@@ -351,3 +358,18 @@ class Schedule(core.Schedule):
         return cls(
             instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive, threshold=threshold
         )
+
+
+def _penalty_paid(frame: pd.DataFrame) -> float:
+    """Seconds from the last resumption or move of some job to its next progress; else 0.
+
+    Only after the last one is it sure that no other cut the penalty short.
+    """
+    paying = frame[frame["cause"].isin(("resume", "move"))]
+    if not len(paying):
+        return 0.0
+    job = paying["task"].iloc[0]
+    rows = frame[frame["task"] == job].sort_values("start", kind="stable")
+    begin = rows.loc[rows["cause"].isin(("resume", "move")), "start"].iloc[-1]
+    going = rows[(rows["start"] >= begin) & (rows["progress"] > 0)]
+    return float(going["start"].iloc[0] - begin) if len(going) else 0.0

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from cosched.core.schedule import Schedule
 
 
+#: What a schedule file says of itself; a version that reads otherwise has another number.
+FORMAT, VERSION = "cosched-schedule", 1
+
+
 @dataclass(frozen=True)
 class Bound:
     """A proven bound on the optimum: lower when minimising, upper when maximising.
@@ -180,8 +184,8 @@ class Result:
         """
         bound = self.bound
         return {
-            "format": "cosched-schedule",
-            "version": 1,
+            "format": FORMAT,
+            "version": VERSION,
             "family": self.family,
             "algorithm": self.algorithm,
             "seed": self.seed,

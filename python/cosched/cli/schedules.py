@@ -1,0 +1,83 @@
+"""Schedule files, as ``cosched solve -o`` writes them: .json with what it states, .csv of rows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from cosched import io
+from cosched.core import Family, Schedule
+from cosched.core.result import FORMAT, VERSION
+from cosched.errors import InvalidInstance, InvalidSchedule, shorten
+
+_INTEGERS = {"task", "kind", "task_type", "machine_type", "machine", "count"}
+_LISTS = {"units", "nodes"}
+_NUMBERS = {"start", "end", "yield_", "progress"}
+_TEXTS = {"cause"}
+_LIST = re.compile(r"\(?\s*([0-9]+(\s*,\s*[0-9]+)*)?\s*,?\s*\)?")
+
+
+def read_schedule(of: Family, instance: Any, path: Path) -> tuple[Schedule, dict[str, Any]]:
+    """The schedule of a file, and what the file states of it (nothing, in a .csv).
+
+    Raises
+    ------
+    InvalidSchedule
+        Not a schedule of this family, or of an unknown version; names what is wrong.
+    """
+    name = io.bare_name(path)
+    if name.endswith(".json"):
+        data = io.read_json(path)
+        _require_known(of, data)
+        return of.schedule_type.from_dict(instance, data), data
+    if name.endswith(".csv"):
+        import pandas as pd
+
+        rows = _placements(path)
+        return of.schedule_type.from_frame(instance, pd.DataFrame(rows)), {}
+    raise InvalidSchedule("expected a name that ends in .json or .csv")
+
+
+def _require_known(of: Family, data: Any) -> None:
+    if not isinstance(data, dict) or data.get("family", of.name) != of.name:
+        raise InvalidSchedule(f"not a schedule of the family {of.name}")
+    if (format := data.get("format", FORMAT)) != FORMAT:
+        raise InvalidSchedule(f"format = {shorten(format)}: expected {FORMAT!r}")
+    version = data.get("version", VERSION)
+    if isinstance(version, bool) or version != VERSION:
+        raise InvalidSchedule(
+            f"version = {shorten(version)}: this cosched reads version {VERSION}: expected a "
+            "schedule that it wrote, or a newer cosched"
+        )
+
+
+def _placements(path: Path) -> list[dict[str, Any]]:
+    """Rows of a table of placements; columns that say nothing of a placement are passed over."""
+    table = io.read_csv(path)
+    known = _INTEGERS | _LISTS | _NUMBERS | _TEXTS
+    columns = [(place, name) for place, name in enumerate(table.header) if name in known]
+    names = [name for _, name in columns]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidSchedule(f"line 1: column {twice!r} is there twice")
+    return [
+        {
+            name: _parsed(name, cells[place], f"{path}: line {line}, column '{name}'")
+            for place, name in columns
+        }
+        for line, cells in table.rows
+    ]
+
+
+def _parsed(name: str, text: str, where: str) -> Any:
+    if name in _TEXTS:
+        return text
+    if name in _INTEGERS:
+        return io.parse_integer(text, where, 0, 2**53)
+    if name in _NUMBERS:
+        return io.parse_nonnegative(text, where)
+    found = _LIST.fullmatch(text.strip())
+    if not found:
+        raise InvalidInstance(f"{where}: {shorten(text)}: expected integers, as (0, 3)")
+    return tuple(io.parse_integer(part, where, 0, 2**31 - 1) for part in re.findall(r"\d+", text))
