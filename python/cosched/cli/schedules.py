@@ -9,6 +9,7 @@ from typing import Any
 from cosched import io
 from cosched.core import Family, Schedule
 from cosched.core.result import FORMAT, VERSION
+from cosched.core.text import first_repeated
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 
 _INTEGERS = {"task", "kind", "task_type", "machine_type", "machine", "count"}
@@ -57,9 +58,8 @@ def _placements(path: Path) -> list[dict[str, Any]]:
     table = io.read_csv(path)
     known = _INTEGERS | _LISTS | _NUMBERS | _TEXTS
     columns = [(place, name) for place, name in enumerate(table.header) if name in known]
-    names = [name for _, name in columns]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    twice = first_repeated(name for _, name in columns)
+    if twice is not None:
         raise InvalidSchedule(f"line 1: column {twice!r} is there twice")
     return [
         {

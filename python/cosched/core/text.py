@@ -34,3 +34,13 @@ def labels(
     if len(texts) != count:
         raise InvalidInstance(f"{what} has {len(texts)} entries for {count} {kind}s")
     return texts
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """The first name that was there before."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

@@ -10,6 +10,7 @@ import numpy as np
 
 from cosched import io, profiles
 from cosched.core.arrays import integer, real
+from cosched.core.text import first_repeated
 from cosched.errors import InvalidInstance, shorten
 
 
@@ -92,8 +93,7 @@ def _of_jobs(jobs: Any, machines: int | None, counts: str) -> dict[str, Any]:
                 f"jobs[{number}]: expected an object with 'processingTimes' or 'downey'"
             )
     names = [str(job.get("id", f"job {number}")) for number, job in enumerate(jobs)]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    if (twice := first_repeated(names)) is not None:
         raise InvalidInstance(f"jobs: id {shorten(twice)} is there twice")
     weights = [real(job.get("weight", 1.0), f"jobs[{k}].weight") for k, job in enumerate(jobs)]
     release = [real(job.get("release", 0.0), f"jobs[{k}].release") for k, job in enumerate(jobs)]

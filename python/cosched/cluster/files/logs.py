@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from os import PathLike
 from typing import Any
 
@@ -42,6 +43,12 @@ def read_log(
         *str(report).splitlines(),
         *(f"  {n} jobs: {what}" for what, n in repaired.items() if n),
     ]
+    waits_for = int((table["preceding_job"] > 0).sum())
+    if waits_for:
+        notes.append(
+            f"  not used: preceding_job and think_time of {waits_for} "
+            f"job{'s' * (waits_for != 1)} (each comes when the log says so)"
+        )
     if week is not None:
         jobs = week_of(jobs, integer(week, "week", 0))
         if not len(jobs):
@@ -53,9 +60,9 @@ def read_log(
 
 def _header_processors(path: Any, header: Any) -> int:
     for key in ("MaxProcs", "MaxNodes"):
-        text = str(header.get(key, "")).split()
-        if text and text[0].isdigit():
-            return int(text[0])
+        found = re.match(r"[0-9]{1,18}(?!\S)", str(header.get(key, "")))
+        if found:
+            return int(found[0])
     raise InvalidInstance(
         f"{path}: nodes are missing: expected the number of processors (no MaxProcs in the header)"
     )

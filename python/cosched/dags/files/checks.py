@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cosched.core.text import first_repeated
 from cosched.errors import InvalidInstance, shorten
 
 
@@ -11,8 +12,8 @@ def check_names(names: tuple[str, ...], kernels: tuple[str, ...] | None, n: int)
     for what, values in (("names", names), ("kernels", kernels)):
         if values is not None and len(values) != n:
             raise InvalidInstance(f"{what}: {len(values)} for {n} tasks")
-    if len(set(names)) < n:
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
+    twice = first_repeated(names)
+    if twice is not None:
         raise InvalidInstance(f"names: task id {shorten(twice)} is there twice")
 
 

@@ -1,130 +1,128 @@
-"""DOT (through pydot) and GraphML (through networkx): times as node attributes.
+"""DOT, and GraphML (through networkx): times as node attributes.
 
 ``times="3 0.5"`` (blanks, commas or semicolons between), or ``t0="3", t1="0.5"``, or one
 ``time`` (or ``weight``) for one resource type. ``inf`` says that a task cannot run there.
-``kernel`` labels the task. Attributes of arcs are ignored: the model has no communication.
+``kernel`` labels the task. What arcs carry (``data``, ``weight``) is named in a note: the model has
+no communication.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
+import itertools
 import math
 import re
-import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from cosched.dags.files.dot import parse_dot
 from cosched.dags.files.parsed import Parsed, number
 from cosched.errors import InvalidInstance, optional, shorten
 
 _EXPECTED = 'attributes times="t0 t1 ...", or t0, t1, ..., or time'
+#: What Graphviz, yEd and networkx write for pictures.
+_PICTURES = """arrowhead arrowsize arrowtail class color colorscheme comment constraint decorate
+description dir distortion edgehref edgeurl fillcolor fixedsize fontcolor fontname fontsize
+gradientangle group head_lp headclip headhref headlabel headport headtarget headtooltip headurl
+height href id image imagepos imagescale key label labelangle labeldistance labelfloat
+labelfontcolor labelfontname labelfontsize labelhref labelloc labeltarget labeltooltip labelurl
+layer len lhead lp ltail margin minlen nojustify ordering orientation penwidth peripheries pin pos
+rank rects regular root samehead samplepoints sametail shape shape_type shapefile showboxes sides
+skew sortv style tail_lp tailclip tailhref taillabel tailport tailtarget tailtooltip tailurl target
+texlbl tooltip url vertices width x xlabel xlp y z"""
+_DRAWING = frozenset(_PICTURES.split())
 _INFINITE = {"inf", "+inf", "infinity", "+infinity"}
 
 
 def read_dot(text: str, path: str, *, need_times: bool = True) -> Parsed:
     """A directed DOT graph; ``node [...]`` defaults, subgraphs and ports are understood."""
-    pydot = optional("pydot", extra="graphs")
-    output = io.StringIO()
-    with (
-        warnings.catch_warnings(),
-        contextlib.redirect_stdout(output),
-        contextlib.redirect_stderr(output),
-    ):
-        warnings.simplefilter("ignore")  # pydot calls old names of pyparsing
-        try:
-            graphs = pydot.graph_from_dot_data(text)
-        except Exception as error:  # a parser of foreign text: anything may come
-            raise InvalidInstance(f"{path}: not DOT ({_one_line(error)})") from None
-    if not graphs:
-        lines = [line for line in output.getvalue().splitlines() if line.strip()]
-        raise InvalidInstance(f"{path}: not DOT ({_one_line(lines[-1] if lines else 'empty')})")
-    graph = graphs[0]
-    if graph.get_type() != "digraph":
+    graph = parse_dot(text, path)
+    if not graph.directed:
         raise InvalidInstance(f"{path}: expected a digraph, got an undirected graph")
-    nodes: dict[str, dict[str, Any]] = {}
-    arcs: list[tuple[str, str]] = []
-    try:
-        _walk(graph, {}, nodes, arcs)
-    except (AttributeError, KeyError, TypeError, RecursionError) as error:
-        raise InvalidInstance(f"{path}: not DOT that can be read ({_one_line(error)})") from None
-    return _parsed(path, nodes.items(), arcs, need_times)
-
-
-def _walk(graph: Any, defaults: Mapping[str, Any], nodes: dict, arcs: list) -> None:
-    own = dict(defaults)
-    for entry in graph.get_node_defaults():
-        own.update(entry)
-    for node in graph.get_node_list():
-        name = _unquoted(node.get_name())
-        if node.get_name() not in ("node", "edge", "graph", "\\n", '"\\n"'):
-            nodes.setdefault(name, dict(own)).update(node.get_attributes())
-    for subgraph in graph.get_subgraph_list():
-        _walk(subgraph, own, nodes, arcs)
-    for edge in graph.get_edge_list():
-        for before in _ends(edge.get_source()):
-            for after in _ends(edge.get_destination()):
-                nodes.setdefault(before, dict(own))
-                nodes.setdefault(after, dict(own))
-                arcs.append((before, after))
-
-
-def _ends(end: Any) -> list[str]:
-    if isinstance(end, str):
-        return [_unquoted(end)]
-    names = end["nodes"] if "nodes" in end else end.obj_dict["nodes"]  # a -> {b c}
-    return [_unquoted(name) for name in names]
-
-
-def _unquoted(name: str) -> str:
-    if len(name) > 1 and name[0] == '"':
-        return name[1 : name.index('"', 1)]  # and without a port after the quotes
-    return name.split(":", 1)[0]
+    nodes = ((name, said, graph.lines[name]) for name, said in graph.nodes.items())
+    return _parsed(path, nodes, graph.arcs, need_times)
 
 
 def read_graphml(text: str, path: str, *, need_times: bool = True) -> Parsed:
     """A directed GraphML graph."""
     nx = optional("networkx", extra="graphs")
+    if "<!ENTITY" in text:  # a short text that stands for a long one
+        raise InvalidInstance(f"{path}: not GraphML that is read: expected no entities of its own")
     try:
         graph = nx.parse_graphml(text)
     except Exception as error:  # a parser of foreign text: anything may come
         raise InvalidInstance(f"{path}: not GraphML ({_one_line(error)})") from None
     if not graph.is_directed():
         raise InvalidInstance(f"{path}: expected a directed graph (edgedefault='directed')")
-    return _parsed(path, graph.nodes(data=True), list(graph.edges()), need_times)
+    nodes = ((str(name), said, None) for name, said in graph.nodes(data=True))
+    arcs = ((str(one), str(other), said, None) for one, other, said in graph.edges(data=True))
+    return _parsed(path, nodes, arcs, need_times)
 
 
 def _parsed(
     path: str,
-    nodes: Iterable[tuple[str, Mapping[str, Any]]],
-    arcs: Iterable[tuple[str, str]],
+    nodes: Iterable[tuple[str, Mapping[str, Any], int | None]],
+    arcs: Iterable[tuple[str, str, Mapping[str, Any], int | None]],
     need_times: bool,
 ) -> Parsed:
     parsed = Parsed(path)
     width = None
-    for name, attributes in nodes:
-        where = f"task {shorten(str(name))}"
-        row = _times(attributes, f"{path}: {where}") if need_times else [0.0]
+    unused: Counter[str] = Counter()
+    for name, attributes, line in nodes:
+        where = _where(line, "task", name)
+        keys = _time_keys(attributes)
+        row = _times(attributes, keys, f"{path}: {where}") if need_times else [0.0]
         if width is None:
             width = len(row)
         if len(row) != width:
             raise InvalidInstance(f"{path}: {where}: {len(row)} times, the task before has {width}")
         kernel = attributes.get("kernel")
-        parsed.add(str(name), row, where, None if kernel is None else _plain(kernel))
-    for before, after in arcs:
-        parsed.precede(str(before), str(after), f"arc {shorten(str(before))}")
+        parsed.add(name, row, where, None if kernel is None else _plain(kernel))
+        unused.update(_meant(attributes) - {*keys, "kernel"})
+    _note(parsed, unused, "task", "not used")
+    unused.clear()
+    for before, after, attributes, line in arcs:
+        parsed.precede(before, after, _where(line, "arc", before))
+        unused.update(_meant(attributes))
+    _note(parsed, unused, "arc", "not used (transfers take no time)")
     return parsed
 
 
-def _times(attributes: Mapping[str, Any], where: str) -> list[float]:
+def _where(line: int | None, what: str, name: str) -> str:
+    place = "" if line is None else f"line {line}: "
+    return f"{place}{what} {shorten(name)}"
+
+
+def _meant(attributes: Mapping[str, Any]) -> set[str]:
+    """Names of attributes that say more than how to draw."""
+    return {name for name in attributes if name.lower() not in _DRAWING}
+
+
+def _note(parsed: Parsed, unused: Counter[str], of: str, why: str) -> None:
+    if unused:
+        counts = ", ".join(
+            f"{shorten(name)} of {n} {of}{'s' * (n != 1)}" for name, n in sorted(unused.items())[:9]
+        )
+        parsed.notes.append(f"{why}: {counts}{', ...' if len(unused) > 9 else ''}")
+
+
+def _time_keys(attributes: Mapping[str, Any]) -> list[str]:
+    """Which attributes are the times of a task."""
     if "times" in attributes:
+        return ["times"]
+    if "t0" in attributes:
+        return list(
+            itertools.takewhile(attributes.__contains__, map("t{}".format, itertools.count()))
+        )
+    return [key for key in ("time", "weight") if key in attributes][:1]
+
+
+def _times(attributes: Mapping[str, Any], keys: list[str], where: str) -> list[float]:
+    if keys == ["times"]:
         texts = re.split(r"[\s,;]+", _plain(attributes["times"]).strip("[]() "))
-    elif "t0" in attributes:
-        count = next(k for k in range(1, len(attributes) + 2) if f"t{k}" not in attributes)
-        texts = [_plain(attributes[f"t{k}"]) for k in range(count)]
-    elif "time" in attributes or "weight" in attributes:
-        texts = [_plain(attributes.get("time", attributes.get("weight")))]
     else:
+        texts = [_plain(attributes[key]) for key in keys]
+    if not texts:
         raise InvalidInstance(f"{where}: no time: expected {_EXPECTED}")
     return [_time(text, where) for text in texts]
 

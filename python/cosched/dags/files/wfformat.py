@@ -23,6 +23,7 @@ def read_wfformat(data: dict[str, Any], path: str, *, need_times: bool = True) -
     tasks = _list(workflow, path, "specification")
     seconds: dict[str, Any] = {}
     programs: dict[str, Any] = {}
+    cores = 0
     if need_times or "execution" in workflow:
         for k, entry in enumerate(_list(workflow, path, "execution")):
             where = f"workflow.execution.tasks[{k}]"
@@ -32,6 +33,7 @@ def read_wfformat(data: dict[str, Any], path: str, *, need_times: bool = True) -
             seconds[name] = entry.get("runtimeInSeconds")
             command = entry.get("command")
             programs[name] = command.get("program") if isinstance(command, dict) else None
+            cores += _above_one(entry.get("coreCount"))
     parsed = Parsed(path)
     arcs: dict[tuple[str, str], str] = {}  # most are there twice, as parent and as child
     for k, entry in enumerate(tasks):
@@ -45,7 +47,25 @@ def read_wfformat(data: dict[str, Any], path: str, *, need_times: bool = True) -
             arcs.setdefault((name, child), where)
     for (parent, child), where in arcs.items():
         parsed.precede(parent, child, where)
+    if cores:
+        parsed.notes.append(
+            f"not used: coreCount above 1 of {cores} task{'s' * (cores != 1)} (a task takes one "
+            "unit for its runtime)"
+        )
+    if sizes := _sizes(workflow["specification"].get("files")):
+        files = f"{sizes} file{'s' * (sizes != 1)}"
+        parsed.notes.append(f"not used (transfers take no time): sizeInBytes of {files}")
     return parsed
+
+
+def _above_one(value: Any) -> bool:
+    return isinstance(value, (int, float)) and value > 1
+
+
+def _sizes(files: Any) -> int:
+    """How many files say their size."""
+    entries = files if isinstance(files, list) else []
+    return sum(isinstance(entry, dict) and "sizeInBytes" in entry for entry in entries)
 
 
 def _list(workflow: Any, path: str, part: str) -> list[Any]:

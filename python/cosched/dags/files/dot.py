@@ -1,0 +1,211 @@
+"""The DOT language of Graphviz, in one pass: time and memory grow with the text, no faster.
+
+Read are nodes, arcs, their attributes and the defaults of those; strings are joined and unquoted,
+ports, compass points and attributes of graphs are passed over. Graphviz's own words:
+https://graphviz.org/doc/info/lang.html.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from cosched.dags.files.dot_tokens import Tokens
+
+Attributes = MutableMapping[str, str]
+
+#: Defaults that hold at one place: each new one copies those before it.
+_MOST_DEFAULTS = 200
+#: `{a b c} -> {d e f}` makes nine arcs: no more than this, or than the text has characters.
+_MOST_ARCS = 1_000_000
+
+
+@dataclass
+class Dot:
+    """A graph as it is written: nodes in the order of their first mention.
+
+    ``lines`` says where a node was described, or else first mentioned; an arc has its line last.
+    """
+
+    directed: bool
+    nodes: dict[str, Attributes] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    arcs: list[tuple[str, str, Attributes, int]] = field(default_factory=list)
+
+
+def parse_dot(text: str, path: str) -> Dot:
+    """The first graph of a text.
+
+    Raises
+    ------
+    InvalidInstance
+        Not DOT: names line and column, what stands there and what was expected.
+
+    Examples
+    --------
+    >>> found = parse_dot('digraph { node [time=3]; a -> {b "c d"} [data=7] }', "a.dot")
+    >>> list(found.nodes), found.nodes["b"]["time"]
+    (['a', 'b', 'c d'], '3')
+    >>> [(before, after, dict(said)) for before, after, said, line in found.arcs]
+    [('a', 'b', {'data': '7'}), ('a', 'c d', {'data': '7'})]
+    """
+    return _Parser(text, path).graph()
+
+
+class _Group:
+    """Nodes in braces: those mentioned there, and the groups inside."""
+
+    def __init__(self) -> None:
+        self.nodes: list[str] = []
+        self.parts: list[_Group] = []
+
+
+class _Scope:
+    """An open brace: its group, defaults, and the statement that is being read."""
+
+    def __init__(self, group: _Group, defaults: dict[str, dict[str, str]]) -> None:
+        self.group = group
+        self.defaults = dict(defaults)  # of nodes and arcs; each is replaced, never changed
+        #: Ends of the statement's arcs so far, and whether one more must follow.
+        self.ends: list[str | _Group] = []
+        self.open = False
+
+
+class _Parser:
+    def __init__(self, text: str, path: str) -> None:
+        self.tokens = Tokens(text, path)
+        self.budget = max(_MOST_ARCS, len(text))
+        self.named: dict[str, _Group] = {}
+        self.scopes: list[_Scope] = []
+
+    def graph(self) -> Dot:
+        tokens = self.tokens
+        if tokens.keyword() == "strict":
+            tokens.advance()
+        if tokens.keyword() not in ("graph", "digraph"):
+            raise tokens.error("digraph")
+        self.found = Dot(directed=tokens.keyword() == "digraph")
+        tokens.advance()
+        if tokens.is_name():
+            tokens.name("a name")
+        if not tokens.take("{"):
+            raise tokens.error("{")
+        self.scopes = [_Scope(_Group(), {"node": {}, "edge": {}})]
+        while self.scopes:  # not a function that calls itself: braces may be nested deeply
+            self._step(self.scopes[-1])
+        return self.found
+
+    def _step(self, scope: _Scope) -> None:
+        """The next piece: an end of an arc, a brace, or a statement of another kind."""
+        tokens = self.tokens
+        keyword = tokens.keyword()
+        if keyword == "subgraph" or tokens.is_mark("{"):
+            self._open(scope)
+        elif tokens.is_name():
+            self._name(scope)
+        elif scope.open:
+            raise tokens.error("the node at the end of the arc")
+        elif keyword in ("node", "edge", "graph"):
+            self._defaults(scope, keyword)
+        elif tokens.take("}"):
+            self.scopes.pop()
+            if self.scopes:
+                self._end(self.scopes[-1], scope.group)
+        elif not (tokens.take(";") or tokens.take(",")):
+            raise tokens.error("a statement, or }")
+
+    def _open(self, scope: _Scope) -> None:
+        tokens, group = self.tokens, _Group()
+        if tokens.keyword() == "subgraph":
+            tokens.advance()
+            if tokens.is_name():  # the same name is the same group
+                group = self.named.setdefault(tokens.name("a name"), group)
+        scope.group.parts.append(group)
+        if tokens.take("{"):
+            self.scopes.append(_Scope(group, scope.defaults))
+        else:  # `subgraph a -> b`
+            self._end(scope, group)
+
+    def _name(self, scope: _Scope) -> None:
+        tokens = self.tokens
+        line = tokens.line()
+        name = tokens.name("a name")
+        if not scope.ends and tokens.take("="):  # of the graph
+            tokens.name("a value")
+            return
+        while tokens.take(":"):
+            tokens.name("a port")
+        if name not in self.found.nodes:
+            self.found.nodes[name] = ChainMap({}, scope.defaults["node"])
+            self.found.lines[name] = line
+        scope.group.nodes.append(name)
+        self._end(scope, name)
+
+    def _end(self, scope: _Scope, end: str | _Group) -> None:
+        """An end of an arc, or a node by itself; the last one ends the statement."""
+        tokens = self.tokens
+        scope.ends.append(end)
+        scope.open = tokens.is_mark("->") or tokens.is_mark("--")
+        if scope.open:
+            arrow = "->" if self.found.directed else "--"
+            if not tokens.take(arrow):
+                raise tokens.error(arrow)
+            return
+        ends, scope.ends = scope.ends, []
+        line = tokens.line()
+        said = self._attributes()
+        if len(ends) == 1:
+            if said and isinstance(end, str):
+                self.found.nodes[end].update(said)
+                self.found.lines[end] = line
+            return
+        of_arc = ChainMap(said, scope.defaults["edge"])
+        names = [self._names(one) for one in ends]
+        for before, after in pairwise(names):
+            if len(before) > 1 or len(after) > 1:
+                self._spend(len(before) * len(after))
+            self.found.arcs += [(one, other, of_arc, line) for one in before for other in after]
+
+    def _names(self, end: str | _Group) -> list[str]:
+        """The nodes at one end of an arc."""
+        if isinstance(end, str):
+            return [end]
+        found: dict[str, None] = {}
+        seen, waiting = {id(end)}, [end]
+        while waiting:
+            group = waiting.pop()
+            self._spend(1 + len(group.nodes))
+            found.update(dict.fromkeys(group.nodes))
+            parts = [part for part in group.parts if id(part) not in seen]
+            seen.update(map(id, parts))
+            waiting += parts
+        return list(found)
+
+    def _spend(self, work: int) -> None:
+        self.budget -= work
+        if self.budget < 0:
+            raise self.tokens.error(f"at most {_MOST_ARCS:,} arcs between groups of nodes")
+
+    def _defaults(self, scope: _Scope, keyword: str) -> None:
+        self.tokens.advance()
+        if not self.tokens.is_mark("["):
+            raise self.tokens.error("[")
+        said = self._attributes()
+        if keyword != "graph":
+            scope.defaults[keyword] = {**scope.defaults[keyword], **said}
+            if len(scope.defaults[keyword]) > _MOST_DEFAULTS:
+                raise self.tokens.error(f"at most {_MOST_DEFAULTS} attributes in 'node [...]'")
+
+    def _attributes(self) -> dict[str, str]:
+        """What stands in brackets, if any come next."""
+        tokens = self.tokens
+        said: dict[str, str] = {}
+        while tokens.take("["):
+            while not tokens.take("]"):
+                if tokens.take(",") or tokens.take(";"):
+                    continue
+                key = tokens.name("an attribute, or ]")
+                said[key] = tokens.name("a value") if tokens.take("=") else "true"
+        return said

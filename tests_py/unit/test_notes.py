@@ -1,0 +1,65 @@
+"""A reader that understands something and does not use it says so in a note."""
+
+import json
+
+import pytest
+
+import cosched as cs
+from cosched.dags import read_graph
+
+
+def test_what_a_graph_says_and_nobody_uses_is_noted(tmp_path):
+    path = tmp_path / "g.dot"
+    path.write_text(
+        "digraph { node [time=1, shape=box] a [weight=3]; b; c; a -> b [data=10, weight=2, "
+        "color=red]; b -> c [data=20]; a -> c [label=x] }"
+    )
+    notes = read_graph(path).notes
+    assert "not used: 'weight' of 1 task" in notes
+    assert "not used (transfers take no time): 'data' of 2 arcs, 'weight' of 1 arc" in notes
+    path.write_text("digraph { node [time=1] a -> b [color=red, label=x] }")
+    assert not any("not used" in note for note in read_graph(path).notes)
+
+
+def test_sizes_and_cores_of_a_workflow(tmp_path):
+    tasks = [{"id": "a", "name": "a", "children": ["b"]}, {"id": "b", "name": "b"}]
+    runs = [{"id": "a", "runtimeInSeconds": 1.0, "coreCount": 8},
+            {"id": "b", "runtimeInSeconds": 2.0, "coreCount": 1}]  # fmt: skip
+    files = [{"id": "f", "sizeInBytes": 100}, {"id": "g", "sizeInBytes": 7}]
+
+    def notes(**specification):
+        workflow = {
+            "specification": {"tasks": tasks, **specification},
+            "execution": {"tasks": runs},
+        }
+        (tmp_path / "w.json").write_text(json.dumps({"workflow": workflow}))
+        return read_graph(tmp_path / "w.json", acceleration=2.0).notes
+
+    cores = "not used: coreCount above 1 of 1 task (a task takes one unit for its runtime)"
+    sizes = "not used (transfers take no time): sizeInBytes of 2 files"
+    assert notes(files=files) == (cores, sizes)
+    runs[0]["coreCount"] = 1
+    for odd in (None, [], {}, 3, ["f"], [{"id": "f"}]):
+        assert notes(files=odd) == ()
+
+
+def test_dependencies_of_a_log(tmp_path):
+    line = "1 0 5 60 4 -1 -1 4 120 -1 1 1 1 1 1 1 -1 -1\n"
+    path = tmp_path / "log.swf"
+    path.write_text(line + line.replace("-1 -1\n", "1 30\n"))
+    for convention in ("dfrs", "rigid"):
+        notes = cs.cluster.from_swf(path, 8, convention).notes
+        assert any("not used: preceding_job and think_time of 1 job " in note for note in notes)
+    path.write_text(line * 2)
+    assert not any("not used" in note for note in cs.cluster.from_swf(path, 8).notes)
+
+
+def test_processors_in_a_header_are_plain_digits(tmp_path):
+    line = "1 0 5 60 4 -1 -1 4 120 -1 1 1 1 1 1 1 -1 -1\n"
+    path = tmp_path / "log.swf"
+    path.write_text("; MaxProcs: 64 (2 x 32)\n" + line)
+    assert cs.cluster.from_swf(path, convention="rigid").nodes == 64
+    for odd in ("\u00b2", "64x", "9" * 5000, "-1", ""):
+        path.write_text(f"; MaxProcs: {odd}\n" + line)
+        with pytest.raises(cs.InvalidInstance, match="nodes are missing"):
+            cs.cluster.from_swf(path, convention="rigid")
