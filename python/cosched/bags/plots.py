@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosched.bags.bounds import cut_bound, front
-from cosched.core.drawing import MARKERS, axes_or_new
+from cosched.core.drawing import MARKERS, axes_or_new, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +62,7 @@ def energy_front(
     margin = 0.05 * (high - low) or 0.05 * high
     axes.fill_between(makespan, low - margin, energy, color="0.92")
     for result, marker in zip(shown, cycle(MARKERS), strict=False):
-        axes.plot(result.makespan, result.energy, marker, label=result.algorithm)
+        axes.plot(result.makespan, result.energy, marker, label=literal(result.algorithm))
     _equal_profit(axes, instance, cut_bound(instance).value, makespan)
     axes.set_xlim(found.makespan[0] - 0.03 * (right - found.makespan[0]), right)
     axes.set_ylim(low - margin, high + margin)
@@ -143,7 +143,7 @@ def gap_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
         frame.groupby("algorithm", sort=False), cycle(MARKERS), strict=False
     ):
         known = rows[np.isfinite(rows.gap)]
-        axes.plot(known.gamma, 100 * known.gap, marker=marker, label=str(name))
+        axes.plot(known.gamma, 100 * known.gap, marker=marker, label=literal(name))
     axes.set_yscale("log")
     axes.set_xlabel("gamma")
     axes.set_ylabel("below the bound on the profit rate (%)")
@@ -189,7 +189,7 @@ def profit_rates(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
             color="0.6" if bound else None,
             linestyle="--" if bound else "-",
             marker=None if bound else marker,
-            label=str(name),
+            label=literal(name),
         )
     axes.set_xlabel(str(frame.index.name))
     axes.set_ylabel("profit per unit of time")
@@ -241,7 +241,7 @@ def advantage(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
             markersize=4,
             linewidth=1.2,
             elinewidth=0.7,
-            label=str(name),
+            label=literal(name),
         )
     axes.axhline(1, color="0.6", linestyle="--")
     axes.set_yscale("log")

@@ -6,17 +6,20 @@ typed, ``files`` generates and fetches instances, ``own`` imports code of the us
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
 from cosched.cli import files, study, verbs
 from cosched.cli.commands import EXAMPLES, add
 from cosched.cli.own import import_own
+from cosched.core.text import printable
 from cosched.errors import CoschedError
 from cosched.version import __version__
 
@@ -93,8 +96,10 @@ def _spread(arguments: Sequence[str]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0, 2 on bad input, 130 on Ctrl-C."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        _escape_foreign(stream)
     usual_format = warnings.formatwarning
-    warnings.formatwarning = lambda message, *_, **__: f"cosched: warning: {message}\n"
+    warnings.formatwarning = lambda message, *_, **__: f"cosched: warning: {printable(message)}\n"
     try:
         code = app(_spread(given), prog_name="cosched", standalone_mode=False)
         sys.stdout.flush()
@@ -122,8 +127,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         warnings.formatwarning = usual_format
 
 
+def _escape_foreign(stream: TextIO) -> None:
+    """Names that the terminal's character set lacks are shown as Python writes them."""
+    if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
+        stream.reconfigure(errors="backslashreplace")
+
+
 def _fail(message: str, code: int) -> int:
-    line = " ".join(message.split())
+    line = printable(" ".join(message.split()))
     print(f"cosched: error: {line}", file=sys.stderr)
     return code
 

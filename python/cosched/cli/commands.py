@@ -16,6 +16,7 @@ import typer
 
 from cosched import io
 from cosched.core import Family, Output
+from cosched.core.text import printable
 from cosched.registry import FAMILIES, family
 
 EXAMPLES = {
@@ -80,7 +81,8 @@ def add(app: typer.Typer, verb: str, run: Callable[..., None], help_text: str) -
                 with io.max_bytes(given.pop("max_bytes")):
                     run(of, given.pop("file"), own_of_family, **given)
             except KeyboardInterrupt as stop:  # typer would end without a word
-                print(f"cosched: {stop}" if str(stop) else "cosched: interrupted", file=sys.stderr)
+                said = f"cosched: {stop}" if str(stop) else "cosched: interrupted"
+                print(printable(said), file=sys.stderr)
                 raise typer.Exit(130) from None
 
         outputs = family(name).outputs if verb == "solve" else ()

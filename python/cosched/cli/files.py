@@ -30,7 +30,7 @@ def generate(
         made.write(output)
     else:
         io.write_frame(made, output)
-    typer.echo(f"wrote {output}: {made if hasattr(made, 'write') else f'{len(made)} rows'}")
+    report.say(f"wrote {output}: {made if hasattr(made, 'write') else f'{len(made)} rows'}")
 
 
 def fetch(
@@ -45,4 +45,4 @@ def fetch(
     name = name or required("NAME", workloads.LOGS)
     with report.working(f"fetching {name}"):
         path = workloads.fetch(name, out)
-    typer.echo(f"wrote {path}")
+    report.say(f"wrote {path}")

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from cosched import io, plot
 from cosched.core import Family, Result
 from cosched.core.comparison import in_order, settled
+from cosched.core.drawing import literal
+from cosched.core.text import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +32,7 @@ def _progress() -> Progress:
     console = Console(stderr=True)
     return Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         TimeElapsedColumn(),
         console=console,
         transient=True,
@@ -41,27 +44,27 @@ def _progress() -> Progress:
 def working(what: str) -> Iterator[None]:
     """A spinner with the elapsed time while a computation runs."""
     with _progress() as progress:
-        progress.add_task(what)
+        progress.add_task(printable(what))
         yield
 
 
 def show_notes(instance: Any) -> None:
     """Print what a reader did to the data, a line each."""
     for note in instance.notes:
-        print(f"note: {note}")
+        say(f"note: {note}")
 
 
 def show_result(of: Family, result: Result) -> None:
     """One result as a small table of names and numbers."""
     bound, gap = result.bound, result.gap
-    table = Table(title=f"{of.name}: {result.algorithm}", show_header=False)
+    table = Table(title=_title(f"{of.name}: {result.algorithm}"), show_header=False)
     table.add_row(of.objective, f"{result.value:.9g}")
     if bound is not None:
-        table.add_row(f"bound ({bound.method})", f"{bound.value:.9g}")
+        table.add_row(as_is(f"bound ({bound.method})"), f"{bound.value:.9g}")
         table.add_row("gap", percent(gap))
     for name, value in result.metrics().items():
-        table.add_row(name.replace("_", " "), f"{value:.6g}")
-    table.add_row("status", result.status)
+        table.add_row(as_is(name.replace("_", " ")), f"{value:.6g}")
+    table.add_row("status", as_is(result.status))
     console().print(table)
 
 
@@ -88,7 +91,7 @@ def compare_all(
             for (varied, instance), mine in zip(instances, chosen, strict=True):
                 which = ", ".join(f"{key} = {value}" for key, value in varied.items())
                 label = f"{of.name} {which}".rstrip()
-                progress.update(task, description=f"{label}: bound, {mine[0]}")
+                progress.update(task, description=printable(f"{label}: bound, {mine[0]}"))
                 done.append((varied, rows := []))
                 for row, result in of.compare_rows(instance, mine, seed, time_limit):
                     rows.append((row, result))
@@ -97,7 +100,7 @@ def compare_all(
                         known = [best[label]] if label in best else []
                         best[label] = pick([*known, result], key=lambda result: result.value)
                     now = f"{ended} of {len(plan)} done, {(*plan, '')[ended]}"
-                    progress.update(task, description=f"{label}: {now}")
+                    progress.update(task, description=printable(f"{label}: {now}"))
         except KeyboardInterrupt:
             if not ended:
                 raise
@@ -118,21 +121,22 @@ def show_table(of: Family, frame: pd.DataFrame) -> None:
     shown = [column for column in frame.columns if column not in hidden]
     for column in shown:
         numeric = frame[column].dtype.kind in "fi"
-        table.add_column(column.replace("_", " "), justify="right" if numeric else "left")
+        name = as_is(column.replace("_", " "))
+        table.add_column(name, justify="right" if numeric else "left")
     for _, row in frame.iterrows():
         table.add_row(*(_cell(column, row[column]) for column in shown))
     console().print(table)
     reasons = frame.loc[frame.message != "", ["algorithm", "status", "message"]]
     for name, status, message in reasons.drop_duplicates().itertuples(index=False):
-        print(f"{name}: {status}: {message}")
+        say(f"{name}: {status}: {message}")
 
 
 def show_frame(title: str, frame: pd.DataFrame) -> None:
     """Print a small table as it is."""
-    table = Table(title=title)
+    table = Table(title=_title(title))
     for column in frame.columns:
         numeric = frame[column].dtype.kind in "fi"
-        table.add_column(str(column), justify="right" if numeric else "left")
+        table.add_column(as_is(column), justify="right" if numeric else "left")
     for cells in frame.itertuples(index=False):
         table.add_row(*(_cell("", cell) for cell in cells))
     console().print(table)
@@ -164,9 +168,23 @@ def draw(results: list[Titled], of: Family, path: str | PathLike[str]) -> None:
         mine = axes[place * len(panels) : (place + 1) * len(panels), 0]
         for panel, ax in zip(panels, mine, strict=True):
             panel(result, ax)
-        mine[0].set_title(title, fontsize=10)
+        mine[0].set_title(literal(title), fontsize=10)
     plot.save(figure, path)
     plt.close(figure)
+
+
+def say(line: str) -> None:
+    """Print a line that may hold names of the user's."""
+    print(printable(line))
+
+
+def as_is(text: object) -> Text:
+    """A text for a table: a name is no markup (``v1[/a]``), and steers no terminal."""
+    return Text(printable(text))
+
+
+def _title(text: str) -> Text:
+    return Text(printable(text), style="table.title")
 
 
 def console() -> Console:
@@ -183,9 +201,9 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f}%" if share < 1 else f"{share + 1:,.1f} x"
 
 
-def _cell(column: str, value: Any) -> str:
+def _cell(column: str, value: Any) -> str | Text:
     if not isinstance(value, float):
-        return str(value)
+        return as_is(value)
     if math.isnan(value):
         return "-"
     if column == "gap":

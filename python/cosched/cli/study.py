@@ -14,6 +14,7 @@ import typer
 from cosched import experiments
 from cosched.cli import report
 from cosched.cli.own import look_here_first
+from cosched.core.text import printable
 from cosched.errors import StudyError
 from cosched.experiments import StudyResult
 from cosched.experiments.study import missing_line
@@ -39,7 +40,7 @@ def list_studies() -> None:
     for study in experiments.STUDIES.values():
         absent = study.missing(quick=False)
         data = ", ".join(f"{path} (missing)" if path in absent else path for path in study.needs)
-        table.add_row(study.name, study.family, study.title, data or "-")
+        table.add_row(*map(report.as_is, (study.name, study.family, study.title, data or "-")))
     report.console().print(table)
 
 
@@ -77,7 +78,9 @@ def run_study(
             else:
                 good = _run_one(name, out, given)
     except KeyboardInterrupt as stop:  # typer would end without a word
-        print(f"cosched: {stop}" if str(stop) else "cosched: interrupted", file=sys.stderr)
+        print(
+            printable(f"cosched: {stop}" if str(stop) else "cosched: interrupted"), file=sys.stderr
+        )
         raise typer.Exit(130) from None
     raise typer.Exit(0 if good else 1)
 
@@ -127,7 +130,7 @@ def _show(result: StudyResult) -> None:
 
 def _say(result: StudyResult) -> None:
     errors = len(result.errors)
-    typer.echo(f"{result.name}: {len(result.frame)} rows: {result.out / 'report.html'}")
+    report.say(f"{result.name}: {len(result.frame)} rows: {result.out / 'report.html'}")
     if errors:
         print(
             f"{result.name}: {errors} of {len(result.frame)} tasks ended in an error, see "

@@ -111,7 +111,7 @@ def bound(
     with report.working(f"{of.name} bound"):
         found = of.bound(instance, bound, **parse_options(option))
     sense = "at most" if of.maximise else "at least"
-    typer.echo(f"{of.objective} {sense} {found.value:.9g} ({found.method})")
+    report.say(f"{of.objective} {sense} {found.value:.9g} ({found.method})")
     if output is None:
         return
     stated = {"family": of.name, "method": found.method, "value": found.value}
@@ -148,7 +148,7 @@ def validate(
     if bound is not None:
         gap = relative_gap(value, bound, of.maximise)
         text += f", stated bound {bound.value:.9g} (gap {report.percent(gap)})"
-    typer.echo(text)
+    report.say(text)
 
 
 def _stated_bound(stated: Any, value: float, of: Family) -> Bound | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from cosched.core.drawing import MARKERS, axes_or_new
+from cosched.core.drawing import MARKERS, axes_or_new, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -327,7 +327,7 @@ def degradation_against_load(frame: pd.DataFrame, ax: Axes | None = None) -> Axe
             linestyle="-" if k < 10 else "--",
             markersize=5,
             linewidth=1.2,
-            label=name,
+            label=literal(name),
         )
     ax.set_yscale("log")
     ax.set_xlabel("offered load")

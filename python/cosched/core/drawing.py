@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cosched.core.text import printable
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -16,3 +18,9 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = (7, 4.5)) -> Axes:
     import matplotlib.pyplot as plt
 
     return ax if ax is not None else plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def literal(name: object) -> str:
+    """A name as matplotlib shows it letter by letter: no formulas, and no label left out."""
+    text = printable(name).replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cosched.core.drawing import axes_or_new
+from cosched.core.drawing import axes_or_new, literal
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def ratios(
             ".",
             markersize=2,
             alpha=0.5,
-            label=label,
+            label=literal(label),
             rasterized=True,
         )
         for number in range(len(groups)):
@@ -88,7 +88,7 @@ def ratios(
                 markersize=6,
             )
     ax.axhline(1, color="grey", linewidth=0.8)
-    ax.set_xticks(range(len(groups)), groups)
+    ax.set_xticks(range(len(groups)), [literal(name) for name in groups])
     only = {below for _, below in wanted.values()}
     ax.set_ylabel(f"makespan / {only.pop() if len(only) == 1 else 'other'}")
     ax.legend(markerscale=5, fontsize=8)
@@ -142,7 +142,7 @@ def competitive(
     for name, style in zip(names, ("-", "--", ":", "-."), strict=False):
         by_root = (frame[name] / frame[reference]).groupby(root)
         mean, error = by_root.mean(), by_root.sem().fillna(0)
-        ax.errorbar(mean.index, mean, error, linestyle=style, capsize=2, label=name)
+        ax.errorbar(mean.index, mean, error, linestyle=style, capsize=2, label=literal(name))
     limits = np.array([root.min(), root.max()])
     ax.plot(limits, limits, color="grey", linewidth=0.8, label="sqrt(m/k)")
     ax.set_xlabel("sqrt(m / k)")

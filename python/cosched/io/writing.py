@@ -231,4 +231,17 @@ def write_frame(
     elif suffix == ".csv":
         write_text(frame.to_csv(index=False), path)
     else:
-        write_text(frame.to_markdown(index=False) + "\n", path)
+        write_text(_markdown(frame) + "\n", path)
+
+
+def _markdown(frame: pd.DataFrame) -> str:
+    """A table whose texts stay as they are: ``007`` is no number, ``a|b`` is one cell."""
+
+    def one_cell(value: Any) -> Any:
+        return " ".join(value.replace("|", "\\|").splitlines()) if isinstance(value, str) else value
+
+    texts = [k for k, kind in enumerate(frame.dtypes) if kind.kind not in "iufb"]
+    shown = frame.copy()
+    for k in texts:
+        shown.isetitem(k, [one_cell(value) for value in frame.iloc[:, k]])
+    return shown.to_markdown(index=False, disable_numparse=texts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cosched.core.drawing import MARKERS, axes_or_new
+from cosched.core.drawing import MARKERS, axes_or_new, literal
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
@@ -65,10 +65,12 @@ def pareto(
         "*",
         color="tab:red",
         markersize=14,
-        label=result.algorithm,
+        label=literal(result.algorithm),
     )
     for (name, other), marker in zip((others or {}).items(), cycle(MARKERS), strict=False):
-        ax.plot(other.makespan, other.weighted_completion, marker, markersize=7, label=name)
+        ax.plot(
+            other.makespan, other.weighted_completion, marker, markersize=7, label=literal(name)
+        )
     if result.bound is not None:
         ax.axvline(result.bound.value, color="gray", linestyle=":", label="lower bounds")
     ax.axhline(float(result.minsum_bound), color="gray", linestyle=":")
@@ -140,7 +142,7 @@ def moldable_quality(ratios: pd.DataFrame, kind: str, axes: np.ndarray | None = 
                 capsize=2,
                 linewidth=1.2,
                 elinewidth=0.7,
-                label=name,
+                label=literal(name),
             )
         ax.set_ylim(0.9, _TOP[criterion])
         ax.set_xscale("log")
@@ -194,7 +196,7 @@ def moldable_run_time(
         seconds = group.groupby("jobs").seconds
         mean = seconds.mean()
         bars = np.array([mean - seconds.min(), seconds.max() - mean])
-        ax.errorbar(mean.index, mean, yerr=bars, marker=marker, capsize=2, label=str(kind))
+        ax.errorbar(mean.index, mean, yerr=bars, marker=marker, capsize=2, label=literal(kind))
     ax.set_yscale("log")
     ax.axhline(2, color="gray", linestyle=":", label="the paper: less than 2 s")
     ax.set_xlabel("number of jobs")

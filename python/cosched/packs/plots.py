@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from cosched.core.drawing import MARKERS
+from cosched.core.drawing import MARKERS, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,8 @@ def pack_quality(frame: pd.DataFrame, title: str = "") -> Figure:
     means = frame.groupby(["algorithm", "max_tasks"], sort=False)[list(MEASURES)].mean()
     for ax, (column, label) in zip(axes, MEASURES.items(), strict=True):
         for name, marker in zip(frame.algorithm.unique(), cycle(MARKERS), strict=False):
-            ax.plot(means.loc[name].index, means.loc[name][column], marker=marker, label=name)
+            line = means.loc[name]
+            ax.plot(line.index, line[column], marker=marker, label=literal(name))
         ax.set_xlabel("pack size k")
         ax.set_ylabel(label)
         ax.grid(alpha=0.3)

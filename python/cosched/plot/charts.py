@@ -10,8 +10,9 @@ import numpy as np
 
 from cosched import io
 from cosched.core.arrays import ranges
-from cosched.core.drawing import axes_or_new
+from cosched.core.drawing import axes_or_new, literal
 from cosched.core.schedule import Schedule
+from cosched.core.text import printable
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def gantt(
         else np.unique(np.linspace(0, ticks[0][2] - 1, min(ticks[0][2], 9)).astype(int))
     )
     if len(ticks) > 1:
-        ax.set_yticklabels([name for _, name, _ in ticks])
+        ax.set_yticklabels([literal(name) for _, name, _ in ticks])
         for first, _, _ in ticks[1:]:
             ax.axhline(first - 0.5, color="black", linewidth=0.8)
     ax.set_xlabel("time (s)")
@@ -176,7 +177,7 @@ def _colors(schedule: Schedule, color_by: Sequence[str] | None, ax: Axes) -> lis
     color = {group: palette[k % len(palette)] for k, group in enumerate(groups)}
     if len(groups) <= 12:
         ax.legend(
-            handles=[Patch(color=color[group], label=group) for group in groups],
+            handles=[Patch(color=color[group], label=literal(group)) for group in groups],
             loc="upper left",
             bbox_to_anchor=(1.0, 1.0),
             frameon=False,
@@ -225,11 +226,12 @@ def _label_boxes(ax: Axes, boxes: list, texts: Sequence[str]) -> None:
     for (x0, y0, x1, y1), text in zip(boxes, texts, strict=True):
         room = int((x1 - x0) * characters)
         if room >= 3:
-            shown = text if len(text) <= room else text[: room - 1] + "…"
+            shown = printable(text)
+            shown = shown if len(shown) <= room else shown[: room - 1] + "…"
             ax.text(
                 (x0 + x1) / 2,
                 (y0 + y1) / 2,
-                shown,
+                literal(shown),
                 ha="center",
                 va="center",
                 fontsize=7,
