@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
 
 from cosched.core.arrays import fraction, integer, positive
 from cosched.core.frames import require_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WEEK = 604800.0
 _NEEDED = (
@@ -59,6 +63,7 @@ def dfrs_jobs(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> table = pd.DataFrame({
     ...     "job": [1.0, 2.0], "submit": [0.0, 5.0], "run": [60.0, 70.0],
     ...     "requested_time": [100.0, np.nan], "used_memory": [419430.4, np.nan],
@@ -108,6 +113,7 @@ def rigid_jobs(table: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> table = pd.DataFrame({
     ...     "job": [1.0], "submit": [0.0], "run": [60.0], "requested_time": [100.0],
     ...     "processors": [4]})
@@ -140,6 +146,7 @@ def week_of(jobs: pd.DataFrame, week: int) -> pd.DataFrame:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> jobs = pd.DataFrame({"submit": [5.0, 604800.0, 604807.0]})
     >>> week_of(jobs, 1)["submit"].tolist()
     [0.0, 7.0]
@@ -153,6 +160,8 @@ def week_of(jobs: pd.DataFrame, week: int) -> pd.DataFrame:
 
 def _jobs(table: pd.DataFrame, tasks, cpu, memory) -> pd.DataFrame:
     requested = table["requested_time"].to_numpy(dtype=float)
+    import pandas as pd
+
     return pd.DataFrame(
         {
             "job": table["job"].to_numpy(),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from os import PathLike
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from cosched.cluster.files.conventions import WEEK, dfrs_jobs, rigid_jobs, week_of
 from cosched.cluster.files.swf import read_swf
 from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def read_log(

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import log2
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from scipy.stats import gamma
 
 from cosched.core.arrays import fraction, integer, positive, real, seed_of, share
 from cosched.core.draws import redrawn
 from cosched.errors import InvalidInstance, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BUCKETS = 48
 BUCKET_SECONDS = 1800.0
@@ -103,8 +105,9 @@ class LublinConstants:
             (self.aarr * self.arar, self.barr, self.max_arrival_exponent),
         )
         for shape, scale, most in logs:
-            # Draws above `most` are made again: that must not take for ever.
-            if gamma.cdf(most, shape, scale=scale) < 0.01:
+            # Draws above `most` are made again: that must not take for ever. More than half of them
+            # are below the mean.
+            if shape * scale > most and _gamma_cdf(most, shape, scale) < 0.01:
                 raise InvalidInstance(
                     f"Gamma({shape:g}, {scale:g}) hardly ever stays below {most:g}: "
                     "expected a limit that most draws meet"
@@ -212,6 +215,8 @@ def lublin(
         mine = np.flatnonzero(kind == index)
         tasks[mine] = sizes(random, len(mine), machine, table[name])
         runtime[mine] = runtimes(random, tasks[mine], table[name])
+    import pandas as pd
+
     jobs = pd.DataFrame({"job": np.arange(1, count + 1), "submit": submit, "tasks": tasks})
     if convention == "rigid":
         jobs["cpu"], jobs["memory"] = 1.0, 1.0
@@ -247,7 +252,7 @@ def runtimes(random: np.random.Generator, tasks: np.ndarray, of: LublinConstants
 def daily_cycle(of: LublinConstants) -> np.ndarray:
     """Weights of the 48 half-hours of a day, midnight first; their mean is 1."""
     i = np.arange(11, 11 + BUCKETS)
-    mass = gamma.cdf(i + 0.5, of.anum, scale=of.bnum) - gamma.cdf(i - 0.5, of.anum, scale=of.bnum)
+    mass = _gamma_cdf(i + 0.5, of.anum, of.bnum) - _gamma_cdf(i - 0.5, of.anum, of.bnum)
     weights = np.empty(BUCKETS)
     weights[(i - 1) % BUCKETS] = mass
     if not (weights > 0).all():
@@ -279,6 +284,12 @@ def _merged_arrivals(
     times = np.concatenate(streams)
     order = np.argsort(times, kind="stable")[:n]
     return times[order], order // n
+
+
+def _gamma_cdf(x: Any, shape: float, scale: float) -> Any:
+    from scipy.stats import gamma
+
+    return gamma.cdf(x, shape, scale=scale)
 
 
 def _gamma_below(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from os import PathLike
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from cosched.cluster.files import WEEK, dfrs_jobs, read_swf, week_of
 from cosched.core.arrays import integer, positive, real_array
 from cosched.core.frames import require_columns
 from cosched.errors import InvalidInstance
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def hpc2n_weeks(path: str | PathLike[str], memory_kb: float = 2097152) -> list[pd.DataFrame]:
@@ -88,6 +91,7 @@ def rescale_load(jobs: pd.DataFrame, nodes: int, load: float) -> pd.DataFrame:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> jobs = pd.DataFrame({"submit": [0.0, 10.0], "tasks": [1, 2], "runtime": [10.0, 5.0]})
     >>> rescale_load(jobs, nodes=4, load=0.5)["submit"].tolist()
     [0.0, 10.0]
