@@ -56,6 +56,17 @@ class MissingExtra(CoschedError, ImportError):
 def optional(module: str, *, extra: str) -> ModuleType:
     """A module of a package that `extra` brings.
 
+    Parameters
+    ----------
+    module : str
+        As an import names it.
+    extra : str
+        What ``pip install 'cosched[extra]'`` is to be told.
+
+    Returns
+    -------
+    module
+
     Raises
     ------
     MissingExtra
@@ -77,7 +88,23 @@ def optional(module: str, *, extra: str) -> ModuleType:
 
 
 def require(*packages: str, extra: str) -> None:
-    """Raise MissingExtra now, not after hours of work, if one of `packages` is not installed."""
+    """Raise MissingExtra now, not after hours of work, if a package is not installed.
+
+    Parameters
+    ----------
+    *packages : str
+        As an import names them.
+    extra : str
+        What brings them all.
+
+    Raises
+    ------
+    MissingExtra
+
+    Examples
+    --------
+    >>> require("json", extra="studies")
+    """
     for package in packages:
         if find_spec(package) is None:
             raise MissingExtra(_install(package, extra))
