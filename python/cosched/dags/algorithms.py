@@ -99,7 +99,7 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
     ----------
     instance : Instance
     method : {"auto", "structured", "glpk", "highs"}
-        What solves the relaxation, as in :func:`hlp`.
+        What solves the relaxation, as in :func:`cosched.dags.hlp`.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
     ----------
     instance : Instance
     method : {"auto", "structured", "glpk", "highs"}
-        What solves the relaxation, as in :func:`hlp`.
+        What solves the relaxation, as in :func:`cosched.dags.hlp`.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def hlp_best(
     ----------
     instance : Instance
     method : {"auto", "structured", "glpk", "highs"}
-        What solves the relaxation, as in :func:`hlp`.
+        What solves the relaxation, as in :func:`cosched.dags.hlp`.
     evaluations : int, optional
         Schedules that the local search builds; None: 4e6 / (n + e), between 50 and 2,000.
     seed : int, optional

@@ -235,7 +235,7 @@ def hlp_bound(instance: Instance, *, method: str = "auto") -> Bound:
     ----------
     instance : Instance
     method : {"auto", "structured", "glpk", "highs"}
-        What solves the relaxation, as in :func:`hlp`.
+        What solves the relaxation, as in :func:`cosched.dags.hlp`.
 
     Returns
     -------

@@ -29,7 +29,7 @@ def fork_join(
         Units of each type; None: 16 CPUs and 4 of each further type.
     **options
         ``mean, deviation, slow_share, slow, fast, types, seed`` of
-        :func:`cosched.dags.workloads.generators.fork_join`.
+        ``cosched.dags.workloads.generators.fork_join``.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def cholesky(tiles: int = 10, *, units: Units = None, **options: Any) -> Instanc
         Units of each type; None: 16 CPUs and 4 of each further type.
     **options
         ``times`` (kernel -> time on each type), ``spread`` in [0, 1) and ``seed``, of
-        :func:`cosched.dags.workloads.generators.cholesky`. The default times are milliseconds.
+        ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def lu(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
         Units of each type; None: 16 CPUs and 4 of each further type.
     **options
         ``times`` (kernel -> time on each type), ``spread`` in [0, 1) and ``seed``, of
-        :func:`cosched.dags.workloads.generators.cholesky`. The default times are milliseconds.
+        ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def qr(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
         Units of each type; None: 16 CPUs and 4 of each further type.
     **options
         ``times`` (kernel -> time on each type), ``spread`` in [0, 1) and ``seed``, of
-        :func:`cosched.dags.workloads.generators.cholesky`. The default times are milliseconds.
+        ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def layered(n: int = 100, density: float = 0.5, *, units: Units = None, **option
         Units of each type; None: 16 CPUs and 4 of each further type.
     **options
         ``fat, regularity, jump, mean, task_cv, acceleration, cpu_only, seed`` of
-        :func:`cosched.dags.workloads.generators.layered`.
+        ``cosched.dags.workloads.generators.layered``.
 
     Returns
     -------
