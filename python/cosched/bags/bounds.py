@@ -312,8 +312,8 @@ def profit_rate_bound(instance: Instance, *, method: str = "front") -> Bound:
 def cut_bound(instance: Instance) -> Bound:
     """The stronger bound: tasks stay off machine types where one takes longer than the makespan.
 
-    The best profit rate over the makespans of :func:`cosched.bags.front`. Never above ``profit-rate``, and
-    far below it where there are few tasks a machine.
+    The best profit rate over the makespans of :func:`cosched.bags.front`. Never above
+    ``profit-rate``, and far below it where there are few tasks a machine.
 
     Parameters
     ----------

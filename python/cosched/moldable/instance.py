@@ -263,7 +263,8 @@ class Instance(core.Instance):
     def spread(self) -> np.ndarray:
         """Read-only (n, c): (largest - smallest) / median of repeated runs, nan for one run."""
         if self._spread is None:
-            return np.broadcast_to(np.nan, (self.jobs, self._core.useful_machines))
+            columns = self.times.shape[1] if self.downey is None else self.machines
+            return np.broadcast_to(np.nan, (self.jobs, columns))
         return self._spread
 
     @property
