@@ -233,7 +233,10 @@ def test_views_outlive_their_instance():
 def test_schedule_frame_and_dict_round_trip(inst):
     res = cs.packs.solve(inst, "pack-by-pack-9")
     frame = res.schedule.to_frame()
-    assert list(frame.columns) == ["task", "kind", "units", "start", "end"]
+    assert list(frame.columns) == ["task", "kind", "units", "start", "end", "name"]
+    assert frame.name.tolist() == [inst.names[task] for task in frame.task]
+    plain = cs.packs.solve(cs.packs.Instance(inst.times), "pack-by-pack-9")  # nobody named a task
+    assert list(plain.schedule.to_frame().columns) == ["task", "kind", "units", "start", "end"]
     assert frame.units.map(len).sum() == res.procs.sum()
     again = cs.Schedule.from_dict(inst, res.schedule.to_dict())
     again.validate()

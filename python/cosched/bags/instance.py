@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: Most tasks of an instance: every number of tasks is exact as a float.
 MOST_TASKS = 2**53
+_MACHINE = "machine type"
 
 
 class Instance(core.Instance):
@@ -77,6 +78,7 @@ class Instance(core.Instance):
     """
 
     family = "bags"
+    label = "task type"
     plain_schedules = False  # they count identical tasks
 
     counts: np.ndarray
@@ -120,8 +122,8 @@ class Instance(core.Instance):
         )
         cost = real(energy_cost, "energy_cost")
         names_of = (
-            labels(names, len(tasks), "task type"),
-            labels(machine_names, len(units), "machine type", "machine_names"),
+            labels(names, len(tasks), self.label),
+            labels(machine_names, len(units), _MACHINE, "machine_names"),
         )
         self._build(parts, _price(parts, price, cost, gamma), cost, names_of, tuple(notes))
         if self.price < cost * self.least_energy * (1 - 1e-12):
@@ -150,6 +152,12 @@ class Instance(core.Instance):
             machine_names=names[1],
             notes=notes,
         )
+
+    @property
+    def told_machine_names(self) -> tuple[str, ...] | None:
+        """The machine types' labels; None where nobody gave any."""
+        given = self.machine_names != labels(None, len(self.machines), _MACHINE)
+        return self.machine_names if given else None
 
     @property
     def etc(self) -> np.ndarray:

@@ -12,6 +12,7 @@ from cosched.bags.bounds import cut_bound, profit_rate_bound
 from cosched.bags.instance import Instance
 from cosched.bags.schedule import Schedule
 from cosched.core import Bound
+from cosched.core.overview import Overview
 from cosched.core.result import relative_gap
 
 
@@ -55,6 +56,22 @@ class Result(core.Result):
     @classmethod
     def _bound_of(cls, instance: Instance) -> Bound:
         return profit_rate_bound(instance)
+
+    def _overview(self, most: int) -> Overview:
+        import pandas as pd
+
+        plan, told = self.schedule, self.instance
+        # A reader follows one machine after the other.
+        chosen = np.lexsort((plan.start, plan.machine, plan.machine_type))[:most]
+        columns = {
+            "machine type": [told.machine_names[j] for j in plan.machine_type[chosen]],
+            "machine": plan.machine[chosen],
+            "task type": [told.names[i] for i in plan.task_type[chosen]],
+            "tasks": plan.count[chosen],
+            "start": plan.start[chosen],
+            "end": plan.end[chosen],
+        }
+        return Overview("runs of tasks", pd.DataFrame(columns), len(plan))
 
     @property
     def profit_rate(self) -> float:

@@ -118,7 +118,9 @@ class Schedule(core.Schedule):
         Returns
         -------
         pandas.DataFrame
-            A row a run: ``task_type, machine_type, machine, count, start, end`` (s).
+            A row a run: ``task_type, machine_type, machine, count, start, end`` (s); where the
+            instance has labels, ``name`` (of the task type) and ``machine_name`` (of the machine
+            type) as well.
 
         Examples
         --------
@@ -137,8 +139,14 @@ class Schedule(core.Schedule):
                 "count": self.count,
                 "start": self.start,
                 "end": self.end,
+                **self._labels(self.task_type, self.machine_type),
             }
         )
+
+    def _labels(self, types: np.ndarray, kinds: np.ndarray) -> dict[str, list[str]]:
+        told = self.instance
+        names = self._named("name", types, told.told_names)
+        return names | self._named("machine_name", kinds, told.told_machine_names)
 
     def expand(self, limit: int = 10_000_000) -> pd.DataFrame:
         """A row a task instead of a row a run.
@@ -154,7 +162,8 @@ class Schedule(core.Schedule):
         Returns
         -------
         pandas.DataFrame
-            ``task, task_type, machine_type, machine, start, end`` (s).
+            ``task, task_type, machine_type, machine, start, end`` (s), and labels as
+            :meth:`to_frame` has them.
 
         Raises
         ------
@@ -192,6 +201,7 @@ class Schedule(core.Schedule):
                 "machine": self.machine[row],
                 "start": self.start[row] + within * length[row],
                 "end": self.start[row] + (within + 1) * length[row],
+                **self._labels(self.task_type[row], self.machine_type[row]),
             }
         )
 
@@ -213,7 +223,7 @@ class Schedule(core.Schedule):
         return {"placements": self.to_frame().to_dict(orient="records")}
 
     @classmethod
-    def from_dict(cls, instance: core.Instance, data: Mapping[str, Any]) -> Schedule:
+    def from_dict(cls, instance: Any, data: Mapping[str, Any]) -> Schedule:
         """Read what :meth:`to_dict` wrote.
 
         Parameters
@@ -243,6 +253,7 @@ class Schedule(core.Schedule):
         rows = data.get("placements") if isinstance(data, Mapping) else None
         if not isinstance(rows, list):
             raise InvalidSchedule("expected an object with a list 'placements'")
+        core.Instance.require(instance)
         integers = ("task_type", "machine_type", "machine")
         columns: dict[str, list] = {name: [] for name in (*integers, "count", "start", "end")}
         for number, row in enumerate(rows):
@@ -250,13 +261,18 @@ class Schedule(core.Schedule):
             try:
                 for name in integers:
                     columns[name].append(integer(row[name], f"{where}.{name}", -(2**31)))
+                for key, number, names in (
+                    ("name", columns["task_type"][-1], instance.told_names),
+                    ("machine_name", columns["machine_type"][-1], instance.told_machine_names),
+                ):
+                    cls._require_name(row.get(key), number, names, f"{where}.{key}")
                 columns["count"].append(
                     integer(row["count"], f"{where}.count", -_MOST_COUNT, _MOST_COUNT)
                 )
                 columns["start"].append(real(row["start"], f"{where}.start"))
                 columns["end"].append(real(row["end"], f"{where}.end"))
-            except (KeyError, TypeError) as error:
+            except (KeyError, TypeError, AttributeError) as error:
                 raise InvalidSchedule(f"{where}: expected {', '.join(columns)} ({error})") from None
             except InvalidInstance as error:
                 raise InvalidSchedule(str(error)) from None
-        return cls(instance, **columns)  # type: ignore[arg-type]
+        return cls(instance, **columns)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -11,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
 from cosched import io, plot
+from cosched.cli import tables
 from cosched.core import Family, Result
 from cosched.core.comparison import in_order, settled
 from cosched.core.drawing import literal
@@ -55,17 +55,42 @@ def show_notes(instance: Any) -> None:
 
 
 def show_result(of: Family, result: Result) -> None:
-    """One result as a small table of names and numbers."""
+    """The plan's first rows, its measures, then value, bound and gap in words."""
+    plan = result.overview()
+    tables.show(f"{of.name}: {result.algorithm}", tables.columns_of(plan.frame))
+    if plan.total > len(plan.frame):
+        left = plan.total - len(plan.frame)
+        say(f"... and {left:,} more {plan.what}; -o FILE writes the whole plan")
+    measures = [f"{key.replace('_', ' ')} {x:.6g}" for key, x in result.metrics().items()]
+    if measures:
+        say(", ".join(measures))
+    for line in in_words(of, result):
+        say(line)
+
+
+def in_words(of: Family, result: Result) -> list[str]:
+    """Value, bound and gap, and what they say of the best possible."""
+    lines = [f"{of.objective} {result.value:.9g}{of.unit}"]
+    if result.status != "ok":
+        lines.append(f"status {result.status}: the best that was found until then")
     bound, gap = result.bound, result.gap
-    table = Table(title=_title(f"{of.name}: {result.algorithm}"), show_header=False)
-    table.add_row(of.objective, f"{result.value:.9g}")
-    if bound is not None:
-        table.add_row(as_is(f"bound ({bound.method})"), f"{bound.value:.9g}")
-        table.add_row("gap", percent(gap))
-    for name, value in result.metrics().items():
-        table.add_row(as_is(name.replace("_", " ")), f"{value:.6g}")
-    table.add_row("status", as_is(result.status))
-    console().print(table)
+    if bound is None or math.isnan(gap):
+        return [*lines, f"no bound: how far this is from the best possible {of.ideal} is not known"]
+    side = "above" if of.maximise else "below"
+    said = f"no {of.ideal} can be {side} {bound.value:.9g}{of.unit}"
+    lines.append(f"bound {bound.value:.9g}{of.unit} ({bound.method}): {said}")
+    return [*lines, f"gap {tables.percent(gap)}: {_distance(of, gap)}"]
+
+
+def _distance(of: Family, gap: float) -> str:
+    if gap <= 1e-9:
+        return f"this is the best possible {of.ideal}"
+    if math.isinf(gap):
+        return f"the bound says nothing of how far the best possible {of.ideal} is"
+    if of.maximise:
+        return f"the best possible {of.ideal} is at most {tables.percent(gap)} better"
+    times = f"{tables.percent(gap)} above" if gap < 1 else f"{gap + 1:,.1f} times"
+    return f"at most {times} the best possible {of.ideal}"
 
 
 def compare_all(
@@ -74,10 +99,9 @@ def compare_all(
     names: list[str] | None,
     seed: int,
     time_limit: float | None,
-) -> tuple[pd.DataFrame, list[Titled], list[str]]:
-    """``compare`` over several instances: one table, and the best result of each instance.
-
-    Ctrl-C after the first row ends it early; the third value says what did not run.
+) -> tuple[pd.DataFrame, list[str], list[Titled], list[str]]:
+    """``compare`` over several instances: one table, the columns that tell instances apart, the
+    best result of each instance, and what did not run (Ctrl-C after the first row ends it early).
     """
     chosen = [of.names_of(instance, names) for _, instance in instances]
     plan = [name for of_one in chosen for name in of_one]
@@ -110,36 +134,66 @@ def compare_all(
     ]
     keys = [key for varied, _ in instances for key in varied]
     table = [{**varied, **row} for varied, rows in done for row in settled(rows)]
-    return in_order(table, keys), titled, plan[ended:]
+    return in_order(table, keys), list(dict.fromkeys(keys)), titled, plan[ended:]
 
 
-def show_table(of: Family, frame: pd.DataFrame) -> None:
-    """Print a table of ``compare``; what did not run says why below it."""
-    table = Table(title=f"{of.name}: value = {of.objective}")
+def show_table(of: Family, frame: pd.DataFrame, keys: Sequence[str]) -> None:
+    """Print a table of ``compare``: the best first and marked, what says nothing left out.
+
+    `keys` are the columns that tell instances apart. What did not run says why below.
+    """
+    ranked = _ranked(frame, list(keys), of.maximise)
+    first, last = _groups(ranked, list(keys))
     metrics = frame.columns[list(frame.columns).index("seconds") + 1 :]
     hidden = {"message", *(c for c in metrics if of.screen and c not in of.screen)}
-    shown = [column for column in frame.columns if column not in hidden]
-    for column in shown:
-        numeric = frame[column].dtype.kind in "fi"
-        name = as_is(column.replace("_", " "))
-        table.add_column(name, justify="right" if numeric else "left")
-    for _, row in frame.iterrows():
-        table.add_row(*(_cell(column, row[column]) for column in shown))
-    console().print(table)
+    first_shown = ("value", "bound", "gap", "seconds", "status")
+    order = dict.fromkeys((*first_shown, *frame.columns))
+    told = [c for c in order if c not in {*hidden, *keys, "algorithm"}]
+    same = {c: ranked[c].iloc[0] for c in told if len(frame) > 1 and _says_nothing(ranked[c])}
+    kept = [c for c in told if c not in same or (c in ("value", "gap") and same[c] == same[c])]
+    marks = ["*" if k in first and v == v else "" for k, v in enumerate(ranked["value"])]
+    shown = [tables.Column("", marks)]
+    for name in (*keys, "algorithm", *kept):
+        shown.append(tables.column(name.replace("_", " "), ranked[name].tolist()))
+    title = f"{of.name}: value = {of.objective}{of.unit and ' (' + of.unit.strip() + ')'}"
+    tables.show(title, shown, keys=2 + len(keys), ends=last if keys else ())
+    if any(marks):
+        say(f"* the best {of.objective}" + (" of each instance" if keys else ""))
+    constant = [f"{c.replace('_', ' ')} {tables.cell(c, v)}" for c, v in same.items() if v == v]
+    if constant := [text for text in constant if text != "status ok"]:
+        say(f"in all rows: {', '.join(constant)}")
     reasons = frame.loc[frame.message != "", ["algorithm", "status", "message"]]
     for name, status, message in reasons.drop_duplicates().itertuples(index=False):
         say(f"{name}: {status}: {message}")
 
 
+def _ranked(frame: pd.DataFrame, keys: list[str], maximise: bool) -> pd.DataFrame:
+    """Instances in their order; in each the best value first, rows without one last."""
+    instance = frame.groupby(keys, sort=False).ngroup() if keys else 0
+    value = -frame["value"] if maximise else frame["value"]
+    order = frame.assign(_instance=instance, _value=value)
+    found = order.sort_values(["_instance", "_value"], kind="stable", na_position="last")
+    return frame.loc[found.index].reset_index(drop=True)
+
+
+def _groups(ranked: pd.DataFrame, keys: list[str]) -> tuple[set[int], list[int]]:
+    """First and last row of each instance."""
+    if not keys:
+        return {0}, [len(ranked) - 1]
+    instance = ranked.groupby(keys, sort=False).ngroup()
+    first = ~instance.duplicated(keep="first")
+    last = ~instance.duplicated(keep="last")
+    return set(ranked.index[first]), ranked.index[last].tolist()
+
+
+def _says_nothing(column: pd.Series) -> bool:
+    """The same in all rows that have it."""
+    return bool(column.dropna().nunique() <= 1)
+
+
 def show_frame(title: str, frame: pd.DataFrame) -> None:
     """Print a small table as it is."""
-    table = Table(title=_title(title))
-    for column in frame.columns:
-        numeric = frame[column].dtype.kind in "fi"
-        table.add_column(as_is(column), justify="right" if numeric else "left")
-    for cells in frame.itertuples(index=False):
-        table.add_row(*(_cell("", cell) for cell in cells))
-    console().print(table)
+    tables.show(title, tables.columns_of(frame))
 
 
 def write_result(result: Result, path: str | PathLike[str]) -> None:
@@ -173,39 +227,11 @@ def draw(results: list[Titled], of: Family, path: str | PathLike[str]) -> None:
     plt.close(figure)
 
 
+def complain(line: str) -> None:
+    """A line about the run, not of its answer: on standard error."""
+    print(f"cosched: {printable(line)}", file=sys.stderr)
+
+
 def say(line: str) -> None:
     """Print a line that may hold names of the user's."""
     print(printable(line))
-
-
-def as_is(text: object) -> Text:
-    """A text for a table: a name is no markup (``v1[/a]``), and steers no terminal."""
-    return Text(printable(text))
-
-
-def _title(text: str) -> Text:
-    return Text(printable(text), style="table.title")
-
-
-def console() -> Console:
-    """Where tables go."""
-    screen = Console()
-    # In a pipe or a file there is no screen to fit: do not cut columns.
-    return screen if screen.is_terminal else Console(width=200)
-
-
-def percent(share: float) -> str:
-    """A gap: percent above the bound, or how many times the bound where it is far."""
-    if math.isnan(share):
-        return "-"
-    return f"{100 * share:.2f}%" if share < 1 else f"{share + 1:,.1f} x"
-
-
-def _cell(column: str, value: Any) -> str | Text:
-    if not isinstance(value, float):
-        return as_is(value)
-    if math.isnan(value):
-        return "-"
-    if column == "gap":
-        return percent(value)
-    return f"{value:.3g}" if column == "seconds" else f"{value:.6g}"

@@ -15,7 +15,7 @@ from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 _INTEGERS = {"task", "kind", "task_type", "machine_type", "machine", "count"}
 _LISTS = {"units", "nodes"}
 _NUMBERS = {"start", "end", "yield_", "progress"}
-_TEXTS = {"cause"}
+_TEXTS = {"cause", "name", "machine_name"}
 _LIST = re.compile(r"\(?\s*([0-9]+(\s*,\s*[0-9]+)*)?\s*,?\s*\)?")
 
 

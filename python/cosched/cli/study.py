@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from cosched import experiments
-from cosched.cli import report
+from cosched.cli import report, tables
 from cosched.cli.own import look_here_first
 from cosched.core.text import printable
 from cosched.errors import StudyError
@@ -34,14 +34,14 @@ app = typer.Typer(
 
 @app.command("list", help=f"The studies and the data they need.\n\nExample: {EXAMPLES['list']}")
 def list_studies() -> None:
-    from rich.table import Table
-
-    table = Table("name", "family", "title", "real data below COSCHED_DATA")
+    rows = []
     for study in experiments.STUDIES.values():
         absent = study.missing(quick=False)
         data = ", ".join(f"{path} (missing)" if path in absent else path for path in study.needs)
-        table.add_row(*map(report.as_is, (study.name, study.family, study.title, data or "-")))
-    report.console().print(table)
+        rows.append((study.name, study.family, study.title, data or "-"))
+    titles = ("name", "family", "title", "real data below COSCHED_DATA")
+    columns = map(tables.column, titles, zip(*rows, strict=True))
+    tables.show("studies", list(columns))
 
 
 @app.command(

@@ -11,6 +11,7 @@ import typer
 from cosched import io
 from cosched.cli import report
 from cosched.cli.schedules import read_schedule
+from cosched.cli.tables import percent
 from cosched.cli.values import (
     PICTURES,
     RESULTS,
@@ -84,8 +85,9 @@ def compare(
     limit = of.patience if time_limit is None else time_limit_of_text(time_limit)
     instances = read_all(of, file, given)
     report.show_notes(instances[0][1])
-    table, best, left = report.compare_all(of, instances, algorithms, seed_of_text(seed), limit)
-    report.show_table(of, table)
+    seed_used = seed_of_text(seed)
+    table, keys, best, left = report.compare_all(of, instances, algorithms, seed_used, limit)
+    report.show_table(of, table, keys)
     if output is not None:
         io.write_frame(table, output)
     if plot is not None:
@@ -95,6 +97,9 @@ def compare(
         raise KeyboardInterrupt(
             f"interrupted: the {len(table)} finished rows are {kept}; not run: {', '.join(left)}"
         )
+    if table["value"].isna().all():
+        report.complain("no algorithm has a result: the lines above say why")
+        raise typer.Exit(1)
 
 
 def bound(
@@ -147,7 +152,7 @@ def validate(
     text = f"valid: {len(found)} placements, {of.objective} {value:.9g}"
     if bound is not None:
         gap = relative_gap(value, bound, of.maximise)
-        text += f", stated bound {bound.value:.9g} (gap {report.percent(gap)})"
+        text += f", stated bound {bound.value:.9g} (gap {percent(gap)})"
     report.say(text)
 
 

@@ -12,6 +12,7 @@ from cosched import _core, core
 from cosched.cluster.bounds import max_stretch_bound
 from cosched.cluster.instance import Instance
 from cosched.core import Bound
+from cosched.core.overview import Overview
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +63,20 @@ class Result(core.Result):
     @property
     def proves(self) -> None:
         """Nothing: a bound of its own goes with another threshold of the bounded stretch."""
+
+    def _overview(self, most: int) -> Overview:
+        # Of jobs, not of placements: those of a long log come from a second run.
+        import pandas as pd
+
+        chosen = np.lexsort((np.arange(len(self.stretches)), self.outcome["start"]))[:most]
+        columns = {
+            "job": chosen,
+            "submit": self.instance.column("submit")[chosen],
+            "start": np.asarray(self.outcome["start"])[chosen],
+            "end": np.asarray(self.outcome["end"])[chosen],
+            "stretch": self.stretches[chosen],
+        }
+        return Overview("jobs", pd.DataFrame(columns), len(self.stretches))
 
     @property
     def jobs(self) -> pd.DataFrame:

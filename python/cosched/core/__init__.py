@@ -3,6 +3,7 @@
 from cosched.core.family import Algorithm, Family
 from cosched.core.instance import Instance
 from cosched.core.options import Argument, Output
+from cosched.core.overview import Overview
 from cosched.core.result import Bound, Result
 from cosched.core.schedule import Schedule
 
@@ -13,6 +14,7 @@ __all__ = [
     "Family",
     "Instance",
     "Output",
+    "Overview",
     "Result",
     "Schedule",
 ]

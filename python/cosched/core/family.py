@@ -34,6 +34,10 @@ class Family:
         The family's classes.
     objective : str
         What ``Result.value`` is, for texts.
+    unit : str
+        Of the objective, with its blank before it.
+    ideal : str
+        What a bound speaks of: no such thing is better.
     default_bound : str
         A key of `bounds`.
     result_of : callable
@@ -79,6 +83,8 @@ class Family:
     objective: str
     default_bound: str
     result_of: Callable[..., Result]
+    unit: str = ""
+    ideal: str = "schedule"
     arguments: tuple[Argument, ...] = ()
     outputs: tuple[Output, ...] = ()
     panels: tuple[Callable[..., Any], ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, TypeVar
 
+from cosched.core.text import labels
 from cosched.errors import InvalidInstance
 
 Kept = TypeVar("Kept")
@@ -28,9 +29,14 @@ class Instance:
     AttributeError: Instance is immutable: cannot set 'max_tasks'
     """
 
-    family: str
+    family: str = "core"
     #: Whether placements alone (core.Schedule) say all of a schedule of this family.
     plain_schedules: ClassVar[bool] = True
+
+    #: Labels of the tasks, given or made of `label` and a number; empty where a family has none.
+    names: tuple[str, ...] = ()
+    #: What stands before the number of a task that was given no label.
+    label: ClassVar[str] = "task"
 
     #: The C++ instance.
     _core: Any
@@ -89,6 +95,14 @@ class Instance:
         True
         """
         return self._memo.get(key)
+
+    @property
+    def told_names(self) -> tuple[str, ...] | None:
+        """The labels of the tasks where they say more than numbers; None where nobody gave any."""
+        return self.once("told names", self._told_names)
+
+    def _told_names(self) -> tuple[str, ...] | None:
+        return None if self.names == labels(None, len(self.names), self.label) else self.names
 
     @classmethod
     def require(cls, value: Any) -> None:

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cosched.core.arrays import integer
+from cosched.core.overview import Overview, placements
 from cosched.errors import InvalidBound
 
 if TYPE_CHECKING:
@@ -160,6 +162,36 @@ class Result:
         ['packing_ratio', 'packs', 'relative_cost', 'relative_response_time']
         """
         return {}
+
+    def overview(self, most: int = 20) -> Overview:
+        """The plan's first rows as a person reads them: names, spans of units, in order of time.
+
+        Parameters
+        ----------
+        most : int
+            Rows to show, >= 0.
+
+        Returns
+        -------
+        Overview
+            ``what`` a row is, the rows as ``frame``, and how many there are in ``total``.
+
+        Raises
+        ------
+        InvalidInstance
+            `most` is no integer >= 0.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> inst = cs.dags.Instance([[4.0, 1.0], [3.0, 2.0]], [(0, 1)], (1, 1), names=["a", "b"])
+        >>> cs.dags.solve(inst, "heft").overview().frame.to_numpy().tolist()
+        [['a', 'GPU', '0', 0.0, 1.0], ['b', 'GPU', '0', 1.0, 3.0]]
+        """
+        return self._overview(integer(most, "most", 0, 2**63 - 1))
+
+    def _overview(self, most: int) -> Overview:
+        return placements(self.schedule, most)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.family} {self.algorithm}: value {self.value:.6g}>"

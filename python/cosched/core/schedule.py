@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosched.core.arrays import integer, integer_array, real, real_array
-from cosched.errors import InvalidInstance, InvalidSchedule
+from cosched.core.instance import Instance
+from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from cosched.core.instance import Instance
 
 
 class Schedule:
@@ -62,6 +61,7 @@ class Schedule:
         start: Any,
         end: Any,
     ) -> None:
+        Instance.require(instance)
         self.instance = instance
         # Any sign and size is representable: whether it is *right* is validate()'s question.
         low, high = -(2**31), 2**31 - 1
@@ -151,7 +151,8 @@ class Schedule:
         Returns
         -------
         pandas.DataFrame
-            A row a placement: ``task, kind, units`` (tuple), ``start, end`` (s).
+            A row a placement: ``task, kind, units`` (tuple), ``start, end`` (s); where the instance
+            has labels of its tasks, ``name`` as well.
 
         Examples
         --------
@@ -170,8 +171,20 @@ class Schedule:
                 "units": [self.units(row) for row in range(len(self))],
                 "start": self.start,
                 "end": self.end,
+                **self._named("name", self.task, self.instance.told_names),
             }
         )
+
+    @staticmethod
+    def _named(column: str, numbers: Any, names: Sequence[str] | None) -> dict[str, list[str]]:
+        """A column of labels; none where there are none, and an empty label where a number is off.
+
+        A schedule may hold any number: whether it is right is validate()'s question.
+        """
+        if names is None:
+            return {}
+        known = range(len(names))
+        return {column: [names[k] if k in known else "" for k in numbers.tolist()]}
 
     @classmethod
     def from_frame(cls, instance: Instance, frame: pd.DataFrame) -> Schedule:
@@ -181,7 +194,8 @@ class Schedule:
         ----------
         instance : Instance
         frame : pandas.DataFrame
-            ``task, units, start, end`` (s), optionally ``kind``.
+            ``task, units, start, end`` (s), optionally ``kind`` and ``name``, which has to be the
+            task's.
 
         Returns
         -------
@@ -212,7 +226,7 @@ class Schedule:
         Returns
         -------
         dict
-            ``placements``: a mapping a row, with ``task, kind, units, start, end``.
+            ``placements``: a mapping a row, with the columns of :meth:`to_frame`.
 
         Examples
         --------
@@ -222,6 +236,7 @@ class Schedule:
         >>> cs.packs.solve(inst, "sequential").schedule.to_dict()["placements"][0]
         {'task': 0, 'kind': 0, 'units': [0, 1, 2], 'start': 3.4, 'end': 6.5}
         """
+        names = self._named("name", self.task, self.instance.told_names).get("name")
         return {
             "placements": [
                 {
@@ -230,10 +245,22 @@ class Schedule:
                     "units": list(self.units(row)),
                     "start": float(self.start[row]),
                     "end": float(self.end[row]),
+                    **({} if names is None else {"name": names[row]}),
                 }
                 for row in range(len(self))
             ]
         }
+
+    @staticmethod
+    def _require_name(told: Any, number: int, names: Sequence[str] | None, where: str) -> None:
+        """Refuse a label that is another task's: the schedule is of another instance."""
+        if names is None or not isinstance(told, str) or not 0 <= number < len(names):
+            return
+        if told != names[number]:
+            raise InvalidSchedule(
+                f"{where}: {shorten(told)}: expected {shorten(names[number])}, as the instance "
+                f"names number {number}"
+            )
 
     @classmethod
     def from_dict(cls, instance: Instance, data: Mapping[str, Any]) -> Schedule:
@@ -266,6 +293,8 @@ class Schedule:
         rows = data.get("placements") if isinstance(data, Mapping) else None
         if not isinstance(rows, list):
             raise InvalidSchedule("expected an object with a list 'placements'")
+        Instance.require(instance)
+        names = instance.told_names
         task: list[int] = []
         kind: list[int] = []
         unit_begin, unit = [0], list[int]()
@@ -275,6 +304,7 @@ class Schedule:
             where = f"placements[{number}]"
             try:
                 task.append(integer(row["task"], f"{where}.task", -(2**31)))
+                cls._require_name(row.get("name"), task[-1], names, f"{where}.name")
                 kind.append(integer(row.get("kind", 0), f"{where}.kind", -(2**31)))
                 unit.extend(integer(u, f"{where}.units", -(2**31)) for u in row["units"])
                 start.append(real(row["start"], f"{where}.start"))

@@ -37,13 +37,15 @@ def labels(
 ) -> tuple[str, ...]:
     """The given labels of `count` things of a kind as texts; without any, "kind 0", "kind 1", ...
 
+    An empty kind leaves the numbers.
+
     Raises
     ------
     InvalidInstance
         Another number of labels than `count`.
     """
     if given is None:
-        return tuple(f"{kind} {k}" for k in range(count))
+        return tuple(f"{kind} {k}".lstrip() for k in range(count))
     texts = tuple(map(str, given))
     if len(texts) != count:
         raise InvalidInstance(f"{what} has {len(texts)} entries for {count} {kind}s")

@@ -52,6 +52,7 @@ FAMILY = Family(
     schedule_type=Schedule,
     result_type=Result,
     objective="makespan",
+    unit=" s",
     default_bound="hlp",
     result_of=result_of_schedule,
     example=("spotri-512-20.txt", "--units 16,2", "hlp-best"),

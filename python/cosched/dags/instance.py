@@ -53,6 +53,7 @@ class Instance(core.Instance):
     """
 
     family = "dags"
+    label = ""
 
     tasks: int
     types: int
@@ -77,7 +78,7 @@ class Instance(core.Instance):
         counts = integer_array(_sequence(units), "units", 1, 1)
         inner = _core.dags.Instance(table, pairs, counts)
         n = len(table)
-        texts = tuple(map(str, range(n))) if names is None else labels(names, n, "task")
+        texts = labels(names, n, self.label if names is None else "task")
         groups = _kernels(texts) if kernels is None else labels(kernels, n, "task", "kernels")
         stored = inner.edges.reshape(-1, 2)
         stored.flags.writeable = False

@@ -61,6 +61,7 @@ FAMILY = Family(
     schedule_type=Schedule,
     result_type=Result,
     objective="makespan",
+    unit=" s",
     default_bound="dual-approximation",
     result_of=result_of_schedule,
     arguments=(

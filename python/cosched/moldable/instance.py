@@ -63,6 +63,7 @@ class Instance(core.Instance):
     """
 
     family = "moldable"
+    label = "job"
 
     jobs: int
     machines: int
@@ -182,7 +183,7 @@ class Instance(core.Instance):
         weights, release = given.weights, given.release
         for array in (weights, release):
             array.flags.writeable = False
-        labels_of = labels(names, given.jobs, "job")
+        labels_of = labels(names, given.jobs, self.label)
         lines = tuple(notes)
         if downey is None:
             lines += profiles.property_notes(given.times, labels_of, UNCLAIMED)

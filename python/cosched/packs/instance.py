@@ -80,7 +80,7 @@ class Instance(core.Instance):
         most = min(table.shape)
         largest = most if max_tasks is None else integer(max_tasks, "max_tasks", 1, 2**63 - 1)
         inner = _core.packs.Instance(table, max(min(largest, most), 1))
-        labels_of = labels(names, len(table), "task")
+        labels_of = labels(names, len(table), self.label)
         source = (
             np.zeros(table.shape, dtype=np.int8)
             if origin is None

@@ -9,6 +9,7 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.core import Bound, Schedule
+from cosched.core.overview import Overview, listed
 from cosched.packs.bounds import bound_beside
 from cosched.packs.instance import Instance
 
@@ -61,6 +62,26 @@ class Result(core.Result):
     @classmethod
     def _bound_of(cls, instance: Instance) -> Bound:
         return bound_beside(instance)
+
+    def _overview(self, most: int) -> Overview:
+        import pandas as pd
+
+        start, end = np.zeros(self.pack_of.max() + 1), np.zeros(self.pack_of.max() + 1)
+        pack = self.pack_of[self.schedule.task]
+        start[pack] = self.schedule.start
+        np.maximum.at(end, pack, self.schedule.end)
+        chosen = np.argsort(start, kind="stable")[:most]
+        tasks = [
+            [f"{self.instance.names[i]} on {self.procs[i]}" for i in np.flatnonzero(at).tolist()]
+            for at in (self.pack_of == k for k in chosen)
+        ]
+        columns = {
+            "pack": chosen,
+            "start": start[chosen],
+            "end": end[chosen],
+            "tasks on processors": [listed(of_pack) for of_pack in tasks],
+        }
+        return Overview("packs", pd.DataFrame(columns), len(start))
 
     def metrics(self) -> dict[str, float]:
         """The paper's measures.
