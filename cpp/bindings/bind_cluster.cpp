@@ -72,7 +72,7 @@ Trace to_trace(const IntArray& job, const IntArray& unit_begin, const IntArray& 
 }
 
 // (time, job, action, reason) with the reason as a sentence.
-py::tuple log_tuple(const DecisionLog& log) {
+py::tuple log_tuple(const DecisionLog& log, const Jobs& jobs) {
   std::vector<double> time;
   std::vector<int> job;
   py::list action, reason;
@@ -80,7 +80,7 @@ py::tuple log_tuple(const DecisionLog& log) {
     time.push_back(decision.time);
     job.push_back(decision.job);
     action.append(to_string(decision.action));
-    reason.append(explain(decision));
+    reason.append(explain(decision, jobs));
   }
   return py::make_tuple(real_array(time), int_array(job), action, reason);
 }
@@ -89,32 +89,37 @@ void bind_instance(py::module_& module) {
   py::class_<Instance>(module, "Instance")
       .def(py::init([](const RealArray& submit, const IntArray& tasks, const RealArray& cpu,
                        const RealArray& memory, const RealArray& runtime, const RealArray& estimate,
-                       int nodes) {
+                       int nodes, std::vector<std::string> id, const IntArray& line,
+                       std::string source) {
              Jobs jobs{to_reals(submit), to_ints(tasks, "tasks"), to_reals(cpu),
                        to_reals(memory), to_reals(runtime),       to_reals(estimate)};
+             jobs.id = std::move(id);
+             jobs.line = to_ints(line, "line");
+             jobs.source = std::move(source);
              return Instance(std::move(jobs), nodes);
            }),
            py::arg("submit"), py::arg("tasks"), py::arg("cpu"), py::arg("memory"),
-           py::arg("runtime"), py::arg("estimate"), py::arg("nodes"))
+           py::arg("runtime"), py::arg("estimate"), py::arg("nodes"), py::arg("id"),
+           py::arg("line"), py::arg("source"))
       .def_property_readonly("nodes", &Instance::nodes);
 }
 
 // Each simulation returns (outcome, trace or None, log or None).
 template <class Run>
-py::tuple simulated(bool with_trace, bool with_log, Run run) {
+py::tuple simulated(const Instance& instance, bool with_trace, bool with_log, Run run) {
   Trace trace;
   DecisionLog log;
   const Outcome outcome = run(with_trace ? &trace : nullptr, with_log ? &log : nullptr);
   return py::make_tuple(outcome_dict(outcome),
                         with_trace ? py::object(trace_tuple(trace)) : py::none(),
-                        with_log ? py::object(log_tuple(log)) : py::none());
+                        with_log ? py::object(log_tuple(log, instance.jobs())) : py::none());
 }
 
 void bind_batch(py::module_& module) {
   module.def(
       "fcfs",
       [](const Instance& instance, bool with_trace, bool with_log) {
-        return simulated(with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
+        return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           return released([&] {
             Outcome outcome = fcfs(instance, log);
             if (trace) *trace = batch_trace(instance, outcome);
@@ -127,7 +132,7 @@ void bind_batch(py::module_& module) {
       "easy",
       [](const Instance& instance, bool requested, bool with_trace, bool with_log) {
         const Estimates estimates = requested ? Estimates::requested : Estimates::perfect;
-        return simulated(with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
+        return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           return released([&] {
             Outcome outcome = easy(instance, estimates, log);
             if (trace) *trace = batch_trace(instance, outcome);
@@ -161,7 +166,7 @@ void bind_dfrs(py::module_& module) {
         SimulationOptions options;
         options.period = period;
         options.penalty = penalty;
-        return simulated(with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
+        return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           return released([&] { return run_dfrs(instance, *name, options, trace, log); });
         });
       },
@@ -174,7 +179,7 @@ void bind_dfrs(py::module_& module) {
         SimulationOptions options;
         options.period = period;
         options.penalty = penalty;
-        return simulated(with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
+        return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           return run_python_policy(instance, policy, options, trace, log);
         });
       },

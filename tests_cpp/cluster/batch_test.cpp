@@ -185,7 +185,7 @@ TEST(Batch, TheLogSaysWhy) {
   EXPECT_EQ(waits->reason, Reason::reservation);
   EXPECT_EQ(waits->other, 1);
   EXPECT_EQ(waits->value, 100);
-  for (const Decision& row : log) EXPECT_FALSE(explain(row).empty());
+  for (const Decision& row : log) EXPECT_FALSE(explain(row, Jobs{}).empty());
   log.clear();
   fcfs(reservation({}), &log);
   EXPECT_EQ(log.size(), 5u);  // start, wait, finish, start, finish

@@ -143,7 +143,7 @@ TEST(Simulator, TheLogAgreesWithTheOutcome) {
     const Outcome outcome = run_dfrs(instance, *parse_policy_name(text), {200, 60}, nullptr, &log);
     std::vector<int> pauses(instance.size()), moves(instance.size()), ends(instance.size());
     for (const Decision& row : log) {
-      EXPECT_FALSE(explain(row).empty());
+      EXPECT_FALSE(explain(row, instance.jobs()).empty());
       pauses[row.job] += row.action == Action::pause;
       moves[row.job] += row.action == Action::move;
       ends[row.job] += row.action == Action::finish;

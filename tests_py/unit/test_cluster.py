@@ -115,7 +115,7 @@ def test_yields_and_mcb8():
 
 def test_decision_log(inst):
     res = cs.cluster.solve(inst, BEST, log=True)
-    assert list(res.log.columns) == ["time", "job", "action", "reason"]
+    assert list(res.log.columns) == ["time", "job", "id", "action", "reason"]
     assert (res.log.action == "finish").sum() == len(inst)
     assert (res.log.action == "pause").sum() == res.jobs.preemptions.sum()
     assert (res.log.action == "move").sum() == res.jobs.migrations.sum()
@@ -333,7 +333,7 @@ def test_one_week_of_a_log(tmp_path, capsys):
     week = 604800
     path = tmp_path / "log.swf"
     path.write_text(
-        "; MaxProcs: 8\n"
+        "; MaxProcs: 16\n; MaxMemory: 2097152\n"
         + "".join(
             f"{k} {submit} 0 100 2 -1 -1 2 200 -1 1 1 1 1 1 1 -1 -1\n"
             for k, submit in enumerate([5, 2 * week, 2 * week + 7])

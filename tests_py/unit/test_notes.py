@@ -48,10 +48,11 @@ def test_dependencies_of_a_log(tmp_path):
     path = tmp_path / "log.swf"
     path.write_text(line + line.replace("-1 -1\n", "1 30\n"))
     for convention in ("dfrs", "rigid"):
-        notes = cs.cluster.from_swf(path, 8, convention).notes
+        machine = {} if convention == "rigid" else {"cores_per_node": 2, "memory_per_node": "2GB"}
+        notes = cs.cluster.from_swf(path, 8, convention, **machine).notes
         assert any("not used: preceding_job and think_time of 1 job " in note for note in notes)
     path.write_text(line * 2)
-    assert not any("not used" in note for note in cs.cluster.from_swf(path, 8).notes)
+    assert not any("not used" in note for note in cs.cluster.from_swf(path, 8, "rigid").notes)
 
 
 def test_processors_in_a_header_are_plain_digits(tmp_path):

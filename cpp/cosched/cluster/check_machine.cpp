@@ -19,7 +19,7 @@ void check_machine(const Machine& machine, const Instance& instance) {
   std::vector<double> cpu(machine.node_count(), 0.0);
   for (const int rank : machine.running()) {
     const auto& job = machine.job(rank);
-    const std::string name = "job " + std::to_string(instance.order()[rank]);
+    const std::string name = instance.jobs().called(instance.order()[rank]);
     if (static_cast<int>(job.nodes.size()) != job.tasks)
       refuse(machine, name + " has " + std::to_string(job.nodes.size()) + " nodes for " +
                           std::to_string(job.tasks) + " tasks");

@@ -22,8 +22,8 @@ const char* to_string(Action action) {
   return "";
 }
 
-std::string explain(const Decision& decision) {
-  const std::string other = "job " + std::to_string(decision.other);
+std::string explain(const Decision& decision, const Jobs& jobs) {
+  const std::string other = jobs.called(decision.other);
   const std::string value = to_text(decision.value);
   switch (decision.reason) {
     case Reason::completed:

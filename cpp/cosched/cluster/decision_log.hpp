@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cosched/cluster/instance.hpp"
+
 namespace cosched::cluster {
 
 enum class Action : char { start, wait, pause, resume, move, finish };
@@ -37,7 +39,7 @@ struct Decision {
 using DecisionLog = std::vector<Decision>;
 
 const char* to_string(Action action);
-/// One sentence in plain words, e.g. "fits beside the reservation of job 7 at 360 s".
-std::string explain(const Decision& decision);
+/// One sentence in plain words, jobs as their log calls them, e.g. "fits beside the reservation of job 7 at 360 s".
+std::string explain(const Decision& decision, const Jobs& jobs);
 
 }  // namespace cosched::cluster

@@ -26,6 +26,10 @@ void require_length(const char* column, std::size_t length, std::size_t expected
                           " rows: expected " + std::to_string(expected) + " as in jobs.submit");
 }
 
+void require_length_or_none(const char* column, std::size_t length, std::size_t expected) {
+  if (length != 0) require_length(column, length, expected);
+}
+
 void require_times(const char* column, const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!(values[i] >= 0) || values[i] == kInfinity)
@@ -46,7 +50,9 @@ void check(const Jobs& jobs) {
   require_length("cpu", jobs.cpu.size(), n);
   require_length("memory", jobs.memory.size(), n);
   require_length("runtime", jobs.runtime.size(), n);
-  if (!jobs.estimate.empty()) require_length("estimate", jobs.estimate.size(), n);
+  require_length_or_none("estimate", jobs.estimate.size(), n);
+  require_length_or_none("id", jobs.id.size(), n);
+  require_length_or_none("line", jobs.line.size(), n);
   require_times("submit", jobs.submit);
   for (std::size_t i = 0; i < n; ++i)
     if (jobs.tasks[i] < 1)
@@ -58,6 +64,18 @@ void check(const Jobs& jobs) {
 }
 
 }  // namespace
+
+std::string Jobs::called(int job) const {
+  const bool known = job >= 0 && static_cast<std::size_t>(job) < id.size();
+  return "job " + (known ? id[job] : std::to_string(job));
+}
+
+std::string Jobs::place(int job) const {
+  std::string text = source.empty() ? "" : source + ": ";
+  text += called(job);
+  if (!line.empty()) text += " (line " + std::to_string(line[job]) + ")";
+  return text;
+}
 
 Instance::Instance(Jobs jobs, int nodes) : jobs_(std::move(jobs)), nodes_(nodes) {
   if (nodes < 1)
@@ -79,9 +97,9 @@ void require_batch_fits(const Instance& instance) {
   const auto& tasks = instance.jobs().tasks;
   for (int j = 0; j < instance.size(); ++j)
     if (tasks[j] > instance.nodes())
-      throw InfeasibleError("jobs.tasks[" + std::to_string(j) + "] = " + std::to_string(tasks[j]) +
-                            ": a batch policy needs a whole node for each task, there are " +
-                            std::to_string(instance.nodes()));
+      throw InfeasibleError(instance.jobs().place(j) + ": needs " + std::to_string(tasks[j]) +
+                            " nodes, the machine has " + std::to_string(instance.nodes()) +
+                            "; drop it with --drop too-wide");
 }
 
 void require_memory_fits(const Instance& instance) {
@@ -89,10 +107,10 @@ void require_memory_fits(const Instance& instance) {
   for (int j = 0; j < instance.size(); ++j) {
     const std::int64_t room = instance.nodes() * slots(memory_units(jobs.memory[j]), 0);
     if (jobs.tasks[j] > room)
-      throw InfeasibleError("jobs.tasks[" + std::to_string(j) +
-                            "] = " + std::to_string(jobs.tasks[j]) + " tasks of memory " +
-                            to_text(jobs.memory[j]) + ": the empty machine holds at most " +
-                            std::to_string(room));
+      throw InfeasibleError(jobs.place(j) + ": has " + std::to_string(jobs.tasks[j]) +
+                            " tasks of memory " + to_text(jobs.memory[j]) +
+                            ", the empty machine holds " + std::to_string(room) +
+                            "; drop it with --drop too-wide");
   }
 }
 

@@ -1,6 +1,7 @@
 // A stream of jobs and the homogeneous nodes they share (paper 3, section 2.2).
 #pragma once
 
+#include <string>
 #include <vector>
 
 namespace cosched::cluster {
@@ -17,7 +18,16 @@ struct Jobs {
   std::vector<double> runtime;   // p_j, dedicated run time, seconds
   std::vector<double> estimate;  // requested run time, seconds; empty = none known
 
+  // How messages name a job: as its log does.  Empty = by its row.
+  std::vector<std::string> id = {};
+  std::vector<int> line = {};  // of the file
+  std::string source = {};     // the file's name
+
   int size() const { return static_cast<int>(submit.size()); }
+  /// "job 4711"; a row that is not there is named by its number.
+  std::string called(int job) const;
+  /// "log.swf: job 4711 (line 5203)".
+  std::string place(int job) const;
 };
 
 /// Simulator and checker keep an account of each node: more would only ask for memory.

@@ -13,8 +13,8 @@ constexpr double kNodeTolerance = 1e-9;
 
 [[noreturn]] void fail(const std::string& what) { throw InvalidSchedule(what); }
 
-std::string job_at(int job, double time) {
-  return "job " + std::to_string(job) + " at " + to_text(time) + " s";
+std::string job_at(const Jobs& jobs, int job, double time) {
+  return jobs.called(job) + " at " + to_text(time) + " s";
 }
 
 bool same_time(double a, double b) {
@@ -30,38 +30,41 @@ void ScheduleChecker::check_span(int job, double time, const int* nodes, std::si
                                  double yield) const {
   if (job < 0 || job >= jobs_.size())
     fail("job " + std::to_string(job) + ": there are " + std::to_string(jobs_.size()));
-  if (!std::isfinite(time)) fail(job_at(job, time) + ": not a finite time");
+  if (!std::isfinite(time)) fail(job_at(jobs_, job, time) + ": not a finite time");
   if (count != static_cast<std::size_t>(jobs_.tasks[job]))
-    fail(job_at(job, time) + " has " + std::to_string(count) + " nodes for " +
+    fail(job_at(jobs_, job, time) + " has " + std::to_string(count) + " nodes for " +
          std::to_string(jobs_.tasks[job]) + " tasks");
   for (std::size_t k = 0; k < count; ++k) {
     if (nodes[k] < 0 || nodes[k] >= static_cast<int>(use_.size()))
-      fail(job_at(job, time) + " uses node " + std::to_string(nodes[k]) + " of " +
+      fail(job_at(jobs_, job, time) + " uses node " + std::to_string(nodes[k]) + " of " +
            std::to_string(use_.size()));
-    if (k > 0 && nodes[k] < nodes[k - 1]) fail(job_at(job, time) + ": nodes are not in order");
+    if (k > 0 && nodes[k] < nodes[k - 1])
+      fail(job_at(jobs_, job, time) + ": nodes are not in order");
   }
   if (!(yield >= 0 && yield <= 1 + kNodeTolerance))
-    fail(job_at(job, time) + " has yield " + to_text(yield));
-  if (state_[job].open) fail(job_at(job, time) + " begins while it runs already");
+    fail(job_at(jobs_, job, time) + " has yield " + to_text(yield));
+  if (state_[job].open) fail(job_at(jobs_, job, time) + " begins while it runs already");
   if (time < jobs_.submit[job] && !same_time(time, jobs_.submit[job]))
-    fail(job_at(job, time) + " runs before its submission at " + to_text(jobs_.submit[job]) + " s");
+    fail(job_at(jobs_, job, time) + " runs before its submission at " + to_text(jobs_.submit[job]) +
+         " s");
 }
 
 // What happened since the job's last span, by the geometry; must agree with the cause.
 void ScheduleChecker::check_transition(int job, double time, bool moved, RowCause cause) const {
   const State& state = state_[job];
   if (!state.ran) {
-    if (cause != RowCause::start) fail(job_at(job, time) + " begins, but is not a start");
+    if (cause != RowCause::start) fail(job_at(jobs_, job, time) + " begins, but is not a start");
     return;
   }
-  if (cause == RowCause::start) fail(job_at(job, time) + " is a second start");
+  if (cause == RowCause::start) fail(job_at(jobs_, job, time) + " is a second start");
   if (time < state.last && !same_time(time, state.last))
-    fail(job_at(job, time) + " begins before it ended at " + to_text(state.last) + " s");
+    fail(job_at(jobs_, job, time) + " begins before it ended at " + to_text(state.last) + " s");
   if (!same_time(time, state.last) && cause != RowCause::resume)
-    fail(job_at(job, time) + " follows a gap, but is not a resumption");
+    fail(job_at(jobs_, job, time) + " follows a gap, but is not a resumption");
   if (moved && cause == RowCause::go_on)
-    fail(job_at(job, time) + " is on other nodes, but is not a move");
-  if (!moved && cause == RowCause::move) fail(job_at(job, time) + " is a move to the same nodes");
+    fail(job_at(jobs_, job, time) + " is on other nodes, but is not a move");
+  if (!moved && cause == RowCause::move)
+    fail(job_at(jobs_, job, time) + " is a move to the same nodes");
 }
 
 void ScheduleChecker::begin(int job, double time, const int* nodes, std::size_t count, double yield,
@@ -88,10 +91,10 @@ void ScheduleChecker::begin(int job, double time, const int* nodes, std::size_t 
 
 void ScheduleChecker::end(int job, double time) {
   if (job < 0 || job >= jobs_.size() || !state_[job].open)
-    fail(job_at(job, time) + " ends, but does not run");
+    fail(job_at(jobs_, job, time) + " ends, but does not run");
   State& state = state_[job];
   if (!(time >= state.since) || !std::isfinite(time))
-    fail(job_at(job, state.since) + " ends at " + to_text(time) + " s");
+    fail(job_at(jobs_, job, state.since) + " ends at " + to_text(time) + " s");
   const double from = std::max(state.since, state.penalty_end);
   if (time > from) state.work += state.yield * (time - from);
   use_nodes(job, -1);
@@ -139,7 +142,7 @@ void ScheduleChecker::finish(const Outcome& outcome) const {
 
 void ScheduleChecker::check_job(int job, const Outcome& outcome) const {
   const State& state = state_[job];
-  const std::string name = "job " + std::to_string(job);
+  const std::string name = jobs_.called(job);
   if (!state.ran) fail(name + " never runs");
   if (state.open) fail(name + " never ends");
   const double runtime = jobs_.runtime[job];

@@ -24,24 +24,25 @@ struct Moment {
   }
 };
 
-[[noreturn]] void fail(const Trace& trace, std::size_t row, const std::string& what) {
-  throw InvalidSchedule("row " + std::to_string(row) + " (job " + std::to_string(trace.job[row]) +
-                        ", " + to_text(trace.start[row]) + " s) " + what);
+[[noreturn]] void fail(const Jobs& jobs, const Trace& trace, std::size_t row,
+                       const std::string& what) {
+  throw InvalidSchedule("row " + std::to_string(row) + " (" + jobs.called(trace.job[row]) + ", " +
+                        to_text(trace.start[row]) + " s) " + what);
 }
 
 bool clearly_before(double a, double b) {
   return a < b - kValidateTolerance * std::max({std::abs(a), std::abs(b), 1.0});
 }
 
-std::vector<Moment> moments(const Trace& trace) {
+std::vector<Moment> moments(const Jobs& jobs, const Trace& trace) {
   std::vector<Moment> all;
   all.reserve(2 * trace.rows());
   for (std::size_t row = 0; row < trace.rows(); ++row) {
     const double start = trace.start[row], end = trace.end[row];
     if (!std::isfinite(start) || !std::isfinite(end) || start > end)
-      fail(trace, row, "ends at " + to_text(end) + " s");
+      fail(jobs, trace, row, "ends at " + to_text(end) + " s");
     if (trace.mapping[row] < 0 || trace.mapping[row] >= trace.mappings())
-      fail(trace, row, "has an unknown mapping");
+      fail(jobs, trace, row, "has an unknown mapping");
     if (start == end) {
       all.push_back({start, kInstant, row});
     } else {
@@ -54,15 +55,15 @@ std::vector<Moment> moments(const Trace& trace) {
 }
 
 // A row lies inside or outside its job's penalty, and says so.
-void check_progress(const Trace& trace, std::size_t row, double penalty_end) {
+void check_progress(const Jobs& jobs, const Trace& trace, std::size_t row, double penalty_end) {
   const double start = trace.start[row], end = trace.end[row];
   if (!clearly_before(start, end)) return;
   const bool penalty = clearly_before(start, penalty_end);
   if (penalty && clearly_before(penalty_end, end))
-    fail(trace, row, "goes on after its penalty's end at " + to_text(penalty_end) + " s");
+    fail(jobs, trace, row, "goes on after its penalty's end at " + to_text(penalty_end) + " s");
   const double expected = penalty ? 0 : trace.yield[row];
   if (trace.progress[row] != expected)
-    fail(trace, row,
+    fail(jobs, trace, row,
          "has progress " + to_text(trace.progress[row]) + ": expected " + to_text(expected));
 }
 
@@ -71,7 +72,7 @@ void check_progress(const Trace& trace, std::size_t row, double penalty_end) {
 void validate_trace(const Instance& instance, const Trace& trace, const Outcome& outcome,
                     const TraceRules& rules) {
   ScheduleChecker checker(instance.jobs(), instance.nodes(), rules);
-  const std::vector<Moment> all = moments(trace);
+  const std::vector<Moment> all = moments(instance.jobs(), trace);
   Poll poll;
   for (std::size_t k = 0; k < all.size(); ++k) {
     const auto [time, phase, row] = all[k];
@@ -82,7 +83,7 @@ void validate_trace(const Instance& instance, const Trace& trace, const Outcome&
       const auto end = trace.node_begin[trace.mapping[row] + 1];
       checker.begin(trace.job[row], time, trace.node.data() + begin,
                     static_cast<std::size_t>(end - begin), trace.yield[row], trace.cause[row]);
-      check_progress(trace, row, checker.penalty_end(trace.job[row]));
+      check_progress(instance.jobs(), trace, row, checker.penalty_end(trace.job[row]));
     }
     if (phase != kBegin) checker.end(trace.job[row], time);
     if (k + 1 == all.size() || all[k + 1].time != time) checker.settle();

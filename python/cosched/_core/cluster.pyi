@@ -5,7 +5,7 @@ import numpy.typing
 import typing
 __all__: list[str] = ['Instance', 'MOST_NODES', 'dfrs', 'easy', 'fcfs', 'max_stretch_bound', 'mcb8', 'mcb8_search', 'paper_policies', 'python_policy', 'spell', 'stretches', 'underutilisation', 'validate', 'yields']
 class Instance:
-    def __init__(self, submit: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], tasks: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], cpu: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], memory: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], runtime: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], estimate: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], nodes: typing.SupportsInt | typing.SupportsIndex) -> None:
+    def __init__(self, submit: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], tasks: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], cpu: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], memory: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], runtime: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], estimate: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], nodes: typing.SupportsInt | typing.SupportsIndex, id: collections.abc.Sequence[str], line: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], source: str) -> None:
         ...
     @property
     def nodes(self) -> int:

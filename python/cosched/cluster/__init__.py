@@ -40,7 +40,8 @@ from cosched.cluster.family import (
     FAMILY,
     register_policy,
 )
-from cosched.cluster.instance import Instance, from_swf
+from cosched.cluster.instance import Instance
+from cosched.cluster.logs import from_swf
 from cosched.cluster.outputs import (
     batsim_summary,
     jobs_table,

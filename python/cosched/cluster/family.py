@@ -48,6 +48,13 @@ FAMILY = Family(
         Argument(
             "--convention", "convention", "A log's jobs: dfrs or rigid (processors).", parse=str
         ),
+        Argument("--cores-per-node", "cores_per_node", "dfrs: cores of a node; default: header."),
+        Argument(
+            "--memory-per-node", "memory_per_node", "dfrs: KB of a node, or as 2GB.", parse=str
+        ),
+        Argument("--drop", "drop", "Jobs to leave out: too-wide,cancelled,run-0,... .", parse=str),
+        Argument("--from", "begin", "Only from this second of a log, warm.", parse=float),
+        Argument("--until", "until", "Only jobs submitted before this second.", parse=float),
         Argument("--week", "week", "Only this week of a log, from 0 (several: 3,4,5).", vary=True),
     ),
     default_names=lambda instance: DEFAULT_COMPARE,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosched import _core, core, io
 from cosched.cluster import files
-from cosched.cluster.files import COLUMNS
+from cosched.cluster.files import COLUMNS, FACTS
 from cosched.core.arrays import integer, integer_array, real_array
 from cosched.errors import InvalidInstance
 
@@ -27,12 +28,16 @@ class Instance(core.Instance):
         A row a job: ``submit`` (s), ``tasks`` (identical tasks, >= 1), ``cpu`` and ``memory``
         (needs of one task, fractions of a node in (0, 1]), ``runtime`` (s, with all the CPU it
         needs), and optionally ``estimate`` (requested run time, s; unknown = nan: the run time
-        is taken). Other columns are ignored. Any order.
+        is taken). Where known: ``id`` (how messages and outputs call the job; default the row),
+        ``user, group, partition, status, line, wait`` (s in the queue, as the log has it). Other
+        columns are ignored. Any order.
     nodes : int
         Number of nodes, 1..10,000,000. Jobs larger than the machine are accepted here; policies
         that cannot run one refuse it.
     notes : sequence of str, optional
         What a reader did to the data, a line each.
+    source : str
+        The name of the file, for messages.
 
     Raises
     ------
@@ -52,9 +57,14 @@ class Instance(core.Instance):
     plain_schedules = False  # they have yields
 
     nodes: int
+    #: Name of the file that the jobs come from, or empty.
+    source: str
     _columns: dict[str, np.ndarray]
+    _facts: dict[str, np.ndarray]
 
-    def __init__(self, jobs: Any, nodes: int, *, notes: Iterable[str] = ()) -> None:
+    def __init__(
+        self, jobs: Any, nodes: int, *, notes: Iterable[str] = (), source: str = ""
+    ) -> None:
         columns = {name: _column(jobs, name) for name in COLUMNS}
         rows = len(columns["submit"])
         for name, column in columns.items():
@@ -67,23 +77,44 @@ class Instance(core.Instance):
             if len(estimate) != rows:
                 raise InvalidInstance(f"jobs: estimate has {len(estimate)} rows, submit has {rows}")
             estimate = np.where(np.isnan(estimate), columns["runtime"], estimate)
+        facts = {name: _fact(jobs, name, rows) for name in ("id", *FACTS) if name in jobs}
         inner = _core.cluster.Instance(
             columns["submit"], tasks, columns["cpu"], columns["memory"], columns["runtime"],
             estimate, integer(nodes, "nodes", 1),
+            id=[str(one) for one in facts["id"].tolist()] if "id" in facts else [],
+            line=facts.get("line", np.zeros(0)), source=source,
         )  # fmt: skip
         columns["tasks"] = tasks
         if len(estimate):
             columns["estimate"] = estimate
-        for column in columns.values():
+        for column in (*columns.values(), *facts.values()):
             column.flags.writeable = False
-        self._set(_core=inner, _columns=columns, nodes=inner.nodes, notes=tuple(notes))
+        self._set(
+            _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes, notes=tuple(notes),
+            source=source,
+        )  # fmt: skip
 
     @property
     def jobs(self) -> pd.DataFrame:
-        """The jobs in input order (a copy): ``submit, tasks, cpu, memory, runtime[, estimate]``."""
+        """The jobs in input order (a copy).
+
+        ``id, submit, tasks, cpu, memory, runtime[, estimate]``, and where known ``user, group,
+        partition, status, line, wait``.
+        """
         import pandas as pd
 
-        return pd.DataFrame({name: column.copy() for name, column in self._columns.items()})
+        columns = {"id": self.ids, **self._columns, **self._facts}
+        return pd.DataFrame({name: column.copy() for name, column in columns.items()})
+
+    @property
+    def ids(self) -> np.ndarray:
+        """What each job is called: the log's own number or name, else its row."""
+        return self._facts["id"] if "id" in self._facts else np.arange(len(self))
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Columns that were given; ``id`` is there without being given."""
+        return frozenset((*self._columns, *self._facts))
 
     def column(self, name: str) -> np.ndarray:
         """One column of the jobs.
@@ -91,7 +122,7 @@ class Instance(core.Instance):
         Parameters
         ----------
         name : str
-            ``submit, tasks, cpu, memory, runtime``, or ``estimate`` where it was given.
+            A column of :attr:`jobs`.
 
         Returns
         -------
@@ -110,7 +141,9 @@ class Instance(core.Instance):
         >>> Instance(jobs, nodes=2).column("runtime").tolist()
         [60.0, 30.0]
         """
-        return self._columns[name]
+        if name == "id":
+            return self.ids
+        return self._columns[name] if name in self._columns else self._facts[name]
 
     @property
     def unit_counts(self) -> tuple[int, ...]:
@@ -121,7 +154,7 @@ class Instance(core.Instance):
         return len(self._columns["submit"])
 
     def __reduce__(self) -> tuple:
-        return _rebuild, (dict(self._columns), self.nodes, self.notes)
+        return _rebuild, ({**self._columns, **self._facts}, self.nodes, self.notes, self.source)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -129,6 +162,7 @@ class Instance(core.Instance):
             and self.nodes == other.nodes
             and self._columns.keys() == other._columns.keys()
             and all(np.array_equal(c, other._columns[k]) for k, c in self._columns.items())
+            and self.ids.tolist() == other.ids.tolist()
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -143,7 +177,12 @@ class Instance(core.Instance):
         nodes: int | None = None,
         *,
         convention: str | None = None,
+        cores_per_node: int | None = None,
+        memory_per_node: float | str | None = None,
         week: int | None = None,
+        begin: float | None = None,
+        until: float | None = None,
+        drop: str | Iterable[str] | None = None,
     ) -> Instance:
         r"""Read jobs from a file.
 
@@ -155,11 +194,13 @@ class Instance(core.Instance):
         ----------
         path : str or path-like
         nodes : int, optional
-            Needed unless the file says it (JSON, or the log's header with ``rigid``).
+            Needed unless the file says it (JSON, or a log's header).
         convention : {"dfrs", "rigid"}, optional
             How a log's jobs become tasks; default ``"dfrs"``.
-        week : int, optional
-            Only one week of a log, counted from 0.
+        cores_per_node, memory_per_node, week, begin, until
+            For logs: see :func:`from_swf`.
+        drop : str or iterable of str, optional
+            Jobs to leave out, of any file: see :func:`from_swf`.
 
         Returns
         -------
@@ -169,7 +210,7 @@ class Instance(core.Instance):
         ------
         InvalidInstance
             The file is malformed, an entry is bad (named by file, line and column), the number of
-            nodes is missing, or `convention` or `week` is given for another file than a log.
+            nodes is missing, or an argument of logs is given for another file.
         OSError
             The file is not there or cannot be read.
 
@@ -181,14 +222,22 @@ class Instance(core.Instance):
         >>> Instance.read(path, nodes=2)
         <cluster.Instance: 2 jobs, 2 nodes>
         """
-        name = io.bare_name(path)
-        if name.endswith(".swf"):
-            return from_swf(path, nodes, convention=convention or "dfrs", week=week)
-        for argument, value in (("convention", convention), ("week", week)):
+        of_logs: dict[str, Any] = {
+            "cores_per_node": cores_per_node, "memory_per_node": memory_per_node, "week": week,
+            "begin": begin, "until": until,
+        }  # fmt: skip
+        if io.bare_name(path).endswith(".swf"):
+            log = files.read_log(path, nodes, convention or "dfrs", drop=drop, **of_logs)
+            return cls(log.jobs, log.nodes, notes=log.notes, source=Path(path).name)
+        for argument, value in {"convention": convention, **of_logs}.items():
             if value is not None:
                 raise InvalidInstance(f"{path}: {argument} = {value!r} is for .swf logs only")
+        return cls._read_plain(path, nodes, drop)
+
+    @classmethod
+    def _read_plain(cls, path: str | PathLike[str], nodes: int | None, drop: Any) -> Instance:
         lines: list[int] = []
-        if name.endswith(".json"):
+        if io.bare_name(path).endswith(".json"):
             jobs, said = files.read_json(path)
             nodes = said if nodes is None else nodes
         else:
@@ -196,10 +245,14 @@ class Instance(core.Instance):
         if nodes is None:
             raise InvalidInstance(f"{path}: nodes are missing: expected their number")
         try:
-            return cls(jobs, nodes)
+            found = cls(jobs, nodes)
         except InvalidInstance as error:
             where = f"line {lines[error.row]}: " if lines and error.row is not None else ""
             raise InvalidInstance(f"{path}: {where}{error}") from None
+        if drop is None:
+            return found
+        kept, left_out = files.dropped(found.jobs, found.nodes, drop)
+        return cls(kept, found.nodes, notes=(f"assumed: left out: {', '.join(left_out)}",))
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write as .json (with the nodes) or .csv, as :meth:`read` takes it.
@@ -228,70 +281,15 @@ class Instance(core.Instance):
         True
         """
         if io.check_suffix(path, (".json", ".csv")) == ".json":
-            io.write_json({"nodes": self.nodes, "jobs": self._columns}, path)
+            io.write_json({"nodes": self.nodes, "jobs": {**self._columns, **self._facts}}, path)
         else:
             io.write_frame(self.jobs, path)
 
 
-def from_swf(
-    path: str | PathLike[str],
-    nodes: int | None = None,
-    convention: str = "dfrs",
-    *,
-    memory_kb: float = 2_097_152,
-    week: int | None = None,
+def _rebuild(
+    columns: dict[str, np.ndarray], nodes: int, notes: tuple[str, ...], source: str
 ) -> Instance:
-    r"""Instance of a log in Standard Workload Format.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The log, plain or gzip.
-    nodes : int, optional
-        ``"dfrs"``: nodes of the machine (HPC2N: 120). ``"rigid"``: processors; None takes the
-        log's header (MaxProcs).
-    convention : {"dfrs", "rigid"}
-        ``"dfrs"``: the paper's reading of HPC2N, tasks on dual-core nodes with needs of CPU and
-        memory (:func:`cosched.workloads.dfrs_jobs`). ``"rigid"``: a job takes its processors
-        whole (:func:`cosched.workloads.rigid_jobs`).
-    memory_kb : float
-        Memory of a node (KB), for ``"dfrs"``.
-    week : int, optional
-        Only the jobs with floor(submit / 604800 s) = `week`; times count from its begin.
-
-    Returns
-    -------
-    Instance
-        Its ``notes`` say what was dropped or repaired.
-
-    Raises
-    ------
-    InvalidInstance
-        No usable job, an unknown convention, missing nodes, or a week without a job.
-    OSError
-        The file is not there or cannot be read.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.swf"
-    >>> _ = path.write_text(
-    ...     "; MaxProcs: 8\n"
-    ...     "1 0 5 60 4 -1 -1 4 120 -1 1 1 1 1 1 1 -1 -1\n"
-    ...     "2 9 0 30 2 -1 -1 2 -1 -1 1 1 1 1 1 1 -1 -1\n"
-    ... )
-    >>> inst = from_swf(path, convention="rigid")
-    >>> inst
-    <cluster.Instance: 2 jobs, 8 nodes>
-    >>> inst.jobs[["submit", "tasks", "runtime"]].to_numpy().tolist()
-    [[0.0, 4.0, 60.0], [9.0, 2.0, 30.0]]
-    """
-    jobs, machine, notes = files.read_log(path, nodes, convention, memory_kb, week)
-    return Instance(jobs, machine, notes=notes)
-
-
-def _rebuild(columns: dict[str, np.ndarray], nodes: int, notes: tuple[str, ...]) -> Instance:
-    return Instance(columns, nodes, notes=notes)
+    return Instance(columns, nodes, notes=notes, source=source)
 
 
 def _column(jobs: Any, name: str) -> np.ndarray:
@@ -302,3 +300,20 @@ def _column(jobs: Any, name: str) -> np.ndarray:
             f"jobs: no column {name!r}: expected {', '.join(COLUMNS)}[, estimate]"
         ) from None
     return real_array(values, f"jobs[{name!r}]", 1)
+
+
+def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
+    if name == "wait":
+        values = real_array(jobs[name], "jobs['wait']", 1)
+        if (values < 0).any() or np.isinf(values).any():
+            row = int(np.argmax((values < 0) | np.isinf(values)))
+            raise InvalidInstance(
+                f"jobs['wait'][{row}] = {values[row]:g}: expected seconds >= 0, or nan"
+            )
+    elif name == "line":
+        values = integer_array(jobs[name], "jobs['line']", 1, 0)
+    else:
+        values = np.array(jobs[name])
+    if values.ndim != 1 or len(values) != rows:
+        raise InvalidInstance(f"jobs: {name} has shape {values.shape}, submit has {rows} rows")
+    return values

@@ -59,7 +59,7 @@ def jobs_table(result: Result) -> pd.DataFrame:
     requested = given["estimate"] if "estimate" in given else given["runtime"]
     return pd.DataFrame(
         {
-            "job_id": np.arange(len(given)),
+            "job_id": given["id"].to_numpy(),
             "workload_name": "cosched",
             "profile": "rigid",
             "submission_time": submit,
@@ -192,10 +192,10 @@ def write_batsim_json(result: Result, path: str | PathLike[str]) -> None:
 
 
 def write_log_csv(result: Result, path: str | PathLike[str]) -> None:
-    """Write the decision log of a result made with ``log=True``: ``time, job, action, reason``.
+    """Write the decision log of a result made with ``log=True``: ``time, job, id, action, reason``.
 
-    A row an event; ``job`` is the row of the job in the instance, from 0; actions are start, wait,
-    pause, resume, move and finish.
+    A row an event; ``job`` is the row of the job in the instance, from 0, ``id`` what its log
+    calls it; actions are start, wait, pause, resume, move and finish.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def write_log_csv(result: Result, path: str | PathLike[str]) -> None:
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.csv"
     >>> write_log_csv(result, path)
     >>> path.read_text().splitlines()[0]
-    'time,job,action,reason'
+    'time,job,id,action,reason'
     """
     if result.log is None:
         raise InvalidInstance("no decision log: solve(..., log=True) keeps one")

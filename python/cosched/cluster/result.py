@@ -35,7 +35,7 @@ class Result(core.Result):
         Bounded stretch of each job, in input order.
     log : pandas.DataFrame or None
         With ``log=True``: why a job started, waited, was paused or moved, a row an event:
-        ``time, job, action, reason``.
+        ``time, job, id, action, reason``.
 
     Examples
     --------
@@ -80,11 +80,12 @@ class Result(core.Result):
 
     @property
     def jobs(self) -> pd.DataFrame:
-        """A row a job in input order: ``start, end, stretch, preemptions, migrations``."""
+        """A row a job in input order: ``id, start, end, stretch, preemptions, migrations``."""
         import pandas as pd
 
         return pd.DataFrame(
             {
+                "id": self.instance.ids,
                 "start": self.outcome["start"],
                 "end": self.outcome["end"],
                 "stretch": self.stretches,

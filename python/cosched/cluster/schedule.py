@@ -196,9 +196,9 @@ class Schedule(core.Schedule):
         Returns
         -------
         pandas.DataFrame
-            ``task`` (the job), ``kind, units`` (tuple, a node a task), ``start, end`` (s),
-            ``nodes`` (the units again), ``yield_, progress`` (0..1), ``cause`` (start, resume,
-            move, go on).
+            ``task`` (the job), ``id`` (what its log calls it), ``kind, units`` (tuple, a node
+            a task), ``start, end`` (s), ``nodes`` (the units again), ``yield_, progress``
+            (0..1), ``cause`` (start, resume, move, go on).
 
         Examples
         --------
@@ -210,6 +210,7 @@ class Schedule(core.Schedule):
         [[0, (0, 1), 0.0, 60.0, 'start'], [1, (0,), 60.0, 90.0, 'start']]
         """
         frame = super().to_frame()
+        frame.insert(1, "id", self.instance.ids[self.task])
         frame["nodes"] = frame["units"]
         frame["yield_"] = self.yield_
         frame["progress"] = self.progress
@@ -222,8 +223,8 @@ class Schedule(core.Schedule):
         Returns
         -------
         dict
-            ``placements`` (task, kind, units, start, end, yield, progress, cause), ``jobs`` (lists
-            ``start, end, preemptions, migrations``), ``penalty, exclusive, threshold``.
+            ``placements`` (task, id, kind, units, start, end, yield, progress, cause), ``jobs``
+            (lists ``start, end, preemptions, migrations``), ``penalty, exclusive, threshold``.
 
         Examples
         --------
@@ -234,8 +235,9 @@ class Schedule(core.Schedule):
         {'start': [0.0], 'end': [60.0], 'preemptions': [0], 'migrations': [0]}
         """
         rows = super().to_dict()["placements"]
-        for row, y, p, c in zip(rows, self.yield_, self.progress, self.cause, strict=True):
-            row.update({"yield": float(y), "progress": float(p), "cause": CAUSES[c]})
+        columns = (self.instance.ids[self.task].tolist(), self.yield_, self.progress, self.cause)
+        for row, id_, y, p, c in zip(rows, *columns, strict=True):
+            row.update({"id": id_, "yield": float(y), "progress": float(p), "cause": CAUSES[c]})
         totals = {key: np.asarray(self.totals[key]).tolist() for key in TOTALS}
         return {
             "placements": rows,

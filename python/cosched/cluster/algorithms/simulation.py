@@ -64,7 +64,7 @@ def result_of_simulation(
         outcome=outcome,
         stretches=stretches,
         own_bound=_own_bound(instance, threshold),
-        log=None if told is None else _log_frame(told),
+        log=None if told is None else _log_frame(instance, told),
     )
 
 
@@ -77,11 +77,12 @@ def _own_bound(instance: Instance, threshold: float) -> Bound | None:
     )
 
 
-def _log_frame(told: tuple) -> Any:
+def _log_frame(instance: Instance, told: tuple) -> Any:
     import pandas as pd
 
     time, job, action, reason = told
-    return pd.DataFrame({"time": time, "job": job, "action": action, "reason": reason})
+    columns = {"time": time, "job": job, "id": instance.ids[job], "action": action}
+    return pd.DataFrame({**columns, "reason": reason})
 
 
 def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:

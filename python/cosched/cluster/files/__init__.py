@@ -2,16 +2,22 @@
 
 from cosched.cluster.files.archive import LOGS, fetch
 from cosched.cluster.files.conventions import WEEK, dfrs_jobs, rigid_jobs, week_of
-from cosched.cluster.files.logs import read_log
+from cosched.cluster.files.facts import DROPS, FACTS, described, dropped
+from cosched.cluster.files.logs import Log, read_log
 from cosched.cluster.files.swf import SwfReport, read_swf
 from cosched.cluster.files.tables import COLUMNS, read_csv, read_json
 
 __all__ = [
     "COLUMNS",
+    "DROPS",
+    "FACTS",
     "LOGS",
     "WEEK",
+    "Log",
     "SwfReport",
+    "described",
     "dfrs_jobs",
+    "dropped",
     "fetch",
     "read_csv",
     "read_json",

@@ -25,14 +25,19 @@ _NEEDED = (
 
 
 def dfrs_jobs(
-    table: pd.DataFrame, memory_kb: float = 2097152, *, least_memory: float = 0.1
+    table: pd.DataFrame,
+    memory_kb: float = 2097152,
+    *,
+    cores: int = 2,
+    least_memory: float | None = None,
 ) -> pd.DataFrame:
-    """Jobs of a log on dual-processor nodes, as paper 3 reads HPC2N.
+    """Jobs of a log on nodes of several cores, as paper 3 reads HPC2N (two).
 
     The memory need of a processor is max(requested, used) / `memory_kb`, at least
-    `least_memory` (also where the log knows neither). A job with an even number of processors
-    and a need below 50% becomes processors / 2 tasks of two processors each: CPU need 100%,
-    memory need doubled. Any other job becomes a task a processor, CPU need 50%.
+    `least_memory` (also where the log knows neither). A job that fills whole nodes (its processors
+    are a multiple of `cores`, its need is below 1 / `cores`) becomes a task a node: CPU need 100%,
+    memory need x `cores`. Any other job becomes a task a processor, CPU need 1 / `cores`. With two
+    cores this is the paper's rule: even processors and a need below 50%.
 
     A need above 100% cannot be met by any node: it is cut to 100%. How often that and the
     default for unknown memory were applied is in ``jobs.attrs["repaired"]`` (reason -> count).
@@ -43,8 +48,11 @@ def dfrs_jobs(
         From :func:`read_swf`.
     memory_kb : float
         Memory of a node, > 0. The default is the 2 GB of HPC2N.
-    least_memory : float
-        Least need, in (0, 1].
+    cores : int
+        Processors of a node, >= 1.
+    least_memory : float, optional
+        Least need of a processor, in (0, 1]; by default 10%, and not more than 20% of a node for
+        a job that fills it.
 
     Returns
     -------
@@ -73,18 +81,20 @@ def dfrs_jobs(
     """
     require_columns(table, _NEEDED, "table")
     node = positive(memory_kb, "memory_kb", "a positive number of KB")
-    least = fraction(least_memory, "least_memory")
+    width = integer(cores, "cores", 1)
+    usual = min(0.1, 0.2 / width)
+    least = usual if least_memory is None else fraction(least_memory, "least_memory")
 
     known = table[["requested_memory", "used_memory"]].max(axis=1).to_numpy(dtype=float) / node
     unknown = np.isnan(known)
     share = np.clip(np.where(unknown, least, known), least, 1.0)
     processors = table["processors"].to_numpy(dtype=np.int64)
-    paired = (processors % 2 == 0) & (share < 0.5)
+    filling = (processors % width == 0) & (share < 1 / width)
     jobs = _jobs(
         table,
-        np.where(paired, processors // 2, processors),
-        np.where(paired, 1.0, 0.5),
-        np.where(paired, 2 * share, share),
+        np.where(filling, processors // width, processors),
+        np.where(filling, 1.0, 1 / width),
+        np.where(filling, width * share, share),
     )
     jobs.attrs["repaired"] = {
         f"memory unknown: {least:g} taken": int(unknown.sum()),

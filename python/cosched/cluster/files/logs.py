@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cosched.cluster.files.conventions import WEEK, dfrs_jobs, rigid_jobs, week_of
+from cosched.cluster.files.facts import described, dropped, swf_facts
+from cosched.cluster.files.machines import rigid_machine, shared_machine
 from cosched.cluster.files.swf import read_swf
+from cosched.cluster.files.window import jobs_between
 from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
 
@@ -15,13 +18,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class Log(NamedTuple):
+    """Jobs of a log on a machine."""
+
+    jobs: pd.DataFrame
+    nodes: int
+    notes: tuple[str, ...]
+
+
 def read_log(
     path: str | PathLike[str],
     nodes: int | None,
     convention: str,
-    memory_kb: float,
-    week: int | None,
-) -> tuple[pd.DataFrame, int, tuple[str, ...]]:
+    *,
+    cores_per_node: int | None = None,
+    memory_per_node: float | str | None = None,
+    week: int | None = None,
+    begin: float | None = None,
+    until: float | None = None,
+    drop: str | Iterable[str] | None = None,
+) -> Log:
     """Jobs, nodes and notes; arguments as :func:`cosched.cluster.from_swf`."""
     if convention not in ("dfrs", "rigid"):
         raise InvalidInstance(f"convention = {shorten(convention)}: expected dfrs or rigid")
@@ -30,40 +46,36 @@ def read_log(
         reasons = "; ".join(line.strip() for line in str(report).splitlines()[1:])
         raise InvalidInstance(f"{path}: no usable job: {reasons}")
     if convention == "rigid":
+        machine = rigid_machine(path, report.header, nodes)
         jobs = rigid_jobs(table)
-        if nodes is None:
-            nodes = _header_processors(path, report.header)
     else:
-        jobs = dfrs_jobs(table, memory_kb)
-    if nodes is None:
-        raise InvalidInstance(
-            f"{path}: nodes are missing: expected their number (the log's header has processors)"
-        )
+        machine = shared_machine(path, report.header, nodes, cores_per_node, memory_per_node)
+        jobs = dfrs_jobs(table, machine.memory_kb, cores=machine.cores)
     repaired = jobs.attrs.get("repaired", {})
-    notes = [
-        *str(report).splitlines(),
-        *(f"  {n} jobs: {what}" for what, n in repaired.items() if n),
-    ]
-    waits_for = int((table["preceding_job"] > 0).sum())
-    if waits_for:
-        notes.append(
-            f"  not used: preceding_job and think_time of {waits_for} "
-            f"job{'s' * (waits_for != 1)} (each comes when the log says so)"
-        )
+    jobs = jobs.drop(columns="job").assign(**swf_facts(table, report.header))
+    notes = [*str(report).splitlines(), *_unused(table)]
+    notes += [f"  {n} jobs: {what}" for what, n in repaired.items() if n]
+    notes.append(f"assumed: {', '.join(machine.said)}; convention {convention}")
     if week is not None:
         jobs = week_of(jobs, integer(week, "week", 0))
         if not len(jobs):
             last = int(table["submit"].max() // WEEK)
             raise InvalidInstance(f"{path}: week {week} has no job: the last week is {last}")
         notes.append(f"  week {week}: {len(jobs)} jobs")
-    return jobs, nodes, tuple(notes)
+    if begin is not None or until is not None:
+        jobs, said = jobs_between(path, jobs, begin, until)
+        notes.append(f"  {said}")
+    jobs, left_out = dropped(jobs, machine.nodes, drop)
+    notes.append(f"assumed: {described(jobs)}")
+    notes.append(f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}")
+    return Log(jobs, machine.nodes, tuple(notes))
 
 
-def _header_processors(path: Any, header: Any) -> int:
-    for key in ("MaxProcs", "MaxNodes"):
-        found = re.match(r"[0-9]{1,18}(?!\S)", str(header.get(key, "")))
-        if found:
-            return int(found[0])
-    raise InvalidInstance(
-        f"{path}: nodes are missing: expected the number of processors (no MaxProcs in the header)"
-    )
+def _unused(table: Any) -> list[str]:
+    waits_for = int((table["preceding_job"] > 0).sum())
+    if not waits_for:
+        return []
+    return [
+        f"  not used: preceding_job and think_time of {waits_for} "
+        f"job{'s' * (waits_for != 1)} (each comes when the log says so)"
+    ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cosched import io
+from cosched.cluster.files.facts import FACTS
 from cosched.errors import InvalidInstance, shorten
 
 COLUMNS = ("submit", "tasks", "cpu", "memory", "runtime")
@@ -18,11 +19,14 @@ def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any]:
     data = io.read_json(path)
     if not isinstance(data, dict) or not isinstance(data.get("jobs"), dict):
         raise InvalidInstance(f"{path}: expected an object with 'jobs' (lists by column)")
-    return data["jobs"], data.get("nodes")
+    jobs = dict(data["jobs"])
+    if isinstance(jobs.get("wait"), list):  # null = the log does not say
+        jobs["wait"] = [np.nan if value is None else value for value in jobs["wait"]]
+    return jobs, data.get("nodes")
 
 
-def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[float]], list[int]]:
-    """Columns of jobs, and the line of each job."""
+def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]]:
+    """Columns of jobs, what is known of them beside, and the line of each job."""
     table = io.read_csv(path)
     header = [text.strip().lower() for text in table.header]
     wanted = [name for name in (*COLUMNS, "estimate") if name in header]
@@ -32,7 +36,11 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[float]], list[in
     for name in wanted:
         if header.count(name) > 1:
             raise InvalidInstance(f"{path}: line 1: {header.count(name)} columns {name!r}")
-    jobs: dict[str, list[float]] = {name: [] for name in wanted}
+    jobs: dict[str, list[Any]] = {name: [] for name in wanted}
+    for name in ("id", *FACTS):
+        if name != "line" and header.count(name) == 1:
+            place = header.index(name)
+            jobs[name] = _fact(name, [(line, cells[place].strip()) for line, cells in table.rows])
     for line, cells in table.rows:
         for name in wanted:
             text = cells[header.index(name)].strip()
@@ -43,3 +51,15 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[float]], list[in
                     f"{path}: line {line}, column '{name}': {shorten(text)}: expected a number"
                 ) from None
     return jobs, [line for line, _ in table.rows]
+
+
+def _fact(name: str, cells: list[tuple[int, str]]) -> list[Any]:
+    """Integers where all cells are, else texts; seconds (unknown where empty) of waits."""
+    if name == "wait":
+        return [
+            io.parse_nonnegative(text, f"line {line}, column 'wait'") if text else np.nan
+            for line, text in cells
+        ]
+    if cells and all(text.isascii() and text.isdigit() and len(text) < 16 for _, text in cells):
+        return [int(text) for _, text in cells]
+    return [text for _, text in cells]

@@ -1,0 +1,121 @@
+"""What a log says of each job beside its needs: who, where, how it ended, how long it waited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched.errors import InvalidInstance, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Columns of an instance's jobs that no algorithm needs, where known.
+FACTS = ("user", "group", "partition", "status", "line", "wait")
+
+_STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}
+
+
+def swf_facts(table: pd.DataFrame, header: Mapping[str, str]) -> dict[str, np.ndarray]:
+    """``id`` and ``FACTS`` of the jobs of a log; what it does not know is absent."""
+    found = {"id": whole(table["job"].to_numpy())}
+    for name in ("user", "group"):
+        found[name] = whole(table[name].to_numpy())
+    found["partition"] = _named(table["partition"].to_numpy(), header.get("Partition", ""))
+    codes = table["status"].to_numpy()
+    found["status"] = np.array([_STATUS.get(code, "unknown") for code in codes.tolist()])
+    found["wait"] = table["wait"].to_numpy(dtype=float)
+    found["line"] = table["line"].to_numpy(dtype=np.int64)
+    return {name: column for name, column in found.items() if not _says_nothing(column)}
+
+
+def whole(values: np.ndarray) -> np.ndarray:
+    """Integers where all values are."""
+    good = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < 2**53)
+    return values.astype(np.int64) if good.all() else values
+
+
+def _says_nothing(column: np.ndarray) -> bool:
+    return column.dtype.kind == "f" and bool(np.isnan(column).all())
+
+
+def _named(numbers: np.ndarray, names: str) -> np.ndarray:
+    """Partitions by the names that the header gives them."""
+    if np.isnan(numbers).all():
+        return numbers
+    named: dict[float, str] = {}
+    for line in names.splitlines():
+        number, _, name = line.strip().partition(" ")
+        if number.isdigit() and name.strip():
+            named[float(number)] = name.strip()
+    return np.array(
+        ["" if np.isnan(k) else named.get(k, f"{k:g}") for k in numbers.tolist()], dtype=str
+    )
+
+
+#: What ``drop`` may name: which rows of the jobs (on so many nodes) it leaves out.
+DROPS: dict[str, Callable[[pd.DataFrame, int], Any]] = {
+    "too-wide": lambda jobs, nodes: jobs["tasks"] > nodes,
+    "cancelled": lambda jobs, nodes: _status(jobs) == "cancelled",
+    "failed": lambda jobs, nodes: _status(jobs) == "failed",
+    "partial": lambda jobs, nodes: _status(jobs) == "partial",
+    "unknown-status": lambda jobs, nodes: _status(jobs) == "unknown",
+    "run-0": lambda jobs, nodes: jobs["runtime"] <= 0,
+    "no-estimate": lambda jobs, nodes: _estimates(jobs).isna(),
+    "no-wait": lambda jobs, nodes: _column(jobs, "wait", np.nan).isna(),
+}
+
+
+def dropped(
+    jobs: pd.DataFrame, nodes: int, drop: str | Iterable[str] | None
+) -> tuple[pd.DataFrame, list[str]]:
+    """The jobs that are left, and a line a reason; a job is counted under the first that holds."""
+    said = []
+    for name in drop_names(drop):
+        out = np.asarray(DROPS[name](jobs, nodes), dtype=bool)
+        said.append(f"{int(out.sum())} {name}")
+        jobs = jobs[~out]
+    if not len(jobs):
+        raise InvalidInstance(f"drop = {','.join(drop_names(drop))}: no job is left")
+    return jobs.reset_index(drop=True), said
+
+
+def drop_names(drop: str | Iterable[str] | None) -> list[str]:
+    """Names out of ``"too-wide,cancelled"`` or a sequence, checked."""
+    names = drop.split(",") if isinstance(drop, str) else list(drop or ())
+    for name in names:
+        if name not in DROPS:
+            raise InvalidInstance(f"drop = {shorten(name)}: expected some of {', '.join(DROPS)}")
+    return names
+
+
+def described(jobs: pd.DataFrame) -> str:
+    """How many jobs lack what, and how they ended: one line."""
+    import pandas as pd
+
+    parts = [
+        f"{int(_estimates(jobs).isna().sum()):,} without estimate (their run time is taken)",
+        f"{int((jobs['runtime'] <= 0).sum()):,} of run time 0",
+    ]
+    if "wait" in jobs:
+        parts.append(f"{int(jobs['wait'].isna().sum()):,} without a logged wait")
+    if "status" in jobs:
+        counts = pd.Series(jobs["status"]).value_counts()
+        parts.append("status " + ", ".join(f"{name} {n:,}" for name, n in counts.items()))
+    return f"{len(jobs):,} jobs: " + "; ".join(parts)
+
+
+def _column(jobs: pd.DataFrame, name: str, missing: Any) -> pd.Series:
+    import pandas as pd
+
+    return jobs[name] if name in jobs else pd.Series(missing, index=jobs.index)
+
+
+def _status(jobs: pd.DataFrame) -> pd.Series:
+    return _column(jobs, "status", "")
+
+
+def _estimates(jobs: pd.DataFrame) -> pd.Series:
+    return _column(jobs, "estimate", np.nan)

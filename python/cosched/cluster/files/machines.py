@@ -1,0 +1,140 @@
+"""Nodes, cores and memory of the machine that a log ran on, and where each number comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cosched.core.arrays import integer, positive
+from cosched.errors import InvalidInstance, shorten
+
+_KB = {"KB": 1, "MB": 1024, "GB": 1024**2, "TB": 1024**3}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is published of the machine of an archive log."""
+
+    computer: str  # of the header
+    installation: str
+    nodes: int
+    memory_kb: float
+    source: str
+
+
+#: Machines of archive logs, found by the Computer and Installation of the header.
+KNOWN = (
+    Known("Seth", "HPC2N", 120, 2 * 1024**2, "Casanova et al. 2011, Section 5"),
+    Known("Atlas", "Livermore", 1152, 16 * 1024**2, "LLNL: 1152 nodes of 8 cores and 16 GB"),
+    Known("iPSC/860", "NASA Ames", 128, 8 * 1024, "NAS: 128 nodes of 8 MB"),
+    Known("IBM SP2", "CTC", 338, 128 * 1024, "CTC: thin nodes of 128 MB, the most common"),
+)
+
+
+@dataclass(frozen=True)
+class LogMachine:
+    """Nodes of a log's machine; cores and memory where the convention needs them."""
+
+    nodes: int
+    cores: int
+    memory_kb: float
+    said: tuple[str, ...]  # a line a number: what, and where it comes from
+
+
+def rigid_machine(path: Any, header: Mapping[str, str], nodes: int | None) -> LogMachine:
+    """Nodes = processors: as asked, else the header's MaxProcs (MaxNodes)."""
+    if nodes is not None:
+        return LogMachine(nodes, 1, 1, (f"{nodes} processors (option)",))
+    for key in ("MaxProcs", "MaxNodes"):
+        found = _number(header, key)
+        if found:
+            return LogMachine(found, 1, 1, (f"{found} processors (header: {key})",))
+    raise InvalidInstance(
+        f"{path}: nodes are missing: expected the number of processors (no MaxProcs in the header)"
+    )
+
+
+def shared_machine(
+    path: Any,
+    header: Mapping[str, str],
+    nodes: int | None,
+    cores_per_node: int | None,
+    memory_per_node: float | str | None,
+) -> LogMachine:
+    """Nodes with cores and memory: options, the header, known machines; else a refusal."""
+    known = _known(header)
+    count, from_nodes = _nodes(path, header, nodes, known)
+    cores, from_cores = _cores(path, header, count, cores_per_node)
+    memory, from_memory = _memory(path, header, memory_per_node, known)
+    said = (
+        f"{count} nodes ({from_nodes})",
+        f"{cores} core{'s' * (cores != 1)} a node ({from_cores})",
+        f"{memory / 1024**2:.6g} GB a node ({from_memory})",
+    )
+    return LogMachine(count, cores, memory, said)
+
+
+def memory_kb(value: Any, name: str = "memory_per_node") -> float:
+    """KB of a number (KB, as in logs) or of a text with a unit, such as ``"2GB"``."""
+    if not isinstance(value, str):
+        return positive(value, name, "a positive number of KB, or a text as 2GB")
+    found = re.fullmatch(r"\s*([0-9]+\.?[0-9]*)\s*([KMGT]B)?\s*", value, flags=re.IGNORECASE)
+    if not found or float(found[1]) <= 0:
+        raise InvalidInstance(f"{name} = {shorten(value)}: expected KB, or a size as 2GB")
+    return float(found[1]) * _KB[(found[2] or "KB").upper()]
+
+
+def _nodes(path: Any, header: Mapping[str, str], nodes: Any, known: Known | None):
+    if nodes is not None:
+        return integer(nodes, "nodes", 1), "option"
+    if known is not None:
+        return known.nodes, f"known machine: {known.source}"
+    found = _number(header, "MaxNodes")
+    if found:
+        return found, "header: MaxNodes"
+    raise InvalidInstance(
+        f"{path}: nodes are missing: expected their number (the log's header has no MaxNodes)"
+    )
+
+
+def _cores(path: Any, header: Mapping[str, str], nodes: int, cores: Any) -> tuple[int, str]:
+    if cores is not None:
+        return integer(cores, "cores_per_node", 1), "option"
+    processors = _number(header, "MaxProcs")
+    if not processors:
+        raise InvalidInstance(
+            f"{path}: cores a node are unknown (no MaxProcs in the header): expected "
+            "cores_per_node (--cores-per-node), or the convention rigid"
+        )
+    if processors % nodes:
+        raise InvalidInstance(
+            f"{path}: cores a node are unknown: the header's MaxProcs {processors} is no multiple "
+            f"of {nodes} nodes: expected cores_per_node (--cores-per-node)"
+        )
+    return processors // nodes, f"header: MaxProcs {processors} / {nodes} nodes"
+
+
+def _memory(path: Any, header: Mapping[str, str], memory: Any, known: Known | None):
+    if memory is not None:
+        return memory_kb(memory), "option"
+    found = _number(header, "MaxMemory")
+    if found:
+        return float(found), "header: MaxMemory"
+    if known is not None:
+        return known.memory_kb, f"known machine: {known.source}"
+    raise InvalidInstance(
+        f"{path}: the memory of a node is unknown (no MaxMemory in the header): expected "
+        "memory_per_node (--memory-per-node, KB or as 2GB), or the convention rigid"
+    )
+
+
+def _known(header: Mapping[str, str]) -> Known | None:
+    computer, place = header.get("Computer", ""), header.get("Installation", "")
+    return next((k for k in KNOWN if k.computer in computer and k.installation in place), None)
+
+
+def _number(header: Mapping[str, str], key: str) -> int | None:
+    found = re.match(r"[0-9]{1,18}(?!\S)", str(header.get(key, "")))
+    return int(found[0]) if found and int(found[0]) > 0 else None
