@@ -82,6 +82,7 @@ PYBIND11_MODULE(_core, module) {
       .def(py::init<std::optional<double>>(), py::arg("seconds"))
       .def("__enter__", &TimeLimitContext::enter)
       .def("__exit__", &TimeLimitContext::exit);
+  module.def("check_interrupt", &cosched::check_interrupt);  // for loops in Python
   auto packs = module.def_submodule("packs");
   bind_packs(packs);
   auto dags = module.def_submodule("dags");

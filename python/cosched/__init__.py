@@ -13,7 +13,7 @@ command line: ``cosched --help``.
 
 from importlib import import_module
 
-from cosched.core import Bound, Result, Schedule
+from cosched.core import Bound, Result, Schedule, time_limit
 from cosched.errors import (
     CoschedError,
     InfeasibleError,
@@ -46,6 +46,7 @@ __all__ = [
     "TimeLimit",
     "__version__",
     "register",
+    "time_limit",
     *_MODULES,
 ]
 

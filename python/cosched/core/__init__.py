@@ -2,6 +2,7 @@
 
 from cosched.core.family import Algorithm, Family
 from cosched.core.instance import Instance
+from cosched.core.limits import time_limit
 from cosched.core.options import Argument, Output
 from cosched.core.overview import Overview
 from cosched.core.result import Bound, Result
@@ -17,4 +18,5 @@ __all__ = [
     "Overview",
     "Result",
     "Schedule",
+    "time_limit",
 ]

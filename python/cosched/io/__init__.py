@@ -1,6 +1,6 @@
 """Files in and out: errors name line and column, what is written is whole or not there."""
 
-from cosched.io.limit import max_bytes
+from cosched.io.limit import max_bytes, polled
 from cosched.io.numbers import parse_integer, parse_nonnegative, parse_positive
 from cosched.io.tables import CsvTable, parse_json, read_csv, read_json, read_rows
 from cosched.io.unpack import (
@@ -27,6 +27,7 @@ __all__ = [
     "parse_nonnegative",
     "parse_positive",
     "plain",
+    "polled",
     "read_bytes",
     "read_csv",
     "read_json",

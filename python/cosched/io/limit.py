@@ -1,19 +1,21 @@
-"""How much a file may hold: no archive fills the memory, whatever its header says.
+"""How much a file may hold, and how long it may take: no archive fills the memory, whatever its
+header says, and a time limit around a reader ends it.
 
-The limit is a context variable, not an argument: every reader of every family ends here, and a
-person who reads one large file wants to say so once, around the call.
+The limit of bytes is a context variable, not an argument: every reader of every family ends here,
+and a person who reads one large file wants to say so once, around the call.
 """
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from os import PathLike
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
+from cosched import _core
 from cosched.errors import InvalidInstance, shorten
 
 #: Bytes of a file, unpacked. The largest public job logs have a few hundred megabytes.
@@ -28,6 +30,11 @@ _CHUNK = 1 << 20
 _SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,6})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 
 _REMEDY = "(--max-bytes 2GB, or cosched.io.max_bytes, sets another limit)"
+
+#: Items between two looks at the clock: some milliseconds of a reader's work.
+_STRIDE = 1024
+
+Item = TypeVar("Item")
 
 _asked: ContextVar[int | None] = ContextVar("cosched_max_bytes", default=None)
 
@@ -115,6 +122,7 @@ class Unpacked(io.RawIOBase):
             part = self._stream.read(_CHUNK if wanted < 0 else min(_CHUNK, wanted - found.tell()))
             if not part:
                 break
+            _core.check_interrupt()
             found.write(part)
             # A pipe has no position, a device one that stays.
             self._judge(max(found.tell(), self._stream.tell() if self.seekable() else 0))
@@ -151,6 +159,35 @@ class Unpacked(io.RawIOBase):
                 f"{self._path}: unpacks to more than {MOST_RATIO} times its size, as a bomb does: "
                 f"expected a log or an instance {_REMEDY}"
             )
+
+
+def polled(items: Iterable[Item]) -> Iterator[Item]:
+    """The items, one by one, until a time limit around the caller has passed.
+
+    Parameters
+    ----------
+    items : iterable
+        Lines, rows, tasks of a file.
+
+    Yields
+    ------
+    object
+        Each of `items`.
+
+    Raises
+    ------
+    TimeLimit
+        See :func:`cosched.time_limit`.
+
+    Examples
+    --------
+    >>> sum(polled(range(5)))
+    10
+    """
+    for k, item in enumerate(items):
+        if k % _STRIDE == 0:
+            _core.check_interrupt()
+        yield item
 
 
 def most_bytes() -> int:

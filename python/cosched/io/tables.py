@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Any
 
 from cosched.errors import InvalidInstance
+from cosched.io.limit import polled
 from cosched.io.unpack import open_text, read_text
 
 
@@ -103,7 +104,7 @@ def read_csv(path: str | PathLike[str]) -> CsvTable:
                     f"{path}: line 1: cells are separated by {other[0]!r}: expected commas "
                     "(and points in numbers)"
                 )
-            for cells in reader:
+            for cells in polled(reader):
                 if not any(cell.strip() for cell in cells):
                     continue
                 if len(cells) != len(header):
@@ -151,7 +152,9 @@ def read_rows(path: str | PathLike[str]) -> list[tuple[int, list[str]]]:
         reader = csv.reader(file)
         try:
             return [
-                (reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)
+                (reader.line_num, cells)
+                for cells in polled(reader)
+                if any(cell.strip() for cell in cells)
             ]
         except csv.Error as error:
             raise InvalidInstance(f"{path}: line {reader.line_num}: {error}") from None

@@ -154,7 +154,7 @@ def _task_column(table: io.CsvTable, header: list[str], name: str) -> np.ndarray
     task, column = table.columns("task", name)
     several_rows = "processors" in header
     values: dict[str, float | None] = {}
-    for line, cells in table.rows:
+    for line, cells in io.polled(table.rows):
         key = cells[task].strip()
         before = values.setdefault(key, None)
         if several_rows and not cells[column].strip():
@@ -183,7 +183,7 @@ def _wide(table: io.CsvTable) -> dict[str, Runs]:
             )
         columns.append((position, count))
     measured: dict[str, Runs] = {}
-    for line, cells in table.rows:
+    for line, cells in io.polled(table.rows):
         name = _task_name(cells[0], f"{table.path}: line {line}")
         if name in measured:
             raise InvalidInstance(f"{table.path}: line {line}: task {shorten(name)} is there twice")
@@ -207,7 +207,7 @@ def _time(cell: str, where: str) -> float:
 def _measurements(table: io.CsvTable) -> dict[str, Runs]:
     task, processors, seconds = table.columns("task", "processors", "seconds")
     runs: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for line, cells in table.rows:
+    for line, cells in io.polled(table.rows):
         where = f"{table.path}: line {line}"
         name = _task_name(cells[task], where)
         q = io.parse_integer(cells[processors], f"{where}, column 'processors'", 1, MOST_PROCESSORS)
@@ -242,7 +242,7 @@ def _benchmark_runs(table: io.CsvTable, procs: int | None) -> tuple[Mapping[str,
     runs: dict[str, dict[tuple[str, str], dict[int, dict[tuple[str, ...], list[float]]]]]
     runs = defaultdict(dict)
     incomplete = []
-    for line, cells in table.rows:
+    for line, cells in io.polled(table.rows):
         where = f"{table.path}: line {line}"
         if not cells[nodes].strip() or not cells[time].strip():
             incomplete.append(line)  # logs of aborted or unlabelled runs

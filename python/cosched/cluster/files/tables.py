@@ -41,7 +41,7 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
         if name != "line" and header.count(name) == 1:
             place = header.index(name)
             jobs[name] = _fact(name, [(line, cells[place].strip()) for line, cells in table.rows])
-    for line, cells in table.rows:
+    for line, cells in io.polled(table.rows):
         for name in wanted:
             text = cells[header.index(name)].strip()
             try:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import count, pairwise
 
+from cosched import io
 from cosched.dags.files.dot_tokens import Tokens
 
 Attributes = MutableMapping[str, str]
@@ -93,7 +94,9 @@ class _Parser:
         if not tokens.take("{"):
             raise tokens.error("{")
         self.scopes = [_Scope(_Group(), {"node": {}, "edge": {}})]
+        steps = io.polled(count())
         while self.scopes:  # not a function that calls itself: braces may be nested deeply
+            next(steps)
             self._step(self.scopes[-1])
         return self.found
 

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from cosched import io
 from cosched.dags.files.dot import parse_dot
 from cosched.dags.files.parsed import Parsed, number
 from cosched.errors import InvalidInstance, optional, shorten
@@ -68,7 +69,7 @@ def _parsed(
     parsed = Parsed(path)
     width = None
     unused: Counter[str] = Counter()
-    for name, attributes, line in nodes:
+    for name, attributes, line in io.polled(nodes):
         where = _where(line, "task", name)
         keys = _time_keys(attributes)
         row = _times(attributes, keys, f"{path}: {where}") if need_times else [0.0]
@@ -81,7 +82,7 @@ def _parsed(
         unused.update(_meant(attributes) - {*keys, "kernel"})
     _note(parsed, unused, "task", "not used")
     unused.clear()
-    for before, after, attributes, line in arcs:
+    for before, after, attributes, line in io.polled(arcs):
         parsed.precede(before, after, _where(line, "arc", before))
         unused.update(_meant(attributes))
     _note(parsed, unused, "arc", "not used (transfers take no time)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from cosched import io
 from cosched.dags.files.parsed import Parsed, number
 from cosched.errors import InvalidInstance, shorten
 
@@ -17,7 +18,7 @@ def fields_of(text: str) -> Lines:
     """(line number, fields) of the lines that are neither blank nor ``#`` comments."""
     return [
         (k, fields)
-        for k, line in enumerate(text.splitlines(), start=1)
+        for k, line in enumerate(io.polled(text.splitlines()), start=1)
         if (fields := line.split("#", 1)[0].split())
     ]
 
@@ -47,7 +48,7 @@ def read_amaris(
     parsed = Parsed(
         path, hint=f" (line {shortest} has {len(fields)} columns, so all lines have {q} times)"
     )
-    for k, fields in lines:
+    for k, fields in io.polled(lines):
         where = f"line {k}"
         times = [_amaris_time(cell, f"{path}: {where}", parsed.hint) for cell in fields[1 : q + 1]]
         parsed.add(fields[0], times, where)
@@ -103,7 +104,7 @@ def read_stg(text: str, path: str, dummies: bool = False) -> Parsed:
     if not _counts_fit(rows, 2) and _counts_fit(rows, 3):
         count_at = 3
         parsed.notes.append("a column between time and number of predecessors was skipped")
-    for k, fields in rows:
+    for k, fields in io.polled(rows):
         _stg_task(parsed, fields, f"line {k}", count_at)
     if not dummies:
         _drop_dummies(parsed, has_predecessor=rows[0][1][count_at] != "0")

@@ -6,6 +6,7 @@ import math
 import re
 from typing import Any
 
+from cosched import io
 from cosched.dags.files.parsed import Parsed
 from cosched.errors import InvalidInstance, shorten
 
@@ -36,7 +37,7 @@ def read_wfformat(data: dict[str, Any], path: str, *, need_times: bool = True) -
             cores += _above_one(entry.get("coreCount"))
     parsed = Parsed(path)
     arcs: dict[tuple[str, str], str] = {}  # most are there twice, as parent and as child
-    for k, entry in enumerate(tasks):
+    for k, entry in enumerate(io.polled(tasks)):
         where = f"workflow.specification.tasks[{k}]"
         name = _text(entry, "id", path, where)
         time = _seconds(seconds, name, f"{path}: {where}") if need_times else 0.0

@@ -1,0 +1,143 @@
+"""A limit around any calls of the package: solvers, checks and readers are inside one budget."""
+
+import json
+import threading
+import time
+
+import pytest
+
+import cosched as cs
+
+
+@pytest.fixture(scope="module")
+def inst():
+    return cs.workloads.packs_ii(seed=0, max_tasks=4)
+
+
+def test_what_has_something_to_show_returns_it(inst):
+    with cs.time_limit(0.0):
+        res = cs.packs.solve(inst, "local-search")
+    assert res.status == "time_limit"
+    res.schedule.validate()
+
+
+def test_the_earliest_of_nested_limits_holds(inst):
+    with cs.time_limit(0.0), cs.time_limit(100.0):
+        assert cs.packs.solve(inst, "local-search", time_limit=50.0).status == "time_limit"
+    assert cs.packs.solve(inst, "local-search", work=20).status == "ok"  # and is gone afterwards
+
+
+def test_none_is_no_limit_of_its_own(inst):
+    with cs.time_limit(None):
+        assert cs.packs.solve(inst, "local-search", work=20).status == "ok"
+    with cs.time_limit(0.0), cs.time_limit(None):
+        assert cs.packs.solve(inst, "local-search").status == "time_limit"
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("nan")])
+def test_not_a_time(seconds):
+    with pytest.raises(cs.InvalidInstance), cs.time_limit(seconds):
+        pass
+
+
+def test_a_limit_is_of_its_thread(inst):
+    found = []
+    with cs.time_limit(0.0):
+        thread = threading.Thread(
+            target=lambda: found.append(cs.packs.solve(inst, "local-search", work=20).status)
+        )
+        thread.start()
+        thread.join()
+    assert found == ["ok"]
+
+
+def test_checks_of_schedules():
+    jobs = cs.workloads.lublin(3000, 64, seed=0)
+    schedule = cs.cluster.solve(cs.cluster.Instance(jobs, 64), "EASY").schedule
+    with pytest.raises(cs.TimeLimit), cs.time_limit(0.0):
+        schedule.validate()
+
+
+def _stg(n):
+    return f"{n}\n" + "\n".join(f"{k} 5 0" for k in range(n))
+
+
+def _dot(n):
+    return (
+        "digraph {"
+        + "".join(f"t{k} [time=3]; t0 -> t{k + 1};" for k in range(n))
+        + f"t{n} [time=1]}}"
+    )
+
+
+def _wfformat(n):
+    tasks = [{"name": f"t{k}", "id": f"t{k}", "parents": [], "children": []} for k in range(n)]
+    times = [{"id": f"t{k}", "runtimeInSeconds": 1.0} for k in range(n)]
+    specification, execution = {"tasks": tasks}, {"tasks": times}
+    return json.dumps({"workflow": {"specification": specification, "execution": execution}})
+
+
+def _amaris(n):
+    return "\n".join(f"t{k} 5 1" for k in range(n))
+
+
+def _table(n):
+    return "task,1,2\n" + "\n".join(f"c{k},8,5" for k in range(n))
+
+
+def _long_table(n):
+    return "task,processors,seconds\n" + "\n".join(f"c{k},1,8" for k in range(n))
+
+
+def _jobs(n):
+    return "submit,tasks,cpu,memory,runtime\n" + "\n".join(f"{k},1,1,0.1,8" for k in range(n))
+
+
+READERS = {
+    "stg": (_stg, lambda path: cs.dags.Instance.read(path, units=(2,))),
+    "dot": (_dot, lambda path: cs.dags.Instance.read(path, units=(2,))),
+    "json": (_wfformat, lambda path: cs.dags.Instance.read(path, units=(2,))),
+    "txt": (_amaris, lambda path: cs.dags.Instance.read(path, units=(2, 1))),
+    "csv": (_table, lambda path: cs.packs.Instance.read(path, max_tasks=2)),
+    "long.csv": (_long_table, lambda path: cs.moldable.Instance.read(path, machines=1)),
+    "jobs.csv": (_jobs, lambda path: cs.cluster.Instance.read(path, nodes=4)),
+    "swf": (
+        lambda n: "\n".join(f"{k} {k} 0 5 1 1 1 1 5 1 1 1 1 1 1 1 1 1" for k in range(1, n + 1)),
+        lambda path: cs.workloads.read_swf(path),
+    ),
+}
+
+
+@pytest.mark.parametrize("suffix", READERS)
+def test_readers(suffix, tmp_path):
+    text, read = READERS[suffix]
+    path = tmp_path / f"file.{suffix}"
+    path.write_text(text(60))
+    read(path)  # a sound file
+    with pytest.raises(cs.TimeLimit), cs.time_limit(0.0):
+        read(path)
+
+
+def test_a_row_whose_schedule_cannot_be_checked_in_time_is_no_result(inst, monkeypatch):
+    def endless(self):
+        with cs.time_limit(None):
+            while True:
+                cs.packs.solve(inst, "pack-by-pack-1")
+
+    monkeypatch.setattr(cs.Schedule, "validate", endless)
+    table = cs.packs.compare(inst, ["sequential", "pack-by-pack-1"], time_limit=0.2)
+    assert list(table.status) == ["time_limit", "time_limit"]
+    assert table.value.isna().all()
+
+
+def test_a_job_with_very_many_tasks():
+    jobs = {"submit": [0.0], "tasks": [10_000_000], "cpu": [1.0], "memory": [0.1], "runtime": [9.0]}
+    inst = cs.cluster.Instance(jobs, 10_000_000)
+    for name in ("EASY", "GreedyPM */per/opt=min/minvt=600", "MCB8 */opt=min"):
+        begin = time.monotonic()
+        try:
+            with cs.time_limit(1.0):
+                cs.cluster.solve(inst, name)
+        except cs.TimeLimit:
+            pass
+        assert time.monotonic() - begin < 60, name  # it ends; how soon, tests_py/bench/limits.py
