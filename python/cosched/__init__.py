@@ -7,7 +7,8 @@ True
 
 Families: :mod:`cosched.packs`, :mod:`cosched.dags`, :mod:`cosched.cluster`,
 :mod:`cosched.moldable`, :mod:`cosched.bags`. Pictures: :mod:`cosched.plot`. Generators:
-:mod:`cosched.workloads`. The papers' tables and figures: :mod:`cosched.experiments`. On the
+:mod:`cosched.workloads`. From plan to run: :mod:`cosched.execution`. The papers' tables and
+figures: :mod:`cosched.experiments`. On the
 command line: ``cosched --help``.
 """
 
@@ -29,7 +30,7 @@ from cosched.registry import FAMILIES, register
 from cosched.version import __version__
 
 #: Loaded on first use, so that ``import cosched`` stays quick.
-_MODULES = (*FAMILIES, "experiments", "io", "plot", "profiles", "workloads")
+_MODULES = (*FAMILIES, "execution", "experiments", "io", "plot", "profiles", "workloads")
 
 __all__ = [
     "Bound",

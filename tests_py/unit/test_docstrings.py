@@ -19,7 +19,10 @@ MODULES = (
     "cosched.errors",
     "cosched.registry",
     *(f"cosched.{family}" for family in FAMILIES),
-    *(f"cosched.{face}" for face in ("workloads", "plot", "profiles", "io", "experiments")),
+    *(
+        f"cosched.{face}"
+        for face in ("workloads", "plot", "profiles", "io", "experiments", "execution")
+    ),
 )
 #: What a function works on. One that takes more has something to refuse, and says so in Raises.
 SUBJECTS = {"instance", "result", "results", "schedule", "ax", "axes"}
@@ -32,7 +35,10 @@ ACCEPT_ANYTHING = {
     "cosched.io.unpack.bare_name",
     "cosched.io.writing.plain",
     "cosched.packs.algorithms.heuristics.pack_approx",
+    "cosched.profiles.properties.facts",
     "cosched.profiles.properties.property_notes",
+    "cosched.execution.planned.Plan.units_of",
+    "cosched.execution.planned.Plan.waits_for",
 }
 
 

@@ -104,6 +104,22 @@ class Instance:
     def _told_names(self) -> tuple[str, ...] | None:
         return None if self.names == labels(None, len(self.names), self.label) else self.names
 
+    def facts(self) -> dict[str, Any]:
+        """What a schedule file says of its instance, so that it can be run by itself.
+
+        Returns
+        -------
+        dict
+            Plain data that running needs beside the placements: ``procs, times`` or ``edges``.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> cs.packs.Instance([[4.0, 2.0]], names=["fem"]).facts()
+        {'procs': 2, 'times': [[4.0, 2.0]]}
+        """
+        return {}
+
     @classmethod
     def require(cls, value: Any) -> None:
         """Refuse what is no instance of this family.

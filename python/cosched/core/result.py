@@ -203,7 +203,7 @@ class Result:
         -------
         dict
             ``format, version, family, algorithm, seed, status, value, bound, metrics``, and what
-            the schedule's ``to_dict`` gives.
+            the ``facts`` of the instance and the schedule's ``to_dict`` give.
 
         Examples
         --------
@@ -225,6 +225,7 @@ class Result:
             "value": self.value,
             "bound": None if bound is None else {"value": bound.value, "method": bound.method},
             "metrics": self.metrics(),
+            **self.instance.facts(),
             **self.schedule.to_dict(),
         }
 

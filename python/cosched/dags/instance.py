@@ -115,6 +115,20 @@ class Instance(core.Instance):
             return ("CPU", "GPU")[: self.types]
         return ("CPU", *(f"GPU{q}" for q in range(1, self.types)))
 
+    def facts(self) -> dict[str, Any]:
+        """The edges, for a schedule file; see :class:`cosched.core.Instance`.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> Instance([[3.0], [2.0]], [(0, 1)], units=(2,)).facts()
+        {'edges': [[0, 1]]}
+        """
+        return {"edges": self.edges.tolist()}
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         # An instance stands for its table wherever a table is expected.
         return np.array(self.times, dtype=dtype)

@@ -281,6 +281,21 @@ class Instance(core.Instance):
         beyond = self.machines - self._origin.shape[1]
         return np.pad(self._origin, ((0, 0), (0, beyond)), constant_values=2)
 
+    def facts(self) -> dict[str, Any]:
+        """Processors and times, for a schedule file; see :class:`cosched.core.Instance`.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> Instance([[4.0, 2.5]], weights=[1], names=["fem"]).facts()
+        {'procs': 2, 'times': [[4.0, 2.5]]}
+        """
+        times = None if self.downey is not None else self.times
+        return profiles.facts(self.machines, times)
+
     def select(self, jobs: Any) -> Instance:
         """Some of the jobs, with release 0.
 

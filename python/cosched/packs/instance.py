@@ -113,6 +113,20 @@ class Instance(core.Instance):
             return np.broadcast_to(np.nan, self.times.shape)
         return self._spread
 
+    def facts(self) -> dict[str, Any]:
+        """Processors and times, for a schedule file; see :class:`cosched.core.Instance`.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> Instance([[4.0, 2.5]], names=["fem"]).facts()
+        {'procs': 2, 'times': [[4.0, 2.5]]}
+        """
+        return profiles.facts(self.procs, self.times)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         # An instance stands for its table wherever a table is expected.
         return np.array(self.times, dtype=dtype)

@@ -17,12 +17,14 @@ from cosched.dags.plots import competitive, ratios
 from cosched.moldable.plots import moldable_quality, moldable_run_time, pareto
 from cosched.packs.plots import pack_quality
 from cosched.plot.charts import gantt, save
+from cosched.plot.runs import execution
 
 __all__ = [
     "advantage",
     "competitive",
     "degradation_against_load",
     "energy_front",
+    "execution",
     "gantt",
     "gap_against_gamma",
     "moldable_quality",

@@ -80,7 +80,7 @@ def gantt(
         ):
             boxes.append((schedule.start[row], low - 0.5, schedule.end[row], high + 0.5))
             owners.append(row)
-    _draw_boxes(ax, boxes, [colors[row] for row in owners], [hatched[row] for row in owners], many)
+    draw_boxes(ax, boxes, [colors[row] for row in owners], [hatched[row] for row in owners], many)
     ax.set_xlim(0, max(schedule.makespan, 1e-300))
     ax.set_ylim(ticks[-1][0] + ticks[-1][2] - 0.5, -0.5)
     ax.set_yticks(
@@ -95,7 +95,7 @@ def gantt(
     ax.set_xlabel("time (s)")
     ax.set_ylabel("unit" if len(ticks) > 1 else "processor")
     if not many and texts is not None:
-        _label_boxes(ax, boxes, [texts[int(schedule.task[row])] for row in owners])
+        label_boxes(ax, boxes, [texts[int(schedule.task[row])] for row in owners])
     return ax
 
 
@@ -193,7 +193,7 @@ def _estimated(schedule: Schedule) -> np.ndarray:
     return origin[schedule.task, np.diff(schedule.unit_begin) - 1] != 0
 
 
-def _draw_boxes(ax: Axes, boxes: list, colors: list, hatched: list, many: bool) -> None:
+def draw_boxes(ax: Axes, boxes: list, colors: list, hatched: list, many: bool) -> None:
     from matplotlib.collections import PolyCollection
 
     for with_hatch in (False, True):
@@ -216,7 +216,7 @@ def _draw_boxes(ax: Axes, boxes: list, colors: list, hatched: list, many: bool) 
         )
 
 
-def _label_boxes(ax: Axes, boxes: list, texts: Sequence[str]) -> None:
+def label_boxes(ax: Axes, boxes: list, texts: Sequence[str]) -> None:
     """A text in each box that has room for it, cut to fit its width."""
     figure = ax.get_figure(root=True)
     if figure is None:

@@ -31,7 +31,7 @@ from cosched.profiles.completion import (
 )
 from cosched.profiles.files import from_csv, read, times_of_json, write
 from cosched.profiles.monotony import monotone
-from cosched.profiles.properties import property_notes, spread_of
+from cosched.profiles.properties import facts, property_notes, spread_of
 
 __all__ = [
     "ARGUMENTS",
@@ -43,6 +43,7 @@ __all__ = [
     "Profiles",
     "check_options",
     "complete",
+    "facts",
     "from_csv",
     "monotone",
     "property_notes",

@@ -126,3 +126,31 @@ def _blocks(times: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 def _first_in_rows(breaches: np.ndarray, first: int) -> list[tuple[int, int]]:
     rows = np.flatnonzero(breaches.any(axis=1))
     return [(first + int(row), int(breaches[row].argmax())) for row in rows]
+
+
+#: Tables with more entries are not repeated in schedule files.
+MOST_FACTS = 100_000
+
+
+def facts(procs: int, times: np.ndarray | None) -> dict[str, Any]:
+    """What a schedule file says of a table of times; see ``core.Instance.facts``.
+
+    Parameters
+    ----------
+    procs : int
+    times : numpy.ndarray, shape (n, p), or None
+        Left out where it is large.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> facts(2, np.array([[4.0, np.inf]]))
+    {'procs': 2, 'times': [[4.0, inf]]}
+    """
+    made: dict[str, Any] = {"procs": procs}
+    if times is not None and times.size <= MOST_FACTS:
+        made["times"] = times.tolist()
+    return made

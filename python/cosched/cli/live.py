@@ -1,0 +1,100 @@
+"""A run on the screen: what runs where, elapsed against planned, and what it was in the end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from cosched.cli import report
+from cosched.execution import Execution
+from cosched.execution.driver import Driver
+
+#: Longer lists of running tasks are cut.
+_MOST_ROWS = 20
+
+
+@contextmanager
+def watching() -> Iterator[Callable[[Driver], None] | None]:
+    """What ``execution.run`` is to call; nothing where nobody watches."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with Live(console=console, transient=True, auto_refresh=False) as live:
+        yield lambda driver: live.update(_picture(driver), refresh=True)
+
+
+def _picture(driver: Driver) -> Group:
+    now = driver.now()
+    running = [step for step in driver.plan.steps if driver.running(step)]
+    table = Table("task", "units", "elapsed", "planned")
+    for step in running[:_MOST_ROWS]:
+        elapsed, planned = now - driver.attempt(step).start, step.end - step.start
+        late = "red" if elapsed > planned else ""
+        table.add_row(
+            report.as_is(step.name),
+            units_text(step.units),
+            Text(f"{elapsed:.1f} s", style=late),
+            f"{planned:.1f} s",
+        )
+    over = sum(driver.over(step) for step in driver.plan.steps)
+    line = f"{over} of {len(driver.plan.steps)} tasks ended, {len(running)} run, {now:.1f} s"
+    line += (
+        f"; expected end {driver.expected_end():.1f} s, planned {driver.original.makespan:.1f} s"
+    )
+    return Group(table, Text(line))
+
+
+def units_text(units: tuple[int, ...]) -> str:
+    """``0-3,7`` for (0, 1, 2, 3, 7)."""
+    parts: list[list[int]] = []
+    for unit in sorted(units):
+        if parts and unit == parts[-1][1] + 1:
+            parts[-1][1] = unit
+        else:
+            parts.append([unit, unit])
+    return ",".join(f"{low}-{high}" if low < high else f"{low}" for low, high in parts)
+
+
+def show_end(execution: Execution) -> None:
+    """Planned against real: each task, each pack, the whole."""
+    for note in execution.notes:
+        report.say(f"note: {note}")
+    table = Table("task", "units", "planned", "real", "error", "start", "end", "state")
+    for task in execution.tasks:
+        planned, real = task.planned_end - task.planned_start, task.end - task.start
+        state = task.state if task.exit_code in (0, None) else f"{task.state} ({task.exit_code})"
+        table.add_row(
+            report.as_is(task.name),
+            units_text(task.units),
+            f"{planned:.3f}",
+            _number(real),
+            _error(real, planned),
+            _number(task.start),
+            _number(task.end),
+            state if task.attempt < 2 else f"{state}, attempt {task.attempt}",
+        )
+    report.console().print(table)
+    packs = execution.packs()
+    if len(packs):
+        report.show_frame("packs (s): overhead = from the end of the pack before", packs)
+    report.say(
+        f"planned end {execution.planned_makespan:.3f} s, real {_number(execution.makespan)} s "
+        f"({_error(execution.makespan, execution.planned_makespan)})"
+    )
+
+
+def _number(seconds: float) -> str:
+    return "-" if math.isnan(seconds) else f"{seconds:.3f}"
+
+
+def _error(real: float, planned: float) -> str:
+    if math.isnan(real) or planned <= 0:
+        return "-"
+    return f"{100 * (real / planned - 1):+.1f}%"

@@ -1,0 +1,319 @@
+"""Running a plan: one loop that starts what may start, waits, and writes down what happened."""
+
+from __future__ import annotations
+
+import math
+import signal
+import socket
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+from cosched.execution import guard
+from cosched.execution.codes import Codes
+from cosched.execution.journal import Attempt, Journal
+from cosched.execution.launchers import Launcher
+from cosched.execution.planned import Plan, Step
+from cosched.execution.processes import NOT_EXECUTABLE, NOT_FOUND, Ended, Pool
+from cosched.execution.record import Execution, TaskRun
+
+#: Seconds between two looks at the run where somebody watches.
+TICK = 0.25
+_OVER = ("completed", "failed", "timeout", "cancelled")
+
+#: Called while a plan runs: what is known, seconds since the beginning.
+Watch = Callable[["Driver"], None]
+
+
+class Driver:
+    """A run under way: the plan, the journal, the processes."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        codes: Codes,
+        launcher: Launcher,
+        journal: Journal,
+        *,
+        barrier: bool,
+        outputs: Path,
+        stop_on_failure: bool,
+        grace: float,
+        notes: tuple[str, ...],
+        watch: Watch | None,
+        replanner: Callable[[Driver], Plan | None] | None,
+    ) -> None:
+        self.plan = self.original = plan
+        self.codes = codes
+        self.launcher = launcher
+        self.journal = journal
+        self.barrier = barrier
+        self.outputs = outputs
+        self.stop_on_failure = stop_on_failure
+        self.grace = grace
+        self.notes = notes
+        self.watch = watch
+        self.replanner = replanner
+        self.stopped = False
+        self.run = uuid.uuid4().hex
+        self._known: tuple[Plan, list[frozenset[int]], dict[int, set[int]]] | None = None
+        self.tried: set[int] = set()  # started by this driver, or over when it began
+        begun = journal.past.begun
+        self._wall = time.time() if begun is None else begun
+        self._offset = time.time() - self._wall - time.monotonic()
+
+    # --- what is known --------------------------------------------------------------------
+
+    def now(self) -> float:
+        """Seconds since the run began, also over drivers that died."""
+        return time.monotonic() + self._offset
+
+    def attempt(self, step: Step) -> Attempt:
+        """The last attempt at a step."""
+        return self.journal.past.tasks.get(step.task, Attempt())
+
+    def over(self, step: Step) -> bool:
+        """Whether nothing more is to be expected of a step."""
+        return step.task in self.tried and self.attempt(step).state in _OVER
+
+    def running(self, step: Step) -> bool:
+        return self.attempt(step).state == "running" and step.task in self.tried
+
+    def expected_end(self) -> float:
+        """Seconds at which all would be done if what has not ended takes its planned time."""
+        waits, _ = self._order()
+        now = self.now()
+        ends: list[float] = []
+        for step, needed in zip(self.plan.steps, waits, strict=True):
+            one = self.attempt(step)
+            if self.over(step):
+                ends.append(one.end)
+                continue
+            start = one.start if self.running(step) else max([now, *(ends[k] for k in needed)])
+            ends.append(max(now, start + step.end - step.start))
+        return max(ends, default=now)
+
+    def execution(self) -> Execution:
+        """The record as it is now."""
+        pack_of = {
+            self.original.steps[place].task: number
+            for number, pack in enumerate(self.original.packs())
+            for place in pack
+        }
+        return Execution(
+            family=self.original.family,
+            launcher=self.launcher.name,
+            barrier=self.barrier,
+            host=socket.gethostname(),
+            notes=(*self.notes, *self._resumed()),
+            tasks=tuple(self._row(step, pack_of.get(step.task)) for step in self.original.steps),
+        )
+
+    def _resumed(self) -> tuple[str, ...]:
+        runs = len(self.journal.past.runs)
+        if runs < 2:
+            return ()
+        return (f"{runs} drivers one after the other: the time when none ran is in the real end",)
+
+    def _row(self, step: Step, pack: int | None) -> TaskRun:
+        one = self.attempt(step)
+        state = one.state if one.state in _OVER else "pending"
+        return TaskRun(
+            task=step.task,
+            name=step.name,
+            kind=step.kind,
+            units=step.units if one.units is None else one.units,
+            planned_start=step.start,
+            planned_end=step.end,
+            start=one.start,
+            end=one.end if state != "pending" else math.nan,
+            state=state,
+            exit_code=one.exit_code,
+            attempt=one.attempt,
+            pack=pack,
+        )
+
+    # --- the loop -------------------------------------------------------------------------
+
+    def drive(self) -> Execution:
+        """Run what has not completed; see :func:`run`."""
+        self._begin()
+        with Pool(self.run, grace=self.grace, polite=self.launcher.polite) as pool:
+            while not pool.interrupts:
+                if not self.stopped:
+                    self._start_ready(pool)
+                if not len(pool):
+                    break
+                tick = TICK if self.watch or self.replanner else None
+                for ended in pool.wait(tick):
+                    self._end(ended)
+                if self.watch:
+                    self.watch(self)
+                if self.replanner and not self.stopped:
+                    self._replan(self.replanner(self))
+            if pool.interrupts:
+                self._interrupt(pool)
+        self.journal.write("closed", time=self.now())
+        if self.watch:
+            self.watch(self)
+        if pool.interrupts:
+            left = sum(self.attempt(step).state != "completed" for step in self.plan.steps)
+            raise KeyboardInterrupt(
+                f"interrupted: {left} of {len(self.plan.steps)} tasks are not done; "
+                f"--resume goes on with {self.journal.path}"
+            )
+        return self.execution()
+
+    def _begin(self) -> None:
+        past = self.journal.past
+        found = [process for run in past.runs for process in guard.end_all(run)]
+        self.launcher.forget(past.runs)
+        self.journal.write(
+            "run",
+            format="cosched-journal",
+            version=1,
+            run=self.run,
+            plan=self.original.digest,
+            barrier=self.barrier,
+            begun=self._wall,
+            launcher=self.launcher.name,
+            host=socket.gethostname(),
+            ended_leftovers=found,
+        )
+        for step in self.plan.steps:
+            one = self.attempt(step)
+            if one.state == "running":
+                self.journal.write(
+                    "lost",
+                    task=step.task,
+                    name=step.name,
+                    attempt=one.attempt,
+                    time=self.now(),
+                    why="it ran when its driver died; it was ended and is run again",
+                )
+            elif one.state == "completed":
+                self.tried.add(step.task)
+        if past.replanned is not None:
+            self.plan = with_placements(self.plan, past.replanned)
+
+    def _start_ready(self, pool: Pool) -> None:
+        """Start all that may start; what cannot be started has failed, and others may follow."""
+        while (ready := self._ready()) and not self.stopped and not pool.interrupts:
+            self._start(pool, ready)
+
+    def _ready(self) -> list[Step]:
+        """Steps that wait for nothing, and have what they need."""
+        steps = self.plan.steps
+        waits, needs = self._order()
+        settled: set[int] = set()  # nothing runs there, or will: what waits for it may go on
+        barred: set[int] = set()  # a predecessor failed: there is nothing to work on
+        ready = []
+        for place, step in enumerate(steps):
+            free = waits[place] <= settled
+            needed = needs.get(place, set())
+            if self.over(step):
+                settled.add(place)
+            elif step.task in self.tried:
+                continue
+            elif any(k in barred or self._fell(steps[k]) for k in needed):
+                barred.add(place)
+                if free:
+                    settled.add(place)
+            elif free:
+                ready.append(step)
+        return ready
+
+    def _fell(self, step: Step) -> bool:
+        return self.over(step) and self.attempt(step).state != "completed"
+
+    def _order(self) -> tuple[list[frozenset[int]], dict[int, set[int]]]:
+        if self._known is None or self._known[0] is not self.plan:
+            self._known = (self.plan, self.plan.waits_for(self.barrier), self.plan.needs())
+        return self._known[1:]
+
+    def _start(self, pool: Pool, ready: list[Step]) -> None:
+        """Start steps together: what is going to be started is on the disk before any is."""
+        about = [
+            {"task": s.task, "name": s.name, "attempt": self.attempt(s).attempt + 1} for s in ready
+        ]
+        self.journal.write_all(
+            [
+                ("starting", {**one, "units": step.units, "time": self.now()})
+                for one, step in zip(about, ready, strict=True)
+            ]
+        )
+        started = []
+        for one, step in zip(about, ready, strict=True):
+            self.tried.add(step.task)
+            code = self.codes[step.name]
+            launch = self.launcher.launch(step, code, self.plan)
+            output = self.outputs / f"{quote(step.name, safe='')}-{one['attempt']}.out"
+            begin = self.now()
+            try:
+                process = pool.start(step, launch, output, code.timeout)
+                started.append(("started", {**one, "pid": process, "time": begin}))
+            except OSError as error:
+                with open(output, "a") as file:
+                    file.write(f"cosched: cannot be started: {error}\n")
+                missing = isinstance(error, FileNotFoundError)
+                self._over(step, "failed", NOT_FOUND if missing else NOT_EXECUTABLE, self.now())
+        self.journal.write_all(started)
+
+    def _end(self, ended: Ended) -> None:
+        state = ended.why or ("completed" if ended.exit_code == 0 else "failed")
+        self._over(ended.key, state, ended.exit_code, ended.end + self._offset)
+
+    def _over(self, step: Step, state: str, exit_code: int, end: float) -> None:
+        self.journal.write(
+            "ended",
+            task=step.task,
+            name=step.name,
+            attempt=self.attempt(step).attempt,
+            state=state,
+            exit_code=exit_code,
+            time=end,
+        )
+        if state != "completed" and self.stop_on_failure:
+            self.stopped = True
+
+    def _interrupt(self, pool: Pool) -> None:
+        """Ctrl-C: forwarded; after the grace, or a second one, SIGKILL."""
+        self.journal.write("stopping", signal="SIGINT", time=self.now(), grace=self.grace)
+        pool.stop(signal.SIGINT, "cancelled")
+        seen = pool.interrupts
+        while len(pool):
+            for ended in pool.wait(None):
+                self._end(ended)
+            if pool.interrupts > seen:
+                pool.stop(signal.SIGKILL, "cancelled")
+
+    def _replan(self, plan: Plan | None) -> None:
+        if plan is None:
+            return
+        self.journal.write("replanned", time=self.now(), placements=placements_of(plan))
+        self.plan = plan
+
+
+def placements_of(plan: Plan) -> list[dict]:
+    """The steps of a plan as a journal has them."""
+    return [
+        {"task": s.task, "units": list(s.units), "start": s.start, "end": s.end} for s in plan.steps
+    ]
+
+
+def with_placements(plan: Plan, placements: list[dict]) -> Plan:
+    """A plan with other placements; without packs, which replanning dissolves."""
+    of_task = {step.task: step for step in plan.steps}
+    steps = [
+        replace(
+            of_task[row["task"]],
+            units=tuple(row["units"]),
+            start=float(row["start"]),
+            end=float(row["end"]),
+        )
+        for row in placements
+    ]
+    return replace(plan, family="moldable", steps=tuple(steps))

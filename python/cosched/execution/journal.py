@@ -1,0 +1,160 @@
+"""The journal of a run: JSON lines, each synced before anything depends on it.
+
+Events: ``run`` (a driver begins), ``starting`` and ``started`` (before and after a process is
+started), ``stopping`` (before it is sent a signal), ``ended``, ``lost`` (it ran when the driver
+died), ``replanned``, ``closed``. A last line that is cut short, by a crash while it was written,
+is taken away when the journal is opened again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from cosched import io
+from cosched.errors import InvalidInstance, shorten
+
+FORMAT, VERSION = "cosched-journal", 1
+
+
+@dataclass
+class Attempt:
+    """The last attempt of a task, as the journal knows it."""
+
+    attempt: int = 0
+    state: str = "pending"  # or running, lost, completed, failed, timeout, cancelled
+    start: float = float("nan")
+    end: float = float("nan")
+    exit_code: int | None = None
+    units: tuple[int, ...] | None = None
+
+
+@dataclass
+class Past:
+    """What a journal says so far."""
+
+    plan: str | None = None
+    barrier: bool | None = None
+    begun: float | None = None  # seconds since the epoch
+    runs: list[str] = field(default_factory=list)
+    tasks: dict[int, Attempt] = field(default_factory=dict)
+    replanned: list[dict[str, Any]] | None = None
+
+    def of(self, task: int) -> Attempt:
+        return self.tasks.setdefault(task, Attempt())
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """One more line."""
+        what = event["event"]
+        if what == "run":
+            self.plan, self.barrier = event["plan"], event["barrier"]
+            self.begun = event["begun"]
+            self.runs.append(event["run"])
+        elif what == "replanned":
+            self.replanned = event["placements"]
+        elif what == "started":
+            self.of(event["task"]).start = event["time"]
+        elif what in ("starting", "ended", "lost"):
+            one = self.of(event["task"])
+            if what == "starting":
+                self.tasks[event["task"]] = Attempt(
+                    event["attempt"], "running", event["time"], units=tuple(event["units"])
+                )
+            elif what == "lost":
+                one.state = "lost"
+            else:
+                one.state, one.end = event["state"], event["time"]
+                one.exit_code = event["exit_code"]
+
+
+class Journal:
+    """A journal, open for one driver."""
+
+    def __init__(self, path: Path, handle: int, past: Past) -> None:
+        self.path = path
+        self.past = past
+        self._handle = handle
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], resume: bool, plan: str) -> Journal:
+        """Begin a journal, or take one up.
+
+        Raises
+        ------
+        InvalidInstance
+            Another driver is at work with it; it is there and `resume` is false; it is of
+            another plan.
+        """
+        name = Path(path)
+        if not name.absolute().parent.is_dir():
+            raise FileNotFoundError(f"{name.parent}: no such folder to write {name.name} into")
+        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InvalidInstance(f"{name}: another run is at work with it") from None
+            past = _past(name, handle)
+            if past.runs and not resume:
+                raise InvalidInstance(
+                    f"{name}: a run is there: add --resume to go on, choose another --journal, "
+                    "or remove it"
+                )
+            if past.runs and past.plan != plan:
+                raise InvalidInstance(f"{name}: the journal of another plan")
+        except BaseException:
+            os.close(handle)
+            raise
+        return cls(name, handle, past)
+
+    def write(self, event: str, **fields: Any) -> None:
+        """Append a line; it is on the disk when this returns."""
+        self.write_all([(event, fields)])
+
+    def write_all(self, events: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+        """Append several lines; all are on the disk when this returns."""
+        lines = [{"event": event, **io.plain(dict(fields))} for event, fields in events]
+        if lines:
+            os.write(self._handle, b"".join((json.dumps(x) + "\n").encode() for x in lines))
+            os.fsync(self._handle)
+        for line in lines:
+            self.past.take(line)
+
+    def close(self) -> None:
+        os.close(self._handle)
+
+
+def read_past(path: str | PathLike[str]) -> Past:
+    """What a journal says, without opening it for a driver."""
+    return _taken(Path(path), Path(path).read_bytes())[0]
+
+
+def _past(path: Path, handle: int) -> Past:
+    past, length = _taken(path, path.read_bytes())
+    os.ftruncate(handle, length)
+    return past
+
+
+def _taken(path: Path, content: bytes) -> tuple[Past, int]:
+    past = Past()
+    length = content.rfind(b"\n") + 1
+    for number, line in enumerate(content[:length].splitlines(), start=1):
+        try:
+            event = json.loads(line)
+            if number == 1 and event.get("format") != FORMAT:
+                raise KeyError("format")
+            if event["event"] == "run" and event.get("version") != VERSION:
+                raise KeyError("version")
+            past.take(event)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InvalidInstance(
+                f"{path}: line {number}: {shorten(line.decode(errors='replace'))}: expected a line "
+                f"of a journal ({error})"
+            ) from None
+    return past, length

@@ -1,0 +1,64 @@
+"""What the driver asks of a launcher."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from cosched.execution.codes import Code, Codes
+from cosched.execution.planned import Plan, Step
+from cosched.execution.processes import Launch
+
+
+class Launcher(ABC):
+    """Makes commands of steps."""
+
+    name: str
+    #: Ask processes to end, and wait, before they are killed when the driver has died.
+    polite = False
+
+    def __init__(self, *, oversubscribe: bool, unit: str) -> None:
+        self.oversubscribe = oversubscribe
+        self.unit = unit
+
+    @property
+    @abstractmethod
+    def processors(self) -> int:
+        """Processors that plans may use here."""
+
+    @abstractmethod
+    def check(self, plan: Plan, codes: Codes) -> tuple[str, ...]:
+        """Notes on how the plan fits here.
+
+        Raises
+        ------
+        InvalidInstance
+            It does not.
+        """
+
+    @abstractmethod
+    def launch(self, step: Step, code: Code, plan: Plan) -> Launch:
+        """The command of a step, where it is pinned, its environment."""
+
+    def forget(self, runs: Sequence[str]) -> tuple[str, ...]:
+        """End what dead drivers left elsewhere than on this host; what it was."""
+        return ()
+
+
+def environment_of(step: Step, code: Code, cpus: Sequence[int], plan: Plan) -> dict[str, str]:
+    """The environment of a task: the driver's, what the code gives, and what it may look at."""
+    made = {
+        **os.environ,
+        "OMP_NUM_THREADS": str(len(step.units)),
+        **code.environment,
+        "COSCHED_TASK": step.name,
+        "COSCHED_PROCS": str(len(step.units)),
+        "COSCHED_CPUS": ",".join(map(str, cpus)),
+    }
+    kinds = {other.kind for other in plan.steps}
+    if kinds - {0}:  # the plan knows of accelerators: nobody uses one that is not given to him
+        first = sum(plan.units_of(kind) for kind in range(1, step.kind))
+        devices = [first + unit for unit in step.units] if step.kind else []
+        made["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, devices))
+    return made

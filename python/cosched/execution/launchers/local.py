@@ -1,0 +1,56 @@
+"""Cores of this host."""
+
+from __future__ import annotations
+
+import os
+
+from cosched.errors import InvalidInstance
+from cosched.execution.codes import Code, Codes
+from cosched.execution.launchers.base import Launcher, environment_of
+from cosched.execution.planned import Plan, Step
+from cosched.execution.processes import Launch
+
+
+class Local(Launcher):
+    """Unit k is the k-th core that this process may use; a task is pinned to its cores."""
+
+    name = "local"
+
+    def __init__(self, *, oversubscribe: bool = False, unit: str = "core") -> None:
+        super().__init__(oversubscribe=oversubscribe, unit=unit)
+        if unit != "core":
+            raise InvalidInstance("unit = 'node' needs the launcher slurm: expected 'core'")
+        self.cores = tuple(sorted(os.sched_getaffinity(0)))
+
+    @property
+    def processors(self) -> int:
+        return len(self.cores)
+
+    def check(self, plan: Plan, codes: Codes) -> tuple[str, ...]:
+        needed = plan.units_of(0)
+        if needed <= len(self.cores):
+            return ()
+        if not self.oversubscribe:
+            raise InvalidInstance(
+                f"the plan uses {needed} processors, this process may use {len(self.cores)} cores: "
+                "expected a plan for fewer, or --oversubscribe to share cores (times then mean "
+                "little)"
+            )
+        return (
+            f"{needed} processors of the plan on {len(self.cores)} cores: processor k is core "
+            f"number k modulo {len(self.cores)}, so tasks share cores; COSCHED_CPUS has k",
+        )
+
+    def launch(self, step: Step, code: Code, plan: Plan) -> Launch:
+        cores: frozenset[int] | None = None
+        cpus: tuple[int, ...] = ()
+        if not step.kind:  # on an accelerator, its host part goes where there is room
+            mine = tuple(self.cores[unit % len(self.cores)] for unit in step.units)
+            cores = frozenset(mine)
+            cpus = step.units if plan.units_of(0) > len(self.cores) else mine
+        return Launch(
+            command=tuple(code.filled(len(step.units), cpus)),
+            environment=environment_of(step, code, cpus, plan),
+            directory=code.directory,
+            cores=cores,
+        )

@@ -1,0 +1,405 @@
+"""Plans: the placements of any family's schedule, and what has to end before each may start."""
+
+from __future__ import annotations
+
+import graphlib
+import hashlib
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from cosched import io
+from cosched.core import Result, Schedule
+from cosched.core.arrays import integer, real
+from cosched.core.result import FORMAT, VERSION
+from cosched.core.text import first_repeated
+from cosched.errors import InvalidInstance, InvalidSchedule, shorten
+from cosched.execution.codes import Codes
+
+#: Families whose placements say all: (task, kind, units, start, end).
+FAMILIES = ("packs", "moldable", "dags")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One task of a plan.
+
+    Attributes
+    ----------
+    task : int
+        Its number in the instance.
+    name : str
+    kind : int
+        Resource type: 0 = cores (or nodes), 1 and more = accelerators.
+    units : tuple of int
+        From 0, within the kind.
+    start, end : float
+        Planned, seconds.
+
+    Examples
+    --------
+    >>> Step(task=0, name="fem", kind=0, units=(0, 1), start=0.0, end=4.0).units
+    (0, 1)
+    """
+
+    task: int
+    name: str
+    kind: int
+    units: tuple[int, ...]
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is to run, where, in which order.
+
+    Attributes
+    ----------
+    family : {"packs", "moldable", "dags"}
+    steps : tuple of Step
+        By planned start.
+    edges : tuple of (int, int)
+        Task i ends before task j starts.
+    procs : int or None
+        Processors that it was made for; None: as many as it uses.
+    times : numpy.ndarray or None
+        Seconds of each task on 1..p processors, where known: what replanning needs.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> inst = cs.packs.Instance([[4.0, 3.0], [3.0, 2.9], [5.0, 3.0]], max_tasks=2)
+    >>> plan = Plan.of(cs.packs.solve(inst, "optimal"))
+    >>> [(step.name, step.units) for step in plan.steps]
+    [('task 2', (0, 1)), ('task 1', (1,)), ('task 0', (0,))]
+    """
+
+    family: str
+    steps: tuple[Step, ...]
+    edges: tuple[tuple[int, int], ...] = ()
+    procs: int | None = None
+    times: np.ndarray | None = None
+
+    @property
+    def makespan(self) -> float:
+        """Planned end (s)."""
+        return max((step.end for step in self.steps), default=0.0)
+
+    @property
+    def digest(self) -> str:
+        """A text that tells plans apart."""
+        rows = [(s.task, s.name, s.kind, s.units, s.start, s.end) for s in self.steps]
+        return hashlib.sha256(json.dumps([self.family, rows, self.edges]).encode()).hexdigest()[:16]
+
+    def units_of(self, kind: int) -> int:
+        """Units of a kind that the plan needs.
+
+        Parameters
+        ----------
+        kind : int
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> step = Step(task=0, name="a", kind=0, units=(0, 3), start=0.0, end=1.0)
+        >>> Plan(family="moldable", steps=(step,)).units_of(0)
+        4
+        """
+        return 1 + max((max(s.units) for s in self.steps if s.kind == kind), default=-1)
+
+    def packs(self) -> list[tuple[int, ...]]:
+        """Positions of the steps of each pack, in order; empty where the family has no packs.
+
+        Returns
+        -------
+        list of tuple of int
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> Plan.of(cs.packs.sequential(cs.packs.Instance([[4.0], [3.0]]))).packs()
+        [(0,), (1,)]
+        """
+        if self.family != "packs":
+            return []
+        groups: dict[float, list[int]] = {}
+        for place, step in enumerate(self.steps):
+            groups.setdefault(step.start, []).append(place)
+        return [tuple(group) for group in groups.values()]
+
+    def waits_for(self, barrier: bool) -> list[frozenset[int]]:
+        """Positions of the steps that have to end before each step may start.
+
+        Those are the last steps before it on its units; with `barrier` in packs all steps of
+        the pack before; in task graphs the predecessors too.
+
+        Parameters
+        ----------
+        barrier : bool
+
+        Returns
+        -------
+        list of frozenset of int
+            Positions in `steps`.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> plan = Plan.of(cs.packs.solve(cs.packs.Instance([[4.0, 3.0], [2.0, 1.5]]), "optimal"))
+        >>> plan.waits_for(True)
+        [frozenset(), frozenset()]
+        """
+        waits: list[set[int]] = [set() for _ in self.steps]
+        last: dict[tuple[int, int], int] = {}
+        for place, step in enumerate(self.steps):
+            for unit in step.units:
+                if (step.kind, unit) in last:
+                    waits[place].add(last[step.kind, unit])
+                last[step.kind, unit] = place
+        packs = self.packs() if barrier else []
+        for before, after in itertools.pairwise(packs):
+            for place in after:
+                waits[place] |= set(before)
+        for place, needed in self.needs().items():
+            waits[place] |= needed
+        return [frozenset(of_one) for of_one in waits]
+
+    def needs(self) -> dict[int, set[int]]:
+        """Positions of the predecessors in the task graph of each step that has some.
+
+        Returns
+        -------
+        dict of int to set of int
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> inst = cs.dags.Instance([[1.0], [1.0]], [(0, 1)], units=(2,))
+        >>> Plan.of(cs.dags.heft(inst)).needs()
+        {1: {0}}
+        """
+        place_of = {step.task: place for place, step in enumerate(self.steps)}
+        found: dict[int, set[int]] = {}
+        for before, after in self.edges:
+            found.setdefault(place_of[after], set()).add(place_of[before])
+        return found
+
+    def check(self, codes: Codes) -> None:
+        """Refuse codes that cannot run this plan.
+
+        Parameters
+        ----------
+        codes : Codes
+
+        Raises
+        ------
+        InvalidInstance
+            A task without a code, a count that the code may not run on, a folder that is not
+            there.
+
+        Examples
+        --------
+        >>> from cosched.execution import Code, Codes
+        >>> step = Step(task=0, name="fem", kind=0, units=(0,), start=0.0, end=1.0)
+        >>> Plan(family="moldable", steps=(step,)).check(
+        ...     Codes(procs=1, codes={"fen": Code(name="fen", command="true")}))
+        Traceback (most recent call last):
+            ...
+        cosched.errors.InvalidInstance: unknown task 'fem' (near: fen)
+        """
+        for step in self.steps:
+            code = codes[step.name]
+            code.require_count(len(step.units))
+            if not code.directory.is_dir():
+                raise InvalidInstance(
+                    f"task {shorten(step.name)}: directory {code.directory}: no such folder"
+                )
+
+    @classmethod
+    def of(cls, given: Schedule | Result | Plan) -> Plan:
+        """The plan of a schedule or a result.
+
+        Parameters
+        ----------
+        given : Schedule, Result or Plan
+
+        Returns
+        -------
+        Plan
+
+        Raises
+        ------
+        InvalidInstance
+            A schedule of a family whose placements say more.
+        InvalidSchedule
+            It breaks a rule of its instance.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> Plan.of(cs.packs.sequential(cs.packs.Instance([[4.0], [3.0]]))).makespan
+        7.0
+        """
+        if isinstance(given, Plan):
+            return given
+        schedule = given.schedule if isinstance(given, Result) else given
+        if not isinstance(schedule, Schedule):
+            raise InvalidInstance(
+                f"expected a result, a schedule or a plan, got {type(given).__name__}"
+            )
+        instance: Any = schedule.instance
+        if instance.family not in FAMILIES:
+            raise InvalidInstance(
+                f"a schedule of {instance.family} cannot be run: expected {', '.join(FAMILIES)}"
+            )
+        schedule.validate()
+        rows = schedule.to_dict()["placements"]
+        return _made(instance.family, rows, instance.facts(), instance.names, "schedule")
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], names: Sequence[str] | None = None) -> Plan:
+        """Read what ``cosched solve -o`` or ``cosched plan -o`` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+            .json
+        names : sequence of str, optional
+            Of the tasks, for a file without names; None: ``task 0``, ``task 1``, ...
+
+        Returns
+        -------
+        Plan
+
+        Raises
+        ------
+        InvalidSchedule
+            Another family, another version, a bad placement.
+        OSError
+            The file cannot be read.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import cosched as cs
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "plan.json"
+        >>> result = cs.packs.sequential(cs.packs.Instance([[4.0], [3.0]]))
+        >>> cs.io.write_json(result.to_dict(), path)
+        >>> Plan.read(path) == Plan.of(result)
+        True
+        """
+        data = io.read_json(path)
+        if not isinstance(data, dict) or not isinstance(data.get("placements"), list):
+            raise InvalidSchedule(f"{path}: expected an object with a list 'placements'")
+        if data.get("format", FORMAT) != FORMAT or data.get("version", VERSION) != VERSION:
+            raise InvalidSchedule(
+                f"{path}: {shorten(data.get('format'))} version {shorten(data.get('version'))}: "
+                f"expected {FORMAT!r} version {VERSION}"
+            )
+        if data.get("family") not in FAMILIES:
+            raise InvalidSchedule(
+                f"{path}: family = {shorten(data.get('family'))}: expected one of "
+                f"{', '.join(FAMILIES)}"
+            )
+        return _made(data["family"], data["placements"], data, names, str(path))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self.digest == other.digest
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _made(
+    family: str,
+    rows: list,
+    facts: Mapping[str, Any],
+    names: Sequence[str] | None,
+    where: str,
+) -> Plan:
+    steps = []
+    for number, row in enumerate(rows):
+        place = f"{where}: placements[{number}]"
+        try:
+            step = _step(row, names, place)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InvalidSchedule(
+                f"{place}: expected task, kind, units, start and end ({error})"
+            ) from None
+        except InvalidInstance as error:
+            raise InvalidSchedule(str(error)) from None
+        steps.append(step)
+    if (twice := first_repeated(str(step.task) for step in steps)) is not None:
+        raise InvalidSchedule(f"{where}: task {twice} is placed twice")
+    if (twice := first_repeated(step.name for step in steps)) is not None:
+        raise InvalidSchedule(
+            f"{where}: two tasks are called {shorten(twice)}: expected one name each"
+        )
+    edges = tuple((int(i), int(j)) for i, j in facts.get("edges") or ())
+    order = _order(steps, edges, where)
+    times = facts.get("times")
+    table = None
+    if times is not None:
+        table = np.array([[np.inf if t is None else t for t in row] for row in times], dtype=float)
+    procs = facts.get("procs")
+    plan = Plan(
+        family=family,
+        steps=tuple(sorted(steps, key=lambda s: (s.start, s.end, order.get(s.task, s.task)))),
+        edges=edges,
+        procs=None if procs is None else int(procs),
+        times=table,
+    )
+    _require_disjoint(plan, where)
+    return plan
+
+
+def _step(row: Any, names: Sequence[str] | None, place: str) -> Step:
+    task = integer(row["task"], f"{place}.task")
+    if names is not None and "name" not in row and task >= len(names):
+        raise InvalidInstance(f"{place}.task = {task}: there are {len(names)} names")
+    named = f"task {task}" if names is None else names[min(task, len(names) - 1)]
+    name = str(row.get("name", named))
+    units = tuple(integer(unit, f"{place}.units") for unit in row["units"])
+    if not units or len(set(units)) < len(units):
+        raise InvalidInstance(
+            f"{place}.units = {list(units)}: expected different units, at least one"
+        )
+    start, end = (real(row[key], f"{place}.{key}") for key in ("start", "end"))
+    if not 0 <= start <= end < np.inf:
+        raise InvalidInstance(f"{place}: start {start:g}, end {end:g}: expected 0 <= start <= end")
+    kind = integer(row.get("kind", 0), f"{place}.kind")
+    return Step(task=task, name=name, kind=kind, units=units, start=start, end=end)
+
+
+def _order(steps: Sequence[Step], edges: Sequence[tuple[int, int]], where: str) -> dict[int, int]:
+    """A topological order of the tasks: among equal starts it decides (tasks of no length)."""
+    graph: dict[int, set[int]] = {step.task: set() for step in steps}
+    for before, after in edges:
+        if before not in graph or after not in graph:
+            raise InvalidSchedule(f"{where}: edge ({before}, {after}): a task that is not placed")
+        graph[after].add(before)
+    try:
+        return {task: k for k, task in enumerate(graphlib.TopologicalSorter(graph).static_order())}
+    except graphlib.CycleError:
+        raise InvalidSchedule(f"{where}: the edges have a cycle") from None
+
+
+def _require_disjoint(plan: Plan, where: str) -> None:
+    busy: dict[tuple[int, int], Step] = {}
+    for step in plan.steps:
+        for unit in step.units:
+            other = busy.get((step.kind, unit))
+            if other is not None and step.start < other.end - 1e-9 * max(1.0, other.end):
+                raise InvalidSchedule(
+                    f"{where}: {shorten(step.name)} and {shorten(other.name)} share unit {unit} "
+                    f"from {step.start:g} s on: expected one task a unit at a time"
+                )
+            busy[step.kind, unit] = step

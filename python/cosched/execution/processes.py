@@ -1,0 +1,219 @@
+"""Processes of tasks: started pinned, waited for without polling, ended with all they started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from cosched.execution import guard
+
+#: Exit codes of shells, where a command cannot be started.
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """A command ready to be started: what a launcher makes of a step."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    directory: Path
+    #: Cores to be pinned to; None: as the driver.
+    cores: frozenset[int] | None = None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What became of a process."""
+
+    key: Any
+    exit_code: int
+    end: float  # time.monotonic
+    why: str | None  # "timeout", "cancelled"; None: by itself
+
+
+@dataclass
+class _Running:
+    key: Any
+    process: subprocess.Popen
+    handle: int  # pidfd
+    deadline: float
+    why: str | None = None
+    kill_at: float = field(default=float("inf"))
+
+
+class Pool:
+    """Running processes; a context, at whose end none is left.
+
+    While it is open SIGINT and SIGTERM are counted (``interrupts``), not raised, where this is
+    the main thread, and :meth:`wait` returns. A guard ends the processes if this process dies.
+    """
+
+    def __init__(self, run: str, *, grace: float = 5.0, polite: bool = False) -> None:
+        self.run = run
+        self.grace = grace
+        self.interrupts = 0
+        self._polite = polite
+        self._running: dict[Any, _Running] = {}
+        self._before: list[tuple[int, Any]] = []
+        self._wakeup = -1
+        self._guard: subprocess.Popen | None = None
+
+    def __enter__(self) -> Pool:
+        self._selector = selectors.DefaultSelector()
+        self._wake = os.pipe()
+        for end in self._wake:
+            os.set_blocking(end, False)
+        self._selector.register(self._wake[0], selectors.EVENT_READ, None)
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before.append((number, signal.signal(number, self._count)))
+            self._wakeup = signal.set_wakeup_fd(self._wake[1], warn_on_full_buffer=False)
+        grace = str(self.grace if self._polite else 0.0)
+        self._guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", guard.__file__, self.run, grace],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.stop(signal.SIGKILL, "cancelled")
+            while self._running:
+                self.wait(None)
+            guard.end_all(self.run)  # what left its session
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        if self._before:
+            signal.set_wakeup_fd(self._wakeup)
+            for number, handler in self._before:
+                signal.signal(number, handler)
+        if self._guard is not None and self._guard.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self._guard.stdin.write(b"q")
+                self._guard.stdin.flush()
+            with contextlib.suppress(BrokenPipeError):
+                self._guard.stdin.close()
+            self._guard.wait()
+        self._selector.close()
+        for end in self._wake:
+            os.close(end)
+
+    def _count(self, number: int, frame: FrameType | None) -> None:
+        self.interrupts += 1
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._running
+
+    def start(self, key: Any, launch: Launch, output: Path, timeout: float | None) -> int:
+        """Start a process; its output goes to a file of its own. Returns its number.
+
+        Raises
+        ------
+        OSError
+            It cannot be started.
+        """
+        environment = {**launch.environment, "COSCHED_RUN": self.run}
+        with open(output, "ab") as file, _pinned(launch.cores):
+            process = subprocess.Popen(
+                launch.command,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                cwd=launch.directory,
+                start_new_session=True,
+            )
+        handle = os.pidfd_open(process.pid)
+        deadline = time.monotonic() + (float("inf") if timeout is None else timeout)
+        self._running[key] = _Running(key, process, handle, deadline)
+        self._selector.register(handle, selectors.EVENT_READ, key)
+        return process.pid
+
+    def stop(self, number: int, why: str, keys: Iterable[Any] | None = None) -> None:
+        """Send a signal to processes and what they started; SIGKILL follows after the grace."""
+        for key in list(self._running if keys is None else keys):
+            one = self._running[key]
+            one.why = one.why or why
+            one.kill_at = min(one.kill_at, time.monotonic() + self.grace)
+            self._signal(one, number)
+
+    def wait(self, seconds: float | None) -> list[Ended]:
+        """Wait until a process ends, a signal comes or the time is over; processes that ended."""
+        ended = self._collect(self._selector.select(self._patience(seconds)))
+        now = time.monotonic()
+        for one in self._running.values():
+            if now >= one.kill_at:
+                self._signal(one, signal.SIGKILL)
+                one.kill_at = now + 1.0
+            elif now >= one.deadline and one.why is None:
+                self.stop(signal.SIGTERM, "timeout", [one.key])
+        return ended
+
+    def _patience(self, seconds: float | None) -> float | None:
+        moments = [
+            min(one.deadline if one.why is None else float("inf"), one.kill_at)
+            for one in self._running.values()
+        ]
+        left = min(moments, default=float("inf")) - time.monotonic()
+        wanted = min(left, float("inf") if seconds is None else seconds)
+        return None if wanted == float("inf") else max(wanted, 0.0)
+
+    def _collect(self, events: list) -> list[Ended]:
+        ended = []
+        for event, _ in events:
+            if event.fd == self._wake[0]:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(self._wake[0], 4096)
+                continue
+            one = self._running.pop(event.data)
+            end = time.monotonic()
+            # Before it is waited for: nobody else can have its number as a group yet.
+            with contextlib.suppress(OSError):
+                os.killpg(one.process.pid, signal.SIGKILL)
+            code = one.process.wait()
+            self._selector.unregister(one.handle)
+            os.close(one.handle)
+            ended.append(Ended(one.key, code, end, one.why))
+        return ended
+
+    def _signal(self, one: _Running, number: int) -> None:
+        with contextlib.suppress(OSError):
+            os.killpg(one.process.pid, number)
+
+
+@contextlib.contextmanager
+def _pinned(cores: frozenset[int] | None) -> Iterator[None]:
+    """What is started within has these cores from its first instruction on: it inherits them.
+
+    A function of ours between fork and exec could set them too, but would make every start copy
+    the page tables of this process: tens of milliseconds, where a start takes one.
+    """
+    if cores is None:
+        yield
+        return
+    before = os.sched_getaffinity(0)  # of this thread
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

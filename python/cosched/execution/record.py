@@ -1,0 +1,299 @@
+"""What was run: planned against real, for every launcher the same record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from cosched import io
+from cosched.core.arrays import integer, real
+from cosched.errors import InvalidInstance, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT, VERSION = "cosched-execution", 1
+STATES = ("completed", "failed", "timeout", "cancelled", "pending")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskRun:
+    """One task of an execution: its last attempt.
+
+    Attributes
+    ----------
+    task : int
+    name : str
+    kind : int
+        Resource type of the units.
+    units : tuple of int
+    planned_start, planned_end : float
+        Seconds.
+    start, end : float
+        Seconds since the run began; nan where it did not (or has not ended).
+    state : {"completed", "failed", "timeout", "cancelled", "pending"}
+    exit_code : int or None
+        Negative: the signal that ended it.
+    attempt : int
+        From 1; 0: not started.
+    pack : int or None
+
+    Examples
+    --------
+    >>> TaskRun(task=0, name="fem", kind=0, units=(0,), planned_start=0.0, planned_end=2.0).state
+    'pending'
+    """
+
+    task: int
+    name: str
+    kind: int
+    units: tuple[int, ...]
+    planned_start: float
+    planned_end: float
+    start: float = math.nan
+    end: float = math.nan
+    state: str = "pending"
+    exit_code: int | None = None
+    attempt: int = 0
+    pack: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """The record of a run; made by :func:`cosched.execution.run`.
+
+    Attributes
+    ----------
+    family : str
+        Of the plan.
+    launcher : str
+        ``"local"`` or ``"slurm"``.
+    barrier : bool
+        Whether a pack waited for the end of the one before.
+    tasks : tuple of TaskRun
+        By planned start.
+    host : str
+        Where the driver ran.
+    notes : tuple of str
+        What has to be known beside the numbers.
+
+    Examples
+    --------
+    >>> one = TaskRun(task=0, name="fem", kind=0, units=(0,), planned_start=0.0, planned_end=2.0,
+    ...               start=0.1, end=2.3, state="completed", exit_code=0, attempt=1)
+    >>> execution = Execution(family="moldable", launcher="local", barrier=True, tasks=(one,))
+    >>> execution.makespan, execution.planned_makespan, execution.good
+    (2.3, 2.0, True)
+    """
+
+    family: str
+    launcher: str
+    barrier: bool
+    tasks: tuple[TaskRun, ...]
+    host: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def makespan(self) -> float:
+        """Latest real end, in seconds since the run began; nan where nothing has ended."""
+        return max((t.end for t in self.tasks if not math.isnan(t.end)), default=math.nan)
+
+    @property
+    def planned_makespan(self) -> float:
+        """Latest planned end (s)."""
+        return max((t.planned_end for t in self.tasks), default=0.0)
+
+    @property
+    def good(self) -> bool:
+        """Whether every task completed."""
+        return all(t.state == "completed" for t in self.tasks)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The record as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a task: ``task, name, units, planned_start, planned_end, start, end, state,
+            exit_code, attempt``.
+
+        Examples
+        --------
+        >>> one = TaskRun(task=0, name="fem", kind=0, units=(0,), planned_start=0, planned_end=2)
+        >>> execution = Execution(family="packs", launcher="local", barrier=True, tasks=(one,))
+        >>> execution.to_frame()[["name", "units", "planned_end", "start", "state"]]
+          name units  planned_end  start    state
+        0  fem  (0,)            2    NaN  pending
+        """
+        import pandas as pd
+
+        columns = ["task", "name", "units", "planned_start", "planned_end", "start", "end"]
+        columns += ["state", "exit_code", "attempt"]
+        rows = [{name: getattr(task, name) for name in columns} for task in self.tasks]
+        frame = pd.DataFrame(rows, columns=columns)
+        return frame.astype({"exit_code": "Int64"})
+
+    def packs(self) -> pd.DataFrame:
+        """Planned against real for each pack.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a pack: ``pack, tasks, planned, real`` (s), ``error`` (real / planned - 1),
+            ``overhead`` (s, from the end of the pack before to the first start). Empty where
+            the family has no packs.
+
+        Examples
+        --------
+        >>> one = TaskRun(task=0, name="fem", kind=0, units=(0,), planned_start=0, planned_end=2,
+        ...               start=0.5, end=2.5, state="completed", attempt=1, pack=0)
+        >>> Execution(family="packs", launcher="local", barrier=True, tasks=(one,)).packs()
+           pack  tasks  planned  real  error  overhead
+        0     0      1        2   2.0    0.0       0.5
+        """
+        import pandas as pd
+
+        rows = []
+        before = 0.0
+        for pack in sorted({t.pack for t in self.tasks if t.pack is not None}):
+            mine = [t for t in self.tasks if t.pack == pack]
+            starts = [t.start for t in mine if not math.isnan(t.start)]
+            ends = [t.end for t in mine if not math.isnan(t.end)]
+            planned = max(t.planned_end for t in mine) - min(t.planned_start for t in mine)
+            real = max(ends) - min(starts) if starts and ends else math.nan
+            overhead = min(starts) - before if starts else math.nan
+            error = real / planned - 1 if planned > 0 else math.nan
+            rows.append((pack, len(mine), planned, real, error, overhead))
+            before = max(ends, default=before)
+        names = ["pack", "tasks", "planned", "real", "error", "overhead"]
+        return pd.DataFrame(rows, columns=names)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What :meth:`write` writes.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> data = Execution(family="packs", launcher="local", barrier=True, tasks=()).to_dict()
+        >>> data["format"], data["planned_makespan"], data["tasks"]
+        ('cosched-execution', 0.0, [])
+        """
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "family": self.family,
+            "launcher": self.launcher,
+            "barrier": self.barrier,
+            "host": self.host,
+            "notes": list(self.notes),
+            "planned_makespan": self.planned_makespan,
+            "makespan": self.makespan,
+            "tasks": [asdict(task) for task in self.tasks],
+        }
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the record as .json.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        InvalidInstance
+            Another suffix.
+        OSError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "execution.json"
+        >>> execution = Execution(family="packs", launcher="local", barrier=True, tasks=())
+        >>> execution.write(path)
+        >>> Execution.read(path) == execution
+        True
+        """
+        io.check_suffix(path, (".json",))
+        io.write_json(self.to_dict(), path)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Execution:
+        """Read what :meth:`write` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        Execution
+
+        Raises
+        ------
+        InvalidInstance
+            Not such a file; the message names what is wrong.
+        OSError
+            The file cannot be read.
+
+        Examples
+        --------
+        >>> Execution.read("nowhere.json")
+        Traceback (most recent call last):
+            ...
+        FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.json'
+        """
+        data = io.read_json(path)
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise InvalidInstance(f"{path}: expected an object with format = {FORMAT!r}")
+        if data.get("version") != VERSION:
+            raise InvalidInstance(
+                f"{path}: version = {shorten(data.get('version'))}: expected {VERSION}"
+            )
+        rows = data.get("tasks")
+        if not isinstance(rows, list):
+            raise InvalidInstance(f"{path}: tasks: expected a list")
+        return cls(
+            family=str(data.get("family", "")),
+            launcher=str(data.get("launcher", "")),
+            barrier=bool(data.get("barrier", True)),
+            host=str(data.get("host", "")),
+            notes=tuple(map(str, data.get("notes", ()))),
+            tasks=tuple(_task(row, f"{path}: tasks[{k}]") for k, row in enumerate(rows)),
+        )
+
+
+def _task(row: Any, where: str) -> TaskRun:
+    try:
+        return _checked_task(row, where)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InvalidInstance(f"{where}: expected the columns of a task ({error})") from None
+
+
+def _checked_task(row: Mapping[str, Any], where: str) -> TaskRun:
+    def seconds(key: str) -> float:
+        return math.nan if row[key] is None else real(row[key], f"{where}.{key}")
+
+    state, code, pack = row["state"], row["exit_code"], row.get("pack")
+    if state not in STATES:
+        raise InvalidInstance(f"{where}.state = {shorten(state)}: expected {', '.join(STATES)}")
+    return TaskRun(
+        task=integer(row["task"], f"{where}.task"),
+        name=str(row["name"]),
+        kind=integer(row.get("kind", 0), f"{where}.kind"),
+        units=tuple(integer(unit, f"{where}.units") for unit in row["units"]),
+        planned_start=seconds("planned_start"),
+        planned_end=seconds("planned_end"),
+        start=seconds("start"),
+        end=seconds("end"),
+        state=state,
+        exit_code=None if code is None else integer(code, f"{where}.exit_code", -(2**31)),
+        attempt=integer(row["attempt"], f"{where}.attempt"),
+        pack=None if pack is None else integer(pack, f"{where}.pack"),
+    )

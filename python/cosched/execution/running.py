@@ -1,0 +1,181 @@
+"""``execution.run`` and ``execution.commands``."""
+
+from __future__ import annotations
+
+import shlex
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cosched.core import Result, Schedule
+from cosched.core.arrays import nonnegative
+from cosched.execution.codes import Codes
+from cosched.execution.driver import Driver, Watch
+from cosched.execution.journal import Journal
+from cosched.execution.launchers import launcher_of
+from cosched.execution.planned import Plan
+from cosched.execution.record import Execution
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def run(
+    schedule: Schedule | Result | Plan,
+    codes: Codes,
+    launcher: str = "local",
+    *,
+    barrier: bool = True,
+    journal: str | PathLike[str] = "journal.jsonl",
+    resume: bool = False,
+    replan: float | None = None,
+    stop_on_failure: bool = False,
+    oversubscribe: bool = False,
+    unit: str = "core",
+    grace: float = 5.0,
+    outputs: str | PathLike[str] | None = None,
+    watch: Watch | None = None,
+) -> Execution:
+    """Run a plan: every task as a process of its own, on the processors that the plan gives it.
+
+    A pack starts when the one before has ended (`barrier`); without barrier, and in the other
+    families, a task starts when the tasks before it on its processors have ended, in a task
+    graph when its predecessors have, too. A task that fails does not keep the others from
+    running, only what comes after it in the task graph.
+
+    The journal is appended and synced before and after each start, and at each end. When the
+    driver dies its tasks die with it: the kernel ends the processes that it started, and a guard
+    (a small process that outlives it) all that they started. `resume` then runs what has not
+    completed; what ran at that moment is marked ``lost`` in the journal and runs again. Ctrl-C
+    and SIGTERM are forwarded to the tasks; after `grace` seconds they are killed.
+
+    Parameters
+    ----------
+    schedule : Schedule, Result or Plan
+        Of packs, moldable or dags.
+    codes : Codes
+    launcher : {"local", "slurm"}
+        Processors are cores of this host (unit k is the k-th that this process may use), or of
+        the nodes of the Slurm allocation that this process is in.
+    barrier : bool
+        Packs only.
+    journal : str or path-like
+        JSON lines.
+    resume : bool
+        Go on with the journal that is there; without, one that is there is refused.
+    replan : float, optional
+        When a task's real time is off by more than this share of the planned one, plan the
+        rest anew. Needs a plan that knows its times; dissolves the barriers between packs.
+    stop_on_failure : bool
+        Start nothing more once a task has failed.
+    oversubscribe : bool
+        Local: let processors of the plan share cores where there are too few.
+    unit : {"core", "node"}
+        What a processor of the plan is (``"node"``: slurm only).
+    grace : float
+        Seconds between the signal that asks a task to end and SIGKILL.
+    outputs : str or path-like, optional
+        Folder of the tasks' outputs, a file an attempt. None: beside the journal, ``.outputs``.
+    watch : callable, optional
+        Called a few times a second with the :class:`~cosched.execution.driver.Driver`.
+
+    Returns
+    -------
+    Execution
+
+    Raises
+    ------
+    InvalidInstance
+        The plan does not fit the codes or the machine, or a journal is there; nothing has run.
+    KeyboardInterrupt
+        After Ctrl-C or SIGTERM, when all tasks have ended and the journal is whole.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import cosched as cs
+    >>> from cosched.execution import Code, Codes, run
+    >>> inst = cs.packs.Instance([[0.1], [0.1]], names=["a", "b"])
+    >>> codes = Codes(procs=1, codes={name: Code(name=name, command="true") for name in "ab"})
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> execution = run(cs.packs.solve(inst, "optimal"), codes, journal=folder / "journal.jsonl")
+    >>> execution.to_frame()[["name", "state", "exit_code", "attempt"]].to_numpy().tolist()
+    [['a', 'completed', 0, 1], ['b', 'completed', 0, 1]]
+    """
+    plan = Plan.of(schedule)
+    chosen = launcher_of(launcher, oversubscribe=oversubscribe, unit=unit)
+    plan.check(codes)
+    notes = chosen.check(plan, codes)
+    patience = nonnegative(grace, "grace")
+    replanner = None
+    book = Journal.open(journal, resume, plan.digest)
+    try:
+        folder = Path(journal).with_suffix(".outputs") if outputs is None else Path(outputs)
+        folder.mkdir(exist_ok=True)
+        driver = Driver(
+            plan,
+            codes,
+            chosen,
+            book,
+            barrier=barrier,
+            outputs=folder,
+            stop_on_failure=stop_on_failure,
+            grace=patience,
+            notes=notes,
+            watch=watch,
+            replanner=replanner,
+        )
+        return driver.drive()
+    finally:
+        book.close()
+
+
+def commands(
+    schedule: Schedule | Result | Plan,
+    codes: Codes,
+    launcher: str = "local",
+    *,
+    oversubscribe: bool = False,
+    unit: str = "core",
+) -> pd.DataFrame:
+    """What :func:`run` would start, in order; nothing is run.
+
+    Parameters
+    ----------
+    schedule : Schedule, Result or Plan
+    codes : Codes
+    launcher, oversubscribe, unit
+        As for :func:`run`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a task: ``name, start`` (planned), ``cores`` (those it is pinned to, as text) and
+        ``command``.
+
+    Raises
+    ------
+    InvalidInstance
+        The plan does not fit the codes or the machine.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> from cosched.execution import Code, Codes, commands
+    >>> inst = cs.packs.Instance([[1.0]], names=["fem"])
+    >>> codes = Codes(procs=1, codes={"fem": Code(name="fem", command="./fem {procs}")})
+    >>> commands(cs.packs.sequential(inst), codes)["command"].tolist()
+    ["/bin/sh -c './fem 1'"]
+    """
+    import pandas as pd
+
+    plan = Plan.of(schedule)
+    chosen = launcher_of(launcher, oversubscribe=oversubscribe, unit=unit)
+    plan.check(codes)
+    chosen.check(plan, codes)
+    rows = []
+    for step in plan.steps:
+        launch = chosen.launch(step, codes[step.name], plan)
+        cores = "" if launch.cores is None else ",".join(map(str, sorted(launch.cores)))
+        rows.append((step.name, step.start, cores, shlex.join(launch.command)))
+    return pd.DataFrame(rows, columns=["name", "start", "cores", "command"])
