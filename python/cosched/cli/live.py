@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cosched.cli import report
+from cosched.cli.tables import as_is, console
 from cosched.execution import Execution
 from cosched.execution.driver import Driver
 
@@ -22,11 +23,11 @@ _MOST_ROWS = 20
 @contextmanager
 def watching() -> Iterator[Callable[[Driver], None] | None]:
     """What ``execution.run`` is to call; nothing where nobody watches."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    screen = Console(stderr=True)
+    if not screen.is_terminal:
         yield None
         return
-    with Live(console=console, transient=True, auto_refresh=False) as live:
+    with Live(console=screen, transient=True, auto_refresh=False) as live:
         yield lambda driver: live.update(_picture(driver), refresh=True)
 
 
@@ -38,7 +39,7 @@ def _picture(driver: Driver) -> Group:
         elapsed, planned = now - driver.attempt(step).start, step.end - step.start
         late = "red" if elapsed > planned else ""
         table.add_row(
-            report.as_is(step.name),
+            as_is(step.name),
             units_text(step.units),
             Text(f"{elapsed:.1f} s", style=late),
             f"{planned:.1f} s",
@@ -71,7 +72,7 @@ def show_end(execution: Execution) -> None:
         planned, real = task.planned_end - task.planned_start, task.end - task.start
         state = task.state if task.exit_code in (0, None) else f"{task.state} ({task.exit_code})"
         table.add_row(
-            report.as_is(task.name),
+            as_is(task.name),
             units_text(task.units),
             f"{planned:.3f}",
             _number(real),
@@ -80,7 +81,7 @@ def show_end(execution: Execution) -> None:
             _number(task.end),
             state if task.attempt < 2 else f"{state}, attempt {task.attempt}",
         )
-    report.console().print(table)
+    console().print(table)
     packs = execution.packs()
     if len(packs):
         report.show_frame("packs (s): overhead = from the end of the pack before", packs)
