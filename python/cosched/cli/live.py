@@ -12,8 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from cosched.cli import report
-from cosched.cli.tables import as_is, console
-from cosched.execution import Execution
+from cosched.cli.tables import Column, show
+from cosched.core.text import printable
+from cosched.execution import Execution, TaskRun
 from cosched.execution.driver import Driver
 
 #: Longer lists of running tasks are cut.
@@ -39,7 +40,7 @@ def _picture(driver: Driver) -> Group:
         elapsed, planned = now - driver.attempt(step).start, step.end - step.start
         late = "red" if elapsed > planned else ""
         table.add_row(
-            as_is(step.name),
+            Text(printable(step.name)),
             units_text(step.units),
             Text(f"{elapsed:.1f} s", style=late),
             f"{planned:.1f} s",
@@ -67,21 +68,12 @@ def show_end(execution: Execution) -> None:
     """Planned against real: each task, each pack, the whole."""
     for note in execution.notes:
         report.say(f"note: {note}")
-    table = Table("task", "units", "planned", "real", "error", "start", "end", "state")
-    for task in execution.tasks:
-        planned, real = task.planned_end - task.planned_start, task.end - task.start
-        state = task.state if task.exit_code in (0, None) else f"{task.state} ({task.exit_code})"
-        table.add_row(
-            as_is(task.name),
-            units_text(task.units),
-            f"{planned:.3f}",
-            _number(real),
-            _error(real, planned),
-            _number(task.start),
-            _number(task.end),
-            state if task.attempt < 2 else f"{state}, attempt {task.attempt}",
-        )
-    console().print(table)
+    rows = [_cells(task) for task in execution.tasks]
+    titles = ("task", "units", "planned", "real", "error", "start", "end", "state")
+    columns = [
+        Column(title, [row[k] for row in rows], 2 <= k < 7) for k, title in enumerate(titles)
+    ]
+    show("tasks (s)", columns)
     packs = execution.packs()
     if len(packs):
         report.show_frame("packs (s): overhead = from the end of the pack before", packs)
@@ -89,6 +81,21 @@ def show_end(execution: Execution) -> None:
         f"planned end {execution.planned_makespan:.3f} s, real {_number(execution.makespan)} s "
         f"({_error(execution.makespan, execution.planned_makespan)})"
     )
+
+
+def _cells(task: TaskRun) -> list[str]:
+    planned, real = task.planned_end - task.planned_start, task.end - task.start
+    state = task.state if task.exit_code in (0, None) else f"{task.state} ({task.exit_code})"
+    return [
+        printable(task.name),
+        units_text(task.units),
+        f"{planned:.3f}",
+        _number(real),
+        _error(real, planned),
+        _number(task.start),
+        _number(task.end),
+        state if task.attempt < 2 else f"{state}, attempt {task.attempt}",
+    ]
 
 
 def _number(seconds: float) -> str:
