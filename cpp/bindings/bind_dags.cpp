@@ -10,6 +10,7 @@
 #include "cosched/dags/instance.hpp"
 #include "cosched/dags/list_rules.hpp"
 #include "cosched/dags/online.hpp"
+#include "cosched/dags/windows.hpp"
 #include "pybind.hpp"
 
 namespace cosched::bindings {
@@ -32,24 +33,81 @@ py::tuple plan_tuple(const Plan& plan) {
                         real_array(plan.end));
 }
 
-// (value, x, C, weights, task flow, edges with flow, flow on them, complete); arrays read-only.
-py::tuple solution_tuple(HlpSolution&& found) {
-  Certificate& proof = found.certificate;
-  const auto used = static_cast<py::ssize_t>(proof.edge_flow.size());
+// (edges, flow on them); arrays read-only.
+py::tuple edge_flow_tuple(const std::vector<EdgeFlow>& flow) {
   std::vector<std::int64_t> edges;
   std::vector<double> amount;
-  edges.reserve(2 * used);
-  amount.reserve(used);
-  for (const EdgeFlow& edge : proof.edge_flow) {
+  for (const EdgeFlow& edge : flow) {
     edges.push_back(edge.from);
     edges.push_back(edge.to);
     amount.push_back(edge.amount);
   }
+  const auto used = static_cast<py::ssize_t>(flow.size());
+  return py::make_tuple(frozen(std::move(edges), {used, 2}), frozen(std::move(amount)));
+}
+
+std::vector<EdgeFlow> to_edge_flow(const IntArray& edges, const RealArray& amount) {
+  const std::vector<Edge> pairs = to_edges(edges);
+  const std::vector<double> amounts = to_reals(amount);
+  if (pairs.size() != amounts.size())
+    throw InvalidInstance("certificate: edge arrays of different lengths");
+  std::vector<EdgeFlow> flow;
+  for (std::size_t k = 0; k < pairs.size(); ++k)
+    flow.push_back({pairs[k].first, pairs[k].second, amounts[k]});
+  return flow;
+}
+
+// (value, x, C, weights, task flow, edges with flow, flow on them, complete); arrays read-only.
+py::tuple solution_tuple(HlpSolution&& found) {
+  Certificate& proof = found.certificate;
+  const py::tuple flow = edge_flow_tuple(proof.edge_flow);
   const py::ssize_t n = found.x.rows(), types = found.x.cols();
   return py::make_tuple(found.value, frozen(std::move(found.x), {n, types}),
                         frozen(std::move(found.completion)), frozen(std::move(proof.weights)),
-                        frozen(std::move(proof.task_flow)), frozen(std::move(edges), {used, 2}),
-                        frozen(std::move(amount)), found.complete);
+                        frozen(std::move(proof.task_flow)), flow[0], flow[1], found.complete);
+}
+
+// From (weights, task flow, edges, flow on them).
+Certificate to_certificate(const py::tuple& given) {
+  return {to_reals(given[0].cast<RealArray>()), to_reals(given[1].cast<RealArray>()),
+          to_edge_flow(given[2].cast<IntArray>(), given[3].cast<RealArray>())};
+}
+
+// (raise, loads, task flow, edges, flow on them, intervals), the last a row
+// (type, begin, end, price) each.
+py::tuple stage_tuple(RefutationStage stage) {
+  std::vector<double> intervals;
+  for (const auto& [interval, price] : stage.intervals)
+    for (const double entry :
+         {static_cast<double>(interval.type), interval.begin, interval.end, price})
+      intervals.push_back(entry);
+  const auto count = static_cast<py::ssize_t>(stage.intervals.size());
+  const py::tuple flow = edge_flow_tuple(stage.edge_flow);
+  return py::make_tuple(frozen(std::move(stage.raise)), frozen(std::move(stage.loads)),
+                        frozen(std::move(stage.task_flow)), flow[0], flow[1],
+                        frozen(std::move(intervals), {count, 4}));
+}
+
+RefutationStage to_stage(const py::tuple& given) {
+  RefutationStage stage;
+  stage.raise = to_reals(given[0].cast<RealArray>());
+  stage.loads = to_reals(given[1].cast<RealArray>());
+  stage.task_flow = to_reals(given[2].cast<RealArray>());
+  stage.edge_flow = to_edge_flow(given[3].cast<IntArray>(), given[4].cast<RealArray>());
+  const Table intervals = to_table(given[5].cast<RealArray>());
+  for (Eigen::Index k = 0; k < intervals.rows(); ++k)
+    stage.intervals.push_back(
+        {{static_cast<int>(intervals(k, 0)), intervals(k, 1), intervals(k, 2)}, intervals(k, 3)});
+  return stage;
+}
+
+// (value, complete, refuted makespan, stages).
+py::tuple windows_tuple(WindowsBound found) {
+  py::list stages;
+  for (RefutationStage& stage : found.certificate.refutation.stages)
+    stages.append(stage_tuple(std::move(stage)));
+  return py::make_tuple(found.value, found.complete, found.certificate.refutation.makespan,
+                        py::tuple(stages));
 }
 
 // An algorithm that needs the instance only.
@@ -214,18 +272,13 @@ void bind_hlp(py::module_& module) {
   module.def(
       "certified_bound",
       [](const Instance& instance, const RealArray& weights, const RealArray& task_flow,
-         const IntArray& from, const IntArray& to, const RealArray& amount) {
-        Certificate certificate{to_reals(weights), to_reals(task_flow), {}};
-        const auto tails = to_ints(from, "from"), heads = to_ints(to, "to");
-        const auto amounts = to_reals(amount);
-        if (heads.size() != tails.size() || amounts.size() != tails.size())
-          throw InvalidInstance("certificate: edge arrays of different lengths");
-        for (std::size_t k = 0; k < tails.size(); ++k)
-          certificate.edge_flow.push_back({tails[k], heads[k], amounts[k]});
+         const IntArray& edges, const RealArray& edge_flow) {
+        const Certificate certificate{to_reals(weights), to_reals(task_flow),
+                                      to_edge_flow(edges, edge_flow)};
         return released([&] { return certified_bound(instance, certificate); });
       },
-      py::arg("instance"), py::arg("weights"), py::arg("task_flow"), py::arg("from_"),
-      py::arg("to"), py::arg("amount"));
+      py::arg("instance"), py::arg("weights"), py::arg("task_flow"), py::arg("edges"),
+      py::arg("edge_flow"));
   module.def(
       "round_allocation",
       [](const RealArray& times, const RealArray& x, double threshold) {
@@ -244,12 +297,35 @@ void bind_hlp(py::module_& module) {
       py::arg("instance"));
 }
 
+void bind_windows(py::module_& module) {
+  module.def(
+      "windows_bound",
+      [](const Instance& instance, const py::tuple& relaxation, std::optional<double> upper) {
+        const Certificate proof = to_certificate(relaxation);
+        WindowsOptions options;
+        options.upper = upper;
+        return windows_tuple(released([&] { return windows_bound(instance, proof, options); }));
+      },
+      py::arg("instance"), py::arg("relaxation"), py::arg("upper"));
+  module.def(
+      "certified_windows",
+      [](const Instance& instance, const py::tuple& relaxation, double makespan,
+         const py::tuple& stages) {
+        WindowsCertificate certificate{to_certificate(relaxation), {makespan, {}}};
+        for (const py::handle stage : stages)
+          certificate.refutation.stages.push_back(to_stage(stage.cast<py::tuple>()));
+        return released([&] { return certified_bound(instance, certificate); });
+      },
+      py::arg("instance"), py::arg("relaxation"), py::arg("makespan"), py::arg("stages"));
+}
+
 }  // namespace
 
 void bind_dags(py::module_& module) {
   bind_instance(module);
   bind_schedulers(module);
   bind_hlp(module);
+  bind_windows(module);
 }
 
 }  // namespace cosched::bindings

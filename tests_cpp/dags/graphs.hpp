@@ -25,6 +25,7 @@ struct RandomOptions {
   int tasks = 10, types = 2;
   double density = 0.3;   // of edges i -> j, i < j
   double cannot = 0.15;   // chance that a task cannot run on a type
+  int most_units = 4;     // of each type
   bool integers = false;  // small integer times, zero included: many ties
 };
 
@@ -42,7 +43,8 @@ inline Instance random(Rng& rng, const RandomOptions& options) {
       if (rng.uniform() < options.density) edges.emplace_back(j, i);
   }
   std::vector<int> units;
-  for (int q = 0; q < options.types; ++q) units.push_back(static_cast<int>(rng.between(1, 4)));
+  for (int q = 0; q < options.types; ++q)
+    units.push_back(static_cast<int>(rng.between(1, options.most_units)));
   return make(times, edges, units);
 }
 

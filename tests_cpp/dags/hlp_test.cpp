@@ -16,6 +16,7 @@
 #include "cosched/dags/list_rules.hpp"
 #include "cosched/dags/online.hpp"
 #include "cosched/dags/trade_off.hpp"
+#include "dags/brute_force.hpp"
 #include "dags/graphs.hpp"
 
 namespace cosched::dags {
@@ -184,46 +185,6 @@ TEST(TheoremTwo, HlpEstReachesSixTimesTheBoundForTheStatedOptimum) {
     EXPECT_EQ(est(instance, allocation).makespan(), 6 * (2 * m - 1));
     EXPECT_EQ(ols(instance, allocation).makespan(), 6 * (2 * m - 1));
   }
-}
-
-// Optimum of tiny graphs: every allocation, every order of list scheduling decisions.
-double brute_force(const Instance& instance) {
-  double best = kInfinity;
-  Plan plan(instance.tasks());
-  std::vector<char> done(instance.tasks(), 0);
-  std::vector<std::vector<double>> idle;
-  for (const int units : instance.units()) idle.emplace_back(units, 0.0);
-  const std::function<void(int, double)> search = [&](int placed, double end_of_all) {
-    if (end_of_all >= best) return;
-    if (placed == instance.tasks()) {
-      best = end_of_all;
-      return;
-    }
-    for (int task = 0; task < instance.tasks(); ++task) {
-      if (done[task]) continue;
-      double ready = 0;
-      bool free = true;
-      for (const int before : instance.graph().predecessors(task)) {
-        free = free && done[before];
-        ready = std::max(ready, plan.end[before]);
-      }
-      if (!free) continue;
-      for (int type = 0; type < instance.types(); ++type) {
-        if (!instance.can_run(task, type)) continue;
-        auto unit = std::min_element(idle[type].begin(), idle[type].end());
-        const double before = *unit, start = std::max(ready, before);
-        const double end = start + instance.time(task, type);
-        *unit = end;
-        done[task] = 1;
-        plan.end[task] = end;
-        search(placed + 1, std::max(end_of_all, end));
-        done[task] = 0;
-        *unit = before;
-      }
-    }
-  };
-  search(0, 0);
-  return best;
 }
 
 TEST(BruteForce, NoScheduleBeatsTheOptimumAndTheLpIsBelow) {

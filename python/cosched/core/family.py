@@ -426,14 +426,14 @@ class Family:
 
     def _bound_within(self, instance: Any, time_limit: float | None) -> Bound | None:
         """The bound beside the results; a weaker one, or none, where it takes too long."""
+        stops_itself = "time_limit" in (accepted_options(self.bounds[self.default_bound]) or ())
         try:
+            if stops_itself and time_limit is not None:
+                return self.bound(instance, time_limit=time_limit)
             with _core.time_limit(time_limit):
                 return self.bound_beside(instance)
-        except InvalidInstance:  # it does not apply here
+        except (InvalidInstance, TimeLimit):  # it does not apply here, or takes too long
             return None
-        except TimeLimit:
-            stops_itself = "time_limit" in (accepted_options(self.bounds[self.default_bound]) or ())
-            return self.bound(instance, time_limit=time_limit) if stops_itself else None
 
     def _row(
         self,

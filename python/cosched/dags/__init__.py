@@ -34,7 +34,16 @@ from cosched.dags.algorithms import (
     r3_ls,
     random,
 )
-from cosched.dags.bounds import Certificate, Relaxation, hlp, round_allocation
+from cosched.dags.bounds import (
+    Certificate,
+    RefutationStage,
+    Relaxation,
+    Windows,
+    WindowsCertificate,
+    hlp,
+    round_allocation,
+    windows,
+)
 from cosched.dags.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY
 from cosched.dags.files import Graph, read_graph, write_graph
 from cosched.dags.instance import Instance
@@ -52,8 +61,11 @@ __all__ = [
     "FAMILY",
     "Graph",
     "Instance",
+    "RefutationStage",
     "Relaxation",
     "Result",
+    "Windows",
+    "WindowsCertificate",
     "bound",
     "compare",
     "eft",
@@ -73,5 +85,6 @@ __all__ = [
     "read_graph",
     "round_allocation",
     "solve",
+    "windows",
     "write_graph",
 ]

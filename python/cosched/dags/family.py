@@ -19,11 +19,12 @@ from cosched.dags.algorithms import (
     r3_ls,
     random,
 )
-from cosched.dags.bounds import area_bound, critical_path_bound, hlp_bound
+from cosched.dags.bounds import area_bound, critical_path_bound, hlp_bound, windows_bound
 from cosched.dags.instance import Instance, parse_acceleration, parse_units
 from cosched.dags.result import Result, result_of_schedule
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
+    "windows": windows_bound,
     "hlp": hlp_bound,
     "area": area_bound,
     "critical-path": critical_path_bound,
@@ -53,7 +54,7 @@ FAMILY = Family(
     result_type=Result,
     objective="makespan",
     unit=" s",
-    default_bound="hlp",
+    default_bound="windows",
     result_of=result_of_schedule,
     example=("spotri-512-20.txt", "--units 16,2", "hlp-best"),
     arguments=(

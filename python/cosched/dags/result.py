@@ -9,7 +9,7 @@ import numpy as np
 
 from cosched import core
 from cosched.core import Bound, Schedule
-from cosched.dags.bounds import hlp_bound
+from cosched.dags.bounds import windows_bound
 from cosched.dags.instance import Instance
 
 
@@ -49,7 +49,7 @@ class Result(core.Result):
 
     @classmethod
     def _bound_of(cls, instance: Instance) -> Bound:
-        return hlp_bound(instance)
+        return windows_bound(instance)
 
     @property
     def makespan(self) -> float:

@@ -83,8 +83,7 @@ class Certificate:
             instance._core,
             real_array(self.weights, "weights", 1),
             real_array(self.task_flow, "task_flow", 1),
-            np.ascontiguousarray(edges[:, 0]),
-            np.ascontiguousarray(edges[:, 1]),
+            edges,
             real_array(self.edge_flow, "edge_flow", 1),
         )
 
@@ -227,7 +226,7 @@ def round_allocation(times: Any, x: Any, *, threshold: float = 0.5) -> np.ndarra
 
 
 def hlp_bound(instance: Instance, *, method: str = "auto") -> Bound:
-    """LP* as its certificate proves it: the default bound.
+    """LP* as its certificate proves it.
 
     At least ``area`` and ``critical-path``.
 
@@ -260,56 +259,6 @@ def hlp_bound(instance: Instance, *, method: str = "auto") -> Bound:
     return Bound(hlp(instance, method=method).certificate.bound(instance), "hlp")
 
 
-def area_bound(instance: Instance) -> Bound:
-    """The least maximal load of a type over fractional allocations, paths ignored.
-
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Bound
-        Seconds.
-
-    Examples
-    --------
-    >>> import cosched as cs
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
-    >>> area_bound(inst)
-    Bound(3.8, 'area')
-    """
-    return Bound(_core.dags.area_bound(instance._core), "area")
-
-
-def critical_path_bound(instance: Instance) -> Bound:
-    """The longest path with every task on its fastest type.
-
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Bound
-        Seconds.
-
-    Notes
-    -----
-    O(n Q + e).
-
-    Examples
-    --------
-    >>> import cosched as cs
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
-    >>> critical_path_bound(inst)
-    Bound(5, 'critical-path')
-    """
-    return Bound(_core.dags.critical_path_bound(instance._core), "critical-path")
-
-
 def hlp_at_hand(instance: Instance, method: str) -> Relaxation | None:
     """What an anytime search starts from: None where it should solve the LP itself.
 
@@ -322,6 +271,15 @@ def hlp_at_hand(instance: Instance, method: str) -> Relaxation | None:
         except TimeLimit:
             return None
     return instance.kept("hlp structured")
+
+
+def hlp_so_far(instance: Instance) -> tuple[Relaxation, bool]:
+    """The structured method's result, which a time limit around it may cut short: whether not."""
+    kept = instance.kept("hlp structured")
+    if kept is not None:
+        return kept, True
+    solution = _core.dags.hlp_so_far(instance._core)
+    return keep_hlp(instance, solution), solution[-1]
 
 
 def keep_hlp(instance: Instance, solution: tuple) -> Relaxation:

@@ -1,0 +1,94 @@
+#include "cosched/dags/windows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/dags/refuter.hpp"
+
+namespace cosched::dags {
+namespace {
+
+// A schedule is proved optimal where this share of its makespan is refuted.
+constexpr double kJustBelow = 1 - 0.9 * kExactTolerance;
+
+RefuterEffort effort_for(const Instance& instance) {
+  const int n = instance.tasks();
+  if (n <= 300) return {40, 6, 300, true};
+  if (n <= 2000) return {15, 3, 60, true};
+  if (n <= 10000) return {6, 2, 20, false};
+  return {3, 1, 8, false};
+}
+
+// The largest T that is refuted, between a bound and a makespan.
+class Bisection {
+ public:
+  Bisection(const Instance& instance, const Certificate& relaxation, const WindowsOptions& options,
+            WindowsBound& best)
+      : instance_(instance),
+        whole_(whole_times(instance)),
+        precision_(options.precision),
+        refuter_(instance, relaxation, effort_for(instance)),
+        best_(best) {
+    if (options.upper) upper_ = *options.upper;
+  }
+
+  void run() {
+    if (best_.value >= upper_ * kJustBelow) return;
+    if (upper_ < kInfinity) {
+      upper_ = whole_ ? upper_ - 1 : upper_ * kJustBelow;
+      if (attempt(upper_)) return;
+    }
+    double step = 0.004 * best_.value;
+    bool found_end = upper_ < kInfinity;
+    if (step <= 0) step = 1;
+    for (;;) {
+      const double low = best_.value, high = upper_;
+      if (!std::isinf(high) && (whole_ ? high - low < 0.5 : high - low <= precision_ * high))
+        return;
+      double middle = std::isinf(high) ? low + step : std::min(low + step, (low + high) / 2);
+      if (found_end && !galloping_) middle = (low + high) / 2;
+      if (whole_) middle = std::max(low, std::floor(std::min(middle, high - 1)));
+      if (attempt(middle)) {
+        step *= 3;
+      } else {
+        upper_ = middle;
+        galloping_ = false;
+        found_end = true;
+      }
+    }
+  }
+
+ private:
+  bool attempt(double makespan) {
+    check_interrupt();
+    if (!refuter_.refute(makespan)) return false;
+    best_.certificate.refutation = refuter_.take_proof();
+    best_.value = whole_ ? std::floor(makespan) + 1 : makespan;
+    return true;
+  }
+
+  const Instance& instance_;
+  bool whole_;
+  double precision_;
+  Refuter refuter_;
+  WindowsBound& best_;
+  double upper_ = kInfinity;
+  bool galloping_ = true;
+};
+
+}  // namespace
+
+WindowsBound windows_bound(const Instance& instance, const Certificate& relaxation,
+                           const WindowsOptions& options) {
+  WindowsBound best;
+  best.certificate.relaxation = relaxation;
+  best.value = certified_bound(instance, best.certificate);
+  best.complete =
+      finishes_within(std::nullopt, [&] { Bisection(instance, relaxation, options, best).run(); });
+  return best;
+}
+
+}  // namespace cosched::dags

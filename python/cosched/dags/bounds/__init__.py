@@ -1,0 +1,38 @@
+"""Lower bounds on the makespan, with certificates."""
+
+from cosched.dags.bounds.guesses import (
+    RefutationStage,
+    Windows,
+    WindowsCertificate,
+    windows,
+    windows_bound,
+)
+from cosched.dags.bounds.relaxation import (
+    Certificate,
+    Relaxation,
+    highs_lp,
+    hlp,
+    hlp_at_hand,
+    hlp_bound,
+    keep_hlp,
+    round_allocation,
+)
+from cosched.dags.bounds.simple import area_bound, critical_path_bound
+
+__all__ = [
+    "Certificate",
+    "RefutationStage",
+    "Relaxation",
+    "Windows",
+    "WindowsCertificate",
+    "area_bound",
+    "critical_path_bound",
+    "highs_lp",
+    "hlp",
+    "hlp_at_hand",
+    "hlp_bound",
+    "keep_hlp",
+    "round_allocation",
+    "windows",
+    "windows_bound",
+]

@@ -1,0 +1,145 @@
+"""dags: the bound windows, its certificate, and what shows it."""
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.dags import Instance
+from support import data
+
+INF = float("inf")
+
+
+def layered(n, seed=1, units=(4, 2)):
+    return cs.workloads.layered(n, seed=seed, units=units)
+
+
+def test_the_default_bound_is_windows_and_at_least_the_relaxation():
+    random = np.random.default_rng(3)
+    two = layered(60)
+    one = Instance(two.times[:, :1], two.edges, units=[4])
+    three = Instance(random.uniform(1, 9, (40, 3)), layered(40).edges, units=(2, 1, 1))
+    for inst in (two, one, three):
+        found = cs.dags.windows(inst)
+        assert found.complete
+        assert cs.dags.bound(inst).value == found.value == found.certificate.bound(inst)
+        assert cs.dags.bound(inst).method == "windows"
+        assert found.value >= cs.dags.bound(inst, "hlp").value
+        assert found.value <= cs.dags.solve(inst, "heft").value
+        assert cs.dags.solve(inst, "heft").bound == cs.dags.bound(inst)
+        assert cs.dags.solve(inst, "hlp-ols").bound.method == "hlp"
+    assert cs.dags.bound(two).value > cs.dags.bound(two, "hlp").value * 1.05
+
+
+def test_compare_has_one_bound_for_all_rows():
+    inst = layered(40)
+    frame = cs.dags.compare(inst, ["hlp-est", "hlp-ols", "heft", "eft"])
+    assert set(frame.bound) == {cs.dags.bound(inst).value}
+
+
+def test_whole_times_have_a_whole_bound():
+    inst = Instance([[3.0]] * 3, [], units=[2])
+    assert cs.dags.windows(inst).value == 6
+    assert cs.dags.windows(inst, upper=6).value == 6
+    half = Instance([[1.5]] * 3, [], units=[2])
+    found = cs.dags.windows(half, upper=3)
+    assert 3 * (1 - 1e-9) < found.value < 3
+
+
+def test_zero_and_infinite_times():
+    nothing = Instance([[0, 0], [0, INF]], [(0, 1)], (1, 1))
+    assert cs.dags.windows(nothing).value == 0
+    fixed = Instance([[2, INF], [INF, 3], [2, INF]], [(0, 1), (1, 2)], (1, 1))
+    assert cs.dags.windows(fixed).value == 7
+
+
+@pytest.fixture(scope="module")
+def proved():
+    for seed in range(9):
+        inst = layered(60, seed)
+        found = cs.dags.windows(inst)
+        if not len(found.certificate.stages[-1].raise_heads):
+            break
+    assert found.value > cs.dags.hlp(inst).value * 1.005
+    return inst, found.certificate
+
+
+def damaged(certificate, **changes):
+    last = dataclasses.replace(certificate.stages[-1], **changes)
+    return dataclasses.replace(certificate, stages=(*certificate.stages[:-1], last))
+
+
+def test_damaged_certificates_prove_nothing(proved):
+    inst, certificate = proved
+    last = certificate.stages[-1]
+    longer = dataclasses.replace(certificate, makespan=certificate.makespan * 1.2)
+    for broken, part in (
+        (longer, "is not refuted"),
+        (dataclasses.replace(certificate, stages=()), "is not refuted"),
+        (dataclasses.replace(certificate, makespan=-1.0), "a makespan of -1"),
+        (damaged(certificate, loads=-1 - last.loads), "expected a number >= 0"),
+        (damaged(certificate, loads=last.loads[:1]), "wrong length"),
+        (damaged(certificate, loads=0 * last.loads, intervals=np.zeros((0, 4))), "not refuted"),
+        (damaged(certificate, intervals=[[5, 0, 1, 1]]), "a bad interval"),
+        (damaged(certificate, intervals=[[0, 2, 1, 1]]), "a bad interval"),
+        (damaged(certificate, raise_heads=np.array([2.0, 0.0])), "sum to 2"),
+        (
+            damaged(
+                certificate,
+                task_flow=np.ones(inst.tasks),
+                edges=np.array([[inst.tasks - 1, 0]]),
+                edge_flow=np.ones(1),
+            ),
+            "which is no edge",
+        ),
+    ):
+        with pytest.raises(cs.SolverError, match=part):
+            broken.bound(inst)
+
+
+def test_a_certificate_is_of_its_instance(proved):
+    inst, certificate = proved
+    assert pickle.loads(pickle.dumps(certificate)).bound(inst) == certificate.bound(inst)
+    with pytest.raises(cs.SolverError):
+        certificate.bound(inst.with_units((8, 4)))
+
+
+def test_limits_leave_the_best_so_far():
+    inst = layered(200)
+    full = cs.dags.windows(inst).value
+    for seconds in (0, 0.002, 0.01):
+        fresh = inst.with_units(inst.units)
+        found = cs.dags.windows(fresh, time_limit=seconds)
+        assert found.certificate.bound(fresh) == found.value <= full
+        assert found.value > 0
+        assert seconds > 0 or not found.complete
+    assert "cut short" in repr(cs.dags.windows(inst.with_units(inst.units), time_limit=0))
+    assert cs.dags.windows(inst, time_limit=0).complete  # kept with the instance
+    with pytest.raises(cs.InvalidInstance, match="time_limit"):
+        cs.dags.windows(inst, time_limit=-1)
+    with pytest.raises(cs.InvalidInstance, match="upper"):
+        cs.dags.windows(inst, upper=-1)
+
+
+@pytest.mark.data
+def test_every_solved_stg_graph_of_fifty_tasks_is_proved(tmp_path):
+    import csv
+    import tarfile
+
+    with tarfile.open(data("stg", "stg_50_with_optimal.tar.gz")) as archive:
+        archive.extractall(tmp_path, filter="data")
+    proved = solved = 0
+    for table in sorted(tmp_path.glob("optimal_50_m*.csv")):
+        for name, units, optimum, *open_interval in csv.reader(table.read_text().splitlines()):
+            inst = Instance.read(tmp_path / name, units=[int(units)])
+            bound = cs.dags.windows(inst).value
+            if open_interval:
+                assert bound <= float(open_interval[-1])
+                continue
+            assert bound <= float(optimum)
+            solved += 1
+            proved += bound == float(optimum)
+    assert (proved, solved) == (336, 336)
