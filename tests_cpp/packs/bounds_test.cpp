@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cosched/lp/glpk.hpp"
+#include "cosched/packs/local_search.hpp"
 #include "cosched/packs/relaxation.hpp"
 #include "cosched/packs/subset_programme.hpp"
 #include "support/packs_instances.hpp"
@@ -69,6 +70,58 @@ TEST(ColumnBound, IsTheSetPartitioningRelaxationOrBetter) {
           EXPECT_GE(column_bound(instance).value, relaxed * (1 - 2e-5))
               << n << " " << p << " " << k;
         }
+}
+
+// The bound of groups, however few, on every kind of table.
+TEST(GroupedBound, IsNeverAboveTheOptimum) {
+  Relaxation::Options options;
+  options.most_work = 300'000;
+  for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+    Rng rng(seed);
+    const int n = static_cast<int>(rng.between(2, 5)), p = static_cast<int>(rng.between(1, 6));
+    const int k = static_cast<int>(rng.between(2, 5)), rows = static_cast<int>(rng.between(2, n));
+    const int kind = static_cast<int>(seed % kTableKinds);
+    const Instance instance(Times(small_table(kind, n, p, seed)), k);
+    if (instance.max_tasks() == 1) continue;
+    Restrictions restrictions;
+    restrictions.counts = least_counts(instance, 4);
+    Relaxation relaxation(instance, alike(instance.times(), rows), restrictions,
+                          first_columns(instance));
+    relaxation.start_from(area_prices(instance), area_bound(instance));
+    relaxation.solve(options);
+    ASSERT_LE(relaxation.bound(), exhaustive_optimum(instance) * (1 + kRounding)) << seed;
+    ASSERT_GE(relaxation.bound(), area_bound(instance));
+  }
+}
+
+TEST(GroupedBound, OfManyTasksIsCloseToLocalSearch) {
+  for (const int tasks : {320, 1300}) {
+    const Instance instance(Times(speedup_workload(tasks, 8, 1)), 3);
+    const double found = local_search(instance, 1, 200'000).coschedule.cost;
+    const LowerBound bound = column_bound(instance);
+    EXPECT_LE(bound.value, found);
+    EXPECT_GE(bound.value, found * 0.97);
+  }
+}
+
+TEST(Groups, HoldEveryTaskBetweenTheirRows) {
+  for (const int most : {2, 10, 64}) {
+    Table table = speedup_workload(200, 16, 3);
+    table.row(7) = table.row(3);
+    const Groups groups = alike(Times(table), most);
+    EXPECT_LE(groups.rows, most);
+    EXPECT_EQ(groups.typical.size(), static_cast<std::size_t>(groups.rows));
+    for (const auto& [row, weight] : groups.of) {
+      EXPECT_TRUE(row >= 0 && row + (weight < 1) < groups.rows);
+      EXPECT_TRUE(weight >= 0 && weight <= 1);
+    }
+    EXPECT_EQ(groups.of[7].row, groups.of[3].row);
+    EXPECT_EQ(groups.of[7].weight, groups.of[3].weight);
+    for (int row = 0; row < groups.rows; ++row) {
+      const Share share = groups.of[groups.typical[row]];
+      EXPECT_EQ(share.row + (share.weight == 0), row);
+    }
+  }
 }
 
 // Stopped after any amount of work, the bound is valid.

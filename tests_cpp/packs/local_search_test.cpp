@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/packs/bounds.hpp"
 #include "cosched/packs/heuristics.hpp"
+#include "cosched/packs/longest_first.hpp"
 #include "support/packs_instances.hpp"
 
 namespace cosched::packs {
@@ -51,6 +53,24 @@ TEST(LocalSearch, IsBetterThanPackByPackOnWorkloads) {
       EXPECT_LT(local_search(instance, seed, kLittle).coschedule.cost,
                 pack_by_pack(instance, nine_epsilons()).cost);
     }
+}
+
+TEST(LongestFirst, IsAStartOfLocalSearch) {
+  for (int kind = 0; kind < kTableKinds; ++kind)
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+      const Instance instance(Times(small_table(kind, 20, 6, seed)),
+                              1 + static_cast<int>(seed % 6));
+      const Coschedule start = longest_first(instance);
+      require_valid(instance, start);
+      EXPECT_LE(local_search(instance, seed, kLittle / 10).coschedule.cost, start.cost);
+    }
+}
+
+TEST(LongestFirst, MeetsTheBoundOfTheLongestWhereProcessorsAbound) {
+  Table table(30, 40);
+  for (int i = 0; i < 30; ++i) table.row(i) = 1.0 + i;
+  const Instance instance(Times(table), 3);
+  EXPECT_NEAR(longest_first(instance).cost, longest_bound(instance), 1e-9);
 }
 
 TEST(LocalSearch, RepeatsForASeed) {

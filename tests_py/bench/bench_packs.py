@@ -3,6 +3,7 @@
 Fixed instances, fixed seeds; processor seconds.
 """
 
+import resource
 import time
 
 import numpy as np
@@ -81,6 +82,22 @@ def bench_gaps():
         )
 
 
+def bench_large():
+    """Many tasks: the column bound and local search, ten seconds each."""
+    print("Workload-II of the package with many tasks (seed 1), time_limit=10 each")
+    for n, p, k in ((1_000, 64, 8), (3_000, 64, 8), (10_000, 32, 4)):
+        inst = cs.workloads.packs_ii(tasks=n, nodes=p, max_tasks=k, seed=1)
+        bounding, bound = seconds(cs.packs.bound, inst, runs=1, time_limit=10.0)
+        searching, found = seconds(cs.packs.solve, inst, "local-search", runs=1, time_limit=10.0)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(
+            f"  n = {n:6,}, p = {p}, k = {k}: column bound in {bounding:5.2f} s; local-search "
+            f"{100 * (found.value / bound.value - 1):.2f}% above it in {searching:5.2f} s; "
+            f"peak memory {memory:.0f} MB"
+        )
+
+
 if __name__ == "__main__":
+    bench_large()
     bench_one_pack()
     bench_gaps()

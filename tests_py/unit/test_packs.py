@@ -221,3 +221,16 @@ def test_direct_calls_say_what_they_were():
     assert cs.packs.local_search(inst, seed=5).seed == 5
     for name in ("sequential", "optimal", "local-search"):
         assert getattr(cs.packs, name.replace("-", "_"))(inst).algorithm == name
+
+
+def test_thousands_of_tasks_keep_a_limit_and_have_a_bound():
+    inst = cs.workloads.packs_ii(tasks=1300, nodes=8, max_tasks=3, seed=1)
+    found = cs.packs.optimal(inst, time_limit=0.3)
+    assert found.status == "time_limit"
+    found.schedule.validate()
+    assert float(found.bound) <= found.value
+    bound = cs.packs.bound(inst, "columns", time_limit=20)
+    local = cs.packs.local_search(inst, work=20_000)
+    assert local.status == "ok"
+    longest = float(cs.packs.bound(inst, "longest"))
+    assert longest <= float(bound) <= local.value <= 1.05 * float(bound)

@@ -14,6 +14,10 @@ namespace {
 
 constexpr int kMostCountRows = 64;
 constexpr std::int64_t kMostWork = 20'000'000'000;  // operations: some twenty seconds
+constexpr int kMostAlone = 300;    // tasks up to which only the whole relaxation is solved
+constexpr int kMostWhole = 1'200;  // and beyond which only that of groups
+constexpr int kMostGroupRows = 300;
+constexpr double kGroupedTolerance = 1e-3;
 
 // A sum of n positive terms, each with a few roundings, is off by at most (n + 4) rounding units:
 // twice that is taken off.
@@ -27,9 +31,7 @@ double area_bound(const Instance& instance) {
   const Times& times = instance.times();
   double sum = 0;
   for (int i = 0; i < instance.tasks(); ++i) {
-    double least = times.work(i, 1);
-    for (int q = 2; q <= instance.procs(); ++q) least = std::min(least, times.work(i, q));
-    sum += least / instance.procs();
+    sum += least_work(times, i) / instance.procs();
   }
   return rounded_down(sum, instance.tasks());
 }
@@ -44,21 +46,32 @@ double longest_bound(const Instance& instance) {
 }
 
 LowerBound column_bound(const Instance& instance, std::optional<double> time_limit) {
+  const ScopedTimeLimit limit(time_limit);
   LowerBound bound;
   bound.value = std::max(area_bound(instance), longest_bound(instance));
   if (instance.max_tasks() == 1) return bound;  // exact: every task alone
-  std::vector<std::vector<char>> dominates;
-  std::optional<Relaxation> relaxation;
-  bound.complete = finishes_within(time_limit, [&] {
-    dominates = dominance(instance.times());
+  Relaxation::Options options;
+  options.most_work = kMostWork;
+  std::optional<Relaxation> grouped, whole;
+  bound.complete = finishes_within(std::nullopt, [&] {
     Restrictions restrictions;
     restrictions.counts = least_counts(instance, kMostCountRows);
-    relaxation.emplace(instance, dominates, restrictions, first_columns(instance));
-    Relaxation::Options options;
-    options.most_work = kMostWork;
-    relaxation->solve(options);
+    if (instance.tasks() > kMostAlone) {
+      grouped.emplace(instance, alike(instance.times(), kMostGroupRows), restrictions,
+                      first_columns(instance));
+      grouped->start_from(area_prices(instance), area_bound(instance));
+      options.tolerance = kGroupedTolerance;
+      grouped->solve(options);
+      if (instance.tasks() > kMostWhole) return;
+    }
+    whole.emplace(instance, dominance(instance.times()), restrictions,
+                  grouped ? grouped->columns() : first_columns(instance));
+    if (grouped) whole->start_from(grouped->prices(), grouped->bound());
+    options.tolerance = Relaxation::Options().tolerance;
+    whole->solve(options);
   });
-  if (relaxation) bound.value = std::max(bound.value, relaxation->bound());
+  for (const auto& relaxation : {&grouped, &whole})
+    if (*relaxation) bound.value = std::max(bound.value, (*relaxation)->bound());
   return bound;
 }
 

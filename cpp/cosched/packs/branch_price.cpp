@@ -204,7 +204,7 @@ class Search {
 
   const Instance& instance_;
   Coschedule best_;
-  std::vector<std::vector<char>> dominates_;
+  Dominance dominates_;
   std::set<Column, ColumnOrder> pool_;
   std::priority_queue<Node, std::vector<Node>, LaterNode> open_;
   double bound_ = 0;               // of the root, without pricing

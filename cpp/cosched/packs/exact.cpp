@@ -20,7 +20,8 @@ namespace {
 constexpr int kSubsetsFirst = 16;       // up to here the subset programme takes milliseconds
 constexpr std::int64_t kFewNodes = 50;  // of branch and price, before it falls back on subsets
 constexpr std::int64_t kStartWork = kLocalSearchWork / 5;
-constexpr double kStartShare = 0.2;  // of the time limit, for the first co-schedule
+constexpr int kMostBranched = 1'200;  // tasks: beyond, only the bound of groups is affordable
+constexpr double kStartShare = 0.2;   // of the time limit, for the first co-schedule
 
 ExactResult unproved(const Instance& instance, SearchResult start) {
   const double bound = std::max(area_bound(instance), longest_bound(instance));
@@ -49,6 +50,14 @@ SearchResult improved(const Instance& instance, const SearchResult& start) {
   return found;
 }
 
+// The bound alone, for instances with too many tasks for branch and price.
+ExactResult bounded(const Instance& instance, SearchResult start) {
+  const LowerBound bound = column_bound(instance);
+  const double cost = start.coschedule.cost;
+  const bool proved = bound.value >= cost * (1 - kExactTolerance);
+  return {std::move(start.coschedule), proved ? cost : bound.value, proved, bound.complete};
+}
+
 }  // namespace
 
 ExactResult optimal(const Instance& instance, std::optional<double> time_limit) {
@@ -58,6 +67,7 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit) 
   if (instance.tasks() <= kSubsetsFirst)
     return by_subsets(instance, unproved(instance, std::move(start)));
   start = improved(instance, start);
+  if (instance.tasks() > kMostBranched) return bounded(instance, std::move(start));
   const bool small = instance.tasks() <= kMostSubsetTasks;
   ExactResult result =
       branch_and_price(instance, start.coschedule, std::nullopt,

@@ -23,7 +23,7 @@ Coschedule pairs(const Instance& instance);
 /// local search (and again the subset programme where it leaves up to 20 tasks open).  When the
 /// time limit (seconds) ends it first, the result is the best co-schedule so far, at worst that of
 /// pack-by-pack, with the bound so far, and `proved` only if the two meet.  Without a limit it
-/// runs until it has the proof.
+/// runs until it has the proof, except beyond 1,200 tasks: there it ends with column_bound().
 ExactResult optimal(const Instance& instance, std::optional<double> time_limit = std::nullopt);
 
 /// The paper's integer programme (Theorem 4) through cosched::lp; n p + 1 columns for each of n

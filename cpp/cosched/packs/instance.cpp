@@ -36,4 +36,10 @@ Instance::Instance(Times times, int max_tasks)
   require_no_overflow(times_);
 }
 
+double least_work(const Times& times, int task) {
+  double least = times.work(task, 1);
+  for (int q = 2; q <= times.procs(); ++q) least = std::min(least, times.work(task, q));
+  return least;
+}
+
 }  // namespace cosched::packs

@@ -30,4 +30,7 @@ class Instance {
   int max_tasks_;
 };
 
+/// min over q of w_i(q).  O(p).
+double least_work(const Times& times, int task);
+
 }  // namespace cosched::packs

@@ -15,6 +15,7 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/bounds.hpp"
 #include "cosched/packs/heuristics.hpp"
+#include "cosched/packs/longest_first.hpp"
 #include "cosched/packs/partition.hpp"
 #include "cosched/packs/subset_programme.hpp"
 
@@ -27,6 +28,8 @@ constexpr double kLastTemperature = 0.0001;
 constexpr int kMovesAPoll = 1024;       // moves between changes of temperature
 constexpr std::int64_t kMoveWork = 20;  // operations of a move beside those of the partition
 constexpr std::int64_t kCheckInterval = 1'000'000;  // operations between looks at the clock
+constexpr double kOperationsASecond = 1e9;          // that time affords, very roughly
+constexpr double kLeastHeat = 0.02;
 constexpr int kFewTasks = 12;  // up to here the subset programme takes milliseconds
 
 // How often each kind of move is tried, of kKinds times.
@@ -205,17 +208,36 @@ SearchResult best_of_few(const Instance& instance, SearchResult start) {
   return start;
 }
 
+// The better of the two starts; longest_first only as time allows.
+SearchResult first_schedule(const Instance& instance) {
+  SearchResult start = best_pack_by_pack(instance);
+  if (!start.complete) return start;
+  start.complete = finishes_within(std::nullopt, [&] {
+    Coschedule other = longest_first(instance);
+    if (other.cost < start.coschedule.cost) start.coschedule = std::move(other);
+  });
+  return start;
+}
+
+// Where a time limit leaves little work a task, a hot search would only undo its start.
+double heat_of(const Instance& instance, std::int64_t work) {
+  const double affordable = seconds_left() * kOperationsASecond / instance.tasks();
+  const double share = affordable / static_cast<double>(std::max<std::int64_t>(work, 1));
+  return std::clamp(share * share, kLeastHeat, 1.0);
+}
+
 }  // namespace
 
 SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
                           std::optional<double> time_limit) {
   require_work(work);
   const ScopedTimeLimit limit(time_limit);
-  SearchResult start = best_pack_by_pack(instance);
+  if (work == 0) return best_pack_by_pack(instance);
+  SearchResult start = first_schedule(instance);
   if (!start.complete) return start;
-  if (work > 0 && instance.tasks() <= kFewTasks) return best_of_few(instance, std::move(start));
-  SearchResult found =
-      local_search_from(instance, members(start.coschedule.pack_of), seed, work, 1, std::nullopt);
+  if (instance.tasks() <= kFewTasks) return best_of_few(instance, std::move(start));
+  SearchResult found = local_search_from(instance, members(start.coschedule.pack_of), seed, work,
+                                         heat_of(instance, work), std::nullopt);
   if (start.coschedule.cost <= found.coschedule.cost)
     found.coschedule = std::move(start.coschedule);
   return found;

@@ -1,5 +1,5 @@
-// A heuristic better than the paper's: simulated annealing over partitions, from the best
-// pack-by-pack, with the 1-pack solver as incremental curves (partition.hpp).
+// A heuristic better than the paper's: simulated annealing over partitions, from the best of
+// pack-by-pack and longest_first, with the 1-pack solver as incremental curves (partition.hpp).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ inline constexpr std::int64_t kLocalSearchWork = 5'000'000;
 /// Moves: a task to another pack or to a new one, two tasks exchanged; an exchange is evaluated in
 /// O(log p).  The temperature falls geometrically over `work` n operations.  Without time_limit
 /// the result depends on the instance, the seed and `work` only; time_limit (seconds) may end the
-/// search earlier, and the temperature then falls with the time.  Ends at once when the cost
+/// search earlier, and the temperature then falls with the time, from a lower one where the limit is
+/// short for so many tasks.  Ends at once when the cost
 /// meets longest_bound or area_bound.
 /// Throws InvalidInstance when work < 0.
 SearchResult local_search(const Instance& instance, std::uint64_t seed,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -34,29 +35,15 @@ double artificial_cost(const Instance& instance) {
   return kArtificialCost * std::accumulate(least.begin(), least.end(), 0.0);
 }
 
-std::vector<double> right_sides(int tasks, const Restrictions& restrictions) {
-  std::vector<double> right(tasks, 1.0);
+std::vector<double> right_sides(const Groups& groups, const Restrictions& restrictions) {
+  std::vector<double> right(groups.rows, 0.0);
+  for (const Share& share : groups.of) {
+    right[share.row] += share.weight;
+    if (share.weight < 1) right[share.row + 1] += 1 - share.weight;
+  }
   for (const CountRow& row : restrictions.counts)
     right.push_back(row.at_least ? row.packs : -row.packs);
   return right;
-}
-
-// By decreasing rows, equal ones by decreasing number: a task comes after all that it dominates.
-std::vector<int> slowest_first(const Times& times) {
-  std::vector<int> order(times.tasks());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    const auto [at_a, at_b] =
-        std::mismatch(times.row(a), times.row(a) + times.procs(), times.row(b));
-    return at_a != times.row(a) + times.procs() ? *at_a > *at_b : a > b;
-  });
-  return order;
-}
-
-// May task j be in every pack that task i may be in?
-bool as_free(const Restrictions& restrictions, int j, int i) {
-  return restrictions.least.empty() || (restrictions.least[j] <= restrictions.least[i] &&
-                                        restrictions.below[j] >= restrictions.below[i]);
 }
 
 }  // namespace
@@ -76,22 +63,6 @@ std::vector<CountRow> least_counts(const Instance& instance, int most) {
   return counts;
 }
 
-std::vector<std::vector<char>> dominance(const Times& times) {
-  const int n = times.tasks();
-  std::vector<std::vector<char>> dominates(n, std::vector<char>(n, 0));
-  const auto never_slower = [&](int j, int i) {
-    for (int q = 1; q <= times.procs(); ++q)
-      if (times(j, q) > times(i, q)) return false;
-    return true;
-  };
-  for (int j = 0; j < n; ++j) {
-    for (int i = 0; i < n; ++i)
-      dominates[j][i] = i != j && never_slower(j, i) && (j < i || !never_slower(i, j));
-    check_interrupt();
-  }
-  return dominates;
-}
-
 std::vector<Column> first_columns(const Instance& instance) {
   const Times& times = instance.times();
   std::vector<Column> columns;
@@ -106,13 +77,41 @@ std::vector<Column> first_columns(const Instance& instance) {
   return columns;
 }
 
-Relaxation::Relaxation(const Instance& instance, const std::vector<std::vector<char>>& dominates,
-                       Restrictions restrictions, const std::vector<Column>& pool)
+Prices area_prices(const Instance& instance) {
+  Prices prices;
+  for (int i = 0; i < instance.tasks(); ++i)
+    prices.task.push_back(least_work(instance.times(), i) / instance.procs());
+  return prices;
+}
+
+Relaxation::Relaxation(const Instance& instance, Groups groups, Restrictions restrictions)
     : instance_(instance),
+      groups_(std::move(groups)),
       restrictions_(std::move(restrictions)),
-      master_(right_sides(instance.tasks(), restrictions_), artificial_cost(instance)),
-      pricing_(instance.times(), instance.max_tasks()) {
+      master_(right_sides(groups_, restrictions_), artificial_cost(instance)),
+      pricing_(instance.times(), instance.max_tasks()) {}
+
+Relaxation::Relaxation(const Instance& instance, Groups groups, Restrictions restrictions,
+                       const std::vector<Column>& pool)
+    : Relaxation(instance, std::move(groups), std::move(restrictions)) {
+  // Exchanges between rows as if they were their typical tasks: no more than hints.
+  Table rows(groups_.rows, instance.procs());
+  for (int g = 0; g < groups_.rows; ++g)
+    std::copy_n(instance.times().row(groups_.typical[g]), instance.procs(), &rows(g, 0));
+  const Times typical(std::move(rows));
+  for (const Exchange& e : direct_exchanges(typical, dominance(typical), {}))
+    master_.add_column(0, {e.for_task, e.task}, {1, -1});
+  add_pool(pool);
+}
+
+Relaxation::Relaxation(const Instance& instance, const Dominance& dominates,
+                       Restrictions restrictions, const std::vector<Column>& pool)
+    : Relaxation(instance, singletons(instance.tasks()), std::move(restrictions)) {
   add_exchanges(dominates);
+  add_pool(pool);
+}
+
+void Relaxation::add_pool(const std::vector<Column>& pool) {
   for (const CountRow& row : restrictions_.counts)
     if (row.at_least) add({row.length, {}});
   for (const Column& column : pool)
@@ -121,32 +120,9 @@ Relaxation::Relaxation(const Instance& instance, const std::vector<std::vector<c
       add(column);
 }
 
-// Columns that turn cover of task i into cover of a task j that dominates it; only pairs with no
-// third task between them, the others follow: the nearest i is looked at first, and what i
-// dominates j does through i.
-void Relaxation::add_exchanges(const std::vector<std::vector<char>>& dominates) {
-  const std::vector<int> order = slowest_first(instance_.times());
-  std::vector<int> rank(order.size());
-  std::vector<std::vector<int>> slower(instance_.tasks());
-  std::vector<char> indirect(instance_.tasks());
-  for (std::size_t place = 0; place < order.size(); ++place) {
-    check_interrupt();
-    const int j = order[place];
-    rank[j] = static_cast<int>(place);
-    std::fill(indirect.begin(), indirect.end(), 0);
-    for (std::size_t k = place; k-- > 0;) {
-      const int i = order[k];
-      if (!dominates[j][i] || !as_free(restrictions_, j, i)) continue;
-      slower[j].push_back(i);
-      if (indirect[i]) continue;
-      exchanges_.push_back({j, i, 0});
-      for (const int other : slower[i]) indirect[other] = 1;
-    }
-  }
-  // Slower tasks first, so that an exchange follows those that feed it.
-  std::sort(exchanges_.begin(), exchanges_.end(), [&](const Exchange& a, const Exchange& b) {
-    return a.task != b.task ? rank[a.task] < rank[b.task] : a.for_task < b.for_task;
-  });
+// Columns that turn cover of task i into cover of a task j that dominates it.
+void Relaxation::add_exchanges(const Dominance& dominates) {
+  exchanges_ = direct_exchanges(instance_.times(), dominates, restrictions_);
   for (const Exchange& exchange : exchanges_)
     exchange_number_.push_back(master_.add_column(0, {exchange.for_task, exchange.task}, {1, -1}));
 }
@@ -158,12 +134,22 @@ void Relaxation::start_from(const Prices& prices, double bound) {
 }
 
 void Relaxation::add(const Column& column) {
-  std::vector<int> rows = column.tasks;
-  std::vector<double> values(rows.size(), 1.0);
+  std::map<int, double> covered;
+  for (const int i : column.tasks) {
+    const Share share = groups_.of[i];
+    covered[share.row] += share.weight;
+    if (share.weight < 1) covered[share.row + 1] += 1 - share.weight;
+  }
+  std::vector<int> rows;
+  std::vector<double> values;
+  for (const auto& [group, value] : covered) {
+    rows.push_back(group);
+    values.push_back(value);
+  }
   for (std::size_t r = 0; r < restrictions_.counts.size(); ++r) {
     const CountRow& row = restrictions_.counts[r];
     if (column.length < row.length) continue;
-    rows.push_back(instance_.tasks() + static_cast<int>(r));
+    rows.push_back(groups_.rows + static_cast<int>(r));
     values.push_back(row.at_least ? 1 : -1);
   }
   number_.push_back(master_.add_column(column.length, rows, values));
@@ -172,9 +158,12 @@ void Relaxation::add(const Column& column) {
 
 Prices Relaxation::master_prices() const {
   const std::vector<double>& dual = master_.dual();
-  const auto first_count = dual.begin() + instance_.tasks();
-  Prices prices{{dual.begin(), first_count}, {first_count, dual.end()}};
-  for (double& u : prices.task) u = std::max(u, 0.0);
+  Prices prices{{}, {dual.begin() + groups_.rows, dual.end()}};
+  for (const auto& [row, weight] : groups_.of) {
+    double price = weight * std::max(dual[row], 0.0);
+    if (weight < 1) price += (1 - weight) * std::max(dual[row + 1], 0.0);
+    prices.task.push_back(price);
+  }
   for (std::size_t r = 0; r < prices.count.size(); ++r)
     prices.count[r] = std::max(prices.count[r], 0.0) * (restrictions_.counts[r].at_least ? 1 : -1);
   return prices;
@@ -265,7 +254,7 @@ int Relaxation::add_improving(const Prices& master, std::vector<Column>& found) 
     if (ratio > 1 + kImproving) improving.emplace_back(-ratio, c);
   }
   std::sort(improving.begin(), improving.end());
-  const auto most = static_cast<std::size_t>(std::max(50, instance_.tasks()));
+  const auto most = static_cast<std::size_t>(std::max(50, groups_.rows));
   if (improving.size() > most) improving.resize(most);
   for (const auto& entry : improving) add(found[entry.second]);
   return static_cast<int>(improving.size());

@@ -11,6 +11,8 @@
 //     prices have u_j <= u_i: with u_j > u_i, both set to their mean stay feasible, because in a
 //     pack with i and without j, j may replace i.  Columns of cost 0 that exchange i for j put
 //     this into the master.
+//   - Groups (groups.hpp), for many tasks: the master has two rows a group of alike tasks, between
+//     whose prices theirs are interpolated.
 //   - Smoothing: prices are taken between the master's and the best so far (factor 0.8).
 //
 // Every pricing gives a bound: prices divided by the largest worth/length of any pack are feasible
@@ -22,7 +24,9 @@
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/opt/cover_lp.hpp"
+#include "cosched/packs/dominance.hpp"
 #include "cosched/packs/fractional.hpp"
+#include "cosched/packs/groups.hpp"
 #include "cosched/packs/pricing.hpp"
 
 namespace cosched::packs {
@@ -32,19 +36,21 @@ namespace cosched::packs {
 /// chosen.  They make the relaxation as strong as longest_bound.
 std::vector<CountRow> least_counts(const Instance& instance, int most);
 
-/// dominates[j] = tasks i != j with t_j(q) <= t_i(q) for all q, ties (equal rows) by number.
-/// O(n^2 p).
-std::vector<std::vector<char>> dominance(const Times& times);
-
 /// Feasible packs to start from: all runs of pack-by-pack, and every task alone.
 std::vector<Column> first_columns(const Instance& instance);
 
+/// Prices that prove area_bound().
+Prices area_prices(const Instance& instance);
+
 class Relaxation {
  public:
-  /// `instance` and `dominates` must outlive it.  Columns of the pool that break the restrictions
-  /// are left out.
-  Relaxation(const Instance& instance, const std::vector<std::vector<char>>& dominates,
-             Restrictions restrictions, const std::vector<Column>& pool);
+  /// `instance` must outlive it.  Columns of the pool that break the restrictions are left out.
+  Relaxation(const Instance& instance, const Dominance& dominates, Restrictions restrictions,
+             const std::vector<Column>& pool);
+
+  /// With the rows of groups; the restrictions are none but counts.  No fractional_partition().
+  Relaxation(const Instance& instance, Groups groups, Restrictions restrictions,
+             const std::vector<Column>& pool);
 
   /// Starts from prices of a less restricted relaxation, with 0 for its missing count rows, and
   /// their bound.
@@ -75,7 +81,9 @@ class Relaxation {
   const opt::CoverLp& master() const { return master_; }
 
  private:
-  void add_exchanges(const std::vector<std::vector<char>>& dominates);
+  Relaxation(const Instance& instance, Groups groups, Restrictions restrictions);
+  void add_exchanges(const Dominance& dominates);
+  void add_pool(const std::vector<Column>& pool);
   void add(const Column& column);
   Prices master_prices() const;
   Prices between(const Prices& master, double weight_of_best) const;
@@ -87,6 +95,7 @@ class Relaxation {
   void purge();
 
   const Instance& instance_;
+  Groups groups_;
   Restrictions restrictions_;
   opt::CoverLp master_;
   Pricing pricing_;

@@ -11,7 +11,9 @@ from cosched.packs.instance import Instance
 def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
     """Lower bound of the set-partitioning relaxation over packs, by column generation.
 
-    Never below ``area`` and ``longest``.
+    Never below ``area`` and ``longest``. Beyond 300 tasks it starts with groups of alike
+    tasks, between whose prices theirs are interpolated; beyond 1,200 it stays with them
+    (0.3 to 2% lower, still a bound for the tasks as they are).
 
     Parameters
     ----------

@@ -403,6 +403,7 @@ def local_search(
 ) -> Result:
     """Local search from the best pack-by-pack: the package's own heuristic, never worse.
 
+    With many tasks packs around the longest ones are often the better start, and then taken.
     Up to twelve tasks it finds the optimum. The nine pack-by-packs may take half a second
     whatever the time limit; one that ends them after that leaves the best of those done.
 
