@@ -44,11 +44,12 @@ TEST(Instance, RefusesBadEntriesByNameAndPlace) {
   const double nan = std::nan("");
   EXPECT_EQ(refusal([](Parts&) {}), "");
   expect_refused("counts is empty", [](Parts& p) { p.counts = {}; });
-  expect_refused("counts[1] = 0", [](Parts& p) { p.counts[1] = 0; });
+  expect_refused("counts are all 0", [](Parts& p) { p.counts = {0, 0}; });
   expect_refused("counts[0] = -2", [](Parts& p) { p.counts[0] = -2; });
   expect_refused("counts", [](Parts& p) { p.counts[0] = Instance::kMostTasks; });
   expect_refused("machines is empty", [](Parts& p) { p.machines = {}; });
-  expect_refused("machines[0] = 0", [](Parts& p) { p.machines[0] = 0; });
+  expect_refused("machines[0] = -1", [](Parts& p) { p.machines[0] = -1; });
+  expect_refused("machines are all 0", [](Parts& p) { p.machines = {0, 0}; });
   expect_refused("machines", [](Parts& p) { p.machines = {9'000'000, 9'000'000}; });
   expect_refused("etc has shape (1, 2)", [](Parts& p) { p.etc = Table::Ones(1, 2); });
   expect_refused("apc has shape (2, 3)", [](Parts& p) { p.apc = Table::Ones(2, 3); });
@@ -77,6 +78,19 @@ TEST(Instance, RefusesBadExtensions) {
   expect_refused("power_cap = ", [](Parts& p) { p.extensions.power_cap = std::nan(""); });
   expect_refused("allowed has 3 entries", [](Parts& p) { p.extensions.allowed = {1, 1, 1}; });
   expect_refused("allowed[1]", [](Parts& p) { p.extensions.allowed = {1, 1, 0, 0}; });
+}
+
+TEST(Instance, TypesOfWhichThereAreNoneRunNowhereAndCountForNothing) {
+  Parts parts;
+  parts.machines[1] = 0;
+  parts.counts[0] = 0;
+  const Instance instance = parts.make();
+  EXPECT_FALSE(instance.allowed(0, 1));
+  EXPECT_FALSE(instance.allowed(1, 1));
+  EXPECT_EQ(instance.etc(1, 1), parts.etc(1, 1));  // as given
+  EXPECT_EQ(instance.thriftiest(1), 0);
+  EXPECT_DOUBLE_EQ(instance.least_joules(),
+                   static_cast<double>(parts.counts[1]) * instance.joules(1, 0));
 }
 
 TEST(Instance, ClosedPairsMayHoldAnything) {

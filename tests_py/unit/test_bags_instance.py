@@ -33,12 +33,15 @@ def test_bad_entries_are_named(table, bad):
 
 
 def test_other_bad_input():
-    refused("counts[1] = 0", counts=[1, 0, 2])
+    refused("counts are all 0", counts=[0, 0, 0])
     refused("counts[0] = -3", counts=[-3, 1, 2])
     refused("counts[0] = 1.5", counts=[1.5, 1, 2])
     refused("counts is empty", counts=[])
     refused("machines is empty", machines=[])
-    refused("machines[1] = 0", machines=[2, 0])
+    refused("machines are all 0", machines=[0, 0])
+    refused("machines[1] = -1", machines=[2, -1])
+    refused("allowed[1]: expected at least one machine type with machines", machines=[2, 0],
+            allowed=[[1, 1], [0, 1], [1, 1]])  # fmt: skip
     refused("etc has shape (2, 2)", etc=np.ones((2, 2)))
     refused("apc has shape (3, 3)", apc=np.ones((3, 3)))
     refused("etc: expected 2-dimensional numbers", etc=[[1, 2], [1], [1, 2]])
@@ -134,7 +137,7 @@ def test_json_round_trip(tmp_path):
         ("EPC.csv", "1,2\n3,inf\n", "EPC.csv: line 2, column 2: 'inf'"),
         ("ETC.csv", "1,2\n3\n", "ETC.csv: line 2: 1 cells: expected 2"),
         ("ETC.csv", "", "ETC.csv: empty"),
-        ("MPT.csv", "1\n0\n", "MPT.csv: line 2, column 1: 0"),
+        ("MPT.csv", "1\n-1\n", "MPT.csv: line 2, column 1: -1"),
         ("MPT.csv", "1\n", "MPT.csv: 1 entries: expected 2"),
         ("TPT.csv", "1\n2.5\n", "TPT.csv: line 2, column 1: '2.5'"),
         ("TPT.csv", "", "TPT.csv: 0 entries: expected 2"),

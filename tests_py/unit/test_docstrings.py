@@ -28,6 +28,7 @@ MODULES = (
 SUBJECTS = {"instance", "result", "results", "schedule", "ax", "axes"}
 #: Functions that take more, and refuse nothing by themselves.
 ACCEPT_ANYTHING = {
+    "cosched.io.numbers.is_number",
     "cosched.core.instance.Instance.kept",
     "cosched.core.instance.Instance.once",
     "cosched.errors.shorten",

@@ -171,3 +171,23 @@ def test_separators_and_unknown_fits_are_named(tmp_path):
     path.write_text("task,1,2\na,3,2\n")
     with pytest.raises(cs.InvalidInstance, match=r"fit = 'spline': expected one of"):
         cs.packs.Instance.read(path, fit="spline")
+
+
+@pytest.mark.parametrize("family", ["packs", "moldable"])
+def test_an_index_of_pandas_is_no_column_of_times(family, tmp_path):
+    import pandas as pd
+
+    path = tmp_path / "times.csv"
+    read = getattr(cs, family).Instance.read
+    wide = pd.DataFrame([[8.0, 5.0], [6.0, 4.0]], ["fft", "lu"], [1, 2])
+    wide.to_csv(path)  # names as the index, without a title
+    assert path.read_text().startswith(",1,2\nfft,")
+    assert (read(path).names, read(path).times.tolist()) == (("fft", "lu"), wide.values.tolist())
+    runs = pd.DataFrame({"task": ["fft", "lu"], "processors": 1, "seconds": [8.0, 6.0]})
+    for table in (wide.rename_axis("task").reset_index(), runs):
+        table.to_csv(path)  # an index of numbers before the column of names
+        assert path.read_text().startswith(",task,")
+        inst = read(path)
+        assert inst.names == ("fft", "lu")
+        assert inst.times[:, 0].tolist() == [8.0, 6.0]
+        assert not any("not read" in note for note in inst.notes)

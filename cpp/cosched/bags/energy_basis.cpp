@@ -40,6 +40,7 @@ EnergyBasis::EnergyBasis(const Instance& instance)
       joules_(i, j) = n * instance.joules(i, j);
     }
     key_.push_back(instance.thriftiest(i));
+    if (instance.count(i) == 0) open_[cell(i, key_[i])] = 1;  // no tasks: nothing has to leave
     role_[cell(i, key_[i])] = key;
   }
   for (int j = 0; j < machines_; ++j) nonkey_.push_back({-1, j});
@@ -91,7 +92,7 @@ std::vector<double> EnergyBasis::prices() const {
   const Eigen::VectorXd of_rows = load_prices();
   std::vector<double> result(machines_);
   for (int j = 0; j < machines_; ++j)
-    result[j] = std::max(-of_rows[j], 0.0) / instance_->machines(j);
+    if (instance_->machines(j) > 0) result[j] = std::max(-of_rows[j], 0.0) / instance_->machines(j);
   return result;
 }
 

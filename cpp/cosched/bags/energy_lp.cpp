@@ -28,12 +28,13 @@ Relaxation relaxation_lp(const Instance& instance, double makespan) {
   const double unit = instance.least_joules() > 0 ? instance.least_joules() : 1;
   lp::Model model;
   std::vector<Cell> cells;
-  for (int i = 0; i < instance.types(); ++i) model.add_row(1, 1);
+  for (int i = 0; i < instance.types(); ++i) model.add_row(instance.count(i) > 0 ? 1 : 0, 1);
   for (int j = 0; j < instance.machine_types(); ++j) model.add_row(-kInfinity, 1);
   const int cap = model.add_row(-kInfinity, instance.power_left() * makespan / unit);
   for (int i = 0; i < instance.types(); ++i)
     for (int j = 0; j < instance.machine_types(); ++j) {
       if (!instance.allowed(i, j) || instance.etc(i, j) > makespan) continue;
+      if (instance.count(i) == 0) continue;
       const auto n = static_cast<double>(instance.count(i));
       const double joules = n * instance.joules(i, j) / unit;
       const int column = model.add_column(joules);
@@ -67,7 +68,7 @@ ProfitLp profit_lp(const Instance& instance) {
   const int cap = model.add_row(-kInfinity, instance.power_left() / watt);
   for (int i = 0; i < instance.types(); ++i)
     for (int j = 0; j < instance.machine_types(); ++j) {
-      if (!instance.allowed(i, j)) continue;
+      if (!instance.allowed(i, j) || instance.count(i) == 0) continue;
       const auto n = static_cast<double>(instance.count(i));
       const int column = model.add_column(c * n * instance.joules(i, j) / money);
       model.add_entry(i, column, 1);
@@ -77,7 +78,8 @@ ProfitLp profit_lp(const Instance& instance) {
       cells.push_back({i, j, column});
     }
   const int r = model.add_column(-instance.price() / money);
-  for (int i = 0; i < instance.types(); ++i) model.add_entry(i, r, -1);
+  for (int i = 0; i < instance.types(); ++i)
+    if (instance.count(i) > 0) model.add_entry(i, r, -1);
   const lp::Solution solution = lp::solve_glpk(model, basic_solution());
   lp::require_optimal(solution, "profit programme");
   ProfitLp result;

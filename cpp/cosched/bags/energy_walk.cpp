@@ -15,7 +15,8 @@ EnergyWalk::EnergyWalk(const Instance& instance, Cut cut) : basis_(instance) {
   if (cut == Cut::long_tasks)
     for (int i = 0; i < instance.types(); ++i)
       for (int j = 0; j < instance.machine_types(); ++j)
-        if (instance.allowed(i, j)) closing_.push_back({instance.etc(i, j), {i, j}});
+        if (instance.count(i) > 0 && instance.allowed(i, j))
+          closing_.push_back({instance.etc(i, j), {i, j}});
   std::sort(closing_.begin(), closing_.end(), std::greater<>());
   find_low();
 }

@@ -22,14 +22,15 @@ void check_integers(const std::vector<std::int64_t>& values, const char* name, c
     throw InvalidInstance(std::string(name) + " is empty: expected at least one " + what);
   std::int64_t sum = 0;
   for (std::size_t k = 0; k < values.size(); ++k) {
-    if (values[k] < 1 || values[k] > most)
+    if (values[k] < 0 || values[k] > most)
       throw InvalidInstance(std::string(name) + "[" + to_string(k) + "] = " + to_string(values[k]) +
-                            ": expected an integer in 1.." + to_string(most));
+                            ": expected an integer in 0.." + to_string(most));
     sum += values[k];  // cannot overflow: the last sum was <= most <= 2^53
     if (sum > most)
       throw InvalidInstance(std::string(name) + ": expected at most " + to_string(most) +
                             " in all");
   }
+  if (sum == 0) throw InvalidInstance(std::string(name) + " are all 0: expected at least one");
 }
 
 void check_shape(const Table& table, const char* name, int rows, int columns) {
@@ -90,13 +91,14 @@ void Instance::close_pairs(const std::vector<char>& allowed) {
         etc_(i, j) = apc_(i, j) = kInfinity;
         continue;
       }
-      somewhere = true;
+      somewhere = somewhere || machines_[j] > 0;
       check_positive("etc", i, j, etc_(i, j), "seconds");
       check_positive("apc", i, j, apc_(i, j), "watts");
     }
-    if (!somewhere)
-      throw InvalidInstance("allowed[" + to_string(i) +
-                            "]: expected at least one machine type for each task type");
+    if (!somewhere && counts_[i] > 0)
+      throw InvalidInstance(
+          "allowed[" + to_string(i) +
+          "]: expected at least one machine type with machines for each task type");
   }
 }
 
@@ -136,7 +138,7 @@ void Instance::sum_up() {
       shortest = std::min(shortest, etc_(i, j));
       if (joules_(i, j) < joules_(i, thriftiest_[i])) thriftiest_[i] = j;
     }
-    least_joules_ += n * joules_(i, thriftiest_[i]);
+    if (n > 0) least_joules_ += n * joules_(i, thriftiest_[i]);
   }
   if (!std::isfinite(std::max(price_, cost) / shortest))
     throw InvalidInstance("price = " + to_text(price_) + " with times of " + to_text(shortest) +

@@ -34,9 +34,10 @@ struct Extensions {
   double power_cap = kInfinity;    // P, watts
 };
 
-/// Immutable.  Invariants: T >= 1, M >= 1; counts and machines >= 1, at most kMostTasks and
-/// kMostMachines in all; where a pair is allowed 0 < ETC, 0 < APC, P_j <= APC_ij; each type is
-/// allowed somewhere; the sums of all times and energies are finite doubles; p, c >= 0; P > I.
+/// Immutable.  Invariants: T >= 1, M >= 1; counts and machines >= 0, from 1 to kMostTasks and
+/// kMostMachines in all; where a pair is allowed M_j > 0, 0 < ETC, 0 < APC, P_j <= APC_ij; each type
+/// with tasks is allowed somewhere; the sums of all times and energies are finite doubles; p, c >= 0;
+/// P > I.  A type with T_i = 0, or with M_j = 0, changes nothing but the shape of what is returned.
 class Instance {
  public:
   static constexpr std::int64_t kMostTasks = std::int64_t{1} << 53;  // exact as doubles
@@ -50,7 +51,7 @@ class Instance {
   int machine_types() const { return static_cast<int>(machines_.size()); }
   std::int64_t count(int i) const { return counts_[i]; }
   int machines(int j) const { return static_cast<int>(machines_[j]); }
-  bool allowed(int i, int j) const { return etc_(i, j) < kInfinity; }
+  bool allowed(int i, int j) const { return machines_[j] > 0 && etc_(i, j) < kInfinity; }
   /// Seconds; infinity where type i may not run on machine type j.
   double etc(int i, int j) const { return etc_(i, j); }
   /// (APC_ij - P_j) ETC_ij: joules of one task above idling; infinity where it may not run.
@@ -62,7 +63,7 @@ class Instance {
   /// P - I, watts: what tasks may draw above idling; infinity without a cap.
   double power_left() const { return power_left_; }
 
-  /// Machine type of least dynamic energy for type i; ties: the lowest.
+  /// Machine type of least dynamic energy for type i; ties: the lowest.  Any, where T_i = 0.
   int thriftiest(int i) const { return thriftiest_[i]; }
   /// E_min = sum_i T_i min_j joules(i, j): least dynamic energy, whatever the makespan.
   double least_joules() const { return least_joules_; }

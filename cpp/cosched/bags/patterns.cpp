@@ -25,7 +25,7 @@ class PatternSearch {
                 int nodes)
       : nodes_(nodes) {
     for (int i = 0; i < instance.types(); ++i) {
-      if (!instance.allowed(i, j) || instance.etc(i, j) > limit) continue;
+      if (!instance.allowed(i, j) || instance.etc(i, j) > limit || instance.count(i) == 0) continue;
       const double gain = value[i] - instance.joules(i, j);
       if (gain > 0) items_.push_back({i, gain, instance.etc(i, j), instance.count(i)});
     }
@@ -116,7 +116,7 @@ PatternPool::PatternPool(const Instance& instance, double limit, std::vector<dou
     const double most = gain(best);
     add(best);
     for (int i = 0; i < instance.types(); ++i) {
-      if (!instance.allowed(i, j) || instance.etc(i, j) > limit) continue;
+      if (!instance.allowed(i, j) || instance.etc(i, j) > limit || instance.count(i) == 0) continue;
       const double fits = std::floor(limit / instance.etc(i, j));
       const auto n =
           static_cast<std::int64_t>(std::min(fits, static_cast<double>(instance.count(i))));
@@ -238,7 +238,8 @@ Table shares(const Instance& instance, const PatternPool& pool, const PatternUse
     for (const auto& [i, n] : pool[number].tasks)
       x(i, pool[number].machine_type) += copies * static_cast<double>(n);
   for (int i = 0; i < instance.types(); ++i)
-    x.row(i) *= static_cast<double>(instance.count(i)) / x.row(i).sum();  // up to kCopy
+    if (instance.count(i) > 0)
+      x.row(i) *= static_cast<double>(instance.count(i)) / x.row(i).sum();  // up to kCopy
   return x;
 }
 

@@ -40,8 +40,9 @@ std::vector<std::int64_t> column(const Counts& counts, int j) {
   return result;
 }
 
+// 0 of no machines.
 double longest(const std::vector<double>& loads) {
-  return *std::max_element(loads.begin(), loads.end());
+  return loads.empty() ? 0 : *std::max_element(loads.begin(), loads.end());
 }
 
 // Makespan, energy and profit from counts, loads and joules.

@@ -42,11 +42,14 @@ std::vector<Probe> probe(const Instance& instance, const std::vector<double>& ma
 
 // What a task of each type is worth at those prices: its least cost in energy and machine time.
 std::vector<double> task_values(const Instance& instance, const Probe& at) {
-  std::vector<double> value(instance.types(), kInfinity);
-  for (int i = 0; i < instance.types(); ++i)
+  std::vector<double> value(instance.types(), 0);
+  for (int i = 0; i < instance.types(); ++i) {
+    if (instance.count(i) == 0) continue;
+    value[i] = kInfinity;
     for (int j = 0; j < instance.machine_types(); ++j)
       if (instance.etc(i, j) <= at.makespan)
         value[i] = std::min(value[i], instance.joules(i, j) + at.price[j] * instance.etc(i, j));
+  }
   return value;
 }
 

@@ -27,7 +27,8 @@ void check_lengths(const Rows& rows) {
 void check_range(std::size_t row, const char* name, std::int64_t value, std::int64_t end) {
   if (value < 0 || value >= end)
     breach(row,
-           std::string(name) + " = " + to_string(value) + ": expected 0.." + to_string(end - 1));
+           std::string(name) + " = " + to_string(value) +
+               (end > 0 ? ": expected 0.." + to_string(end - 1) : ": there is none of that type"));
 }
 
 void check_row(const Instance& instance, const Rows& rows, std::size_t r) {
@@ -37,7 +38,7 @@ void check_row(const Instance& instance, const Rows& rows, std::size_t r) {
   check_range(r, "machine", rows.machine[r], instance.all_machines()[j]);
   if (rows.count[r] < 1 || rows.count[r] > instance.counts()[i])
     breach(r, "count = " + to_string(rows.count[r]) + ": expected 1.." +
-                  to_string(instance.counts()[i]));
+                  to_string(instance.counts()[i]) + " tasks of type " + to_string(i));
   const double seconds = instance.etc()(i, j);
   if (!(seconds < kInfinity))
     breach(r, "task type " + to_string(i) + " may not run on machine type " + to_string(j));

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cosched import io
 from cosched.core.arrays import any_array, real, real_array
 from cosched.errors import InvalidInstance
 
@@ -20,6 +21,12 @@ def flags(allowed: Any, shape: tuple[int, ...]) -> np.ndarray:
     if given.shape != shape:
         raise InvalidInstance(f"allowed has shape {given.shape}, etc has {shape}")
     return given.astype(np.int64).ravel()
+
+
+def parse_watts(text: str) -> list[float] | float:
+    """``"60"`` as one number, ``"60,45"`` as a number a machine type."""
+    watts = [io.parse_nonnegative(part, "idle_power", "watts, >= 0") for part in text.split(",")]
+    return watts[0] if len(watts) == 1 else watts
 
 
 def idle_watts(idle_power: Any, machine_types: int) -> np.ndarray:

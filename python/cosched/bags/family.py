@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from cosched import core
 from cosched.bags.algorithms import min_energy, min_makespan, tms, ttb, ttb_best, ttb_exact
+from cosched.bags.arguments import parse_watts
 from cosched.bags.bounds import cut_bound, profit_rate_bound
 from cosched.bags.instance import Instance
 from cosched.bags.result import Result, result_of_schedule
@@ -55,6 +56,12 @@ FAMILY = Family(
             "cost (1.1,1.2 compares several).",
             parse=float,
             vary=True,
+        ),
+        Argument(
+            "--idle-power",
+            "idle_power",
+            "Watts of a machine that runs nothing: of all, or a number a machine type (60,45).",
+            parse=parse_watts,
         ),
         Argument(
             "--power-cap", "power_cap", "Most watts of all machines, on average.", parse=float

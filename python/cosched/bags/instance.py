@@ -31,9 +31,9 @@ class Instance(core.Instance):
     Parameters
     ----------
     counts : array_like of int, shape (T,)
-        T_i >= 1 tasks of each task type.
+        T_i >= 0 tasks of each task type, not all 0.
     machines : array_like of int, shape (M,)
-        M_j >= 1 machines of each machine type.
+        M_j >= 0 machines of each machine type, not all 0.
     etc : array_like, shape (T, M)
         Estimated time to compute: seconds of a task of type i on a machine of type j.
     apc : array_like, shape (T, M)
@@ -108,8 +108,8 @@ class Instance(core.Instance):
         machine_names: Sequence[str] | None = None,
         notes: Iterable[str] = (),
     ) -> None:
-        tasks = integer_array(counts, "counts", 1, 1, MOST_TASKS)
-        units = integer_array(machines, "machines", 1, 1)
+        tasks = integer_array(counts, "counts", 1, 0, MOST_TASKS)
+        units = integer_array(machines, "machines", 1, 0)
         seconds = real_array(etc, "etc", 2)
         parts = (
             tasks,
@@ -280,6 +280,7 @@ class Instance(core.Instance):
         energy_cost: float | None = None,
         *,
         gamma: float | None = None,
+        idle_power: Any = None,
         power_cap: float | None = None,
         missing: str = "refuse",
         counts: Any = None,
@@ -288,8 +289,10 @@ class Instance(core.Instance):
         r"""Read a bag from a folder or a file.
 
         * A folder with ``ETC.csv`` (seconds) and ``EPC.csv`` (watts), a row a task type and a
-          column a machine type, without headers; ``MPT.csv`` and ``TPT.csv``, machines and
-          tasks of each type, a number a line.
+          column a machine type; ``MPT.csv`` and ``TPT.csv``, machines and tasks of each type, a
+          number a line; where they are there, ``IDLE.csv`` (idle watts of each machine type) and
+          ``CAP.csv`` (watts of all machines together). Plain numbers, or with a column and a line
+          of labels, as pandas writes them: they become names, and have to agree.
         * A ``.csv`` table that openbenchmarking.org exports: results and mean watts of each
           test on each system. A result in seconds is a time; for one in MIPS or FPS a task is
           10^6 million instructions, 10^5 or 10^4 frames (Warsow, Unigine Heaven), as in the data
@@ -300,8 +303,10 @@ class Instance(core.Instance):
         ----------
         path : str or path-like
         price, energy_cost, gamma, power_cap : float, optional
-            As in :class:`Instance`. None: what a JSON file says; else an energy cost of 1, and
-            one of price and gamma is needed.
+            As in :class:`Instance`. None: what the file or folder says; else an energy cost of 1,
+            no cap, and one of price and gamma is needed.
+        idle_power : float or array_like, shape (M,), optional
+            As in :class:`Instance`. None: what the file or folder says, else 0.
         missing : {"refuse", "drop", "drop-tasks", "drop-machines"}
             What to do where a time or power is missing: refuse the file; drop the pair (the
             task type may not run on that machine type); drop the task type; drop the machine
@@ -333,6 +338,7 @@ class Instance(core.Instance):
         """
         fields = files.read(path, missing=missing, counts=counts, machines=machines)
         given = {"price": price, "energy_cost": energy_cost, "power_cap": power_cap}
+        given["idle_power"] = idle_power
         if gamma is not None:
             fields.pop("price", None)
         fields.update({key: value for key, value in given.items() if value is not None})
@@ -340,7 +346,7 @@ class Instance(core.Instance):
             return cls(gamma=gamma, **fields)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write everything to a ``.json`` file, or a folder of four CSV files without the prices.
+        """Write everything to a ``.json`` file, or a folder of CSV files without the prices.
 
         Parameters
         ----------
@@ -365,7 +371,8 @@ class Instance(core.Instance):
         """
         fields = ("counts", "machines", "etc", "apc", "price", "energy_cost", "idle_power",
                   "power_cap", "names", "machine_names")  # fmt: skip
-        files.write(path, {name: getattr(self, name) for name in fields})
+        labelled = self.told_names is not None or self.told_machine_names is not None
+        files.write(path, {name: getattr(self, name) for name in fields}, labelled)
 
 
 def _rebuild(parts: tuple, price: float, cost: float, names: tuple, notes: tuple) -> Instance:

@@ -31,6 +31,8 @@ PICTURES = (".png", ".svg", ".pdf")
 
 def parse(argument: Argument, text: str) -> Any:
     try:
+        if argument.parse in (int, float) and not io.is_number(text):
+            raise ValueError  # Python takes 1_0, nan and digits of other alphabets too
         return argument.parse(text)
     except InvalidInstance as error:
         raise InvalidInstance(f"{argument.flag} {text}: {error}") from None

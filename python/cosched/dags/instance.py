@@ -287,10 +287,9 @@ def _sequence(units: Any) -> Any:
 
 def parse_acceleration(text: str) -> Any:
     """``"4"`` or ``"4,2"`` as factors of the further types; else a CSV file's name."""
-    try:
-        factors = [float(part) for part in text.split(",")]
-    except ValueError:
+    if not all(map(io.is_number, text.split(","))):
         return text
+    factors = [float(part) for part in text.split(",")]
     return factors[0] if len(factors) == 1 else factors
 
 

@@ -1,7 +1,13 @@
 """Files in and out: errors name line and column, what is written is whole or not there."""
 
 from cosched.io.limit import max_bytes, polled
-from cosched.io.numbers import parse_integer, parse_nonnegative, parse_positive
+from cosched.io.numbers import (
+    is_number,
+    parse_integer,
+    parse_nonnegative,
+    parse_number,
+    parse_positive,
+)
 from cosched.io.tables import CsvTable, parse_json, read_csv, read_json, read_rows
 from cosched.io.unpack import (
     archive_members,
@@ -19,12 +25,14 @@ __all__ = [
     "archive_members",
     "bare_name",
     "check_suffix",
+    "is_number",
     "max_bytes",
     "naming",
     "open_text",
     "parse_integer",
     "parse_json",
     "parse_nonnegative",
+    "parse_number",
     "parse_positive",
     "plain",
     "polled",

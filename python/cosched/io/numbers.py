@@ -115,6 +115,60 @@ def parse_nonnegative(text: str, where: str, what: str = "a number >= 0") -> flo
     return value
 
 
+def parse_number(text: str, where: str, what: str = "a number") -> float:
+    """A finite number of any sign.
+
+    Parameters
+    ----------
+    text : str
+    where : str
+        What a message begins with: file, line, column.
+    what : str
+        What the message says was expected.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InvalidInstance
+        No number in decimal digits, or an infinite one.
+
+    Examples
+    --------
+    >>> parse_number("-1.5", "jobs.csv: line 2")
+    -1.5
+    >>> parse_number("1_0", "jobs.csv: line 2")
+    Traceback (most recent call last):
+        ...
+    cosched.errors.InvalidInstance: jobs.csv: line 2: '1_0': expected a number
+    """
+    value = _parse_number(text, where, what)
+    if not math.isfinite(value):
+        raise InvalidInstance(f"{where}: {shorten(text.strip())}: expected {what}")
+    return value
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number in decimal digits, blanks around it aside.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_number(" 1.5e3"), is_number("1_0"), is_number("nan")
+    (True, False, False)
+    """
+    return bool(_NUMBER.fullmatch(text.strip()))
+
+
 def _parse_number(text: str, where: str, what: str) -> float:
     stripped = text.strip()
     if not stripped:

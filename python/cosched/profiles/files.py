@@ -116,6 +116,7 @@ def from_csv(
     [[8.0, inf, 3.0]]
     """
     check_options(fit, extrapolate, counts)
+    table = _without_index(table)
     header = [name.strip().lower() for name in table.header]
     notes: list[str] = []
     if {"app", "benchmark", "system", "nodes", "time_s"} <= set(header):
@@ -137,6 +138,16 @@ def from_csv(
     with io.naming(table.path):
         full = complete(measured, procs, fit=fit, extrapolate=extrapolate, counts=counts)
     return replace(full, notes=(*notes, *full.notes), weights=weights, release=release)
+
+
+def _without_index(table: io.CsvTable) -> io.CsvTable:
+    """The first column of pandas' ``to_csv``, which has no title: the tasks' names, or numbers."""
+    if table.header[0].strip():
+        return table
+    if "task" not in [name.strip().lower() for name in table.header]:
+        return replace(table, header=["task", *table.header[1:]])
+    rows = [(line, cells[1:]) for line, cells in table.rows]
+    return replace(table, header=table.header[1:], rows=rows)
 
 
 def _unread(columns: Iterable[str]) -> list[str]:

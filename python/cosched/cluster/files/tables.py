@@ -9,7 +9,7 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.files.facts import FACTS
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance
 
 COLUMNS = ("submit", "tasks", "cpu", "memory", "runtime")
 
@@ -44,12 +44,9 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
     for line, cells in io.polled(table.rows):
         for name in wanted:
             text = cells[header.index(name)].strip()
-            try:
-                jobs[name].append(float(text) if text or name != "estimate" else np.nan)
-            except ValueError:
-                raise InvalidInstance(
-                    f"{path}: line {line}, column '{name}': {shorten(text)}: expected a number"
-                ) from None
+            where = f"{path}: line {line}, column '{name}'"
+            unknown = name == "estimate" and text.lower() in ("", "nan")
+            jobs[name].append(np.nan if unknown else io.parse_number(text, where))
     return jobs, [line for line, _ in table.rows]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cosched import io
 from cosched.errors import InvalidInstance, shorten
 
 
@@ -82,10 +83,4 @@ class Parsed:
 
 def number(text: str, where: str, what: str = "a time in seconds") -> float:
     """A finite number in decimal digits; raises InvalidInstance at `where`."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in text:
-        raise InvalidInstance(f"{where}: {shorten(text)}: expected {what}")
-    return value
+    return io.parse_number(text, where, what)

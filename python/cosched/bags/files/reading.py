@@ -1,8 +1,7 @@
-"""Bags from files: CSV matrices, openbenchmarking tables, JSON. See ``Instance.read``."""
+"""Which format a file or folder of bags has; JSON, and tables that openbenchmarking exports."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from cosched import io
+from cosched.bags.files.folders import read_folder, write_folder
+from cosched.bags.files.gaps import Table
 from cosched.core.arrays import any_array, integer
 from cosched.errors import InvalidInstance, shorten
 
@@ -20,7 +21,6 @@ MISSING = ("refuse", "drop", "drop-tasks", "drop-machines")
 WORK = {"7-Zip Compression": 1e6, "Warsow": 1e5, "Unigine Heaven": 1e4}
 #: The paper's first experiment.
 TASKS, MACHINES = 12_000, 40
-_GAPS = ("", "nan", "na", "n/a", "inf", "infinity", "-")
 
 
 def read(path: str | PathLike[str], *, missing: str, counts: Any, machines: Any) -> dict[str, Any]:
@@ -39,134 +39,17 @@ def read(path: str | PathLike[str], *, missing: str, counts: Any, machines: Any)
         return _read_json(place)
     if name and place.exists():
         raise InvalidInstance(f"{path}: expected a folder, or a name that ends in .json or .csv")
-    return _read_folder(place, missing)
+    return read_folder(place, missing)
 
 
-def write(path: str | PathLike[str], fields: Mapping[str, Any]) -> None:
-    """See ``Instance.write``; `fields` are the arguments of ``Instance``."""
+def write(path: str | PathLike[str], fields: Mapping[str, Any], labelled: bool) -> None:
+    """See ``Instance.write``; `fields` are the arguments of ``Instance``, all of them."""
     place = Path(path)
     if not place.suffix:
-        _write_folder(place, fields)
+        write_folder(place, fields, labelled)
         return
     io.check_suffix(path, (".json",))
     io.write_json(fields, path)
-
-
-# --- tables with gaps -----------------------------------------------------------------------
-
-
-class _Table:
-    """Times and powers as text cells, with what to do about gaps."""
-
-    def __init__(self, missing: str, tasks: list[str], machines: list[str]) -> None:
-        self.missing = missing
-        self.tasks, self.machines = tasks, machines
-        self.seconds = np.full((len(tasks), len(machines)), math.nan)
-        self.watts = self.seconds.copy()
-
-    def put(self, table: np.ndarray, i: int, j: int, text: str, where: str, what: str) -> None:
-        """One cell; a gap is refused, or stays NaN."""
-        if text.strip().lower() in _GAPS and self.missing != "refuse":
-            return
-        try:
-            table[i, j] = io.parse_positive(text, where, what)
-        except InvalidInstance as error:
-            hint = " (missing='drop' drops it)" if text.strip().lower() in _GAPS else ""
-            raise InvalidInstance(f"{error}{hint}") from None
-
-    def fields(self, counts: Any, machines: Any) -> dict[str, Any]:
-        """The arguments of Instance, without what is to be dropped."""
-        known = np.isfinite(self.seconds) & np.isfinite(self.watts)
-        rows, columns = np.ones(len(known), dtype=bool), np.ones(known.shape[1], dtype=bool)
-        notes = []
-        if self.missing == "drop-tasks":
-            rows = known.all(axis=1)
-            notes = [
-                f"dropped {name}: a time or power is missing"
-                for name, kept in zip(self.tasks, rows, strict=True)
-                if not kept
-            ]
-        elif self.missing == "drop-machines":
-            columns = known.all(axis=0)
-            notes = [
-                f"dropped {name}: a time or power is missing"
-                for name, kept in zip(self.machines, columns, strict=True)
-                if not kept
-            ]
-        else:
-            notes = [
-                f"dropped {self.tasks[i]} on {self.machines[j]}: a time or power is missing"
-                for i, j in np.argwhere(~known)
-            ]
-        chosen = np.ix_(rows, columns)
-        return {
-            "counts": np.asarray(counts)[rows],
-            "machines": np.asarray(machines)[columns],
-            "etc": self.seconds[chosen],
-            "apc": self.watts[chosen],
-            "allowed": None if known[chosen].all() else known[chosen],
-            "names": [name for name, kept in zip(self.tasks, rows, strict=True) if kept],
-            "machine_names": [n for n, kept in zip(self.machines, columns, strict=True) if kept],
-            "notes": notes,
-        }
-
-
-# --- folders --------------------------------------------------------------------------------
-
-
-def _read_folder(folder: Path, missing: str) -> dict[str, Any]:
-    times, powers = io.read_rows(folder / "ETC.csv"), io.read_rows(folder / "EPC.csv")
-    tasks, machines = _integers(folder / "TPT.csv"), _integers(folder / "MPT.csv")
-    if not times:
-        raise InvalidInstance(f"{folder / 'ETC.csv'}: empty: expected a row a task type")
-    columns = len(times[0][1])
-    for name, count, expected in (
-        ("TPT.csv", len(tasks), len(times)),
-        ("MPT.csv", len(machines), columns),
-        ("EPC.csv", len(powers), len(times)),
-    ):
-        if count != expected:
-            raise InvalidInstance(
-                f"{folder / name}: {count} entries: expected {expected}, as ETC.csv has"
-            )
-    table = _Table(
-        missing,
-        [f"task type {i}" for i in range(len(times))],
-        [f"machine type {j}" for j in range(columns)],
-    )
-    for name, rows, target, what in (
-        ("ETC.csv", times, table.seconds, "a positive number of seconds"),
-        ("EPC.csv", powers, table.watts, "a positive number of watts"),
-    ):
-        for i, (line, cells) in enumerate(rows):
-            if len(cells) != columns:
-                raise InvalidInstance(
-                    f"{folder / name}: line {line}: {len(cells)} cells: expected {columns}"
-                )
-            for j, text in enumerate(cells):
-                table.put(target, i, j, text, f"{folder / name}: line {line}, column {j + 1}", what)
-    return table.fields(tasks, machines)
-
-
-def _integers(path: Path) -> list[int]:
-    return [
-        io.parse_integer(text, f"{path}: line {line}, column {column}", 1, 2**53)
-        for line, cells in io.read_rows(path)
-        for column, text in enumerate(cells, 1)
-    ]
-
-
-def _write_folder(folder: Path, fields: Mapping[str, Any]) -> None:
-    folder.mkdir(exist_ok=True)
-
-    def lines(table: np.ndarray) -> str:
-        cells = [["" if not math.isfinite(x) else repr(float(x)) for x in row] for row in table]
-        return "".join(",".join(row) + "\n" for row in cells)
-
-    io.write_text(lines(fields["etc"]), folder / "ETC.csv")
-    io.write_text(lines(fields["apc"]), folder / "EPC.csv")
-    io.write_text("".join(f"{n}\n" for n in fields["machines"]), folder / "MPT.csv")
-    io.write_text("".join(f"{n}\n" for n in fields["counts"]), folder / "TPT.csv")
 
 
 # --- JSON -----------------------------------------------------------------------------------
@@ -200,7 +83,7 @@ def _read_openbenchmarking(path: Path, missing: str, counts: Any, machines: Any)
     names = [name for name in results if name in powers]
     if not names:
         raise InvalidInstance(f"{path}: expected tests with a result and watts of each system")
-    table = _Table(missing, names, systems)
+    table = Table(missing, names, systems)
     for i, name in enumerate(names):
         line, unit, cells = results[name]
         is_time = unit.lower().startswith("sec")

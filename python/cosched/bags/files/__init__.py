@@ -1,0 +1,5 @@
+"""Files of bags: folders of CSV matrices, openbenchmarking tables, JSON. See ``Instance.read``."""
+
+from cosched.bags.files.reading import read, write
+
+__all__ = ["read", "write"]

@@ -1,0 +1,203 @@
+"""A folder of CSV files: matrices and numbers, plain, or with labels as pandas writes them."""
+
+from __future__ import annotations
+
+import csv
+import io as streams
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cosched import io
+from cosched.bags.files.gaps import Table, is_gap
+from cosched.core.text import labels
+from cosched.errors import InvalidInstance, shorten
+
+#: Optional files: idle watts of each machine type, watts of all machines together.
+IDLE, CAP = "IDLE.csv", "CAP.csv"
+_MOST = 2**53
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The cells of a file without its labels: (line, first column of them, texts)."""
+
+    path: Path
+    rows: list[tuple[int, int, list[str]]]
+    index: list[str] | None
+    header: list[str] | None
+
+
+def read_folder(folder: Path, missing: str) -> dict[str, Any]:
+    """The arguments of ``Instance`` that ETC, EPC, MPT, TPT and perhaps IDLE and CAP hold."""
+    tasks, machines = _numbers(folder / "TPT.csv"), _numbers(folder / "MPT.csv")
+    entries = sum(len(texts) for _, _, texts in machines.rows)
+    times, powers = _matrix(folder / "ETC.csv", entries), _matrix(folder / "EPC.csv", entries)
+    if not times.rows:
+        raise InvalidInstance(f"{times.path}: empty: expected a row a task type")
+    idle = _numbers(folder / IDLE) if (folder / IDLE).exists() else None
+    shape = (len(times.rows), len(times.rows[0][2]))
+    _require_entries(shape, tasks, machines, powers, idle)
+    by_type = [(times, times.index), (powers, powers.index), (tasks, tasks.index)]
+    by_machine = [(times, times.header), (powers, powers.header), (machines, machines.index)]
+    if idle is not None:
+        by_machine.append((idle, idle.index))
+    names = labels(_agreed(by_type), shape[0], "task type")
+    machine_names = labels(_agreed(by_machine), shape[1], "machine type")
+    table = Table(missing, list(names), list(machine_names))
+    _fill(table, table.seconds, times, "a positive number of seconds")
+    _fill(table, table.watts, powers, "a positive number of watts")
+    watts = None if idle is None else [io.parse_nonnegative(*cell) for cell in _each(idle)]
+    counts = [io.parse_integer(*cell, 0, _MOST) for cell in _each(tasks)]
+    units = [io.parse_integer(*cell, 0, _MOST) for cell in _each(machines)]
+    return {**table.fields(counts, units, watts), **_cap(folder / CAP)}
+
+
+def _cap(path: Path) -> dict[str, float]:
+    if not path.exists():
+        return {}
+    found = [io.parse_positive(*cell, "watts, > 0") for cell in _each(_numbers(path))]
+    if len(found) != 1:
+        raise InvalidInstance(f"{path}: {len(found)} numbers: expected one, watts of all machines")
+    return {"power_cap": found[0]}
+
+
+def _require_entries(
+    shape: tuple[int, int], tasks: _Cells, machines: _Cells, powers: _Cells, idle: _Cells | None
+) -> None:
+    counted = [(tasks, shape[0]), (machines, shape[1])]
+    if idle is not None:
+        counted.append((idle, shape[1]))
+    for cells, expected in counted:
+        _require(cells, sum(len(texts) for _, _, texts in cells.rows), expected)
+    _require(powers, len(powers.rows), shape[0])
+
+
+def _require(cells: _Cells, count: int, expected: int) -> None:
+    if count != expected:
+        hint = " (line 1 is taken as a header)" if cells.header is not None else ""
+        raise InvalidInstance(
+            f"{cells.path}: {count} entries: expected {expected}, as ETC.csv has{hint}"
+        )
+
+
+def _fill(table: Table, target: np.ndarray, cells: _Cells, what: str) -> None:
+    for i, (line, first, texts) in enumerate(cells.rows):
+        if len(texts) != target.shape[1]:
+            raise InvalidInstance(
+                f"{cells.path}: line {line}: {len(texts) + first - 1} cells: expected "
+                f"{target.shape[1] + first - 1}"
+            )
+        for j, text in enumerate(texts):
+            table.put(target, i, j, text, f"{cells.path}: line {line}, column {j + first}", what)
+
+
+def _each(cells: _Cells) -> list[tuple[str, str]]:
+    """Each cell and where it is."""
+    return [
+        (text, f"{cells.path}: line {line}, column {column}")
+        for line, first, texts in cells.rows
+        for column, text in enumerate(texts, first)
+    ]
+
+
+# --- labels ---------------------------------------------------------------------------------
+
+
+def _is_label(text: str) -> bool:
+    return not is_gap(text) and not io.is_number(text)
+
+
+def _counted(texts: Sequence[str]) -> bool:
+    """0, 1, 2, ...: what pandas writes where nobody gave labels."""
+    return list(texts) == [str(k) for k in range(len(texts))]
+
+
+def _split(path: Path, header: bool, index: bool, rows: list[tuple[int, list[str]]]) -> _Cells:
+    first = int(index)
+    above = [text.strip() for text in rows[0][1][first:]] if header else None
+    beside = [cells[0].strip() for _, cells in rows[header:]] if index else None
+    cells = [(line, first + 1, texts[first:]) for line, texts in rows[header:]]
+    return _Cells(path, cells, beside, above)
+
+
+def _matrix(path: Path, machines: int) -> _Cells:
+    """A table of times or powers; `machines` decides where a column could be labels or times."""
+    rows = io.read_rows(path)
+    if not rows:
+        return _Cells(path, [], None, None)
+    top = [text.strip() for text in rows[0][1]]
+    words = [text for text in top if not is_gap(text)]
+    pandas_wrote = not top[0] and len(top) > 1 and _counted(top[1:])
+    header = pandas_wrote or (bool(words) and all(map(_is_label, words)))
+    beside = [cells[0] for _, cells in rows[header:]]
+    index = bool(beside) and all(map(_is_label, beside))
+    if header and not index:
+        index = not top[0] or len(top) == machines + 1
+    return _split(path, header, index, rows)
+
+
+def _numbers(path: Path) -> _Cells:
+    """Numbers, one or more a line, or a line a label and its number."""
+    rows = io.read_rows(path)
+    if not rows:
+        return _Cells(path, [], None, None)
+    top = [text.strip() for text in rows[0][1]]
+    header = not top[0] or all(map(_is_label, top))
+    beside = [cells[0] for _, cells in rows[header:]]
+    pairs = bool(beside) and all(len(cells) == 2 for _, cells in rows)
+    index = pairs and (header or all(map(_is_label, beside)))
+    return _split(path, header, index, rows)
+
+
+def _agreed(told: list[tuple[_Cells, list[str] | None]]) -> list[str] | None:
+    """The labels that all files give which have some; None where there are none."""
+    known = [(cells.path, names) for cells, names in told if names and not _counted(names)]
+    for path, names in known[1:]:
+        for name, expected in zip(names, known[0][1], strict=False):
+            if name != expected:
+                raise InvalidInstance(
+                    f"{path}: {shorten(name)}: expected {shorten(expected)}, as {known[0][0]} has "
+                    "(the order of types is the same in all files)"
+                )
+    return known[0][1] if known else None
+
+
+# --- writing --------------------------------------------------------------------------------
+
+
+def write_folder(folder: Path, fields: Mapping[str, Any], labelled: bool) -> None:
+    """Write the files; labels, idle watts and the cap only where there are some."""
+    folder.mkdir(exist_ok=True)
+    names, machines = fields["names"], fields["machine_names"]
+    for name, table in (("ETC.csv", fields["etc"]), ("EPC.csv", fields["apc"])):
+        rows = [["" if not math.isfinite(x) else repr(float(x)) for x in row] for row in table]
+        _write(folder / name, rows, names if labelled else None, machines)
+    idle, cap = fields["idle_power"], fields["power_cap"]
+    for name, numbers, beside, title in (
+        ("TPT.csv", fields["counts"], names, "tasks"),
+        ("MPT.csv", fields["machines"], machines, "machines"),
+        (IDLE, idle if np.any(idle) else (), machines, "watts"),
+        (CAP, [cap] if math.isfinite(cap) else (), None, ""),
+    ):
+        if len(numbers):
+            column = [[str(x)] for x in np.asarray(numbers).tolist()]
+            _write(folder / name, column, beside if labelled else None, [title])
+        else:  # of another instance that was written here before
+            (folder / name).unlink(missing_ok=True)
+
+
+def _write(
+    path: Path, rows: list[list[str]], index: Sequence[str] | None, header: Sequence[str]
+) -> None:
+    text = streams.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if index is not None:
+        writer.writerow(["", *header])
+        rows = [[name, *row] for name, row in zip(index, rows, strict=True)]
+    writer.writerows(rows)
+    io.write_text(text.getvalue(), path)
