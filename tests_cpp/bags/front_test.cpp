@@ -112,5 +112,24 @@ TEST(Front, BoundEqualsTheProfitProgramme) {
     }
 }
 
+TEST(Front, BoundsAreAboveTheOptimumOfTenThousandInstances) {
+  for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+    Shape shape;
+    shape.types = 1 + static_cast<int>(seed % 3);
+    shape.most_tasks = 2;
+    shape.most_machines = 2;
+    shape.integers = seed % 2 == 0 ? 0 : 5;
+    shape.gamma = seed % 7 == 0 ? 0.9 : 1.2;
+    shape.holes = seed % 5 == 0;
+    shape.idle = seed % 3 == 0;
+    shape.cap = seed % 4 == 0 ? 1.5 : 0;
+    const Instance instance = random_instance(shape, seed);
+    const double optimum = BruteForce(instance).best_rate();
+    const double cut = best_rate(instance, Cut::long_tasks).rate;
+    EXPECT_TRUE(leq(optimum, cut)) << "seed " << seed;
+    EXPECT_TRUE(leq(cut, best_rate(instance, Cut::none).rate)) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace cosched::bags

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cosched/bags/algorithms.hpp"
+#include "cosched/bags/annealing.hpp"
 #include "cosched/bags/exchange.hpp"
 #include "cosched/bags/patterns.hpp"
 #include "support/bags_instances.hpp"
@@ -125,6 +126,41 @@ TEST(TtbBest, IsNeverBelowTheOthersAndOftenOptimal) {
       optimal += best.plan.profit_rate >= optimum - 1e-6 * std::abs(optimum);
     }
   EXPECT_GT(optimal, all / 2);
+}
+
+TEST(TtbBest, MeetsTheOptimumUnderPowerCapsAndIdlePower) {
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    Shape shape;
+    shape.most_tasks = 3;
+    shape.most_machines = 2;
+    shape.integers = seed % 2 == 0 ? 0 : 9;
+    shape.holes = seed % 5 == 4;
+    shape.idle = seed % 3 != 0;
+    shape.cap = seed % 4 == 0 ? 0 : 1.5;
+    const Instance instance = random_instance(shape, seed);
+    const double optimum = BruteForce(instance).best_rate();
+    EXPECT_NEAR(ttb_best(instance).plan.profit_rate, optimum, 1e-9 * std::abs(optimum))
+        << "seed " << seed;
+  }
+}
+
+TEST(Annealed, IsAPlanOfTheSameTasksThatEarnsWhatItSays) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Shape shape;
+    shape.types = 5;
+    shape.machine_types = 3;
+    shape.most_tasks = 12;
+    shape.cap = seed % 2 == 0 ? 0 : 2;
+    shape.idle = seed % 3 == 0;
+    shape.holes = seed % 4 == 0;
+    const Instance instance = random_instance(shape, seed);
+    const Plan start = min_energy(instance);
+    const Plan found = annealed(instance, start, 20'000, seed);
+    EXPECT_GE(found.profit_rate, start.profit_rate);
+    EXPECT_EQ(found.counts.rowwise().sum().matrix(), start.counts.rowwise().sum().matrix());
+    EXPECT_DOUBLE_EQ(found.profit_rate, plan_of_runs(instance, found.runs).profit_rate);
+    EXPECT_EQ(found.profit_rate, annealed(instance, start, 20'000, seed).profit_rate);
+  }
 }
 
 TEST(TtbBest, IsDeterministicAndStopsInTime) {

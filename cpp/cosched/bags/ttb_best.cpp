@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cosched/bags/algorithms.hpp"
+#include "cosched/bags/annealing.hpp"
 #include "cosched/bags/exchange.hpp"
 #include "cosched/bags/patterns.hpp"
 #include "cosched/core/interrupt.hpp"
@@ -22,6 +23,9 @@ constexpr int kMostMachines = 1'000'000;  // that the exchanges keep books of
 constexpr double kStartSeconds = 0.5;
 constexpr int kLimits = 8;                  // limits that one polishing tries
 constexpr std::int64_t kWork = 20'000'000;  // exchanges that one polishing looks at
+constexpr int kAnnealings = 6;
+constexpr std::int64_t kMoves = 60'000;       // of one annealing
+constexpr std::int64_t kMostAnnealed = 1000;  // tasks, and machines, up to which there are any
 
 // A makespan, and what the relaxation says there.
 struct Probe {
@@ -89,6 +93,19 @@ class Search {
           if (k != 0) makespans.push_back(best_limit_ * std::exp(k * width));
         try_all(makespans);
       }
+    }
+  }
+
+  // From the best plan by turns with what the other steps found.
+  void anneal() {
+    const auto& counts = instance_.counts();
+    if (std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) > kMostAnnealed) return;
+    if (machines() > kMostAnnealed) return;
+    const Plan start = best_;
+    const double enough = best_rate(instance_, Cut::long_tasks).rate;
+    for (int k = 0; k < kAnnealings && !leq(enough, best_.profit_rate); ++k) {
+      Plan found = annealed(instance_, k % 2 == 0 ? best_ : start, kMoves, k);
+      if (found.profit_rate > best_.profit_rate) best_ = std::move(found);
     }
   }
 
@@ -201,7 +218,11 @@ BestPlan ttb_best(const Instance& instance, std::optional<double> time_limit) {
     const ScopedGrace grace(kStartSeconds);
     result.complete = finishes_within(std::nullopt, [&] { search.start(); });
   }
-  if (result.complete) result.complete = finishes_within(std::nullopt, [&] { search.improve(); });
+  if (result.complete)
+    result.complete = finishes_within(std::nullopt, [&] {
+      search.improve();
+      search.anneal();
+    });
   result.plan = search.best();
   return result;
 }

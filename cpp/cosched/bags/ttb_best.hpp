@@ -1,4 +1,4 @@
-// ttb-best: TTB, then patterns and exchanges between machines.
+// ttb-best: TTB, then patterns, exchanges between machines, and annealing.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,10 @@ struct BestPlan {
 /// 2. moves and swaps between machines of one or two types (exchange.hpp) until every load is
 ///    within L, at the least cost in energy and machine time.
 ///
-/// The makespans are spread over where a better plan can be, then closer around the best.  Fixed
-/// work, so deterministic, unless the time limit (seconds) ends it.  Steps whose cost grows with
+/// The makespans are spread over where a better plan can be, then closer around the best.  At last,
+/// on up to a thousand tasks and machines, simulated annealing without a makespan in mind
+/// (annealing.hpp): power caps and idle power reward plans that no limit on the loads leads to.
+/// Fixed work, so deterministic, unless the time limit (seconds) ends it.  Steps whose cost grows with
 /// the instance are bounded: step 1 only up to 400 task and machine types together, both only up
 /// to a million machines.
 BestPlan ttb_best(const Instance& instance, std::optional<double> time_limit = std::nullopt);

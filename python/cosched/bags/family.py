@@ -38,7 +38,7 @@ FAMILY = Family(
     objective="profit rate",
     unit=" a second",
     ideal="plan",
-    default_bound="profit-rate",
+    default_bound="profit-rate-cut",
     result_of=result_of_schedule,
     arguments=(
         Argument(

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cosched import core
-from cosched.bags.bounds import cut_bound, profit_rate_bound
+from cosched.bags.bounds import cut_bound
 from cosched.bags.instance import Instance
 from cosched.bags.schedule import Schedule
 from cosched.core import Bound
 from cosched.core.overview import Overview
-from cosched.core.result import relative_gap
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -55,7 +54,7 @@ class Result(core.Result):
 
     @classmethod
     def _bound_of(cls, instance: Instance) -> Bound:
-        return profit_rate_bound(instance)
+        return cut_bound(instance)
 
     def _overview(self, most: int) -> Overview:
         import pandas as pd
@@ -83,20 +82,13 @@ class Result(core.Result):
         """p - c E: what the bag earns."""
         return self.instance.price - self.instance.energy_cost * self.energy
 
-    @property
-    def cut_gap(self) -> float:
-        """The gap to the stronger bound ``profit-rate-cut``."""
-        cut = self.instance.once("cut", lambda: cut_bound(self.instance))
-        return relative_gap(self.value, cut, self.maximise)
-
     def metrics(self) -> dict[str, float]:
         """What the plan costs and earns.
 
         Returns
         -------
         dict of str to float
-            ``makespan`` (s), ``energy`` (J), ``profit``, mean ``power`` (W), ``machines_used``,
-            ``cut_gap`` (the gap to the bound ``profit-rate-cut``).
+            ``makespan`` (s), ``energy`` (J), ``profit``, mean ``power`` (W), ``machines_used``.
 
         Examples
         --------
@@ -113,7 +105,6 @@ class Result(core.Result):
             "profit": self.profit,
             "power": self.energy / self.makespan,
             "machines_used": sum(int((loads > 0).sum()) for loads in self.loads),
-            "cut_gap": self.cut_gap,
         }
 
 
