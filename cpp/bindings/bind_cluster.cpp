@@ -1,3 +1,4 @@
+#include "cosched/cluster/backfill.hpp"
 #include "cosched/cluster/batch.hpp"
 #include "cosched/cluster/dfrs.hpp"
 #include "cosched/cluster/mcb8.hpp"
@@ -141,6 +142,38 @@ void bind_batch(py::module_& module) {
         });
       },
       py::arg("instance"), py::arg("requested"), py::arg("trace"), py::arg("log"));
+}
+
+Layout to_layout(const IntArray& nodes, const py::array_t<std::uint64_t>& allowed) {
+  const auto* masks = allowed.data();
+  return {to_ints(nodes, "cells"), std::vector<std::uint64_t>(masks, masks + allowed.size())};
+}
+
+void bind_backfill(py::module_& module) {
+  module.def(
+      "backfill",
+      [](const Instance& instance, const std::string& rule, bool requested, bool wfp3,
+         const RealArray& key, const IntArray& cells, const py::array_t<std::uint64_t>& allowed,
+         bool with_trace, bool with_log) {
+        BackfillOptions options;
+        options.rule = rule == "FCFS"   ? Rule::fcfs
+                       : rule == "EASY" ? Rule::easy
+                                        : Rule::conservative;
+        options.requested = requested;
+        options.wfp3 = wfp3;
+        options.key = to_reals(key);
+        const Layout given = to_layout(cells, allowed);
+        return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
+          return released([&] {
+            const Layout layout = given.nodes.empty() ? one_cell(instance) : given;
+            PlacedOutcome placed = backfill(instance, layout, options, log);
+            if (trace) *trace = placed_trace(instance, layout, placed);
+            return std::move(placed.outcome);
+          });
+        });
+      },
+      py::arg("instance"), py::arg("rule"), py::arg("requested"), py::arg("wfp3"), py::arg("key"),
+      py::arg("cells"), py::arg("allowed"), py::arg("trace"), py::arg("log"));
 }
 
 void bind_dfrs(py::module_& module) {
@@ -288,6 +321,7 @@ void bind_cluster(py::module_& module) {
   module.attr("MOST_NODES") = kMostNodes;
   bind_instance(module);
   bind_batch(module);
+  bind_backfill(module);
   bind_dfrs(module);
   bind_measures(module);
   bind_mapping(module);

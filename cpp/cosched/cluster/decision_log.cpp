@@ -40,6 +40,8 @@ std::string explain(const Decision& decision, const Jobs& jobs) {
       return "would delay " + other + ", reserved for " + value + " s";
     case Reason::behind_queue:
       return other + " is before it in the queue";
+    case Reason::promised:
+      return "promised a start at " + value + " s";
     case Reason::greedy:
       return "placed on the least loaded nodes with memory left";
     case Reason::no_memory:

@@ -18,6 +18,7 @@ enum class Reason : char {
   too_few_nodes,     // wait: value = free nodes
   reservation,       // wait: would delay job `other`, reserved for time `value`
   behind_queue,      // wait: job `other` is before it
+  promised,          // start, wait: planned for `value`, after all promises made before
   greedy,            // start, resume: memory was left on the least loaded nodes
   no_memory,         // wait: value = tasks that would have found memory
   makes_room,        // pause, move: for job `other`

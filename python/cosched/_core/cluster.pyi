@@ -3,13 +3,15 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Instance', 'MOST_NODES', 'dfrs', 'easy', 'fcfs', 'max_stretch_bound', 'mcb8', 'mcb8_search', 'paper_policies', 'python_policy', 'spell', 'stretches', 'underutilisation', 'validate', 'yields']
+__all__: list[str] = ['Instance', 'MOST_NODES', 'backfill', 'dfrs', 'easy', 'fcfs', 'max_stretch_bound', 'mcb8', 'mcb8_search', 'paper_policies', 'python_policy', 'spell', 'stretches', 'underutilisation', 'validate', 'yields']
 class Instance:
     def __init__(self, submit: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], tasks: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], cpu: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], memory: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], runtime: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], estimate: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], nodes: typing.SupportsInt | typing.SupportsIndex, id: collections.abc.Sequence[str], line: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], source: str) -> None:
         ...
     @property
     def nodes(self) -> int:
         ...
+def backfill(instance: Instance, rule: str, requested: bool, wfp3: bool, key: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], cells: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], allowed: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64], trace: bool, log: bool) -> tuple:
+    ...
 def dfrs(instance: Instance, name: str, period: typing.SupportsFloat | typing.SupportsIndex, penalty: typing.SupportsFloat | typing.SupportsIndex, trace: bool, log: bool) -> tuple:
     ...
 def easy(instance: Instance, requested: bool, trace: bool, log: bool) -> tuple:

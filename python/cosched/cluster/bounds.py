@@ -14,6 +14,9 @@ THRESHOLD = 10.0
 def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bound:
     """Lower bound on the maximum bounded stretch of any schedule (Theorem 1), exact.
 
+    With ``instance.min_runtime`` the maximum is over the jobs of that run time or more; the others
+    are ignored, which can only weaken the bound.
+
     A stretch S is feasible if all jobs can meet the deadlines submit + S max(run time, threshold)
     when memory, placement and penalties are ignored: a transportation problem. The bound is the
     least feasible S.
@@ -52,5 +55,14 @@ def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bo
     >>> round(float(bound), 4)
     2.1
     """
-    value, _ = _core.cluster.max_stretch_bound(instance._core, real(threshold, "threshold"))
+    limit = real(threshold, "threshold")
+    value, _ = _core.cluster.max_stretch_bound(_measured(instance)._core, limit)
     return Bound(value, "max-stretch")
+
+
+def _measured(instance: Instance) -> Instance:
+    """The jobs that are measured, alone."""
+    if instance.measured.all():
+        return instance
+    names = ("submit", "tasks", "cpu", "memory", "runtime")
+    return Instance({k: instance.column(k)[instance.measured] for k in names}, instance.nodes)

@@ -10,8 +10,11 @@ from cosched.cluster import plots
 from cosched.cluster.algorithms import (
     TABLE_2,
     algorithm_of,
+    as_logged,
+    conservative,
     easy,
     fcfs,
+    has_waits,
     paper_policies,
     python_policy,
     resolve,
@@ -29,11 +32,19 @@ BOUNDS: dict[str, Callable[..., Bound]] = {"max-stretch": max_stretch_bound}
 ALGORITHMS: dict[str, core.Algorithm] = {
     "FCFS": fcfs,
     "EASY": easy,
+    "conservative": conservative,
+    "as-logged": as_logged,
     **{name: policy for name in paper_policies() if (policy := resolve(name)) is not None},
 }
 
-#: What ``compare`` runs: the 20 policies of the paper's Table 2.
+#: What ``compare`` runs: the 20 policies of the paper's Table 2; first what the log itself did,
+#: where it says.
 DEFAULT_COMPARE = TABLE_2
+
+
+def _default_names(instance: Instance) -> tuple[str, ...]:
+    return ("as-logged", *DEFAULT_COMPARE) if has_waits(instance) else DEFAULT_COMPARE
+
 
 FAMILY = Family(
     name="cluster",
@@ -55,9 +66,15 @@ FAMILY = Family(
         Argument("--drop", "drop", "Jobs to leave out: too-wide,cancelled,run-0,... .", parse=str),
         Argument("--from", "begin", "Only from this second of a log, warm.", parse=float),
         Argument("--until", "until", "Only jobs submitted before this second.", parse=float),
+        Argument(
+            "--min-runtime",
+            "min_runtime",
+            "Measure jobs of this run time or more (s).",
+            parse=float,
+        ),
         Argument("--week", "week", "Only this week of a log, from 0 (several: 3,4,5).", vary=True),
     ),
-    default_names=lambda instance: DEFAULT_COMPARE,
+    default_names=_default_names,
     outputs=(
         Output(
             "--log",
@@ -76,11 +93,12 @@ FAMILY = Family(
         ),
     ),
     panels=(plots.occupation, plots.utilisation, plots.queue_length),
-    screen=("mean_stretch", "underutilisation", "preemptions_per_job", "migrations_per_job"),
+    screen=("mean_wait", "median_wait", "p95_wait", "mean_bounded_slowdown", "utilisation"),
     patience=None,  # a simulation that is cut short has no result; Ctrl-C keeps the rows
     example=("trace.swf.gz", "--nodes 120 --week 5", "EASY"),
-    spelling="FCFS, EASY, and 'SUBMIT */per/opt=min/minvt=600' with SUBMIT Greedy, GreedyP, "
-    "GreedyPM, MCB8 or nothing; also /stretch-per, opt=avg, opt=max, minft=; parts may be left out",
+    spelling="FCFS, EASY, conservative, as-logged, and 'SUBMIT */per/opt=min/minvt=600' with "
+    "SUBMIT Greedy, GreedyP, GreedyPM, MCB8 or nothing; also /stretch-per, opt=avg, "
+    "opt=max, minft=; parts may be left out",
     resolve=resolve,
     algorithms=ALGORITHMS,
     bounds=BOUNDS,

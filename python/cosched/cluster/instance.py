@@ -12,7 +12,7 @@ import numpy as np
 from cosched import _core, core, io
 from cosched.cluster import files
 from cosched.cluster.files import COLUMNS, FACTS
-from cosched.core.arrays import integer, integer_array, real_array
+from cosched.core.arrays import integer, integer_array, nonnegative, real_array
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ class Instance(core.Instance):
         What a reader did to the data, a line each.
     source : str
         The name of the file, for messages.
+    min_runtime : float
+        Values, bounds and metrics are of the jobs with this run time or more (s); all jobs run.
 
     Raises
     ------
@@ -59,11 +61,19 @@ class Instance(core.Instance):
     nodes: int
     #: Name of the file that the jobs come from, or empty.
     source: str
+    #: Jobs below this run time (s) are not measured.
+    min_runtime: float
     _columns: dict[str, np.ndarray]
     _facts: dict[str, np.ndarray]
 
     def __init__(
-        self, jobs: Any, nodes: int, *, notes: Iterable[str] = (), source: str = ""
+        self,
+        jobs: Any,
+        nodes: int,
+        *,
+        notes: Iterable[str] = (),
+        source: str = "",
+        min_runtime: float = 0.0,
     ) -> None:
         columns = {name: _column(jobs, name) for name in COLUMNS}
         rows = len(columns["submit"])
@@ -91,8 +101,13 @@ class Instance(core.Instance):
             column.flags.writeable = False
         self._set(
             _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes, notes=tuple(notes),
-            source=source,
+            source=source, min_runtime=nonnegative(min_runtime, "min_runtime", "seconds >= 0"),
         )  # fmt: skip
+        if not self.measured.any():
+            raise InvalidInstance(
+                f"min_runtime = {min_runtime:g}: the longest job runs for "
+                f"{columns['runtime'].max():g} s"
+            )
 
     @property
     def jobs(self) -> pd.DataFrame:
@@ -110,6 +125,40 @@ class Instance(core.Instance):
     def ids(self) -> np.ndarray:
         """What each job is called: the log's own number or name, else its row."""
         return self._facts["id"] if "id" in self._facts else np.arange(len(self))
+
+    @property
+    def measured(self) -> np.ndarray:
+        """Which jobs count in values, bounds and metrics, by :attr:`min_runtime`."""
+        return self._columns["runtime"] >= self.min_runtime
+
+    def replace(self, **columns: Any) -> Instance:
+        """The same jobs with other columns.
+
+        Parameters
+        ----------
+        **columns : array_like, shape (n,)
+            By name.
+
+        Returns
+        -------
+        Instance
+
+        Raises
+        ------
+        InvalidInstance
+            A bad entry.
+
+        Examples
+        --------
+        >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 0.5], "memory": [0.3, 0.1],
+        ...         "runtime": [60, 30]}
+        >>> Instance(jobs, nodes=2).replace(runtime=[50, 20]).column("runtime").tolist()
+        [50.0, 20.0]
+        """
+        jobs = {**self._columns, **self._facts, **columns}
+        return Instance(
+            jobs, self.nodes, notes=self.notes, source=self.source, min_runtime=self.min_runtime
+        )
 
     @property
     def known(self) -> frozenset[str]:
@@ -154,7 +203,13 @@ class Instance(core.Instance):
         return len(self._columns["submit"])
 
     def __reduce__(self) -> tuple:
-        return _rebuild, ({**self._columns, **self._facts}, self.nodes, self.notes, self.source)
+        return _rebuild, (
+            {**self._columns, **self._facts},
+            self.nodes,
+            self.notes,
+            self.source,
+            self.min_runtime,
+        )
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -183,6 +238,7 @@ class Instance(core.Instance):
         begin: float | None = None,
         until: float | None = None,
         drop: str | Iterable[str] | None = None,
+        min_runtime: float = 0.0,
     ) -> Instance:
         r"""Read jobs from a file.
 
@@ -201,6 +257,8 @@ class Instance(core.Instance):
             For logs: see :func:`from_swf`.
         drop : str or iterable of str, optional
             Jobs to leave out, of any file: see :func:`from_swf`.
+        min_runtime : float
+            Values, bounds and metrics are of jobs with this run time or more (s).
 
         Returns
         -------
@@ -228,14 +286,22 @@ class Instance(core.Instance):
         }  # fmt: skip
         if io.bare_name(path).endswith(".swf"):
             log = files.read_log(path, nodes, convention or "dfrs", drop=drop, **of_logs)
-            return cls(log.jobs, log.nodes, notes=log.notes, source=Path(path).name)
+            return cls(
+                log.jobs,
+                log.nodes,
+                notes=log.notes,
+                source=Path(path).name,
+                min_runtime=min_runtime,
+            )
         for argument, value in {"convention": convention, **of_logs}.items():
             if value is not None:
                 raise InvalidInstance(f"{path}: {argument} = {value!r} is for .swf logs only")
-        return cls._read_plain(path, nodes, drop)
+        return cls._read_plain(path, nodes, drop, min_runtime)
 
     @classmethod
-    def _read_plain(cls, path: str | PathLike[str], nodes: int | None, drop: Any) -> Instance:
+    def _read_plain(
+        cls, path: str | PathLike[str], nodes: int | None, drop: Any, min_runtime: float
+    ) -> Instance:
         lines: list[int] = []
         if io.bare_name(path).endswith(".json"):
             jobs, said = files.read_json(path)
@@ -245,14 +311,15 @@ class Instance(core.Instance):
         if nodes is None:
             raise InvalidInstance(f"{path}: nodes are missing: expected their number")
         try:
-            found = cls(jobs, nodes)
+            found = cls(jobs, nodes, min_runtime=min_runtime)
         except InvalidInstance as error:
             where = f"line {lines[error.row]}: " if lines and error.row is not None else ""
             raise InvalidInstance(f"{path}: {where}{error}") from None
         if drop is None:
             return found
         kept, left_out = files.dropped(found.jobs, found.nodes, drop)
-        return cls(kept, found.nodes, notes=(f"assumed: left out: {', '.join(left_out)}",))
+        said = (f"assumed: left out: {', '.join(left_out)}",)
+        return cls(kept, found.nodes, notes=said, min_runtime=min_runtime)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write as .json (with the nodes) or .csv, as :meth:`read` takes it.
@@ -287,9 +354,9 @@ class Instance(core.Instance):
 
 
 def _rebuild(
-    columns: dict[str, np.ndarray], nodes: int, notes: tuple[str, ...], source: str
+    columns: dict[str, np.ndarray], nodes: int, notes: Any, source: str, min_runtime: float
 ) -> Instance:
-    return Instance(columns, nodes, notes=notes, source=source)
+    return Instance(columns, nodes, notes=notes, source=source, min_runtime=min_runtime)
 
 
 def _column(jobs: Any, name: str) -> np.ndarray:

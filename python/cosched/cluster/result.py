@@ -10,6 +10,7 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.cluster.bounds import max_stretch_bound
+from cosched.cluster.groups import by, calibration, slowdowns_of
 from cosched.cluster.instance import Instance
 from cosched.core import Bound
 from cosched.core.overview import Overview
@@ -17,6 +18,8 @@ from cosched.core.overview import Overview
 if TYPE_CHECKING:
     import pandas as pd
 
+#: What single algorithms measure.
+_OWN = ("overcommitted_hours", "most_nodes_in_use", "unknown_waits", "killed")
 #: Both ways, for 8 GB of memory a node (Section 6.2 of the paper).
 _GIGABYTES = 2 * 8.0
 
@@ -97,12 +100,12 @@ class Result(core.Result):
     @property
     def max_stretch(self) -> float:
         """Largest bounded stretch: max(turnaround, 10 s) / max(run time, 10 s), or `threshold`."""
-        return float(self.stretches.max())
+        return float(self.stretches[self.instance.measured].max())
 
     @property
     def mean_stretch(self) -> float:
         """Mean bounded stretch."""
-        return float(self.stretches.mean())
+        return float(self.stretches[self.instance.measured].mean())
 
     @property
     def underutilisation(self) -> float:
@@ -110,19 +113,86 @@ class Result(core.Result):
         return _core.cluster.underutilisation(self.instance._core, self.outcome["demand_area"])
 
     @property
+    def waits(self) -> np.ndarray:
+        """Seconds from submission to start, by job."""
+        return self.outcome["start"] - self.instance.column("submit")
+
+    @property
+    def utilisation(self) -> float:
+        """CPU work of all jobs over nodes x span, in 0..1."""
+        instance = self.instance
+        work = instance.column("runtime") * instance.column("cpu") * instance.column("tasks")
+        return float(work.sum() / (instance.nodes * self.span)) if self.span > 0 else 0.0
+
+    def by(self, what: str) -> pd.DataFrame:
+        """Waits and slowdowns of groups of jobs.
+
+        Parameters
+        ----------
+        what : {"user", "group", "partition", "status", "size"}
+            A column of the log, or the number of tasks, from powers of two on.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a group: ``what``, ``jobs, mean_wait, median_wait, p95_wait`` (s),
+            ``mean_bounded_slowdown, cpu_hours``.
+
+        Raises
+        ------
+        InvalidInstance
+            The log does not say it.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+        ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
+        >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
+        >>> result.by("size")[["size", "jobs", "mean_wait"]].to_numpy().tolist()
+        [['1', 2, 60.0], ['2', 1, 60.0]]
+        """
+        return by(self, what)
+
+    def calibration(self) -> dict[str, float]:
+        """How far the starts are from those of the log: which policy resembles its scheduler?
+
+        Returns
+        -------
+        dict of str to float
+            ``median, p95`` of the absolute differences (s), ``within_minute`` (share of the jobs,
+            0..1), ``rank_correlation`` (Spearman's, of the starts). Jobs without a logged wait, and
+            those below ``instance.min_runtime``, are left out.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+        ...         "memory": [1, 1, 1], "runtime": [60.0, 60.0, 30.0], "wait": [0.0, 62.0, 130.0]}
+        >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
+        >>> {key: round(value, 3) for key, value in result.calibration().items()}
+        {'median': 2.0, 'p95': 9.2, 'within_minute': 1.0, 'rank_correlation': 1.0}
+        """
+        return calibration(self)
+
+    @property
     def span(self) -> float:
         """First submission to last completion (s)."""
         return float(np.max(self.outcome["end"]) - self.instance.column("submit").min())
 
     def metrics(self) -> dict[str, float]:
-        """The paper's measures (Tables 2 to 4).
+        """The paper's measures (Tables 2 to 4), and those of operators.
+
+        Stretches, waits and slowdowns are of the jobs that ``instance.min_runtime`` lets count.
 
         Returns
         -------
         dict of str to float
             Stretches, ``underutilisation``, preemptions and migrations a job and an hour, and
             ``preemption_bandwidth``, ``migration_bandwidth`` in GB/s: 2 x 8 GB x memory fraction x
-            tasks, over the span (tasks that moved, for a migration).
+            tasks, over the span (tasks that moved, for a migration); ``mean_wait, median_wait,
+            p95_wait`` (s), ``mean_bounded_slowdown`` (at least 10 s count), ``utilisation`` (0..1),
+            and what an algorithm adds of its own (``overcommitted_hours``, ``killed``).
 
         Examples
         --------
@@ -143,6 +213,9 @@ class Result(core.Result):
         def rate(amount: float, time: float) -> float:
             return amount / time if time > 0 else 0.0
 
+        counted = self.instance.measured
+        waits, slowdowns = self.waits[counted], slowdowns_of(self)[counted]
+        own = {key: self.outcome[key] for key in _OWN if key in self.outcome}
         return {
             "max_stretch": self.max_stretch,
             "mean_stretch": self.mean_stretch,
@@ -153,4 +226,10 @@ class Result(core.Result):
             "migrations_per_hour": rate(migrations, hours),
             "preemption_bandwidth": rate(_GIGABYTES * self.outcome["preempted_memory"], self.span),
             "migration_bandwidth": rate(_GIGABYTES * self.outcome["migrated_memory"], self.span),
+            "mean_wait": float(waits.mean()),
+            "median_wait": float(np.median(waits)),
+            "p95_wait": float(np.percentile(waits, 95)),
+            "mean_bounded_slowdown": float(slowdowns.mean()),
+            "utilisation": self.utilisation,
+            **own,
         }

@@ -67,6 +67,8 @@ class Schedule(core.Schedule):
         The validator was told everything while the policy ran.
     threshold : float
         Shortest time of the bounded stretch that goes with it (s).
+    recorded : bool
+        What a log has: starts are checked against it, nodes may be in use twice.
 
     Raises
     ------
@@ -100,17 +102,19 @@ class Schedule(core.Schedule):
         exclusive: bool,
         checked: bool = False,
         threshold: float = THRESHOLD,
+        recorded: bool = False,
     ) -> None:
         # What makes it again in another process: the replay where there is one, not its rows.
         self._made_by = partial(
             Schedule, instance, totals, rows=rows, replay=replay, penalty=penalty,
-            exclusive=exclusive, checked=checked, threshold=threshold,
+            exclusive=exclusive, checked=checked, threshold=threshold, recorded=recorded,
         )  # fmt: skip
         self.instance = instance
         self.totals = totals
         self.penalty = penalty
         self.exclusive = exclusive
         self.threshold = threshold
+        self.recorded = recorded
         self._replay = replay
         self._checked = checked
         self._rows = None if rows is None else Rows(instance, rows)
@@ -184,11 +188,27 @@ class Schedule(core.Schedule):
         if self._checked and self._rows is None:
             return
         totals = self.totals
+        if self.recorded:
+            return self._validate_recorded()
         _core.cluster.validate(
             self.instance._core, self.task, self.unit_begin, self.unit, self.start, self.end,
             self.yield_, self.progress, self.cause, totals["start"], totals["end"],
             totals["preemptions"], totals["migrations"], self.penalty, self.exclusive,
         )  # fmt: skip
+
+    def _validate_recorded(self) -> None:
+        instance = self.instance
+        wait = instance.column("wait") if "wait" in instance.known else np.zeros(len(instance))
+        start = instance.column("submit") + np.nan_to_num(wait)
+        said = {"start": start, "end": start + instance.column("runtime")}
+        for name, times in said.items():
+            wrong = ~np.isclose(self.totals[name], times, rtol=1e-9, atol=1e-6)
+            if wrong.any():
+                row = int(np.argmax(wrong))
+                raise InvalidSchedule(
+                    f"job {instance.ids[row]} has {name} {self.totals[name][row]:g} s: "
+                    f"the log has {times[row]:g} s"
+                )
 
     def to_frame(self) -> pd.DataFrame:
         """The rows as a table.
@@ -239,13 +259,14 @@ class Schedule(core.Schedule):
         for row, id_, y, p, c in zip(rows, *columns, strict=True):
             row.update({"id": id_, "yield": float(y), "progress": float(p), "cause": CAUSES[c]})
         totals = {key: np.asarray(self.totals[key]).tolist() for key in TOTALS}
-        return {
+        data = {
             "placements": rows,
             "jobs": totals,
             "penalty": self.penalty,
             "exclusive": self.exclusive,
             "threshold": self.threshold,
         }
+        return {**data, "recorded": True} if self.recorded else data
 
     @classmethod
     def from_frame(
@@ -346,6 +367,7 @@ class Schedule(core.Schedule):
             penalty, exclusive = real(data["penalty"], "penalty"), data["exclusive"]
             exclusive = flag(exclusive, "exclusive")
             threshold = real(data.get("threshold", THRESHOLD), "threshold")
+            recorded = flag(data.get("recorded", False), "recorded")
         except InvalidInstance as error:
             raise InvalidSchedule(str(error)) from None
         except (KeyError, TypeError, ValueError) as error:
@@ -358,8 +380,9 @@ class Schedule(core.Schedule):
         if not 0 < threshold < np.inf:
             raise InvalidSchedule(f"threshold = {threshold}: expected seconds > 0")
         return cls(
-            instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive, threshold=threshold
-        )
+            instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive,
+            threshold=threshold, recorded=recorded,
+        )  # fmt: skip
 
 
 def _penalty_paid(frame: pd.DataFrame) -> float:

@@ -1,15 +1,15 @@
 """Policies by name and of one's own, their simulation, and the pieces they are made of."""
 
+from cosched.cluster.algorithms.batch import conservative, easy, fcfs
 from cosched.cluster.algorithms.own_policy import Event, Job, State, python_policy
 from cosched.cluster.algorithms.packing import mcb8, mcb8_search, yields
 from cosched.cluster.algorithms.policies import (
     TABLE_2,
     dfrs,
-    easy,
-    fcfs,
     paper_policies,
     resolve,
 )
+from cosched.cluster.algorithms.recorded import as_logged, has_waits
 from cosched.cluster.algorithms.simulation import algorithm_of, result_of_schedule
 
 __all__ = [
@@ -18,9 +18,12 @@ __all__ = [
     "Job",
     "State",
     "algorithm_of",
+    "as_logged",
+    "conservative",
     "dfrs",
     "easy",
     "fcfs",
+    "has_waits",
     "mcb8",
     "mcb8_search",
     "paper_policies",

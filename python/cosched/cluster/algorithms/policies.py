@@ -1,4 +1,4 @@
-"""Policies by name: FCFS, EASY, and the paper's grammar of DFRS policies."""
+"""DFRS policies by name: the paper's grammar."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
 from cosched.core.arrays import real
-from cosched.errors import InvalidInstance, shorten
 
 #: The batch policies and the 18 DFRS policies of the paper's Table 2.
 TABLE_2 = (
@@ -28,131 +27,6 @@ TABLE_2 = (
     "/per/opt=min/minvt=600",
     "/stretch-per/opt=max/minvt=600",
 )
-
-
-def fcfs(
-    instance: Instance,
-    *,
-    estimates: str = "perfect",
-    threshold: float = THRESHOLD,
-    log: bool = False,
-) -> Result:
-    """First come, first served: a task takes a whole node; the queue's head starts when it fits.
-
-    What happens at one instant, in this order:
-
-    1. all completions of that instant: their nodes are free;
-    2. all submissions of that instant join the queue, by submission time, equal times by row;
-    3. one pass: the head of the queue starts while it fits; the first job that does not fit
-       stops the pass, whatever is behind it.
-
-    A job takes the free nodes with the lowest numbers, one for each task, alone, from its start
-    to its end; a job with a run time of 0 s starts and ends at one instant, and its nodes are
-    free for the next instant's pass, which comes at the same time.
-
-    Parameters
-    ----------
-    instance : Instance
-        No job with more tasks than nodes.
-    estimates : {"perfect", "requested"}
-        As for :func:`easy`, so that a loop over batch policies gives them the same options. This
-        one looks at no estimate.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
-    log : bool
-        Keep the decision log (``result.log``).
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InfeasibleError
-        A job has more tasks than the machine has nodes.
-    InvalidInstance
-        A threshold that is no positive number.
-
-    Notes
-    -----
-    O(n log n).
-
-    Examples
-    --------
-    >>> import cosched as cs
-    >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
-    ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
-    >>> cs.cluster.fcfs(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
-    [0.0, 60.0, 120.0]
-    """
-    _requested(estimates)
-    outcome, _, told = _core.cluster.fcfs(instance._core, False, bool(log))
-    replay = _fcfs_rows
-    return result_of_simulation(instance, "FCFS", outcome, told, threshold, replay, 0.0, True)
-
-
-def easy(
-    instance: Instance,
-    *,
-    estimates: str = "perfect",
-    threshold: float = THRESHOLD,
-    log: bool = False,
-) -> Result:
-    """EASY backfilling: the queue's head has a reservation that later jobs must not delay.
-
-    What happens at one instant, in this order: completions and submissions as in :func:`fcfs`,
-    then one pass over the queue:
-
-    1. The head starts while it fits.
-    2. The head that does not fit gets a reservation: the *shadow time* is the first expected end
-       of a running job at which enough nodes are free for it. *Extra* nodes are all that are
-       expected to be free at the shadow time (jobs that end at that very time included) beyond
-       those that the head needs.
-    3. The jobs behind the head, in order of the queue, each once: a job starts if it fits now
-       and either is expected to end by the shadow time (at that very time is in time) or needs
-       no more than the extra nodes; only in the second case it uses extra nodes up.
-
-    Expected ends count from the start of a job: start + estimate. An estimate that runs out
-    changes nothing for its job, which runs on to its real end (no job is killed); from then
-    on it is expected to end *now*, so that the shadow time may be now although the head does
-    not fit. An estimate that is too long leaves a gap when the job ends early, and that
-    completion's pass uses it.
-
-    Parameters
-    ----------
-    instance : Instance
-        No job with more tasks than nodes.
-    estimates : {"perfect", "requested"}
-        Expected run times: the real ones, or the column ``estimate``. A job that outlives its
-        estimate runs on and is expected to end now.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
-    log : bool
-        Keep the decision log (``result.log``).
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InfeasibleError
-        A job has more tasks than the machine has nodes.
-    InvalidInstance
-        Other `estimates`, or ``"requested"`` for jobs without the column.
-
-    Examples
-    --------
-    >>> import cosched as cs
-    >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
-    ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
-    >>> cs.cluster.easy(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
-    [0.0, 60.0, 0.0]
-    """
-    requested = _requested(estimates)
-    outcome, _, told = _core.cluster.easy(instance._core, requested, False, bool(log))
-    replay = partial(_easy_rows, requested=requested)
-    return result_of_simulation(instance, "EASY", outcome, told, threshold, replay, 0.0, True)
 
 
 def dfrs(
@@ -276,20 +150,6 @@ def paper_policies() -> list[str]:
     (116, 'Greedy */opt=avg')
     """
     return _core.cluster.paper_policies()
-
-
-def _requested(estimates: str) -> bool:
-    if not isinstance(estimates, str) or estimates not in ("perfect", "requested"):
-        raise InvalidInstance(f"estimates = {shorten(estimates)}: expected perfect or requested")
-    return estimates == "requested"
-
-
-def _fcfs_rows(instance: Instance) -> tuple:
-    return _core.cluster.fcfs(instance._core, True, False)[1]
-
-
-def _easy_rows(instance: Instance, requested: bool) -> tuple:
-    return _core.cluster.easy(instance._core, requested, True, False)[1]
 
 
 def _dfrs_rows(instance: Instance, name: str, period: float, penalty: float) -> tuple:

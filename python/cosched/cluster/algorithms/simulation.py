@@ -42,6 +42,7 @@ def result_of_simulation(
     penalty: float,
     exclusive: bool,
     rows: tuple | None = None,
+    recorded: bool = False,
 ) -> Result:
     threshold = positive(threshold, "threshold", "seconds > 0")
     stretches = _core.cluster.stretches(instance._core, outcome["end"], threshold)
@@ -55,12 +56,13 @@ def result_of_simulation(
         exclusive=exclusive,
         checked=not exclusive,  # batch simulations tell the validator nothing
         threshold=threshold,
+        recorded=recorded,
     )
     return Result(
         algorithm=name,
         instance=instance,
         schedule=schedule,
-        value=float(stretches.max()),
+        value=float(stretches[instance.measured].max()),
         outcome=outcome,
         stretches=stretches,
         own_bound=_own_bound(instance, threshold),
@@ -90,7 +92,7 @@ def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
     schedule.validate()
     memory, tasks = instance.column("memory"), instance.column("tasks")
     outcome: dict[str, Any] = dict(schedule.totals)
-    demand = _demand_area(instance, outcome["end"])
+    demand = demand_area(instance, outcome["end"])
     pauses = float(np.sum(outcome["preemptions"] * memory * tasks))
     outcome.update(
         demand_area=demand, preempted_memory=pauses, migrated_memory=_moved(schedule), events=0
@@ -100,14 +102,14 @@ def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
         algorithm="",
         instance=instance,
         schedule=schedule,
-        value=float(stretches.max()),
+        value=float(stretches[instance.measured].max()),
         outcome=outcome,
         stretches=stretches,
         own_bound=_own_bound(instance, schedule.threshold),
     )
 
 
-def _demand_area(instance: Instance, end: np.ndarray) -> float:
+def demand_area(instance: Instance, end: np.ndarray) -> float:
     """Integral of min(P, D(t))."""
     size = instance.column("cpu") * instance.column("tasks")
     times = np.concatenate([instance.column("submit"), end])

@@ -1,0 +1,320 @@
+"""Batch policies: FCFS, EASY, conservative backfilling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from cosched import _core
+from cosched.cluster.algorithms.simulation import result_of_simulation
+from cosched.cluster.bounds import THRESHOLD, max_stretch_bound
+from cosched.cluster.instance import Instance
+from cosched.cluster.result import Result
+from cosched.core.arrays import flag, real_array
+from cosched.errors import InvalidInstance, shorten
+
+Priority = str | Callable[[Any], Any]
+PRIORITIES = ("fcfs", "shortest", "smallest", "wfp3")
+
+
+def fcfs(
+    instance: Instance,
+    *,
+    estimates: str = "perfect",
+    kill: bool = False,
+    priority: Priority = "fcfs",
+    threshold: float = THRESHOLD,
+    log: bool = False,
+) -> Result:
+    """First come, first served: a task takes a whole node; the queue's head starts when it fits.
+
+    What happens at one instant, in this order:
+
+    1. all completions of that instant: their nodes are free;
+    2. all submissions of that instant join the queue, by submission time, equal times by row;
+    3. one pass: the head of the queue starts while it fits; the first job that does not fit
+       stops the pass, whatever is behind it.
+
+    A job takes the free nodes with the lowest numbers, one for each task, alone, from its start
+    to its end; a job with a run time of 0 s starts and ends at one instant, and its nodes are
+    free for the next instant's pass, which comes at the same time.
+
+    Parameters
+    ----------
+    instance : Instance
+        No job with more tasks than nodes.
+    estimates : {"perfect", "requested"}
+        As for :func:`easy`, so that a loop over batch policies gives them the same options. This
+        one looks at no estimate.
+    kill : bool
+        A job ends at its limit, the column ``estimate``; the bound is then that of the run times
+        so cut.
+    priority : {"fcfs", "shortest", "smallest", "wfp3"} or callable
+        The order of the queue; see :func:`conservative`.
+    threshold : float
+        Shortest time of the bounded stretch (s), > 0.
+    log : bool
+        Keep the decision log (``result.log``).
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InfeasibleError
+        A job has more tasks than the machine has nodes.
+    InvalidInstance
+        Another `priority`, `kill` for jobs without estimates, a threshold that is not positive.
+
+    Notes
+    -----
+    O(n log n).
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+    ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
+    >>> cs.cluster.fcfs(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
+    [0.0, 60.0, 120.0]
+    """
+    return _batch("FCFS", instance, estimates, kill, priority, threshold, log)
+
+
+def easy(
+    instance: Instance,
+    *,
+    estimates: str = "perfect",
+    kill: bool = False,
+    priority: Priority = "fcfs",
+    threshold: float = THRESHOLD,
+    log: bool = False,
+) -> Result:
+    """EASY backfilling: the queue's head has a reservation that later jobs must not delay.
+
+    What happens at one instant, in this order: completions and submissions as in :func:`fcfs`,
+    then one pass over the queue:
+
+    1. The head starts while it fits.
+    2. The head that does not fit gets a reservation: the *shadow time* is the first expected end
+       of a running job at which enough nodes are free for it. *Extra* nodes are all that are
+       expected to be free at the shadow time (jobs that end at that very time included) beyond
+       those that the head needs.
+    3. The jobs behind the head, in order of the queue, each once: a job starts if it fits now
+       and either is expected to end by the shadow time (at that very time is in time) or needs
+       no more than the extra nodes; only in the second case it uses extra nodes up.
+
+    Expected ends count from the start of a job: start + estimate. An estimate that runs out
+    changes nothing for its job, which runs on to its real end (no job is killed); from then
+    on it is expected to end *now*, so that the shadow time may be now although the head does
+    not fit. An estimate that is too long leaves a gap when the job ends early, and that
+    completion's pass uses it.
+
+    Parameters
+    ----------
+    instance : Instance
+        No job with more tasks than nodes.
+    estimates : {"perfect", "requested"}
+        Expected run times: the real ones, or the column ``estimate``. A job that outlives its
+        estimate runs on and is expected to end now.
+    kill : bool
+        A job ends at its limit, the column ``estimate``; the bound is then that of the run times
+        so cut.
+    priority : {"fcfs", "shortest", "smallest", "wfp3"} or callable
+        The order of the queue; see :func:`conservative`.
+    threshold : float
+        Shortest time of the bounded stretch (s), > 0.
+    log : bool
+        Keep the decision log (``result.log``).
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InfeasibleError
+        A job has more tasks than the machine has nodes.
+    InvalidInstance
+        Other `estimates` or `priority`; ``"requested"`` or `kill` for jobs without the column.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+    ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
+    >>> cs.cluster.easy(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
+    [0.0, 60.0, 0.0]
+    """
+    return _batch("EASY", instance, estimates, kill, priority, threshold, log)
+
+
+def conservative(
+    instance: Instance,
+    *,
+    estimates: str = "perfect",
+    kill: bool = False,
+    priority: Priority = "fcfs",
+    threshold: float = THRESHOLD,
+    log: bool = False,
+) -> Result:
+    """Conservative backfilling: every job is promised a start when it comes.
+
+    What happens at one instant, in this order: completions and submissions as in :func:`fcfs`,
+    then one pass:
+
+    1. If a job has ended before it was expected to, each job of the queue, in order, gives its
+       slot in the plan back and takes the earliest that is free now: never a later one.
+    2. A job that came now gets the earliest start after all promises made.
+    3. The jobs whose time has come start.
+
+    A run time expected to be 0 s is planned as 1 s. A job that outlives its estimate runs on and is
+    expected to end *now*. As long as there is one, all promises are made anew at each event, in
+    order of the queue; only then one can move back.
+
+    Parameters
+    ----------
+    instance : Instance
+        No job with more tasks than nodes.
+    estimates : {"perfect", "requested"}
+        Expected run times: the real ones, or the column ``estimate``.
+    kill : bool
+        A job ends at its limit, the column ``estimate``; the bound is then that of the run times
+        so cut.
+    priority : {"fcfs", "shortest", "smallest", "wfp3"} or callable
+        The order of the queue: by submission; by expected run time; by tasks; by decreasing
+        (wait / expected run time)^3 x tasks, looked at in every pass; or ``priority(jobs)``, which
+        gets ``instance.jobs`` and returns a key a job, smallest first. Equal keys by submission.
+    threshold : float
+        Shortest time of the bounded stretch (s), > 0.
+    log : bool
+        Keep the decision log (``result.log``).
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InfeasibleError
+        A job has more tasks than the machine has nodes.
+    InvalidInstance
+        Other `estimates` or `priority`; ``"requested"`` or `kill` for jobs without the column.
+
+    Notes
+    -----
+    With perfect estimates a promise is kept to the second. O(S) a job, and O(W S) for a job that
+    ends early: W jobs in the queue, S steps of the plan.
+
+    References
+    ----------
+    A. Mu'alem, D. Feitelson, *Utilization, predictability, workloads, and user runtime estimates
+    in scheduling the IBM SP2 with backfilling*, IEEE TPDS 12(6), 2001: the plan is compressed in
+    order of arrival.
+
+    Examples
+    --------
+    The last job would pass the second under EASY; here it must not delay the third either.
+
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0, 0, 0, 0], "tasks": [2, 3, 1, 1], "cpu": [1] * 4, "memory": [1] * 4,
+    ...         "runtime": [60.0, 60.0, 90.0, 100.0]}
+    >>> cs.cluster.conservative(cs.cluster.Instance(jobs, nodes=3)).jobs.start.tolist()
+    [0.0, 60.0, 120.0, 120.0]
+    """
+    return _batch("conservative", instance, estimates, kill, priority, threshold, log)
+
+
+def _batch(
+    rule: str,
+    instance: Instance,
+    estimates: str,
+    kill: bool,
+    priority: Priority,
+    threshold: float,
+    log: bool,
+) -> Result:
+    requested = _requested(estimates)
+    cut = flag(kill, "kill")
+    if cut:
+        instance = killed(instance)
+    if rule == "FCFS" and priority == "fcfs":
+        requested = False  # it plans nothing
+    key = _keys(instance, requested, priority)
+    simulate = partial(_rows, rule=rule, requested=requested, key=key, wfp3=priority == "wfp3")
+    outcome, _, told = simulate(instance, trace=False, log=bool(log))
+    if cut:
+        outcome["killed"] = int((instance.column("runtime") >= instance.column("estimate")).sum())
+    result = result_of_simulation(
+        instance, rule, outcome, told, threshold, partial(_trace, simulate), 0.0, True
+    )
+    if cut and result.own_bound is None:
+        bound = instance.once("bound", lambda: max_stretch_bound(instance))
+        object.__setattr__(result, "own_bound", bound)
+    return result
+
+
+def killed(instance: Instance) -> Instance:
+    """The instance in which every job ends at its limit."""
+    if "estimate" not in instance.known:
+        raise InvalidInstance("kill: the jobs have no estimate column to be ended at")
+    return instance.once("killed", lambda: _killed(instance))
+
+
+def _killed(instance: Instance) -> Instance:
+    runtime = np.minimum(instance.column("runtime"), instance.column("estimate"))
+    return instance.replace(runtime=runtime)
+
+
+def _rows(
+    instance: Instance,
+    *,
+    rule: str,
+    requested: bool,
+    key: np.ndarray,
+    wfp3: bool,
+    trace: bool,
+    log: bool,
+) -> tuple:
+    core = instance._core
+    if len(key) or wfp3 or rule == "conservative":
+        nothing = np.zeros(0, np.uint64)
+        return _core.cluster.backfill(
+            core, rule, requested, wfp3, key, nothing.astype(int), nothing, trace, log
+        )
+    if rule == "EASY":
+        return _core.cluster.easy(core, requested, trace, log)
+    return _core.cluster.fcfs(core, trace, log)
+
+
+def _trace(simulate: Callable[..., tuple], instance: Instance) -> tuple:
+    return simulate(instance, trace=True, log=False)[1]
+
+
+def _keys(instance: Instance, requested: bool, priority: Priority) -> np.ndarray:
+    """A key a job, smallest first; empty = by submission (or by wfp3's own rule)."""
+    if callable(priority):
+        key = real_array(priority(instance.jobs), "priority(jobs)", 1)
+        if len(key) != len(instance) or np.isnan(key).any():
+            raise InvalidInstance(
+                f"priority(jobs) returned {len(key)} keys: expected a number for each of "
+                f"{len(instance)} jobs"
+            )
+        return key
+    if not isinstance(priority, str) or priority not in PRIORITIES:
+        raise InvalidInstance(
+            f"priority = {shorten(priority)}: expected {', '.join(PRIORITIES)} or a function"
+        )
+    if priority == "shortest":
+        return instance.column("estimate" if requested else "runtime")
+    return instance.column("tasks").astype(float) if priority == "smallest" else np.zeros(0)
+
+
+def _requested(estimates: str) -> bool:
+    if not isinstance(estimates, str) or estimates not in ("perfect", "requested"):
+        raise InvalidInstance(f"estimates = {shorten(estimates)}: expected perfect or requested")
+    return estimates == "requested"

@@ -1,0 +1,89 @@
+"""Jobs of a result in groups, and against the log: what operators read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched import _core
+from cosched.cluster.bounds import THRESHOLD
+from cosched.errors import InvalidInstance, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GROUPS = ("user", "group", "partition", "status", "size")
+
+
+def slowdowns_of(result: Any) -> np.ndarray:
+    """Bounded slowdown of each job: at least 10 s count."""
+    end = np.asarray(result.outcome["end"], dtype=float)
+    return _core.cluster.stretches(result.instance._core, end, THRESHOLD)
+
+
+def by(result: Any, what: str) -> pd.DataFrame:
+    """See :meth:`cosched.cluster.Result.by`."""
+    import pandas as pd
+
+    instance = result.instance
+    if what not in GROUPS:
+        raise InvalidInstance(f"by {shorten(what)}: expected {', '.join(GROUPS)}")
+    if what == "size":
+        powers = np.ceil(np.log2(instance.column("tasks"))).astype(int)
+        keys = powers
+    elif what in instance.known:
+        keys = instance.column(what)
+    else:
+        raise InvalidInstance(f"by {what}: the log does not say it")
+    work = instance.column("runtime") * instance.column("cpu") * instance.column("tasks") / 3600
+    frame = pd.DataFrame(
+        {what: keys, "wait": result.waits, "slowdown": slowdowns_of(result), "work": work}
+    )
+    groups = frame[instance.measured].groupby(what, dropna=False)
+    table = pd.DataFrame(
+        {
+            "jobs": groups.size(),
+            "mean_wait": groups["wait"].mean(),
+            "median_wait": groups["wait"].median(),
+            "p95_wait": groups["wait"].quantile(0.95),
+            "mean_bounded_slowdown": groups["slowdown"].mean(),
+            "cpu_hours": groups["work"].sum(),
+        }
+    ).reset_index()
+    if what == "size":
+        table["size"] = [_range(power) for power in table["size"]]
+    return table
+
+
+def _range(power: int) -> str:
+    """Numbers of tasks with this logarithm, rounded up."""
+    low, high = 2 ** (power - 1) + 1, 2**power
+    return str(high) if power <= 0 or low >= high else f"{low}-{high}"
+
+
+def calibration(result: Any) -> dict[str, float]:
+    """See :meth:`cosched.cluster.Result.calibration`."""
+    import pandas as pd
+
+    instance = result.instance
+    known = instance.measured
+    if "wait" in instance.known:
+        known = known & ~np.isnan(instance.column("wait"))
+    if "wait" not in instance.known or not known.any():
+        raise InvalidInstance("the log has no waits: nothing says when its jobs started")
+    logged = (instance.column("submit") + instance.column("wait"))[known]
+    start = np.asarray(result.outcome["start"])[known]
+    apart = np.abs(start - logged)
+    ranks = [pd.Series(times).rank().to_numpy() for times in (start, logged)]
+    start_rank, logged_rank = ranks
+    varied = all(np.ptp(rank) > 0 for rank in ranks)
+    nan = float("nan")
+    return {
+        "median": float(np.median(apart)),
+        "p95": float(np.percentile(apart, 95)),
+        "within_minute": float((apart <= 60).mean()),
+        "rank_correlation": float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+        if varied
+        else float("nan"),
+    }

@@ -1,0 +1,194 @@
+"""Conservative backfilling against a naive plan written here: a list of reservations, no more."""
+
+import heapq
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from support import data
+
+
+def earliest(reserved, nodes, now, tasks, length):
+    """First start from which `tasks` nodes stay free, by counting at every point that matters."""
+
+    def free(time):
+        return nodes - sum(k for begin, end, k in reserved if begin <= time < end)
+
+    for start in sorted({now, *(end for _, end, _ in reserved if end > now)}):
+        points = [start, *(b for b, _, _ in reserved if start < b < start + length)]
+        if all(free(point) >= tasks for point in points):
+            return start
+    raise AssertionError("the machine is large enough")
+
+
+def naive(jobs, nodes, expected, key=None):
+    """Start times, as the docstring of ``conservative`` says."""
+    submit, tasks, run = (np.asarray(jobs[c]).tolist() for c in ("submit", "tasks", "runtime"))
+    order = sorted(range(len(submit)), key=lambda j: (submit[j], j))
+    expected = [seconds or 1 for seconds in expected]  # nothing else would hold the nodes
+    rank = {j: r for r, j in enumerate(order)}
+    start, promise, running, queue, ends = {}, {}, set(), [], []
+    free, next_, was_late, now = nodes, 0, False, 0.0
+
+    def slot(j, at):
+        return (at, at + expected[j], tasks[j])
+
+    def plan(j):
+        held = [slot(r, start[r]) for r in running]
+        held += [slot(q, promise[q]) for q in queue if q in promise]
+        promise[j] = earliest(held, nodes, now, tasks[j], expected[j])
+
+    while len(start) < len(submit) or running:
+        times = [submit[order[next_]]] if next_ < len(order) else []
+        times += [end for end, _ in ends] + [
+            p for q, p in promise.items() if q in queue and p > now
+        ]
+        times += [start[r] + expected[r] for r in running if start[r] + expected[r] > now]
+        now = max(now, min(times))
+        early = False
+        while ends and ends[0][0] <= now:
+            j = heapq.heappop(ends)[1]
+            running.discard(j)
+            free += tasks[j]
+            early |= start[j] + expected[j] > now
+        while next_ < len(order) and submit[order[next_]] <= now:
+            queue.append(order[next_])
+            next_ += 1
+        queue.sort(key=lambda j: (0 if key is None else key[j], rank[j]))
+        late = any(start[r] + expected[r] <= now and start[r] + run[r] > now for r in running)
+        if late or was_late:
+            for j in queue:
+                promise.pop(j, None)
+            for j in queue:
+                plan(j)
+        else:
+            for j in queue:
+                if j not in promise:
+                    plan(j)
+                elif early and promise[j] > now:
+                    del promise[j]
+                    plan(j)
+        was_late = late
+        for j in list(queue):
+            if promise[j] <= now and tasks[j] <= free:
+                queue.remove(j)
+                start[j] = now
+                del promise[j]
+                running.add(j)
+                free -= tasks[j]
+                heapq.heappush(ends, (now + run[j], j))
+    return [start[j] for j in range(len(submit))]
+
+
+def random_jobs(seed, n=24, nodes=8):
+    random = np.random.default_rng(seed)
+    runtime = random.integers(0, 40, n).astype(float)
+    return {
+        "submit": random.integers(0, 150, n).astype(float),
+        "tasks": random.integers(1, nodes + 1, n),
+        "cpu": np.ones(n),
+        "memory": np.ones(n),
+        "runtime": runtime,
+        "estimate": np.ceil(runtime * random.choice([0.5, 1, 1, 2, 5], n))
+        + random.integers(0, 3, n),
+    }
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_random_traces(block):
+    moved = 0
+    for seed in range(100 * block, 100 * block + 100):
+        jobs = random_jobs(seed)
+        inst = cs.cluster.Instance(jobs, 8)
+        perfect, asked = jobs["runtime"].tolist(), jobs["estimate"].tolist()
+        res = cs.cluster.conservative(inst)
+        assert res.jobs.start.tolist() == naive(jobs, 8, perfect)
+        res.schedule.validate()
+        res = cs.cluster.conservative(inst, estimates="requested")
+        assert res.jobs.start.tolist() == naive(jobs, 8, asked)
+        res.schedule.validate()
+        moved += res.value != cs.cluster.easy(inst, estimates="requested").value
+        cut = jobs | {"runtime": np.minimum(jobs["runtime"], jobs["estimate"])}
+        res = cs.cluster.conservative(inst, estimates="requested", kill=True)
+        assert res.jobs.start.tolist() == naive(cut, 8, asked)
+        assert res.gap >= 0
+        res = cs.cluster.conservative(inst, priority="smallest")
+        assert res.jobs.start.tolist() == naive(jobs, 8, perfect, jobs["tasks"].tolist())
+    assert moved > 10
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_with_kills_no_promise_is_broken(seed):
+    jobs = random_jobs(seed)
+    inst = cs.cluster.Instance(jobs, 8)
+    res = cs.cluster.conservative(inst, estimates="requested", kill=True, log=True)
+    told = res.log[(res.log.action == "wait")]
+    for job, reason in zip(told.job, told.reason, strict=True):
+        promised = float(reason.removeprefix("promised a start at ").removesuffix(" s"))
+        assert res.jobs.start[job] <= promised
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_general_passes_are_those_of_fcfs_and_easy(seed):
+    jobs = random_jobs(seed)
+    inst = cs.cluster.Instance(jobs, 8)
+
+    def by_submission(table):
+        return table.submit
+
+    for name in ("FCFS", "EASY"):
+        for estimates in ("perfect", "requested"):
+            plain = cs.cluster.solve(inst, name, estimates=estimates)
+            same = cs.cluster.solve(inst, name, estimates=estimates, priority=by_submission)
+            assert plain.jobs.start.tolist() == same.jobs.start.tolist()
+            same.schedule.validate()
+
+
+@pytest.mark.parametrize("name", ["FCFS", "EASY", "conservative"])
+def test_orders_of_the_queue(name):
+    jobs = {"submit": [0, 1, 2, 3], "tasks": [2, 2, 2, 1], "cpu": [1] * 4, "memory": [1] * 4,
+            "runtime": [50.0, 40.0, 20.0, 30.0]}  # fmt: skip
+    inst = cs.cluster.Instance(jobs, 2)
+
+    def starts(**options):
+        return cs.cluster.solve(inst, name, **options).jobs.start.tolist()
+
+    assert starts() == [0, 50, 90, 110]
+    if name == "conservative":  # promises hold, whatever comes
+        assert starts(priority="shortest") == [0, 50, 90, 110]
+    else:
+        assert starts(priority="shortest") == [0, 100, 50, 70]
+        assert starts(priority="smallest") == [0, 80, 120, 50]
+        assert starts(priority=lambda jobs: -jobs.runtime) == [0, 50, 120, 90]
+        # (wait / run)^3 tasks at 50 s: 2 (49/40)^3, 2 (48/20)^3, (47/30)^3
+        assert starts(priority="wfp3")[2] == 50
+    for wrong in ("longest", 3):
+        with pytest.raises(cs.InvalidInstance, match=r"priority = .*: expected fcfs, shortest"):
+            starts(priority=wrong)
+    with pytest.raises(cs.InvalidInstance, match="expected a number for each of 4 jobs"):
+        starts(priority=lambda jobs: [1, 2])
+    with pytest.raises(cs.InvalidInstance, match="kill: the jobs have no estimate"):
+        starts(kill=True)
+
+
+def test_kill_ends_jobs_at_their_limit():
+    jobs = {"submit": [0, 0], "tasks": [1, 1], "cpu": [1, 1], "memory": [1, 1],
+            "runtime": [100.0, 50.0], "estimate": [60.0, 80.0]}  # fmt: skip
+    res = cs.cluster.solve(cs.cluster.Instance(jobs, 1), "EASY", estimates="requested", kill=True)
+    assert res.jobs.end.tolist() == [60, 110]
+    assert res.metrics()["killed"] == 1
+    assert res.bound.value <= res.value
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("estimates", ["perfect", "requested"])
+def test_a_month_of_a_real_log(estimates):
+    inst = cs.cluster.from_swf(
+        data("pwa", "CTC-SP2-1996-3.1-cln.swf.gz"), convention="rigid", until=4 * 86400
+    )
+    jobs = {c: inst.column(c) for c in ("submit", "tasks", "runtime", "estimate")}
+    expected = jobs["runtime" if estimates == "perfect" else "estimate"].tolist()
+    res = cs.cluster.conservative(inst, estimates=estimates)
+    assert res.jobs.start.tolist() == naive(jobs, inst.nodes, expected)
+    res.schedule.validate()

@@ -1,0 +1,115 @@
+"""What the log records, beside policies; metrics that operators read."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from support import data
+
+
+def logged(**columns):
+    jobs = {"submit": [0, 0, 10, 200], "tasks": [2, 3, 1, 4], "cpu": [1] * 4, "memory": [1] * 4,
+            "runtime": [100.0, 50.0, 0.0, 30.0], "wait": [5.0, 80.0, 4.0, 0.0],
+            "user": ["ada", "bob", "ada", "cyd"], "id": [11, 12, 13, 14],
+            "status": ["completed", "completed", "cancelled", "failed"]}  # fmt: skip
+    return cs.cluster.Instance(jobs | columns, 4)
+
+
+def test_the_schedule_of_the_log():
+    res = cs.cluster.solve(logged(), "as-logged")
+    assert res.jobs.start.tolist() == [5, 80, 14, 200]
+    assert res.jobs.end.tolist() == [105, 130, 14, 230]
+    metrics = res.metrics()
+    assert metrics["overcommitted_hours"] * 3600 == pytest.approx(25)  # 80 to 105: 5 of 4
+    assert metrics["most_nodes_in_use"] == 5
+    assert metrics["unknown_waits"] == 0
+    assert res.gap >= 0
+    assert res.calibration() == {
+        "median": 0, "p95": 0, "within_minute": 1, "rank_correlation": pytest.approx(1)
+    }  # fmt: skip
+    res.schedule.validate()
+    frame = res.schedule.to_frame()
+    assert frame.id.tolist() == [11, 13, 12, 14]
+    again = cs.cluster.Schedule.from_dict(res.instance, res.schedule.to_dict())
+    again.validate()
+    changed = res.schedule.to_dict()
+    changed["jobs"]["start"][1] += 10
+    with pytest.raises(cs.InvalidSchedule, match="job 12 has start 90 s: the log has 80 s"):
+        cs.cluster.Schedule.from_dict(res.instance, changed).validate()
+
+
+def test_a_log_without_waits_is_refused():
+    for wait in ([np.nan] * 4, None):
+        inst = logged(wait=wait) if wait else cs.cluster.Instance(
+            logged().jobs.drop(columns="wait"), 4)  # fmt: skip
+        with pytest.raises(cs.InvalidInstance, match="the log has no waits"):
+            cs.cluster.solve(inst, "as-logged")
+        with pytest.raises(cs.InvalidInstance, match="the log has no waits"):
+            cs.cluster.solve(inst, "FCFS").calibration()
+        assert "as-logged" not in cs.cluster.FAMILY.names_of(inst, None)
+    some = logged(wait=[5.0, np.nan, 4.0, 0.0])
+    assert cs.cluster.FAMILY.names_of(some, None)[0] == "as-logged"
+    assert cs.cluster.solve(some, "as-logged").metrics()["unknown_waits"] == 1
+
+
+def test_waits_and_groups():
+    res = cs.cluster.solve(logged(), "FCFS")
+    assert res.jobs.start.tolist() == [0, 100, 100, 200]
+    metrics = res.metrics()
+    assert metrics["mean_wait"] == pytest.approx(190 / 4)
+    assert metrics["median_wait"] == 45
+    assert metrics["p95_wait"] == pytest.approx(np.percentile([0, 100, 90, 0], 95))
+    assert metrics["mean_bounded_slowdown"] == pytest.approx((1 + 3 + 9 + 1) / 4)
+    assert metrics["utilisation"] == pytest.approx((200 + 150 + 120) / (4 * 230))
+    users = res.by("user").set_index("user")
+    assert users.jobs.to_dict() == {"ada": 2, "bob": 1, "cyd": 1}
+    assert users.mean_wait.to_dict() == {"ada": 45, "bob": 100, "cyd": 0}
+    assert res.by("size")["size"].tolist() == ["1", "2", "3-4"]
+    assert res.by("size").jobs.tolist() == [1, 1, 2]
+    assert res.by("status").jobs.sum() == 4
+    assert res.by("size").cpu_hours.sum() == pytest.approx(470 / 3600)
+    with pytest.raises(cs.InvalidInstance, match="by partition: the log does not say it"):
+        res.by("partition")
+    with pytest.raises(cs.InvalidInstance, match="by 'colour': expected user"):
+        res.by("colour")
+    apart = res.calibration()
+    assert apart["median"] == pytest.approx(np.median([5, 20, 86, 0]))
+    assert apart["within_minute"] == 0.75
+
+
+def test_jobs_that_ran(tmp_path, capsys):
+    plain, ran = logged(), cs.cluster.Instance(logged().jobs, 4, min_runtime=30)
+    all_jobs, counted = (cs.cluster.solve(inst, "FCFS") for inst in (plain, ran))
+    assert all_jobs.value == 9  # the job of run time 0
+    assert counted.value == 3
+    assert counted.jobs.start.tolist() == all_jobs.jobs.start.tolist()
+    assert counted.metrics()["mean_bounded_slowdown"] == pytest.approx(5 / 3)
+    assert 1 <= counted.bound.value <= 3
+    assert counted.by("user").jobs.sum() == 3
+    with pytest.raises(cs.InvalidInstance, match="the longest job runs for 100 s"):
+        cs.cluster.Instance(logged().jobs, 4, min_runtime=101)
+    path, out = tmp_path / "jobs.json", tmp_path / "table.csv"
+    plain.write(path)
+    command = ["compare", "cluster", str(path), "--min-runtime", "30", "-o", str(out)]
+    assert main([*command, "--policies", "as-logged", "FCFS", "EASY"]) == 0
+    table = pd.read_csv(out).set_index("algorithm")
+    assert table.loc["FCFS", "value"] == 3
+    assert table.loc["as-logged", "overcommitted_hours"] > 0
+    shown = capsys.readouterr().out
+    for word in ("mean wait", "p95 wait", "utilisation"):
+        assert word in shown
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("log", ["CTC-SP2-1996-3.1-cln", "HPC2N-2002-2.1-cln"])
+def test_archive_logs(log):
+    inst = cs.cluster.from_swf(data("pwa", f"{log}.swf.gz"), convention="rigid", until=30 * 86400)
+    res = cs.cluster.solve(inst, "as-logged")
+    wait = np.nan_to_num(inst.column("wait"))
+    assert np.array_equal(res.jobs.start, inst.column("submit") + wait)
+    assert res.metrics()["mean_wait"] == pytest.approx(wait.mean())
+    assert res.value >= res.bound.value
+    res.schedule.validate()
+    assert len(res.schedule.rows) == len(inst)
