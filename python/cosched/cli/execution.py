@@ -1,4 +1,4 @@
-"""``cosched run``: plans as processes. What a user gave is checked before anything starts."""
+"""``cosched profile``, ``plan`` and ``run``: what a user gave is checked before anything starts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ import typer
 
 from cosched import io, plot
 from cosched.cli import report
-from cosched.cli.live import show_end, watching
-from cosched.cli.values import PICTURES, check_files
+from cosched.cli.live import measuring, show_end, show_runs, watching
+from cosched.cli.values import PICTURES, Plot, Seed, check_files, seed_of_text
 from cosched.core.text import printable
 from cosched.execution import Codes, Plan, commands
+from cosched.execution import plan as make_plan
+from cosched.execution import profile as measure
 from cosched.execution import run as run_plan
+from cosched.execution.advice import command_to_run
 
 EXAMPLES = {
+    "profile": "cosched profile codes.toml -o runs.csv --repeat 3",
+    "plan": "cosched plan runs.csv --codes codes.toml -o plan.json",
     "run": "cosched run plan.json --codes codes.toml -o execution.json --plot execution.png",
 }
 
@@ -35,6 +40,102 @@ Unit = Annotated[
 Oversubscribe = Annotated[
     bool, typer.Option("--oversubscribe", help="Let processors share cores where there are few.")
 ]
+
+
+def profile(
+    codes: Annotated[Path, typer.Argument(help="TOML file of the codes.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Runs (.csv); what is there counts, and is kept.")
+    ] = Path("runs.csv"),
+    counts: Annotated[
+        str | None, typer.Option("--counts", help="Only these processor counts: 1,2,4.")
+    ] = None,
+    repeat: Annotated[str, typer.Option("--repeat", help="Runs of each code on each count.")] = "3",
+    attempts: Annotated[
+        str, typer.Option("--attempts", help="Failures after which a count is impossible.")
+    ] = "2",
+    adaptive: Annotated[
+        bool, typer.Option("--adaptive", help="Measure as little as a proof needs.")
+    ] = False,
+    tolerance: Annotated[
+        str, typer.Option("--tolerance", help="Adaptive: gap of guaranteed end to bound.")
+    ] = "0.05",
+    rising_time: Annotated[
+        bool, typer.Option("--rising-time", help="Adaptive: time may grow with processors.")
+    ] = False,
+    shrinking_work: Annotated[
+        bool, typer.Option("--shrinking-work", help="Adaptive: work may shrink with processors.")
+    ] = False,
+    seed: Seed = "0",
+    launcher: Launcher = "local",
+    unit: Unit = "core",
+    oversubscribe: Oversubscribe = False,
+) -> None:
+    check_files((output, (".csv",)))
+    given = Codes.read(codes)
+    with interrupts(), measuring() as (watch, watch_guarantee):
+        frame = measure(
+            given,
+            _counts(counts),
+            io.parse_integer(repeat, "--repeat", 1, 10**6),
+            output,
+            adaptive,
+            io.parse_positive(tolerance, "--tolerance", "a share such as 0.05"),
+            attempts=io.parse_integer(attempts, "--attempts", 1, 10**6),
+            launcher=launcher,
+            oversubscribe=oversubscribe,
+            unit=unit,
+            seed=seed_of_text(seed),
+            monotone_time=not rising_time,
+            monotone_work=not shrinking_work,
+            watch=watch,
+            watch_guarantee=watch_guarantee,
+        )
+    show_runs(frame, sum(len(given.counts_of(name)) for name in given))
+    report.say(f"next: cosched plan {output} --codes {codes} -o plan.json")
+
+
+def plan(
+    runs: Annotated[Path, typer.Argument(help="Measurements (.csv), as `profile` writes them.")],
+    codes: Annotated[
+        Path | None, typer.Option("--codes", help="TOML file: counts and weights of the codes.")
+    ] = None,
+    procs: Annotated[
+        str | None, typer.Option("--procs", help="Processors; default: the codes', the largest.")
+    ] = None,
+    counts: Annotated[
+        str, typer.Option("--counts", help="all, or measured: fill in no times.")
+    ] = "all",
+    seed: Seed = "0",
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="The plan (.json).")] = None,
+    picture: Plot = None,
+) -> None:
+    check_files((output, (".json",)), (picture, PICTURES))
+    given = None if codes is None else Codes.read(codes)
+    with report.working("plan"):
+        advice = make_plan(
+            runs,
+            given,
+            procs=None if procs is None else io.parse_integer(procs, "--procs", 1, 10**6),
+            counts=counts,
+            seed=seed_of_text(seed),
+        )
+    for line in advice.lines():
+        report.say(line)
+    if output is not None:
+        io.write_json(advice.to_dict(), output)
+    if picture is not None:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        plot.save(plot.gantt(advice.result.schedule), picture)
+    report.say(f"run it: {command_to_run(output or 'plan.json', codes)}")
+
+
+def _counts(text: str | None) -> list[int] | None:
+    if text is None:
+        return None
+    return [io.parse_integer(part, "--counts", 1, 10**6) for part in text.split(",")]
 
 
 def run(
@@ -83,7 +184,7 @@ def run(
         _show_commands(todo, given, launcher, oversubscribe, unit)
         return
     book = plan.with_suffix(".journal.jsonl") if journal is None else journal
-    with _interrupts(), watching() as watch:
+    with interrupts(), watching() as watch:
         execution = run_plan(
             todo,
             given,
@@ -119,7 +220,7 @@ def _show_commands(plan: Plan, codes: Codes, launcher: str, oversubscribe: bool,
 
 
 @contextmanager
-def _interrupts() -> Iterator[None]:
+def interrupts() -> Iterator[None]:
     """Exit code 130 and what was said; typer would end without a word. SIGTERM as Ctrl-C."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -135,6 +236,8 @@ def _interrupts() -> Iterator[None]:
 
 def add(app: typer.Typer) -> None:
     """The commands of this file."""
+    app.command("profile", help=f"Measure codes.\n\nExample: {EXAMPLES['profile']}")(profile)
+    app.command("plan", help=f"Plan measured codes.\n\nExample: {EXAMPLES['plan']}")(plan)
     app.command("run", help=f"Run a plan.\n\nExample: {EXAMPLES['run']}")(run)
 
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from cosched.cli import report
 from cosched.cli.tables import Column, show
 from cosched.core.text import printable
-from cosched.execution import Execution, TaskRun
+from cosched.execution import Execution, Guarantee, TaskRun
 from cosched.execution.driver import Driver
+from cosched.execution.runs import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Longer lists of running tasks are cut.
 _MOST_ROWS = 20
@@ -62,6 +68,55 @@ def units_text(units: tuple[int, ...]) -> str:
         else:
             parts.append([unit, unit])
     return ",".join(f"{low}-{high}" if low < high else f"{low}" for low, high in parts)
+
+
+@contextmanager
+def measuring() -> Iterator[tuple[Callable, Callable]]:
+    """What ``execution.profile`` is to call: progress with the time left, on a terminal."""
+    screen = Console(stderr=True)
+    progress = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=screen,
+        transient=True,
+        disable=not screen.is_terminal,
+    )
+    proved: list[str] = []
+    with progress:
+        bar = progress.add_task("measuring", total=None)
+
+        def watch(done: int, total: int | None, run: Run, left: float) -> None:
+            text = f"{run.task} on {run.processors}"
+            text += f": {run.status}" if math.isnan(run.seconds) else f": {run.seconds:.3g} s"
+            text += "" if math.isnan(left) else f", {left:.0f} s left"
+            progress.update(
+                bar, completed=done, total=total, description=printable(text + "".join(proved))
+            )
+
+        def watch_guarantee(found: Guarantee) -> None:
+            proved[:] = [f", gap {100 * found.gap:.1f}%"]
+
+        yield watch, watch_guarantee
+    if proved:
+        report.say(f"proved{proved[0].replace(',', ':')} of the guaranteed end to any schedule")
+
+
+def show_runs(frame: pd.DataFrame, pairs: int) -> None:
+    """Median, spread and failures of each code on each count."""
+    rows = []
+    for (task, count), runs in frame.groupby(["task", "processors"], sort=False):
+        times = runs.seconds.dropna()
+        median = float(times.median()) if len(times) else math.nan
+        spread = float((times.max() - times.min()) / median) if len(times) > 1 else math.nan
+        rows.append((task, count, median, spread, len(times), len(runs) - len(times)))
+    names = ["task", "processors", "median s", "spread", "runs", "failed"]
+    import pandas as pd
+
+    table = pd.DataFrame(rows, columns=names).sort_values(["task", "processors"], kind="stable")
+    report.show_frame("measured: spread = (largest - smallest) / median", table)
+    report.say(f"{len(table)} of {pairs} pairs of code and count were measured")
 
 
 def show_end(execution: Execution) -> None:

@@ -73,6 +73,12 @@ def in_words(of: Family, result: Result) -> list[str]:
     lines = [f"{of.objective} {result.value:.9g}{of.unit}"]
     if result.status != "ok":
         lines.append(f"status {result.status}: the best that was found until then")
+    low, high = (result.metrics().get(key, math.nan) for key in ("value_p5", "value_p95"))
+    if not math.isnan(low):
+        lines.append(
+            f"when times vary as the measurements did: {low:.6g} to {high:.6g}{of.unit} "
+            "in 90% of 200 draws"
+        )
     bound, gap = result.bound, result.gap
     if bound is None or math.isnan(gap):
         return [*lines, f"no bound: how far this is from the best possible {of.ideal} is not known"]

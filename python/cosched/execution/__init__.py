@@ -1,6 +1,10 @@
 """Plans become processes: measure codes, plan, run them, compare with reality.
 
 * :meth:`Codes.read`: the commands, from a TOML file.
+* :func:`profile`: each code at each count, alone, as rows of ``runs.csv``; or as few as a proof
+  needs (:func:`measure_adaptively`, :func:`guarantee`).
+* :func:`plan`: the best plan found over packs and moldable jobs, in words, with a gap to any
+  schedule.
 * :func:`run`: the plan of packs, moldable or dags as processes, pinned, with a journal that a
   killed driver goes on from; :class:`Execution` is planned against real.
 * :func:`commands`: what would be started.
@@ -8,18 +12,33 @@
 A plan assumes that tasks side by side do not slow each other down.
 """
 
+from cosched.execution.adaptive import (
+    Guarantee,
+    bounds_of_times,
+    guarantee,
+    measure_adaptively,
+)
+from cosched.execution.advice import Advice, plan
 from cosched.execution.codes import Code, Codes
+from cosched.execution.measure import profile
 from cosched.execution.planned import Plan, Step
 from cosched.execution.record import Execution, TaskRun
 from cosched.execution.running import commands, run
 
 __all__ = [
+    "Advice",
     "Code",
     "Codes",
     "Execution",
+    "Guarantee",
     "Plan",
     "Step",
     "TaskRun",
+    "bounds_of_times",
     "commands",
+    "guarantee",
+    "measure_adaptively",
+    "plan",
+    "profile",
     "run",
 ]

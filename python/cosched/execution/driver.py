@@ -251,10 +251,9 @@ class Driver:
             code = self.codes[step.name]
             launch = self.launcher.launch(step, code, self.plan)
             output = self.outputs / f"{quote(step.name, safe='')}-{one['attempt']}.out"
-            begin = self.now()
             try:
-                process = pool.start(step, launch, output, code.timeout)
-                started.append(("started", {**one, "pid": process, "time": begin}))
+                begin = pool.start(step, launch, output, code.timeout) + self._offset
+                started.append(("started", {**one, "pid": pool.number(step), "time": begin}))
             except OSError as error:
                 with open(output, "a") as file:
                     file.write(f"cosched: cannot be started: {error}\n")

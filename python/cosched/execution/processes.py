@@ -124,8 +124,8 @@ class Pool:
     def __contains__(self, key: object) -> bool:
         return key in self._running
 
-    def start(self, key: Any, launch: Launch, output: Path, timeout: float | None) -> int:
-        """Start a process; its output goes to a file of its own. Returns its number.
+    def start(self, key: Any, launch: Launch, output: Path, timeout: float | None) -> float:
+        """Start a process; its output goes to a file of its own. The moment before it started.
 
         Raises
         ------
@@ -134,6 +134,7 @@ class Pool:
         """
         environment = {**launch.environment, "COSCHED_RUN": self.run}
         with open(output, "ab") as file, _pinned(launch.cores):
+            begin = time.monotonic()
             process = subprocess.Popen(
                 launch.command,
                 stdin=subprocess.DEVNULL,
@@ -147,7 +148,11 @@ class Pool:
         deadline = time.monotonic() + (float("inf") if timeout is None else timeout)
         self._running[key] = _Running(key, process, handle, deadline)
         self._selector.register(handle, selectors.EVENT_READ, key)
-        return process.pid
+        return begin
+
+    def number(self, key: Any) -> int:
+        """The process of a key."""
+        return self._running[key].process.pid
 
     def stop(self, number: int, why: str, keys: Iterable[Any] | None = None) -> None:
         """Send a signal to processes and what they started; SIGKILL follows after the grace."""

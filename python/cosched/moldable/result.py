@@ -9,6 +9,7 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.core import Bound, Schedule
+from cosched.core.resampling import value_range
 from cosched.core.result import relative_gap
 from cosched.moldable.bounds import dual_approximation_bound, minsum_bound_beside
 from cosched.moldable.instance import Instance
@@ -83,7 +84,9 @@ class Result(core.Result):
         Returns
         -------
         dict of str to float
-            ``weighted_completion``, ``minsum_bound`` (both weight x s), ``minsum_gap``.
+            ``weighted_completion``, ``minsum_bound`` (both weight x s), ``minsum_gap``; where times
+            were measured more than once, ``value_p5`` and ``value_p95``: 5% and 95% of the makespan
+            (s) over 200 seeded draws of times that vary by their spread.
 
         Examples
         --------
@@ -98,7 +101,13 @@ class Result(core.Result):
             "weighted_completion": self.weighted_completion,
             "minsum_bound": float(self.minsum_bound),
             "minsum_gap": self.minsum_gap,
+            **self._spread_metrics(),
         }
+
+    def _spread_metrics(self) -> dict[str, float]:
+        if self.instance.downey is not None or self.instance.has_releases:
+            return {}
+        return value_range(self.schedule, self.instance.spread, barriers=False)
 
 
 Placement = tuple[np.ndarray, np.ndarray, np.ndarray]

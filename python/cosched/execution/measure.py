@@ -1,0 +1,326 @@
+"""``execution.profile``: each code at each count, alone, pinned to that many cores."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import signal
+import socket
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import numpy as np
+
+from cosched.core.arrays import integer, nonnegative, seed_of
+from cosched.errors import InvalidInstance, shorten
+from cosched.execution.adaptive import Guarantee, measure_adaptively
+from cosched.execution.codes import Codes
+from cosched.execution.launchers import Launcher, launcher_of
+from cosched.execution.planned import Plan, Step
+from cosched.execution.processes import Ended, Pool
+from cosched.execution.runs import Run, RunsFile, frame_of, seconds_of, table_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Told after each run: runs done, runs in all (None: nobody knows), the run, seconds left.
+Watch = Callable[[int, "int | None", Run, float], None]
+
+
+class Bench:
+    """Runs codes one after the other; a context."""
+
+    def __init__(
+        self, codes: Codes, launcher: Launcher, outputs: Path, *, grace: float, file: RunsFile
+    ) -> None:
+        self.codes = codes
+        self.launcher = launcher
+        self.outputs = outputs
+        self.file = file
+        self._pool = Pool(uuid.uuid4().hex, grace=grace, polite=launcher.polite)
+
+    def __enter__(self) -> Bench:
+        self.outputs.mkdir(exist_ok=True)
+        self._pool.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.__exit__(*error)
+
+    def measure(self, name: str, count: int) -> Run:
+        """One run, its row on the disk when this returns."""
+        before = [run for run in self.file.runs if (run.task, run.processors) == (name, count)]
+        ((run, _),) = self.beside([(name, range(count))], attempt=len(before) + 1)
+        self.file.append([run])
+        return run
+
+    def beside(
+        self, placed: Sequence[tuple[str, Sequence[int]]], attempt: int = 1
+    ) -> list[tuple[Run, Ended]]:
+        """Codes started together on these units; returns when all have ended.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Ctrl-C: they have been ended.
+        """
+        steps = tuple(
+            Step(task=k, name=name, kind=0, units=tuple(units), start=0.0, end=0.0)
+            for k, (name, units) in enumerate(placed)
+        )
+        plan = Plan(family="moldable", steps=steps)
+        started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+        begun = {step.task: self._start(step, plan) for step in steps}
+        ended: dict[int, Ended] = {}
+        while len(self._pool):
+            for one in self._pool.wait(None):
+                ended[one.key] = one
+            if self._pool.interrupts:
+                self._pool.stop(signal.SIGINT, "cancelled")
+                while len(self._pool):
+                    self._pool.wait(None)
+                raise KeyboardInterrupt
+        found = []
+        for step in steps:
+            one = ended.get(step.task, Ended(step.task, 127, begun[step.task], None))
+            status = one.why or ("completed" if one.exit_code == 0 else "failed")
+            if status == "failed":
+                status = f"failed ({one.exit_code})"
+            seconds = one.end - begun[step.task] if status == "completed" else math.nan
+            run = Run(
+                step.name, len(step.units), seconds, status, started, socket.gethostname(), attempt
+            )
+            found.append((run, one))
+        return found
+
+    def _start(self, step: Step, plan: Plan) -> float:
+        """Starts a step; the moment before, by the clock of :class:`Ended`."""
+        code = self.codes[step.name]
+        launch = self.launcher.launch(step, code, plan)
+        output = self.outputs / f"{quote(step.name, safe='')}-{len(step.units)}.out"
+        try:
+            return self._pool.start(step.task, launch, output, code.timeout)
+        except OSError as error:
+            raise InvalidInstance(f"task {shorten(step.name)} cannot be started: {error}") from None
+
+
+def profile(
+    codes: Codes,
+    counts: Iterable[int] | None = None,
+    repeat: int = 3,
+    out: str | PathLike[str] = "runs.csv",
+    adaptive: bool = False,
+    tolerance: float = 0.05,
+    *,
+    attempts: int = 2,
+    launcher: str = "local",
+    oversubscribe: bool = False,
+    unit: str = "core",
+    seed: int | None = None,
+    monotone_time: bool = True,
+    monotone_work: bool = True,
+    grace: float = 5.0,
+    watch: Watch | None = None,
+    watch_guarantee: Callable[[Guarantee], None] | None = None,
+) -> pd.DataFrame:
+    """Measure codes: each at each count, alone, pinned to that many cores; a row a run.
+
+    Rounds: every code on every count once, in an order that is drawn anew for each round, so that
+    drift of the machine does not fall on one code. A row is on the disk as soon as its run has
+    ended, and the same call goes on where another stopped. A run that fails is a row with its
+    exit code; where `attempts` runs have failed and none completed, the code cannot run there.
+
+    Parameters
+    ----------
+    codes : Codes
+    counts : iterable of int, optional
+        Only these; None: those of the codes, or the powers of two and ``codes.procs``.
+    repeat : int
+        Runs that complete, of each code on each count.
+    out : str or path-like
+        .csv; what is there is kept and counts.
+    adaptive : bool
+        Measure as little as is needed; see :func:`measure_adaptively`.
+    tolerance : float
+        Of `adaptive`.
+    attempts : int
+        Runs that may fail.
+    launcher, oversubscribe, unit, grace
+        As for :func:`run`.
+    seed : int, optional
+        Of the order; None means 0.
+    monotone_time, monotone_work : bool
+        What `adaptive` may assume; see :func:`bounds_of_times`.
+    watch, watch_guarantee : callable, optional
+        Told after each run, and of each proof that `adaptive` comes to.
+
+    Returns
+    -------
+    pandas.DataFrame
+        All rows of the file: ``task, processors, seconds, status, started, host, attempt``.
+
+    Raises
+    ------
+    InvalidInstance
+        A count that a code may not run on, or too few cores, or another file; nothing has run.
+    KeyboardInterrupt
+        After Ctrl-C: the run at hand is lost, no other.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cosched.execution import Code, Codes, profile
+    >>> codes = Codes(procs=1, codes={"a": Code(name="a", command="true")})
+    >>> frame = profile(codes, repeat=2, out=pathlib.Path(tempfile.mkdtemp()) / "runs.csv")
+    >>> frame[["task", "processors", "status"]].to_numpy().tolist()
+    [['a', 1, 'completed'], ['a', 1, 'completed']]
+    """
+    wanted = _wanted(codes, counts)
+    runs_each, most_failures = integer(repeat, "repeat", 1), integer(attempts, "attempts", 1)
+    chosen = launcher_of(launcher, oversubscribe=oversubscribe, unit=unit)
+    _check(codes, wanted, chosen)
+    random = np.random.default_rng(seed_of(seed))
+    file = RunsFile(out)
+    try:
+        todo = _Todo(wanted, file, runs_each, most_failures, watch)
+        folder = Path(out).with_suffix(".outputs")
+        patience = nonnegative(grace, "grace")
+        with Bench(codes, chosen, folder, grace=patience, file=file) as bench:
+            try:
+                if adaptive:
+                    todo.total = None
+                    _adaptively(
+                        codes,
+                        wanted,
+                        todo,
+                        bench,
+                        tolerance,
+                        monotone_time,
+                        monotone_work,
+                        watch_guarantee,
+                    )
+                else:
+                    todo.in_rounds(bench, random)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(
+                    f"interrupted: {len(file.runs)} runs are in {out}; the same command goes on"
+                ) from None
+        return frame_of(file.runs)
+    finally:
+        file.close()
+
+
+class _Todo:
+    """What is still to be run."""
+
+    def __init__(
+        self,
+        wanted: dict[str, tuple[int, ...]],
+        file: RunsFile,
+        repeat: int,
+        attempts: int,
+        watch: Watch | None,
+    ) -> None:
+        self.pairs = [(name, count) for name, of in wanted.items() for count in of]
+        self.file = file
+        self.repeat = repeat
+        self.attempts = attempts
+        self.watch = watch
+        self.done = 0
+        self.total: int | None = sum(self.left(pair) for pair in self.pairs)
+
+    def left(self, pair: tuple[str, int]) -> int:
+        """Runs that a code on a count still needs, if they complete."""
+        mine = [run for run in self.file.runs if (run.task, run.processors) == pair]
+        good = sum(not math.isnan(run.seconds) for run in mine)
+        if not good and len(mine) >= self.attempts:
+            return 0  # it cannot run there
+        if len(mine) - good >= self.attempts:
+            return 0
+        return max(self.repeat - good, 0)
+
+    def in_rounds(self, bench: Bench, random: np.random.Generator) -> None:
+        while open_pairs := [pair for pair in self.pairs if self.left(pair)]:
+            for place in random.permutation(len(open_pairs)).tolist():
+                self.run(bench, open_pairs[place])
+
+    def run(self, bench: Bench, pair: tuple[str, int]) -> None:
+        run = bench.measure(*pair)
+        self.done += 1
+        if self.watch is not None:
+            left = [self.left(pair) for pair in self.pairs]
+            total = None if self.total is None else self.done + sum(left)
+            self.watch(self.done, total, run, math.nan if total is None else self._seconds(left))
+
+    def _seconds(self, left: Sequence[int]) -> float:
+        """Seconds that the remaining runs take, by those of the same code that are known."""
+        known = seconds_of(self.file.runs)
+        every = [t for of in known.values() for times in of.values() for t in times]
+        total = 0.0
+        for (name, count), runs in zip(self.pairs, left, strict=True):
+            mine = known.get(name, {})
+            times = mine.get(count) or [t for of in mine.values() for t in of] or every
+            total += runs * float(np.mean(times)) if times else 0.0
+        return total
+
+
+def _wanted(codes: Codes, counts: Iterable[int] | None) -> dict[str, tuple[int, ...]]:
+    if counts is None:
+        return {name: codes.counts_of(name) for name in codes}
+    chosen = sorted({integer(count, "counts", 1, codes.procs) for count in counts})
+    wanted = {}
+    for name, code in codes.items():
+        mine = tuple(q for q in chosen if code.counts is None or q in code.counts)
+        if not mine:
+            raise InvalidInstance(
+                f"task {shorten(name)} may run on none of the counts {chosen}: expected one of "
+                f"{', '.join(map(str, codes.counts_of(name)))}"
+            )
+        wanted[name] = mine
+    return wanted
+
+
+def _check(codes: Codes, wanted: dict[str, tuple[int, ...]], launcher: Launcher) -> None:
+    for name, counts in wanted.items():
+        step = Step(task=0, name=name, kind=0, units=tuple(range(max(counts))), start=0.0, end=0.0)
+        plan = Plan(family="moldable", steps=(step,))
+        plan.check(codes)
+        launcher.check(plan, codes)
+
+
+def _adaptively(
+    codes: Codes,
+    wanted: dict[str, tuple[int, ...]],
+    todo: _Todo,
+    bench: Bench,
+    tolerance: float,
+    monotone_time: bool,
+    monotone_work: bool,
+    watch: Callable[[Guarantee], None] | None,
+) -> None:
+    names = list(wanted)
+    allowed = np.zeros((len(names), codes.procs), dtype=bool)
+    for row, counts in enumerate(wanted.values()):
+        allowed[row, np.array(counts) - 1] = True
+
+    def measure(task: int, count: int) -> float:
+        pair = (names[task], count)
+        while todo.left(pair):
+            todo.run(bench, pair)
+        times = seconds_of(todo.file.runs)[pair[0]][count]
+        return float(np.median(times)) if times else math.inf
+
+    known = table_of(seconds_of(todo.file.runs), names, codes.procs)
+    measure_adaptively(
+        measure,
+        np.where(allowed, known, np.nan),
+        allowed,
+        tolerance=tolerance,
+        monotone_time=monotone_time,
+        monotone_work=monotone_work,
+        watch=watch,
+    )

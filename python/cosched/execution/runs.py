@@ -1,0 +1,173 @@
+"""``runs.csv``: a row a run, appended and synced as soon as the run has ended."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import io as text_io
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, fields
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cosched import io
+from cosched.errors import InvalidInstance, shorten
+from cosched.profiles import MOST_PROCESSORS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STATES = ("completed", "failed", "timeout")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of one code on one count."""
+
+    task: str
+    processors: int
+    seconds: float  # nan where it did not complete
+    status: str
+    started: str  # ISO 8601, UTC
+    host: str
+    attempt: int
+
+    def cells(self) -> list[str]:
+        seconds = "" if math.isnan(self.seconds) else f"{self.seconds:.6f}"
+        return [str(self.task), str(self.processors), seconds, *map(str, astuple(self)[3:])]
+
+
+COLUMNS = tuple(field.name for field in fields(Run))
+
+
+class RunsFile:
+    """A file of runs, open for appending by one process."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+        if not self.path.absolute().parent.is_dir():
+            raise FileNotFoundError(
+                f"{self.path.parent}: no such folder to write {self.path.name} into"
+            )
+        self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            self.runs = self._begin()
+        except BaseException:
+            os.close(self._handle)
+            raise
+
+    def _begin(self) -> list[Run]:
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InvalidInstance(f"{self.path}: another run is at work with it") from None
+        content = self.path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content) and whole:  # a crash while a row was written
+            os.ftruncate(self._handle, whole)
+        if not whole:
+            os.ftruncate(self._handle, 0)
+            self._write([COLUMNS])
+            return []
+        header = content[:whole].splitlines()[0].decode(errors="replace").split(",")
+        if header != list(COLUMNS):
+            raise InvalidInstance(
+                f"{self.path}: line 1: header {shorten(','.join(header))}: expected "
+                f"{','.join(COLUMNS)}"
+            )
+        return [] if content.count(b"\n") == 1 else read_runs(self.path)
+
+    def append(self, runs: Iterable[Run]) -> None:
+        """Rows that are on the disk when this returns."""
+        new = list(runs)
+        self._write([run.cells() for run in new])
+        self.runs += new
+
+    def _write(self, rows: Iterable[Sequence[str]]) -> None:
+        text = text_io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        os.write(self._handle, text.getvalue().encode())
+        os.fsync(self._handle)
+
+    def close(self) -> None:
+        os.close(self._handle)
+
+
+def read_runs(path: str | PathLike[str]) -> list[Run]:
+    """The runs of a CSV file; only ``task, processors, seconds`` have to be there.
+
+    Raises
+    ------
+    InvalidInstance
+        File, line, column, value, and what was expected.
+    """
+    table = io.read_csv(path)
+    header = [name.strip().lower() for name in table.header]
+    missing = {"task", "processors", "seconds"} - set(header)
+    if missing:
+        raise InvalidInstance(
+            f"{path}: line 1: header {shorten(','.join(table.header))}: expected "
+            "task,processors,seconds"
+        )
+    place = {name: header.index(name) for name in COLUMNS if name in header}
+    return [_run(cells, place, f"{path}: line {line}") for line, cells in table.rows]
+
+
+def _run(cells: Sequence[str], place: dict[str, int], where: str) -> Run:
+    def cell(name: str, default: str = "") -> str:
+        return cells[place[name]].strip() if name in place else default
+
+    if not cell("task"):
+        raise InvalidInstance(f"{where}, column 'task': empty cell: expected a name")
+    seconds = cell("seconds")
+    status = cell("status", "completed" if seconds else "failed")
+    if status.partition(" ")[0] not in STATES:
+        raise InvalidInstance(
+            f"{where}, column 'status': {shorten(status)}: expected one of {', '.join(STATES)}"
+        )
+    time = io.parse_positive(seconds, f"{where}, column 'seconds'") if seconds else math.nan
+    return Run(
+        task=cell("task"),
+        processors=io.parse_integer(
+            cell("processors"), f"{where}, column 'processors'", 1, MOST_PROCESSORS
+        ),
+        seconds=time if status == "completed" else math.nan,
+        status=status,
+        started=cell("started"),
+        host=cell("host"),
+        attempt=io.parse_integer(cell("attempt", "1"), f"{where}, column 'attempt'", 1, 10**9),
+    )
+
+
+def frame_of(runs: Sequence[Run]) -> pd.DataFrame:
+    """Runs as a table, with the columns of the file."""
+    import pandas as pd
+
+    return pd.DataFrame([astuple(run) for run in runs], columns=list(COLUMNS))
+
+
+def seconds_of(runs: Iterable[Run]) -> dict[str, dict[int, list[float]]]:
+    """Task -> count -> seconds of the runs that completed; an empty list: none did."""
+    found: dict[str, dict[int, list[float]]] = {}
+    for run in runs:
+        mine = found.setdefault(run.task, {}).setdefault(run.processors, [])
+        if not math.isnan(run.seconds):
+            mine.append(run.seconds)
+    return found
+
+
+def table_of(
+    seconds: dict[str, dict[int, list[float]]], names: Sequence[str], procs: int
+) -> np.ndarray:
+    """Medians, (n, p): nan where nothing was tried, infinity where no run completed."""
+    table = np.full((len(names), procs), np.nan)
+    for row, name in enumerate(names):
+        for count, times in seconds.get(name, {}).items():
+            if count <= procs:
+                table[row, count - 1] = np.median(times) if times else np.inf
+    return table

@@ -1,0 +1,111 @@
+"""Few measurements, a guaranteed plan: bounds are bounds, and few are needed."""
+
+import numpy as np
+import pytest
+from execution_codes import shell_notes
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cosched as cs
+from cosched.errors import InvalidInstance
+from cosched.execution import bounds_of_times, guarantee, measure_adaptively, profile
+from support import tables
+
+
+@st.composite
+def some_known(draw):
+    """A monotone table, and which of its times were measured (at least one a row)."""
+    n, p = draw(st.integers(1, 5)), draw(st.integers(1, 6))
+    times = tables(draw, n, p, kinds=("monotone",))
+    known = np.array(draw(st.lists(st.booleans(), min_size=n * p, max_size=n * p))).reshape(n, p)
+    known[np.arange(n), draw(st.lists(st.integers(0, p - 1), min_size=n, max_size=n))] = True
+    return times, known
+
+
+@given(some_known())
+def test_bounds_hold_whatever_is_missing(case):
+    times, known = case
+    lower, upper = bounds_of_times(np.where(known, times, np.nan))
+    assert (lower <= times * (1 + 1e-9)).all()
+    assert (times <= upper * (1 + 1e-9)).all()
+    assert (lower[known] == times[known]).all()
+    assert (upper[known] == times[known]).all()
+
+
+@given(some_known())
+def test_the_guarantee_holds_for_the_true_times(case):
+    times, known = case
+    found = guarantee(np.where(known, times, np.nan))
+    found.plan.schedule.validate()
+    rows = np.arange(len(times))
+    assert (
+        times[rows, found.plan.procs - 1] <= found.upper[rows, found.plan.procs - 1] * (1 + 1e-9)
+    ).all()
+    best = cs.packs.solve(cs.packs.Instance(times), "optimal").value  # a schedule like others
+    assert found.bound <= best * (1 + 1e-6)
+    if known.all():
+        assert found.next is None
+
+
+def test_assumptions_can_be_switched_off():
+    table = [[8.0, np.nan, 3.0]]
+    low, high = bounds_of_times(table, monotone_time=False)
+    assert (low[0, 1], high[0, 1]) == (4.0, 4.5)
+    low, high = bounds_of_times(table, monotone_work=False)
+    assert (low[0, 1], high[0, 1]) == (3.0, 8.0)
+    low, high = bounds_of_times(table, monotone_time=False, monotone_work=False)
+    assert (low[0, 1], high[0, 1]) == (0.0, np.inf)
+    low, high = bounds_of_times(table, [[True, False, True]])
+    assert np.isinf(low[0, 1])
+
+
+@pytest.mark.parametrize("name", ["packs_ii", "packs_iii"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_less_than_half_of_the_measurements(name, seed):
+    """The paper's workloads: times are looked up instead of run, and those alone are known."""
+    true = getattr(cs.workloads, name)(seed=seed).times
+    asked = []
+
+    def look_up(task, count):
+        asked.append((task, count))
+        return float(true[task, count - 1])
+
+    table, found = measure_adaptively(look_up, np.full(true.shape, np.nan))
+    assert found.gap <= 0.05
+    assert len(asked) == len(set(asked)) == np.isfinite(table).sum() < true.size / 2
+    # The plan, run with the true times: each starts when its processors are free.
+    schedule = found.plan.schedule
+    free = np.zeros(true.shape[1])
+    for row in np.lexsort((schedule.end, schedule.start)):
+        mine = list(schedule.units(row))
+        free[mine] = free[mine].max() + true[schedule.task[row], len(mine) - 1]
+    assert free.max() <= found.plan.value * (1 + 1e-9)
+    # Nothing that is known of the true times ends before the bound.
+    moldable = cs.moldable.Instance(true, np.ones(len(true)))
+    best = cs.moldable.solve(moldable, "list-shelf").value
+    assert found.bound <= best * (1 + 1e-9)
+
+
+def test_a_task_that_runs_nowhere_is_refused():
+    with pytest.raises(InvalidInstance, match="task 0 can run on none"):
+        measure_adaptively(lambda task, count: np.inf, [[np.nan, np.nan]])
+
+
+def test_profile_adaptively(tmp_path):
+    codes = shell_notes(tmp_path, dict.fromkeys("abc", "sleep 0.05"), procs=8)
+    proofs = []
+    frame = profile(
+        codes,
+        repeat=1,
+        out=tmp_path / "runs.csv",
+        adaptive=True,
+        tolerance=0.4,
+        oversubscribe=True,
+        watch_guarantee=proofs.append,
+    )
+    assert proofs[-1].gap <= 0.4 or proofs[-1].next is None
+    assert len(frame) == len(set(zip(frame.task, frame.processors, strict=True)))
+    again = profile(
+        codes, repeat=1, out=tmp_path / "runs.csv", adaptive=True, tolerance=0.4, oversubscribe=True
+    )
+    assert len(again) == len(frame)
