@@ -28,7 +28,7 @@ WAYS = ("cores_or_ranks", "threads")
 #: Columns of a value a task, and that value where the file has no such column.
 TASK_COLUMNS = {"weight": 1.0, "release": 0.0}
 #: What ``cosched profile`` writes beside a run, and nobody needs here.
-RUN_COLUMNS = ("status", "started", "host", "attempt")
+RUN_COLUMNS = {"status", "started", "host", "attempt"}
 
 
 def read(
@@ -126,7 +126,8 @@ def from_csv(
         known = {"app", "benchmark", "system", "nodes", "time_s", "metric", *WAYS}
     elif {"task", "processors", "seconds"} <= set(header):
         measured = _measurements(table)
-        known = {"task", "processors", "seconds", *TASK_COLUMNS, *RUN_COLUMNS}
+        known = {"task", "processors", "seconds", *TASK_COLUMNS}
+        known |= RUN_COLUMNS if set(header) >= RUN_COLUMNS else set()
     elif header[:1] == ["task"] and set(header) - {"task", *TASK_COLUMNS}:
         measured = _wide(table)
         known = set(header)
