@@ -230,7 +230,9 @@ def test_bounds_agree_and_are_ordered():
         inst = cs.workloads.bags_random(2, seed=seed)
         assert bags.bound(inst).method == "profit-rate-cut"
         bound = bags.bound(inst, "profit-rate")
-        assert bags.bound(inst, "profit-rate", method="glpk").value == pytest.approx(bound.value, rel=1e-8)
+        assert bags.bound(inst, "profit-rate", method="glpk").value == pytest.approx(
+            bound.value, rel=1e-8
+        )
         assert bags.bound(inst).value <= bound.value * (1 + 1e-12)
     with pytest.raises(cs.InvalidInstance, match="method"):
         bags.bound(inst, "profit-rate", method="x")

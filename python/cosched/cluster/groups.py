@@ -76,14 +76,11 @@ def calibration(result: Any) -> dict[str, float]:
     start = np.asarray(result.outcome["start"])[known]
     apart = np.abs(start - logged)
     ranks = [pd.Series(times).rank().to_numpy() for times in (start, logged)]
-    start_rank, logged_rank = ranks
     varied = all(np.ptp(rank) > 0 for rank in ranks)
-    nan = float("nan")
+    alike = float(np.corrcoef(ranks[0], ranks[1])[0, 1]) if varied else float("nan")
     return {
         "median": float(np.median(apart)),
         "p95": float(np.percentile(apart, 95)),
         "within_minute": float((apart <= 60).mean()),
-        "rank_correlation": float(np.corrcoef(ranks[0], ranks[1])[0, 1])
-        if varied
-        else float("nan"),
+        "rank_correlation": alike,
     }
