@@ -183,22 +183,6 @@ void bind_schedulers(py::module_& module) {
              py::arg("instance"), py::arg("allocation"));
   module.def("heft", of_instance([](const Instance& instance) { return heft(instance); }),
              py::arg("instance"));
-  module.def(
-      "hlp_best",
-      [](const Instance& instance, const std::optional<RealArray>& x, std::uint64_t seed,
-         int evaluations, std::optional<double> time_limit) {
-        std::optional<Table> shares;
-        if (x) shares = to_table(*x);
-        const BestOptions options{seed, evaluations, time_limit};
-        BestResult found =
-            released([&] { return hlp_best(instance, options, shares ? &*shares : nullptr); });
-        return py::make_tuple(
-            plan_tuple(found.plan),
-            x ? py::object(py::none()) : py::object(solution_tuple(std::move(found.relaxation))),
-            found.complete);
-      },
-      py::arg("instance"), py::arg("x"), py::arg("seed"), py::arg("evaluations"),
-      py::arg("time_limit"));
   module.def("er_ls", online(&er_ls), py::arg("instance"), py::arg("order"));
   module.def("eft", online(&eft), py::arg("instance"), py::arg("order"));
   module.def("greedy", online(&greedy), py::arg("instance"), py::arg("order"));
@@ -297,6 +281,35 @@ void bind_hlp(py::module_& module) {
       py::arg("instance"));
 }
 
+// x and certificate of a relaxation: all that a search wants of it.
+HlpSolution to_solution(const RealArray& x, const py::tuple& certificate) {
+  HlpSolution solution;
+  solution.x = to_table(x);
+  solution.certificate = to_certificate(certificate);
+  return solution;
+}
+
+// plan, its bound, complete, relaxation (None where one was given).
+void bind_hlp_best(py::module_& module) {
+  module.def(
+      "hlp_best",
+      [](const Instance& instance, const std::optional<RealArray>& x,
+         const std::optional<py::tuple>& certificate, std::uint64_t seed,
+         std::int64_t evaluations) {
+        std::optional<HlpSolution> given;
+        if (x && certificate) given = to_solution(*x, *certificate);
+        const BestOptions options{seed, evaluations, std::nullopt};
+        BestResult found =
+            released([&] { return hlp_best(instance, options, given ? &*given : nullptr); });
+        const bool met = meets(found.plan.makespan(), found.bound);
+        return py::make_tuple(plan_tuple(found.plan), found.bound.value, met, found.complete,
+                              given ? py::object(py::none())
+                                    : py::object(solution_tuple(std::move(found.relaxation))));
+      },
+      py::arg("instance"), py::arg("x"), py::arg("certificate"), py::arg("seed"),
+      py::arg("evaluations"));
+}
+
 void bind_windows(py::module_& module) {
   module.def(
       "windows_bound",
@@ -325,6 +338,7 @@ void bind_dags(py::module_& module) {
   bind_instance(module);
   bind_schedulers(module);
   bind_hlp(module);
+  bind_hlp_best(module);
   bind_windows(module);
 }
 

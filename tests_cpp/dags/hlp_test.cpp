@@ -201,7 +201,7 @@ TEST(BruteForce, NoScheduleBeatsTheOptimumAndTheLpIsBelow) {
     const Allocation allocation = round_allocation(instance.times(), solution.x);
     const double guarantee = instance.types() * (instance.types() + 1) * solution.value;
     const Plan by_est = est(instance, allocation), by_ols = ols(instance, allocation);
-    const Plan best = hlp_best(instance, {}, &solution.x).plan;
+    const Plan best = hlp_best(instance, {}, &solution).plan;
     for (const Plan& plan : {by_est, by_ols, best}) {
       EXPECT_LE(plan.makespan(), guarantee * (1 + 1e-9) + 1e-12);
       EXPECT_GE(plan.makespan(), optimum * (1 - 1e-12));
@@ -219,9 +219,9 @@ TEST(HlpBest, RepeatsWithItsSeed) {
   const HlpSolution solution = hlp(instance);
   BestOptions options;
   options.seed = 3;
-  const BestResult first = hlp_best(instance, options, &solution.x);
+  const BestResult first = hlp_best(instance, options, &solution);
   EXPECT_TRUE(first.complete);
-  EXPECT_EQ(first.plan.start, hlp_best(instance, options, &solution.x).plan.start);
+  EXPECT_EQ(first.plan.start, hlp_best(instance, options, &solution).plan.start);
   EXPECT_EQ(first.plan.start, hlp_best(instance, options).plan.start);
   EXPECT_NO_THROW(validate(first.plan.schedule(), instance.requirements()));
 }
@@ -231,18 +231,39 @@ TEST(HlpBest, HasHeftAndHlpOlsBeforeItsTimeLimit) {
   const HlpSolution solution = hlp(instance);
   BestOptions options;
   options.time_limit = 0;
-  const BestResult stopped = hlp_best(instance, options, &solution.x);
+  const BestResult stopped = hlp_best(instance, options, &solution);
   EXPECT_FALSE(stopped.complete);
   const Plan by_ols = ols(instance, round_allocation(instance.times(), solution.x));
   EXPECT_EQ(stopped.plan.makespan(), std::min(heft(instance).makespan(), by_ols.makespan()));
-  // Not even the LP: what it has so far still proves a bound.
+  // A short LP is given the time it needs, so that HLP-OLS is among what it returns.
   const BestResult nothing = hlp_best(instance, options);
   EXPECT_FALSE(nothing.complete);
-  EXPECT_FALSE(nothing.relaxation.complete);
-  EXPECT_LE(nothing.plan.makespan(), heft(instance).makespan());
-  const double bound = certified_bound(instance, nothing.relaxation.certificate);
-  EXPECT_GE(bound, critical_path_bound(instance) * (1 - 1e-9));
-  EXPECT_LE(bound, solution.value * (1 + 1e-9));
+  EXPECT_TRUE(nothing.relaxation.complete);
+  EXPECT_EQ(nothing.plan.makespan(), stopped.plan.makespan());
+  EXPECT_NEAR(nothing.bound.value, solution.value, 1e-9 * solution.value);
+}
+
+TEST(HlpBest, EndsWhereItMeetsTheBound) {
+  Rng rng(17);
+  int met = 0;
+  for (int round = 0; round < 300; ++round) {
+    graphs::RandomOptions options;
+    options.tasks = 2 + round % 6;
+    options.types = 1 + round % 3;
+    options.most_units = 2;
+    options.integers = round % 2 == 0;
+    const Instance instance = graphs::random(rng, options);
+    const double optimum = brute_force(instance);
+    const BestResult found = hlp_best(instance);
+    EXPECT_TRUE(found.complete);
+    EXPECT_NO_THROW(validate(found.plan.schedule(), instance.requirements()));
+    EXPECT_GE(found.plan.makespan(), optimum * (1 - 1e-12));
+    EXPECT_EQ(certified_bound(instance, found.bound.certificate), found.bound.value);
+    if (!meets(found.plan.makespan(), found.bound)) continue;
+    EXPECT_LE(found.plan.makespan(), optimum * (1 + 1e-9));
+    ++met;
+  }
+  EXPECT_GE(met, 250);
 }
 
 // x stays an allocation and the bound a bound, wherever the clock finds it.

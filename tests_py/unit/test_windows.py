@@ -1,7 +1,9 @@
 """dags: the bound windows, its certificate, and what shows it."""
 
+import csv
 import dataclasses
 import pickle
+import tarfile
 
 import numpy as np
 import pytest
@@ -40,13 +42,14 @@ def test_compare_has_one_bound_for_all_rows():
     assert set(frame.bound) == {cs.dags.bound(inst).value}
 
 
-def test_whole_times_have_a_whole_bound():
-    inst = Instance([[3.0]] * 3, [], units=[2])
-    assert cs.dags.windows(inst).value == 6
-    assert cs.dags.windows(inst, upper=6).value == 6
-    half = Instance([[1.5]] * 3, [], units=[2])
-    found = cs.dags.windows(half, upper=3)
-    assert 3 * (1 - 1e-9) < found.value < 3
+def test_the_bound_is_a_multiple_of_what_all_times_are_multiples_of():
+    for times, optimum in (([3.0] * 3, 6), ([1.5] * 3, 3), ([0.25, 0.75, 0.5], 0.75)):
+        inst = Instance([[time] for time in times], [], units=[2])
+        assert cs.dags.windows(inst).value == optimum
+        assert cs.dags.windows(inst, upper=optimum).value == optimum
+    odd = Instance([[0.1 + 0.2], [0.1], [0.7]], [(0, 1)], units=[1])
+    found = cs.dags.windows(odd, upper=1.1)
+    assert 1.1 * (1 - 1e-9) <= found.value <= 1.1 * (1 + 1e-9)
 
 
 def test_zero_and_infinite_times():
@@ -125,10 +128,7 @@ def test_limits_leave_the_best_so_far():
 
 
 @pytest.mark.data
-def test_every_solved_stg_graph_of_fifty_tasks_is_proved(tmp_path):
-    import csv
-    import tarfile
-
+def test_every_solved_stg_graph_of_fifty_tasks_is_solved_and_proved(tmp_path):
     with tarfile.open(data("stg", "stg_50_with_optimal.tar.gz")) as archive:
         archive.extractall(tmp_path, filter="data")
     proved = solved = 0
@@ -139,7 +139,20 @@ def test_every_solved_stg_graph_of_fifty_tasks_is_proved(tmp_path):
             if open_interval:
                 assert bound <= float(open_interval[-1])
                 continue
-            assert bound <= float(optimum)
+            assert bound == float(optimum)
+            best = cs.dags.solve(inst, "hlp-best", evaluations=20_000)
+            best.schedule.validate()
             solved += 1
-            proved += bound == float(optimum)
-    assert (proved, solved) == (336, 336)
+            proved += best.value == best.bound.value == bound
+            assert best.status == "ok"
+    assert solved == 336
+    assert proved >= 0.97 * solved
+
+
+def test_hlp_best_stops_where_its_schedule_is_optimal():
+    edges = [(0, k) for k in range(1, 11)] + [(k, 11) for k in range(1, 11)]
+    inst = Instance([[1.5]] * 12, edges, units=[3])
+    res = cs.dags.solve(inst, "hlp-best", time_limit=100)
+    assert (res.value, res.bound.value, res.gap, res.status) == (9, 9, 0, "ok")
+    frame = cs.dags.compare(inst, ["hlp-ols", "hlp-best"]).set_index("algorithm")
+    assert frame.gap["hlp-best"] == 0

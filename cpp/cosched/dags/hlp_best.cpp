@@ -1,44 +1,29 @@
 #include "cosched/dags/hlp_best.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
-#include "cosched/core/rng.hpp"
 #include "cosched/dags/heft.hpp"
 #include "cosched/dags/list_rules.hpp"
+#include "cosched/dags/order_search.hpp"
 #include "cosched/dags/trade_off.hpp"
 
 namespace cosched::dags {
 namespace {
 
-// The best plan so far, and the best allocation as OLS sees it.
+// The best plan so far.
 struct Best {
   Plan plan;
   double makespan = kInfinity;
-  Allocation allocation;
-  Plan ols_plan;
-  double ols_makespan = kInfinity;
 
   void offer(Plan other) {
     const double end = other.makespan();
     if (end >= makespan) return;
     makespan = end;
     plan = std::move(other);
-  }
-  void offer_allocation(const Instance& instance, const Allocation& candidate) {
-    Plan built = ols(instance, candidate);
-    const double end = built.makespan();
-    if (end < ols_makespan) {
-      ols_makespan = end;
-      allocation = candidate;
-      ols_plan = built;
-    }
-    offer(std::move(built));
   }
 };
 
@@ -60,120 +45,101 @@ Instance restricted(const Instance& instance, const Table& x, double share) {
   return {std::move(times), instance.graph(), instance.units()};
 }
 
-// Tasks that decide the makespan: from a last task back to one that ends where it starts, a
-// predecessor or the task before it on its unit.
-std::vector<int> deciding_chain(const Instance& instance, const Plan& plan) {
-  std::vector<int> order(instance.tasks());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return std::tuple(plan.kind[a], plan.unit[a], plan.start[a], plan.end[a], a) <
-           std::tuple(plan.kind[b], plan.unit[b], plan.start[b], plan.end[b], b);
-  });
-  std::vector<int> before(instance.tasks(), -1);
-  for (std::size_t k = 1; k < order.size(); ++k)
-    if (plan.kind[order[k]] == plan.kind[order[k - 1]] &&
-        plan.unit[order[k]] == plan.unit[order[k - 1]])
-      before[order[k]] = order[k - 1];
-
-  std::vector<int> chain;
-  int task =
-      static_cast<int>(std::max_element(plan.end.begin(), plan.end.end()) - plan.end.begin());
-  for (int steps = 0; task >= 0 && steps < instance.tasks(); ++steps) {
-    chain.push_back(task);
-    int next = -1;
-    for (const int predecessor : instance.graph().predecessors(task))
-      if (plan.end[predecessor] == plan.start[task]) next = predecessor;
-    if (next < 0 && before[task] >= 0 && plan.end[before[task]] == plan.start[task])
-      next = before[task];
-    task = next;
-  }
-  return chain;
+// Tasks that the LP splits between types: their type is worth a try.
+std::vector<int> split_tasks(const Instance& instance, const Table& x) {
+  std::vector<int> split;
+  for (int task = 0; task < instance.tasks(); ++task)
+    if (x.row(task).maxCoeff() < 1 - 1e-6) split.push_back(task);
+  return split;
 }
 
-class LocalSearch {
- public:
-  LocalSearch(const Instance& instance, const Table& x, Best& best, std::uint64_t seed)
-      : instance_(instance), best_(best), rng_(seed) {
-    for (int task = 0; task < instance.tasks(); ++task)
-      if (x.row(task).maxCoeff() < 1 - 1e-6) fractional_.push_back(task);
-  }
+std::int64_t default_evaluations(const Instance& instance) {
+  const double size = instance.tasks() + static_cast<double>(instance.graph().edges());
+  return static_cast<std::int64_t>(std::min(50000.0, std::max(50.0, 1e7 / size)));
+}
 
-  void run(int evaluations) {
-    Allocation current = best_.allocation;
-    double makespan = best_.ols_makespan;
-    std::vector<int> chain = deciding_chain(instance_, best_.ols_plan);
-    for (int k = 0; k < evaluations; ++k) {
-      check_interrupt();
-      Allocation next = current;
-      if (!change(next, chain)) continue;
-      Plan plan = ols(instance_, next);
-      const double end = plan.makespan();
-      if (end > makespan) continue;
-      makespan = end;
-      current = std::move(next);
-      chain = deciding_chain(instance_, plan);
-      best_.offer(std::move(plan));
-    }
+// Steps 2 to 4, until the bound is met; may be left by an exception of check_interrupt().
+class Improvement {
+ public:
+  Improvement(const Instance& instance, const BestOptions& options, BestResult& result, Best& best)
+      : instance_(instance), options_(options), result_(result), best_(best) {}
+
+  void run() {
+    round_otherwise();
+    if (done()) return;
+    bound_from(best_.makespan);
+    if (done()) return;
+    const Table& x = result_.relaxation.x;
+    OrderSearch search(instance_, best_.plan, split_tasks(instance_, x), options_.seed);
+    search.run(options_.evaluations >= 0 ? options_.evaluations : default_evaluations(instance_),
+               [&](const Plan& plan) {
+                 best_.offer(plan);
+                 return !done();
+               });
+    if (!done() && best_.makespan < proved_from_) bound_from(best_.makespan);
   }
 
  private:
-  // One task, or more with halving probability, goes to another type that can run it.
-  bool change(Allocation& allocation, const std::vector<int>& chain) {
-    bool changed = false;
-    do {
-      const std::vector<int>& pool =
-          fractional_.empty() || rng_.uniform() < 0.5 ? chain : fractional_;
-      const int task = pool[rng_.below(pool.size())];
-      std::vector<int> others;
-      for (int type = 0; type < instance_.types(); ++type)
-        if (type != allocation[task] && instance_.can_run(task, type)) others.push_back(type);
-      if (others.empty()) continue;
-      allocation[task] = others[rng_.below(others.size())];
-      changed = true;
-    } while (rng_.uniform() < 0.5);
-    return changed;
+  bool done() const { return meets(best_.makespan, result_.bound); }
+
+  void bound_from(double makespan) {
+    WindowsOptions options;
+    options.upper = proved_from_ = makespan;
+    WindowsBound found = windows_bound(instance_, result_.relaxation.certificate, options);
+    if (found.value > result_.bound.value) result_.bound = std::move(found);
+    check_interrupt();  // windows_bound() returns at a limit
+  }
+
+  // With two types, a share of one type is the rest of the other's.
+  void round_otherwise() {
+    const Table& x = result_.relaxation.x;
+    const int types = instance_.types();
+    for (int type = 0; type < (types == 1 ? 0 : types == 2 ? 1 : types) && !done(); ++type)
+      for (int k = 1; k <= 19; ++k)
+        best_.offer(ols(instance_, biased_rounding(instance_, x, type, 0.05 * k)));
+    if (done()) return;
+    const std::vector<double> rank = ranks(instance_.graph(), fractional_durations(instance_, x));
+    for (const double share : {0.01, 0.1, 0.3})
+      best_.offer(insertion_schedule(restricted(instance_, x, share), rank));
   }
 
   const Instance& instance_;
+  const BestOptions& options_;
+  BestResult& result_;
   Best& best_;
-  Rng rng_;
-  std::vector<int> fractional_;
+  double proved_from_ = kInfinity;
 };
-
-int default_evaluations(const Instance& instance) {
-  const double size = instance.tasks() + static_cast<double>(instance.graph().edges());
-  return static_cast<int>(std::min(2000.0, std::max(50.0, 4e6 / size)));
-}
-
-// Steps 2 to 4; may be left by an exception of check_interrupt().
-void improve(const Instance& instance, const Table& x, const BestOptions& options, Best& best) {
-  // With two types, a share of one type is the rest of the other's.
-  for (int type = 0; type < (instance.types() == 2 ? 1 : instance.types()); ++type)
-    for (int k = 1; k <= 19; ++k)
-      best.offer_allocation(instance, biased_rounding(instance, x, type, 0.05 * k));
-  const std::vector<double> rank = ranks(instance.graph(), fractional_durations(instance, x));
-  for (const double share : {0.01, 0.1, 0.3})
-    best.offer(insertion_schedule(restricted(instance, x, share), rank));
-  LocalSearch search(instance, x, best, options.seed);
-  search.run(options.evaluations >= 0 ? options.evaluations : default_evaluations(instance));
-}
 
 }  // namespace
 
-BestResult hlp_best(const Instance& instance, const BestOptions& options, const Table* x) {
+bool meets(double makespan, const WindowsBound& bound) {
+  return makespan <= bound.value * (1 + kExactTolerance);
+}
+
+BestResult hlp_best(const Instance& instance, const BestOptions& options,
+                    const HlpSolution* relaxation) {
+  constexpr double kGrace = 0.5;  // seconds, so that a short limit does not cost the guarantee
   const ScopedTimeLimit limit(options.time_limit);
-  Plan by_heft = unhurried([&] { return heft(instance); });
-  BestResult result;
-  if (!x) {
-    result.relaxation = hlp_so_far(instance);
-    result.complete = result.relaxation.complete;
-    x = &result.relaxation.x;
-  }
   Best best;
-  unhurried([&] { best.offer_allocation(instance, round_allocation(instance.times(), *x)); });
-  best.offer(std::move(by_heft));
-  if (result.complete)
-    result.complete = finishes_within(std::nullopt, [&] { improve(instance, *x, options, best); });
+  BestResult result;
+  unhurried([&] { best.offer(heft(instance)); });
+  if (relaxation) {
+    result.relaxation = *relaxation;
+  } else {
+    const ScopedGrace grace(kGrace);
+    result.relaxation = hlp_so_far(instance);
+  }
+  unhurried([&] {
+    best.offer(ols(instance, round_allocation(instance.times(), result.relaxation.x)));
+    result.bound.certificate.relaxation = result.relaxation.certificate;
+    result.bound.value = certified_bound(instance, result.bound.certificate);
+  });
+  result.complete = result.relaxation.complete;
+  if (!meets(best.makespan, result.bound))
+    result.complete =
+        finishes_within(std::nullopt,
+                        [&] { Improvement(instance, options, result, best).run(); }) &&
+        result.complete;
   result.plan = std::move(best.plan);
   return result;
 }

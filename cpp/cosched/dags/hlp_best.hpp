@@ -1,4 +1,5 @@
-// hlp-best: better schedules from the same LP optimum, with the guarantee of HLP-OLS.
+// hlp-best: a search over orders and allocations that starts from the LP optimum and ends where the
+// bound says that nothing is better.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +8,14 @@
 #include "cosched/dags/hlp.hpp"
 #include "cosched/dags/instance.hpp"
 #include "cosched/dags/plan.hpp"
+#include "cosched/dags/windows.hpp"
 
 namespace cosched::dags {
 
 struct BestOptions {
   std::uint64_t seed = 0;
-  /// Schedules that the local search builds; negative: 4e6 / (n + e), between 50 and 2,000.
-  int evaluations = -1;
+  /// Schedules that the local search builds; negative: 1e7 / (n + e), between 50 and 50,000.
+  std::int64_t evaluations = -1;
   /// Seconds, the LP included.
   std::optional<double> time_limit;
 };
@@ -21,8 +23,12 @@ struct BestOptions {
 struct BestResult {
   Plan plan;
   bool complete = true;    // false: a time limit ended the search
-  HlpSolution relaxation;  // hlp_so_far(instance); empty where x was given
+  HlpSolution relaxation;  // hlp_so_far(instance); what was given otherwise
+  WindowsBound bound;      // the plan is optimal (up to kExactTolerance) where it meets this
 };
+
+/// Whether a makespan is as small as the bound allows.
+bool meets(double makespan, const WindowsBound& bound);
 
 /// The best of
 ///   1. OLS after the paper's rounding (HLP-OLS: hence its guarantee, Q(Q+1));
@@ -30,11 +36,12 @@ struct BestResult {
 ///      a share of at least 0.05, 0.1, ..., 0.95;
 ///   3. HEFT, and insertion schedules by the LP's ranks (task lengths under x) in which a
 ///      task may only use types of which it has a share of at least 0.01, 0.1, 0.3;
-///   4. a local search from the best allocation so far: some tasks, on the chain of tasks that
-///      decides the makespan or with a fractional share, change their type; OLS decides.
-/// `x` is any optimum of hlp(instance), null: its own.  A time limit may end it after HEFT and 1,
-/// with the best x so far where it comes before the LP's end.  Deterministic without one.
+///   4. a local search over orders and allocations (order_search.hpp) from the best of these.
+/// It ends where a plan meets the bound: LP*, then windows_bound, tried just below the best plan.
+/// `relaxation`: of this instance, null: its own.  A time limit may end it after HEFT and 1; an LP
+/// that takes longer than the limit gets half a second, then its best x so far is rounded.
+/// Deterministic without a limit.
 BestResult hlp_best(const Instance& instance, const BestOptions& options = {},
-                    const Table* x = nullptr);
+                    const HlpSolution* relaxation = nullptr);
 
 }  // namespace cosched::dags

@@ -28,7 +28,7 @@ class Bisection {
   Bisection(const Instance& instance, const Certificate& relaxation, const WindowsOptions& options,
             WindowsBound& best)
       : instance_(instance),
-        whole_(whole_times(instance)),
+        grain_(time_grain(instance)),
         precision_(options.precision),
         refuter_(instance, relaxation, effort_for(instance)),
         best_(best) {
@@ -38,7 +38,7 @@ class Bisection {
   void run() {
     if (best_.value >= upper_ * kJustBelow) return;
     if (upper_ < kInfinity) {
-      upper_ = whole_ ? upper_ - 1 : upper_ * kJustBelow;
+      upper_ = grain_ > 0 ? multiple(upper_ - grain_) : upper_ * kJustBelow;
       if (attempt(upper_)) return;
     }
     double step = 0.004 * best_.value;
@@ -46,11 +46,12 @@ class Bisection {
     if (step <= 0) step = 1;
     for (;;) {
       const double low = best_.value, high = upper_;
-      if (!std::isinf(high) && (whole_ ? high - low < 0.5 : high - low <= precision_ * high))
+      if (!std::isinf(high) &&
+          (grain_ > 0 ? high - low < 0.5 * grain_ : high - low <= precision_ * high))
         return;
       double middle = std::isinf(high) ? low + step : std::min(low + step, (low + high) / 2);
       if (found_end && !galloping_) middle = (low + high) / 2;
-      if (whole_) middle = std::max(low, std::floor(std::min(middle, high - 1)));
+      if (grain_ > 0) middle = std::max(low, multiple(std::min(middle, high - grain_)));
       if (attempt(middle)) {
         step *= 3;
       } else {
@@ -62,16 +63,19 @@ class Bisection {
   }
 
  private:
+  // The multiple of the grain at or below a makespan, up to rounding.
+  double multiple(double makespan) const { return std::floor(makespan / grain_ + 1e-6) * grain_; }
+
   bool attempt(double makespan) {
     check_interrupt();
     if (!refuter_.refute(makespan)) return false;
     best_.certificate.refutation = refuter_.take_proof();
-    best_.value = whole_ ? std::floor(makespan) + 1 : makespan;
+    best_.value = least_above(makespan, grain_);
     return true;
   }
 
   const Instance& instance_;
-  bool whole_;
+  double grain_;
   double precision_;
   Refuter refuter_;
   WindowsBound& best_;

@@ -48,8 +48,8 @@ struct WindowsCertificate {
 };
 
 /// The bound that the certificate proves, checked from scratch without a solver, by code that the
-/// solvers do not share: the greater of what `relaxation` proves and `refutation.makespan`; the
-/// next whole number above that, where all times are whole.  Throws SolverError where it proves
+/// solvers do not share: the greater of what `relaxation` proves and `refutation.makespan`, rounded up
+/// to what an optimum can be where all times are multiples of one (time_grain).  Throws SolverError where it proves
 /// nothing.  O(n Q + e + n intervals) a stage and pruning, O(n (n + e)) for stages with `raise`.
 double certified_bound(const Instance& instance, const WindowsCertificate& certificate);
 
@@ -73,7 +73,11 @@ WindowsBound windows_bound(const Instance& instance, const Certificate& relaxati
 /// Relative slack of a proof: what a T must be broken by in a check, and twice that in a search.
 inline constexpr double kProofSlack = 1e-10;
 
-/// Whether all finite times are whole numbers: then the optimum is one.
-bool whole_times(const Instance& instance);
+/// The greatest number that all finite times are whole multiples of, and so is the optimum; 0 where
+/// there is none of a useful size.
+double time_grain(const Instance& instance);
+
+/// The least multiple of `grain` above a makespan that is refuted; the makespan itself for grain 0.
+double least_above(double refuted, double grain);
 
 }  // namespace cosched::dags

@@ -225,17 +225,30 @@ class Checker {
 
 }  // namespace
 
-bool whole_times(const Instance& instance) {
-  constexpr double kLargest = 9007199254740992.0;  // 2^53: sums stay whole below it
-  double sum = 0;
+double time_grain(const Instance& instance) {
+  constexpr double kMost = 1e9;  // multiples: finer than the tolerance of bounds it is of no use
+  double grain = 0, sum = 0;
   for (int task = 0; task < instance.tasks(); ++task)
     for (int type = 0; type < instance.types(); ++type) {
-      const double time = instance.time(task, type);
+      double time = instance.time(task, type);
       if (time == kInfinity) continue;
-      if (time != std::floor(time)) return false;
       sum += time;
+      while (time > 0) {  // Euclid; std::fmod is exact
+        const double rest = grain > 0 ? std::fmod(grain, time) : 0;
+        grain = time;
+        time = rest;
+      }
+      if (sum > kMost * grain) return 0;
     }
-  return sum < kLargest;
+  return grain;
+}
+
+double least_above(double refuted, double grain) {
+  if (grain <= 0) return refuted;
+  double count = std::floor(refuted / grain);
+  while (std::fma(count, grain, -refuted) > 0) --count;  // the sign is exact
+  while (std::fma(count, grain, -refuted) <= 0) ++count;
+  return count * grain;
 }
 
 double certified_bound(const Instance& instance, const WindowsCertificate& certificate) {
@@ -250,9 +263,10 @@ double certified_bound(const Instance& instance, const WindowsCertificate& certi
       breach("a makespan of " + to_text(makespan) + " is not refuted");
     bound = std::max(bound, makespan);
   }
-  if (!whole_times(instance)) return bound;
-  if (makespan != 0 && makespan >= relaxation) return std::floor(makespan) + 1;
-  return std::ceil(relaxation * (1 - kExactTolerance));
+  const double grain = time_grain(instance);
+  if (grain <= 0) return bound;
+  const double by_relaxation = std::ceil(relaxation * (1 - kExactTolerance) / grain) * grain;
+  return makespan == 0 ? by_relaxation : std::max(by_relaxation, least_above(makespan, grain));
 }
 
 }  // namespace cosched::dags

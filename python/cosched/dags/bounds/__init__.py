@@ -4,6 +4,7 @@ from cosched.dags.bounds.guesses import (
     RefutationStage,
     Windows,
     WindowsCertificate,
+    certificate_arrays,
     windows,
     windows_bound,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "Windows",
     "WindowsCertificate",
     "area_bound",
+    "certificate_arrays",
     "critical_path_bound",
     "highs_lp",
     "hlp",

@@ -40,10 +40,10 @@ class RefutationStage:
     Examples
     --------
     >>> import cosched as cs
-    >>> inst = cs.dags.Instance([[3.0]] * 3, [], units=[2])
+    >>> inst = cs.dags.Instance([[3.0], [3.0], [4.0]], [], units=[2])
     >>> stage = cs.dags.windows(inst).certificate.stages[-1]
     >>> stage.intervals.tolist()
-    [[0.0, 2.0, 3.0, 1.0]]
+    [[0.0, 1.0, 4.0, 1.0]]
     """
 
     raise_heads: np.ndarray
@@ -73,11 +73,10 @@ class WindowsCertificate:
 
     Examples
     --------
-    Three tasks of three seconds on two units cannot end within five seconds, and the times are
-    whole:
+    Three such tasks on two units cannot end within five seconds, and the times are whole:
 
     >>> import cosched as cs
-    >>> inst = cs.dags.Instance([[3.0]] * 3, [], units=[2])
+    >>> inst = cs.dags.Instance([[3.0], [3.0], [4.0]], [], units=[2])
     >>> proof = cs.dags.windows(inst).certificate
     >>> proof.makespan, proof.bound(inst)
     (5.0, 6.0)
@@ -98,7 +97,7 @@ class WindowsCertificate:
         -------
         float
             Seconds: the greater of what `relaxation` proves and `makespan`; where all times are
-            whole, the next whole number that an optimum can be.
+            multiples of one (whole numbers, say), the next multiple that an optimum can be.
 
         Raises
         ------
@@ -121,7 +120,7 @@ class WindowsCertificate:
         """
         return _core.dags.certified_windows(
             instance._core,
-            _arrays(self.relaxation),
+            certificate_arrays(self.relaxation),
             real(self.makespan, "makespan"),
             tuple(_stage_arrays(stage) for stage in self.stages),
         )
@@ -142,7 +141,7 @@ class Windows:
     Examples
     --------
     >>> import cosched as cs
-    >>> cs.dags.windows(cs.dags.Instance([[3.0]] * 3, [], units=[2]))
+    >>> cs.dags.windows(cs.dags.Instance([[3.0], [3.0], [4.0]], [], units=[2]))
     <Windows: 6>
     """
 
@@ -218,7 +217,7 @@ def windows(
         relaxation, in_time = hlp_so_far(instance)
         proof = relaxation.certificate
         value, complete, makespan, stages = _core.dags.windows_bound(
-            instance._core, _arrays(proof), top
+            instance._core, certificate_arrays(proof), top
         )
     parts = tuple(RefutationStage(*stage) for stage in stages)
     found = Windows(value, WindowsCertificate(proof, makespan, parts), complete and in_time)
@@ -253,13 +252,14 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     Examples
     --------
     >>> import cosched as cs
-    >>> windows_bound(cs.dags.Instance([[3.0]] * 3, [], units=[2]))
+    >>> windows_bound(cs.dags.Instance([[3.0], [3.0], [4.0]], [], units=[2]))
     Bound(6, 'windows')
     """
     return Bound(windows(instance, time_limit=time_limit).value, "windows")
 
 
-def _arrays(proof: Certificate) -> tuple:
+def certificate_arrays(proof: Certificate) -> tuple:
+    """What C++ takes as a Certificate."""
     return (
         real_array(proof.weights, "weights", 1),
         real_array(proof.task_flow, "task_flow", 1),
