@@ -7,6 +7,7 @@ import time
 import pytest
 
 import cosched as cs
+from cosched.cli import main
 
 
 @pytest.fixture(scope="module")
@@ -141,3 +142,25 @@ def test_a_job_with_very_many_tasks():
         except cs.TimeLimit:
             pass
         assert time.monotonic() - begin < 60, name  # it ends; how soon, tests_py/bench/limits.py
+
+
+def test_a_bound_that_a_limit_cut_short_says_so():
+    large = cs.workloads.packs_iii(seed=1, max_tasks=8)
+    assert cs.packs.bound(large, time_limit=0.0).status == "time_limit"
+    assert cs.packs.bound(cs.workloads.packs_ii(seed=1, max_tasks=4)).status == "ok"
+    table = cs.packs.compare(large, ["pack-by-pack-1"], time_limit=1e-6)
+    assert table.attrs == {"bounds": ["columns"], "bound_cut": True}
+
+
+def test_who_proved_the_bound(capsys, tmp_path):
+    path = tmp_path / "three.csv"
+    path.write_text("task,1,2\na,8,5\nb,6,3.5\nc,2,1.2\n")
+    inst = cs.packs.Instance.read(path, max_tasks=2)
+    assert cs.packs.compare(inst, ["sequential", "optimal"]).attrs["bounds"] == ["optimal"]
+    main(["compare", "packs", str(path), "--max-tasks", "2", "--algorithms", "sequential"])
+    assert "(columns): no pack schedule can be below it" in capsys.readouterr().out
+    large = tmp_path / "large.json"
+    cs.workloads.packs_iii(seed=1, max_tasks=8).write(large)
+    args = ["compare", "packs", str(large), "--max-tasks", "8", "--algorithms", "pack-by-pack-1"]
+    main([*args, "--time-limit", "0.02"])
+    assert "a limit cut the bound short" in capsys.readouterr().out

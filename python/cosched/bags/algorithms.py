@@ -113,7 +113,8 @@ def ttb_best(instance: Instance, *, time_limit: float | None = None) -> Result:
     For makespans where a better plan can be: what single machines can run within it (patterns,
     by column generation), rounded down, the rest by Algorithms A and B, then moves and swaps
     between machines of one or two types until all end in time, at the least cost in energy. At
-    last, on up to a thousand tasks and machines, annealing of single tasks. Never below the other algorithms (with their default options).
+    last, on up to a thousand tasks and machines, annealing of single tasks. Never below the other
+    algorithms (with their default options).
 
     Parameters
     ----------

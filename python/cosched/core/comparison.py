@@ -15,12 +15,23 @@ COLUMNS = ("algorithm", "status", "value", "bound", "gap", "seconds")
 
 
 def in_order(rows: list[dict[str, Any]], first: Iterable[str] = ()) -> pd.DataFrame:
-    """Rows as a table: columns `first`, then ``COLUMNS``, the metrics, ``message``."""
+    """Rows as a table: columns `first`, then ``COLUMNS``, the metrics, ``message``.
+
+    ``attrs["bounds"]`` lists the methods of the bounds, and ``attrs["bound_cut"]`` says whether a
+    limit cut one of them short.
+    """
     import pandas as pd
 
-    known = {*first, *COLUMNS, "message"}
+    known = {*first, *COLUMNS, "message", "proof"}
     metrics = [key for row in rows for key in row if key not in known]
-    return pd.DataFrame(rows, columns=list(dict.fromkeys([*first, *COLUMNS, *metrics, "message"])))
+    columns = list(dict.fromkeys([*first, *COLUMNS, *metrics, "message"]))
+    frame = pd.DataFrame(
+        [{c: v for c, v in row.items() if c != "proof"} for row in rows], columns=columns
+    )
+    proofs = [row["proof"] for row in rows if row.get("proof") is not None]
+    frame.attrs["bounds"] = list(dict.fromkeys(proof.method for proof in proofs))
+    frame.attrs["bound_cut"] = any(proof.status != "ok" for proof in proofs)
+    return frame
 
 
 def settled(rows: Sequence[tuple[dict[str, Any], Result | None]]) -> list[dict[str, Any]]:
@@ -41,15 +52,14 @@ def _known(row: dict[str, Any], result: Result | None) -> Bound | None:
     """The bound of a row, where it holds for all rows."""
     if result is not None and result.own_bound is not None:
         return result.proves
-    value = row.get("bound", float("nan"))
-    return None if value != value else Bound(value, "beside")
+    return row.get("proof")
 
 
 def _beside(row: dict[str, Any], result: Result | None, best: Bound) -> dict[str, Any]:
     if row["status"] == "error":
         return row
     if result is None:
-        return {**row, "bound": best.value}
+        return {**row, "bound": best.value, "proof": best}
     if result.own_bound is not None and result.proves is None:
         return row
     try:
@@ -58,7 +68,7 @@ def _beside(row: dict[str, Any], result: Result | None, best: Bound) -> dict[str
         message = f"{type(error).__name__}: {error}"
         seconds = {"seconds": row["seconds"]}
         return {**row_without_result(row["algorithm"], "error", message, None), **seconds}
-    return {**row, "bound": best.value, "gap": gap}
+    return {**row, "bound": best.value, "gap": gap, "proof": best}
 
 
 def row_of_result(name: str, result: Result, bound: Bound | None) -> dict[str, Any]:
@@ -71,6 +81,7 @@ def row_of_result(name: str, result: Result, bound: Bound | None) -> dict[str, A
         "value": result.value,
         "bound": float("nan") if best is None else best.value,
         "gap": relative_gap(result.value, best, result.maximise),
+        "proof": best,
         **result.metrics(),
     }
 
@@ -78,4 +89,4 @@ def row_of_result(name: str, result: Result, bound: Bound | None) -> dict[str, A
 def row_without_result(name: str, status: str, message: str, bound: Bound | None) -> dict[str, Any]:
     """The row of an algorithm that was stopped, refused the instance, or failed."""
     row = {"algorithm": name, "status": status, "message": message}
-    return row if bound is None else {**row, "bound": bound.value}
+    return row if bound is None else {**row, "bound": bound.value, "proof": bound}

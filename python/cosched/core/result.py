@@ -28,7 +28,9 @@ class Bound:
     value : float
         In the unit of the family's objective.
     method : str
-        The name of the bound, a key of the family's ``BOUNDS``.
+        The name of the bound, a key of the family's ``BOUNDS``, or the algorithm that proved it.
+    status : str
+        ``"ok"``, or ``"time_limit"`` where a limit ended it early: more time may tighten it.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class Bound:
 
     value: float
     method: str
+    status: str = "ok"
 
     def __float__(self) -> float:
         return float(self.value)

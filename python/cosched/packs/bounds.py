@@ -39,8 +39,8 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     >>> columns_bound(inst)
     Bound(6.29994054, 'columns')
     """
-    value, _ = _core.packs.column_bound(instance._core, time_limit_of(time_limit))
-    return Bound(value, "columns")
+    value, finished = _core.packs.column_bound(instance._core, time_limit_of(time_limit))
+    return Bound(value, "columns", "ok" if finished else "time_limit")
 
 
 def area_bound(instance: Instance) -> Bound:

@@ -255,7 +255,8 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     >>> windows_bound(cs.dags.Instance([[3.0], [3.0], [4.0]], [], units=[2]))
     Bound(6, 'windows')
     """
-    return Bound(windows(instance, time_limit=time_limit).value, "windows")
+    found = windows(instance, time_limit=time_limit)
+    return Bound(found.value, "windows", "ok" if found.complete else "time_limit")
 
 
 def certificate_arrays(proof: Certificate) -> tuple:
