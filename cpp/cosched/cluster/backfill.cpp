@@ -111,8 +111,10 @@ class Backfill {
 
   bool before(int a, int b) const {
     const Item &x = items_[a], &y = items_[b];
-    const double kx = options_.wfp3 ? -wfp3(x) : x.key, ky = options_.wfp3 ? -wfp3(y) : y.key;
-    return kx != ky ? kx < ky : a < b;
+    if (x.key != y.key) return x.key < y.key;
+    if (!options_.wfp3) return a < b;
+    const double first = wfp3(x), second = wfp3(y);
+    return first != second ? first > second : a < b;
   }
   double wfp3(const Item& item) const {
     return std::pow((now_ - item.submit) / std::max(item.expected, 1.0), 3) * item.tasks;

@@ -2,7 +2,7 @@
 //
 // A job takes whole nodes for its run time, as in batch.hpp; order within one instant: all
 // completions, then all submissions, then one pass.  The queue is in the order of `key` (equal
-// keys by submission); with wfp3, by decreasing (wait / expected run time)^3 tasks, at each pass.
+// keys by submission); with wfp3, equal keys by decreasing (wait / expected run time)^3 tasks, at each pass.
 //
 // fcfs: jobs start in order; the first that does not fit stops all that could use its cells.
 // easy: each job that does not fit has a reservation where none ahead of it covers all its

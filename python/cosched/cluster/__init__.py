@@ -43,7 +43,8 @@ from cosched.cluster.family import (
     register_policy,
 )
 from cosched.cluster.instance import Instance
-from cosched.cluster.logs import from_swf
+from cosched.cluster.logs import from_sacct, from_swf
+from cosched.cluster.machine import Machine, NodeType, Partition
 from cosched.cluster.outputs import (
     batsim_summary,
     jobs_table,
@@ -67,6 +68,9 @@ __all__ = [
     "Event",
     "Instance",
     "Job",
+    "Machine",
+    "NodeType",
+    "Partition",
     "Result",
     "Schedule",
     "State",
@@ -78,6 +82,7 @@ __all__ = [
     "dfrs",
     "easy",
     "fcfs",
+    "from_sacct",
     "from_swf",
     "jobs_table",
     "max_stretch_bound",

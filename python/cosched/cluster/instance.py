@@ -12,8 +12,9 @@ import numpy as np
 from cosched import _core, core, io
 from cosched.cluster import files
 from cosched.cluster.files import COLUMNS, FACTS
+from cosched.cluster.machine import Machine
 from cosched.core.arrays import integer, integer_array, nonnegative, real_array
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +41,10 @@ class Instance(core.Instance):
         The name of the file, for messages.
     min_runtime : float
         Values, bounds and metrics are of the jobs with this run time or more (s); all jobs run.
+    machine : Machine, optional
+        Its cores are the nodes, and each job uses those of its ``partition`` only (all, where the
+        job has none): batch policies see to it, DFRS policies refuse it, bounds ignore it. An
+        ``estimate`` is at most the partition's ``max_time``.
 
     Raises
     ------
@@ -63,6 +68,8 @@ class Instance(core.Instance):
     source: str
     #: Jobs below this run time (s) are not measured.
     min_runtime: float
+    #: The machine with its partitions, where it was given.
+    machine: Machine | None
     _columns: dict[str, np.ndarray]
     _facts: dict[str, np.ndarray]
 
@@ -74,6 +81,7 @@ class Instance(core.Instance):
         notes: Iterable[str] = (),
         source: str = "",
         min_runtime: float = 0.0,
+        machine: Machine | None = None,
     ) -> None:
         columns = {name: _column(jobs, name) for name in COLUMNS}
         rows = len(columns["submit"])
@@ -87,6 +95,8 @@ class Instance(core.Instance):
             if len(estimate) != rows:
                 raise InvalidInstance(f"jobs: estimate has {len(estimate)} rows, submit has {rows}")
             estimate = np.where(np.isnan(estimate), columns["runtime"], estimate)
+        if machine is not None and "partition" in jobs and len(estimate):
+            estimate = np.minimum(estimate, machine.limits(jobs["partition"]))
         facts = {name: _fact(jobs, name, rows) for name in ("id", *FACTS) if name in jobs}
         inner = _core.cluster.Instance(
             columns["submit"], tasks, columns["cpu"], columns["memory"], columns["runtime"],
@@ -102,6 +112,7 @@ class Instance(core.Instance):
         self._set(
             _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes, notes=tuple(notes),
             source=source, min_runtime=nonnegative(min_runtime, "min_runtime", "seconds >= 0"),
+            machine=machine,
         )  # fmt: skip
         if not self.measured.any():
             raise InvalidInstance(
@@ -157,8 +168,51 @@ class Instance(core.Instance):
         """
         jobs = {**self._columns, **self._facts, **columns}
         return Instance(
-            jobs, self.nodes, notes=self.notes, source=self.source, min_runtime=self.min_runtime
-        )
+            jobs, self.nodes, notes=self.notes, source=self.source,
+            min_runtime=self.min_runtime, machine=self.machine,
+        )  # fmt: skip
+
+    def layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Parts of the machine by partitions.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            Nodes of each part (none: there are no partitions), for each job the parts that it may
+            use as bits, and the priority of its partition.
+
+        Raises
+        ------
+        InvalidInstance
+            A job of a partition that the machine does not have, or more than 64 parts.
+
+        Examples
+        --------
+        >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
+        ...         "runtime": [60, 30]}
+        >>> [part.tolist() for part in Instance(jobs, nodes=2).layout()]
+        [[], [], []]
+        """
+        return self.once("layout", self._layout)
+
+    def _layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        machine = self.machine
+        if machine is None or not machine.partitions:
+            return np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0)
+        sizes, masks = machine.cells()
+        everywhere = (1 << len(sizes)) - 1
+        tiers = {part.name: part.priority for part in machine.partitions}
+        if "partition" not in self.known:
+            return sizes, np.full(len(self), everywhere, np.uint64), np.zeros(len(self))
+        names = [str(name) for name in self.column("partition").tolist()]
+        for row, name in enumerate(names):
+            if name and name not in masks:
+                raise InvalidInstance(
+                    f"job {self.ids[row]}: partition {shorten(name)}: the machine has "
+                    f"{', '.join(masks)}"
+                )
+        allowed = np.array([masks.get(name, everywhere) for name in names], dtype=np.uint64)
+        return sizes, allowed, np.array([tiers.get(name, 0.0) for name in names])
 
     @property
     def known(self) -> frozenset[str]:
@@ -203,13 +257,9 @@ class Instance(core.Instance):
         return len(self._columns["submit"])
 
     def __reduce__(self) -> tuple:
-        return _rebuild, (
-            {**self._columns, **self._facts},
-            self.nodes,
-            self.notes,
-            self.source,
-            self.min_runtime,
-        )
+        columns = {**self._columns, **self._facts}
+        kept = (self.nodes, self.notes, self.source, self.min_runtime, self.machine)
+        return _rebuild, (columns, *kept)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -239,11 +289,13 @@ class Instance(core.Instance):
         until: float | None = None,
         drop: str | Iterable[str] | None = None,
         min_runtime: float = 0.0,
+        machine: Machine | str | PathLike[str] | None = None,
     ) -> Instance:
         r"""Read jobs from a file.
 
         * A log of the Parallel Workloads Archive (``.swf``, ``.swf.gz``): see :func:`from_swf`.
         * CSV with the columns of :class:`Instance`.
+        * What ``sacct -P`` printed (``.txt``, ``.sacct``), on a `machine`: see :func:`from_sacct`.
         * JSON ``{"nodes": 4, "jobs": {"submit": [...], ...}}``, as :meth:`write` makes it.
 
         Parameters
@@ -259,6 +311,9 @@ class Instance(core.Instance):
             Jobs to leave out, of any file: see :func:`from_swf`.
         min_runtime : float
             Values, bounds and metrics are of jobs with this run time or more (s).
+        machine : Machine or path-like, optional
+            The machine with its partitions (``machine.toml``): its cores are the processors of a
+            log, which is then read as ``"rigid"``.
 
         Returns
         -------
@@ -284,23 +339,29 @@ class Instance(core.Instance):
             "cores_per_node": cores_per_node, "memory_per_node": memory_per_node, "week": week,
             "begin": begin, "until": until,
         }  # fmt: skip
+        if machine is not None:
+            machine = machine if isinstance(machine, Machine) else Machine.read(machine)
+            nodes = machine.cores
+            if convention not in (None, "rigid"):
+                raise InvalidInstance(f"{path}: with a machine expected the convention rigid")
+            convention = "rigid" if io.bare_name(path).endswith(".swf") else None
+        kept: dict[str, Any] = {"min_runtime": min_runtime, "machine": machine}
+        if io.bare_name(path).endswith((".txt", ".sacct")):
+            if machine is None:
+                raise InvalidInstance(f"{path}: sacct output: expected a machine (--machine)")
+            jobs, notes = files.read_sacct(path, machine, None, drop)
+            return cls(jobs, machine.cores, notes=notes, source=Path(path).name, **kept)
         if io.bare_name(path).endswith(".swf"):
             log = files.read_log(path, nodes, convention or "dfrs", drop=drop, **of_logs)
-            return cls(
-                log.jobs,
-                log.nodes,
-                notes=log.notes,
-                source=Path(path).name,
-                min_runtime=min_runtime,
-            )
+            return cls(log.jobs, log.nodes, notes=log.notes, source=Path(path).name, **kept)
         for argument, value in {"convention": convention, **of_logs}.items():
             if value is not None:
                 raise InvalidInstance(f"{path}: {argument} = {value!r} is for .swf logs only")
-        return cls._read_plain(path, nodes, drop, min_runtime)
+        return cls._read_plain(path, nodes, drop, kept)
 
     @classmethod
     def _read_plain(
-        cls, path: str | PathLike[str], nodes: int | None, drop: Any, min_runtime: float
+        cls, path: str | PathLike[str], nodes: int | None, drop: Any, kept: dict[str, Any]
     ) -> Instance:
         lines: list[int] = []
         if io.bare_name(path).endswith(".json"):
@@ -311,15 +372,14 @@ class Instance(core.Instance):
         if nodes is None:
             raise InvalidInstance(f"{path}: nodes are missing: expected their number")
         try:
-            found = cls(jobs, nodes, min_runtime=min_runtime)
+            found = cls(jobs, nodes, **kept)
         except InvalidInstance as error:
             where = f"line {lines[error.row]}: " if lines and error.row is not None else ""
             raise InvalidInstance(f"{path}: {where}{error}") from None
         if drop is None:
             return found
-        kept, left_out = files.dropped(found.jobs, found.nodes, drop)
-        said = (f"assumed: left out: {', '.join(left_out)}",)
-        return cls(kept, found.nodes, notes=said, min_runtime=min_runtime)
+        left, left_out = files.dropped(found.jobs, found.nodes, drop)
+        return cls(left, found.nodes, notes=(f"assumed: left out: {', '.join(left_out)}",), **kept)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write as .json (with the nodes) or .csv, as :meth:`read` takes it.
@@ -354,9 +414,16 @@ class Instance(core.Instance):
 
 
 def _rebuild(
-    columns: dict[str, np.ndarray], nodes: int, notes: Any, source: str, min_runtime: float
+    columns: dict[str, np.ndarray],
+    nodes: int,
+    notes: Any,
+    source: str,
+    min_runtime: float,
+    machine: Machine | None,
 ) -> Instance:
-    return Instance(columns, nodes, notes=notes, source=source, min_runtime=min_runtime)
+    return Instance(
+        columns, nodes, notes=notes, source=source, min_runtime=min_runtime, machine=machine
+    )
 
 
 def _column(jobs: Any, name: str) -> np.ndarray:

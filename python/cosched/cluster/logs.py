@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike
+from pathlib import Path
 
+from cosched.cluster import files
 from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
 
 
 def from_swf(
@@ -79,4 +82,68 @@ def from_swf(
     return Instance.read(
         path, nodes, convention=convention, cores_per_node=cores_per_node,
         memory_per_node=memory_per_node, week=week, begin=begin, until=until, drop=drop,
+    )  # fmt: skip
+
+
+def from_sacct(
+    path: str | PathLike[str],
+    machine: Machine | str | PathLike[str],
+    *,
+    timezone: str | None = None,
+    drop: str | Iterable[str] | None = None,
+    min_runtime: float = 0.0,
+) -> Instance:
+    r"""Instance of what ``sacct -P`` printed: every job takes its cores whole.
+
+    ``sacct -a -D -P -S 2026-01-01 --format=JobID,User,Group,Partition,State,Submit,Start,Elapsed,``
+    ``Timelimit,NCPUS,AllocTRES`` prints what is read; more columns do no harm.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The output, plain or gzip.
+    machine : Machine or path-like
+        The machine, or its ``machine.toml``.
+    timezone : str, optional
+        Where the times were printed, such as ``"Europe/Stockholm"``. None: as written, so that a
+        change of clocks shifts the rest by an hour.
+    drop : str or iterable of str, optional
+        Jobs to leave out; see :func:`from_swf`.
+    min_runtime : float
+        Values, bounds and metrics are of jobs with this run time or more (s).
+
+    Returns
+    -------
+    Instance
+        Times count from the first submission. Steps are passed over; jobs that have not ended or
+        never started, and rows that cannot be read, are named by line in its ``notes``. Each run of
+        a requeued job is a job. ``UNLIMITED`` is no estimate, ``Partition_Limit`` the partition's.
+
+    Raises
+    ------
+    InvalidInstance
+        Not such output, no usable job, or an unknown time zone.
+    OSError
+        A file is not there or cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "machine.toml").write_text("[[nodes]]\ncount = 4\ncores = 2\n")
+    >>> _ = (folder / "jobs.txt").write_text(
+    ...     "JobID|State|Submit|Start|Elapsed|Timelimit|NCPUS\n"
+    ...     "7|COMPLETED|2026-03-01T10:00:00|2026-03-01T10:00:05|00:01:00|00:05:00|4\n"
+    ...     "7.batch|COMPLETED|2026-03-01T10:00:05|2026-03-01T10:00:05|00:01:00||4\n"
+    ...     "8_1|TIMEOUT|2026-03-01T10:00:09|2026-03-01T10:01:05|00:02:01|00:02:00|2\n"
+    ... )
+    >>> inst = from_sacct(folder / "jobs.txt", folder / "machine.toml")
+    >>> inst.jobs[["id", "submit", "tasks", "runtime", "wait"]].to_numpy().tolist()
+    [['7', 0.0, 4, 60.0, 5.0], ['8_1', 9.0, 2, 121.0, 56.0]]
+    """
+    known = machine if isinstance(machine, Machine) else Machine.read(machine)
+    jobs, notes = files.read_sacct(path, known, timezone, drop)
+    return Instance(
+        jobs, known.cores, notes=notes, source=Path(path).name, min_runtime=min_runtime,
+        machine=known,
     )  # fmt: skip

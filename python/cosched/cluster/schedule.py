@@ -190,11 +190,29 @@ class Schedule(core.Schedule):
         totals = self.totals
         if self.recorded:
             return self._validate_recorded()
+        self._validate_partitions()
         _core.cluster.validate(
             self.instance._core, self.task, self.unit_begin, self.unit, self.start, self.end,
             self.yield_, self.progress, self.cause, totals["start"], totals["end"],
             totals["preemptions"], totals["migrations"], self.penalty, self.exclusive,
         )  # fmt: skip
+
+    def _validate_partitions(self) -> None:
+        """Each job on nodes of its partition: numbered on from part to part of the machine."""
+        sizes, allowed, _ = self.instance.layout()
+        if not len(sizes):
+            return
+        part = np.repeat(np.arange(len(sizes)), sizes)
+        known = self.unit < len(part)  # others are named below
+        job = np.repeat(self.task, np.diff(self.unit_begin))[known]
+        bit = np.left_shift(np.uint64(1), part[self.unit[known]].astype(np.uint64))
+        wrong = (allowed[job] & bit) == 0
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise InvalidSchedule(
+                f"job {self.instance.ids[job[at]]} is on node {self.unit[known][at]}, which its "
+                "partition does not have"
+            )
 
     def _validate_recorded(self) -> None:
         instance = self.instance

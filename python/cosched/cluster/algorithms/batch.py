@@ -244,7 +244,7 @@ def _batch(
         instance = killed(instance)
     if rule == "FCFS" and priority == "fcfs":
         requested = False  # it plans nothing
-    key = _keys(instance, requested, priority)
+    key = _with_tiers(_keys(instance, requested, priority), instance, priority == "wfp3")
     simulate = partial(_rows, rule=rule, requested=requested, key=key, wfp3=priority == "wfp3")
     outcome, _, told = simulate(instance, trace=False, log=bool(log))
     if cut:
@@ -281,11 +281,9 @@ def _rows(
     log: bool,
 ) -> tuple:
     core = instance._core
-    if len(key) or wfp3 or rule == "conservative":
-        nothing = np.zeros(0, np.uint64)
-        return _core.cluster.backfill(
-            core, rule, requested, wfp3, key, nothing.astype(int), nothing, trace, log
-        )
+    cells, allowed, _ = instance.layout()
+    if len(key) or len(cells) or wfp3 or rule == "conservative":
+        return _core.cluster.backfill(core, rule, requested, wfp3, key, cells, allowed, trace, log)
     if rule == "EASY":
         return _core.cluster.easy(core, requested, trace, log)
     return _core.cluster.fcfs(core, trace, log)
@@ -312,6 +310,24 @@ def _keys(instance: Instance, requested: bool, priority: Priority) -> np.ndarray
     if priority == "shortest":
         return instance.column("estimate" if requested else "runtime")
     return instance.column("tasks").astype(float) if priority == "smallest" else np.zeros(0)
+
+
+def _with_tiers(key: np.ndarray, instance: Instance, wfp3: bool) -> np.ndarray:
+    """Keys that put jobs of a partition with a greater priority first."""
+    tier = instance.layout()[2]
+    if not len(tier) or np.ptp(tier) == 0:
+        return key
+    if wfp3 or not len(key):
+        return -tier
+    return _ranks(np.lexsort((key, -tier)), key, tier)
+
+
+def _ranks(order: np.ndarray, key: np.ndarray, tier: np.ndarray) -> np.ndarray:
+    """Position of each job in `order`; equal (tier, key) share one."""
+    new = (np.diff(key[order]) != 0) | (np.diff(tier[order]) != 0)
+    ranks = np.empty(len(order))
+    ranks[order] = np.concatenate([[0], np.cumsum(new)])
+    return ranks
 
 
 def _requested(estimates: str) -> bool:

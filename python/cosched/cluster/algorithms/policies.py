@@ -11,6 +11,7 @@ from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
 from cosched.core.arrays import real
+from cosched.errors import InvalidInstance
 
 #: The batch policies and the 18 DFRS policies of the paper's Table 2.
 TABLE_2 = (
@@ -87,6 +88,8 @@ def dfrs(
     >>> result.jobs.end.tolist(), result.max_stretch
     ([120.0, 120.0, 60.0], 2.0)
     """
+    if len(instance.layout()[0]):
+        raise InvalidInstance(f"{name}: DFRS policies know no partitions: expected no machine")
     period, penalty = real(period, "period"), real(penalty, "penalty")
     outcome, _, told = _core.cluster.dfrs(instance._core, name, period, penalty, False, bool(log))
     replay = partial(_dfrs_rows, name=name, period=period, penalty=penalty)

@@ -4,6 +4,7 @@ from cosched.cluster.files.archive import LOGS, fetch
 from cosched.cluster.files.conventions import WEEK, dfrs_jobs, rigid_jobs, week_of
 from cosched.cluster.files.facts import DROPS, FACTS, described, dropped
 from cosched.cluster.files.logs import Log, read_log
+from cosched.cluster.files.sacct import read_sacct
 from cosched.cluster.files.swf import SwfReport, read_swf
 from cosched.cluster.files.tables import COLUMNS, read_csv, read_json
 
@@ -22,6 +23,7 @@ __all__ = [
     "read_csv",
     "read_json",
     "read_log",
+    "read_sacct",
     "read_swf",
     "rigid_jobs",
     "week_of",

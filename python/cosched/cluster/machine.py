@@ -1,0 +1,323 @@
+"""The machine as it is: types of nodes, and partitions with limits and priorities."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import tomllib
+
+from cosched import io
+from cosched.core.arrays import integer, nonnegative
+from cosched.errors import InvalidInstance, shorten
+
+#: As many parts as the core can tell apart.
+_MOST_CELLS = 64
+
+
+@dataclass(frozen=True)
+class NodeType:
+    """So many nodes of one kind.
+
+    Attributes
+    ----------
+    name : str
+    count, cores : int
+        Nodes, and cores of each.
+    memory_gb : float
+        Memory of a node; 0 = not said.
+    gpus : int
+        GPUs of a node.
+
+    Examples
+    --------
+    >>> NodeType("thin", 100, 16, 64.0, 0).cores
+    16
+    """
+
+    name: str
+    count: int
+    cores: int
+    memory_gb: float
+    gpus: int
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A queue: which nodes its jobs may use, for how long, before whom.
+
+    Attributes
+    ----------
+    name : str
+    nodes : tuple of (int, int)
+        Ranges [first, last) of node numbers, from 0 in the order of the node types.
+    max_time : float
+        Limit of a job (s), or infinity.
+    priority : float
+        Jobs of a greater one come first.
+
+    Examples
+    --------
+    >>> Partition("short", ((0, 4),), 3600.0, 10.0).max_time
+    3600.0
+    """
+
+    name: str
+    nodes: tuple[tuple[int, int], ...]
+    max_time: float
+    priority: float
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Types of nodes, and partitions. What a batch policy hands out is cores.
+
+    Attributes
+    ----------
+    nodes : tuple of NodeType
+    partitions : tuple of Partition
+        None: one queue for all nodes.
+
+    Examples
+    --------
+    >>> machine = Machine((NodeType("thin", 4, 2, 8.0, 0),), ())
+    >>> machine.cores, machine.node_count
+    (8, 4)
+    """
+
+    nodes: tuple[NodeType, ...]
+    partitions: tuple[Partition, ...] = ()
+
+    @property
+    def cores(self) -> int:
+        """Cores of all nodes."""
+        return sum(kind.count * kind.cores for kind in self.nodes)
+
+    @property
+    def node_count(self) -> int:
+        """Nodes of all types."""
+        return sum(kind.count for kind in self.nodes)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Machine:
+        r"""Read a ``machine.toml``.
+
+        ``[[nodes]]`` has ``count``, ``cores`` and optionally ``name, memory_gb, gpus``.
+        ``[[partitions]]`` has ``name`` and optionally ``nodes`` (a number: the first ones; a list
+        of node types; ranges such as ``"0-63,70"``; default all), ``max_time`` (seconds, or
+        ``"2-00:00:00"``) and ``priority`` (greater comes first; default 0).
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        Machine
+
+        Raises
+        ------
+        InvalidInstance
+            Not such a file; names the entry, its value and what was expected.
+        OSError
+            The file is not there or cannot be read.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "machine.toml"
+        >>> _ = path.write_text(
+        ...     '[[nodes]]\nname = "thin"\ncount = 8\ncores = 16\nmemory_gb = 64\n'
+        ...     '[[partitions]]\nname = "short"\nnodes = 2\nmax_time = "1:00:00"\npriority = 1\n'
+        ... )
+        >>> machine = Machine.read(path)
+        >>> machine.cores, machine.partitions[0].nodes, machine.partitions[0].max_time
+        (128, ((0, 2),), 3600.0)
+        """
+        try:
+            data = tomllib.loads(io.read_text(path))
+        except tomllib.TOMLDecodeError as error:
+            raise InvalidInstance(f"{path}: not TOML: {error}") from None
+        kinds = tuple(_node_type(path, k, table) for k, table in _tables(path, data, "nodes"))
+        if not kinds:
+            raise InvalidInstance(f"{path}: no [[nodes]]: expected count and cores of each type")
+        unknown = set(data) - {"nodes", "partitions"}
+        if unknown:
+            raise InvalidInstance(
+                f"{path}: unknown entry {shorten(min(unknown))}: expected nodes, partitions"
+            )
+        parts = tuple(
+            _partition(path, k, table, kinds) for k, table in _tables(path, data, "partitions")
+        )
+        names = [part.name for part in parts]
+        if len(set(names)) < len(names):
+            raise InvalidInstance(f"{path}: partitions: two of the same name: expected different")
+        return cls(kinds, parts)
+
+    def limits(self, partitions: Iterable[Any]) -> np.ndarray:
+        """Time limits by the name of a partition.
+
+        Parameters
+        ----------
+        partitions : iterable
+            Names; others than the machine's have no limit.
+
+        Returns
+        -------
+        numpy.ndarray
+            Seconds, or infinity.
+
+        Raises
+        ------
+        TypeError
+            What is given cannot be iterated.
+
+        Examples
+        --------
+        >>> machine = Machine((NodeType("thin", 4, 2, 8.0, 0),),
+        ...                   (Partition("short", ((0, 1),), 60.0, 0.0),))
+        >>> machine.limits(["short", "long"]).tolist()
+        [60.0, inf]
+        """
+        known = {part.name: part.max_time for part in self.partitions}
+        return np.array([known.get(str(name), np.inf) for name in partitions])
+
+    def cells(self) -> tuple[np.ndarray, dict[str, int]]:
+        """Parts of the machine that every partition has either all or none of.
+
+        Returns
+        -------
+        (numpy.ndarray, dict of str to int)
+            Cores of each part, and for each partition the set of its parts as bits.
+
+        Raises
+        ------
+        InvalidInstance
+            More than 64 parts.
+
+        Examples
+        --------
+        >>> kinds = (NodeType("thin", 4, 2, 8.0, 0),)
+        >>> Machine(kinds, (Partition("short", ((0, 1),), 60.0, 0.0),)).cells()
+        (array([2, 6]), {'short': 1})
+        """
+        cores = np.repeat([k.cores for k in self.nodes], [k.count for k in self.nodes])
+        member = np.zeros((len(cores), len(self.partitions)), dtype=bool)
+        for column, part in enumerate(self.partitions):
+            for first, last in part.nodes:
+                member[first:last, column] = True
+        kinds, first_of, place = np.unique(member, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first_of)  # parts in the order of the nodes
+        number = np.empty(len(order), dtype=int)
+        number[order] = np.arange(len(order))
+        if len(kinds) > _MOST_CELLS:
+            raise InvalidInstance(
+                f"partitions divide the nodes into {len(kinds)} parts: expected at most 64"
+            )
+        sizes = np.bincount(number[place.reshape(-1)], weights=cores).astype(np.int64)
+        masks = {
+            part.name: sum(1 << int(number[k]) for k in range(len(kinds)) if kinds[k, column])
+            for column, part in enumerate(self.partitions)
+        }
+        return sizes, masks
+
+
+def _tables(path: Any, data: Mapping[str, Any], name: str) -> list[tuple[int, dict[str, Any]]]:
+    tables = data.get(name, [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise InvalidInstance(f"{path}: {name}: expected tables [[{name}]]")
+    return list(enumerate(tables, 1))
+
+
+def _checked(where: str, table: Mapping[str, Any], needed: set[str], known: set[str]) -> None:
+    missing, unknown = needed - set(table), set(table) - needed - known
+    if missing:
+        raise InvalidInstance(f"{where}: no {min(missing)!r}")
+    if unknown:
+        expected = ", ".join(sorted(needed | known))
+        raise InvalidInstance(f"{where}: unknown {shorten(min(unknown))}: expected {expected}")
+
+
+def _node_type(path: Any, number: int, table: dict[str, Any]) -> NodeType:
+    where = f"{path}: nodes {number}"
+    _checked(where, table, {"count", "cores"}, {"name", "memory_gb", "gpus"})
+    return NodeType(
+        str(table.get("name", f"nodes-{number}")),
+        integer(table["count"], f"{where}: count", 1, 10_000_000),
+        integer(table["cores"], f"{where}: cores", 1, 1_000_000),
+        nonnegative(table.get("memory_gb", 0.0), f"{where}: memory_gb"),
+        integer(table.get("gpus", 0), f"{where}: gpus", 0),
+    )
+
+
+def _partition(
+    path: Any, number: int, table: dict[str, Any], kinds: tuple[NodeType, ...]
+) -> Partition:
+    where = f"{path}: partitions {number}"
+    _checked(where, table, {"name"}, {"nodes", "max_time", "priority"})
+    priority = table.get("priority", 0)
+    if isinstance(priority, bool) or not isinstance(priority, (int, float)):
+        raise InvalidInstance(f"{where}: priority = {shorten(priority)}: expected a number")
+    limit = seconds(table.get("max_time", "UNLIMITED"), f"{where}: max_time")
+    nodes = _node_ranges(table.get("nodes", "all"), where, kinds)
+    return Partition(str(table["name"]), nodes, limit, float(priority))
+
+
+def _node_ranges(
+    value: Any, where: str, kinds: tuple[NodeType, ...]
+) -> tuple[tuple[int, int], ...]:
+    total = sum(kind.count for kind in kinds)
+    if value == "all":
+        return ((0, total),)
+    if isinstance(value, list):
+        begin, places = 0, {}
+        for kind in kinds:
+            places[kind.name] = (begin, begin + kind.count)
+            begin += kind.count
+        for name in value:
+            if name not in places:
+                known = ", ".join(places)
+                raise InvalidInstance(f"{where}: nodes: no type {shorten(name)}: expected {known}")
+        return tuple(places[name] for name in value)
+    if isinstance(value, str):
+        ranges = []
+        for text in value.split(","):
+            found = re.fullmatch(r"\s*([0-9]{1,9})(?:-([0-9]{1,9}))?\s*", text)
+            if not found:
+                raise InvalidInstance(
+                    f"{where}: nodes = {shorten(value)}: expected a number, types, or 0-63,70"
+                )
+            first, last = int(found[1]), int(found[2] or found[1])
+            if not first <= last < total:
+                raise InvalidInstance(
+                    f"{where}: nodes {shorten(text)}: expected numbers from 0 to {total - 1}"
+                )
+            ranges.append((first, last + 1))
+        return tuple(ranges)
+    return ((0, integer(value, f"{where}: nodes", 1, total)),)
+
+
+_TIME = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,6})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?(\.[0-9]+)?")
+
+
+def seconds(value: Any, name: str) -> float:
+    """Seconds of a number, or of ``[days-]hours:minutes:seconds`` as Slurm writes it."""
+    if isinstance(value, str):
+        if value.upper() in ("UNLIMITED", "INFINITE"):
+            return float("inf")
+        found = _TIME.fullmatch(value.strip())
+        if not found:
+            raise InvalidInstance(f"{name} = {shorten(value)}: expected seconds or 2-00:00:00")
+        days, a, b, c, rest = found.groups()
+        parts = [int(part) for part in (a, b, c) if part is not None]
+        if days is None and len(parts) == 1:
+            return float(parts[0])
+        if days is None and len(parts) == 2:
+            parts = [0, *parts]  # minutes:seconds
+        hours, minutes, rest_s = (*parts, 0, 0)[:3]
+        return int(days or 0) * 86400 + hours * 3600 + minutes * 60 + rest_s + float(rest or 0)
+    return nonnegative(value, name, "seconds >= 0, or 2-00:00:00")

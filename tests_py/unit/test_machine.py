@@ -1,0 +1,147 @@
+"""machine.toml, and partitions that batch policies respect."""
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+
+TOML = """
+[[nodes]]
+name = "thin"
+count = 4
+cores = 2
+memory_gb = 8
+
+[[nodes]]
+name = "fat"
+count = 2
+cores = 4
+gpus = 1
+
+[[partitions]]
+name = "main"
+
+[[partitions]]
+name = "short"
+nodes = ["thin"]
+max_time = "0-00:02:00"
+priority = 5
+
+[[partitions]]
+name = "gpu"
+nodes = "4-5"
+"""
+
+
+@pytest.fixture
+def machine(tmp_path):
+    path = tmp_path / "machine.toml"
+    path.write_text(TOML)
+    return cs.cluster.Machine.read(path)
+
+
+def test_read(machine):
+    assert (machine.cores, machine.node_count) == (16, 6)
+    assert [part.nodes for part in machine.partitions] == [((0, 6),), ((0, 4),), ((4, 6),)]
+    assert [part.max_time for part in machine.partitions] == [np.inf, 120, np.inf]
+    sizes, masks = machine.cells()
+    assert sizes.tolist() == [8, 8]
+    assert masks == {"main": 3, "short": 1, "gpu": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[nodes]]\ncount = 4", r"nodes 1: no 'cores'"),
+        ("[[nodes]]\ncount = 0\ncores = 1", r"nodes 1: count = 0"),
+        ("[[nodes]]\ncount = 1\ncores = 1\nspeed = 2", r"unknown 'speed'"),
+        ("nodes = 3", r"expected tables \[\[nodes\]\]"),
+        ("", r"no \[\[nodes\]\]"),
+        ("[[nodes]\n", "not TOML"),
+        (TOML + '[[partitions]]\nname = "gpu"', "two of the same name"),
+        (TOML + '[[partitions]]\nname = "x"\nnodes = "2-9"', "expected numbers from 0 to 5"),
+        (TOML + '[[partitions]]\nname = "x"\nnodes = ["thick"]', "no type 'thick'"),
+        (TOML + '[[partitions]]\nname = "x"\nmax_time = "soon"', "expected seconds or"),
+        (TOML + '[[partitions]]\nname = "x"\npriority = "high"', "expected a number"),
+    ],
+)
+def test_what_is_no_machine(tmp_path, text, said):
+    (tmp_path / "m.toml").write_text(text)
+    with pytest.raises(cs.InvalidInstance, match=said):
+        cs.cluster.Machine.read(tmp_path / "m.toml")
+
+
+def stream(seed, n=30):
+    random = np.random.default_rng(seed)
+    runtime = random.integers(1, 60, n).astype(float)
+    return {
+        "submit": random.integers(0, 200, n).astype(float),
+        "tasks": random.integers(1, 9, n),
+        "cpu": np.ones(n),
+        "memory": np.ones(n),
+        "runtime": runtime,
+        "estimate": runtime + random.integers(0, 60, n),
+        "partition": random.choice(["main", "short", "gpu", ""], n),
+        "wait": random.integers(0, 100, n).astype(float),
+    }
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_jobs_stay_in_their_partition(machine, seed):
+    inst = cs.cluster.Instance(stream(seed), 16, machine=machine)
+    parts = inst.jobs.partition.to_numpy()
+    for name in ("FCFS", "EASY", "conservative"):
+        for options in ({}, {"estimates": "requested"}, {"priority": "wfp3"}, {"kill": True}):
+            res = cs.cluster.solve(inst, name, **options)
+            res.schedule.validate()
+            for row, job in enumerate(res.schedule.task):
+                units = res.schedule.units(row)
+                if parts[job] == "short":
+                    assert max(units) < 8
+                if parts[job] == "gpu":
+                    assert min(units) >= 8
+            assert res.gap >= 0
+    cs.cluster.solve(inst, "as-logged").schedule.validate()
+
+
+def test_a_node_of_another_partition_is_no_valid_place(machine):
+    jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9.0],
+            "partition": ["gpu"], "id": [77]}  # fmt: skip
+    inst = cs.cluster.Instance(jobs, 16, machine=machine)
+    frame = cs.cluster.solve(inst, "EASY").schedule.to_frame()
+    assert frame.units.tolist() == [(8,)]
+    wrong = cs.cluster.Schedule.from_frame(inst, frame.assign(units=[(3,)]))
+    with pytest.raises(cs.InvalidSchedule, match="job 77 is on node 3, which its partition"):
+        wrong.validate()
+
+
+def test_priority_of_partitions_and_separate_queues(machine):
+    jobs = {"submit": [0, 1, 2, 3], "tasks": [16, 4, 4, 4], "cpu": [1] * 4, "memory": [1] * 4,
+            "runtime": [50.0, 20.0, 20.0, 20.0],
+            "partition": ["main", "main", "gpu", "short"]}  # fmt: skip
+    inst = cs.cluster.Instance(jobs, 16, machine=machine)
+    assert cs.cluster.solve(inst, "FCFS").jobs.start.tolist() == [0, 50, 50, 50]
+    wide = inst.replace(tasks=[12, 8, 4, 8])
+    # short comes first though it was submitted last; then main takes the fat nodes before gpu
+    assert cs.cluster.solve(wide, "FCFS").jobs.start.tolist() == [0, 50, 70, 50]
+
+
+def test_what_is_refused(machine, tmp_path, capsys):
+    inst = cs.cluster.Instance(stream(1), 16, machine=machine)
+    with pytest.raises(cs.InvalidInstance, match="DFRS policies know no partitions"):
+        cs.cluster.solve(inst, "GreedyPM */per/opt=min")
+    odd = cs.cluster.Instance(stream(1) | {"partition": ["night"] * 30}, 16, machine=machine)
+    with pytest.raises(cs.InvalidInstance, match=r"partition 'night': the machine has main, short"):
+        cs.cluster.solve(odd, "EASY")
+    jobs = {"submit": [0], "tasks": [9], "cpu": [1], "memory": [1], "runtime": [9.0],
+            "partition": ["short"]}  # fmt: skip
+    with pytest.raises(cs.InfeasibleError, match="job 0: needs 9 nodes, its partition has 8"):
+        cs.cluster.solve(cs.cluster.Instance(jobs, 16, machine=machine), "conservative")
+    capped = cs.cluster.Instance(jobs | {"tasks": [1], "estimate": [999.0]}, 16, machine=machine)
+    assert capped.column("estimate").tolist() == [120]
+    (tmp_path / "machine.toml").write_text(TOML)
+    inst.write(tmp_path / "jobs.csv")
+    command = ["compare", "cluster", str(tmp_path / "jobs.csv"), "--policies", "EASY"]
+    assert main([*command, "--machine", str(tmp_path / "machine.toml")]) == 0
+    assert "EASY" in capsys.readouterr().out
