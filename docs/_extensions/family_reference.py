@@ -76,7 +76,7 @@ def entries(module: ModuleType, names: list[str]) -> Iterator[str]:
         thing = getattr(module, name)
         if inspect.isclass(thing):
             yield from (f".. autoclass:: {module.__name__}.{name}", "   :members:")
-            yield from ("   :inherited-members: Exception, dict, tuple", "")
+            yield from ("   :inherited-members: Exception, Mapping, dict, tuple", "")
         elif callable(thing):
             yield from (f".. autofunction:: {module.__name__}.{name}", "")
         elif not inspect.ismodule(thing) and name not in ("ALGORITHMS", "BOUNDS", "FAMILY"):

@@ -77,7 +77,7 @@ def run(
     outputs : str or path-like, optional
         Folder of the tasks' outputs, a file an attempt. None: beside the journal, ``.outputs``.
     watch : callable, optional
-        Called a few times a second with the :class:`~cosched.execution.driver.Driver`.
+        Called a few times a second with the driver; its ``execution()`` says how far all is.
 
     Returns
     -------
