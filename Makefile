@@ -15,6 +15,7 @@ POLICIES := FCFS EASY 'GreedyP */opt=min' '/per/opt=min' 'GreedyPM */per/opt=min
 
 APT_BUILD := g++ cmake ninja-build ccache libglpk-dev liblemon-dev libeigen3-dev python3-dev python3-venv
 APT_TEST := libgtest-dev libgmock-dev
+APT_SLURM := slurm-wlm
 APT_LINT := clang-format clang-tidy
 APT_BROWSER := chromium chromium-driver
 
@@ -122,7 +123,7 @@ test-cpp: build/tests/configured.stamp
 	ctest --test-dir build/tests -j $(JOBS) --output-on-failure --timeout 600 -Q -O build/ctest.log || { tail -n 100 build/ctest.log; exit 1; }
 	@tail -n 5 build/ctest.log
 
-test-py: build build/tests/configured.stamp build/apt-LINT.stamp build/apt-BROWSER.stamp
+test-py: build build/tests/configured.stamp build/apt-LINT.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp
 	$(PYTEST)
 
 test-one: build/tests/configured.stamp ## one C++ test: make test-one T=packs.Pairs (folder.suite, or folder.suite.test)

@@ -1,7 +1,8 @@
-"""``cosched profile``, ``plan`` and ``run``: what a user gave is checked before anything starts."""
+"""``cosched profile``, ``plan``, ``run``, ``script``; what was typed is checked first."""
 
 from __future__ import annotations
 
+import datetime
 import signal
 import sys
 from collections.abc import Iterator
@@ -20,11 +21,16 @@ from cosched.execution import Codes, Plan, commands
 from cosched.execution import plan as make_plan
 from cosched.execution import profile as measure
 from cosched.execution import run as run_plan
+from cosched.execution import script as script_of
+from cosched.execution import together as pairs_together
 from cosched.execution.advice import command_to_run
+from cosched.execution.journal import read_past
+from cosched.execution.runs import append_execution
 
 EXAMPLES = {
     "profile": "cosched profile codes.toml -o runs.csv --repeat 3",
     "plan": "cosched plan runs.csv --codes codes.toml -o plan.json",
+    "script": "cosched script plan.json --codes codes.toml --unit core -o job.sh",
     "run": "cosched run plan.json --codes codes.toml -o execution.json --plot execution.png",
 }
 
@@ -45,8 +51,9 @@ Oversubscribe = Annotated[
 def profile(
     codes: Annotated[Path, typer.Argument(help="TOML file of the codes.")],
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Runs (.csv); what is there counts, and is kept.")
-    ] = Path("runs.csv"),
+        Path | None,
+        typer.Option("-o", "--output", help="runs.csv; what is there counts, and is kept."),
+    ] = None,
     counts: Annotated[
         str | None, typer.Option("--counts", help="Only these processor counts: 1,2,4.")
     ] = None,
@@ -66,13 +73,22 @@ def profile(
     shrinking_work: Annotated[
         bool, typer.Option("--shrinking-work", help="Adaptive: work may shrink with processors.")
     ] = False,
+    together: Annotated[
+        bool,
+        typer.Option("--together", help="Pairs side by side instead: the slow-down table."),
+    ] = False,
     seed: Seed = "0",
     launcher: Launcher = "local",
     unit: Unit = "core",
     oversubscribe: Oversubscribe = False,
 ) -> None:
-    check_files((output, (".csv",)))
     given = Codes.read(codes)
+    if together:
+        check_files((output, (".csv", ".json", ".md")))
+        _together(given, output, repeat, launcher, oversubscribe)
+        return
+    output = Path("runs.csv") if output is None else output
+    check_files((output, (".csv",)))
     with interrupts(), measuring() as (watch, watch_guarantee):
         frame = measure(
             given,
@@ -176,8 +192,11 @@ def run(
     picture: Annotated[
         Path | None, typer.Option("--plot", help="Planned above real: .png, .svg or .pdf.")
     ] = None,
+    measured: Annotated[
+        Path | None, typer.Option("--measure", help="Append the real times to these runs (.csv).")
+    ] = None,
 ) -> None:
-    check_files((output, (".json",)), (picture, PICTURES))
+    check_files((output, (".json",)), (picture, PICTURES), (measured, (".csv",)))
     given = Codes.read(codes)
     todo = Plan.read(plan, list(given))
     if dry_run:
@@ -203,6 +222,9 @@ def run(
     show_end(execution)
     if output is not None:
         execution.write(output)
+    if measured is not None:
+        begun = datetime.datetime.fromtimestamp(read_past(book).begun or 0.0, datetime.timezone.utc)
+        report.say(f"{append_execution(execution, measured, begun)} times appended to {measured}")
     if picture is not None:
         import matplotlib
 
@@ -210,6 +232,46 @@ def run(
         plot.save(plot.execution(execution), picture)
     if not execution.good:
         raise typer.Exit(1)
+
+
+def script(
+    plan: Annotated[Path, typer.Argument(help="What `plan -o` or `solve -o` wrote (.json).")],
+    codes: CodesFile,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The script, for sbatch.")],
+    unit: Unit = "core",
+    nodes: Annotated[
+        str, typer.Option("--nodes", help="Nodes over which the cores are spread evenly.")
+    ] = "1",
+    cpus_per_node: Annotated[
+        str | None, typer.Option("--cpus-per-node", help="Cores of a task on a node (unit node).")
+    ] = None,
+) -> None:
+    given = Codes.read(codes)
+    cpus = cpus_per_node
+    text = script_of(
+        Plan.read(plan, list(given)),
+        given,
+        unit=unit,
+        nodes=io.parse_integer(nodes, "--nodes", 1, 10**6),
+        cpus_per_node=None if cpus is None else io.parse_integer(cpus, "--cpus-per-node", 1, 10**6),
+        name=plan.stem,
+    )
+    io.write_text(text, output)
+    report.say(f"wrote {output}: sbatch {output}")
+
+
+def _together(
+    codes: Codes, output: Path | None, repeat: str, launcher: str, oversubscribe: bool
+) -> None:
+    times = io.parse_integer(repeat, "--repeat", 1, 10**6)
+    with interrupts(), report.working("codes side by side"):
+        frame = pairs_together(codes, times, output, launcher=launcher, oversubscribe=oversubscribe)
+    report.show_frame("side by side, each on half of the processors", frame)
+    worst = max(frame.to_dict("records"), key=lambda row: row["slowdown"])
+    report.say(
+        f"largest slow-down: {worst['task']} beside {worst['beside']}, {worst['slowdown']:.2f} "
+        "times its time alone; plans assume 1.00"
+    )
 
 
 def _show_commands(plan: Plan, codes: Codes, launcher: str, oversubscribe: bool, unit: str) -> None:
@@ -238,6 +300,7 @@ def add(app: typer.Typer) -> None:
     """The commands of this file."""
     app.command("profile", help=f"Measure codes.\n\nExample: {EXAMPLES['profile']}")(profile)
     app.command("plan", help=f"Plan measured codes.\n\nExample: {EXAMPLES['plan']}")(plan)
+    app.command("script", help=f"A plan for sbatch.\n\nExample: {EXAMPLES['script']}")(script)
     app.command("run", help=f"Run a plan.\n\nExample: {EXAMPLES['run']}")(run)
 
 

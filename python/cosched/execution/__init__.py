@@ -7,7 +7,8 @@
   schedule.
 * :func:`run`: the plan of packs, moldable or dags as processes, pinned, with a journal that a
   killed driver goes on from; :class:`Execution` is planned against real.
-* :func:`commands`: what would be started.
+* :func:`commands`: what would be started; :func:`script`: a plan as an sbatch script.
+* :func:`together`: whether codes slow each other down side by side.
 
 A plan assumes that tasks side by side do not slow each other down.
 """
@@ -19,7 +20,9 @@ from cosched.execution.adaptive import (
     measure_adaptively,
 )
 from cosched.execution.advice import Advice, plan
+from cosched.execution.batch_script import script
 from cosched.execution.codes import Code, Codes
+from cosched.execution.interference import together
 from cosched.execution.measure import profile
 from cosched.execution.planned import Plan, Step
 from cosched.execution.record import Execution, TaskRun
@@ -41,4 +44,6 @@ __all__ = [
     "plan",
     "profile",
     "run",
+    "script",
+    "together",
 ]

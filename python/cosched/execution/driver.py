@@ -19,6 +19,7 @@ from cosched.execution.launchers import Launcher
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import NOT_EXECUTABLE, NOT_FOUND, Ended, Pool
 from cosched.execution.record import Execution, TaskRun
+from cosched.execution.replanning import Replanner, Situation
 
 #: Seconds between two looks at the run where somebody watches.
 TICK = 0.25
@@ -44,7 +45,7 @@ class Driver:
         grace: float,
         notes: tuple[str, ...],
         watch: Watch | None,
-        replanner: Callable[[Driver], Plan | None] | None,
+        replanner: Replanner | None,
     ) -> None:
         self.plan = self.original = plan
         self.codes = codes
@@ -136,6 +137,16 @@ class Driver:
             pack=pack,
         )
 
+    def situation(self) -> Situation:
+        """This moment, as planning sees it; a task that failed is over all the same."""
+        begun = [step for step in self.plan.steps if step.task in self.tried]
+        return Situation(
+            plan=self.plan,
+            now=self.now(),
+            started={step.task: self.attempt(step).start for step in begun},
+            ended={step.task: self.attempt(step).end for step in begun if self.over(step)},
+        )
+
     # --- the loop -------------------------------------------------------------------------
 
     def drive(self) -> Execution:
@@ -153,9 +164,11 @@ class Driver:
                 if self.watch:
                     self.watch(self)
                 if self.replanner and not self.stopped:
-                    self._replan(self.replanner(self))
+                    self._replan(self.replanner(self.situation(), self.barrier))
             if pool.interrupts:
                 self._interrupt(pool)
+        if pool.interrupts:
+            self.launcher.forget()
         self.journal.write("closed", time=self.now())
         if self.watch:
             self.watch(self)
@@ -170,7 +183,8 @@ class Driver:
     def _begin(self) -> None:
         past = self.journal.past
         found = [process for run in past.runs for process in guard.end_all(run)]
-        self.launcher.forget(past.runs)
+        if past.runs:
+            self.launcher.forget()
         self.journal.write(
             "run",
             format="cosched-journal",
@@ -280,8 +294,9 @@ class Driver:
 
     def _interrupt(self, pool: Pool) -> None:
         """Ctrl-C: forwarded; after the grace, or a second one, SIGKILL."""
-        self.journal.write("stopping", signal="SIGINT", time=self.now(), grace=self.grace)
-        pool.stop(signal.SIGINT, "cancelled")
+        number = signal.SIGTERM if self.launcher.polite else signal.SIGINT
+        self.journal.write("stopping", signal=number.name, time=self.now(), grace=self.grace)
+        pool.stop(number, "cancelled")
         seen = pool.interrupts
         while len(pool):
             for ended in pool.wait(None):

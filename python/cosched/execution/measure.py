@@ -27,6 +27,14 @@ from cosched.execution.runs import Run, RunsFile, frame_of, seconds_of, table_of
 if TYPE_CHECKING:
     import pandas as pd
 
+
+def _steps(placed: Sequence[tuple[str, Sequence[int]]]) -> tuple[Step, ...]:
+    return tuple(
+        Step(task=k, name=name, kind=0, units=tuple(units), start=0.0, end=0.0)
+        for k, (name, units) in enumerate(placed)
+    )
+
+
 #: Told after each run: runs done, runs in all (None: nobody knows), the run, seconds left.
 Watch = Callable[[int, "int | None", Run, float], None]
 
@@ -35,7 +43,13 @@ class Bench:
     """Runs codes one after the other; a context."""
 
     def __init__(
-        self, codes: Codes, launcher: Launcher, outputs: Path, *, grace: float, file: RunsFile
+        self,
+        codes: Codes,
+        launcher: Launcher,
+        outputs: Path,
+        *,
+        grace: float,
+        file: RunsFile | None = None,
     ) -> None:
         self.codes = codes
         self.launcher = launcher
@@ -53,6 +67,7 @@ class Bench:
 
     def measure(self, name: str, count: int) -> Run:
         """One run, its row on the disk when this returns."""
+        assert self.file is not None
         before = [run for run in self.file.runs if (run.task, run.processors) == (name, count)]
         ((run, _),) = self.beside([(name, range(count))], attempt=len(before) + 1)
         self.file.append([run])
@@ -68,34 +83,66 @@ class Bench:
         KeyboardInterrupt
             Ctrl-C: they have been ended.
         """
-        steps = tuple(
-            Step(task=k, name=name, kind=0, units=tuple(units), start=0.0, end=0.0)
-            for k, (name, units) in enumerate(placed)
-        )
+        steps = _steps(placed)
         plan = Plan(family="moldable", steps=steps)
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         begun = {step.task: self._start(step, plan) for step in steps}
         ended: dict[int, Ended] = {}
         while len(self._pool):
-            for one in self._pool.wait(None):
-                ended[one.key] = one
-            if self._pool.interrupts:
-                self._pool.stop(signal.SIGINT, "cancelled")
-                while len(self._pool):
-                    self._pool.wait(None)
-                raise KeyboardInterrupt
+            ended.update((one.key, one) for one in self._waited())
         found = []
         for step in steps:
-            one = ended.get(step.task, Ended(step.task, 127, begun[step.task], None))
+            one = ended[step.task]
             status = one.why or ("completed" if one.exit_code == 0 else "failed")
             if status == "failed":
                 status = f"failed ({one.exit_code})"
             seconds = one.end - begun[step.task] if status == "completed" else math.nan
-            run = Run(
-                step.name, len(step.units), seconds, status, started, socket.gethostname(), attempt
-            )
+            host = socket.gethostname()
+            run = Run(step.name, len(step.units), seconds, status, started, host, attempt)
             found.append((run, one))
         return found
+
+    def while_beside(
+        self, first: tuple[str, Sequence[int]], second: tuple[str, Sequence[int]] | None
+    ) -> float:
+        """Seconds of the first code while the second runs all the time, again and again.
+
+        Raises
+        ------
+        InvalidInstance
+            One of them fails.
+        KeyboardInterrupt
+            Ctrl-C: they have been ended.
+        """
+        steps = _steps([first] if second is None else [first, second])
+        plan = Plan(family="moldable", steps=steps)
+        for step in reversed(steps):
+            begin = self._start(step, plan)
+        while True:
+            for one in self._waited():
+                if one.exit_code != 0:
+                    raise InvalidInstance(
+                        f"task {shorten(steps[one.key].name)} failed ({one.exit_code}): see "
+                        f"{self.outputs}"
+                    )
+                if one.key == 0:
+                    self._stopped()
+                    return one.end - begin
+                self._start(steps[one.key], plan)
+
+    def _waited(self) -> list[Ended]:
+        ended = self._pool.wait(None)
+        if self._pool.interrupts:
+            self._stopped()
+            raise KeyboardInterrupt
+        return ended
+
+    def _stopped(self) -> None:
+        self._pool.stop(signal.SIGINT if not self.launcher.polite else signal.SIGTERM, "cancelled")
+        if not self._pool.interrupts:
+            self._pool.stop(signal.SIGKILL, "cancelled")
+        while len(self._pool):
+            self._pool.wait(None)
 
     def _start(self, step: Step, plan: Plan) -> float:
         """Starts a step; the moment before, by the clock of :class:`Ended`."""

@@ -15,6 +15,7 @@ from cosched.execution.journal import Journal
 from cosched.execution.launchers import launcher_of
 from cosched.execution.planned import Plan
 from cosched.execution.record import Execution
+from cosched.execution.replanning import Replanner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,7 +108,7 @@ def run(
     plan.check(codes)
     notes = chosen.check(plan, codes)
     patience = nonnegative(grace, "grace")
-    replanner = None
+    replanner = None if replan is None else Replanner.of(plan, codes, replan)
     book = Journal.open(journal, resume, plan.digest)
     try:
         folder = Path(journal).with_suffix(".outputs") if outputs is None else Path(outputs)

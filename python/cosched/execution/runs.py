@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import fcntl
 import io as text_io
 import math
@@ -17,6 +18,7 @@ import numpy as np
 
 from cosched import io
 from cosched.errors import InvalidInstance, shorten
+from cosched.execution.record import Execution
 from cosched.profiles import MOST_PROCESSORS
 
 if TYPE_CHECKING:
@@ -142,6 +144,38 @@ def _run(cells: Sequence[str], place: dict[str, int], where: str) -> Run:
         host=cell("host"),
         attempt=io.parse_integer(cell("attempt", "1"), f"{where}, column 'attempt'", 1, 10**9),
     )
+
+
+def runs_of(execution: Execution, started: datetime.datetime) -> list[Run]:
+    """The tasks of an execution that completed, as measurements."""
+    return [
+        Run(
+            task=task.name,
+            processors=len(task.units),
+            seconds=task.end - task.start,
+            status="completed",
+            started=(started + datetime.timedelta(seconds=task.start)).isoformat(
+                timespec="seconds"
+            ),
+            host=execution.host,
+            attempt=task.attempt,
+        )
+        for task in execution.tasks
+        if task.state == "completed"
+    ]
+
+
+def append_execution(
+    execution: Execution, path: str | PathLike[str], started: datetime.datetime
+) -> int:
+    """Append the real times of an execution to a file of runs; how many."""
+    file = RunsFile(path)
+    try:
+        new = runs_of(execution, started)
+        file.append(new)
+    finally:
+        file.close()
+    return len(new)
 
 
 def frame_of(runs: Sequence[Run]) -> pd.DataFrame:

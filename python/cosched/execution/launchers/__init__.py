@@ -4,10 +4,11 @@ from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance
 from cosched.execution.launchers.base import Launcher
 from cosched.execution.launchers.local import Local
+from cosched.execution.launchers.slurm import Slurm
 
-LAUNCHERS: dict[str, type[Launcher]] = {"local": Local}
+LAUNCHERS: dict[str, type[Launcher]] = {"local": Local, "slurm": Slurm}
 
-__all__ = ["LAUNCHERS", "Launcher", "Local", "launcher_of"]
+__all__ = ["LAUNCHERS", "Launcher", "Local", "Slurm", "launcher_of"]
 
 
 def launcher_of(name: str, *, oversubscribe: bool = False, unit: str = "core") -> Launcher:

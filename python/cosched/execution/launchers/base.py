@@ -41,8 +41,8 @@ class Launcher(ABC):
     def launch(self, step: Step, code: Code, plan: Plan) -> Launch:
         """The command of a step, where it is pinned, its environment."""
 
-    def forget(self, runs: Sequence[str]) -> tuple[str, ...]:
-        """End what dead drivers left elsewhere than on this host; what it was."""
+    def forget(self) -> tuple[str, ...]:
+        """End what drivers of this plan left elsewhere than on this host; what it was."""
         return ()
 
 

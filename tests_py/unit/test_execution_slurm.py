@@ -1,0 +1,178 @@
+"""The whole chain on a real Slurm: profile, plan, run, script, a cancelled job, a drained node."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from execution_codes import shared_cores, shell_notes, spans
+from slurm_cluster import Cluster
+
+import cosched as cs
+from cosched.errors import InvalidInstance
+from cosched.execution import Codes, Execution, Plan, script
+from cosched.execution.launchers import launcher_of
+from cosched.execution.launchers.slurm import cpus_of
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    found = Cluster(tmp_path_factory.mktemp("slurm"), nodes=3, cpus=2)
+    yield found
+    found.stop()
+
+
+CODES = """\
+procs = 4
+[task.a]
+command = "date +%s.%N >> a.log; sleep 0.$((4/{procs})); echo $COSCHED_CPUS on $SLURMD_NODENAME"
+counts = [1, 2]
+[task.b]
+command = ["sleep", "0.2"]
+counts = [1]
+[task.c]
+command = "sleep 0.3"
+counts = [1, 2]
+"""
+COSCHED = f"env PYTHONPATH={Path(cs.__file__).parents[1]} {sys.executable} -m cosched"
+
+
+def job(folder: Path, name: str, *lines: str) -> Path:
+    path = folder / f"{name}.sh"
+    path.write_text("#!/bin/bash\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def submitted(cluster, folder, name, *lines, options=("--nodes=2", "--ntasks-per-node=2")):
+    path = job(folder, name, *lines)
+    state = cluster.ended(cluster.submit(path, *options))
+    return state, path.with_suffix(".log").read_text()
+
+
+def test_profile_plan_and_run_in_one_job(cluster, tmp_path):
+    (tmp_path / "codes.toml").write_text(CODES)
+    state, said = submitted(
+        cluster,
+        tmp_path,
+        "chain",
+        "set -e",
+        f"{COSCHED} profile codes.toml --repeat 1 --launcher slurm -o runs.csv",
+        f"{COSCHED} plan runs.csv --codes codes.toml -o plan.json",
+        f"{COSCHED} run plan.json --codes codes.toml --launcher slurm -o execution.json",
+    )
+    assert state == ("COMPLETED", "0:0"), said
+    assert "proved: no schedule of any kind" in said
+    found = Execution.read(tmp_path / "execution.json")
+    assert found.good
+    assert found.launcher == "slurm"
+    assert {task.name for task in found.tasks} == {"a", "b", "c"}
+
+
+def test_steps_are_where_the_plan_has_them(cluster, tmp_path):
+    inst = cs.packs.Instance([[0.3, 0.3], [0.3, 0.3], [0.3, 0.3]], 2, names=["x", "y", "z"])
+    result = cs.packs.co_schedule(inst, [0, 0, 1], [1, 1, 2])
+    cs.io.write_json(result.to_dict(), tmp_path / "plan.json")
+    text = "procs = 2\n" + "".join(
+        f'[task.{name}]\ncommand = "echo start $SLURMD_NODENAME; squeue -s -h -o %i.%j"\n'
+        for name in "xyz"
+    )
+    (tmp_path / "codes.toml").write_text(text)
+    (state, code), said = submitted(
+        cluster,
+        tmp_path,
+        "run",
+        f"{COSCHED} run plan.json --codes codes.toml --launcher slurm --dry-run",
+        f"{COSCHED} run plan.json --codes codes.toml --launcher slurm",
+        options=("--nodes=1", "--ntasks-per-node=2"),
+    )
+    assert (state, code) == ("COMPLETED", "0:0"), said
+    assert "srun --exact" in said
+    assert "--cpus-per-task=2" in said
+    outputs = (tmp_path / "plan.journal.outputs").iterdir()
+    texts = [path.read_text() for path in outputs]
+    assert len(texts) == 3
+    assert all("cosched-" in text and "start n" in text for text in texts)  # squeue saw the steps
+
+
+def test_a_script_needs_no_cosched(cluster, tmp_path):
+    names = ["a", "b", "c", "d"]
+    codes = shell_notes(
+        tmp_path, dict.fromkeys(names[:3], "note start; sleep 0.3; note end") | {"d": "exit 7"}
+    )
+    inst = cs.packs.Instance([[0.3, 0.3]] * 4, 2, names=names)
+    plan = cs.packs.co_schedule(inst, [0, 0, 1, 1])
+    path = job(tmp_path, "empty")
+    path.write_text(script(plan, codes))
+    assert "python" not in path.read_text()
+    state = cluster.ended(cluster.submit(path))
+    said = path.with_suffix(".log").read_text()
+    assert state == ("FAILED", "1:0"), said  # one task failed, and is counted
+    assert "task 3 failed (7)" in said
+    seen = spans(tmp_path)
+    assert set(seen) == {"a", "b", "c"}
+    assert max(seen[n][0][1] for n in "ab") <= seen["c"][0][0]
+    assert not shared_cores(tmp_path)
+
+
+def test_a_script_of_a_plan_without_packs_on_two_nodes(cluster, tmp_path):
+    codes = shell_notes(tmp_path, dict.fromkeys("abc", "note start; sleep 0.3; note end"))
+    inst = cs.moldable.Instance([[0.5, 0.3]] * 3, [1, 1, 1], machines=2, names=list("abc"))
+    plan = Plan.of(cs.moldable.solve(inst, "sequential"))
+    path = job(tmp_path, "empty")
+    path.write_text(script(plan, codes, nodes=2))
+    assert cluster.ended(cluster.submit(path)) == ("COMPLETED", "0:0")
+    assert set(spans(tmp_path)) == {"a", "b", "c"}
+    assert not shared_cores(tmp_path)
+
+
+def test_a_cancelled_job_and_a_drained_node_are_gone_on_from(cluster, tmp_path):
+    """Between two packs the job is cancelled and its node drained; resume runs what is left."""
+    inst = cs.packs.Instance([[0.2], [0.2], [0.2]], 1, names=["a", "b", "c"])
+    cs.io.write_json(cs.packs.co_schedule(inst, [0, 1, 2]).to_dict(), tmp_path / "plan.json")
+    (tmp_path / "codes.toml").write_text(
+        "procs = 1\n"
+        '[task.a]\ncommand = "echo a >> ran"\n'
+        '[task.b]\ncommand = "echo b >> ran; test -e go || sleep 60"\n'
+        '[task.c]\ncommand = "echo c >> ran"\n'
+    )
+    line = f"exec {COSCHED} run plan.json --codes codes.toml --launcher slurm --resume"
+    path = job(tmp_path, "long", line)
+    ran = tmp_path / "ran"
+    first = cluster.submit(path, "--nodes=1", "--ntasks=1")
+    cluster.until(lambda: ran.exists() and "b" in ran.read_text(), "task b runs")
+    nodes = cluster.run("squeue", "-h", "-j", first, "-o", "%N").strip()
+    cluster.run("scontrol", "update", f"nodename={nodes}", "state=drain", "reason=test")
+    cluster.run("scancel", first)
+    assert cluster.ended(first)[0] == "CANCELLED"
+    (tmp_path / "go").touch()
+    second = cluster.submit(path, "--nodes=1", "--ntasks=1")
+    state = cluster.ended(second)
+    cluster.run("scontrol", "update", f"nodename={nodes}", "state=resume")
+    assert state == ("COMPLETED", "0:0"), path.with_suffix(".log").read_text()
+    assert ran.read_text().split() == ["a", "b", "b", "c"]
+    lines = (tmp_path / "plan.journal.jsonl").read_text().splitlines()
+    events = [json.loads(text) for text in lines]
+    assert [e["name"] for e in events if e.get("state") == "completed"] == ["a", "b", "c"]
+
+
+def test_without_an_allocation_it_is_refused(monkeypatch):
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    with pytest.raises(InvalidInstance, match="no Slurm allocation here"):
+        launcher_of("slurm")
+
+
+def test_cores_of_the_nodes():
+    assert cpus_of("4(x2),2") == [4, 4, 2]
+    with pytest.raises(InvalidInstance, match="expected 4"):
+        cpus_of("many")
+
+
+def test_one_process_on_two_nodes_is_refused(tmp_path):
+    codes = shell_notes(tmp_path, {"a": "true"})
+    inst = cs.packs.Instance([[9.0, 9.0, 9.0, 1.0]], names=["a"])
+    plan = cs.packs.sequential(inst)
+    with pytest.raises(InvalidInstance, match=r'is on 2 nodes: expected ranks = "procs"'):
+        script(plan, codes, nodes=2)
+    ranks = Codes(procs=4, codes={"a": cs.execution.Code(name="a", command="true", ranks="procs")})
+    assert "--nodes=2 --ntasks=4 --cpus-per-task=1" in script(plan, ranks, nodes=2)
+    assert "#SBATCH --nodes=4" in script(plan, ranks, unit="node")
