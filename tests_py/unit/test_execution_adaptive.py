@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from execution_codes import shell_notes
 from hypothesis import given
 from hypothesis import strategies as st
 
 import cosched as cs
 from cosched.errors import InvalidInstance
 from cosched.execution import bounds_of_times, guarantee, measure_adaptively, profile
+from execution_codes import shell_notes
 from support import tables
 
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from execution_codes import noting, read_notes, shell_notes
 
 import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution import Codes, plan, profile
 from cosched.execution.runs import read_runs
+from execution_codes import noting, read_notes, shell_notes
 
 
 @pytest.fixture

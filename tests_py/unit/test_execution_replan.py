@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-from execution_codes import shared_cores, shell_notes
 
 import cosched as cs
 from cosched.cli import main
@@ -13,6 +12,7 @@ from cosched.errors import InvalidInstance
 from cosched.execution import Code, Codes, Plan, run, together
 from cosched.execution.replanning import Replanner, Situation
 from cosched.execution.runs import read_runs
+from execution_codes import shared_cores, shell_notes
 
 #: Seconds between two looks of a driver at its run, in the simulated runs.
 LOOK = 0.25

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from execution_codes import noting, read_notes, shared_cores, shell_notes, spans
 
 import cosched as cs
 from cosched.errors import InvalidInstance, InvalidSchedule
 from cosched.execution import Code, Codes, Execution, Plan, Step, commands, run
 from cosched.execution.guard import survivors
 from cosched.execution.journal import read_past
+from execution_codes import noting, read_notes, shared_cores, shell_notes, spans
 
 CORES = sorted(os.sched_getaffinity(0))
 

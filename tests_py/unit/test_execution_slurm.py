@@ -5,14 +5,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from execution_codes import shared_cores, shell_notes, spans
-from slurm_cluster import Cluster
 
 import cosched as cs
 from cosched.errors import InvalidInstance
 from cosched.execution import Codes, Execution, Plan, script
 from cosched.execution.launchers import launcher_of
 from cosched.execution.launchers.slurm import cpus_of
+from execution_codes import shared_cores, shell_notes, spans
+from slurm_cluster import Cluster
 
 
 @pytest.fixture(scope="module")
