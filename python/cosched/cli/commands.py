@@ -29,7 +29,7 @@ EXAMPLES = {
 }
 
 
-def _parameters(
+def parameters_of(
     of: Family, own: Sequence[inspect.Parameter], outputs: Sequence[Output]
 ) -> list[inspect.Parameter]:
     """FILE, the family's instance arguments and files, then the verb's own parameters."""
@@ -86,7 +86,7 @@ def add(app: typer.Typer, verb: str, run: Callable[..., None], help_text: str) -
                 raise typer.Exit(130) from None
 
         outputs = family(name).outputs if verb == "solve" else ()
-        parameters = _parameters(family(name), own, outputs)
+        parameters = parameters_of(family(name), own, outputs)
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in parameters}
         command.__doc__ = f"{help_text}\n\nExample: {_example(verb, name)}"

@@ -52,6 +52,7 @@ from cosched.cluster.outputs import (
     write_jobs_csv,
     write_log_csv,
 )
+from cosched.cluster.page import audit
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
 
@@ -75,6 +76,7 @@ __all__ = [
     "Schedule",
     "State",
     "as_logged",
+    "audit",
     "batsim_summary",
     "bound",
     "compare",

@@ -1,0 +1,71 @@
+"""``cosched audit``: one page about a log."""
+
+import re
+
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from support import REPO, data
+
+FIXTURE = "tests_py/fixtures/sacct.txt"
+
+
+def page_of(tmp_path, inst, **options):
+    path = tmp_path / "audit.html"
+    cs.cluster.audit(inst, path, **options)
+    return path.read_text()
+
+
+def test_a_log_with_waits(tmp_path):
+    jobs = cs.workloads.lublin(80, 16, seed=3).assign(
+        wait=30.0, user=lambda t: ["<b>ada</b>", "bob"] * 40, id=lambda t: range(100, 180)
+    )
+    inst = cs.cluster.Instance(jobs, 16)
+    text = page_of(tmp_path, inst)
+    for name in ("as-logged", "FCFS", "EASY", "conservative", "GreedyPM */per/opt=min/minvt=600"):
+        assert f"<td>{name}</td>" in text
+    assert "&lt;b&gt;ada&lt;/b&gt;" in text
+    assert "<b>ada</b>" not in text
+    assert "overcommitted hours" in text
+    assert "within minute" in text
+    easy = cs.cluster.solve(inst, "EASY")
+    longest = int(easy.waits.argmax())
+    assert f"job {inst.ids[longest]} waited" in text
+    assert not re.search(r"(src|href)=\"(?!data:)", text)  # needs no network
+
+
+def test_no_waits_no_sharing_and_no_time(tmp_path):
+    jobs = {"submit": [0, 5], "tasks": [1, 2], "cpu": [1, 1], "memory": [1, 1], "runtime": [9, 9]}
+    inst = cs.cluster.Instance(jobs, 2)
+    text = page_of(tmp_path, inst)
+    assert "the log has no waits" in text
+    assert "GreedyPM" not in text
+    assert "<td>as-logged</td>" not in text
+    with pytest.raises(cs.InvalidInstance, match="html"):
+        cs.cluster.audit(inst, tmp_path / "audit.txt")
+
+
+def test_the_command(tmp_path, capsys):
+    (tmp_path / "machine.toml").write_text(
+        '[[nodes]]\ncount = 4\ncores = 2\n[[partitions]]\nname = "main"\n'
+        '[[partitions]]\nname = "short"\nnodes = 2\n'
+    )
+    out = tmp_path / "audit.html"
+    command = ["audit", str(REPO / FIXTURE), "--machine", str(tmp_path / "machine.toml")]
+    assert main([*command, "-o", str(out)]) == 0
+    assert f"wrote {out}" in capsys.readouterr().out
+    text = out.read_text()
+    assert "the bound ignores partitions" in text
+    assert "sacct.txt: audit" in text
+    assert main([*command, "-o", str(tmp_path / "audit.pdf")]) == 2
+    assert ".html" in capsys.readouterr().err
+
+
+@pytest.mark.data
+def test_an_archive_log(tmp_path):
+    log = data("pwa", "CTC-SP2-1996-3.1-cln.swf.gz")
+    inst = cs.cluster.from_swf(log, convention="rigid", until=7 * 86400)
+    text = page_of(tmp_path, inst)
+    assert "338 processors (header: MaxProcs)" in text
+    assert text.count("waited") >= 10
