@@ -149,3 +149,30 @@ def test_other_files_are_no_schedules(folder, capsys):
         error = capsys.readouterr().err
         assert error.startswith(f"cosched: error: {name}: ")
         assert part in error
+
+
+@pytest.mark.parametrize("policy", ["FCFS", "EASY"])
+def test_a_table_of_a_batch_policy_gets_the_full_check(policy, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    # Two jobs that would fit on one node together: a batch policy gives each its own.
+    jobs = {"id": [7, 8], "submit": [0, 0], "tasks": [1, 1], "cpu": [0.4, 0.4],
+            "memory": [0.2, 0.2], "runtime": [30, 60]}  # fmt: skip
+    cs.cluster.Instance(jobs, 2).write("jobs.json")
+    main(["solve", "cluster", "jobs.json", "--algorithm", policy, "-o", "plan.csv"])
+    whole = pd.read_csv("plan.csv", dtype=str)
+    assert whole.exclusive.tolist() == ["True", "True"]
+    assert whole.name.tolist() == ["7", "8"]
+    assert main(["validate", "cluster", "jobs.json", "plan.csv"]) == 0
+    capsys.readouterr()
+    for change, part in (
+        ({"units": "(0,)", "nodes": "(0,)"}, "node 0"),
+        ({"exclusive": ["True", "False"]}, "exclusive: True and False: expected one"),
+        ({"exclusive": "yes"}, "line 2, column 'exclusive': 'yes': expected True or False"),
+        ({"name": "9"}, "placements[0].name: '9': expected '7'"),
+    ):
+        whole.assign(**change).to_csv("broken.csv", index=False)
+        assert main(["validate", "cluster", "jobs.json", "broken.csv"]) == 2
+        assert part in capsys.readouterr().err
+    shared = whole.assign(units="(0,)", nodes="(0,)", exclusive="False")
+    shared.to_csv("shared.csv", index=False)  # allowed where nodes are shared
+    assert main(["validate", "cluster", "jobs.json", "shared.csv"]) == 0

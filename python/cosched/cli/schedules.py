@@ -16,6 +16,7 @@ _INTEGERS = {"task", "kind", "task_type", "machine_type", "machine", "count"}
 _LISTS = {"units", "nodes"}
 _NUMBERS = {"start", "end", "yield_", "progress"}
 _TEXTS = {"cause", "name", "machine_name"}
+_FLAGS = {"exclusive"}
 _LIST = re.compile(r"\(?\s*([0-9]+(\s*,\s*[0-9]+)*)?\s*,?\s*\)?")
 
 
@@ -56,7 +57,7 @@ def _require_known(of: Family, data: Any) -> None:
 def _placements(path: Path) -> list[dict[str, Any]]:
     """Rows of a table of placements; columns that say nothing of a placement are passed over."""
     table = io.read_csv(path)
-    known = _INTEGERS | _LISTS | _NUMBERS | _TEXTS
+    known = _INTEGERS | _LISTS | _NUMBERS | _TEXTS | _FLAGS
     columns = [(place, name) for place, name in enumerate(table.header) if name in known]
     twice = first_repeated(name for _, name in columns)
     if twice is not None:
@@ -73,6 +74,10 @@ def _placements(path: Path) -> list[dict[str, Any]]:
 def _parsed(name: str, text: str, where: str) -> Any:
     if name in _TEXTS:
         return text
+    if name in _FLAGS:
+        if text.strip() not in ("True", "False"):
+            raise InvalidInstance(f"{where}: {shorten(text)}: expected True or False")
+        return text.strip() == "True"
     if name in _INTEGERS:
         return io.parse_integer(text, where, 0, 2**53)
     if name in _NUMBERS:

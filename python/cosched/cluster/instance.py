@@ -137,6 +137,9 @@ class Instance(core.Instance):
         """What each job is called: the log's own number or name, else its row."""
         return self._facts["id"] if "id" in self._facts else np.arange(len(self))
 
+    def _told_names(self) -> tuple[str, ...] | None:
+        return tuple(map(str, self.ids.tolist())) if "id" in self._facts else None
+
     @property
     def measured(self) -> np.ndarray:
         """Which jobs count in values, bounds and metrics, by :attr:`min_runtime`."""

@@ -73,7 +73,7 @@ class Result(core.Result):
 
         chosen = np.lexsort((np.arange(len(self.stretches)), self.outcome["start"]))[:most]
         columns = {
-            "job": chosen,
+            "job": self.instance.ids[chosen],
             "submit": self.instance.column("submit")[chosen],
             "start": np.asarray(self.outcome["start"])[chosen],
             "end": np.asarray(self.outcome["end"])[chosen],

@@ -236,7 +236,8 @@ class Schedule(core.Schedule):
         pandas.DataFrame
             ``task`` (the job), ``id`` (what its log calls it), ``kind, units`` (tuple, a node
             a task), ``start, end`` (s), ``nodes`` (the units again), ``yield_, progress``
-            (0..1), ``cause`` (start, resume, move, go on).
+            (0..1), ``cause`` (start, resume, move, go on), ``exclusive`` (whether the policy gives
+            a task a whole node); ``name``, the id as a text, where the jobs have one.
 
         Examples
         --------
@@ -248,12 +249,18 @@ class Schedule(core.Schedule):
         [[0, (0, 1), 0.0, 60.0, 'start'], [1, (0,), 60.0, 90.0, 'start']]
         """
         frame = super().to_frame()
-        frame.insert(1, "id", self.instance.ids[self.task])
+        frame.insert(1, "id", self._ids())
         frame["nodes"] = frame["units"]
         frame["yield_"] = self.yield_
         frame["progress"] = self.progress
         frame["cause"] = [CAUSES[code] for code in self.cause]
+        frame["exclusive"] = self.exclusive
         return frame
+
+    def _ids(self) -> list:
+        """What each row's job is called; -1 where there is no such job."""
+        ids = self.instance.ids.tolist()
+        return [ids[job] if 0 <= job < len(ids) else -1 for job in self.task.tolist()]
 
     def to_dict(self) -> dict[str, Any]:
         """Rows and job totals as plain data: what ``cosched solve -o x.json`` writes.
@@ -273,7 +280,7 @@ class Schedule(core.Schedule):
         {'start': [0.0], 'end': [60.0], 'preemptions': [0], 'migrations': [0]}
         """
         rows = super().to_dict()["placements"]
-        columns = (self.instance.ids[self.task].tolist(), self.yield_, self.progress, self.cause)
+        columns = (self._ids(), self.yield_, self.progress, self.cause)
         for row, id_, y, p, c in zip(rows, *columns, strict=True):
             row.update({"id": id_, "yield": float(y), "progress": float(p), "cause": CAUSES[c]})
         totals = {key: np.asarray(self.totals[key]).tolist() for key in TOTALS}
@@ -298,7 +305,8 @@ class Schedule(core.Schedule):
         ----------
         instance : Instance
         frame : pandas.DataFrame
-            ``task, units, start, end`` (s), ``yield_, progress`` (0..1), ``cause``.
+            ``task, units, start, end`` (s), ``yield_, progress`` (0..1), ``cause``; optionally
+            ``exclusive``, the same in all rows (False).
         penalty : float, optional
             What a resumed or moved job pays (s), >= 0. None: what the first of them pays here, so
             that all others have to pay the same.
@@ -339,7 +347,7 @@ class Schedule(core.Schedule):
         for key in ("preemptions", "migrations"):
             totals[key] = totals[key].reindex(every, fill_value=0)
         paid = _penalty_paid(frame) if penalty is None else penalty
-        data = {"placements": rows, "jobs": totals, "penalty": paid, "exclusive": False}
+        data = {"placements": rows, "jobs": totals, "penalty": paid, "exclusive": _alone(frame)}
         return cls.from_dict(instance, data)
 
     @classmethod
@@ -401,6 +409,14 @@ class Schedule(core.Schedule):
             instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive,
             threshold=threshold, recorded=recorded,
         )  # fmt: skip
+
+
+def _alone(frame: pd.DataFrame) -> Any:
+    """What the column ``exclusive`` says; False without it, or without a row."""
+    told = frame["exclusive"].unique().tolist() if "exclusive" in frame else []
+    if len(told) > 1:
+        raise InvalidSchedule(f"exclusive: {told[0]} and {told[1]}: expected one for all rows")
+    return told[0] if told else False
 
 
 def _penalty_paid(frame: pd.DataFrame) -> float:
