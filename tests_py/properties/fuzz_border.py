@@ -1,12 +1,21 @@
-"""Throw random and malformed input at the border: `fuzz_border.py SEED SECONDS [KIND...]`."""
+"""Throw random and malformed input at every reader and every public function.
+
+`fuzz_border.py SEED SECONDS [KIND...]` prints how many calls there were, and how many were refused.
+"""
 
 import faulthandler
+import os
 import sys
 import time
 import traceback
 import warnings
+from pathlib import Path
 
-from fuzz_input import rnd
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from fuzz_files import one_file
+from fuzz_input import _folder, rnd
+from fuzz_public import one_public
 from fuzz_streams import one_cluster, one_dag
 from fuzz_tables import one_bag, one_moldable, one_packs, one_profile
 
@@ -19,6 +28,8 @@ ONE = {
     "bags": one_bag,
     "dags": one_dag,
     "cluster": one_cluster,
+    "files": one_file,
+    "public": one_public,
 }
 
 
@@ -35,6 +46,7 @@ def main() -> None:
     seed, seconds = int(sys.argv[1]), float(sys.argv[2])
     faulthandler.enable()
     warnings.filterwarnings("ignore", "price = .* every plan is a loss")
+    os.chdir(_folder.name)  # names of files are hostile too
     rnd.seed(seed)
     kinds = [ONE[name] for name in sys.argv[3:] or ONE]
     end, rounds, refused = time.monotonic() + seconds, 0, 0

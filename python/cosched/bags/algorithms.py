@@ -68,6 +68,7 @@ def ttb(instance: Instance, *, eps: float = DEFAULT_EPS, with_tms: bool = True) 
     >>> result.counts.tolist(), result.makespan, result.energy, result.profit_rate
     ([[1, 3], [3, 0]], 18.0, 5820.0, 176.66666666666666)
     """
+    Instance.require(instance)
     plan = _core.bags.ttb(instance._core, real(eps, "eps"), flag(with_tms, "with_tms"))
     return result_of_plan(instance, "ttb", plan)
 
@@ -104,6 +105,7 @@ def ttb_exact(instance: Instance) -> Result:
     >>> cs.bags.ttb_exact(inst).profit_rate >= cs.bags.ttb(inst).profit_rate
     True
     """
+    Instance.require(instance)
     return result_of_plan(instance, "ttb-exact", _core.bags.ttb_exact(instance._core))
 
 
@@ -141,6 +143,7 @@ def ttb_best(instance: Instance, *, time_limit: float | None = None) -> Result:
     >>> result.status, round(result.profit_rate, 3), round(cs.bags.ttb(inst).profit_rate, 3)
     ('ok', 176.667, 176.667)
     """
+    Instance.require(instance)
     plan, finished = _core.bags.ttb_best(instance._core, time_limit_of(time_limit))
     return result_of_plan(instance, "ttb-best", plan, status="ok" if finished else "time_limit")
 
@@ -172,6 +175,7 @@ def tms(instance: Instance) -> Result:
     >>> cs.bags.tms(inst).counts.tolist()
     [[1, 3], [3, 0]]
     """
+    Instance.require(instance)
     return result_of_plan(instance, "tms", _core.bags.tms(instance._core))
 
 
@@ -196,6 +200,7 @@ def min_energy(instance: Instance) -> Result:
     >>> result.energy, result.makespan
     (5520.0, 36.0)
     """
+    Instance.require(instance)
     return result_of_plan(instance, "min-energy", _core.bags.min_energy(instance._core))
 
 
@@ -223,6 +228,7 @@ def min_makespan(instance: Instance) -> Result:
     >>> result.makespan, round(cs.bags.least_makespan(inst), 3)
     (18.0, 16.0)
     """
+    Instance.require(instance)
     return result_of_plan(instance, "min-makespan", _core.bags.min_makespan(instance._core))
 
 
@@ -251,6 +257,7 @@ def local_assignment(instance: Instance, counts: Any) -> Result:
     >>> [loads.tolist() for loads in plan.loads], plan.makespan
     ([[4.0, 2.0], [2.0]], 4.0)
     """
+    Instance.require(instance)
     table = integer_array(counts, "counts", 2, 0, MOST_TASKS)
     return result_of_plan(instance, "", _core.bags.assign(instance._core, table))
 

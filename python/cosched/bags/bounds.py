@@ -150,6 +150,7 @@ def relaxation(instance: Instance, makespan: float, *, method: str = "front") ->
     >>> relaxation(inst, 1.0).status
     'infeasible'
     """
+    Instance.require(instance)
     if method not in ("front", "glpk"):
         raise InvalidInstance(f"method = {shorten(method)}: expected 'front' or 'glpk'")
     seconds = real(makespan, "makespan")
@@ -192,6 +193,7 @@ def front(instance: Instance, *, cut: bool = True) -> Front:
     >>> round(cs.bags.front(inst).least_makespan, 3) == round(cs.bags.least_makespan(inst), 3)
     True
     """
+    Instance.require(instance)
     makespan, joules = _core.bags.front(instance._core, flag(cut, "cut"))
     idle = instance._core.idle_power
     return Front(makespan, joules + idle * makespan, idle)
@@ -215,6 +217,7 @@ def least_makespan(instance: Instance) -> float:
     >>> round(least_makespan(inst), 6)
     2.666667
     """
+    Instance.require(instance)
     return _core.bags.least_makespan(instance._core)
 
 
@@ -259,6 +262,7 @@ def round_relaxation(
     >>> cs.bags.round_relaxation(inst, found).tolist()
     [[2, 2], [3, 0]]
     """
+    Instance.require(instance)
     if rule not in ("matching", "largest-part"):
         raise InvalidInstance(f"rule = {shorten(rule)}: expected 'matching' or 'largest-part'")
     x = getattr(relaxation, "x", relaxation)
@@ -302,6 +306,7 @@ def profit_rate_bound(instance: Instance, *, method: str = "front") -> Bound:
     >>> profit_rate_bound(inst)
     Bound(197.5, 'profit-rate')
     """
+    Instance.require(instance)
     if method not in ("front", "glpk"):
         raise InvalidInstance(f"method = {shorten(method)}: expected 'front' or 'glpk'")
     if method == "glpk":
@@ -332,4 +337,5 @@ def cut_bound(instance: Instance) -> Bound:
     >>> cut_bound(inst)
     Bound(197.5, 'profit-rate-cut')
     """
+    Instance.require(instance)
     return Bound(_core.bags.best_rate(instance._core, True)[1], "profit-rate-cut")

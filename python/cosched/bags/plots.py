@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosched.bags.bounds import cut_bound, front
+from cosched.bags.instance import Instance
+from cosched.bags.result import Result
 from cosched.core.drawing import MARKERS, axes_or_new, literal
+from cosched.core.frames import require_columns
+from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-    from cosched.bags.instance import Instance
-    from cosched.bags.result import Result
 
 
 def energy_front(
@@ -50,9 +51,12 @@ def energy_front(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('makespan (s)', 'energy (J)')
     """
+    Instance.require(instance)
     axes = axes_or_new(ax)
     found = front(instance)
     shown = list(results)
+    for result in shown:
+        Result.require(result)
     last = max([found.makespan[-1], *(result.makespan for result in shown)])
     right = last + 0.05 * (last - found.makespan[0])
     makespan = np.append(found.makespan, right)
@@ -88,8 +92,8 @@ def profit_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
-    KeyError, AttributeError
-        A column is missing.
+    InvalidInstance
+        No table, or a column is missing.
 
     Examples
     --------
@@ -102,6 +106,7 @@ def profit_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> [line.get_label() for line in ax.lines]
     ['ttb', 'bound']
     """
+    require_columns(frame, ("gamma", "algorithm", "value", "bound"), "frame")
     wide = frame.pivot(index="gamma", columns="algorithm", values="value")
     wide = wide[list(dict.fromkeys(frame.algorithm))]
     return profit_rates(wide.assign(bound=frame.groupby("gamma")["bound"].first()), ax)
@@ -126,8 +131,8 @@ def gap_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
-    KeyError, AttributeError
-        A column is missing.
+    InvalidInstance
+        No table, or a column is missing.
 
     Examples
     --------
@@ -138,6 +143,7 @@ def gap_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> cs.plot.gap_against_gamma(frame, ax=Figure().subplots()).get_yscale()
     'log'
     """
+    require_columns(frame, ("algorithm", "gamma", "gap"), "frame")
     axes = axes_or_new(ax)
     for (name, rows), marker in zip(
         frame.groupby("algorithm", sort=False), cycle(MARKERS), strict=False
@@ -180,6 +186,9 @@ def profit_rates(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> cs.plot.profit_rates(frame, ax=Figure().subplots()).get_xlabel()
     'gamma'
     """
+    require_columns(frame, (), "frame")
+    if frame.empty:
+        raise InvalidInstance("frame: no rows, or no columns: nothing to draw")
     axes = axes_or_new(ax)
     for name, marker in zip(frame.columns, cycle(MARKERS), strict=False):
         bound = name == "bound"
@@ -214,8 +223,8 @@ def advantage(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
-    KeyError, AttributeError
-        A column is missing.
+    InvalidInstance
+        No table, or a column is missing.
 
     Examples
     --------
@@ -226,6 +235,7 @@ def advantage(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> cs.plot.advantage(frame, ax=Figure().subplots()).get_ylabel()
     'profit rate / that of tms'
     """
+    require_columns(frame, ("algorithm", "q", "ratio"), "frame")
     axes = axes_or_new(ax)
     for number, ((name, rows), marker) in enumerate(
         zip(frame.groupby("algorithm", sort=False), cycle(MARKERS), strict=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cosched.bags.instance import Instance
-from cosched.core.arrays import integer, seed_of
+from cosched.core.arrays import checked_entries, integer, seed_of
 
 
 def bags_random(
@@ -51,6 +51,7 @@ def bags_random(
     <bags.Instance: 600 tasks of 30 types, 360 machines of 9 types, gamma = 1.2>
     """
     shape = (integer(task_types, "task_types", 1), integer(machine_types, "machine_types", 1))
+    checked_entries("task types x machine types", *shape)
     count = integer(q, "q", 1, 2**40) * integer(tasks_per_type, "tasks_per_type", 1)
     random = np.random.default_rng(seed_of(seed))
     etc, apc = 1 - random.random(shape), 1 - random.random(shape)

@@ -55,6 +55,7 @@ def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bo
     >>> round(float(bound), 4)
     2.1
     """
+    Instance.require(instance)
     limit = real(threshold, "threshold")
     value, _ = _core.cluster.max_stretch_bound(_measured(instance)._core, limit)
     return Bound(value, "max-stretch")

@@ -83,6 +83,8 @@ class Instance(core.Instance):
         min_runtime: float = 0.0,
         machine: Machine | None = None,
     ) -> None:
+        if not isinstance(source, str):
+            raise InvalidInstance(f"source = {shorten(source)}: expected the name of a file")
         columns = {name: _column(jobs, name) for name in COLUMNS}
         rows = len(columns["submit"])
         for name, column in columns.items():
@@ -249,7 +251,10 @@ class Instance(core.Instance):
         """
         if name == "id":
             return self.ids
-        return self._columns[name] if name in self._columns else self._facts[name]
+        found = self._columns.get(name) if name in self._columns else self._facts.get(name)
+        if found is None:
+            raise KeyError(f"no column {shorten(name)}")
+        return found
 
     @property
     def unit_counts(self) -> tuple[int, ...]:
@@ -359,7 +364,8 @@ class Instance(core.Instance):
             return cls(log.jobs, log.nodes, notes=log.notes, source=Path(path).name, **kept)
         for argument, value in {"convention": convention, **of_logs}.items():
             if value is not None:
-                raise InvalidInstance(f"{path}: {argument} = {value!r} is for .swf logs only")
+                told = f"{argument} = {shorten(value)}"
+                raise InvalidInstance(f"{path}: {told} is for .swf logs only")
         return cls._read_plain(path, nodes, drop, kept)
 
     @classmethod

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched import io
+from cosched.cluster.result import Result
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from cosched.cluster.result import Result
 
 
 def jobs_table(result: Result) -> pd.DataFrame:
@@ -48,6 +47,7 @@ def jobs_table(result: Result) -> pd.DataFrame:
     >>> table[["waiting_time", "stretch", "allocated_resources"]].to_numpy().tolist()
     [[0.0, 1.0, '0-1'], [20.0, 1.6666666666666667, '0']]
     """
+    Result.require(result)
     import pandas as pd
 
     given, jobs = result.instance.jobs, result.jobs
@@ -105,6 +105,7 @@ def batsim_summary(result: Result) -> dict[str, Any]:
     >>> summary["makespan"], summary["max_waiting_time"], round(summary["utilisation"], 3)
     (50.0, 20.0, 0.7)
     """
+    Result.require(result)
     table = jobs_table(result)
     given, nodes = result.instance.jobs, result.instance.nodes
     first, last = table.submission_time.min(), table.finish_time.max()
@@ -221,6 +222,7 @@ def write_log_csv(result: Result, path: str | PathLike[str]) -> None:
     >>> path.read_text().splitlines()[0]
     'time,job,id,action,reason'
     """
+    Result.require(result)
     if result.log is None:
         raise InvalidInstance("no decision log: solve(..., log=True) keeps one")
     io.write_frame(result.log, path, suffixes=(".csv",))

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from cosched.cluster.result import Result
 from cosched.core.drawing import MARKERS, axes_or_new, literal
+from cosched.core.frames import require_columns
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from cosched.cluster.result import Result
     from cosched.cluster.schedule import Schedule
 
 #: Above this number of bars a picture of who ran where shows the load of the nodes instead.
@@ -91,6 +92,7 @@ def utilisation(result: Result, ax: Axes | None = None) -> Axes:
     >>> ax.get_ylabel()
     "nodes' worth of CPU"
     """
+    Result.require(result)
     ax = axes_or_new(ax, (10, 4))
     given, nodes, schedule = result.instance, result.instance.nodes, _rows(result)
     seconds, _ = _unit(result)
@@ -142,6 +144,7 @@ def queue_length(result: Result, ax: Axes | None = None) -> Axes:
     >>> [line.get_label() for line in ax.lines]
     ['waiting', 'running']
     """
+    Result.require(result)
     ax = axes_or_new(ax, (10, 4))
     given, schedule = result.instance, _rows(result)
     seconds, _ = _unit(result)
@@ -186,6 +189,7 @@ def occupation(result: Result, ax: Axes | None = None) -> Axes:
     >>> ax.get_ylim() == (0, 8)
     True
     """
+    Result.require(result)
     ax = axes_or_new(ax, (11, 5))
     schedule = _rows(result)
     bars = np.diff(schedule.unit_begin)
@@ -301,8 +305,8 @@ def degradation_against_load(frame: pd.DataFrame, ax: Axes | None = None) -> Axe
 
     Raises
     ------
-    KeyError
-        A column is missing.
+    InvalidInstance
+        No table, or a column is missing.
 
     Examples
     --------
@@ -314,6 +318,7 @@ def degradation_against_load(frame: pd.DataFrame, ax: Axes | None = None) -> Axe
     >>> ax.get_xlabel(), ax.get_yscale()
     ('offered load', 'log')
     """
+    require_columns(frame, ("algorithm", "load", "degradation"), "frame")
     ax = axes_or_new(ax, (10, 5))
     means: Any = frame.groupby(["algorithm", "load"], sort=False)["degradation"].mean()
     names = list(frame["algorithm"].unique())

@@ -12,6 +12,7 @@ from cosched import _core, core
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.core.arrays import flag, integer_array, real, real_array
+from cosched.core.frames import require_columns
 from cosched.errors import InvalidInstance, InvalidSchedule
 
 if TYPE_CHECKING:
@@ -332,6 +333,8 @@ class Schedule(core.Schedule):
         >>> schedule.makespan
         60.0
         """
+        Instance.require(instance)
+        require_columns(frame, (), "frame")
         try:
             rows = [{**row, "yield": row["yield_"]} for row in frame.to_dict("records")]
             jobs, cause = frame.groupby("task"), frame["cause"]

@@ -6,6 +6,7 @@ fractions where an integer is meant and ragged rows are refused in one line.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -178,6 +179,17 @@ def time_limit_of(value: Any) -> float | None:
     return seconds
 
 
+#: Numbers in the largest table that a generator makes: 800 MB.
+MOST_ENTRIES = 100_000_000
+
+
+def checked_entries(what: str, *sizes: int) -> None:
+    """InvalidInstance where a table of these sizes has more than MOST_ENTRIES numbers."""
+    if math.prod(sizes) > MOST_ENTRIES:
+        asked = " x ".join(map(str, sizes))
+        raise InvalidInstance(f"{what}: {asked} numbers: expected at most {MOST_ENTRIES:,}")
+
+
 def any_array(values: Any, name: str, ndim: int) -> np.ndarray:
     """`values` as an array of any type and shape.
 
@@ -189,6 +201,8 @@ def any_array(values: Any, name: str, ndim: int) -> np.ndarray:
 
 def _raw(values: Any, name: str, ndim: int) -> tuple[np.ndarray, set[type]]:
     """`values` as an array, and the types that stood in its lists."""
+    if isinstance(values, range) and len(values) > MOST_ENTRIES:
+        raise InvalidInstance(f"{name} has {len(values)} entries: expected {MOST_ENTRIES} at most")
     try:
         kinds = _kinds(values, ndim)
         if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cosched.core.text import printable
+from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +17,10 @@ MARKERS = "os^vD*PX<>"
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = (7, 4.5)) -> Axes:
     """`ax`, or the axes of a new figure of `size` inches."""
     import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
 
+    if ax is not None and not isinstance(ax, Axes):
+        raise InvalidInstance(f"ax: expected axes of matplotlib, got {type(ax).__name__}")
     return ax if ax is not None else plt.subplots(figsize=size, layout="constrained")[1]
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cosched import _core
-from cosched.core.arrays import seed_of
+from cosched.core.arrays import seed_of, time_limit_of
 from cosched.core.comparison import in_order, row_of_result, row_without_result, settled
 from cosched.core.instance import Instance
 from cosched.core.options import Argument, Output, accepted_options
 from cosched.core.result import Bound, Result
 from cosched.core.schedule import Schedule
-from cosched.core.text import unknown_name
+from cosched.core.text import texts, unknown_name
 from cosched.errors import InfeasibleError, InvalidInstance, TimeLimit, shorten
 
 if TYPE_CHECKING:
@@ -382,6 +382,7 @@ class Family:
         sequential ok 6.5
         """
         self.instance_type.require(instance)
+        time_limit = time_limit_of(time_limit)
         chosen = self.names_of(instance, names)
         given = dict(options or {})
         for name in given:
@@ -419,7 +420,7 @@ class Family:
         """
         if names is None:
             return list(self.default_names(instance) if self.default_names else self.algorithms)
-        chosen = [names] if isinstance(names, str) else list(names)
+        chosen = texts(names, "names")
         for name in chosen:
             self.algorithm(name)
         return chosen

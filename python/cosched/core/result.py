@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosched.core.arrays import integer
+from cosched.core.instance import Instance
 from cosched.core.overview import Overview, placements
-from cosched.errors import InvalidBound
+from cosched.errors import InvalidBound, InvalidInstance
 
 if TYPE_CHECKING:
-    from cosched.core.instance import Instance
     from cosched.core.schedule import Schedule
 
 
@@ -90,6 +90,32 @@ class Result:
     status: str = "ok"
     own_bound: Bound | None = field(default=None)
 
+    @classmethod
+    def require(cls, value: Any) -> None:
+        """Refuse what is no result of this family.
+
+        Parameters
+        ----------
+        value : object
+
+        Raises
+        ------
+        InvalidInstance
+            The message says what was expected, and what came.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> cs.dags.Result.require(3)
+        Traceback (most recent call last):
+            ...
+        cosched.errors.InvalidInstance: expected a cosched.dags.Result, got int
+        """
+        if not isinstance(value, cls):
+            raise InvalidInstance(
+                f"expected a {cls.__module__.rpartition('.')[0]}.Result, got {type(value).__name__}"
+            )
+
     @property
     def bound(self) -> Bound | None:
         """The bound that the algorithm proved, else the family's bound of this instance.
@@ -127,6 +153,7 @@ class Result:
         >>> cs.packs.Result.bound_beside(inst).method
         'columns'
         """
+        Instance.require(instance)
         return instance.once("bound", lambda: cls._bound_of(instance))
 
     @classmethod

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosched.core.arrays import integer, integer_array, real, real_array
+from cosched.core.frames import require_columns
 from cosched.core.instance import Instance
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 
@@ -117,6 +119,7 @@ class Schedule:
         >>> cs.packs.solve(inst, "sequential").schedule.units(0)
         (0, 1, 2)
         """
+        row = operator.index(row)
         return tuple(self.unit[self.unit_begin[row] : self.unit_begin[row + 1]].tolist())
 
     def validate(self) -> None:
@@ -218,6 +221,7 @@ class Schedule:
         >>> cs.Schedule.from_frame(inst, frame).makespan
         4.0
         """
+        require_columns(frame, (), "frame")
         return cls.from_dict(instance, {"placements": frame.to_dict("records")})
 
     def to_dict(self) -> dict[str, Any]:

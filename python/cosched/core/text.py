@@ -52,6 +52,19 @@ def labels(
     return texts
 
 
+def texts(given: Any, what: str) -> list[str]:
+    """Names that a caller lists; InvalidInstance for anything else than texts."""
+    known = [given] if isinstance(given, str) else given
+    if not isinstance(known, Iterable):
+        raise InvalidInstance(f"{what} = {shorten(given)}: expected a list of texts")
+    found = []
+    for name in known:
+        if not isinstance(name, str):
+            raise InvalidInstance(f"{what}: {shorten(name)}: expected a text")
+        found.append(name)
+    return found
+
+
 def first_repeated(names: Iterable[str]) -> str | None:
     """The first name that was there before."""
     seen: set[str] = set()

@@ -54,6 +54,7 @@ def est(instance: Instance, allocation: Any) -> Result:
     >>> cs.dags.est(inst, [1, 1, 0, 1]).start.tolist()
     [0.0, 1.0, 1.0, 3.0]
     """
+    Instance.require(instance)
     return result_of_plan(instance, "est", *_core.dags.est(instance._core, _types(allocation)))
 
 
@@ -95,6 +96,7 @@ def ols(instance: Instance, allocation: Any) -> Result:
     >>> cs.dags.ols(inst, [1, 1, 1, 1]).makespan
     9.0
     """
+    Instance.require(instance)
     return result_of_plan(instance, "ols", *_core.dags.ols(instance._core, _types(allocation)))
 
 
@@ -136,6 +138,7 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
     >>> result.makespan, result.kind.tolist(), result.gap
     (5.0, [1, 1, 0, 1], 0.0)
     """
+    Instance.require(instance)
     return _rounded(instance, "hlp-est", _core.dags.est, method)
 
 
@@ -176,6 +179,7 @@ def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
     >>> cs.dags.hlp_ols(inst).makespan
     5.0
     """
+    Instance.require(instance)
     return _rounded(instance, "hlp-ols", _core.dags.ols, method)
 
 
@@ -239,6 +243,7 @@ def hlp_best(
     >>> result.makespan, result.bound, result.gap, result.status
     (5.0, Bound(5, 'windows'), 0.0, 'ok')
     """
+    Instance.require(instance)
     used, limit = seed_of(seed), time_limit_of(time_limit)
     count = -1 if evaluations is None else integer(evaluations, "evaluations")
     with _core.time_limit(limit):
@@ -287,6 +292,7 @@ def heft(instance: Instance) -> Result:
     >>> cs.dags.heft(inst).end.tolist()
     [1.0, 3.0, 3.0, 5.0]
     """
+    Instance.require(instance)
     return result_of_plan(instance, "heft", *_core.dags.heft(instance._core))
 
 
@@ -327,6 +333,7 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.er_ls(inst, order=[0, 2, 1, 3]).kind.tolist()
     [1, 1, 0, 1]
     """
+    Instance.require(instance)
     return _online(instance, "er-ls", _core.dags.er_ls, order)
 
 
@@ -360,6 +367,7 @@ def eft(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.eft(inst).makespan
     5.0
     """
+    Instance.require(instance)
     return _online(instance, "eft", _core.dags.eft, order)
 
 
@@ -393,6 +401,7 @@ def greedy(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.greedy(inst).kind.tolist()
     [1, 1, 0, 1]
     """
+    Instance.require(instance)
     return _online(instance, "greedy", _core.dags.greedy, order)
 
 
@@ -427,6 +436,7 @@ def r1_ls(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.r1_ls(inst).kind.tolist()
     [0, 0]
     """
+    Instance.require(instance)
     return _online(instance, "r1-ls", _core.dags.r1_ls, order)
 
 
@@ -461,6 +471,7 @@ def r2_ls(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.r2_ls(inst).kind.tolist()
     [1, 0]
     """
+    Instance.require(instance)
     return _online(instance, "r2-ls", _core.dags.r2_ls, order)
 
 
@@ -494,6 +505,7 @@ def r3_ls(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.r3_ls(inst).kind.tolist()
     [1, 1, 0, 1]
     """
+    Instance.require(instance)
     return _online(instance, "r3-ls", _core.dags.r3_ls, order)
 
 
@@ -526,6 +538,7 @@ def random(instance: Instance, *, order: Any = None, seed: int | None = None) ->
     >>> result.seed, result.makespan >= result.bound.value
     (1, True)
     """
+    Instance.require(instance)
     used = seed_of(seed)
     plan = _core.dags.random_types(instance._core, used, _arrivals(order))
     return result_of_plan(instance, "random", *plan, seed=used)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,10 @@ from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+#: Resource types of a machine.
+MOST_TYPES = 1_000_000
 
 
 class Instance(core.Instance):
@@ -282,6 +286,8 @@ def _rebuild(times, edges, units, names, kernels, notes) -> Instance:
 def _sequence(units: Any) -> Any:
     if isinstance(units, (str, bytes)) or not np.iterable(units):
         raise InvalidInstance(f"units = {shorten(units)}: expected a sequence, a number a type")
+    if isinstance(units, Sized) and len(units) > MOST_TYPES:
+        raise InvalidInstance(f"units has {len(units)} entries: expected at most {MOST_TYPES}")
     return list(units)
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosched.core.drawing import axes_or_new, literal
+from cosched.core.frames import require_columns
+from cosched.core.text import texts
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
@@ -57,7 +59,12 @@ def ratios(
     >>> ax.get_ylabel()
     'makespan / hlp-ols'
     """
-    wanted = pairs if isinstance(pairs, Mapping) else {name: (name, reference) for name in pairs}
+    require_columns(frame, (), "frame")
+    wanted = (
+        pairs
+        if isinstance(pairs, Mapping)
+        else {name: (name, reference) for name in texts(pairs, "pairs")}
+    )
     missing = {c for pair in wanted.values() for c in pair} - set(frame.columns)
     if missing or group not in frame.columns or not len(frame) or not wanted:
         raise InvalidInstance(f"ratios: no rows, or no column {sorted(missing) or group!r}")
@@ -123,8 +130,8 @@ def competitive(
 
     Raises
     ------
-    KeyError
-        A column is missing.
+    InvalidInstance
+        No table, or a column is missing.
 
     Examples
     --------
@@ -137,9 +144,11 @@ def competitive(
     >>> ax.get_xlabel()
     'sqrt(m / k)'
     """
+    chosen = texts(names, "names")
+    require_columns(frame, (cpus, gpus, reference, *chosen), "frame")
     ax = axes_or_new(ax, (6, 4))
     root = np.sqrt(frame[cpus] / frame[gpus])
-    for name, style in zip(names, ("-", "--", ":", "-."), strict=False):
+    for name, style in zip(chosen, ("-", "--", ":", "-."), strict=False):
         by_root = (frame[name] / frame[reference]).groupby(root)
         mean, error = by_root.mean(), by_root.sem().fillna(0)
         ax.errorbar(mean.index, mean, error, linestyle=style, capsize=2, label=literal(name))

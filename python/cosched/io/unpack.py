@@ -95,7 +95,7 @@ def read_bytes(path: str | PathLike[str], *, renamed: bool = False) -> bytes:
     >>> read_bytes(path)
     b'1 0 5'
     """
-    with open(path, "rb") as file:
+    with open(os.fspath(path), "rb") as file:  # a number would be a file of the process
         if not file.peek(2).startswith(_GZIP) and (renamed or not str(path).endswith(".gz")):
             require_size(path, _regular_size(file))
             return Unpacked(path, file).read()
@@ -291,7 +291,7 @@ def read_members(path: str | PathLike[str]) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def _archive(path: str | PathLike[str]) -> Iterator[tarfile.TarFile]:
-    with open(path, "rb") as file:
+    with open(os.fspath(path), "rb") as file:  # a number would be a file of the process
         try:
             with tarfile.open(fileobj=_unpacking(path, file), mode="r:") as archive:
                 yield archive

@@ -43,6 +43,7 @@ def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> 
     >>> dual_approximation_bound(inst).value <= cs.moldable.dual_approximation(inst).makespan
     True
     """
+    Instance.require(instance)
     precision = real(tolerance, "tolerance")
     value = _core.moldable.dual_approximation_bound(instance._core, precision)
     return Bound(value, "dual-approximation")
@@ -68,6 +69,7 @@ def area_bound(instance: Instance) -> Bound:
     >>> area_bound(inst)
     Bound(5.33333333, 'area')
     """
+    Instance.require(instance)
     return Bound(_core.moldable.area_bound(instance._core), "area")
 
 
@@ -91,6 +93,7 @@ def longest_bound(instance: Instance) -> Bound:
     >>> longest_bound(inst)
     Bound(3.1, 'longest')
     """
+    Instance.require(instance)
     return Bound(_core.moldable.longest_bound(instance._core), "longest")
 
 
@@ -115,6 +118,7 @@ def default_grid(instance: Instance) -> np.ndarray:
     >>> default_grid(inst).tolist()
     [2.0, 4.0, 8.0]
     """
+    Instance.require(instance)
     return _core.moldable.default_grid(instance._core)
 
 
@@ -181,6 +185,7 @@ def minsum_bound(
     >>> float(minsum_bound(inst)), round(float(minsum_bound(inst, refine=16)), 6)
     (4.0, 4.9375)
     """
+    Instance.require(instance)
     if method not in ("structured", "glpk"):
         raise InvalidInstance(f"method = {shorten(method)}: expected 'structured' or 'glpk'")
     ends = None if grid is None else real_array(grid, "grid", 1)

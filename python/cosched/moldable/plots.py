@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosched.core.drawing import MARKERS, axes_or_new, literal
+from cosched.core.frames import require_columns
 from cosched.errors import InvalidInstance
+from cosched.moldable.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-    from cosched.moldable.result import Result
 
 
 def pareto(
@@ -52,6 +52,7 @@ def pareto(
     >>> ax.get_xlabel()
     'makespan (s)'
     """
+    Result.require(result)
     front = result.pareto_front
     if front is None:
         raise InvalidInstance(f"{result.algorithm}: no Pareto front; only demt-best returns one")
@@ -121,6 +122,7 @@ def moldable_quality(ratios: pd.DataFrame, kind: str, axes: np.ndarray | None = 
     >>> [ax.get_ylabel() for ax in axes]
     ['minsum / lower bound', 'makespan / lower bound']
     """
+    require_columns(ratios, ("kind",), "ratios")
     import matplotlib.pyplot as plt
 
     if axes is None:
@@ -177,8 +179,8 @@ def moldable_run_time(
 
     Raises
     ------
-    KeyError, AttributeError
-        A column is missing.
+    InvalidInstance
+        No table, or a column is missing.
 
     Examples
     --------
@@ -190,6 +192,7 @@ def moldable_run_time(
     >>> cs.plot.moldable_run_time(frame, ax=Figure().subplots()).get_ylabel()
     'demt: time (s)'
     """
+    require_columns(frame, ("algorithm", "kind", "jobs", "seconds"), "frame")
     ax = axes_or_new(ax, (6, 4))
     rows = frame[frame.algorithm == algorithm]
     for (kind, group), marker in zip(rows.groupby("kind", sort=False), MARKERS, strict=False):

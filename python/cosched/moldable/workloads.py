@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cosched.core.arrays import integer, seed_of, share
+from cosched.core.arrays import checked_entries, integer, seed_of, share
 from cosched.core.draws import redrawn
 from cosched.errors import InvalidInstance, shorten
 from cosched.moldable.instance import Instance
@@ -81,6 +81,7 @@ def moldable(
     """
     chosen = _kind(kind)
     jobs, machines = integer(n, "n", 1), integer(m, "m", 1)
+    checked_entries("n x m", jobs, 1 if chosen == "cirne-berman" else machines)
     for name, (low, high) in (("weights", weights), ("sequential", sequential)):
         if not 0 <= low <= high < np.inf or (name == "sequential" and low == 0):
             raise InvalidInstance(f"{name} = {shorten((low, high))}: expected 0 < low <= high")

@@ -39,6 +39,7 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     >>> columns_bound(inst)
     Bound(6.29994054, 'columns')
     """
+    Instance.require(instance)
     value, finished = _core.packs.column_bound(instance._core, time_limit_of(time_limit))
     return Bound(value, "columns", "ok" if finished else "time_limit")
 
@@ -63,6 +64,7 @@ def area_bound(instance: Instance) -> Bound:
     >>> area_bound(inst)
     Bound(5.33333333, 'area')
     """
+    Instance.require(instance)
     return Bound(_core.packs.area_bound(instance._core), "area")
 
 
@@ -86,6 +88,7 @@ def longest_bound(instance: Instance) -> Bound:
     >>> longest_bound(inst)
     Bound(4, 'longest')
     """
+    Instance.require(instance)
     return Bound(_core.packs.longest_bound(instance._core), "longest")
 
 

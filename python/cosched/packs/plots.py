@@ -6,6 +6,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING
 
 from cosched.core.drawing import MARKERS, literal
+from cosched.core.frames import require_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +35,8 @@ def pack_quality(frame: pd.DataFrame, title: str = "") -> Figure:
 
     Raises
     ------
-    KeyError, AttributeError
-        A column is missing.
+    InvalidInstance
+        No table, or a column is missing.
 
     Examples
     --------
@@ -50,6 +51,7 @@ def pack_quality(frame: pd.DataFrame, title: str = "") -> Figure:
     ['relative cost', 'packing ratio', 'relative response time']
     >>> plt.close(figure)
     """
+    require_columns(frame, ("algorithm", "max_tasks", *MEASURES), "frame")
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 3, figsize=(14, 3.8), layout="constrained")

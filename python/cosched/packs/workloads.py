@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cosched.core.arrays import integer, positive, seed_of, share
+from cosched.core.arrays import checked_entries, integer, positive, seed_of, share
 from cosched.errors import InvalidInstance, shorten
 from cosched.packs.instance import Instance
 from cosched.profiles import monotone
@@ -88,6 +88,7 @@ def packs_ii(
     """
     n = integer(tasks, "tasks", 1)
     p = integer(nodes, "nodes", 1)
+    checked_entries("tasks x nodes", n, p)
     cores = integer(cores_per_node, "cores_per_node", 1) * np.arange(1, p + 1, dtype=float)
     low, high = _size_range(sizes)
     reference_time = positive(reference_time, "reference_time")
@@ -191,6 +192,7 @@ def three_partition(
     m = integer(triples, "triples", 1)
     b = integer(target, "target", 8)
     k = integer(max_tasks, "max_tasks", 3)
+    checked_entries("the table of times", 3 * m + m * (k - 3), b + (k - 3) * (b + 1))
     random = np.random.default_rng(seed_of(seed))
     low, high = b // 4 + 1, (b - 1) // 2
     sizes: list[int] = []

@@ -13,7 +13,7 @@ from cosched.core.arrays import ranges
 from cosched.core.drawing import axes_or_new, literal
 from cosched.core.schedule import Schedule
 from cosched.core.text import printable
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,9 +66,11 @@ def gantt(
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['CPU', 'GPU']
     """
+    if not isinstance(schedule, Schedule):
+        raise InvalidInstance(f"expected a schedule, got {type(schedule).__name__}")
     ax = axes_or_new(ax, (10, 4.5))
-    texts = labels if labels is not None else getattr(schedule.instance, "names", None)
-    groups = color_by if color_by is not None else getattr(schedule.instance, "kernels", None)
+    texts = _per_task(schedule, labels, "names", "labels")
+    groups = _per_task(schedule, color_by, "kernels", "color_by")
     colors = _colors(schedule, groups, ax)
     lanes, ticks = _lanes(schedule)
     many = len(schedule) > _MOST_LABELLED
@@ -162,6 +164,21 @@ def _unit_counts(schedule: Schedule) -> list[int]:
         int(schedule.unit[owner == kind].max(initial=0)) + 1
         for kind in range(int(schedule.kind.max()) + 1)
     ]
+
+
+def _per_task(
+    schedule: Schedule, given: Sequence[str] | None, own: str, argument: str
+) -> Sequence[str] | None:
+    """What was given for each task, else what the instance has."""
+    if given is None:
+        return getattr(schedule.instance, own, None) or None
+    if not isinstance(given, (list, tuple, np.ndarray)) or np.ndim(given) != 1:
+        raise InvalidInstance(f"{argument} = {shorten(given)}: expected a list, a text a task")
+    found = [str(text) for text in given]
+    needed = int(schedule.task.max(initial=-1)) + 1
+    if len(found) < needed:
+        raise InvalidInstance(f"{argument} has {len(found)} entries: expected {needed}, one a task")
+    return found
 
 
 def _colors(schedule: Schedule, color_by: Sequence[str] | None, ax: Axes) -> list:

@@ -54,6 +54,8 @@ def execution(execution: Any, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['planned', 'real']
     """
+    if not hasattr(execution, "tasks"):
+        raise InvalidInstance(f"expected an Execution, got {type(execution).__name__}")
     if not execution.tasks:
         raise InvalidInstance("an execution without tasks: nothing to draw")
     ax = axes_or_new(ax, (10, 5))

@@ -108,6 +108,10 @@ def complete(
     >>> complete({"solver": {1: 8.0, 3: [2.0, 2.5]}}, counts="measured").times.tolist()
     [[8.0, inf, 2.25]]
     """
+    if not isinstance(measured, Mapping) or not all(
+        isinstance(runs, Mapping) and runs for runs in measured.values()
+    ):
+        raise InvalidInstance("measured: expected a mapping from task to {processors: seconds}")
     if not measured:
         raise InvalidInstance("no measurements: expected at least one task")
     check_options(fit, extrapolate, counts)

@@ -13,6 +13,7 @@ import numpy as np
 
 from cosched import io
 from cosched.core.arrays import INT_MAX, integer, real_array
+from cosched.core.text import labels
 from cosched.errors import InvalidInstance, shorten
 from cosched.profiles.completion import (
     MOST_PROCESSORS,
@@ -118,6 +119,8 @@ def from_csv(
     [[8.0, inf, 3.0]]
     """
     check_options(fit, extrapolate, counts)
+    if not isinstance(table, io.CsvTable):
+        raise InvalidInstance(f"expected a table of io.read_csv, got {type(table).__name__}")
     table = _without_index(table)
     header = [name.strip().lower() for name in table.header]
     notes: list[str] = []
@@ -326,7 +329,7 @@ def times_of_json(values: Any, name: str, ndim: int) -> np.ndarray:
             return [finite(entry) for entry in value]
         return math.inf if value is None else value
 
-    return real_array(finite(values), name, ndim)
+    return real_array(finite(values), name, integer(ndim, "ndim", 0, 9))
 
 
 def _read_json(path: str | PathLike[str], procs: int | None) -> Profiles:
@@ -386,6 +389,8 @@ def write(
     >>> read(path).times.tolist()
     [[8.0, inf]]
     """
+    times = real_array(times, "times", 2)
+    names = labels(names, len(times), "task")
     if io.bare_name(path).endswith(".json"):
         io.write_json({"times": times.tolist(), "names": list(names), "max_tasks": max_tasks}, path)
         return

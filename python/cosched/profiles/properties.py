@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cosched.core.arrays import real_array
+from cosched.core.text import labels
 from cosched.errors import InvalidInstance
 
 _BLOCK = 2**15  # entries looked at together: what the second-level cache holds
@@ -67,6 +68,8 @@ def property_notes(times: np.ndarray, names: Sequence[str], unclaimed: str) -> t
     >>> property_notes(np.array([[100.0, 60.0, 80.0]]), ["a"], "no factor is claimed")
     ('1 of 1 tasks is slower on more processors (a: 80 s on 3, 60 s on 2): the fewer are used',)
     """
+    times = _table(times)
+    names = labels(names, len(times), "task")
     rising: list[tuple[int, int]] = []  # (task, column) of the first breach of each task
     falling: list[tuple[int, int]] = []
     infinite = no_start = 0
@@ -117,6 +120,12 @@ def _of(some: int, all_of_them: int) -> str:
     return f"{some} of {all_of_them} tasks {'is' if some == 1 else 'are'}"
 
 
+def _table(times: Any) -> np.ndarray:
+    """A table of numbers; one that is a table already is not copied."""
+    plain = type(times) is np.ndarray and times.ndim == 2 and times.dtype.kind == "f"
+    return times if plain else real_array(times, "times", 2)
+
+
 def _blocks(times: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     rows = max(1, _BLOCK // times.shape[1])
     for first in range(0, len(times), rows):
@@ -151,6 +160,6 @@ def facts(procs: int, times: np.ndarray | None) -> dict[str, Any]:
     {'procs': 2, 'times': [[4.0, inf]]}
     """
     made: dict[str, Any] = {"procs": procs}
-    if times is not None and times.size <= MOST_FACTS:
-        made["times"] = times.tolist()
+    if times is not None and (table := _table(times)).size <= MOST_FACTS:
+        made["times"] = table.tolist()
     return made

@@ -82,6 +82,7 @@ def fcfs(
     >>> cs.cluster.fcfs(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
     [0.0, 60.0, 120.0]
     """
+    Instance.require(instance)
     return _batch("FCFS", instance, estimates, kill, priority, threshold, log)
 
 
@@ -150,6 +151,7 @@ def easy(
     >>> cs.cluster.easy(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
     [0.0, 60.0, 0.0]
     """
+    Instance.require(instance)
     return _batch("EASY", instance, estimates, kill, priority, threshold, log)
 
 
@@ -226,6 +228,7 @@ def conservative(
     >>> cs.cluster.conservative(cs.cluster.Instance(jobs, nodes=3)).jobs.start.tolist()
     [0.0, 60.0, 120.0, 120.0]
     """
+    Instance.require(instance)
     return _batch("conservative", instance, estimates, kill, priority, threshold, log)
 
 

@@ -158,6 +158,7 @@ def python_policy(
     >>> cs.cluster.python_policy(cs.cluster.Instance(jobs, nodes=1), Shared()).jobs.end.tolist()
     [40.0, 50.0]
     """
+    Instance.require(instance)
     period, penalty = real(period, "period"), real(penalty, "penalty")
     adapter = _Adapter(instance, policy)
     outcome, rows, told = _core.cluster.python_policy(

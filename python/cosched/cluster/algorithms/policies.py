@@ -11,7 +11,7 @@ from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
 from cosched.core.arrays import real
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, shorten
 
 #: The batch policies and the 18 DFRS policies of the paper's Table 2.
 TABLE_2 = (
@@ -88,6 +88,9 @@ def dfrs(
     >>> result.jobs.end.tolist(), result.max_stretch
     ([120.0, 120.0, 60.0], 2.0)
     """
+    Instance.require(instance)
+    if not isinstance(name, str):
+        raise InvalidInstance(f"name = {shorten(name)}: expected the name of a policy")
     if len(instance.layout()[0]):
         raise InvalidInstance(f"{name}: DFRS policies know no partitions: expected no machine")
     period, penalty = real(period, "period"), real(penalty, "penalty")

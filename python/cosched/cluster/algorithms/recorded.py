@@ -54,6 +54,7 @@ def as_logged(instance: Instance, *, threshold: float = THRESHOLD) -> Result:
     >>> res.jobs.start.tolist(), round(res.metrics()["overcommitted_hours"] * 3600)
     ([10.0, 50.0], 20)
     """
+    Instance.require(instance)
     start = logged_starts(instance)
     unknown = int(np.isnan(start).sum())
     start = np.where(np.isnan(start), instance.column("submit"), start)

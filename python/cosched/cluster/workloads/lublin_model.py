@@ -23,6 +23,10 @@ BUCKETS = 48
 BUCKET_SECONDS = 1800.0
 
 
+#: Ten times the longest log of the archive.
+_MOST_JOBS = 10_000_000
+
+
 @dataclass(frozen=True)
 class LublinConstants:
     """Constants of one type of jobs, by their names in the authors' program.
@@ -200,7 +204,7 @@ def lublin(
     >>> int(jobs.tasks.max()) <= 128, bool(jobs.submit.is_monotonic_increasing)
     (True, True)
     """
-    count, machine = integer(n, "n", 1), integer(nodes, "nodes", 1)
+    count, machine = integer(n, "n", 1, _MOST_JOBS), integer(nodes, "nodes", 1)
     kinds = _kinds(types)
     if convention not in ("dfrs", "rigid"):
         raise InvalidInstance(f"convention = {shorten(convention)}: expected dfrs or rigid")

@@ -205,6 +205,7 @@ def windows(
     >>> cs.dags.hlp(inst).value, cs.dags.windows(inst).value
     (6.0, 7.0)
     """
+    Instance.require(instance)
     limit = time_limit_of(time_limit)
     top = None if upper is None else real(upper, "upper")
     if top is not None and not top >= 0:
@@ -255,6 +256,7 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     >>> windows_bound(cs.dags.Instance([[3.0], [3.0], [4.0]], [], units=[2]))
     Bound(6, 'windows')
     """
+    Instance.require(instance)
     found = windows(instance, time_limit=time_limit)
     return Bound(found.value, "windows", "ok" if found.complete else "time_limit")
 

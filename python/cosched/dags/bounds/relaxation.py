@@ -171,6 +171,7 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
     >>> round(hlp(inst).value, 9)
     4.571428571
     """
+    Instance.require(instance)
     if method not in METHODS:
         raise ValueError(f"method {shorten(method)}: expected {', '.join(METHODS)}")
     if method == "auto":
@@ -256,6 +257,7 @@ def hlp_bound(instance: Instance, *, method: str = "auto") -> Bound:
     >>> hlp_bound(inst)
     Bound(5, 'hlp')
     """
+    Instance.require(instance)
     return Bound(hlp(instance, method=method).certificate.bound(instance), "hlp")
 
 

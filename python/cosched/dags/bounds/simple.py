@@ -27,6 +27,7 @@ def area_bound(instance: Instance) -> Bound:
     >>> area_bound(inst)
     Bound(3.8, 'area')
     """
+    Instance.require(instance)
     return Bound(_core.dags.area_bound(instance._core), "area")
 
 
@@ -54,4 +55,5 @@ def critical_path_bound(instance: Instance) -> Bound:
     >>> critical_path_bound(inst)
     Bound(5, 'critical-path')
     """
+    Instance.require(instance)
     return Bound(_core.dags.critical_path_bound(instance._core), "critical-path")

@@ -145,6 +145,8 @@ def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
     >>> read_graph(path).times.tolist()
     [[2.0, 1.0], [3.0, inf]]
     """
+    if not isinstance(graph, Graph):
+        raise InvalidInstance(f"expected a Graph, got {type(graph).__name__}")
     io.check_suffix(path, (".json",))
     data = {"times": graph.times, "edges": graph.edges, "names": graph.names}
     if graph.kernels is not None:

@@ -46,6 +46,7 @@ def pairs(instance: Instance) -> Result:
     >>> result.pack_of.tolist(), result.procs.tolist(), round(result.cost, 6)
     ([0, 1, 1], [3, 2, 1], 6.3)
     """
+    Instance.require(instance)
     pack_of, procs = _core.packs.pairs(instance._core)
     found = result_of_packs(instance, "pairs", pack_of, procs)
     return replace(found, own_bound=Bound(found.value, "pairs"))
@@ -84,6 +85,7 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
     >>> round(result.cost, 6), result.status, result.gap
     (6.3, 'ok', 0.0)
     """
+    Instance.require(instance)
     return _exact(
         instance, _core.packs.optimal(instance._core, time_limit_of(time_limit)), "optimal"
     )
@@ -124,6 +126,7 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
     >>> round(cs.packs.ilp(inst).cost, 6)
     6.3
     """
+    Instance.require(instance)
     return _exact(instance, _core.packs.ilp(instance._core, time_limit_of(time_limit)), "ilp")
 
 

@@ -139,6 +139,7 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
     >>> cs.packs.make_pack(inst, [2, 1, 1], reoptimise=False).pack_of.tolist()
     [0, 0, 1]
     """
+    Instance.require(instance)
     counts = integer_array(procs, "procs", 1, 1)
     found = _core.packs.make_pack(instance._core, counts, bool(reoptimise))
     return result_of_packs(instance, "make-pack", *found)
@@ -172,6 +173,7 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
     >>> co_schedule(inst, [0, 0, 1]).value
     7.0
     """
+    Instance.require(instance)
     given = integer_array(pack_of, "pack_of", 1, 0)
     if len(given) != instance.tasks:
         raise InvalidInstance(f"pack_of has {len(given)} entries: expected {instance.tasks}")
@@ -221,6 +223,7 @@ def sequential(instance: Instance) -> Result:
     >>> cs.packs.sequential(inst).cost
     6.5
     """
+    Instance.require(instance)
     return result_of_packs(instance, "sequential", *_core.packs.sequential(instance._core))
 
 
@@ -260,6 +263,7 @@ def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
     >>> round(cs.packs.pack_approx(inst, reoptimise=False).cost, 6)
     7.6
     """
+    Instance.require(instance)
     found = _core.packs.pack_approx(instance._core, bool(reoptimise))
     return result_of_packs(instance, "pack-approx", *found)
 
@@ -301,6 +305,7 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     >>> nine.cost <= one.cost
     True
     """
+    Instance.require(instance)
     count, used = integer(draws, "draws", 1), seed_of(seed)
     found = _core.packs.random_pack(instance._core, count, used)
     return result_of_packs(instance, f"random-pack-{count}", *found, seed=used)
@@ -343,6 +348,7 @@ def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     >>> nine.cost <= one.cost
     True
     """
+    Instance.require(instance)
     count, used = integer(draws, "draws", 1), seed_of(seed)
     found = _core.packs.random_proc(instance._core, count, used)
     return result_of_packs(instance, f"random-proc-{count}", *found, seed=used)
@@ -386,6 +392,7 @@ def pack_by_pack(instance: Instance, *, epsilons: Sequence[float] = NINE) -> Res
     >>> cs.packs.pack_by_pack(inst, epsilons=(0.5,)).cost
     6.9
     """
+    Instance.require(instance)
     values = real_array(
         [epsilons] if isinstance(epsilons, (int, float)) else list(epsilons), "epsilons", 1
     )
@@ -435,6 +442,7 @@ def local_search(
     >>> round(cs.packs.local_search(inst).cost, 6) == round(cs.packs.optimal(inst).cost, 6)
     True
     """
+    Instance.require(instance)
     effort = integer(work, "work", 0, 2**62)
     used, limit = seed_of(seed), time_limit_of(time_limit)
     pack_of, procs, complete = _core.packs.local_search(instance._core, used, effort, limit)
