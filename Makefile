@@ -23,7 +23,7 @@ SOURCES := $(shell find cpp python -type f -not -name '*.pyc') CMakeLists.txt py
 TEST_SOURCES := $(shell find tests_cpp -type f)
 CMAKE := cmake -G Ninja -S .
 
-.PHONY: help demo study-quick dev test test-one test-cpp test-py lint tidy docs coverage stubs bench asan fuzz wheel build clean
+.PHONY: help demo study-quick dev test test-one test-cpp test-py lint tidy docs coverage stubs bench asan tsan fuzz wheel build clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -177,7 +177,12 @@ asan: build/apt-BUILD.stamp build/apt-TEST.stamp ## C++ tests under address and 
 	@cmake --build build/asan -j $(JOBS)
 	ctest --test-dir build/asan -j $(JOBS) --output-on-failure
 
-fuzz: build ## ten minutes of random and malformed input at the C++ border
+tsan: build/apt-BUILD.stamp build/apt-TEST.stamp ## eight threads on shared instances of all families under the thread sanitizer
+	@$(CMAKE) -B build/tsan -DCOSCHED_BUILD_TESTS=ON -DCOSCHED_SANITIZE_THREADS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo >build/configure-tsan.log
+	@cmake --build build/tsan -j $(JOBS) --target test_threads
+	TSAN_OPTIONS=halt_on_error=1 build/tsan/tests_cpp/test_threads
+
+fuzz: build ## ten minutes of random, malformed and hostile input to every reader and public function
 	COSCHED_FUZZ_SECONDS=$(or $(SECONDS_OF_FUZZ),600) $(BIN)/python -m pytest -q tests_py/properties -k fuzz
 
 wheel: .venv/dependencies.stamp ## dist/: source archive, and a wheel that needs no GLPK on the system
