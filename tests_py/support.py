@@ -136,15 +136,22 @@ def same_results(folder: Path, expected: bytes) -> bool:
     return (folder / "results.parquet").read_bytes() == expected
 
 
-def study_command(*arguments, **environment):
+def with_toy_studies() -> dict[str, str]:
+    """An environment in which other processes find the tests' studies."""
+    places = [str(REPO / "tests_py"), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
+
+
+def study_command(*arguments, preexec_fn=None, **environment):
     """A driver in a process group of its own, as a shell starts it."""
     return subprocess.Popen(
         [sys.executable, "-m", "cosched", "study", "run", *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(REPO / "tests_py"), **environment},
+        env={**with_toy_studies(), **environment},
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
+        preexec_fn=preexec_fn,
     )
 
 

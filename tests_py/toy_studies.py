@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from cosched import packs, workloads
 from cosched.experiments import STUDIES, Study
 
 
@@ -66,6 +69,38 @@ def run_and_die_once(task):
     return run(task)
 
 
+#: What a hostile task does instead of returning a row.
+HOSTILE = {
+    "exits": lambda: os._exit(3),
+    "leaves": lambda: sys.exit("enough"),
+    "is killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "crashes": lambda: os.kill(os.getpid(), signal.SIGSEGV),
+    "sleeps": lambda: time.sleep(1e6),
+    "computes": lambda: 9**9**9,  # in C, and never lets another thread run
+    "solves": lambda: packs.solve(
+        workloads.packs_ii(tasks=60, max_tasks=8), "local-search", time_limit=None, work=2**60
+    ),
+    "waits": lambda: subprocess.run(["sleep", os.environ["TOY_NAP"]], check=True),
+    "eats": lambda: np.ones(2**40),
+    "ends its parent": lambda: os.kill(os.getppid(), signal.SIGKILL) or time.sleep(60),
+}
+
+
+def hostile_plan(quick):
+    """A hostile task, eight harmless ones, the next hostile task, ..."""
+    kinds = os.environ["TOY_HOSTILE"].split(",")
+    return [
+        {"kind": kind, "number": number}
+        for kind in kinds
+        for number, kind in enumerate([kind] + ["harmless"] * 8, 9 * kinds.index(kind))
+    ]
+
+
+def run_hostile(task):
+    HOSTILE.get(task["kind"], lambda: None)()
+    return {"value": task["number"] ** 2}
+
+
 def tables(frame):
     means = frame.groupby("algorithm", as_index=False).value.mean()
     return {"means": means.assign(paper=[1.25, 10.0, 9.0][: len(means)])}
@@ -77,6 +112,10 @@ def figures(frame):
     figure, ax = plt.subplots()
     ax.plot(frame.draw, frame.value)
     return {"values": figure}
+
+
+def no_files(frame):
+    return {}
 
 
 def toy(run, **fields):
@@ -104,4 +143,6 @@ PACKS = replace(
         task for task in STUDIES["packs-fig2-5"].plan(True) if task["algorithm"] != "local-search"
     ],
 )
+PLAIN = replace(TOY, tables=no_files, figures=no_files, charts=no_files)
+HOSTILE_STUDY = replace(toy(run_hostile), plan=hostile_plan, tables=no_files, figures=no_files)
 NOT_A_STUDY = pd.DataFrame()

@@ -19,7 +19,7 @@ def test_list(capsys):
 
 
 def test_help_has_examples(capsys):
-    for command in ([], ["list"], ["run"]):
+    for command in ([], ["list"], ["run"], ["verify"]):
         assert main(["study", *command, "--help"]) == 0
         assert "Example: cosched study " in " ".join(capsys.readouterr().out.split())
     assert main(EXAMPLES["list"].split()[1:]) == 0
@@ -84,7 +84,8 @@ def test_all_runs_what_has_its_data(tmp_path, capsys, monkeypatch):
         ("one", "one"),
         ("three", "three"),
     ]
-    assert calls[0][2] == {"quick": False, "workers": 2, "dask": None, "resume": False}
+    given = {"quick": False, "workers": 2, "dask": None, "resume": False, "task_timeout": None}
+    assert calls[0][2] == given
     assert "two needs pwa/nowhere.gz" in capsys.readouterr().err
     assert main(["study", "run", "all", "--quick"]) == 1  # now all have theirs; one has errors
     assert len(calls) == 2 + 3

@@ -20,7 +20,7 @@ from cosched.experiments.dask_engine import dask
 from cosched.experiments.plan import make_plan
 from cosched.experiments.state import State
 from cosched.experiments.worker import Context
-from support import REPO, same_results, study_command, wait_for_rows
+from support import same_results, study_command, wait_for_rows, with_toy_studies
 
 pytest.importorskip("distributed")
 # distributed's own.
@@ -37,8 +37,7 @@ class Cluster:
         self.file = str(folder / "scheduler.json")
         self.pace(0)
         self._environment = {
-            **os.environ,
-            "PYTHONPATH": str(REPO / "tests_py"),
+            **with_toy_studies(),
             "TOY_SLEEP": str(folder / "pace"),
             "TOY_MARK": str(folder / "mark"),
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
@@ -127,15 +126,16 @@ def test_a_task_that_raises_is_a_row(cluster, tmp_path):
 
 
 def test_workers_killed_in_the_middle(cluster, tmp_path, reference):
-    """One by SIGKILL from outside, one by its task, the first time that it runs."""
-    pids = cluster.worker_pids()
+    """A Dask worker by SIGKILL from outside, a process of the other by its task."""
     driver = cluster.driver("toy_studies:DIES_ONCE", tmp_path)
-    os.kill(cluster.worker_pids()[0], signal.SIGKILL)
+    killed, other = cluster.worker_pids()
+    os.kill(killed, signal.SIGKILL)
     cluster.pace(0)
     _, errors = driver.communicate(timeout=60)
     assert driver.returncode == 0, errors
     assert (cluster.folder / "mark").exists()
-    assert not set(cluster.worker_pids()) & set(pids)
+    assert killed not in cluster.worker_pids()
+    assert other in cluster.worker_pids()
     assert same_results(tmp_path, reference)
     assert rows_kept(tmp_path) == list(range(TASKS))
 
@@ -168,9 +168,9 @@ def test_a_duplicate_delivery_changes_nothing(cluster, tmp_path):
 
     plan = make_plan(toy_studies.TOY, "toy_studies:TOY", True)
     context = Context.shipped("toy_studies:TOY")
-    state = State.open(tmp_path / "state", plan, context.version, False)
+    state = State.open(tmp_path, plan, context.version, False)
     run_campaign(plan, state, twice, context)
-    write_results(plan, state.outcomes, tmp_path)
+    write_results(plan, state)
     state.close()
     assert rows_kept(tmp_path) == list(range(len(plan.tasks)))
     experiments.run("toy_studies:TOY", quick=True, workers=0, out=tmp_path / "here")

@@ -22,7 +22,7 @@ from cosched.experiments.campaign import run_campaign, write_results
 from cosched.experiments.plan import make_plan
 from cosched.experiments.state import State
 from cosched.experiments.study import Study, data_path
-from cosched.experiments.worker import Context, execute
+from cosched.experiments.worker import Context, error_outcome, execute
 from support import same_results, study_command, wait_for_rows
 
 TASKS = len(toy_studies.plan(False))
@@ -134,7 +134,7 @@ def outcomes(context, plan):
 
 
 def opened(folder, plan, version="1", resume=False):
-    return State.open(folder / "state", plan, version, resume)
+    return State.open(folder, plan, version, resume)
 
 
 def test_rows_survive_and_duplicates_change_nothing(tmp_path, plan, context):
@@ -160,11 +160,11 @@ def test_rows_survive_and_duplicates_change_nothing(tmp_path, plan, context):
 
 def test_a_result_replaces_an_error_but_not_the_other_way(tmp_path, plan, context):
     good = execute(context, 0, plan.tasks[0])
-    bad = engines.error_outcome(0, "no luck")
+    bad = error_outcome(0, "no luck")
     state = opened(tmp_path, plan)
     state.add([bad])
     assert 0 in state.pending()
-    state.add([good, bad, engines.error_outcome(1, "none yet")])
+    state.add([good, bad, error_outcome(1, "none yet")])
     state.close()
     again = opened(tmp_path, plan, resume=True)
     assert again.outcomes[0] == good
@@ -215,29 +215,6 @@ def test_two_runs_in_one_folder(tmp_path, plan):
         opened(tmp_path, plan, resume=True)
     first.close()
     opened(tmp_path, plan, resume=True).close()
-
-
-def test_what_is_damaged_runs_again(tmp_path, plan, context, capsys):
-    made = outcomes(context, plan)
-    state = opened(tmp_path, plan)
-    for chosen in (made[:4], made[4:8], made[8:]):
-        state.add(chosen)
-        state.flush()
-    state.close()
-    second = tmp_path / "state" / "part-000002.parquet"
-    second.write_bytes(second.read_bytes()[:100])
-    (tmp_path / "state" / ".part-000009-x.parquet").write_bytes(b"half")
-    again = opened(tmp_path, plan, resume=True)
-    assert again.pending() == [4, 5, 6, 7]
-    assert "part-000002.parquet: unreadable" in capsys.readouterr().err
-    assert not list((tmp_path / "state").glob(".part*"))
-    again.add(made)
-    again.close()
-    # The new part has a new name; the results are those of an undisturbed run.
-    assert len(list((tmp_path / "state").glob("part-*"))) == 4
-    (tmp_path / "state" / "study.json").write_text("{}")
-    with pytest.raises(StudyError, match="no state"):
-        opened(tmp_path, plan, resume=True)
 
 
 # --- results --------------------------------------------------------------------------------
@@ -343,7 +320,7 @@ def test_a_duplicate_delivery_changes_nothing(tmp_path, plan, context):
     for name, engine in (("once", engines.in_process), ("twice", twice)):
         state = opened(tmp_path / name, plan)
         run_campaign(plan, state, engine, context)
-        write_results(plan, state.outcomes, tmp_path / name)
+        write_results(plan, state)
         state.close()
     assert same_results(tmp_path / "twice", (tmp_path / "once" / "results.parquet").read_bytes())
     parts = list((tmp_path / "twice" / "state").glob("part-*"))

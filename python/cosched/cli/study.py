@@ -22,6 +22,7 @@ from cosched.experiments.study import missing_line
 EXAMPLES = {
     "list": "cosched study list",
     "run": "cosched study run packs-fig2-5 --quick --out packs --workers 2",
+    "verify": "cosched study verify packs",
 }
 #: Longer tables are left to the report.
 _MOST_ROWS = 40
@@ -66,11 +67,23 @@ def run_study(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with what is in the folder.")
     ] = False,
+    task_timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="A task that takes longer is ended: its row is an error."
+        ),
+    ] = None,
 ) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
-    given = {"quick": quick, "workers": workers, "dask": dask, "resume": resume}
+    given = {
+        "quick": quick,
+        "workers": workers,
+        "dask": dask,
+        "resume": resume,
+        "task_timeout": task_timeout,
+    }
     try:
         with _end_of_job_as_interrupt():
             if name == "all":
@@ -83,6 +96,32 @@ def run_study(
         )
         raise typer.Exit(130) from None
     raise typer.Exit(0 if good else 1)
+
+
+@app.command(
+    "verify",
+    help="Compare a study's files with the digests that were written with them. Exit code 0: all "
+    f"are whole; 1: some are damaged.\n\nExample: {EXAMPLES['verify']}",
+)
+def verify_study(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The --out of a study.")],
+) -> None:
+    files = experiments.verify(folder)
+    for file in files:
+        rows = f", {file.rows} rows" if file.name.endswith(".parquet") else ""
+        report.say(
+            f"{folder / file.name}: "
+            + (f"DAMAGED: {file.damage}" if file.damage else "whole" + rows)
+        )
+    damaged = sum(bool(file.damage) for file in files)
+    if damaged:
+        print(
+            f"{printable(folder)}: {damaged} of {len(files)} files are damaged: "
+            "`cosched study run` with --resume runs again what is lost",
+            file=sys.stderr,
+        )
+        raise typer.Exit(1)
+    report.say(f"{folder}: all {len(files)} files are whole")
 
 
 @contextmanager

@@ -12,6 +12,17 @@ shows how to write one.
 from cosched.experiments.catalogue import STUDIES, find
 from cosched.experiments.outputs import StudyResult
 from cosched.experiments.runner import run
+from cosched.experiments.stored import CheckedFile, verify
 from cosched.experiments.study import Study, data_path, with_registered
 
-__all__ = ["STUDIES", "Study", "StudyResult", "data_path", "find", "run", "with_registered"]
+__all__ = [
+    "STUDIES",
+    "CheckedFile",
+    "Study",
+    "StudyResult",
+    "data_path",
+    "find",
+    "run",
+    "verify",
+    "with_registered",
+]

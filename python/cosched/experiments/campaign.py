@@ -7,15 +7,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosched.errors import optional
 from cosched.experiments.engines import Engine
 from cosched.experiments.plan import Plan, is_timing
+from cosched.experiments.seal import write_table
 from cosched.experiments.state import State
-from cosched.experiments.worker import Context, Outcome
-from cosched.io import replacing
+from cosched.experiments.stored import RESULTS
+from cosched.experiments.worker import Context
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,49 +25,37 @@ _LINE_EVERY = 60.0
 
 
 def run_campaign(plan: Plan, state: State, engine: Engine, context: Context) -> None:
-    """Run the tasks that `state` lacks. Whatever ends this early, `state` has all rows so far.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        Ctrl-C; the message says how many rows are kept and how to go on.
-    """
+    """Run the tasks that `state` lacks. Whatever ends this early, `state` has all rows so far."""
     pending = state.pending()
     remaining = set(pending)
     total = len(plan.tasks)
     tasks = [(number, plan.tasks[number]) for number in pending]
-    try:
-        with _progress(plan.study, total, total - len(pending)) as show:
-            if tasks:
-                with closing(engine(context, tasks)) as batches:
-                    for batch in batches:
-                        state.add(batch)
-                        remaining.difference_update(outcome.number for outcome in batch)
-                        show(total - len(remaining))
-        state.flush()
-    except KeyboardInterrupt:
-        state.flush()
-        raise KeyboardInterrupt(
-            f"interrupted: {len(state.outcomes)} of {total} rows are kept in "
-            f"{state.folder.parent}; the same command with --resume goes on"
-        ) from None
+    with _progress(plan.study, total, total - len(pending)) as show:
+        if tasks:
+            with closing(engine(context, tasks)) as batches:
+                for batch in batches:
+                    state.add(batch)
+                    remaining.difference_update(outcome.number for outcome in batch)
+                    show(total - len(remaining))
+    state.flush()
 
 
-def write_results(plan: Plan, outcomes: dict[int, Outcome], folder: Path) -> None:
+def write_results(plan: Plan, state: State) -> None:
     """``results.parquet`` (the same bytes for the same rows) and ``timings.parquet``."""
-    pq = optional("pyarrow.parquet", extra="studies")
-
     results, timings = [], []
     for number, task in enumerate(plan.tasks):
-        outcome = outcomes[number]
+        outcome = state.outcomes[number]
         row = json.loads(outcome.row)
         measured = {key: row.pop(key) for key in list(row) if is_timing(key)}
         status, message = row.pop("status"), row.pop("message", "")
         results.append({"task": number, **task, "status": status, **row, "message": message})
         timings.append({"task": number, "seconds": outcome.seconds, **measured})
-    for name, rows in (("results", results), ("timings", timings)):
-        with replacing(folder / f"{name}.parquet") as temporary:
-            pq.write_table(_table(rows), temporary)
+    state.record({})  # a run that ends in the middle leaves no digest of a file that is gone
+    digests = {
+        name: write_table(_table(rows), state.folder / name)
+        for name, rows in zip(RESULTS, (results, timings), strict=True)
+    }
+    state.record(digests)
 
 
 def _table(rows: list[dict[str, Any]]) -> pa.Table:

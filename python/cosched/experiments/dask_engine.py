@@ -1,25 +1,37 @@
-"""The engine for many machines: tasks on a Dask cluster (extra ``cosched[dask]``)."""
+"""The engine for many machines: tasks on a Dask cluster (extra ``cosched[dask]``).
+
+A Dask worker runs no task itself: it hosts worker processes, as the local engine does. So a task
+that crashes or hangs takes neither the Dask worker with it nor what runs beside it.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
 import re
 import sys
 import time
 import uuid
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosched.errors import StudyError, optional, shorten
+from cosched.experiments.crew import WORKER_DIED, Crew
 from cosched.experiments.engines import Batches, Numbered
-from cosched.experiments.worker import WORKER_DIED, Context, Outcome, error_outcome, execute
+from cosched.experiments.study import Task
+from cosched.experiments.worker import Context, Outcome, error_outcome
 
 if TYPE_CHECKING:
     from distributed import Client
 
 _ADDRESS = re.compile(r"([a-z]+://)?[^\s/:]+:[0-9]+|[a-z]+://\[[0-9a-f:]+\]:[0-9]+")
 _PAUSE = 0.05
+#: Seconds between looks at whether there are workers.
+_LOOK = 5.0
+#: Seconds after which a process that a Dask worker hosts ends, if it has nothing to do.
+_IDLE = 60.0
 
 
 def dask(
@@ -28,8 +40,8 @@ def dask(
     """Tasks on the workers of the scheduler at `address` (or of a scheduler file, .json).
 
     Workers may come and go. Dask runs the tasks of a lost worker elsewhere; a task that was
-    on several lost workers may be innocent, so it runs again with nothing beside it before
-    it gets an error row.
+    on several lost workers (``distributed.scheduler.allowed-failures``) may be innocent, so it
+    runs again with nothing beside it before it gets an error row.
 
     Raises
     ------
@@ -37,14 +49,28 @@ def dask(
         Dask is not installed; no scheduler answers, or it went away; a worker cannot run tasks.
     """
     with _connected(address, timeout) as client:
-        if not client.nthreads():
-            print(f"note: waiting for workers at {address}", file=sys.stderr)
         suspects: list[Numbered] = []
         yield from _collect(client, context, tasks, address, suspects)
         for suspect in suspects:
             guilty: list[Numbered] = []
             yield from _collect(client, context, [suspect], address, guilty)
             yield [error_outcome(number, WORKER_DIED) for number, _ in guilty]
+
+
+def _host(context: Context, number: int, task: Task) -> Outcome:
+    """What Dask runs: a task in a process beside the Dask worker."""
+    distributed = optional("distributed", extra="dask")
+    worker = distributed.get_worker()
+    memory = worker.memory_manager.memory_limit or 0
+    return _crew(context, memory // worker.state.nthreads).run(number, task)
+
+
+@cache
+def _crew(context: Context, memory: int) -> Crew:
+    # A nanny starts its worker as a daemon, which Python allows no processes of its own. Ours end
+    # with the worker all the same.
+    multiprocessing.current_process().daemon = False
+    return Crew(context, memory, _IDLE)
 
 
 def _connected(address: str, timeout: float) -> Client:
@@ -77,15 +103,15 @@ def _collect(
     run = uuid.uuid4().hex  # nothing that the scheduler remembers of another run is taken
     task_of = {f"cosched-{run}-{number}": (number, task) for number, task in tasks}
     numbers, payloads = zip(*tasks, strict=True)
-    futures = client.map(
-        partial(execute, context), numbers, payloads, key=list(task_of), pure=False
-    )
+    futures = client.map(partial(_host, context), numbers, payloads, key=list(task_of), pure=False)
     done = distributed.as_completed(
         futures, loop=client.loop, with_results=True, raise_errors=False
     )
     left = len(futures)
     heartbeat = time.monotonic()
+    note_absence = _absence(client, address)
     while left:
+        note_absence()
         batch = []
         while done.has_ready():
             future, result = next(done)
@@ -107,6 +133,24 @@ def _collect(
             yield batch
         else:
             time.sleep(_PAUSE)
+
+
+def _absence(client: Client, address: str) -> Callable[[], None]:
+    """A function that says once that there are no workers, each time that it comes to that."""
+    looked, said = -_LOOK, False
+
+    def note() -> None:
+        nonlocal looked, said
+        if time.monotonic() - looked < _LOOK:
+            return
+        looked = time.monotonic()
+        with suppress(OSError):  # the scheduler is lost: the futures will say so
+            absent = not client.nthreads()
+            if absent and not said:
+                print(f"note: waiting for workers at {address}", file=sys.stderr)
+            said = absent
+
+    return note
 
 
 def _error_of(result: Any) -> BaseException | None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from cosched import io, plot
 from cosched.experiments import html
 from cosched.experiments.plan import Plan
+from cosched.experiments.seal import read_table
+from cosched.experiments.stored import RESULTS
 from cosched.experiments.study import Study
 
 if TYPE_CHECKING:
@@ -53,10 +55,7 @@ class StudyResult:
 
 def read_frame(folder: Path) -> pd.DataFrame:
     """``results.parquet`` and ``timings.parquet`` as one frame."""
-    import pandas as pd
-
-    results = pd.read_parquet(folder / "results.parquet")
-    timings = pd.read_parquet(folder / "timings.parquet")
+    results, timings = (read_table(folder / name)[0].read().to_pandas() for name in RESULTS)
     return results.merge(timings, on="task", validate="one_to_one")
 
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from cosched import io
-from cosched.core.arrays import integer
+from cosched.core.arrays import integer, positive
 from cosched.errors import StudyError, require
 from cosched.experiments import dask_engine, engines
 from cosched.experiments.campaign import run_campaign, write_results
 from cosched.experiments.catalogue import find
 from cosched.experiments.outputs import StudyResult, write_outputs
-from cosched.experiments.plan import make_plan
+from cosched.experiments.plan import Plan, make_plan
 from cosched.experiments.state import State
 from cosched.experiments.study import missing_line
 from cosched.experiments.worker import Context
 
+#: What a file system says that has no room for a file.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 #: What is needed on the way and at the end: said at the beginning.
 _PACKAGES = ("cloudpickle", "itables", "plotly", "pyarrow")
 
@@ -32,6 +37,7 @@ def run(
     workers: int | None = None,
     dask: str | None = None,
     resume: bool = False,
+    task_timeout: float | None = None,
 ) -> StudyResult:
     """Run a study to its end, or go on with one that was interrupted.
 
@@ -45,11 +51,16 @@ def run(
         Folder for ``results.parquet``, ``timings.parquet``, ``tables/``, ``figures/``,
         ``report.html`` and ``state/``. None: ``out/<name>``.
     workers : int, optional
-        Processes on this machine; 0 runs all in this process. None: one a processor.
+        Processes on this machine; 0 runs all in this process (with `task_timeout`: in one
+        worker process, which can be ended). None: one a processor.
     dask : str, optional
         Address of a Dask scheduler (or its scheduler file, .json) whose workers run the tasks.
     resume : bool
-        Go on with the state in `out`, if there is one; tasks that ended in an error run again.
+        Go on with the state in `out`, if there is one; tasks that ended in an error run again,
+        and so do those whose rows are found damaged (a note says which).
+    task_timeout : float, optional
+        Seconds that a task may take. One that takes longer has an error row, its process is
+        killed, and the others go on. None: no limit.
 
     Returns
     -------
@@ -71,6 +82,7 @@ def run(
     Notes
     -----
     ``results.parquet`` is the same, bit for bit, whatever the engine and the number of workers.
+    Its metadata ``cosched.sha256`` is a digest of the file, see :func:`verify`.
     Workers are spawned: a script calls this below ``if __name__ == "__main__":``.
 
     Examples
@@ -80,21 +92,47 @@ def run(
     """
     study = find(name)
     require(*_PACKAGES, extra="studies")
+    if task_timeout is not None:
+        task_timeout = positive(task_timeout, "task_timeout", "a positive number of seconds")
+        workers = 1 if workers == 0 else workers  # nothing in this process could end a task
     engine = _engine(workers, dask)
     missing = study.missing(quick)
     if missing:
         raise StudyError(missing_line(name, missing))
     folder = Path("out", study.name) if out is None else Path(out)
     plan = make_plan(study, name, quick)
-    context = Context.here(name) if workers == 0 else Context.shipped(name)
-    state = State.open(folder / "state", plan, context.version, resume)
-    try:
+    context = Context.here(name) if workers == 0 else Context.shipped(name, task_timeout)
+    with _at_work(folder, plan, context.version, resume) as state:
         run_campaign(plan, state, engine, context)
-        write_results(plan, state.outcomes, folder)
+        write_results(plan, state)
         _write_errors(state.outcomes, folder / "errors.txt")
         return write_outputs(study, plan, folder)
-    finally:
-        state.close()
+
+
+@contextmanager
+def _at_work(folder: Path, plan: Plan, version: str, resume: bool) -> Iterator[State]:
+    """The state in a folder; what ends the work early says what is kept and how to go on."""
+    kept = "no row is kept"
+    try:
+        state = State.open(folder, plan, version, resume)
+        try:
+            yield state
+        finally:
+            try:
+                state.close()
+            finally:
+                kept = f"{state.kept} of {len(plan.tasks)} rows are kept in {folder}"
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"interrupted: {kept}; the same command with --resume goes on"
+        ) from None
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise StudyError(
+            f"{folder}: {error.strerror}: free some space and run the same command again with "
+            f"--resume; {kept}"
+        ) from None
 
 
 def _engine(workers: int | None, dask: str | None) -> Any:

@@ -14,12 +14,9 @@ from typing import Any, NamedTuple
 
 from cosched.errors import StudyError, optional
 from cosched.experiments.catalogue import find
-from cosched.experiments.study import Task, data_root
+from cosched.experiments.study import Study, Task, data_root
 from cosched.registry import FAMILIES, family
 from cosched.version import __version__
-
-#: What the row of a task says that no worker survived; the same for all engines.
-WORKER_DIED = "WorkerDied: each worker process that ran this task ended before it did"
 
 
 class Outcome(NamedTuple):
@@ -34,12 +31,13 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Context:
-    """What all tasks of a campaign share."""
+    """What all tasks of a campaign share; `task_timeout` in seconds."""
 
     study: str
     version: str
     data: str = ""
     registered: bytes = b""
+    task_timeout: float | None = None
 
     @classmethod
     def here(cls, study: str) -> Context:
@@ -47,9 +45,10 @@ class Context:
         return cls(study, __version__)
 
     @classmethod
-    def shipped(cls, study: str) -> Context:
+    def shipped(cls, study: str, task_timeout: float | None = None) -> Context:
         """For other processes: with the place of the data and the user's own algorithms."""
-        return cls(study, __version__, str(data_root().resolve()), _pickled_algorithms())
+        data = str(data_root().resolve())
+        return cls(study, __version__, data, _pickled_algorithms(), task_timeout)
 
 
 def execute(context: Context, number: int, task: Task) -> Outcome:
@@ -60,11 +59,7 @@ def execute(context: Context, number: int, task: Task) -> Outcome:
     StudyError
         This process has another cosched, or does not know the study: no task can run here.
     """
-    _prepare(context)
-    try:
-        study = find(context.study)
-    except ValueError as error:
-        raise StudyError(f"a worker does not know the study: {error}") from None
+    study = prepare(context)
     begin = time.perf_counter()
     try:
         row = study.run(dict(task))
@@ -73,7 +68,7 @@ def execute(context: Context, number: int, task: Task) -> Outcome:
             raise TypeError("run() returned no dictionary with texts as keys")
         row = {"status": "ok", **row}
         return Outcome(number, str(row["status"]), json.dumps(row, default=_plain), seconds)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         seconds = time.perf_counter() - begin
         message = " ".join(f"{type(error).__name__}: {error}".split())
         return error_outcome(number, message, seconds, traceback.format_exc())
@@ -85,9 +80,18 @@ def error_outcome(number: int, message: str, seconds: float = 0.0, detail: str =
     return Outcome(number, "error", row, seconds, detail)
 
 
+def prepare(context: Context) -> Study:
+    """The study, once this process is known to fit the campaign; StudyError if it does not."""
+    _adopt(context)
+    try:
+        return find(context.study)
+    except ValueError as error:
+        raise StudyError(f"a worker does not know the study: {error}") from None
+
+
 @cache
-def _prepare(context: Context) -> None:
-    """Once a process: check that it fits the campaign, take over the user's algorithms."""
+def _adopt(context: Context) -> None:
+    """Once a process: check its version, take over the user's algorithms."""
     if __version__ != context.version:
         raise StudyError(
             f"a worker has cosched {__version__}, this is {context.version}: install the same"
