@@ -4,8 +4,10 @@
 #include "cosched/moldable/bicriteria.hpp"
 #include "cosched/moldable/bounds.hpp"
 #include "cosched/moldable/instance.hpp"
+#include "cosched/moldable/local_search.hpp"
 #include "cosched/moldable/minsum_bound.hpp"
 #include "cosched/moldable/online.hpp"
+#include "cosched/moldable/time_indexed.hpp"
 #include "cosched/moldable/validate.hpp"
 #include "pybind.hpp"
 
@@ -201,6 +203,24 @@ void bind_algorithms(py::module_& module) {
                               found.complete);
       },
       py::arg("instance"), py::arg("seed"), py::arg("work"), py::arg("time_limit"));
+  bind_names<Objective>(module, "Objective",
+                        {{"makespan", Objective::makespan}, {"minsum", Objective::minsum}});
+  module.attr("SEARCH_WORK") = kSearchWork;
+  module.def(
+      "local_search",
+      [](const Instance& instance, Objective objective, std::uint64_t seed, std::int64_t work,
+         Seconds time_limit,
+         const std::vector<std::tuple<IntArray, RealArray, RealArray>>& starts) {
+        SearchOptions options{objective, seed, work, time_limit, {}};
+        for (const auto& [procs, start, end] : starts) {
+          options.starts.push_back(to_placement(procs, start, end));
+          require_placement(instance, options.starts.back());
+        }
+        const SearchResult found = released([&] { return local_search(instance, options); });
+        return py::make_tuple(placement_tuple(found.placement), found.complete);
+      },
+      py::arg("instance"), py::arg("objective"), py::arg("seed"), py::arg("work"),
+      py::arg("time_limit"), py::arg("starts"));
   // Holds the GIL: `solve` is a Python function that may call back into this module.
   module.def(
       "by_batches",
@@ -241,6 +261,16 @@ void bind_bounds(py::module_& module) {
       },
       py::arg("instance"), py::arg("grid"), py::arg("refine"), py::arg("tight"),
       py::arg("by_glpk"));
+  module.def(
+      "time_indexed_bound",
+      [](const Instance& instance, Seconds time_limit) {
+        const TimeIndexedBound bound = released([&] {
+          const ScopedTimeLimit limit(time_limit);
+          return time_indexed_bound(instance);
+        });
+        return py::make_tuple(bound.value, bound.complete);
+      },
+      py::arg("instance"), py::arg("time_limit"));
   module.def(
       "default_grid",
       [](const Instance& instance) {

@@ -28,7 +28,7 @@ def test_every_schedule_is_valid_and_above_every_bound(inst, seed):
     minsum = [float(cs.moldable.bound(inst, "minsum", refine=k)) for k in (1, 2, 4)]
     assert minsum[0] <= minsum[1] * (1 + 1e-9) <= minsum[2] * (1 + 2e-9)
     for name in cs.moldable.ALGORITHMS:
-        options = {"work": 3000} if name == "demt-best" else {}
+        options = {"work": 3000} if name in ("demt-best", "local-search") else {}
         res = cs.moldable.solve(inst, name, seed=seed, **options)
         res.schedule.validate()
         assert 1 <= res.procs.min() <= res.procs.max() <= inst.machines

@@ -12,12 +12,16 @@
 #include "cosched/moldable/baselines.hpp"
 #include "cosched/moldable/bicriteria.hpp"
 #include "cosched/moldable/list_schedule.hpp"
+#include "cosched/moldable/local_search.hpp"
 #include "cosched/moldable/marginal_cost.hpp"
+#include "cosched/moldable/starts.hpp"
 
 namespace cosched::moldable {
 namespace {
 
 constexpr double kStartSeconds = 0.5;
+constexpr double kEndShare = 0.35;           // of the time left, for each end of the front
+constexpr std::int64_t kEndOperations = 25;  // of annealing for a job placed: as long
 
 // --- constructions --------------------------------------------------------------------------
 
@@ -190,9 +194,32 @@ class LocalSearch {
   std::vector<double> length_, start_;
 };
 
+// The ends of the front: each criterion searched on its own.
+void search_ends(const Instance& instance, double bound, const BestOptions& options,
+                 ParetoFront& front) {
+  const Offer offer = [&](Placement made) { front.offer(instance, std::move(made)); };
+  offer_packs(instance, offer);
+  offer_canonical(instance, bound, offer);
+  const std::int64_t most = kSearchWork * std::int64_t{instance.jobs()} / kEndOperations;
+  const std::int64_t work = std::min(options.work, most) * kEndOperations;
+  for (const Objective objective : {Objective::makespan, Objective::minsum}) {
+    const bool shortest = objective == Objective::makespan;
+    const auto& points = front.points();
+    const Placement start = shortest ? points.front().placement : points.back().placement;
+    const AnnealOptions annealing{objective, options.seed, work,
+                                  shortest ? bound * (1 + kExactTolerance) : 0};
+    // A share of the time that is left, so that the middle of the front gets its part.
+    std::optional<double> share;
+    if (seconds_left() < kInfinity) share = std::max(0.0, kEndShare * seconds_left());
+    if (!finishes_within(share, [&] { anneal(instance, start, annealing, offer); }))
+      check_interrupt();
+  }
+}
+
 void improve(const Instance& instance, const DualApproximation& dual, const BestOptions& options,
              ParetoFront& front) {
   Constructions(instance, front).run(dual);
+  if (options.work > 0) search_ends(instance, dual.bound, options, front);
   Rng rng(options.seed);
   LocalSearch search(instance, front, rng);
   constexpr double kThetas[] = {1, 0.25, 0, 4};

@@ -3,7 +3,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['BEST_WORK', 'Compaction', 'Instance', 'ListOrder', 'LocalOrder', 'area_bound', 'by_batches', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'list_graham', 'longest_bound', 'minsum_bound', 'schedule', 'sequential']
+__all__: list[str] = ['BEST_WORK', 'Compaction', 'Instance', 'ListOrder', 'LocalOrder', 'Objective', 'SEARCH_WORK', 'area_bound', 'by_batches', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'list_graham', 'local_search', 'longest_bound', 'minsum_bound', 'schedule', 'sequential', 'time_indexed_bound']
 class Instance:
     @staticmethod
     def from_downey(alone: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], parallelism: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], weights: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], release: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], machines: typing.SupportsInt | typing.SupportsIndex) -> Instance:
@@ -187,6 +187,51 @@ class Compaction:
     @property
     def value(self) -> int:
         ...
+class Objective:
+    """
+    Members:
+    
+      makespan
+    
+      minsum
+    """
+    __members__: typing.ClassVar[dict[str, Objective]]
+    makespan: typing.ClassVar[Objective]
+    minsum: typing.ClassVar[Objective]
+    @typing.overload
+    def __eq__(self, other: Objective) -> bool:
+        ...
+    @typing.overload
+    def __eq__(self, other: typing.Any) -> bool:
+        ...
+    def __getstate__(self) -> int:
+        ...
+    def __hash__(self) -> int:
+        ...
+    def __index__(self) -> int:
+        ...
+    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    def __int__(self) -> int:
+        ...
+    @typing.overload
+    def __ne__(self, other: Objective) -> bool:
+        ...
+    @typing.overload
+    def __ne__(self, other: typing.Any) -> bool:
+        ...
+    def __repr__(self) -> str:
+        ...
+    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    def __str__(self) -> str:
+        ...
+    @property
+    def name(self) -> str:
+        ...
+    @property
+    def value(self) -> int:
+        ...
 def area_bound(instance: Instance) -> float:
     ...
 def by_batches(instance: Instance, solve: collections.abc.Callable) -> tuple:
@@ -205,6 +250,8 @@ def gang(instance: Instance) -> tuple:
     ...
 def list_graham(instance: Instance, order: ListOrder, tolerance: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
     ...
+def local_search(instance: Instance, objective: Objective, seed: typing.SupportsInt | typing.SupportsIndex, work: typing.SupportsInt | typing.SupportsIndex, time_limit: typing.SupportsFloat | typing.SupportsIndex | None, starts: collections.abc.Sequence[tuple[typing.Annotated[numpy.typing.ArrayLike, numpy.int64], typing.Annotated[numpy.typing.ArrayLike, numpy.float64], typing.Annotated[numpy.typing.ArrayLike, numpy.float64]]]) -> tuple[tuple, bool]:
+    ...
 def longest_bound(instance: Instance) -> float:
     ...
 def minsum_bound(instance: Instance, grid: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, refine: typing.SupportsInt | typing.SupportsIndex, tight: bool, by_glpk: bool) -> float:
@@ -213,4 +260,7 @@ def schedule(instance: Instance, procs: typing.Annotated[numpy.typing.ArrayLike,
     ...
 def sequential(instance: Instance) -> tuple:
     ...
+def time_indexed_bound(instance: Instance, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[float, bool]:
+    ...
 BEST_WORK: int = 2000000
+SEARCH_WORK: int = 1500000

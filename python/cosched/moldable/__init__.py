@@ -14,8 +14,9 @@ sum w_i C_i, which the users want small (C_i = end of job i).
 >>> res.gap < 0.2
 True
 
-Release dates: every algorithm is off-line. An instance with release dates is scheduled on-line,
-by batches (:func:`online`): when a batch ends, what was released meanwhile forms the next.
+Release dates: ``local-search`` knows them in advance. All other algorithms are off-line: an
+instance with release dates is scheduled on-line, by batches (:func:`online`): when a batch ends,
+what was released meanwhile forms the next.
 
 Reference: P.-F. Dutot, L. Eyraud, G. Mounie, D. Trystram, *Bi-criteria algorithm for scheduling
 jobs on cluster platforms*, SPAA 2004. Section numbers in the docstrings are that paper's.
@@ -23,6 +24,7 @@ jobs on cluster platforms*, SPAA 2004. Section numbers in the docstrings are tha
 
 from cosched.moldable.algorithms import (
     BEST_WORK,
+    SEARCH_WORK,
     demt,
     demt_best,
     dual_approximation,
@@ -30,9 +32,10 @@ from cosched.moldable.algorithms import (
     list_lptf,
     list_saf,
     list_shelf,
+    local_search,
     sequential,
 )
-from cosched.moldable.bounds import default_grid, minsum_bound
+from cosched.moldable.bounds import default_grid, minsum_bound, time_indexed_bound
 from cosched.moldable.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY, online
 from cosched.moldable.instance import Instance
 from cosched.moldable.result import Result
@@ -49,6 +52,7 @@ __all__ = [
     "FAMILY",
     "Instance",
     "Result",
+    "SEARCH_WORK",
     "bound",
     "compare",
     "default_grid",
@@ -59,8 +63,10 @@ __all__ = [
     "list_lptf",
     "list_saf",
     "list_shelf",
+    "local_search",
     "minsum_bound",
     "online",
     "sequential",
     "solve",
+    "time_indexed_bound",
 ]

@@ -17,6 +17,7 @@ from cosched.moldable.algorithms import (
     list_lptf,
     list_saf,
     list_shelf,
+    local_search,
     sequential,
 )
 from cosched.moldable.bounds import (
@@ -38,6 +39,7 @@ BOUNDS: dict[str, Callable[..., Bound]] = {
 ALGORITHMS: dict[str, core.Algorithm] = {
     "demt": demt,
     "demt-best": demt_best,
+    "local-search": local_search,
     "dual-approximation": dual_approximation,
     "gang": gang,
     "sequential": sequential,
@@ -68,7 +70,7 @@ FAMILY = Family(
         Argument("--machines", "machines", "Processors m (100,200 compares several).", vary=True),
         *profiles.ARGUMENTS,
     ),
-    example=("jobs.csv", "--machines 200", "demt-best"),
+    example=("jobs.csv", "--machines 200", "local-search"),
     default_names=_default_names,
     algorithms=ALGORITHMS,
     bounds=BOUNDS,
@@ -88,7 +90,8 @@ def online(
     batch at most rho OPT). With ``dual-approximation``: 3 (1 + tolerance),
     or 4 where work may fall with processors.
 
-    ``solve`` and every algorithm do this by themselves for an instance with release dates.
+    ``solve`` and every algorithm but ``local-search``, which knows all releases, do this by
+    themselves for an instance with release dates.
 
     Parameters
     ----------

@@ -69,7 +69,8 @@ class Result(core.Result):
     def minsum_bound(self) -> Bound:
         """A lower bound on every schedule's sum w_i C_i; computed once an instance.
 
-        ``bound(instance, "minsum")`` on a grid up to eight times finer than the paper's.
+        The better of ``time_indexed_bound`` and the paper's ``bound(instance, "minsum")`` on a
+        grid up to eight times finer than the paper's.
         """
         return self.instance.once("minsum", lambda: minsum_bound_beside(self.instance))
 

@@ -2,9 +2,7 @@
 
 from cosched.moldable.algorithms.batches import by_batches
 from cosched.moldable.algorithms.off_line import (
-    BEST_WORK,
     demt,
-    demt_best,
     dual_approximation,
     gang,
     list_lptf,
@@ -12,9 +10,11 @@ from cosched.moldable.algorithms.off_line import (
     list_shelf,
     sequential,
 )
+from cosched.moldable.algorithms.search import BEST_WORK, SEARCH_WORK, demt_best, local_search
 
 __all__ = [
     "BEST_WORK",
+    "SEARCH_WORK",
     "by_batches",
     "demt",
     "demt_best",
@@ -23,5 +23,6 @@ __all__ = [
     "list_lptf",
     "list_saf",
     "list_shelf",
+    "local_search",
     "sequential",
 ]

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cosched import _core
 from cosched.core import Bound
-from cosched.core.arrays import integer, real, seed_of, time_limit_of
-from cosched.errors import InvalidInstance, shorten
+from cosched.core.arrays import integer, real, seed_of
 from cosched.moldable.algorithms.batches import on_line_by_batches
+from cosched.moldable.algorithms.choices import named
 from cosched.moldable.instance import Instance
 from cosched.moldable.result import Result, make_result
-
-#: Effort of ``demt-best`` by default: deterministic, no clock.
-BEST_WORK: int = _core.moldable.BEST_WORK
 
 
 @on_line_by_batches
@@ -81,69 +76,13 @@ def demt(
     used = seed_of(seed)
     placement = _core.moldable.demt(
         instance._core,
-        _choice(compaction, "compaction", _core.moldable.Compaction),
-        _choice(local_order, "local_order", _core.moldable.LocalOrder),
+        named(compaction, "compaction", _core.moldable.Compaction),
+        named(local_order, "local_order", _core.moldable.LocalOrder),
         integer(shuffles, "shuffles"),
         None if horizon is None else real(horizon, "horizon"),
         used,
     )
     return make_result(instance, "demt", placement, seed=used)
-
-
-@on_line_by_batches
-def demt_best(
-    instance: Instance,
-    *,
-    work: int = BEST_WORK,
-    time_limit: float | None = None,
-    seed: int | None = None,
-) -> Result:
-    """The package's own search: never worse than DEMT in either criterion, mostly far better.
-
-    Constructs schedules by DEMT with several C and local orders, by the dual approximation and
-    its allotment, and by a greedy that gives each job the number of processors whose own weighted
-    completion, plus the delay of all later jobs by the area it takes, is least. Then local search
-    on allotment and order, for several trade-offs. What no other schedule beats in both criteria
-    is kept; of those that are no worse than DEMT in either, the one of least makespan x minsum
-    is returned, and the front in ``pareto_front``.
-
-    Parameters
-    ----------
-    instance : Instance
-    work : int
-        Effort of the local search; the result depends on instance, seed and work only.
-    time_limit : float, optional
-        Seconds after which it stops with its best so far (the result then depends on the
-        machine's speed).
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        A negative effort or time limit, or a bad seed.
-
-    Examples
-    --------
-    >>> import cosched as cs
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
-    >>> best, demt = cs.moldable.demt_best(inst, work=10_000), cs.moldable.demt(inst)
-    >>> best.makespan <= demt.makespan, best.weighted_completion <= demt.weighted_completion
-    (True, True)
-    """
-    effort = integer(work, "work", 0, 2**62)
-    used, limit = seed_of(seed), time_limit_of(time_limit)
-    placement, front, complete = _core.moldable.demt_best(instance._core, used, effort, limit)
-    front.flags.writeable = False
-    status = "ok" if complete else "time_limit"
-    return make_result(
-        instance, "demt-best", placement, seed=used, status=status, pareto_front=front
-    )
 
 
 @on_line_by_batches
@@ -358,10 +297,3 @@ def list_saf(instance: Instance, *, tolerance: float = 0.01) -> Result:
     [0.0, 0.0, 0.0]
     """
     return _list_graham(instance, "saf", tolerance)
-
-
-def _choice(value: Any, name: str, values: Any) -> Any:
-    known = values.__members__
-    if not isinstance(value, str) or value not in known:
-        raise InvalidInstance(f"{name} = {shorten(value)}: expected one of {', '.join(known)}")
-    return known[value]

@@ -1,0 +1,15 @@
+"""Options that are names of a list in the core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cosched.errors import InvalidInstance, shorten
+
+
+def named(value: Any, name: str, values: Any) -> Any:
+    """The entry of the core's list `values` that is called `value`."""
+    known = values.__members__
+    if not isinstance(value, str) or value not in known:
+        raise InvalidInstance(f"{name} = {shorten(value)}: expected one of {', '.join(known)}")
+    return known[value]

@@ -1,0 +1,111 @@
+#include "cosched/moldable/local_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/moldable/baselines.hpp"
+#include "cosched/moldable/bicriteria.hpp"
+#include "cosched/moldable/starts.hpp"
+#include "cosched/moldable/validate.hpp"
+#include "support/moldable_instances.hpp"
+
+namespace cosched::moldable {
+namespace {
+
+using namespace cosched::moldable::testing;  // NOLINT
+
+constexpr double kRounding = 1e-9;  // of sums
+
+double value(const Instance& instance, const Placement& placement, Objective objective) {
+  const Criteria both = criteria(instance, placement);
+  return objective == Objective::makespan ? both.makespan : both.minsum;
+}
+
+Placement searched(const Instance& instance, Objective objective, std::int64_t work) {
+  SearchOptions options;
+  options.objective = objective;
+  options.work = work;
+  const SearchResult found = local_search(instance, options);
+  EXPECT_TRUE(found.complete);
+  validate(instance, to_schedule(instance, found.placement));
+  return found.placement;
+}
+
+TEST(MoldableSearch, FindsTheOptimumOfSmallInstances) {
+  for (int kind = 0; kind < kProfileKinds; ++kind)
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      Rng rng(seed);
+      const int n = static_cast<int>(rng.between(1, 4)), m = static_cast<int>(rng.between(1, 3));
+      const Instance instance = small_instance(kind, n, m, seed, seed % 2 == 1);
+      const Optima optima = exhaustive_optima(instance);
+      for (const Objective objective : {Objective::makespan, Objective::minsum}) {
+        const double optimum = objective == Objective::makespan ? optima.makespan : optima.minsum;
+        const double found = value(instance, searched(instance, objective, 30'000), objective);
+        EXPECT_NEAR(found, optimum, kRounding * optimum) << kind << " " << seed;
+      }
+    }
+}
+
+TEST(MoldableSearch, IsNeverWorseThanItsStarts) {
+  for (int kind = 0; kind < kProfileKinds; ++kind)
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      const Instance instance = small_instance(kind, 12, 6, seed, seed % 2 == 1);
+      for (const Objective objective : {Objective::makespan, Objective::minsum}) {
+        double least = kInfinity;
+        const Offer offer = [&](Placement made) {
+          validate(instance, to_schedule(instance, made));
+          least = std::min(least, value(instance, made, objective));
+        };
+        offer_simple(instance, offer);
+        offer_family(instance, 0, offer);
+        const double family = least;
+        offer_packs(instance, offer);
+        offer_canonical(instance, least, offer);
+        EXPECT_LE(value(instance, searched(instance, objective, 0), objective), family);
+        EXPECT_LE(value(instance, searched(instance, objective, 2'000), objective), least);
+      }
+    }
+}
+
+TEST(MoldableSearch, TakesAStartOfTheCallersWhateverTheLimit) {
+  const Instance instance = workload(Kind::high, 12, 8, 1);
+  SearchOptions options;
+  options.starts.push_back(searched(instance, Objective::makespan, 100'000));
+  const double given = makespan(options.starts.front());
+  options.time_limit = 0;
+  const SearchResult found = local_search(instance, options);
+  EXPECT_FALSE(found.complete);
+  EXPECT_LE(makespan(found.placement), given);
+}
+
+TEST(MoldableSearch, RepeatsForASeedAndRefusesNegativeWork) {
+  for (const int n : {20, 120}) {
+    const Instance instance = workload(Kind::mixed, n, 16, 2);
+    for (const Objective objective : {Objective::makespan, Objective::minsum}) {
+      const Placement one = searched(instance, objective, 20'000);
+      const Placement again = searched(instance, objective, 20'000);
+      EXPECT_EQ(one.procs, again.procs);
+      EXPECT_EQ(one.start, again.start);
+    }
+  }
+  SearchOptions options;
+  options.work = -1;
+  EXPECT_THROW(local_search(counterexample(), options), InvalidInstance);
+}
+
+TEST(FreeProfile, EarliestFitByHand) {
+  FreeProfile profile(4);
+  profile.take(0, 2, 3);
+  profile.take(3, 5, 2);
+  EXPECT_EQ(profile.earliest(1, 10, 0), 0);
+  EXPECT_EQ(profile.earliest(2, 1, 0), 2);
+  EXPECT_EQ(profile.earliest(3, 1, 0), 2);
+  EXPECT_EQ(profile.earliest(3, 1.5, 0), 5);
+  EXPECT_EQ(profile.earliest(2, 1, 2.5), 2.5);
+  profile.give(0, 2, 3);
+  EXPECT_EQ(profile.earliest(4, 3, 0), 0);
+  EXPECT_EQ(profile.earliest(4, 3.5, 0), 5);
+}
+
+}  // namespace
+}  // namespace cosched::moldable

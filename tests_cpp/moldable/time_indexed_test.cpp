@@ -1,0 +1,81 @@
+#include "cosched/moldable/time_indexed.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/moldable/local_search.hpp"
+#include "cosched/moldable/minsum_bound.hpp"
+#include "support/moldable_instances.hpp"
+
+namespace cosched::moldable {
+namespace {
+
+using namespace cosched::moldable::testing;  // NOLINT
+
+constexpr double kRounding = 1e-9;  // of the enumeration's sums
+
+// Every kind of profile, with and without releases, against complete enumeration.
+TEST(TimeIndexed, IsNeverAboveTheOptimum) {
+  double sum = 0;
+  int counted = 0;
+  for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+    Rng rng(seed);
+    const int n = static_cast<int>(rng.between(1, seed % 20 == 0 ? 4 : 3));
+    const int m = static_cast<int>(rng.between(1, 3)),
+              kind = static_cast<int>(seed % kProfileKinds);
+    const Instance instance = small_instance(kind, n, m, seed, seed % 4 >= 2);
+    const Optima optima = exhaustive_optima(instance);
+    TimeIndexedOptions options;
+    options.slots = 1 + static_cast<int>(rng.below(40));
+    options.work = 30'000;
+    const double horizon = optima.makespan * (0.3 + 1.2 * rng.uniform());
+    const double bound = time_indexed_bound(instance, optima.minsum * 1.01, horizon, options).value;
+    ASSERT_LE(bound, optima.minsum * (1 + kRounding)) << seed;
+    if (optima.minsum > 0 && options.slots > 20 && horizon >= optima.makespan) {
+      sum += bound / optima.minsum;
+      ++counted;
+    }
+  }
+  EXPECT_GT(sum / counted, 0.9);
+}
+
+// At any prices, not only at those of the method.
+TEST(TimeIndexed, IsABoundAtAnyPrices) {
+  for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
+    Rng rng(seed);
+    const int kind = static_cast<int>(seed % kProfileKinds);
+    const Instance instance = small_instance(kind, 3, 3, seed, seed % 2 == 1);
+    const Optima optima = exhaustive_optima(instance);
+    std::vector<double> grid{0}, slot, work{0};
+    for (int s = static_cast<int>(rng.between(1, 8)); s > 0; --s)
+      grid.push_back(grid.back() + optima.makespan * (0.02 + rng.uniform()) / 4);
+    for (std::size_t s = 0; s + 1 < grid.size(); ++s) {
+      slot.push_back(rng.below(2) == 0 ? 0 : 6 * rng.uniform());
+      work.push_back(rng.below(2) == 0 ? 0 : 2 * rng.uniform());
+    }
+    ASSERT_LE(price_bound(instance, grid, slot, work), optima.minsum * (1 + kRounding)) << seed;
+  }
+}
+
+TEST(TimeIndexed, IsBetterThanThePapersAndStopsInTime) {
+  for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne})
+    for (const int n : {8, 30}) {
+      const Instance instance = workload(kind, n, 16, n);
+      MinsumOptions options;
+      options.refine = 8;
+      const TimeIndexedBound bound = time_indexed_bound(instance);
+      EXPECT_TRUE(bound.complete);
+      EXPECT_GT(bound.value, minsum_bound(instance, options));
+      const ScopedTimeLimit limit(0.0);
+      const TimeIndexedBound stopped = time_indexed_bound(instance);
+      EXPECT_FALSE(stopped.complete);
+      EXPECT_LE(stopped.value, bound.value);
+    }
+}
+
+TEST(TimeIndexed, NoWeightNoBound) {
+  EXPECT_EQ(time_indexed_bound(Instance(Times(Table::Constant(3, 2, 1.0)), {0, 0, 0})).value, 0);
+}
+
+}  // namespace
+}  // namespace cosched::moldable

@@ -1,0 +1,132 @@
+"""local-search of moldable jobs, its starts, its limits, and the bound by time slots."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from support import moldable_optima
+
+
+def instance(jobs, machines, seed, *, releases=False):
+    rng = np.random.default_rng(seed)
+    alone, serial = rng.uniform(1, 10, (jobs, 1)), rng.uniform(0, 0.3, (jobs, 1))
+    times = alone * (serial + (1 - serial) / np.arange(1, machines + 1))
+    release = rng.uniform(0, 8, jobs) if releases else None
+    return cs.moldable.Instance(times, rng.integers(1, 9, jobs), release)
+
+
+@pytest.mark.parametrize("releases", [False, True])
+def test_it_finds_the_optimum_of_small_instances(releases):
+    for seed in range(6):
+        inst = instance(4, 3, seed, releases=releases)
+        makespan, minsum = moldable_optima(inst.times, inst.weights, inst.release)
+        short = cs.moldable.local_search(inst)
+        short.schedule.validate()
+        assert short.makespan == pytest.approx(makespan)
+        light = cs.moldable.local_search(inst, objective="minsum", seed=1)
+        light.schedule.validate()
+        assert light.weighted_completion == pytest.approx(minsum)
+        assert (short.status, light.seed) == ("ok", 1)
+
+
+def test_it_is_never_worse_than_the_family_and_knows_releases():
+    for releases in (False, True):
+        inst = instance(12, 8, 3, releases=releases)
+        short = cs.moldable.local_search(inst)
+        light = cs.moldable.local_search(inst, objective="minsum")
+        names = set(cs.moldable.ALGORITHMS) - {"demt-best", "local-search"}
+        others = [cs.moldable.solve(inst, name) for name in sorted(names)]
+        assert short.makespan <= min(res.makespan for res in others) * (1 + 1e-12)
+        assert light.weighted_completion <= 1e-9 + min(res.weighted_completion for res in others)
+        if releases:
+            assert short.makespan < cs.moldable.online(inst, "demt").makespan
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_it_is_never_worse_than_a_plan_of_packs(k):
+    for seed in range(5):
+        inst = instance(10, 6, seed)
+        packs = cs.packs.optimal(cs.packs.Instance(inst.times, max_tasks=k))
+        for start in (packs, packs.schedule):
+            found = cs.moldable.local_search(inst, start=start, work=0, time_limit=0)
+            assert found.makespan <= packs.cost * (1 + 1e-12)
+        assert cs.moldable.local_search(inst, start=packs).makespan <= packs.cost * (1 + 1e-12)
+
+
+def test_a_start_of_another_instance_is_refused():
+    inst = instance(5, 4, 1)
+    with pytest.raises(cs.errors.InvalidSchedule):
+        cs.moldable.local_search(inst, start=cs.moldable.gang(instance(5, 4, 2)))
+
+
+def test_options_are_checked():
+    inst = instance(3, 2, 1)
+    with pytest.raises(cs.InvalidInstance, match="objective = 'both': expected one of makespan"):
+        cs.moldable.local_search(inst, objective="both")
+    with pytest.raises(cs.InvalidInstance, match="work"):
+        cs.moldable.local_search(inst, work=-1)
+    with pytest.raises(cs.InvalidInstance, match="time_limit"):
+        cs.moldable.local_search(inst, time_limit=-1)
+
+
+def test_it_repeats_for_a_seed():
+    for jobs in (15, 120):
+        inst = instance(jobs, 16, 5)
+        one, again = (cs.moldable.local_search(inst, work=20_000, seed=4) for _ in range(2))
+        assert one.start.tolist() == again.start.tolist()
+
+
+def test_a_time_limit_is_said():
+    inst = instance(60, 16, 1)
+    cut = cs.moldable.local_search(inst, objective="minsum", work=10**9, time_limit=0.2)
+    cut.schedule.validate()
+    assert cut.status == "time_limit"
+    assert cs.moldable.local_search(inst, work=0, time_limit=1e6).status == "ok"
+
+
+def test_it_ends_when_it_meets_the_bound():
+    inst = cs.moldable.Instance([[4.0, 2.0]] * 8, [1] * 8)
+    found = cs.moldable.local_search(inst, work=2**40)
+    assert found.gap == pytest.approx(0, abs=1e-9)
+
+
+INTERRUPTED = """
+import numpy as np, cosched as cs
+alone = np.random.default_rng(1).uniform(1, 9, (300, 1))
+inst = cs.moldable.Instance(alone / np.arange(1, 33), [1] * 300)
+print("ready", flush=True)
+try:
+    cs.moldable.local_search(inst, objective="minsum", work=2**50)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c_ends_it():
+    command = [sys.executable, "-c", INTERRUPTED]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60)[0] == "interrupted\n"
+
+
+def test_the_bound_by_time_slots():
+    for releases in (False, True):
+        for seed in range(4):
+            inst = instance(4, 3, seed, releases=releases)
+            _, minsum = moldable_optima(inst.times, inst.weights, inst.release)
+            bound = cs.moldable.time_indexed_bound(inst)
+            assert 0.85 * minsum <= float(bound) <= minsum * (1 + 1e-9)
+            assert bound.method == "time-indexed"
+    inst = instance(15, 16, 1)
+    best = cs.moldable.local_search(inst, objective="minsum")
+    assert best.minsum_gap < 0.08
+    assert best.minsum_gap < best.weighted_completion / float(cs.moldable.minsum_bound(inst)) - 1
+    assert float(cs.moldable.time_indexed_bound(inst, time_limit=0)) <= float(best.minsum_bound)
