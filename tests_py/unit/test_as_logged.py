@@ -113,3 +113,23 @@ def test_archive_logs(log):
     assert res.value >= res.bound.value
     res.schedule.validate()
     assert len(res.schedule.rows) == len(inst)
+
+
+def test_no_bound(tmp_path):
+    logged().write(tmp_path / "jobs.json")
+    inst = cs.cluster.Instance.read(tmp_path / "jobs.json", no_bound=True)
+    res = cs.cluster.solve(inst, "EASY")
+    assert res.bound is None
+    assert np.isnan(res.gap)
+    assert main(["compare", "cluster", str(tmp_path / "jobs.json"), "--no-bound"]) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bound_of_a_long_stream_is_that_of_its_worst_part(seed):
+    jobs = cs.workloads.lublin(3000, 16, seed=seed)
+    inst = cs.cluster.Instance(jobs, 16)
+    whole = cs.cluster.bound(inst).value
+    assert cs.cluster.solve(inst, "GreedyPM *").value >= whole
+    for first in range(0, 3000, 500):  # a part alone is never worse
+        part = cs.cluster.Instance(jobs.iloc[first : first + 700], 16)
+        assert cs.cluster.bound(part).value <= whole * (1 + 1e-9)

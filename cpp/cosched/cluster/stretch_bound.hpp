@@ -11,6 +11,7 @@
 // (c) max-flow for the rest; (d) if that fails, its cut is a set of intervals whose
 // deficit, a function of S with borders that move with S, has a root: a larger S that is
 // still a valid bound (cut_deficit).  A few such Newton steps reach the exact optimum.
+// A long stream is first looked at in blocks: near the optimum the kernel leaves little to do.
 #pragma once
 
 #include "cosched/cluster/instance.hpp"

@@ -66,6 +66,7 @@ FAMILY = Family(
         Argument("--drop", "drop", "Jobs to leave out: too-wide,cancelled,run-0,... .", parse=str),
         Argument("--from", "begin", "Only from this second of a log, warm.", parse=float),
         Argument("--until", "until", "Only jobs submitted before this second.", parse=float),
+        Argument("--no-bound", "no_bound", "No bound beside the results.", parse=bool),
         Argument("--machine", "machine", "machine.toml: node types, partitions.", parse=str),
         Argument(
             "--min-runtime",

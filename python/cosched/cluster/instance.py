@@ -298,6 +298,7 @@ class Instance(core.Instance):
         drop: str | Iterable[str] | None = None,
         min_runtime: float = 0.0,
         machine: Machine | str | PathLike[str] | None = None,
+        no_bound: bool = False,
     ) -> Instance:
         r"""Read jobs from a file.
 
@@ -322,6 +323,8 @@ class Instance(core.Instance):
         machine : Machine or path-like, optional
             The machine with its partitions (``machine.toml``): its cores are the processors of a
             log, which is then read as ``"rigid"``.
+        no_bound : bool
+            No bound beside results, where it would take too long.
 
         Returns
         -------
@@ -347,8 +350,26 @@ class Instance(core.Instance):
             "cores_per_node": cores_per_node, "memory_per_node": memory_per_node, "week": week,
             "begin": begin, "until": until,
         }  # fmt: skip
+        known = (
+            machine if machine is None or isinstance(machine, Machine) else Machine.read(machine)
+        )
+        found = cls._read(path, nodes, convention, of_logs, drop, min_runtime, known)
+        if no_bound:
+            found.once("bound", lambda: None)
+        return found
+
+    @classmethod
+    def _read(
+        cls,
+        path: str | PathLike[str],
+        nodes: int | None,
+        convention: str | None,
+        of_logs: dict[str, Any],
+        drop: str | Iterable[str] | None,
+        min_runtime: float,
+        machine: Machine | None,
+    ) -> Instance:
         if machine is not None:
-            machine = machine if isinstance(machine, Machine) else Machine.read(machine)
             nodes = machine.cores
             if convention not in (None, "rigid"):
                 raise InvalidInstance(f"{path}: with a machine expected the convention rigid")

@@ -1,8 +1,8 @@
-"""The studies of Casanova, Stillwell, Vivien 2011: Tables 2 to 5, Figures 1, 3 and 4."""
+"""The studies of Casanova, Stillwell, Vivien 2011: Tables 2 to 5, Figures 1, 3 and 4; archive logs."""
 
 from __future__ import annotations
 
-from cosched.experiments.cluster import costs, degradation, traces
+from cosched.experiments.cluster import archive, costs, degradation, traces
 from cosched.experiments.study import Study
 
 _PAPER = (
@@ -103,5 +103,21 @@ STUDIES = (
         figures=costs.figures_periods,
         charts=costs.charts_periods,
         needs=(traces.LOG,),
+    ),
+    Study(
+        name="cluster-archive",
+        title="Archive logs: what happened, and what policies would have given",
+        family="cluster",
+        paper="Logs of the Parallel Workloads Archive; their headers name the donors.",
+        about="The log's own schedule, batch policies on whole processors over the whole log, and two "
+        "DFRS policies on its first 56 days (nodes with cores and memory of the log's machine: other "
+        "numbers of nodes and another bound). Calibration is how far starts are from the log's, where "
+        "it has waits. Jobs wider than the machine are left out. At reduced size: the first week.",
+        plan=archive.plan,
+        run=archive.run,
+        tables=archive.tables,
+        figures=archive.figures,
+        needs=tuple(archive.LOGS.values()),
+        quick_needs=tuple(archive.LOGS.values()),
     ),
 )

@@ -1,0 +1,109 @@
+"""Archive logs: what happened beside what policies would have given."""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from cosched import cluster
+from cosched.cluster import Instance
+from cosched.errors import InvalidInstance
+from cosched.experiments.study import Task, data_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+#: Log -> file below COSCHED_DATA.
+LOGS = {
+    "HPC2N-2002": "pwa/HPC2N-2002-2.1-cln.swf.gz",
+    "CTC-SP2-1996": "pwa/CTC-SP2-1996-3.1-cln.swf.gz",
+    "NASA-iPSC-1993": "pwa/NASA-iPSC-1993-3.1-cln.swf.gz",
+    "LLNL-Atlas-2006": "pwa/LLNL-Atlas-2006-2.1-cln.swf.gz",
+}
+#: Row of the tables -> (algorithm, options, how jobs become tasks).
+POLICIES: dict[str, tuple[str, dict[str, Any], str]] = {
+    "as-logged": ("as-logged", {}, "rigid"),
+    "FCFS": ("FCFS", {}, "rigid"),
+    "EASY": ("EASY", {}, "rigid"),
+    "EASY requested": ("EASY", {"estimates": "requested"}, "rigid"),
+    "conservative": ("conservative", {}, "rigid"),
+    "GreedyPM */per/opt=min/minvt=600": ("GreedyPM */per/opt=min/minvt=600", {}, "dfrs"),
+    "GreedyPM *": ("GreedyPM *", {}, "dfrs"),
+}
+_DAY = 86400.0
+_MEASURES = (
+    "value", "bound", "gap", "mean_wait", "median_wait", "p95_wait", "mean_bounded_slowdown",
+    "utilisation", "overcommitted_hours", "median", "p95", "within_minute", "rank_correlation",
+)  # fmt: skip
+
+
+def plan(quick: bool) -> list[Task]:
+    """Logs x policies; DFRS policies on their first weeks, all others on the whole log."""
+    return [
+        {"log": log, "policy": policy, "days": _days(policy, quick)}
+        for log in LOGS
+        for policy in POLICIES
+    ]
+
+
+def _days(policy: str, quick: bool) -> float | None:
+    if quick:
+        return 7.0
+    return 56.0 if POLICIES[policy][2] == "dfrs" else None
+
+
+def run(task: Task) -> dict[str, Any]:
+    """One policy on one log; a log that does not say enough for it is a row without numbers."""
+    name, options, convention = POLICIES[task["policy"]]
+    instance = _instance(task["log"], convention, task["days"])
+    begin = time.perf_counter()
+    try:
+        result = cluster.solve(instance, name, **options)
+    except InvalidInstance as error:
+        return {"jobs": len(instance), "says": str(error)}
+    seconds = time.perf_counter() - begin
+    metrics = result.metrics()
+    row = {"jobs": len(instance), "nodes": instance.nodes, "value": result.value, "says": ""}
+    bound = result.bound
+    assert bound is not None
+    row |= {"bound": bound.value, "gap": result.gap, "seconds": seconds}
+    row |= {key: metrics[key] for key in _MEASURES if key in metrics}
+    try:
+        return row | result.calibration()  # type: ignore[attr-defined]
+    except InvalidInstance:
+        return row
+
+
+@lru_cache(maxsize=2)
+def _instance(log: str, convention: str, days: float | None) -> Instance:
+    until = None if days is None else days * _DAY
+    path = data_path(*LOGS[log].split("/"))
+    return cluster.from_swf(path, convention=convention, until=until, drop="too-wide")
+
+
+def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """A table a log."""
+    columns = ["policy", "days", "jobs", *(name for name in _MEASURES if name in frame), "says"]
+    found = {}
+    for log, rows in frame.groupby("log", sort=False):
+        table = rows.reindex(columns=columns).rename(
+            columns={"median": "calibration median", "p95": "calibration p95"}
+        )
+        found[str(log)] = table.reset_index(drop=True)
+    return found
+
+
+def figures(frame: pd.DataFrame) -> dict[str, Figure]:
+    """Mean waits by policy and log."""
+    from matplotlib.figure import Figure as New
+
+    figure = New(figsize=(9, 4.5), layout="constrained")
+    ax = figure.subplots()
+    waits = frame.pivot_table(index="log", columns="policy", values="mean_wait", sort=False)
+    (waits / 3600).plot.bar(ax=ax, rot=0)
+    ax.set_xlabel("")
+    ax.set_ylabel("mean wait (h)")
+    ax.set_yscale("symlog", linthresh=0.1)
+    return {"waits": figure}
