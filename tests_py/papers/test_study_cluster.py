@@ -126,3 +126,22 @@ def test_the_whole_log_of_section_6_4_2():
     best = traces.run({**traces.whole_log_without_penalty()[0], "algorithm": costs.BEST})
     assert round(easy["underutilisation"], 2) == 0.08
     assert round(best["underutilisation"], 2) == 0.10
+
+
+@pytest.mark.data
+def test_archive_logs():
+    data("pwa", "CTC-SP2-1996-3.1-cln.swf.gz")
+    study = experiments.STUDIES["cluster-archive"]
+    assert len(study.plan(False)) == 4 * 7
+    logs = ("CTC-SP2-1996", "LLNL-Atlas-2006")
+    tasks = [task for task in study.plan(True) if task["log"] in logs]
+    frame = rows_of(study, tasks)
+    tables = study.tables(frame)
+    ctc = tables["CTC-SP2-1996"].set_index("policy")
+    assert ctc.loc["as-logged", "calibration median"] == 0
+    assert (ctc.gap.dropna() >= 0).all()
+    assert ctc.loc["EASY", "mean_wait"] <= ctc.loc["FCFS", "mean_wait"]
+    atlas = tables["LLNL-Atlas-2006"].set_index("policy")
+    assert "no waits" in atlas.loc["as-logged", "says"]
+    assert atlas.loc["EASY", "value"] >= atlas.loc["EASY", "bound"] >= 1
+    assert set(study.figures(frame)) == {"waits"}

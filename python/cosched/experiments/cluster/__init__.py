@@ -1,4 +1,4 @@
-"""The studies of Casanova, Stillwell, Vivien 2011: Tables 2 to 5, Figures 1, 3 and 4; archive logs."""
+"""The studies of Casanova, Stillwell, Vivien 2011, and archive logs as they ran."""
 
 from __future__ import annotations
 
@@ -109,10 +109,11 @@ STUDIES = (
         title="Archive logs: what happened, and what policies would have given",
         family="cluster",
         paper="Logs of the Parallel Workloads Archive; their headers name the donors.",
-        about="The log's own schedule, batch policies on whole processors over the whole log, and two "
-        "DFRS policies on its first 56 days (nodes with cores and memory of the log's machine: other "
-        "numbers of nodes and another bound). Calibration is how far starts are from the log's, where "
-        "it has waits. Jobs wider than the machine are left out. At reduced size: the first week.",
+        about="The log's own schedule, batch policies on whole processors over the whole log, and "
+        "two DFRS policies on its first 56 days (nodes with cores and memory of the log's machine: "
+        "other numbers of nodes and another bound). Calibration is how far starts are from the "
+        "log's, where it has waits. Jobs wider than the machine are left out. "
+        "At reduced size: the first week.",
         plan=archive.plan,
         run=archive.run,
         tables=archive.tables,

@@ -78,9 +78,14 @@ def run(task: Task) -> dict[str, Any]:
 
 @lru_cache(maxsize=2)
 def _instance(log: str, convention: str, days: float | None) -> Instance:
-    until = None if days is None else days * _DAY
     path = data_path(*LOGS[log].split("/"))
-    return cluster.from_swf(path, convention=convention, until=until, drop="too-wide")
+    whole = cluster.from_swf(path, convention=convention, drop="too-wide")
+    if days is None:
+        return whole
+    first = float(whole.column("submit").min())
+    return cluster.from_swf(
+        path, convention=convention, begin=first, until=first + days * _DAY, drop="too-wide"
+    )
 
 
 def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
