@@ -11,6 +11,7 @@ BIN := .venv/bin
 DATA := $(or $(COSCHED_DATA),../shared/data)
 SPEEDUP := $(DATA)/speedup/archer_benchmarks_runs.csv
 HPC2N := $(DATA)/pwa/HPC2N-2002-2.1-cln.swf.gz
+CODES := notebooks/codes/codes.toml
 POLICIES := FCFS EASY 'GreedyP */opt=min' '/per/opt=min' 'GreedyPM */per/opt=min/minvt=600'
 
 APT_BUILD := g++ cmake ninja-build ccache libglpk-dev liblemon-dev libeigen3-dev python3-dev python3-venv
@@ -102,6 +103,13 @@ demo: build ## the main jobs: compare algorithms, on real measurements and logs 
 	  $(BIN)/cosched compare cluster out/week.csv --nodes 120 --policies $(POLICIES) \
 	    --plot out/cluster.png -o out/cluster.md; \
 	fi
+	@echo "--- from plan to run: three small programs, measured, planned and run on two cores"
+	@$(MAKE) -s -C notebooks/codes
+	@rm -rf out/run && mkdir out/run
+	@more=""; [ "$$(nproc)" -ge 2 ] || more=--oversubscribe; \
+	$(BIN)/cosched profile $(CODES) --repeat 2 $$more -o out/run/runs.csv && \
+	$(BIN)/cosched plan out/run/runs.csv --codes $(CODES) -o out/run/plan.json && \
+	$(BIN)/cosched run out/run/plan.json --codes $(CODES) $$more -o out/run/execution.json --plot out/run/run.png
 
 study-quick: build ## every study of the papers at reduced size: tables, figures, reports in out/study-quick
 	@rm -rf out/study-quick

@@ -36,6 +36,8 @@ myst_heading_anchors = 3
 nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
 nb_execution_in_temp = True
+# The programs of a notebook: it runs in a folder of its own.
+os.environ["COSCHED_CODES"] = str(HERE.parent / "notebooks" / "codes")
 nb_execution_timeout = 600
 nb_execution_show_tb = True
 nb_merge_streams = True

@@ -1,5 +1,6 @@
 """Running plans on this host: order, pinning, failures, time-outs, Ctrl-C, resume."""
 
+import io
 import json
 import os
 import signal
@@ -11,8 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import cosched as cs
+from cosched.cli.live import picture
 from cosched.errors import InvalidInstance, InvalidSchedule
 from cosched.execution import Code, Codes, Execution, Plan, Step, commands, run
 from cosched.execution.guard import survivors
@@ -275,6 +278,27 @@ def test_a_schedule_of_another_family_is_refused():
     )
     with pytest.raises(InvalidInstance, match="a schedule of cluster cannot be run"):
         Plan.of(cs.cluster.solve(inst, "FCFS"))
+
+
+def test_the_live_table_says_what_runs_and_when_it_ends(tmp_path, here):
+    codes = shell_notes(tmp_path, {"a": "sleep 0.6", "b": "true", "late": "true"})
+    plan = moldable(("a", (0, 2, 3), 0, 0.5), ("b", (1,), 0, 1), ("late", (0,), 0.5, 2.5))
+    shown, expected = [], []
+
+    def watch(driver):
+        screen = Console(width=100, record=True, file=io.StringIO())
+        screen.print(picture(driver))
+        shown.append(screen.export_text())
+        expected.append(driver.expected_end())
+
+    done = run(plan, codes, watch=watch, **here)
+    assert done.good
+    first = shown[0]
+    assert "0,2-3" in first
+    assert "of 3 tasks ended" in first
+    assert "planned 2.5 s" in first
+    assert expected[0] >= 2.5  # late takes two seconds more, as far as anybody knows
+    assert expected[-1] == pytest.approx(done.makespan)
 
 
 # --- the command line: processes that are interrupted ---------------------------------------

@@ -1,9 +1,12 @@
 """The whole chain on a real Slurm: profile, plan, run, script, a cancelled job, a drained node."""
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import cosched as cs
@@ -13,6 +16,7 @@ from cosched.execution.launchers import launcher_of
 from cosched.execution.launchers.slurm import cpus_of
 from execution_codes import shared_cores, shell_notes, spans
 from slurm_cluster import Cluster
+from support import REPO
 
 
 @pytest.fixture(scope="module")
@@ -176,3 +180,51 @@ def test_one_process_on_two_nodes_is_refused(tmp_path):
     ranks = Codes(procs=4, codes={"a": cs.execution.Code(name="a", command="true", ranks="procs")})
     assert "--nodes=2 --ntasks=4 --cpus-per-task=1" in script(plan, ranks, nodes=2)
     assert "#SBATCH --nodes=4" in script(plan, ranks, unit="node")
+
+
+def test_nodes_as_processors(cluster, tmp_path):
+    inst = cs.packs.Instance([[0.2, 0.2], [0.2, 0.2]], 2, names=["x", "y"])
+    plan = cs.packs.co_schedule(inst, [0, 1], [2, 1])
+    cs.io.write_json(plan.to_dict(), tmp_path / "plan.json")
+    (tmp_path / "codes.toml").write_text(
+        'procs = 2\n[task.x]\nranks = "procs"\ncommand = "echo $SLURMD_NODENAME"\n'
+        '[task.y]\ncommand = "echo $SLURMD_NODENAME"\n'
+    )
+    run = f"{COSCHED} run plan.json --codes codes.toml --launcher slurm --unit node"
+    state, said = submitted(cluster, tmp_path, "nodes", run, options=("--nodes=2", "--exclusive"))
+    assert state == ("COMPLETED", "0:0"), said
+    both = (tmp_path / "plan.journal.outputs" / "x-1.out").read_text().split()
+    assert len(both) == len(set(both)) == 2
+
+
+def test_workers_of_a_study_as_jobs(cluster, tmp_path):
+    """The recipe of the page on studies: dask-jobqueue submits workers, and they do the rows."""
+    pytest.importorskip("dask_jobqueue")
+    folders = [str(Path(cs.__file__).parents[1]), str(REPO / "tests_py")]
+    folders += [folder for folder in os.environ.get("PYTHONPATH", "").split(":") if folder]
+    path = ":".join(folders)
+    recipe = tmp_path / "recipe.py"
+    recipe.write_text(
+        "from dask_jobqueue import SLURMCluster\n"
+        "from cosched import experiments\n"
+        'if __name__ == "__main__":\n'
+        "    with SLURMCluster(\n"
+        '        cores=1, processes=1, memory="200MB", walltime="00:10:00", interface="lo",\n'
+        f"        python={sys.executable!r},\n"
+        f'        job_script_prologue=["export PYTHONPATH={path}"],\n'
+        "    ) as cluster:\n"
+        "        cluster.scale(jobs=2)\n"
+        "        experiments.run(\n"
+        "            'toy_studies:TOY', quick=True, dask=cluster.scheduler_address, out='toy')\n"
+    )
+    environment = {**cluster.environment, "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, str(recipe)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert len(pd.read_parquet(tmp_path / "toy" / "results.parquet")) == 12

@@ -35,10 +35,11 @@ def watching() -> Iterator[Callable[[Driver], None] | None]:
         yield None
         return
     with Live(console=screen, transient=True, auto_refresh=False) as live:
-        yield lambda driver: live.update(_picture(driver), refresh=True)
+        yield lambda driver: live.update(picture(driver), refresh=True)
 
 
-def _picture(driver: Driver) -> Group:
+def picture(driver: Driver) -> Group:
+    """A run as it is now."""
     now = driver.now()
     running = [step for step in driver.plan.steps if driver.running(step)]
     table = Table("task", "units", "elapsed", "planned")
