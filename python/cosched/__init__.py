@@ -27,7 +27,7 @@ from cosched.errors import (
     TimeLimit,
 )
 from cosched.registry import FAMILIES, register
-from cosched.version import __version__
+from cosched.version import installed_version
 
 #: Loaded on first use, so that ``import cosched`` stays quick.
 _MODULES = (*FAMILIES, "execution", "experiments", "io", "plot", "profiles", "workloads")
@@ -55,6 +55,8 @@ __all__ = [
 def __getattr__(name: str):
     if name in _MODULES:
         return import_module(f"cosched.{name}")
+    if name == "__version__":
+        return installed_version()
     raise AttributeError(f"module 'cosched' has no attribute {name!r}")
 
 

@@ -1,5 +1,11 @@
 """The version of the installed package."""
 
-from importlib.metadata import version
+from functools import cache
 
-__version__ = version("cosched")
+
+@cache
+def installed_version() -> str:
+    """What the package's metadata says; reading it costs as much as a tenth of the whole import."""
+    from importlib.metadata import version
+
+    return version("cosched")

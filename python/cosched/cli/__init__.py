@@ -21,7 +21,7 @@ from cosched.cli.commands import EXAMPLES, add
 from cosched.cli.own import import_own
 from cosched.core.text import printable
 from cosched.errors import CoschedError
-from cosched.version import __version__
+from cosched.version import installed_version
 
 _SMALLER = "expected a smaller instance, or a machine with more"
 
@@ -47,7 +47,7 @@ def _root(
     ] = None,
 ) -> None:
     if version:
-        typer.echo(__version__)
+        typer.echo(installed_version())
         raise typer.Exit()
     for name in import_ or ():
         import_own(name)

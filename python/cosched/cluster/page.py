@@ -17,7 +17,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
 from cosched.core.arrays import time_limit_of
 from cosched.core.comparison import settled
-from cosched.version import __version__
+from cosched.version import installed_version
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +99,7 @@ def audit(
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n<body>\n<h1>{escape(title)}</h1>\n"
         f'<p class="facts">{len(instance):,} jobs, {instance.nodes:,} nodes; '
-        f"cosched {__version__}</p>\n{body}\n</body></html>\n",
+        f"cosched {installed_version()}</p>\n{body}\n</body></html>\n",
         path,
     )
 

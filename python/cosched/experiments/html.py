@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cosched.errors import optional
 from cosched.experiments.plan import Plan
 from cosched.experiments.study import Study
-from cosched.version import __version__
+from cosched.version import installed_version
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +102,7 @@ def _head(study: Study, quick: bool, frame: pd.DataFrame) -> str:
         "reduced size (--quick)" if quick else "full size",
         f"{len(frame)} tasks" + (f", {failed} of them ended in an error" if failed else ""),
         f"{frame.seconds.sum():.0f} s of work",
-        f"cosched {__version__}",
+        f"cosched {installed_version()}",
         datetime.date.today().isoformat(),
     ]
     return (

@@ -16,7 +16,7 @@ from cosched.errors import StudyError, optional
 from cosched.experiments.catalogue import find
 from cosched.experiments.study import Study, Task, data_root
 from cosched.registry import FAMILIES, family
-from cosched.version import __version__
+from cosched.version import installed_version
 
 
 class Outcome(NamedTuple):
@@ -42,13 +42,13 @@ class Context:
     @classmethod
     def here(cls, study: str) -> Context:
         """For tasks that run in this very process: it has the data and the algorithms."""
-        return cls(study, __version__)
+        return cls(study, installed_version())
 
     @classmethod
     def shipped(cls, study: str, task_timeout: float | None = None) -> Context:
         """For other processes: with the place of the data and the user's own algorithms."""
         data = str(data_root().resolve())
-        return cls(study, __version__, data, _pickled_algorithms(), task_timeout)
+        return cls(study, installed_version(), data, _pickled_algorithms(), task_timeout)
 
 
 def execute(context: Context, number: int, task: Task) -> Outcome:
@@ -92,9 +92,10 @@ def prepare(context: Context) -> Study:
 @cache
 def _adopt(context: Context) -> None:
     """Once a process: check its version, take over the user's algorithms."""
-    if __version__ != context.version:
+    if installed_version() != context.version:
         raise StudyError(
-            f"a worker has cosched {__version__}, this is {context.version}: install the same"
+            f"a worker has cosched {installed_version()}, this is {context.version}: "
+            "install the same"
         )
     if context.data:
         os.environ.setdefault("COSCHED_DATA", context.data)
