@@ -133,3 +133,52 @@ def test_the_bound_of_a_long_stream_is_that_of_its_worst_part(seed):
     for first in range(0, 3000, 500):  # a part alone is never worse
         part = cs.cluster.Instance(jobs.iloc[first : first + 700], 16)
         assert cs.cluster.bound(part).value <= whole * (1 + 1e-9)
+
+
+def test_options_of_compare(tmp_path, capsys):
+    jobs = logged(estimate=[100.0, 500.0, 900.0, 30.0])
+    jobs.write(tmp_path / "jobs.json")
+    out = tmp_path / "table.csv"
+    command = ["compare", "cluster", str(tmp_path / "jobs.json"), "--policies", "EASY", "as-logged"]
+    assert main([*command, "--option", "estimates=requested", "-o", str(out)]) == 0
+    easy = cs.cluster.solve(jobs, "EASY", estimates="requested")
+    table = pd.read_csv(out).set_index("algorithm")
+    assert table.loc["EASY", "mean_wait"] == easy.metrics()["mean_wait"]
+    assert main([*command, "--option", "estimate=requested"]) == 2
+    assert "--option estimate: none of the algorithms takes it" in capsys.readouterr().err
+
+
+def test_a_policy_that_never_runs_a_job_is_an_error():
+    class Idle:
+        def on_event(self, event, state):
+            return {}
+
+    class Fractions:
+        def on_event(self, event, state):
+            return {job: ([0.7], 0.1) for job in state.jobs}
+
+    for name, policy in (("idle", Idle), ("fractions", Fractions)):
+        cs.cluster.register_policy(name, policy)
+        try:
+            row = cs.cluster.compare(logged(), [name]).iloc[0]
+        finally:
+            del cs.cluster.FAMILY.algorithms[name]
+            cs.cluster.FAMILY.registered.discard(name)
+        assert row.status == "error"
+    assert "0.7" in row.message
+
+
+def test_a_resumption_at_the_instant_of_the_pause_says_what_it_costs():
+    found = 0
+    for seed in range(6):
+        inst = cs.cluster.Instance(cs.workloads.lublin(60, 6, seed=seed), 6)
+        inst = inst.replace(submit=np.floor(inst.column("submit") / 3600) * 3600)
+        log = cs.cluster.solve(inst, "GreedyP */per/opt=min", log=True).log
+        for _, rows in log.groupby("job"):
+            times, actions, reasons = (rows[c].tolist() for c in ("time", "action", "reason"))
+            for k in range(1, len(rows)):
+                same = (actions[k - 1], actions[k]) == ("pause", "resume")
+                same = same and times[k] == times[k - 1]
+                assert same == ("costs the penalty" in reasons[k])
+                found += same
+    assert found > 0

@@ -129,7 +129,7 @@ class Simulator {
   std::string unfinished(const std::string& why) const {
     int rank = 0;
     while (machine_.job(rank).status == Status::finished) ++rank;
-    return why + ": job " + std::to_string(instance_.order()[rank]);
+    return why + ": " + instance_.jobs().called(instance_.order()[rank]);
   }
 
   bool complete(double horizon) {

@@ -18,6 +18,7 @@ from cosched.cli import tables
 from cosched.core import Family, Result
 from cosched.core.comparison import in_order, settled
 from cosched.core.drawing import literal
+from cosched.core.options import accepted_options
 from cosched.core.text import printable
 
 if TYPE_CHECKING:
@@ -105,11 +106,17 @@ def compare_all(
     names: list[str] | None,
     seed: int,
     time_limit: float | None,
+    options: dict[str, Any],
 ) -> tuple[pd.DataFrame, list[str], list[Titled], list[str]]:
     """``compare`` over several instances: one table, the columns that tell instances apart, the
     best result of each instance, and what did not run (Ctrl-C after the first row ends it early).
+    Each algorithm gets those of `options` that it takes.
     """
     chosen = [of.names_of(instance, names) for _, instance in instances]
+    given = {name: _taken(of, name, options) for of_one in chosen for name in of_one}
+    for key in options:
+        if not any(key in taken for taken in given.values()):
+            raise TypeError(f"--option {key}: none of the algorithms takes it")
     plan = [name for of_one in chosen for name in of_one]
     done: list[tuple[dict[str, Any], list[tuple[dict[str, Any], Result | None]]]] = []
     best: dict[str, Result] = {}
@@ -123,7 +130,9 @@ def compare_all(
                 label = f"{of.name} {which}".rstrip()
                 progress.update(task, description=printable(f"{label}: bound, {mine[0]}"))
                 done.append((varied, rows := []))
-                for row, result in of.compare_rows(instance, mine, seed, time_limit):
+                for row, result in of.compare_rows(
+                    instance, mine, seed, time_limit, {name: given[name] for name in mine}
+                ):
                     rows.append((row, result))
                     ended += 1
                     if result is not None:
@@ -141,6 +150,11 @@ def compare_all(
     keys = [key for varied, _ in instances for key in varied]
     table = [{**varied, **row} for varied, rows in done for row in settled(rows)]
     return in_order(table, keys), list(dict.fromkeys(keys)), titled, plan[ended:]
+
+
+def _taken(of: Family, name: str, options: dict[str, Any]) -> dict[str, Any]:
+    accepted = accepted_options(of.algorithm(name))
+    return {key: v for key, v in options.items() if accepted is None or key in accepted}
 
 
 def show_table(of: Family, frame: pd.DataFrame, keys: Sequence[str]) -> None:

@@ -78,6 +78,7 @@ def compare(
         str | None,
         typer.Option(help="Seconds for each algorithm, or 'none'; default: the family's."),
     ] = None,
+    option: Options = None,
     plot: Plot = None,
     output: Output = None,
 ) -> None:
@@ -86,7 +87,10 @@ def compare(
     instances = read_all(of, file, given)
     report.show_notes(instances[0][1])
     seed_used = seed_of_text(seed)
-    table, keys, best, left = report.compare_all(of, instances, algorithms, seed_used, limit)
+    options = parse_options(option)
+    table, keys, best, left = report.compare_all(
+        of, instances, algorithms, seed_used, limit, options
+    )
     report.show_table(of, table, keys)
     if output is not None:
         io.write_frame(table, output)

@@ -16,6 +16,9 @@ from cosched.cluster.schedule import Schedule
 from cosched.core import Bound
 from cosched.core.arrays import positive
 
+#: Events of one instant are handled one after the other, and a policy does not know the next.
+_AT_ONCE = "; paused at this instant by the event before, which counts and costs the penalty"
+
 
 def algorithm_of(
     simulate: Callable[..., Result], policy: Callable[[], Any], doc: str
@@ -84,7 +87,11 @@ def _log_frame(instance: Instance, told: tuple) -> Any:
 
     time, job, action, reason = told
     columns = {"time": time, "job": job, "id": instance.ids[job], "action": action}
-    return pd.DataFrame({**columns, "reason": reason})
+    log = pd.DataFrame({**columns, "reason": reason})
+    before = log.groupby("job")[["time", "action"]].shift()
+    at_once = (log.action == "resume") & (before.action == "pause") & (before.time == log.time)
+    log.loc[at_once, "reason"] += _AT_ONCE
+    return log
 
 
 def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
