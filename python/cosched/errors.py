@@ -10,7 +10,13 @@ from types import ModuleType
 
 
 class CoschedError(Exception):
-    """Root of the package's errors."""
+    """Root of the package's errors.
+
+    What it says is one line: a name of the user's that has line breaks is shown with them escaped.
+    """
+
+    def __str__(self) -> str:
+        return "\\n".join(super().__str__().splitlines())
 
 
 class InvalidInstance(CoschedError, ValueError):
