@@ -205,3 +205,27 @@ def test_a_long_double_beyond_floats_is_refused():
         pytest.skip("this machine's long double is a float")
     with pytest.raises(cs.InvalidInstance, match=r"times\[0, 0\] = 1e\+4000: no float"):
         real_array(large, "times", 2)
+
+
+def test_what_an_error_says_is_one_line(tmp_path):
+    import pickle
+
+    inst = cs.packs.Instance([[1.0]])
+    with pytest.raises(cs.InvalidInstance) as caught:
+        inst.write(tmp_path / "two\nlines")
+    assert str(caught.value).endswith("two\\nlines: expected a name that ends in .csv, .json")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_number_is_no_path():
+    import os
+
+    read, write = os.pipe()
+    try:
+        for family in ("packs", "dags", "moldable", "cluster", "bags"):
+            with pytest.raises(TypeError):
+                getattr(cs, family).Instance.read(read)
+        os.fstat(read)  # still open
+    finally:
+        os.close(read)
+        os.close(write)

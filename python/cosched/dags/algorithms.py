@@ -248,11 +248,11 @@ def hlp_best(
     count = -1 if evaluations is None else integer(evaluations, "evaluations")
     with _core.time_limit(limit):
         relaxation = hlp_at_hand(instance, method)
-        given: tuple = (None, None)
+        x, certificate = None, None
         if relaxation is not None:
-            given = (relaxation.x, certificate_arrays(relaxation.certificate))
+            x, certificate = relaxation.x, certificate_arrays(relaxation.certificate)
         plan, value, met, complete, solution = _core.dags.hlp_best(
-            instance._core, *given, used, count
+            instance._core, x, certificate, used, count
         )
     if relaxation is None:
         keep_hlp(instance, solution)
