@@ -12,10 +12,11 @@ namespace cosched::dags {
 
 /// How much a Refuter may do for one T, by the size of the instance.
 struct RefuterEffort {
-  int rounds;       // of pricing rows in the linear programme
-  int passes;       // of closing pairs by the programme's prices, and pruning again
-  int begins;       // of intervals, for each type
-  bool load_heads;  // O(n (n + e)) each
+  int rounds;      // of pricing rows in the linear programme
+  int passes;      // of closing pairs by the programme's prices, and pruning again
+  int begins;      // of intervals, for each type
+  int load_heads;  // of passes; O(n (n + e)) for each mixture of types
+  bool each_type;  // load heads of single types too, and again after pruning
 };
 
 class Refuter {

@@ -14,12 +14,21 @@ namespace {
 // A schedule is proved optimal where this share of its makespan is refuted.
 constexpr double kJustBelow = 1 - 0.9 * kExactTolerance;
 
+constexpr int kLarge = 10000;  // tasks
+
 RefuterEffort effort_for(const Instance& instance) {
   const int n = instance.tasks();
-  if (n <= 300) return {40, 6, 300, true};
-  if (n <= 2000) return {15, 3, 60, true};
-  if (n <= 10000) return {6, 2, 20, false};
-  return {3, 1, 8, false};
+  if (n <= 120) return {40, 6, 300, 6, true};
+  if (n <= 400) return {20, 3, 100, 1, true};
+  if (n <= 2000) return {8, 2, 30, 1, false};
+  if (n <= kLarge) return {6, 2, 20, 0, false};
+  return {2, 1, 6, 0, false};
+}
+
+// Whether the loads alone or one path alone decide LP*: then it is found in a few passes over the
+// graph, and on large graphs a single T would cost more.
+bool decided_at_once(const Certificate& relaxation) {
+  return relaxation.weights.back() == 0 || relaxation.weights.back() == 1;
 }
 
 // The largest T that is refuted, between a bound and a makespan.
@@ -29,7 +38,7 @@ class Bisection {
             WindowsBound& best)
       : instance_(instance),
         grain_(time_grain(instance)),
-        precision_(options.precision),
+        precision_(instance.tasks() > kLarge ? 10 * options.precision : options.precision),
         refuter_(instance, relaxation, effort_for(instance)),
         best_(best) {
     if (options.upper) upper_ = *options.upper;
@@ -90,6 +99,7 @@ WindowsBound windows_bound(const Instance& instance, const Certificate& relaxati
   WindowsBound best;
   best.certificate.relaxation = relaxation;
   best.value = certified_bound(instance, best.certificate);
+  if (instance.tasks() > kLarge && decided_at_once(relaxation)) return best;
   best.complete =
       finishes_within(std::nullopt, [&] { Bisection(instance, relaxation, options, best).run(); });
   return best;

@@ -56,7 +56,7 @@ double certified_bound(const Instance& instance, const WindowsCertificate& certi
 struct WindowsOptions {
   /// Makespan of a schedule: the T just below it is tried first, and none above.
   std::optional<double> upper;
-  /// Relative width of the bisection's last interval.
+  /// Relative width of the bisection's last interval; ten times that above 10,000 tasks.
   double precision = 1e-4;
 };
 
@@ -66,7 +66,8 @@ struct WindowsBound {
   bool complete = true;  // false: a time limit ended the search, the value is the best so far
 };
 
-/// `relaxation`: of LP*, complete or not.
+/// `relaxation`: of LP*, complete or not.  Above 10,000 tasks it is the bound where the loads alone or
+/// one path alone prove it: anything more would cost a multiple of it.
 WindowsBound windows_bound(const Instance& instance, const Certificate& relaxation,
                            const WindowsOptions& options = {});
 

@@ -1,0 +1,149 @@
+"""dags, graph by graph: LP*, the bound windows, the best schedule, the gap before and after.
+
+Run by ``make bench``. Reads WfCommons traces, the STG graphs of 50 tasks with their optima and the
+Chameleon graphs below COSCHED_DATA; layered graphs are generated.
+
+    bench_windows.py                # the table, the count of STG proofs, 40,000 tasks
+    bench_windows.py --seconds 1    # hlp-best for as long, instead of its fixed work
+
+"gap" is makespan / bound - 1: "before" of HLP-OLS against LP*, "now" of hlp-best against the better
+of windows and the bound that it proves itself. Seconds are of the processor. Every certificate is
+checked, every schedule validated.
+"""
+
+import argparse
+import csv
+import os
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import cosched as cs
+from cosched.dags import Instance
+
+DATA = Path(os.environ.get("COSCHED_DATA", Path("..", "shared", "data")))
+CHAMELEON = ("spotrf-512-5", "sposv-512-5", "spotri-960-5", "spotrf-512-10", "spotri-512-10")
+LAYERED = (30, 100, 300, 1000)
+ROW = "  {:30} {:>6} {:>10} {:>10} {:>10} {:>7} {:>7} {:>8} {:>8} {:>8}"
+
+
+def timed(work):
+    begin = time.process_time()  # other work on the machine does not count
+    found = work()
+    return time.process_time() - begin, found
+
+
+def graphs():
+    """(group, label, instance)."""
+    for path in sorted((DATA / "wfcommons").glob("*.json*")):
+        inst = Instance.read(path, units=(8, 2), acceleration=5)
+        yield "WfCommons", path.name.split(".")[0][:30], inst
+    archive = DATA / "amaris_het" / "formatedTasks_2.tar.gz"
+    for name in CHAMELEON if archive.exists() else ():
+        member = f"formatedTasks_2/{name.split('-')[0]}/{name}.txt"
+        for units in ((16, 4), (16, 2)):
+            inst = Instance.read(f"{archive}:{member}", units)
+            yield "Chameleon", f"{name}, {units[0]}+{units[1]}", inst
+    for n in LAYERED:
+        inst = cs.workloads.layered(n, seed=1, units=(4, 2))
+        yield "layered", f"layered {n}, 4+2", inst
+
+
+def table(limit):
+    names = ("tasks", "LP*", "windows", "hlp-best", "before", "now", "s(LP*)", "s(bound)")
+    print(ROW.format("", *names, "s(best)"))
+    gaps = {}
+    for group, label, inst in graphs():
+        lp_seconds, lp = timed(lambda inst=inst: cs.dags.hlp(inst).value)
+        bound_seconds, bound = timed(lambda inst=inst: cs.dags.windows(inst))
+        assert bound.certificate.bound(inst) == bound.value
+        seconds, best = timed(lambda inst=inst: cs.dags.solve(inst, "hlp-best", time_limit=limit))
+        best.schedule.validate()
+        before = cs.dags.solve(inst, "hlp-ols").value / lp - 1
+        top = max(bound.value, best.bound.value)
+        now = max(0.0, best.value / top - 1)
+        gaps.setdefault(group, []).append((before, now, lp / best.value, top / best.value))
+        print(
+            ROW.format(
+                label,
+                inst.tasks,
+                f"{lp:.6g}",
+                f"{top:.6g}",
+                f"{best.value:.6g}",
+                f"{before:.1%}",
+                f"{now:.2%}",
+                f"{lp_seconds:.3f}",
+                f"{bound_seconds:.3f}",
+                f"{seconds:.2f}",
+            ),
+            flush=True,
+        )
+    for group, rows in gaps.items():
+        before, now, lp, top = np.mean(rows, axis=0)
+        print(
+            f"  mean of {group}: gap {before:.1%} before, {now:.2%} now; "
+            f"LP* / best {lp:.3f}, bound / best {top:.3f}"
+        )
+
+
+def stg(limit):
+    """Solved graphs whose optimum is found, and proved, and the seconds."""
+    archive = DATA / "stg" / "stg_50_with_optimal.tar.gz"
+    if not archive.exists():
+        print(f"dags: STG skipped, {archive} is not there")
+        return
+    solved = found = proved = 0
+    seconds = []
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(archive) as opened:
+            opened.extractall(folder, filter="data")
+        for path in sorted(Path(folder).glob("optimal_50_m*.csv")):
+            for name, units, optimum, *interval in csv.reader(path.read_text().splitlines()):
+                inst = Instance.read(Path(folder, name), units=[int(units)])
+                took, best = timed(
+                    lambda inst=inst: cs.dags.solve(inst, "hlp-best", time_limit=limit)
+                )
+                best.schedule.validate()
+                seconds.append(took)
+                if interval:
+                    continue
+                solved += 1
+                found += best.value == float(optimum)
+                proved += best.bound.value == best.value == float(optimum)
+    print(
+        f"dags: STG, 50 tasks on 2, 4, 8, 16 units: {solved} with a known optimum, found {found}, "
+        f"proved {proved}; {len(seconds)} graphs in {sum(seconds):.2f} s, "
+        f"longest {max(seconds):.3f} s"
+    )
+
+
+def large():
+    for label, inst in (
+        ("fork-join 8 x 5,000, 256+32", cs.workloads.fork_join(5000, 8, units=(256, 32), seed=1)),
+        ("layered 40,000, 64+16", cs.workloads.layered(40000, 0.05, units=(64, 16), seed=1)),
+    ):
+        lp_seconds, relaxation = timed(lambda inst=inst: cs.dags.hlp(inst))
+        seconds, bound = timed(lambda inst=inst: cs.dags.windows(inst))
+        print(
+            f"dags: {label}, {inst.tasks} tasks, {len(inst.edges)} edges: "
+            f"LP* {relaxation.value:.6g} in {lp_seconds:.3f} s, "
+            f"windows {bound.value:.6g} in {seconds:.3f} s more ({1 + seconds / lp_seconds:.1f}x)",
+            flush=True,
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, help="time limit of hlp-best")
+    limit = parser.parse_args().seconds
+    print("dags: graph by graph")
+    table(limit)
+    stg(limit)
+    large()
+
+
+if __name__ == "__main__":
+    main()
