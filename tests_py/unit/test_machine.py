@@ -129,6 +129,7 @@ def test_priority_of_partitions_and_separate_queues(machine):
 
 def test_what_is_refused(machine, tmp_path, capsys):
     inst = cs.cluster.Instance(stream(1), 16, machine=machine)
+    assert cs.cluster.FAMILY.names_of(inst, None) == ["as-logged", "FCFS", "EASY", "conservative"]
     with pytest.raises(cs.InvalidInstance, match="DFRS policies know no partitions"):
         cs.cluster.solve(inst, "GreedyPM */per/opt=min")
     odd = cs.cluster.Instance(stream(1) | {"partition": ["night"] * 30}, 16, machine=machine)

@@ -43,7 +43,9 @@ DEFAULT_COMPARE = TABLE_2
 
 
 def _default_names(instance: Instance) -> tuple[str, ...]:
-    return ("as-logged", *DEFAULT_COMPARE) if has_waits(instance) else DEFAULT_COMPARE
+    logged = ("as-logged",) if has_waits(instance) else ()
+    partitions = len(instance.layout()[0]) > 0  # DFRS policies refuse them
+    return (*logged, *(("FCFS", "EASY", "conservative") if partitions else DEFAULT_COMPARE))
 
 
 FAMILY = Family(
