@@ -119,6 +119,8 @@ def test_limits_leave_the_best_so_far():
         assert found.certificate.bound(fresh) == found.value <= full
         assert found.value > 0
         assert seconds > 0 or not found.complete
+        so_far = cs.dags.bound(inst.with_units(inst.units), "hlp", time_limit=seconds).value
+        assert 0 < so_far <= cs.dags.hlp(inst).value * (1 + 1e-9)
     assert "cut short" in repr(cs.dags.windows(inst.with_units(inst.units), time_limit=0))
     assert cs.dags.windows(inst, time_limit=0).complete  # kept with the instance
     with pytest.raises(cs.InvalidInstance, match="time_limit"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from cosched import _core
 from cosched.core import Bound
-from cosched.core.arrays import any_array, integer_array, real_array, share
+from cosched.core.arrays import any_array, integer_array, real_array, share, time_limit_of
 from cosched.dags.instance import Instance
 from cosched.errors import SolverError, TimeLimit, optional, shorten
 
@@ -226,7 +226,9 @@ def round_allocation(times: Any, x: Any, *, threshold: float = 0.5) -> np.ndarra
     return _core.dags.round_allocation(table, real_array(shares, "x", 2), limit)
 
 
-def hlp_bound(instance: Instance, *, method: str = "auto") -> Bound:
+def hlp_bound(
+    instance: Instance, *, method: str = "auto", time_limit: float | None = None
+) -> Bound:
     """LP* as its certificate proves it.
 
     At least ``area`` and ``critical-path``.
@@ -236,6 +238,9 @@ def hlp_bound(instance: Instance, *, method: str = "auto") -> Bound:
     instance : Instance
     method : {"auto", "structured", "glpk", "highs"}
         What solves the relaxation, as in :func:`cosched.dags.hlp`.
+    time_limit : float, optional
+        Seconds after which ``"auto"`` and ``"structured"`` return what the certificate so far
+        proves; the other methods stop without a bound.
 
     Returns
     -------
@@ -246,8 +251,12 @@ def hlp_bound(instance: Instance, *, method: str = "auto") -> Bound:
     ------
     ValueError
         Another method.
+    InvalidInstance
+        A negative time limit.
     SolverError
         The solver failed, or ``highspy`` is not installed.
+    TimeLimit
+        The limit came before another method had finished.
 
     Examples
     --------
@@ -258,7 +267,13 @@ def hlp_bound(instance: Instance, *, method: str = "auto") -> Bound:
     Bound(5, 'hlp')
     """
     Instance.require(instance)
-    return Bound(hlp(instance, method=method).certificate.bound(instance), "hlp")
+    limit = time_limit_of(time_limit)
+    with _core.time_limit(limit):
+        if limit is not None and method in ("auto", "structured"):
+            relaxation, _ = hlp_so_far(instance)
+        else:
+            relaxation = hlp(instance, method=method)
+    return Bound(relaxation.certificate.bound(instance), "hlp")
 
 
 def hlp_at_hand(instance: Instance, method: str) -> Relaxation | None:
