@@ -7,7 +7,9 @@ import pytest
 
 from cosched import experiments
 from cosched.cli import main
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, StudyError
+from cosched.experiments import dask_engine
+from cosched.experiments.state import State
 from support import with_toy_studies
 
 #: Seconds: enough for a harmless task on a busy machine.
@@ -81,15 +83,14 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
 @pytest.fixture(scope="module")
 def cluster():
     """Two Dask workers of two threads, with nannies that start them again."""
+    dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
     before = dict(os.environ)
     os.environ.update(with_toy_studies(), TOY_NAP=f"{2 * 10**6 + os.getpid()}", TOY_HOSTILE="")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=2,
-        memory_limit="4GB",
-        dashboard_address=None,
-    ) as started:
+    # On a slow machine a cluster would give up its workers while they start again.
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "10 min"})
+    options = {"n_workers": 2, "threads_per_worker": 2, "memory_limit": "4GB"}
+    with patient, distributed.LocalCluster(dashboard_address=":0", **options) as started:
         yield started
     os.environ.clear()
     os.environ.update(before)
@@ -116,3 +117,30 @@ def test_dask_workers_outlive_their_tasks(cluster, tmp_path, monkeypatch):
     assert said.pop("leaves") == "SystemExit: enough"
     assert said == dict.fromkeys(kinds[:2], DIED) | dict.fromkeys(kinds[4:], TIMED_OUT)
     assert pids(cluster) == before
+
+
+@pytest_dask
+def test_a_task_that_ends_dask_workers(cluster, tmp_path, monkeypatch):
+    """As if the node went down, again and again: bounded, and only that task has no row."""
+    before = pids(cluster)
+    said = run(monkeypatch, tmp_path, ["ends its parent"], dask=cluster.scheduler_address)
+    assert said == {"ends its parent": DIED}
+    assert not pids(cluster) & before
+
+
+@pytest_dask
+def test_a_campaign_does_not_wait_for_ever(cluster, tmp_path, monkeypatch):
+    """The last test of this cluster: all its workers go, and none comes."""
+    monkeypatch.setattr(dask_engine, "_MOST_ABSENCE", 1.0)
+    monkeypatch.setattr(dask_engine, "_LOOK", 0.1)
+    monkeypatch.setenv("TOY_HOSTILE", "sleeps")
+    add = State.add
+
+    def add_and_lose_the_workers(self, found):
+        add(self, found)
+        if self.outcomes and cluster.workers:
+            cluster.scale(0)
+
+    monkeypatch.setattr(State, "add", add_and_lose_the_workers)
+    with pytest.raises(StudyError, match=r"no Dask worker at .* since the last one was lost"):
+        experiments.run("toy_studies:HOSTILE_STUDY", out=tmp_path, dask=cluster.scheduler_address)

@@ -30,6 +30,9 @@ _ADDRESS = re.compile(r"([a-z]+://)?[^\s/:]+:[0-9]+|[a-z]+://\[[0-9a-f:]+\]:[0-9
 _PAUSE = 0.05
 #: Seconds between looks at whether there are workers.
 _LOOK = 5.0
+#: Seconds without any worker, when there have been some, that end a campaign: a cluster gives up
+#: workers that are lost again and again. The first ones may wait in a queue as long as they like.
+_MOST_ABSENCE = 3600.0
 #: Seconds after which a process that a Dask worker hosts ends, if it has nothing to do.
 _IDLE = 60.0
 
@@ -136,19 +139,28 @@ def _collect(
 
 
 def _absence(client: Client, address: str) -> Callable[[], None]:
-    """A function that says once that there are no workers, each time that it comes to that."""
-    looked, said = -_LOOK, False
+    """A function that says when there are no workers; StudyError if there were, and none comes."""
+    looked, since = -_LOOK, 0.0
+    seen = said = False
 
     def note() -> None:
-        nonlocal looked, said
-        if time.monotonic() - looked < _LOOK:
+        nonlocal looked, since, seen, said
+        now = time.monotonic()
+        if now - looked < _LOOK:
             return
-        looked = time.monotonic()
+        looked = now
         with suppress(OSError):  # the scheduler is lost: the futures will say so
-            absent = not client.nthreads()
-            if absent and not said:
+            if client.nthreads():
+                seen, said = True, False
+                return
+            if not said:
                 print(f"note: waiting for workers at {address}", file=sys.stderr)
-            said = absent
+                since, said = now, True
+            if seen and now - since > _MOST_ABSENCE:
+                raise StudyError(
+                    f"no Dask worker at {address} for {_MOST_ABSENCE / 60:.0f} min, since the last "
+                    "one was lost: start new ones; --resume goes on"
+                )
 
     return note
 
