@@ -88,7 +88,12 @@ def cluster():
     before = dict(os.environ)
     os.environ.update(with_toy_studies(), TOY_NAP=f"{2 * 10**6 + os.getpid()}", TOY_HOSTILE="")
     # On a slow machine a cluster would give up its workers while they start again.
-    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "10 min"})
+    patient = dask.config.set(
+        {
+            "distributed.deploy.lost-worker-timeout": "600 s",
+            "distributed.scheduler.allowed-failures": 1,
+        }
+    )
     options = {"n_workers": 2, "threads_per_worker": 2, "memory_limit": "4GB"}
     with patient, distributed.LocalCluster(dashboard_address=":0", **options) as started:
         yield started
