@@ -80,6 +80,7 @@ def audit(
     >>> "conservative" in path.read_text()
     True
     """
+    Instance.require(instance)
     io.check_suffix(path, (".html",))
     limit = time_limit_of(time_limit)
     rows = list(FAMILY.compare_rows(instance, _names(instance), 0, limit))

@@ -227,6 +227,8 @@ class Instance(core.Instance):
         >>> inst.times.tolist()
         [[4.0, 1.0], [3.0, inf]]
         """
+        if isinstance(units, Sized) and not isinstance(units, (str, bytes)):
+            units = _sequence(units)
         likely = None if units is None else int(np.size(units))
         graph = files.read_graph(path, **options, likely_types=likely)
         counts = _given(graph.units if units is None else units, path)

@@ -229,6 +229,7 @@ def time_indexed_bound(instance: Instance, *, time_limit: float | None = None) -
     >>> minsum_bound(inst).value < time_indexed_bound(inst).value <= 6
     True
     """
+    Instance.require(instance)
     value, _ = _core.moldable.time_indexed_bound(instance._core, time_limit_of(time_limit))
     return Bound(value, "time-indexed")
 

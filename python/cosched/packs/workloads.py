@@ -30,6 +30,10 @@ OVERHEADS: dict[str, Callable[[float, np.ndarray], np.ndarray]] = {
 SERIAL_FRACTIONS = (0.0, 0.04, 0.08, 0.16, 0.32)
 
 
+#: Longest time of reference: sums and products of such times are finite.
+MOST_SECONDS = 1e100
+
+
 def packs_ii(
     *,
     tasks: int = 65,
@@ -92,6 +96,8 @@ def packs_ii(
     cores = integer(cores_per_node, "cores_per_node", 1) * np.arange(1, p + 1, dtype=float)
     low, high = _size_range(sizes)
     reference_time = positive(reference_time, "reference_time")
+    if reference_time > MOST_SECONDS:
+        raise InvalidInstance(f"reference_time = {reference_time:g}: expected at most 1e100 s")
     for part in serial_fractions:
         share(part, "serial_fractions")
     laws = [_law(SEQUENTIAL, name, "sequential") for name in sequential]

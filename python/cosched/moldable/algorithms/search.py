@@ -7,6 +7,7 @@ from typing import Any
 from cosched import _core, core
 from cosched.core import Schedule
 from cosched.core.arrays import integer, seed_of, time_limit_of
+from cosched.errors import InvalidInstance
 from cosched.moldable.algorithms.batches import on_line_by_batches
 from cosched.moldable.algorithms.choices import named
 from cosched.moldable.instance import Instance
@@ -155,6 +156,8 @@ def _starts(instance: Instance, start: core.Result | Schedule | None) -> list[An
     if start is None:
         return []
     given = start.schedule if isinstance(start, core.Result) else start
+    if not isinstance(given, Schedule):
+        raise InvalidInstance(f"start: expected a schedule, got {type(given).__name__}")
     columns = (given.task, given.kind, given.unit_begin, given.unit, given.start, given.end)
     found = result_of_schedule(instance, Schedule(instance, *columns))
     return [(found.procs, found.start, found.end)]
