@@ -139,7 +139,7 @@ def local_search(
     (6.3, 6.3)
     >>> result = cs.moldable.local_search(inst, objective="minsum")
     >>> round(result.weighted_completion, 6)
-    17.0
+    16.9
     """
     Instance.require(instance)
     chosen = named(objective, "objective", _core.moldable.Objective)
