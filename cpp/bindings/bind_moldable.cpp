@@ -7,6 +7,7 @@
 #include "cosched/moldable/local_search.hpp"
 #include "cosched/moldable/minsum_bound.hpp"
 #include "cosched/moldable/online.hpp"
+#include "cosched/moldable/slots_bound.hpp"
 #include "cosched/moldable/time_indexed.hpp"
 #include "cosched/moldable/validate.hpp"
 #include "pybind.hpp"
@@ -267,6 +268,16 @@ void bind_bounds(py::module_& module) {
         const TimeIndexedBound bound = released([&] {
           const ScopedTimeLimit limit(time_limit);
           return time_indexed_bound(instance);
+        });
+        return py::make_tuple(bound.value, bound.complete);
+      },
+      py::arg("instance"), py::arg("time_limit"));
+  module.def(
+      "slots_bound",
+      [](const Instance& instance, Seconds time_limit) {
+        const SlotsBound bound = released([&] {
+          const ScopedTimeLimit limit(time_limit);
+          return slots_bound(instance);
         });
         return py::make_tuple(bound.value, bound.complete);
       },

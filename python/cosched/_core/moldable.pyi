@@ -3,7 +3,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['BEST_WORK', 'Compaction', 'Instance', 'ListOrder', 'LocalOrder', 'Objective', 'SEARCH_WORK', 'area_bound', 'by_batches', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'list_graham', 'local_search', 'longest_bound', 'minsum_bound', 'schedule', 'sequential', 'time_indexed_bound']
+__all__: list[str] = ['BEST_WORK', 'Compaction', 'Instance', 'ListOrder', 'LocalOrder', 'Objective', 'SEARCH_WORK', 'area_bound', 'by_batches', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'list_graham', 'local_search', 'longest_bound', 'minsum_bound', 'schedule', 'sequential', 'slots_bound', 'time_indexed_bound']
 class Instance:
     @staticmethod
     def from_downey(alone: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], parallelism: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], weights: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], release: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], machines: typing.SupportsInt | typing.SupportsIndex) -> Instance:
@@ -259,6 +259,8 @@ def minsum_bound(instance: Instance, grid: typing.Annotated[numpy.typing.ArrayLi
 def schedule(instance: Instance, procs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> tuple:
     ...
 def sequential(instance: Instance) -> tuple:
+    ...
+def slots_bound(instance: Instance, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[float, bool]:
     ...
 def time_indexed_bound(instance: Instance, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[float, bool]:
     ...

@@ -97,6 +97,48 @@ def longest_bound(instance: Instance) -> Bound:
     return Bound(_core.moldable.longest_bound(instance._core), "longest")
 
 
+def slots_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
+    """The longest makespan that prices of time slots refute; never below ``dual-approximation``.
+
+    For a deadline, each slot of time and the work until each slot's end has a price. Where the
+    jobs, each on the start and count that pay least and keep the deadline, pay more than all the
+    processors are worth, no schedule keeps it. Prices by multiplicative weights, the deadline by
+    bisection. For any profiles and release dates.
+
+    Parameters
+    ----------
+    instance : Instance
+        With many jobs (more than 2,000 jobs x processors or so) it is ``dual-approximation``,
+        which is close to the optimum there.
+    time_limit : float, optional
+        Seconds after which a weaker, still valid bound is returned.
+
+    Returns
+    -------
+    Bound
+        Of the makespan (s).
+
+    Raises
+    ------
+    InvalidInstance
+        A negative time limit.
+
+    Notes
+    -----
+    The model, and why it is a relaxation, stand in ``cpp/cosched/moldable/slot_pricing.hpp``.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> dual_approximation_bound(inst).value <= slots_bound(inst).value <= 6.3
+    True
+    """
+    value, _ = _core.moldable.slots_bound(instance._core, time_limit_of(time_limit))
+    return Bound(value, "slots")
+
+
 def default_grid(instance: Instance) -> np.ndarray:
     """The grid of the paper's minsum bound: C/2^K, ..., C, 2C (Section 3.3).
 

@@ -25,12 +25,14 @@ from cosched.moldable.bounds import (
     dual_approximation_bound,
     longest_bound,
     minsum_bound,
+    slots_bound,
 )
 from cosched.moldable.instance import Instance
 from cosched.moldable.result import Result, result_of_schedule
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
     "dual-approximation": dual_approximation_bound,
+    "slots": slots_bound,
     "area": area_bound,
     "longest": longest_bound,
     "minsum": minsum_bound,

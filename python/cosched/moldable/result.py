@@ -11,7 +11,7 @@ from cosched import _core, core
 from cosched.core import Bound, Schedule
 from cosched.core.resampling import value_range
 from cosched.core.result import relative_gap
-from cosched.moldable.bounds import dual_approximation_bound, minsum_bound_beside
+from cosched.moldable.bounds import minsum_bound_beside, slots_bound
 from cosched.moldable.instance import Instance
 
 
@@ -53,7 +53,7 @@ class Result(core.Result):
 
     @classmethod
     def _bound_of(cls, instance: Instance) -> Bound:
-        return dual_approximation_bound(instance)
+        return slots_bound(instance)
 
     @property
     def makespan(self) -> float:
