@@ -67,6 +67,24 @@ TEST(Downey, IsMonotoneAndContinuous) {
     }
 }
 
+TEST(Downey, CountsGrowWhereTimesDifferByRoundingOnly) {
+  Rng rng(7);
+  int rounded = 0;
+  for (int k = 0; k < 20'000; ++k) {
+    const double parallelism = 1 + 190 * rng.uniform(), variance = k % 2 * rng.uniform();
+    const Instance instance({Downey{10 * rng.uniform() + 0.1, parallelism, variance}}, {1}, {},
+                            200);
+    for (int q = 1; q < 200; ++q) rounded += instance.time(0, q + 1) > instance.time(0, q);
+    for (int q = 1, steps = 0; q > 0; ++steps) {
+      ASSERT_LE(steps, 200) << parallelism << ' ' << variance;
+      const int next = instance.faster(0, q);
+      ASSERT_TRUE(next == 0 || next > q);
+      q = next;
+    }
+  }
+  EXPECT_GT(rounded, 0);  // else the test shows nothing
+}
+
 TEST(Downey, AgreesWithTheTableOfItsTimes) {
   const Instance formulas = workload(Kind::cirne, 20, 30, 4);
   Table table(20, 30);

@@ -128,10 +128,17 @@ void Instance::find_cheapest() {
   }
 }
 
-int Instance::gamma(int i, double d) const {
-  if (time(i, 1) <= d) return 1;
+int Instance::gamma(int i, double d) const { return time(i, 1) <= d ? 1 : fewest_above(i, 1, d); }
+
+// Formulas are monotone up to rounding only, so what is no faster may seem to be: it is looked for
+// above q, and the count grows whatever rounding says.
+int Instance::faster(int i, int q) const {
+  return q >= columns_ ? 0 : fewest_above(i, q, std::nextafter(time(i, q), 0.0));
+}
+
+int Instance::fewest_above(int i, int low, double d) const {
   if (!(time(i, columns_) <= d)) return 0;
-  int low = 1, high = columns_;  // t(low) > d >= t(high)
+  int high = columns_;  // t(low) > d >= t(high)
   while (high - low > 1) {
     const int middle = low + (high - low) / 2;
     (time(i, middle) <= d ? high : low) = middle;

@@ -95,7 +95,7 @@ class Instance {
   int cheapest(int i, double d) const;
 
   /// The least q' > q with t_i(q') < t_i(q), 0 where there is none.  O(log m).
-  int faster(int i, int q) const { return gamma(i, std::nextafter(time(i, q), 0.0)); }
+  int faster(int i, int q) const;
 
   /// S_i(d): the work at cheapest(i, d), infinite where there is none.
   double least_area(int i, double d) const;
@@ -117,6 +117,8 @@ class Instance {
   Instance select(const std::vector<int>& chosen) const;
 
  private:
+  /// The least q > low with t_i(q) <= d, 0 where there is none.  Requires t_i(low) > d.
+  int fewest_above(int i, int low, double d) const;
   static constexpr double kEver = 1.7976931348623157e308;
   Instance(std::optional<Times> times, std::vector<Downey> profiles, std::vector<double> weights,
            std::vector<double> release, int machines);

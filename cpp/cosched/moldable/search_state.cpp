@@ -29,7 +29,7 @@ std::vector<std::vector<int>> useful_counts(const Instance& instance) {
       q = instance.faster(i, from);
     }
     const int fastest = instance.gamma(i, instance.least_time(i));
-    if (counts[i].back() != fastest) counts[i].push_back(fastest);
+    if (counts[i].back() < fastest) counts[i].push_back(fastest);
   }
   return counts;
 }

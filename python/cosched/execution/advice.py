@@ -253,7 +253,11 @@ def plan(
     return Advice(
         result=result,
         alone=packs.sequential(of_packs).value,
-        bound=any_schedule_bound(of_moldable),
+        bound=max(
+            any_schedule_bound(of_moldable),
+            moldable.bound(of_moldable, time_limit=time_limit),
+            key=float,
+        ),
         unmeasured=unmeasured,
         guarantee=_guaranteed(seconds, names, allowed),
         spread=None if low is None or high is None else (low, high),
@@ -306,15 +310,13 @@ def _best(
     """The earliest end; packs where both families have it: they are simpler to run."""
     names = ["pack-by-pack-9", "local-search"]
     names += ["optimal"] if of_packs.tasks <= _MOST_EXACT else []
-    found = [
-        result
-        for family, instance, of in (
-            (packs.FAMILY, of_packs, names),
-            (moldable.FAMILY, of_moldable, None),
-        )
-        for _, result in family.compare_rows(instance, of, seed, time_limit)
-        if result is not None
-    ]
+    rows = packs.FAMILY.compare_rows(of_packs, names, seed, time_limit)
+    in_packs = [result for _, result in rows if result is not None]
+    # A plan of packs is a schedule of moldable tasks, so the search never ends above it.
+    start = min(in_packs, key=lambda result: result.value, default=None)
+    options = {"local-search": {"start": start}}
+    rows = moldable.FAMILY.compare_rows(of_moldable, None, seed, time_limit, options)
+    found = [*in_packs, *(result for _, result in rows if result is not None)]
     least = min(result.value for result in found)
     close = [result for result in found if result.value <= least * (1 + 1e-9)]
     first = [result for result in close if result.family == "packs"]

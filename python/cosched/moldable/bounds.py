@@ -135,8 +135,8 @@ def slots_bound(instance: Instance, *, time_limit: float | None = None) -> Bound
     >>> dual_approximation_bound(inst).value <= slots_bound(inst).value <= 6.3
     True
     """
-    value, _ = _core.moldable.slots_bound(instance._core, time_limit_of(time_limit))
-    return Bound(value, "slots")
+    value, finished = _core.moldable.slots_bound(instance._core, time_limit_of(time_limit))
+    return Bound(value, "slots", "ok" if finished else "time_limit")
 
 
 def default_grid(instance: Instance) -> np.ndarray:
