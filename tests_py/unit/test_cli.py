@@ -262,7 +262,7 @@ def test_titles_of_pictures(table):
 
     inst = cs.packs.Instance.read(table, max_tasks=2)
     for varied, start in (({}, "packs: pairs, "), ({"max_tasks": 2}, "packs max_tasks = 2: pairs")):
-        _, _, best, _ = compare_all(cs.packs.FAMILY, [(varied, inst)], ["pairs"], 0, None)
+        _, _, best, _ = compare_all(cs.packs.FAMILY, [(varied, inst)], ["pairs"], 0, None, {})
         assert best[0][0].startswith(start)
 
 

@@ -52,7 +52,8 @@ double Downey::speedup(int q) const {
   const double a = parallelism, s = variance;
   if (s <= 1) {
     if (q <= a) return a * q / (a + s * (q - 1) / 2);
-    if (q <= 2 * a - 1) return a * q / (s * (a - 0.5) + q * (1 - s / 2));
+    // Divided by q, so that it rises with q even where s is so small that only rounding is left.
+    if (q <= 2 * a - 1) return a / (s * (a - 0.5) / q + (1 - s / 2));
     return a;
   }
   if (q <= a + a * s - s) return q * a * (s + 1) / (s * (q + a - 1) + a);

@@ -179,7 +179,7 @@ def show_table(of: Family, frame: pd.DataFrame, keys: Sequence[str]) -> None:
     tables.show(title, shown, keys=2 + len(keys), ends=last if keys else ())
     if any(marks):
         say(f"* the best {of.objective}" + (" of each instance" if keys else ""))
-    told_below = ("bound",) if ranked.attrs["bounds"] else ()
+    told_below = ("bound",) if ranked.attrs["bounds"] and not keys else ()
     constant = [
         f"{c.replace('_', ' ')} {tables.cell(c, v)}"
         for c, v in same.items()
@@ -187,29 +187,29 @@ def show_table(of: Family, frame: pd.DataFrame, keys: Sequence[str]) -> None:
     ]
     if constant := [text for text in constant if text != "status ok"]:
         say(f"in all rows: {', '.join(constant)}")
-    for line in _of_the_bound(of, ranked):
+    for line in _of_the_bound(of, ranked, not keys and _says_nothing(ranked["bound"])):
         say(line)
     reasons = frame.loc[frame.message != "", ["algorithm", "status", "message"]]
     for name, status, message in reasons.drop_duplicates().itertuples(index=False):
         say(f"{name}: {status}: {message}")
 
 
-def _of_the_bound(of: Family, ranked: pd.DataFrame) -> list[str]:
-    """Who proved the bound, and what is left between it and the best row."""
-    methods = ", ".join(ranked.attrs["bounds"])
-    if not methods:
-        return []
-    side = "above" if of.maximise else "below"
-    bounds = ranked["bound"].dropna()
-    one = f" {bounds.iloc[0]:.6g}{of.unit}" if _says_nothing(bounds) else ""
-    lines = [f"bound{one} ({methods}): no {of.ideal} can be {side} it"]
+def _of_the_bound(of: Family, ranked: pd.DataFrame, one: bool) -> list[str]:
+    """Who proved the bound (of one instance), and what is left between it and the best row."""
+    methods, lines = ", ".join(ranked.attrs["bounds"]), []
+    if methods and one:
+        side = "above" if of.maximise else "below"
+        value = f"{ranked['bound'].dropna().iloc[0]:.6g}{of.unit}"
+        lines.append(f"bound {value} ({methods}): no {of.ideal} can be {side} it")
     gaps = ranked.loc[ranked["value"].notna(), "gap"]
-    if len(gaps) and gaps.min() > 1e-9 and ranked.attrs["bound_cut"]:
+    if not len(gaps) or not gaps.min() > 1e-9:
+        return lines
+    if ranked.attrs["bound_cut"]:
         lines.append(
             "a limit cut the bound short: what is left of the gap may be the bound's, not the "
             f"{of.ideal}'s (a longer --time-limit tells)"
         )
-    elif len(gaps) and gaps.min() > 1e-9 and (ranked["status"] == "time_limit").any():
+    elif (ranked["status"] == "time_limit").any():
         lines.append("a limit ended a search: what is left of the gap may close in more time")
     return lines
 
