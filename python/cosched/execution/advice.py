@@ -255,7 +255,7 @@ def plan(
         alone=packs.sequential(of_packs).value,
         bound=max(
             any_schedule_bound(of_moldable),
-            moldable.bound(of_moldable, time_limit=time_limit),
+            moldable.bound(of_moldable, "slots", time_limit=time_limit),
             key=float,
         ),
         unmeasured=unmeasured,
