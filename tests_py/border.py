@@ -105,7 +105,9 @@ FORMATS = {
         "log.swf", "; MaxProcs: 8\n" + _LINE + _LINE.replace("1 0 5", "2 30 0"), _swf
     ),
     "swf instance": Format(
-        "log.swf", "; MaxProcs: 8\n; MaxMemory: 1024\n" + _LINE + _LINE.replace("1 0 5", "2 30 0"), _cluster
+        "log.swf",
+        "; MaxProcs: 8\n; MaxMemory: 1024\n" + _LINE + _LINE.replace("1 0 5", "2 30 0"),
+        _cluster,
     ),
     "amaris_het": Format(
         "graph.txt", "7 3.5 -1\n9 2 1 7\nx 1 0 7,9\ny 4 2 7 9,x\n", _own_dags
