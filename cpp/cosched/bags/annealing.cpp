@@ -20,14 +20,7 @@ constexpr std::int64_t kMoveSteps = 200;  // nanoseconds of a move, for the cloc
 class State {
  public:
   State(const Instance& instance, const std::vector<Run>& runs) : instance_(&instance) {
-    std::vector<int> first(instance.machine_types());
-    for (int j = 0; j < instance.machine_types(); ++j) {
-      first[j] = static_cast<int>(kind_.size());
-      for (int k = 0; k < instance.machines(j); ++k) {
-        kind_.push_back(j);
-        number_.push_back(k);
-      }
-    }
+    const std::vector<int> first = list_machines(instance, kind_, number_);
     load_.assign(kind_.size(), 0);
     on_.resize(kind_.size());
     for (const auto& [i, j, k, n] : runs)

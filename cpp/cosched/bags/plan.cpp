@@ -65,6 +65,19 @@ double joules_of(const Instance& instance, const Counts& counts) {
   return sum;
 }
 
+std::vector<int> list_machines(const Instance& instance, std::vector<int>& kind,
+                               std::vector<int>& number) {
+  std::vector<int> first(instance.machine_types());
+  for (int j = 0; j < instance.machine_types(); ++j) {
+    first[j] = static_cast<int>(kind.size());
+    for (int k = 0; k < instance.machines(j); ++k) {
+      kind.push_back(j);
+      number.push_back(k);
+    }
+  }
+  return first;
+}
+
 Plan make_plan(const Instance& instance, const Counts& counts) {
   check_counts(instance, counts);
   Plan plan;

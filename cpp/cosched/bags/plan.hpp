@@ -27,6 +27,11 @@ struct Plan {
   double profit_rate = 0;
 };
 
+/// Lists the machines one by one: `kind` gets the type of each, `number` which of its type it is.
+/// Returns the place of each type's first machine.
+std::vector<int> list_machines(const Instance& instance, std::vector<int>& kind,
+                               std::vector<int>& number);
+
 /// The plan of Algorithm B for these counts.  Throws InvalidInstance where counts do not fit: wrong
 /// shape, negative, a closed pair, a row that does not sum to T_i.
 /// O(sum_j (T log T + T M_j log M_j)).

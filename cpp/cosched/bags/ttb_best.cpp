@@ -79,6 +79,7 @@ class Search {
   void improve() {
     front_ = energy_front(instance_, Cut::long_tasks);
     const BestRate top = best_rate(instance_, Cut::long_tasks);
+    enough_ = top.rate;
     if (top.makespan < kInfinity && !leq(top.rate, best_.profit_rate) &&
         machines() <= kMostMachines) {
       polish_start(top.makespan);
@@ -96,14 +97,13 @@ class Search {
     }
   }
 
-  // From the best plan by turns with what the other steps found.
+  // From the best plan by turns with what the other steps found; improve() comes before.
   void anneal() {
     const auto& counts = instance_.counts();
     if (std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) > kMostAnnealed) return;
     if (machines() > kMostAnnealed) return;
     const Plan start = best_;
-    const double enough = best_rate(instance_, Cut::long_tasks).rate;
-    for (int k = 0; k < kAnnealings && !leq(enough, best_.profit_rate); ++k) {
+    for (int k = 0; k < kAnnealings && !leq(enough_, best_.profit_rate); ++k) {
       Plan found = annealed(instance_, k % 2 == 0 ? best_ : start, kMoves, k);
       if (found.profit_rate > best_.profit_rate) best_ = std::move(found);
     }
@@ -205,7 +205,8 @@ class Search {
   const Instance& instance_;
   std::vector<FrontPoint> front_;
   Plan best_;
-  double best_limit_ = 0;  // the makespan that the best plan was made for
+  double enough_ = kInfinity;  // what no plan earns more than
+  double best_limit_ = 0;      // the makespan that the best plan was made for
 };
 
 }  // namespace
