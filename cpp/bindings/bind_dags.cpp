@@ -1,5 +1,7 @@
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/dags/bounds.hpp"
@@ -136,15 +138,46 @@ auto online(Rule rule) {
   };
 }
 
+// memories: "host", "unit", or a number a unit.
+Memories to_memories(const std::variant<std::string, IntArray>& memories) {
+  if (const auto* name = std::get_if<std::string>(&memories))
+    return {*name == "host" ? Memories::Kind::host : Memories::Kind::unit, {}};
+  return {Memories::Kind::given, to_ints(std::get<IntArray>(memories), "memories")};
+}
+
+// data: None, nothing moves; the rest is of no matter then.
+Instance make_instance(const RealArray& times, const IntArray& edges, const IntArray& units,
+                       const std::optional<RealArray>& data, const RealArray& bandwidth,
+                       const RealArray& latency,
+                       const std::variant<std::string, IntArray>& memories) {
+  Table table = to_table(times);
+  const std::vector<Edge> pairs = to_edges(edges);
+  const std::vector<int> counts = to_ints(units, "units");
+  TaskGraph graph(static_cast<int>(table.rows()), pairs);
+  if (!data) return {std::move(table), std::move(graph), counts};
+  const Instance plain(table, graph, counts);  // refuses bad times and units first
+  Transfers transfers(graph, counts, pairs, to_reals(*data),
+                      {to_table(bandwidth), to_table(latency), to_memories(memories)});
+  return {std::move(table), std::move(graph), counts, std::move(transfers)};
+}
+
 void bind_instance(py::module_& module) {
   py::class_<Instance>(module, "Instance")
-      .def(py::init([](const RealArray& times, const IntArray& edges, const IntArray& units) {
-             Table table = to_table(times);
-             const int tasks = static_cast<int>(table.rows());
-             return Instance(std::move(table), TaskGraph(tasks, to_edges(edges)),
-                             to_ints(units, "units"));
-           }),
-           py::arg("times"), py::arg("edges"), py::arg("units"))
+      .def(py::init(&make_instance), py::arg("times"), py::arg("edges"), py::arg("units"),
+           py::arg("data"), py::arg("bandwidth"), py::arg("latency"), py::arg("memories"))
+      .def_property_readonly("data",
+                             [](const Instance& instance) -> py::object {
+                               if (!instance.transfers().given()) return py::none();
+                               std::vector<double> data = instance.transfers().data();
+                               return frozen(std::move(data));
+                             })
+      .def(
+          "transfer",
+          [](const Instance& instance, int edge, std::pair<int, int> from, std::pair<int, int> to) {
+            return instance.transfers().cost(edge, {from.first, from.second},
+                                             {to.first, to.second});
+          },
+          py::arg("edge"), py::arg("from_unit"), py::arg("to_unit"))
       .def_property_readonly("times",
                              [](const py::object& self) {
                                return table_view(self.cast<const Instance&>().times(), self);

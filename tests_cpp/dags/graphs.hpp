@@ -48,6 +48,34 @@ inline Instance random(Rng& rng, const RandomOptions& options) {
   return make(times, edges, units);
 }
 
+/// The same with data on most edges, random links (seldom infinitely fast) and memories; `ccr` is
+/// about the ratio of a transfer to a task.
+inline Instance with_transfers(Rng& rng, const Instance& instance, double ccr = 1) {
+  const int types = instance.types();
+  Links links{Table(types, types), Table(types, types), {}};
+  const double rate = rng.uniform() < 0.05 ? kInfinity : 1 / ccr;
+  const double wait = rng.uniform() < 0.3 ? ccr : 0;
+  for (int q = 0; q < types; ++q)
+    for (int r = 0; r < types; ++r) {
+      links.bandwidth(q, r) = rate * (0.5 + rng.uniform());
+      links.latency(q, r) = wait * rng.uniform();
+    }
+  links.memories.kind = static_cast<Memories::Kind>(rng.below(3));
+  if (links.memories.kind == Memories::Kind::given)
+    for (const int units : instance.units())
+      for (int unit = 0; unit < units; ++unit)
+        links.memories.of_unit.push_back(static_cast<int>(rng.below(4)));
+  std::vector<Edge> edges;
+  std::vector<double> data;
+  for (int task = 0; task < instance.tasks(); ++task)
+    for (const int next : instance.graph().successors(task)) {
+      edges.emplace_back(task, next);
+      data.push_back(rng.uniform() < 0.15 ? 0 : 5 * rng.uniform());
+    }
+  return {instance.times(), instance.graph(), instance.units(),
+          Transfers(instance.graph(), instance.units(), edges, data, std::move(links))};
+}
+
 /// Right-looking tiled Cholesky of t x t tiles; times in the proportions of the Chameleon
 /// kernels on a K20, with relative noise.
 inline Instance cholesky(int tiles, std::vector<int> units, double noise, std::uint64_t seed) {

@@ -132,11 +132,21 @@ void check_units(const Schedule& s, const Requirements& need) {
 }
 
 void check_edges(const Schedule& s, const Requirements& need, const std::vector<int>& row) {
-  for (const auto& [before, after] : need.edges)
-    if (!at_most(s.end[row[before]], s.start[row[after]]))
-      breach("task " + to_string(after) + " starts at " + to_text(s.start[row[after]]) +
-             " before its predecessor " + to_string(before) + " ends at " +
-             to_text(s.end[row[before]]));
+  for (std::size_t k = 0; k < need.edges.size(); ++k) {
+    const auto& [before, after] = need.edges[k];
+    const int from = row[before], to = row[after];
+    if (!at_most(s.end[from], s.start[to]))
+      breach("task " + to_string(after) + " starts at " + to_text(s.start[to]) +
+             " before its predecessor " + to_string(before) + " ends at " + to_text(s.end[from]));
+    if (!need.transfer) continue;
+    const double seconds =
+        need.transfer(static_cast<int>(k), s.kind[from], s.unit[s.unit_begin[from]], s.kind[to],
+                      s.unit[s.unit_begin[to]]);
+    if (!at_most(s.end[from] + seconds, s.start[to]))
+      breach("task " + to_string(after) + " starts at " + to_text(s.start[to]) +
+             " before the data of its predecessor " + to_string(before) + ", which ends at " +
+             to_text(s.end[from]) + ", can arrive: the transfer takes " + to_text(seconds) + " s");
+  }
 }
 
 }  // namespace

@@ -20,6 +20,10 @@ struct Requirements {
 
   std::vector<Edge> edges;      // predecessor ends before successor starts
   std::vector<double> release;  // empty = all 0
+
+  /// Seconds between the end of edges[edge]'s first task and the start of its second, by the types
+  /// and first units of the two; empty: 0.
+  std::function<double(int edge, int from_kind, int from_unit, int to_kind, int to_unit)> transfer;
 };
 
 /// Checks, in this order: shapes and ranges; each task placed exactly once; finite

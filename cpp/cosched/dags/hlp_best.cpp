@@ -42,7 +42,7 @@ Instance restricted(const Instance& instance, const Table& x, double share) {
   for (int task = 0; task < instance.tasks(); ++task)
     for (int type = 0; type < instance.types(); ++type)
       if (x(task, type) < std::min(share, x.row(task).maxCoeff())) times(task, type) = kInfinity;
-  return {std::move(times), instance.graph(), instance.units()};
+  return {std::move(times), instance.graph(), instance.units(), instance.transfers()};
 }
 
 // Tasks that the LP splits between types: their type is worth a try.

@@ -7,6 +7,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/dags/transfers_check.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -53,8 +54,11 @@ void check_times(const Table& times) {
 
 }  // namespace
 
-Instance::Instance(Table times, TaskGraph graph, std::vector<int> units)
-    : times_(std::move(times)), graph_(std::move(graph)), units_(std::move(units)) {
+Instance::Instance(Table times, TaskGraph graph, std::vector<int> units, Transfers transfers)
+    : times_(std::move(times)),
+      graph_(std::move(graph)),
+      units_(std::move(units)),
+      transfers_(std::move(transfers)) {
   check_shape(times_, graph_, units_);
   check_times(times_);
 }
@@ -75,6 +79,8 @@ Requirements Instance::requirements() const {
   };
   for (int task = 0; task < tasks(); ++task)
     for (const int next : graph_.successors(task)) need.edges.emplace_back(task, next);
+  if (transfers_.given())
+    need.transfer = transfer_seconds(units_, transfers_.data(), transfers_.links());
   return need;
 }
 

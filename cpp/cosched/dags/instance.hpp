@@ -10,6 +10,7 @@
 #include "cosched/core/task_graph.hpp"
 #include "cosched/core/times.hpp"
 #include "cosched/core/validate.hpp"
+#include "cosched/dags/transfers.hpp"
 
 namespace cosched::dags {
 
@@ -17,8 +18,9 @@ namespace cosched::dags {
 /// task finite on at least one type, every m_q >= 1, sum of all finite times finite.
 class Instance {
  public:
-  /// times(j, q) seconds.  Throws InvalidInstance that names row, column and value.
-  Instance(Table times, TaskGraph graph, std::vector<int> units);
+  /// times(j, q) seconds; transfers of this graph on these units.  Throws InvalidInstance that names
+  /// row, column and value.
+  Instance(Table times, TaskGraph graph, std::vector<int> units, Transfers transfers = {});
 
   int tasks() const { return static_cast<int>(times_.rows()); }
   int types() const { return static_cast<int>(times_.cols()); }
@@ -36,6 +38,7 @@ class Instance {
 
   const Table& times() const { return times_; }
   const TaskGraph& graph() const { return graph_; }
+  const Transfers& transfers() const { return transfers_; }
 
   /// What the independent validator checks a schedule against.
   Requirements requirements() const;
@@ -44,6 +47,7 @@ class Instance {
   Table times_;
   TaskGraph graph_;
   std::vector<int> units_;
+  Transfers transfers_;
 };
 
 /// allocation[j] = resource type of task j.

@@ -4,9 +4,14 @@ import numpy.typing
 import typing
 __all__: list[str] = ['Instance', 'area_bound', 'certified_bound', 'certified_windows', 'critical_path_bound', 'eft', 'er_ls', 'est', 'greedy', 'heft', 'hlp', 'hlp_best', 'hlp_from_lp', 'hlp_model', 'hlp_so_far', 'ols', 'r1_ls', 'r2_ls', 'r3_ls', 'random_types', 'round_allocation', 'windows_bound']
 class Instance:
-    def __init__(self, times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], edges: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], units: typing.Annotated[numpy.typing.ArrayLike, numpy.int64]) -> None:
+    def __init__(self, times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], edges: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], units: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], data: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, bandwidth: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], latency: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], memories: str | typing.Annotated[numpy.typing.ArrayLike, numpy.int64]) -> None:
+        ...
+    def transfer(self, edge: typing.SupportsInt | typing.SupportsIndex, from_unit: tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex], to_unit: tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]) -> float:
         ...
     def validate(self, task: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], kind: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit_begin: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
+        ...
+    @property
+    def data(self) -> typing.Any:
         ...
     @property
     def edges(self) -> numpy.typing.NDArray[numpy.int64]:

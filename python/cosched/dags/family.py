@@ -19,8 +19,9 @@ from cosched.dags.algorithms import (
     r3_ls,
     random,
 )
+from cosched.dags.arguments import parse_acceleration, parse_units
 from cosched.dags.bounds import area_bound, critical_path_bound, hlp_bound, windows_bound
-from cosched.dags.instance import Instance, parse_acceleration, parse_units
+from cosched.dags.instance import Instance
 from cosched.dags.result import Result, result_of_schedule
 
 BOUNDS: dict[str, Callable[..., Bound]] = {

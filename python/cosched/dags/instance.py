@@ -10,17 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched import _core, core, io
-from cosched.core.arrays import any_array, integer, integer_array, real_array
+from cosched.core.arrays import integer_array, real_array
 from cosched.core.text import labels
-from cosched.dags import files
-from cosched.errors import InvalidInstance, shorten
+from cosched.dags import arguments, files
+from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-
-#: Resource types of a machine.
-MOST_TYPES = 1_000_000
 
 
 class Instance(core.Instance):
@@ -42,18 +38,38 @@ class Instance(core.Instance):
         before the first digit, bracket or blank of the names, where that tells tasks apart.
     notes : sequence of str, optional
         What a reader did to the data, a line each.
+    data : array_like of float, shape (e,), optional
+        Bytes that move along each edge, >= 0. None: transfers take no time. An edge that is
+        there twice has the same data each time.
+    bandwidth : float or array_like, shape (Q, Q), optional
+        Bytes/s > 0 (infinity: no limit) from a unit of the row's type to one of the column's;
+        needed where there is data.
+    latency : float or array_like, shape (Q, Q)
+        Seconds >= 0 that each transfer takes besides.
+    memories : {"host", "unit"} or sequence of int, shape (number of units,)
+        Within a memory nothing moves. ``"host"``: units of type 0 share one, every other unit
+        has its own; ``"unit"``: each its own; or the memory of every unit, type by type.
 
     Raises
     ------
     InvalidInstance
         A negative time or NaN (named by row and column), a task that can run nowhere, an edge
-        out of range, a cycle (its tasks are named), units that do not fit the columns.
+        out of range, a cycle (its tasks are named), units that do not fit the columns; data
+        without bandwidth, a negative amount or NaN, a matrix or memories of another shape.
+
+    Notes
+    -----
+    A transfer takes latency + data / bandwidth between different memories, else nothing; an edge
+    without data costs nothing. Transfers do not slow each other down, and overlap computation.
 
     Examples
     --------
     >>> inst = Instance([[3.0, 1.0], [2.0, float("inf")]], [(0, 1)], units=(2, 1))
     >>> inst.tasks, inst.types, inst.units
     (2, 2, (2, 1))
+    >>> moved = Instance([[3.0, 1.0], [2.0, 1.0]], [(0, 1)], (2, 1), data=[6.0], bandwidth=2.0)
+    >>> moved.transfer(0, (0, 1), (1, 0)), moved.transfer(0, (0, 0), (0, 1))
+    (3.0, 0.0)
     """
 
     family = "dags"
@@ -66,6 +82,12 @@ class Instance(core.Instance):
     names: tuple[str, ...]
     #: None where the names do not tell kernels apart.
     kernels: tuple[str, ...] | None
+    #: (Q, Q) bytes/s, by the types of sender and receiver; None where none was given.
+    bandwidth: np.ndarray | None
+    #: (Q, Q) seconds.
+    latency: np.ndarray
+    #: "host", "unit", or the memory of every unit, type by type.
+    memories: str | tuple[int, ...]
 
     def __init__(
         self,
@@ -76,11 +98,18 @@ class Instance(core.Instance):
         *,
         kernels: Sequence[str] | None = None,
         notes: Iterable[str] = (),
+        data: Any = None,
+        bandwidth: Any = None,
+        latency: Any = 0.0,
+        memories: Any = "host",
     ) -> None:
         table = real_array(times, "times", 2)
-        pairs = _edges(edges, len(table))
-        counts = integer_array(_sequence(units), "units", 1, 1)
-        inner = _core.dags.Instance(table, pairs, counts)
+        pairs = arguments.checked_edges(edges, len(table))
+        counts = integer_array(arguments.sequence(units), "units", 1, 1)
+        links = arguments.links(data, bandwidth, latency, memories, table.shape[1], counts.tolist())
+        inner = _core.dags.Instance(
+            table, pairs, counts, arguments.checked_data(data, len(pairs)), *links
+        )
         n = len(table)
         texts = labels(names, n, self.label if names is None else "task")
         groups = _kernels(texts) if kernels is None else labels(kernels, n, "task", "kernels")
@@ -95,12 +124,20 @@ class Instance(core.Instance):
             names=texts,
             kernels=groups,
             notes=tuple(notes),
+            bandwidth=None if bandwidth is None else links[0],
+            latency=links[1],
+            memories=links[2],
         )
 
     @property
     def times(self) -> np.ndarray:
         """Read-only (n, Q) table of seconds; infinity where a task cannot run."""
         return self._core.times
+
+    @property
+    def data(self) -> np.ndarray | None:
+        """Read-only (e,) bytes along each of ``edges``; None where transfers take no time."""
+        return self.once("data", lambda: self._core.data)
 
     @property
     def order(self) -> np.ndarray:
@@ -118,6 +155,41 @@ class Instance(core.Instance):
         if self.types <= 2:
             return ("CPU", "GPU")[: self.types]
         return ("CPU", *(f"GPU{q}" for q in range(1, self.types)))
+
+    def transfer(self, edge: Any, unit_a: Any, unit_b: Any) -> float:
+        """What it takes to move the data of an edge from one unit to another.
+
+        Parameters
+        ----------
+        edge : int or (int, int)
+            A row of ``edges``, or its two tasks.
+        unit_a, unit_b : int or (int, int)
+            Units of the sender and of the receiver: a number among all units, type by type, or
+            (type, number within the type).
+
+        Returns
+        -------
+        float
+            Seconds; 0 within a memory, and where there is no data.
+
+        Raises
+        ------
+        InvalidInstance
+            No such edge or unit.
+
+        Examples
+        --------
+        >>> times = [[3.0, 1.0], [2.0, 1.0]]
+        >>> inst = Instance(times, [(0, 1)], (2, 2), data=[6.0], bandwidth=2.0, latency=0.5)
+        >>> inst.transfer(0, 2, 3), inst.transfer((0, 1), (1, 0), (1, 0))
+        (3.5, 0.0)
+        """
+        number = arguments.edge_number(edge, self.edges)
+        ends = [
+            arguments.place(unit, name, self.units)
+            for name, unit in (("unit_a", unit_a), ("unit_b", unit_b))
+        ]
+        return 0.0 if self.data is None else self._core.transfer(number, *ends)
 
     def facts(self) -> dict[str, Any]:
         """The edges, for a schedule file; see :class:`cosched.core.Instance`.
@@ -137,15 +209,20 @@ class Instance(core.Instance):
         # An instance stands for its table wherever a table is expected.
         return np.array(self.times, dtype=dtype)
 
+    def _rest(self) -> dict[str, Any]:
+        """Arguments of the constructor after times, edges and units."""
+        return {
+            "names": self.names,
+            "kernels": self.kernels,
+            "notes": self.notes,
+            "data": self.data,
+            "bandwidth": self.bandwidth,
+            "latency": self.latency,
+            "memories": self.memories,
+        }
+
     def __reduce__(self) -> tuple:
-        return _rebuild, (
-            self.times,
-            self.edges,
-            self.units,
-            self.names,
-            self.kernels,
-            self.notes,
-        )
+        return _rebuild, (self.times, self.edges, self.units, self._rest())
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -155,21 +232,30 @@ class Instance(core.Instance):
             and self.kernels == other.kernels
             and np.array_equal(self.times, other.times)
             and np.array_equal(self.edges, other.edges)
+            and arguments.same(self.data, other.data)
+            and arguments.same(self.bandwidth, other.bandwidth)
+            and arguments.same(self.latency, other.latency)
+            and self.memories == other.memories
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         units = " + ".join(map(str, self.units))
-        return f"<dags.Instance: {self.tasks} tasks, {len(self.edges)} edges, {units} units>"
+        edges = f"{len(self.edges)} edges"
+        if self.data is not None:
+            edges += f" with {self.data.sum():.3g} bytes"
+        return f"<dags.Instance: {self.tasks} tasks, {edges}, {units} units>"
 
-    def with_units(self, units: Sequence[int]) -> Instance:
-        """The same tasks on another machine.
+    def with_units(self, units: Sequence[int], *, memories: Any = None) -> Instance:
+        """The same tasks and data on another machine, with the same links between types.
 
         Parameters
         ----------
         units : sequence of int, shape (Q,)
             Identical units of each type, each >= 1.
+        memories : optional
+            As of the constructor; None: as they are. A number a unit fits one machine only.
 
         Returns
         -------
@@ -178,18 +264,28 @@ class Instance(core.Instance):
         Raises
         ------
         InvalidInstance
-            Another number of types, or fewer than one unit of a type.
+            Another number of types, fewer than one unit of a type, memories of another machine.
 
         Examples
         --------
         >>> Instance([[3.0, 1.0]], [], units=(2, 1)).with_units((16, 4))
         <dags.Instance: 1 tasks, 0 edges, 16 + 4 units>
         """
-        return _rebuild(self.times, self.edges, units, self.names, self.kernels, self.notes)
+        rest = self._rest()
+        if memories is not None:
+            rest["memories"] = memories
+        return _rebuild(self.times, self.edges, units, rest)
 
     @classmethod
     def read(
-        cls, path: str | PathLike[str], units: Sequence[int] | None = None, **options: Any
+        cls,
+        path: str | PathLike[str],
+        units: Sequence[int] | None = None,
+        *,
+        bandwidth: Any = None,
+        latency: Any = None,
+        memories: Any = None,
+        **options: Any,
     ) -> Self:
         """Read a task graph from a file.
 
@@ -202,6 +298,9 @@ class Instance(core.Instance):
         path : str or path-like
         units : sequence of int
             Units of each type, as ``(16, 4)``. None: what a file of :meth:`write` says.
+        bandwidth, latency, memories : optional
+            As of the constructor. None: what a file of :meth:`write` says, else no bandwidth:
+            data in the file is not used then, and a note says so.
         **options
             Of :func:`cosched.dags.read_graph`.
 
@@ -228,10 +327,10 @@ class Instance(core.Instance):
         [[4.0, 1.0], [3.0, inf]]
         """
         if isinstance(units, Sized) and not isinstance(units, (str, bytes)):
-            units = _sequence(units)
+            units = arguments.sequence(units)
         likely = None if units is None else int(np.size(units))
         graph = files.read_graph(path, **options, likely_types=likely)
-        counts = _given(graph.units if units is None else units, path)
+        counts = arguments.checked_units(graph.units if units is None else units, path)
         if graph.times.shape[1] == 1 < np.size(counts):
             raise InvalidInstance(
                 f"{path}: one time a task, but units of {np.size(counts)} resource types: "
@@ -244,11 +343,11 @@ class Instance(core.Instance):
                 counts,
                 graph.names,
                 kernels=graph.kernels,
-                notes=graph.notes,
+                **arguments.of_file(graph, bandwidth, latency, memories),
             )
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write times, edges, units, names and kernels as .json; infinity becomes null.
+        """Write times, edges, units, names, kernels and data as .json; infinity becomes null.
 
         Parameters
         ----------
@@ -272,52 +371,16 @@ class Instance(core.Instance):
         True
         """
         io.check_suffix(path, (".json",))
-        fields = ("times", "edges", "units", "names", "kernels")
+        fields = ["times", "edges", "units", "names", "kernels"]
+        if self.data is not None:
+            fields += ["data", "bandwidth", "latency", "memories"]
         io.write_json({field: getattr(self, field) for field in fields}, path)
 
 
-def parse_units(text: str) -> tuple[int, ...]:
-    """``"16,4"`` as (16, 4)."""
-    return tuple(io.parse_integer(part, "units", 1, 2**31 - 1) for part in text.split(","))
-
-
-def _rebuild(times, edges, units, names, kernels, notes) -> Instance:
-    return Instance(times, edges, units, names, kernels=kernels, notes=notes)
-
-
-def _sequence(units: Any) -> Any:
-    if isinstance(units, (str, bytes)) or not np.iterable(units):
-        raise InvalidInstance(f"units = {shorten(units)}: expected a sequence, a number a type")
-    if isinstance(units, Sized) and len(units) > MOST_TYPES:
-        raise InvalidInstance(f"units has {len(units)} entries: expected at most {MOST_TYPES}")
-    return list(units)
-
-
-def parse_acceleration(text: str) -> Any:
-    """``"4"`` or ``"4,2"`` as factors of the further types; else a CSV file's name."""
-    if not all(map(io.is_number, text.split(","))):
-        return text
-    factors = [float(part) for part in text.split(",")]
-    return factors[0] if len(factors) == 1 else factors
-
-
-def _edges(edges: Any, tasks: int) -> np.ndarray:
-    if any_array(edges, "edges", 2).size == 0:
-        return np.zeros((0, 2), dtype=np.int64)
-    pairs = integer_array(edges, "edges", 2, -(2**31))
-    if pairs.shape[1] != 2:
-        raise InvalidInstance(f"edges: expected shape (e, 2), got {pairs.shape}")
-    return pairs
+def _rebuild(times: Any, edges: Any, units: Any, rest: dict[str, Any]) -> Instance:
+    return Instance(times, edges, units, **rest)
 
 
 def _kernels(names: tuple[str, ...]) -> tuple[str, ...] | None:
     found = tuple(re.split(r"[\d(\[\s]", name, maxsplit=1)[0].rstrip("_-:.") for name in names)
     return found if len(set(found)) > 1 else None
-
-
-def _given(units: Any, path: str | PathLike[str]) -> Any:
-    if units is None:
-        raise InvalidInstance(f"{path}: units are missing: expected a number a type, as 16,4")
-    if isinstance(units, (int, np.integer)):
-        return (integer(units, "units", 1),)
-    return units

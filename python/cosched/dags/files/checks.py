@@ -33,6 +33,16 @@ def check_times(times: np.ndarray, names: tuple[str, ...]) -> None:
         )
 
 
+def check_data(data: np.ndarray, edges: np.ndarray) -> None:
+    if len(data) != len(edges):
+        raise InvalidInstance(
+            f"data has {len(data)} entries: expected one for each of the {len(edges)} edges"
+        )
+    bad = np.flatnonzero(~((data >= 0) & np.isfinite(data)))
+    if len(bad):
+        raise InvalidInstance(f"data[{bad[0]}] = {data[bad[0]]:g}: expected finite bytes >= 0")
+
+
 def check_acyclic(edges: np.ndarray, names: tuple[str, ...]) -> None:
     if (edges[:, 0] < edges[:, 1]).all():  # numbered topologically
         return

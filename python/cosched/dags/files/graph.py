@@ -30,6 +30,10 @@ class Graph:
         What a reader skipped, repaired or assumed.
     units : sequence of int, optional
         Units of each type, where the file names a machine; not checked here.
+    data : (e,) array of float, optional
+        Bytes that move along each edge, >= 0.
+    bandwidth, latency, memories : optional
+        As of :class:`cosched.dags.Instance`, where the file names them; not checked here.
 
     Raises
     ------
@@ -50,6 +54,10 @@ class Graph:
     kernels: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     units: Any = None
+    data: np.ndarray | None = None
+    bandwidth: Any = None
+    latency: Any = None
+    memories: Any = None
 
     def __post_init__(self) -> None:
         times = real_array(self.times, "times", 2)
@@ -63,6 +71,11 @@ class Graph:
         checks.check_names(names, self.kernels, n)
         checks.check_times(times, names)
         checks.check_acyclic(edges, names)
+        if self.data is not None:
+            data = real_array(self.data, "data", 1) if np.size(self.data) else np.zeros(0)
+            checks.check_data(data, edges)
+            data.flags.writeable = False
+            object.__setattr__(self, "data", data)
         for field, value in (("times", times), ("edges", edges), ("names", names)):
             object.__setattr__(self, field, value)
         times.flags.writeable = edges.flags.writeable = False

@@ -31,6 +31,10 @@ from cosched.dags.files.graph import Graph
 from cosched.dags.files.parsed import Parsed
 from cosched.errors import InvalidInstance, shorten
 
+#: Of this package's own JSON, of a graph or an instance.
+_KEYS = {"times", "edges", "names", "kernels", "notes", "units"}
+_KEYS |= {"data", "bandwidth", "latency", "memories"}
+
 FORMATS = ("amaris_het", "wfformat", "stg", "dot", "graphml", "json")
 
 
@@ -119,7 +123,7 @@ def read_graphs(
 
 
 def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
-    """Write ``{"times": [[...]], "edges": [[i, j]], "names": [...], "kernels": [...]}``.
+    """Write ``{"times": [[...]], "edges": [[i, j]], "names": [...], ...}``, kernels and data too.
 
     JSON; null is a time where the task cannot run. :func:`read_graph` reads it back exactly.
 
@@ -149,8 +153,9 @@ def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
         raise InvalidInstance(f"expected a Graph, got {type(graph).__name__}")
     io.check_suffix(path, (".json",))
     data = {"times": graph.times, "edges": graph.edges, "names": graph.names}
-    if graph.kernels is not None:
-        data["kernels"] = graph.kernels
+    for key in ("kernels", "data"):
+        if getattr(graph, key) is not None:
+            data[key] = getattr(graph, key)
     parts = [
         f'"{key}": {json.dumps(io.plain(value), allow_nan=False)}' for key, value in data.items()
     ]
@@ -249,12 +254,9 @@ def _own(data: Any, name: str) -> Graph:
     """This package's own JSON, of a graph or (with units) of an instance."""
     if not isinstance(data, dict) or not isinstance(data.get("times"), list):
         raise InvalidInstance(f"{name}: expected an object with 'times' (a row a task)")
-    if unknown := data.keys() - {"times", "edges", "names", "kernels", "notes", "units"}:
+    if unknown := data.keys() - _KEYS:
         raise InvalidInstance(f"{name}: unknown key {shorten(min(unknown))}")
-    rows = [
-        [math.inf if t is None else t for t in row] if isinstance(row, list) else row
-        for row in data["times"]
-    ]
+    rows = _finite_or_infinite(data["times"])
     texts: dict[str, Any] = {}
     for key in ("names", "kernels", "notes"):
         values = data.get(key)
@@ -266,5 +268,18 @@ def _own(data: Any, name: str) -> Graph:
     edges = data.get("edges", [])
     if not isinstance(edges, list):
         raise InvalidInstance(f"{name}: edges: expected a list of pairs [i, j]")
+    links = {key: data[key] for key in ("data", "latency", "memories") if key in data}
+    if "bandwidth" in data:
+        links["bandwidth"] = _finite_or_infinite(data["bandwidth"])
     with io.naming(name):
-        return Graph(rows, edges, **texts, units=data.get("units"))  # type: ignore[arg-type]
+        return Graph(rows, edges, **texts, units=data.get("units"), **links)  # type: ignore[arg-type]
+
+
+def _finite_or_infinite(rows: Any) -> Any:
+    """A table in which null is infinity."""
+    if not isinstance(rows, list):
+        return rows
+    return [
+        [math.inf if value is None else value for value in row] if isinstance(row, list) else row
+        for row in rows
+    ]

@@ -1,0 +1,34 @@
+#include "cosched/dags/transfers_check.hpp"
+
+#include <numeric>
+
+namespace cosched::dags {
+namespace {
+
+bool together(const Memories& memories, const std::vector<int>& units, int from_type, int from_unit,
+              int to_type, int to_unit) {
+  if (from_type == to_type && from_unit == to_unit) return true;
+  if (memories.kind == Memories::Kind::unit) return false;
+  if (memories.kind == Memories::Kind::host) return from_type == 0 && to_type == 0;
+  const auto of = [&](int type, int unit) {
+    return memories
+        .of_unit[std::accumulate(units.begin(), units.begin() + type, std::size_t{0}) + unit];
+  };
+  return of(from_type, from_unit) == of(to_type, to_unit);
+}
+
+}  // namespace
+
+std::function<double(int, int, int, int, int)> transfer_seconds(const std::vector<int>& units,
+                                                                const std::vector<double>& data,
+                                                                const Links& links) {
+  return [units, data, links](int edge, int from_type, int from_unit, int to_type,
+                              int to_unit) -> double {
+    const double bytes = data[edge];
+    if (bytes <= 0 || together(links.memories, units, from_type, from_unit, to_type, to_unit))
+      return 0;
+    return bytes / links.bandwidth(from_type, to_type) + links.latency(from_type, to_type);
+  };
+}
+
+}  // namespace cosched::dags

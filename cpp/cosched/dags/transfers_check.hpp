@@ -1,0 +1,17 @@
+// Transfers for the independent validator: no scheduler includes this.
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "cosched/dags/transfers.hpp"
+
+namespace cosched::dags {
+
+/// Seconds of an edge between two units, from the raw numbers alone.
+std::function<double(int edge, int from_type, int from_unit, int to_type, int to_unit)>
+transfer_seconds(const std::vector<int>& units, const std::vector<double>& data,
+                 const Links& links);
+
+}  // namespace cosched::dags

@@ -1,0 +1,180 @@
+"""What a user says of units, edges, data and links: checked, and read from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Sized
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from cosched import io
+from cosched.core.arrays import any_array, integer, integer_array, real_array
+from cosched.dags.files import Graph
+from cosched.errors import InvalidInstance, shorten
+
+#: Resource types of a machine.
+MOST_TYPES = 1_000_000
+#: Names of memory models.
+MEMORIES = ("host", "unit")
+
+
+def links(
+    data: Any, bandwidth: Any, latency: Any, memories: Any, types: int, units: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Matrices of bandwidth and latency, memories; judged with and without data."""
+    if bandwidth is None and data is not None:
+        raise InvalidInstance("data without bandwidth: expected bytes/s, a number or (Q, Q)")
+    return (
+        checked_matrix(np.inf if bandwidth is None else bandwidth, "bandwidth", types),
+        checked_matrix(latency, "latency", types),
+        checked_memories(memories, units),
+    )
+
+
+def of_file(graph: Graph, bandwidth: Any, latency: Any, memories: Any) -> dict[str, Any]:
+    """Arguments of the constructor for the data of a file, and what to note of it."""
+    asked = {"bandwidth": bandwidth, "latency": latency, "memories": memories}
+    said = {name: getattr(graph, name) if value is None else value for name, value in asked.items()}
+    given = {name: value for name, value in said.items() if value is not None}
+    notes = list(graph.notes)
+    if graph.data is None:
+        if given:
+            notes.append("no data on the edges: transfers take no time")
+    elif given:
+        return {"data": graph.data, "notes": notes, **given}
+    elif graph.data.any():
+        edges = int((graph.data > 0).sum())
+        notes.append(
+            f"not used (no bandwidth, so transfers take no time): data of {edges} "
+            f"edge{'s' * (edges != 1)}"
+        )
+    return {"notes": notes, **given}
+
+
+def checked_data(data: Any, edges: int) -> np.ndarray | None:
+    """(e,) bytes an edge as given; None where nothing moves. Values are judged in C++."""
+    if data is None:
+        return None
+    values = real_array(data, "data", 1) if np.size(data) else np.zeros(0)
+    if len(values) != edges:
+        raise InvalidInstance(
+            f"data has {len(values)} entries: expected one for each of the {edges} edges"
+        )
+    return values
+
+
+def checked_matrix(value: Any, name: str, types: int) -> np.ndarray:
+    """(Q, Q) read-only: a scalar everywhere, or row = sender's type, column = receiver's."""
+    if any_array(value, name, 2).ndim == 0:
+        matrix = np.full((types, types), real_array([value], name, 1)[0])
+    else:
+        matrix = real_array(value, name, 2)
+    if matrix.shape != (types, types):
+        raise InvalidInstance(
+            f"{name} has shape {matrix.shape}: expected a number, or ({types}, {types}): a row "
+            "and a column a resource type"
+        )
+    high = np.inf if name == "bandwidth" else np.finfo(float).max
+    good = (matrix > 0 if name == "bandwidth" else matrix >= 0) & (matrix <= high)
+    if not good.all():
+        row, column = map(int, np.argwhere(~good)[0])
+        expected = "bytes/s > 0" if name == "bandwidth" else "finite seconds >= 0"
+        raise InvalidInstance(
+            f"{name}[{row}, {column}] = {matrix[row, column]:g}: expected {expected}"
+        )
+    matrix += 0.0  # no negative zero
+    matrix.flags.writeable = False
+    return matrix
+
+
+def checked_memories(memories: Any, units: Sequence[int]) -> str | tuple[int, ...]:
+    """``"host"``, ``"unit"``, or an integer a unit."""
+    if isinstance(memories, str):
+        if memories not in MEMORIES:
+            raise InvalidInstance(
+                f"memories = {shorten(memories)}: expected 'host', 'unit' or an integer a unit"
+            )
+        return memories
+    if memories is None or not np.iterable(memories):
+        raise InvalidInstance(
+            f"memories = {shorten(memories)}: expected 'host', 'unit' or an integer a unit"
+        )
+    numbers = integer_array(memories, "memories", 1)
+    if len(numbers) != sum(units):
+        raise InvalidInstance(
+            f"memories has {len(numbers)} entries: expected one for each of the {sum(units)} units"
+        )
+    return tuple(numbers.tolist())
+
+
+def edge_number(edge: Any, edges: np.ndarray) -> int:
+    """Row of `edges`, given as such or as (i, j)."""
+    if not np.iterable(edge):
+        return integer(edge, "edge", 0, len(edges) - 1)
+    pair = integer_array(edge, "edge", 1)
+    found = np.flatnonzero((edges == pair).all(axis=1) if len(pair) == 2 else [])
+    if len(found) == 0:
+        raise InvalidInstance(
+            f"edge = {shorten(edge)}: expected a row of edges, or its two tasks (i, j)"
+        )
+    return int(found[0])
+
+
+def place(unit: Any, name: str, units: Sequence[int]) -> tuple[int, int]:
+    """(type, unit) of a unit given as such, or as its number among all, type by type."""
+    if np.iterable(unit):
+        pair = integer_array(unit, name, 1)
+        if len(pair) != 2 or pair[0] >= len(units) or pair[1] >= units[pair[0]]:
+            raise InvalidInstance(f"{name} = {shorten(unit)}: expected (type, unit of the type)")
+        return int(pair[0]), int(pair[1])
+    number = integer(unit, name, 0, sum(units) - 1)
+    kind = 0
+    while number >= units[kind]:
+        number -= units[kind]
+        kind += 1
+    return kind, number
+
+
+def same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other)
+
+
+def checked_edges(edges: Any, tasks: int) -> np.ndarray:
+    if any_array(edges, "edges", 2).size == 0:
+        return np.zeros((0, 2), dtype=np.int64)
+    pairs = integer_array(edges, "edges", 2, -(2**31))
+    if pairs.shape[1] != 2:
+        raise InvalidInstance(f"edges: expected shape (e, 2), got {pairs.shape}")
+    return pairs
+
+
+def sequence(units: Any) -> Any:
+    if isinstance(units, (str, bytes)) or not np.iterable(units):
+        raise InvalidInstance(f"units = {shorten(units)}: expected a sequence, a number a type")
+    if isinstance(units, Sized) and len(units) > MOST_TYPES:
+        raise InvalidInstance(f"units has {len(units)} entries: expected at most {MOST_TYPES}")
+    return list(units)
+
+
+def checked_units(units: Any, path: str | PathLike[str]) -> Any:
+    if units is None:
+        raise InvalidInstance(f"{path}: units are missing: expected a number a type, as 16,4")
+    if isinstance(units, (int, np.integer)):
+        return (integer(units, "units", 1),)
+    return units
+
+
+def parse_units(text: str) -> tuple[int, ...]:
+    """``"16,4"`` as (16, 4)."""
+    return tuple(io.parse_integer(part, "units", 1, 2**31 - 1) for part in text.split(","))
+
+
+def parse_acceleration(text: str) -> Any:
+    """``"4"`` or ``"4,2"`` as factors of the further types; else a CSV file's name."""
+    if not all(map(io.is_number, text.split(","))):
+        return text
+    factors = [float(part) for part in text.split(",")]
+    return factors[0] if len(factors) == 1 else factors

@@ -1,0 +1,125 @@
+"""dags: data on the edges, links, memories: the model, files, what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.dags import Instance
+
+INF = float("inf")
+TIMES = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0]]
+EDGES = [(0, 1), (0, 2)]
+
+
+def moved(**options):
+    given = {"data": [6.0, 0.0], "bandwidth": 2.0, "latency": 0.5} | options
+    return Instance(TIMES, EDGES, (2, 2), **given)
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"data": [1.0]}, "data has 1 entries: expected one for each of the 2 edges"),
+        ({"data": [1.0, -2.0]}, r"data\[1\] = -2"),
+        ({"data": [float("nan"), 1.0]}, r"data\[0\] = nan"),
+        ({"data": [INF, 1.0]}, r"data\[0\] = inf"),
+        ({"data": ["a", "b"]}, "data: expected numbers"),
+        ({"data": [[1.0, 2.0]]}, "data: expected 1 dimension"),
+        ({"bandwidth": None}, "data without bandwidth"),
+        ({"bandwidth": 0.0}, r"bandwidth\[0, 0\] = 0: expected bytes/s > 0"),
+        ({"bandwidth": float("nan")}, r"bandwidth\[0, 0\] = nan"),
+        ({"bandwidth": [1.0, 2.0]}, "bandwidth: expected 2 dimensions"),
+        ({"bandwidth": [[1.0, 2.0]]}, r"bandwidth has shape \(1, 2\): expected a number, or"),
+        ({"bandwidth": [[1, 2], [-3, 4]]}, r"bandwidth\[1, 0\] = -3"),
+        ({"latency": -1.0}, r"latency\[0, 0\] = -1: expected finite seconds >= 0"),
+        ({"latency": [[0, INF], [0, 0]]}, r"latency\[0, 1\] = inf"),
+        ({"memories": "gpu"}, "memories = 'gpu': expected 'host', 'unit' or an integer a unit"),
+        ({"memories": None}, "memories = None"),
+        ({"memories": [0, 0, 1]}, "memories has 3 entries: expected one for each of the 4 units"),
+        ({"memories": [0, 0, 1, 1.5]}, r"memories\[3\] = 1.5"),
+        ({"data": [1e300, 1e300], "bandwidth": 1e-9}, "sum overflows"),
+    ],
+)
+def test_bad_transfers_are_refused_in_one_line(options, part):
+    with pytest.raises(cs.InvalidInstance, match=part) as caught:
+        moved(**options)
+    assert "\n" not in str(caught.value)
+
+
+def test_links_are_judged_without_data_too():
+    with pytest.raises(cs.InvalidInstance, match="bandwidth"):
+        moved(data=None, bandwidth=-1.0)
+    plain = moved(data=None)
+    assert plain.data is None
+    assert plain.transfer(0, 0, 3) == 0
+
+
+def test_an_edge_there_twice_has_one_amount():
+    twice = Instance(TIMES, [(0, 2), (0, 1), (0, 2)], (1, 1), data=[3, 5, 3], bandwidth=1.0)
+    assert twice.edges.tolist() == [[0, 1], [0, 2]]
+    assert twice.data.tolist() == [5.0, 3.0]
+    with pytest.raises(cs.InvalidInstance, match=r"data\[2\] = 4: edge \(0, 2\) was there with 3"):
+        Instance(TIMES, [(0, 2), (0, 1), (0, 2)], (1, 1), data=[3, 5, 4], bandwidth=1.0)
+
+
+def test_transfer_times_between_units():
+    inst = moved(bandwidth=[[1, 2], [3, 4]], latency=[[0.1, 0.2], [0.3, 0.4]])
+    assert inst.transfer(0, 0, 1) == 0  # the host's memory
+    assert inst.transfer(0, 0, 2) == inst.transfer((0, 1), (0, 0), (1, 0)) == 0.2 + 6 / 2
+    assert inst.transfer(0, 3, 1) == 0.3 + 6 / 3
+    assert inst.transfer(0, 2, 3) == 0.4 + 6 / 4
+    assert inst.transfer(0, 3, 3) == 0
+    assert inst.transfer(1, 0, 2) == 0  # no data, no latency
+    assert moved(memories="unit").transfer(0, 0, 1) == 3.5
+    given = moved(memories=[0, 1, 1, 0])
+    assert [given.transfer(0, 0, unit) for unit in range(4)] == [0, 3.5, 3.5, 0]
+    assert inst.bandwidth.tolist() == [[1, 2], [3, 4]]
+    assert inst.memories == "host"
+    assert given.memories == (0, 1, 1, 0)
+    for edge in (2, (0, 3), (1, 0), -1):
+        with pytest.raises(cs.InvalidInstance, match="edge"):
+            inst.transfer(edge, 0, 1)
+    for unit in (4, -1, (2, 0), (0, 2), (0, 0, 0)):
+        with pytest.raises(cs.InvalidInstance, match="unit_b"):
+            inst.transfer(0, 0, unit)
+
+
+def test_instances_with_data_are_values(tmp_path):
+    inst = moved(bandwidth=[[INF, 2], [3, 4]], memories="unit")
+    with pytest.raises(ValueError, match="read-only"):
+        inst.data[0] = 1
+    assert pickle.loads(pickle.dumps(inst)) == inst
+    assert "6 bytes" in repr(inst)
+    for change in ({"data": [6, 1]}, {"bandwidth": 1.0}, {"latency": 0}, {"memories": "host"}):
+        other = {"bandwidth": [[INF, 2], [3, 4]], "memories": "unit"} | change
+        assert moved(**other) != inst
+    path = tmp_path / "graph.json"
+    inst.write(path)
+    again = Instance.read(path)
+    assert again == inst
+    assert again.transfer(0, 0, 1) == 0.5
+    faster = Instance.read(path, bandwidth=12.0, latency=0.0, memories=[0, 0, 0, 1])
+    assert faster.transfer(0, 0, 3) == 0.5
+    assert inst.with_units((1, 1)).data.tolist() == [6.0, 0.0]
+    assert inst.with_units((1, 1)).memories == "unit"
+    given = moved(memories=[0, 0, 1, 1])
+    with pytest.raises(cs.InvalidInstance, match="memories has 4 entries"):
+        given.with_units((1, 1))
+    assert given.with_units((1, 1), memories="host").units == (1, 1)
+
+
+def test_schedules_are_checked_against_transfers():
+    inst = moved()
+    times = np.array([[0, 1], [4.5, 6.5], [1, 3]])
+
+    def schedule(start):
+        columns = [0, 1, 2], [1, 1, 0], range(4), [0, 1, 0]
+        return cs.core.Schedule(inst, *map(np.asarray, columns), start, [1, start[1] + 2, 3])
+
+    schedule(times[:, 0]).validate()
+    with pytest.raises(cs.InvalidSchedule, match=r"the transfer takes 3.5 s"):
+        schedule([0, 4.4, 1]).validate()
+    with pytest.raises(cs.InvalidSchedule, match="before its predecessor"):
+        schedule([0, 0.5, 1]).validate()
