@@ -170,13 +170,49 @@ class Outer {
   int flows_ = 0;
 };
 
-// The loads give way to the path as far as they can: prices of the path, then of the
-// balanced loads.
-std::vector<double> path_first(const AreaOptimum& area) {
+// The loads give way to the path as far as they can: prices of the path, then of the loads.
+std::vector<double> path_first(const std::vector<double>& load_weights) {
   std::vector<double> weights;
-  for (const double weight : area.weights) weights.push_back(kHardly * weight);
+  for (const double weight : load_weights) weights.push_back(kHardly * weight);
   weights.push_back(1);
   return weights;
+}
+
+// Allocations with a longest path of at most `path`, and a mixture whose loads keep within it too.
+struct WithinPath {
+  std::vector<Relaxed> points;
+  std::optional<Table> x;  // empty: there is none, or it was not found
+};
+
+// Where the longest path of the fastest types is the bound already, only its allocation is missing: a
+// game over the loads, the path fixed.  Its queries differ in the proportions of the loads alone,
+// so the flow stays nearly as it is; the outer problem would weigh the path down and up again.
+WithinPath find_within_path(TradeOff& trade_off, std::vector<double> load_weights, double path) {
+  constexpr int kRounds = 30;
+  constexpr double kStay = 0.7;  // a far jump costs many pivots, and any price will do
+  const int types = static_cast<int>(load_weights.size());
+  WithinPath found;
+  opt::MatrixGame game(types);
+  for (int round = 0; round < kRounds; ++round) {
+    Relaxed point = trade_off.minimise(path_first(load_weights)).point;
+    const std::vector<double> loads(point.measures.begin(), point.measures.end() - 1);
+    const bool kept = leq(point.measures.back(), path, kGap);
+    const double least =
+        std::inner_product(loads.begin(), loads.end(), load_weights.begin(), 0.0);
+    found.points.push_back(std::move(point));
+    if (!kept || !leq(least, path, kGap)) return found;
+    game.add_column(loads);
+    game.solve();
+    if (leq(game.value(), path, kGap)) {
+      found.x = Table::Zero(found.points[0].x.rows(), types);
+      for (std::size_t t = 0; t < found.points.size(); ++t)
+        if (game.combination()[t] > 0) *found.x += game.combination()[t] * found.points[t].x;
+      return found;
+    }
+    for (int q = 0; q < types; ++q)
+      load_weights[q] = kStay * load_weights[q] + (1 - kStay) * game.prices()[q];
+  }
+  return found;
 }
 
 // One unit of flow along a longest path of the candidate.
@@ -226,22 +262,20 @@ class Structured {
     const bool path_decides = leq(area.value, fastest_.path, kGap);
     if (by_area.bound > proof_.bound) proof_ = by_area;
     trade_off_.emplace(instance_);
-    std::optional<Relaxed> path_point;
+    WithinPath within;
     if (path_decides) {
-      Relaxed point = trade_off_->minimise(path_first(area)).point;
-      if (leq(*std::max_element(point.measures.begin(), point.measures.end()), fastest_.path,
-              kGap)) {
-        best_ = make_candidate(instance_, std::move(point.x));
+      within = find_within_path(*trade_off_, area.weights, fastest_.path);
+      if (within.x) {
+        best_ = make_candidate(instance_, *std::move(within.x));
         return;
       }
-      path_point = std::move(point);
     }
     outer_.emplace(instance_, *trade_off_);
     outer_->offer(std::move(by_area));
     if (path_decides) outer_->offer(proof_);
     outer_->add(relaxed(balanced));
     outer_->add(relaxed(fastest_));
-    if (path_point) outer_->add(*std::move(path_point));
+    for (Relaxed& point : within.points) outer_->add(std::move(point));
     outer_->weigh_path(area.weights);
     outer_->run();
   }
