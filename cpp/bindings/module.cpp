@@ -83,6 +83,7 @@ PYBIND11_MODULE(_core, module) {
       .def("__enter__", &TimeLimitContext::enter)
       .def("__exit__", &TimeLimitContext::exit);
   module.def("check_interrupt", &cosched::check_interrupt);  // for loops in Python
+  module.def("seconds_left", &cosched::seconds_left);  // for solvers with a clock of their own
   auto packs = module.def_submodule("packs");
   bind_packs(packs);
   auto dags = module.def_submodule("dags");

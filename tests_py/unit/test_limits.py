@@ -164,3 +164,10 @@ def test_who_proved_the_bound(capsys, tmp_path):
     args = ["compare", "packs", str(large), "--max-tasks", "8", "--algorithms", "pack-by-pack-1"]
     main([*args, "--time-limit", "0.02"])
     assert "a limit cut the bound short" in capsys.readouterr().out
+
+
+def test_a_limit_around_reaches_solvers_with_a_clock_of_their_own():
+    pytest.importorskip("highspy")
+    instance = cs.workloads.layered(3000, 0.3, units=(64, 16), seed=1)
+    with cs.time_limit(0.0), pytest.raises(cs.TimeLimit):
+        cs.dags.hlp(instance, method="highs")

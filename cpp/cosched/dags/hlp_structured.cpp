@@ -197,8 +197,7 @@ WithinPath find_within_path(TradeOff& trade_off, std::vector<double> load_weight
     Relaxed point = trade_off.minimise(path_first(load_weights)).point;
     const std::vector<double> loads(point.measures.begin(), point.measures.end() - 1);
     const bool kept = leq(point.measures.back(), path, kGap);
-    const double least =
-        std::inner_product(loads.begin(), loads.end(), load_weights.begin(), 0.0);
+    const double least = std::inner_product(loads.begin(), loads.end(), load_weights.begin(), 0.0);
     found.points.push_back(std::move(point));
     if (!kept || !leq(least, path, kGap)) return found;
     game.add_column(loads);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -336,7 +337,10 @@ def _by_highs(instance: Instance) -> tuple:
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.passModel(highs_lp(instance))
+    if math.isfinite(left := _core.seconds_left()):
+        solver.setOptionValue("time_limit", max(0.0, left))
     solver.run()
+    _core.check_interrupt()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         raise SolverError(f"HiGHS: {solver.modelStatusToString(solver.getModelStatus())}")
     solution = solver.getSolution()
