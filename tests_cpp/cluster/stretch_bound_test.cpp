@@ -8,6 +8,7 @@
 #include "cosched/cluster/batch.hpp"
 #include "cosched/cluster/cut_deficit.hpp"
 #include "cosched/cluster/dfrs.hpp"
+#include "cosched/cluster/stretch_kernel.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/lp/glpk.hpp"
 #include "support/cluster_instances.hpp"
@@ -142,6 +143,60 @@ TEST(StretchBound, LateAndFractionalTimesAreNoOthers) {
     for (double& submit : jobs.submit) submit += 1e8;
     EXPECT_NEAR(max_stretch_bound(Instance(jobs, shape.nodes)).value, bound, 1e-6 * bound);
   }
+}
+
+// Seconds that each job still needs after rounds of Theorem 1's kernel, as it is defined.
+std::vector<double> left_by_rounds(const std::vector<StretchJob>& jobs, double stretch,
+                                   double nodes) {
+  std::set<double> points;
+  for (const StretchJob& job : jobs)
+    points.insert({job.release, job.release + stretch * job.unit});
+  const std::vector<double> border(points.begin(), points.end());
+  std::vector<double> left, free;
+  const auto alive = [&](std::size_t j, std::size_t t) {
+    return jobs[j].release <= border[t] && border[t] < jobs[j].release + stretch * jobs[j].unit;
+  };
+  for (const StretchJob& job : jobs) left.push_back(job.runtime);
+  for (bool changed = true; changed;) {
+    std::vector<double> now;
+    for (const StretchJob& job : jobs) now.push_back(job.runtime);
+    for (std::size_t t = 0; t + 1 < border.size(); ++t) {
+      double rate = 0;
+      for (std::size_t j = 0; j < jobs.size(); ++j)
+        if (left[j] > 1e-9 && alive(j, t)) rate += jobs[j].rate;
+      for (std::size_t j = 0; j < jobs.size() && rate <= nodes; ++j)
+        if (alive(j, t)) now[j] -= border[t + 1] - border[t];
+    }
+    changed = now != left;
+    left = now;
+  }
+  return left;
+}
+
+TEST(StretchKernel, SweepsLeaveWhatRoundsLeave) {
+  Rng rng(15);
+  int decided = 0, undecided = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<StretchJob> jobs;
+    for (int j = 0; j < 40; ++j) {
+      const auto runtime = static_cast<double>(1 + rng.below(60));
+      jobs.push_back({static_cast<double>(rng.below(600)), runtime, std::max(runtime, 10.0),
+                      static_cast<double>(1 + rng.below(4))});
+    }
+    std::sort(jobs.begin(), jobs.end(),
+              [](const auto& a, const auto& b) { return a.release < b.release; });
+    const double stretch = 1 + 4 * rng.uniform();
+    const std::vector<double> expected = left_by_rounds(jobs, stretch, 6);
+    const Residual found = stretch_kernel(jobs, stretch, 6);
+    std::vector<double> left(jobs.size(), 0.0);
+    for (std::size_t i = 0; i < found.job.size(); ++i) left[found.job[i]] = found.left[i];
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      EXPECT_NEAR(left[j], std::max(expected[j], 0.0), 1e-9) << "round " << round << " job " << j;
+      (expected[j] > 0 ? undecided : decided) += 1;
+    }
+  }
+  EXPECT_GT(decided, 1000);
+  EXPECT_GT(undecided, 1000);
 }
 
 TEST(CutDeficit, SlopeIsTheDerivative) {

@@ -157,6 +157,17 @@ def bounds(name, inst):
     )
 
 
+def bounds_of_archive_logs():
+    """Whole processors, as in --convention rigid."""
+    for path in sorted(DATA.glob("*.swf.gz")):
+        inst = cs.cluster.from_swf(path, convention="rigid", drop="too-wide")
+        taken, bound = seconds(lambda i=inst: cs.cluster.bound(i), 3)
+        print(
+            f"bound on {path.name.partition('-')[0]}, {len(inst)} jobs: S = {float(bound):.6f} "
+            f"in {taken:.3f} s, {1e6 * taken / len(inst):.1f} us a job"
+        )
+
+
 def stretch_lp(inst, stretch):
     """Theorem 1's linear system: find a >= 0 with work a = runtime, full a <= room, a <= upper."""
     release, runtime = inst.column("submit"), inst.column("runtime")
@@ -246,6 +257,7 @@ def main():
     batch(name, inst)
     bound_against_lp()
     bounds(name, inst)
+    bounds_of_archive_logs()
     if HPC2N.exists():
         weeks("--table2" in sys.argv)
     best_policies(name, inst)

@@ -1,7 +1,6 @@
 #include "cosched/cluster/interval_flow.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
@@ -44,48 +43,6 @@ void IntervalFlow::place(int job, int interval, double amount) {
   flow(job, interval) += amount;
   work_.need[job] -= amount;
   work_.room[interval] -= amount;
-}
-
-std::vector<double> fill(const IntervalWork& work, const Place& place) {
-  const int jobs = static_cast<int>(work.need.size());
-  const int intervals = static_cast<int>(work.length.size());
-  const auto& last = work.last;
-  std::vector<double> after(intervals + 1, 0.0);  // interval time from t on
-  for (int t = intervals - 1; t >= 0; --t) after[t] = after[t + 1] + work.length[t];
-  std::vector<int> by_start(jobs);
-  std::iota(by_start.begin(), by_start.end(), 0);
-  std::stable_sort(by_start.begin(), by_start.end(),
-                   [&](int a, int b) { return work.first[a] < work.first[b]; });
-  std::vector<double> need = work.need, now(jobs, 0.0);  // now: placed in interval t
-  std::vector<int> alive;                                // by deadline
-  auto arriving = by_start.begin();
-  for (int t = 0; t < intervals; ++t) {
-    for (; arriving != by_start.end() && work.first[*arriving] == t; ++arriving)
-      alive.insert(std::upper_bound(alive.begin(), alive.end(), *arriving,
-                                    [&](int a, int b) { return last[a] < last[b]; }),
-                   *arriving);
-    double room = work.room[t];
-    const auto give = [&](int i, double amount) {
-      amount = std::min({amount, need[i], work.rate[i] * work.length[t] - now[i], room});
-      if (!(amount > 0)) return;
-      now[i] += amount;
-      need[i] -= amount;
-      room -= amount;
-      if (place) place(i, t, amount);
-    };
-    for (const int i : alive) give(i, need[i] - work.rate[i] * (after[t + 1] - after[last[i]]));
-    for (const int i : alive) {
-      if (room <= 0) break;
-      give(i, need[i]);
-    }
-    for (const int i : alive) now[i] = 0;
-    const auto gone = [&](int i) {
-      return need[i] <= need_rounding(work.need[i]) || last[i] == t + 1;
-    };
-    alive.erase(std::remove_if(alive.begin(), alive.end(), gone), alive.end());
-    if ((t & 255) == 0) check_interrupt();
-  }
-  return need;
 }
 
 // Breadth-first levels from the unserved jobs; whether an interval with room is reached.

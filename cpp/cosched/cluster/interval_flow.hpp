@@ -1,32 +1,15 @@
-// Transportation of jobs' work to consecutive intervals: a greedy fill, and a max-flow whose
-// edges are implicit (job i to every interval of its window).  The flow's memory is that of
-// its edges, so it is built only for the intervals where the fill left something undone.
+// Transportation of jobs' work to consecutive intervals: a max-flow whose edges are implicit
+// (job i to every interval of its window).  Its memory is that of its edges, so it is built
+// only for the intervals where the greedy fill left something undone.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
+#include "cosched/cluster/interval_fill.hpp"
 #include "cosched/core/interrupt.hpp"
 
 namespace cosched::cluster {
-
-/// Job i needs need[i] = rate[i] x seconds in intervals first[i] .. last[i]-1, at most
-/// rate[i] x length[t] in interval t; interval t has room[t] for all.
-struct IntervalWork {
-  std::vector<double> length, room;  // by interval: seconds, node seconds
-  std::vector<int> first, last;      // by job
-  std::vector<double> rate, need;    // by job: nodes, node seconds
-};
-
-/// A need below this is rounding.
-inline double need_rounding(double need) { return need * 1e-12; }
-
-using Place = std::function<void(int job, int interval, double amount)>;
-
-/// Intervals from left to right: what must run now, then by deadline.  Returns what each job
-/// still needs; `place`, if any, hears of every amount.  O(windows + n log n) time, O(n) memory.
-std::vector<double> fill(const IntervalWork& work, const Place& place);
 
 /// Max-flow from a given state.
 class IntervalFlow {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cosched/cluster/cut_deficit.hpp"
+#include "cosched/cluster/interval_fill.hpp"
 #include "cosched/cluster/interval_flow.hpp"
 #include "cosched/cluster/stretch_kernel.hpp"
 #include "cosched/core/errors.hpp"
@@ -66,7 +67,25 @@ struct PartOfWork {
   IntervalFlow flow;
 };
 
-PartOfWork part_of(const IntervalWork& work, const std::vector<char>& wanted) {
+// Puts what the fill did into the flow; a job has elsewhere what it got outside the part.
+void place_runs(const IntervalWork& work, const std::vector<Run>& runs,
+                const std::vector<int>& place, const std::vector<char>& wanted,
+                PartOfWork& part) {
+  for (const Run& run : runs) {
+    const int job = place[run.job];
+    if (job < 0) continue;
+    for (int t = run.begin; t < run.end; ++t) {
+      const double amount = run.speed * work.length[t];
+      if (wanted[t])
+        part.flow.place(job, part.number[t], amount);
+      else
+        part.flow.serve(job, amount);
+    }
+  }
+}
+
+PartOfWork part_of(const IntervalWork& work, const std::vector<Run>& runs,
+                   const std::vector<char>& wanted) {
   std::vector<int> number{0}, job, place(work.need.size(), -1);
   IntervalWork part;
   for (std::size_t t = 0; t < wanted.size(); ++t) {
@@ -86,12 +105,7 @@ PartOfWork part_of(const IntervalWork& work, const std::vector<char>& wanted) {
     part.need.push_back(work.need[i]);
   }
   PartOfWork result{std::move(number), std::move(job), IntervalFlow(std::move(part))};
-  fill(work, [&](int i, int t, double amount) {
-    if (wanted[t])
-      result.flow.place(place[i], result.number[t], amount);
-    else if (place[i] >= 0)
-      result.flow.serve(place[i], amount);
-  });
+  place_runs(work, runs, place, wanted, result);
   return result;
 }
 
@@ -108,13 +122,13 @@ std::optional<double> improved(const std::vector<StretchJob>& jobs, double nodes
   const Residual residual = stretch_kernel(jobs, stretch, nodes);
   if (residual.job.empty()) return std::nullopt;
   const IntervalWork work = interval_work(jobs, nodes, residual);
-  const std::vector<double> left = fill(work, nullptr);
+  const auto [left, runs] = fill(work);
   std::vector<char> wanted(work.length.size(), 0);
   bool more = false;
   for (std::size_t i = 0; i < left.size(); ++i)
     if (left[i] > need_rounding(work.need[i])) more |= want(work, static_cast<int>(i), wanted);
   while (more) {
-    PartOfWork part = part_of(work, wanted);
+    PartOfWork part = part_of(work, runs, wanted);
     part.flow.augment();
     if (part.flow.unserved() <= 0) return std::nullopt;
     const std::vector<char> reached = part.flow.cut();

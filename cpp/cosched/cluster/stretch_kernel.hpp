@@ -36,7 +36,8 @@ struct Residual {
 
 /// An interval where the rates of all unfinished jobs alive sum to at most `nodes` is free
 /// for all of them: each runs there at full rate; jobs finished thereby vanish; repeated
-/// until nothing changes.  O(n log n + n rounds).
+/// until nothing changes, in sweeps to and fro along which cascades run: O(n log n) each, and
+/// a handful of them on logs where rounds would be 900.
 Residual stretch_kernel(const std::vector<StretchJob>& jobs, double stretch, double nodes);
 
 }  // namespace cosched::cluster
