@@ -149,8 +149,7 @@ TEST(StretchBound, LateAndFractionalTimesAreNoOthers) {
 std::vector<double> left_by_rounds(const std::vector<StretchJob>& jobs, double stretch,
                                    double nodes) {
   std::set<double> points;
-  for (const StretchJob& job : jobs)
-    points.insert({job.release, job.release + stretch * job.unit});
+  for (const StretchJob& job : jobs) points.insert({job.release, job.release + stretch * job.unit});
   const std::vector<double> border(points.begin(), points.end());
   std::vector<double> left, free;
   const auto alive = [&](std::size_t j, std::size_t t) {

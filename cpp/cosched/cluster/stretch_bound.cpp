@@ -69,8 +69,7 @@ struct PartOfWork {
 
 // Puts what the fill did into the flow; a job has elsewhere what it got outside the part.
 void place_runs(const IntervalWork& work, const std::vector<Run>& runs,
-                const std::vector<int>& place, const std::vector<char>& wanted,
-                PartOfWork& part) {
+                const std::vector<int>& place, const std::vector<char>& wanted, PartOfWork& part) {
   for (const Run& run : runs) {
     const int job = place[run.job];
     if (job < 0) continue;

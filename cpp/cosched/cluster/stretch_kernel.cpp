@@ -116,7 +116,7 @@ class Sweep {
 
 // Takes free intervals out; whether a job that had congested ones is finished thereby.
 bool take_out(const std::vector<char>& free, Residual& now, const std::vector<StretchJob>& jobs) {
-  std::vector<int> congested(free.size() + 1, 0);        // before each interval
+  std::vector<int> congested(free.size() + 1, 0);       // before each interval
   std::vector<double> free_time(free.size() + 1, 0.0);  // before each interval
   for (std::size_t k = 0; k < free.size(); ++k) {
     congested[k + 1] = congested[k] + !free[k];
