@@ -116,8 +116,8 @@ study-quick: build ## every study of the papers at reduced size: tables, figures
 	$(BIN)/cosched study run all --quick --out out/study-quick
 
 # --- tests --------------------------------------------------------------------------------
-# The tests, and the examples of the installed package's docstrings.
-PYTEST = $(BIN)/python -m pytest -q --doctest-modules tests_py \
+# The tests, and the examples of the installed package's docstrings; a file stays with one worker.
+PYTEST = $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --doctest-modules tests_py \
   $$($(BIN)/python -c "import cosched, os; print(os.path.dirname(cosched.__file__))")
 
 test: test-cpp test-py ## C++ tests (ctest), Python tests, doctests and notebooks (pytest)

@@ -4,6 +4,8 @@ import hypothesis
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+for name in ("COLUMNS", "LINES"):  # of whoever started the tests; tables ask for them
+    os.environ.pop(name, None)
 
 # The same examples in every run; `make fuzz` is the place for new ones.
 hypothesis.settings.register_profile(
