@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from collections.abc import Iterator
@@ -11,18 +12,19 @@ from typing import Annotated
 
 import typer
 
-from cosched import experiments
+from cosched import experiments, io
 from cosched.cli import report, tables
 from cosched.cli.own import look_here_first
 from cosched.core.text import printable
 from cosched.errors import StudyError
-from cosched.experiments import StudyResult
+from cosched.experiments import StudyResult, ledger, papers
 from cosched.experiments.study import missing_line
 
 EXAMPLES = {
     "list": "cosched study list",
     "run": "cosched study run packs-fig2-5 --quick --out packs --workers 2",
     "verify": "cosched study verify packs",
+    "ledger": "cosched study ledger cluster-table2 --json -o ledger.json",
 }
 #: Longer tables are left to the report.
 _MOST_ROWS = 40
@@ -122,6 +124,36 @@ def verify_study(
         )
         raise typer.Exit(1)
     report.say(f"{folder}: all {len(files)} files are whole")
+
+
+@app.command(
+    "ledger",
+    help="What the papers claim, row by row, beside the kept results of our studies at full size: "
+    f"no run is needed.\n\nExample: {EXAMPLES['ledger']}",
+)
+def show_ledger(
+    studies: Annotated[
+        list[str] | None, typer.Argument(metavar="[STUDY]...", help="Default: all.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A list of rows.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run the studies at reduced size; what they answer.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write it: .md, .json or .csv.")
+    ] = None,
+) -> None:
+    suffix = None if output is None else io.check_suffix(output, (".md", ".json", ".csv"))
+    rows = papers.ledger_rows(tuple(studies or ()), quick=quick)
+    plain = [row.plain() for row in rows]
+    if output is not None:
+        if suffix == ".json":
+            io.write_json(plain, output)
+        elif suffix == ".csv":
+            io.write_frame(papers.as_frame(rows), output)
+        else:
+            io.write_text(ledger.markdown(rows), output)
+    print(json.dumps(plain, indent=1, ensure_ascii=False) if as_json else ledger.markdown(rows))
 
 
 @contextmanager

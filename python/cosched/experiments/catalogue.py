@@ -7,6 +7,9 @@ from importlib import import_module
 from cosched.core.text import unknown_name
 from cosched.errors import shorten
 from cosched.experiments import bags, cluster, dags, moldable, packs
+from cosched.experiments.cluster import claims as cluster_claims
+from cosched.experiments.dags import claims as dags_claims
+from cosched.experiments.ledger import Claim
 from cosched.experiments.study import Study
 
 #: name -> Study, in the order of the papers.
@@ -15,6 +18,9 @@ STUDIES: dict[str, Study] = {
     for family in (packs, dags, cluster, moldable, bags)
     for study in family.STUDIES
 }
+
+#: Every claim of the papers, in their order.
+CLAIMS: tuple[Claim, ...] = (*dags_claims.CLAIMS, *cluster_claims.CLAIMS)
 
 
 def find(name: str) -> Study:

@@ -53,6 +53,8 @@ class Study:
         The reference, and a paragraph that the report begins with.
     needs, quick_needs : tuple of str
         Paths below ``COSCHED_DATA`` without which the study (at reduced size) cannot start.
+    keep : tuple of str
+        Columns of a run at full size that tables and claims need; they are kept in the package.
 
     Raises
     ------
@@ -84,6 +86,7 @@ class Study:
     about: str = ""
     needs: tuple[str, ...] = ()
     quick_needs: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name == "all":

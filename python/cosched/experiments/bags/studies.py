@@ -223,6 +223,18 @@ STUDIES = (
         figures=_figures_1,
         needs=("/".join(_PROGRAMS), "/".join(_TARPLEE)),
         quick_needs=("/".join(_PROGRAMS), "/".join(_TARPLEE)),
+        keep=(
+            "data",
+            "draw",
+            "gamma",
+            "algorithm",
+            "value",
+            "bound",
+            "makespan",
+            "energy",
+            "gap",
+            "seconds",
+        ),
     ),
     Study(
         name="bags-fig3",
@@ -236,5 +248,6 @@ STUDIES = (
         tables=tables_3,
         figures=_figures_3,
         charts=_charts_3,
+        keep=("q", "draw", "algorithm", "value", "bound"),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosched.experiments.cluster import archive, costs, degradation, traces
+from cosched.experiments.cluster import archive, calls, costs, degradation, readings, traces
 from cosched.experiments.study import Study
 
 _PAPER = (
@@ -16,6 +16,7 @@ _SETS = (
     "Scaled: these at offered loads 0.1 to 0.9. The rescheduling penalty is 300 s, the period "
     "600 s. "
 )
+_TRACE = ("traces", "trace", "load", "algorithm")
 _REDUCED = (
     "At reduced size: few and short traces, and weeks of generated jobs where the log is not there."
 )
@@ -37,6 +38,7 @@ STUDIES = (
         figures=degradation.figures2,
         charts=degradation.charts,
         needs=(traces.LOG,),
+        keep=(*_TRACE, "bound", "max_stretch", "degradation"),
     ),
     Study(
         name="cluster-table3",
@@ -49,6 +51,7 @@ STUDIES = (
         run=traces.run,
         tables=costs.tables3,
         figures=costs.figures3,
+        keep=(*_TRACE, *costs.MEASURES),
     ),
     Study(
         name="cluster-table4",
@@ -64,6 +67,7 @@ STUDIES = (
         tables=costs.tables4,
         figures=costs.figures4,
         needs=(traces.LOG,),
+        keep=(*_TRACE, "underutilisation"),
     ),
     Study(
         name="cluster-table5",
@@ -77,6 +81,7 @@ STUDIES = (
         figures=degradation.figures5,
         charts=degradation.charts,
         needs=(traces.LOG,),
+        keep=(*_TRACE, "degradation"),
     ),
     Study(
         name="cluster-fig1",
@@ -90,19 +95,77 @@ STUDIES = (
         tables=degradation.tables_figure1,
         figures=degradation.figures1,
         charts=degradation.charts1,
+        keep=(*_TRACE, "degradation"),
     ),
     Study(
         name="cluster-fig3-4",
         title="Underutilisation and degradation against the scheduling period",
         family="cluster",
         paper=_PAPER + "Figures 3 and 4.",
-        about=f"{costs.BEST} with periods from 600 to 12,000 s, beside EASY. " + _SETS + _REDUCED,
+        about=f"{costs.BEST} with periods from 600 to 24,000 s, beside EASY. " + _SETS + _REDUCED,
         plan=costs.plan_periods,
         run=traces.run,
         tables=costs.tables_periods,
         figures=costs.figures_periods,
         charts=costs.charts_periods,
         needs=(traces.LOG,),
+        keep=(
+            *_TRACE,
+            "period",
+            "underutilisation",
+            "degradation",
+            "preemption_bandwidth",
+            "migration_bandwidth",
+        ),
+    ),
+    Study(
+        name="cluster-mcb8",
+        title="Run time of MCB8 for the calls of a simulation",
+        family="cluster",
+        paper=_PAPER + "Section 6.2.",
+        about="MCB8 * on the unscaled traces; then, at each submission and completion, one search "
+        "for the jobs that are in the system at that instant, timed. While their memory does not "
+        "fit, the last is left out. " + _REDUCED,
+        plan=calls.plan,
+        run=calls.run,
+        tables=calls.tables,
+        figures=calls.figures,
+        keep=(
+            "trace",
+            "calls",
+            "small",
+            "most_jobs",
+            "seconds_small_slow",
+            "seconds_large",
+            "seconds_longest",
+        ),
+    ),
+    Study(
+        name="cluster-readings",
+        title="Other readings: bounds of larger machines, EASY that backfills less",
+        family="cluster",
+        paper=_PAPER + "Sections 5.2 and 5.3.",
+        about="What the ledger gives as explanations of differences: the bound of the real weeks "
+        "on machines of 120 to 160 nodes, FCFS and four variants of EASY by an event loop of "
+        "their own, and facts of the traces. " + _REDUCED,
+        plan=readings.plan,
+        run=readings.run,
+        tables=readings.tables,
+        figures=readings.figures,
+        needs=(traces.LOG,),
+        keep=(
+            "traces",
+            "trace",
+            "reading",
+            "nodes",
+            "variant",
+            "bound",
+            "degradation",
+            "jobs",
+            "days",
+            "least_memory",
+            "no_memory",
+        ),
     ),
     Study(
         name="cluster-archive",
@@ -120,5 +183,6 @@ STUDIES = (
         figures=archive.figures,
         needs=tuple(archive.LOGS.values()),
         quick_needs=tuple(archive.LOGS.values()),
+        keep=("log", "policy", "days", "jobs", "says", *archive.MEASURES),
     ),
 )

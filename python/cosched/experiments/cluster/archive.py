@@ -33,7 +33,8 @@ POLICIES: dict[str, tuple[str, dict[str, Any], str]] = {
     "GreedyPM *": ("GreedyPM *", {}, "dfrs"),
 }
 _DAY = 86400.0
-_MEASURES = (
+#: What is told of a policy.
+MEASURES = (
     "value", "bound", "gap", "mean_wait", "median_wait", "p95_wait", "mean_bounded_slowdown",
     "utilisation", "overcommitted_hours", "median", "p95", "within_minute", "rank_correlation",
 )  # fmt: skip
@@ -69,7 +70,7 @@ def run(task: Task) -> dict[str, Any]:
     bound = result.bound
     assert bound is not None
     row |= {"bound": bound.value, "gap": result.gap, "seconds": seconds}
-    row |= {key: metrics[key] for key in _MEASURES if key in metrics}
+    row |= {key: metrics[key] for key in MEASURES if key in metrics}
     try:
         return row | result.calibration()  # type: ignore[attr-defined]
     except InvalidInstance:
@@ -90,7 +91,7 @@ def _instance(log: str, convention: str, days: float | None) -> Instance:
 
 def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """A table a log."""
-    columns = ["policy", "days", "jobs", *(name for name in _MEASURES if name in frame), "says"]
+    columns = ["policy", "days", "jobs", *(name for name in MEASURES if name in frame), "says"]
     found = {}
     for log, rows in frame.groupby("log", sort=False):
         table = rows.reindex(columns=columns).rename(

@@ -77,22 +77,23 @@ def _trace(traces: str, number: int, size: int | None = None, load: float | None
 
 def run(task: Task) -> dict[str, Any]:
     """Simulate one policy on one trace: bound, degradation from it, the paper's measures."""
-    instance = _instance(task["traces"], task["trace"], task["size"], task["load"])
+    stream = instance(task["traces"], task["trace"], task["size"], task["load"])
     options = {key: task[key] for key in ("period", "penalty") if task.get(key) is not None}
     begin = time.perf_counter()
-    result = cluster.solve(instance, task["algorithm"], **options)
+    result = cluster.solve(stream, task["algorithm"], **options)
     seconds = time.perf_counter() - begin
     result.schedule.validate()
-    row = {"jobs": len(instance), "seconds": seconds, **result.metrics()}
+    row = {"jobs": len(stream), "seconds": seconds, **result.metrics()}
     if not task["traces"].startswith("log"):  # its bound would take longer than the simulations
-        bound = cluster.FAMILY.bound_beside(instance)
+        bound = cluster.FAMILY.bound_beside(stream)
         assert bound is not None
         row |= {"bound": bound.value, "degradation": result.value / bound.value}
     return row
 
 
 @lru_cache(maxsize=4)  # the policies of a trace are neighbours in the plan
-def _instance(traces: str, number: int, size: int | None, load: float | None) -> Instance:
+def instance(traces: str, number: int, size: int | None, load: float | None) -> Instance:
+    """The jobs of a trace on the machine of its set."""
     nodes = _NODES[traces]
     if traces.startswith("log"):
         return cluster.from_swf(data_path(*LOG.split("/")), nodes)

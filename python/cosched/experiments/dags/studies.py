@@ -158,6 +158,8 @@ _OPTIMA = (
     f"({EVALUATIONS} evaluations) is this package's own."
 )
 
+#: What tables and claims need of a run.
+_KEEP = ("application", "graph", "units", "cpus", "gpus", "tasks", "algorithm", "value", "seconds")
 STUDIES = (
     Study(
         name="dags-fig3-4",
@@ -171,6 +173,7 @@ STUDIES = (
         figures=outputs.offline_figures,
         charts=outputs.charts,
         needs=(_archive(2),),
+        keep=_KEEP,
     ),
     Study(
         name="dags-fig5",
@@ -186,6 +189,7 @@ STUDIES = (
         figures=outputs.three_type_figures,
         charts=outputs.charts,
         needs=(_archive(3),),
+        keep=_KEEP,
     ),
     Study(
         name="dags-fig6-7",
@@ -201,5 +205,6 @@ STUDIES = (
         figures=outputs.online_figures,
         charts=outputs.charts,
         needs=(_archive(2),),
+        keep=_KEEP,
     ),
 )

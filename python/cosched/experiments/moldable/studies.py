@@ -36,6 +36,7 @@ FIGURES = {kind: 3 + number for number, kind in enumerate(KINDS)}
 #: Stands for an algorithm in the task that computes the bounds of all others.
 _BOUNDS = "(bounds)"
 _ON = ["kind", "jobs", "run"]
+BOUND_COLUMNS = ("makespan_bound", "minsum_bound", "minsum_bound_fine")
 
 
 # --- figures 3 to 6 -----------------------------------------------------------------------
@@ -88,10 +89,9 @@ def with_bounds(frame: pd.DataFrame) -> pd.DataFrame:
     frame : pandas.DataFrame
         Of the study ``moldable-fig3-6``.
     """
-    bounds = ["makespan_bound", "minsum_bound", "minsum_bound_fine"]
     of_bounds = frame.algorithm == _BOUNDS
-    rows = frame[~of_bounds].drop(columns=bounds)
-    return rows.merge(frame.loc[of_bounds, _ON + bounds], on=_ON, how="left")
+    rows = frame[~of_bounds].drop(columns=[*BOUND_COLUMNS])
+    return rows.merge(frame.loc[of_bounds, [*_ON, *BOUND_COLUMNS]], on=_ON, how="left")
 
 
 def ratios(frame: pd.DataFrame) -> pd.DataFrame:
@@ -282,6 +282,7 @@ STUDIES = (
         tables=_tables,
         figures=_figures,
         charts=_charts,
+        keep=(*_ON, "algorithm", "makespan", "minsum", *BOUND_COLUMNS),
     ),
     Study(
         name="moldable-fig7",
@@ -294,5 +295,6 @@ STUDIES = (
         run=_run_7,
         tables=_tables_7,
         figures=_figures_7,
+        keep=(*_ON, "algorithm", "seconds"),
     ),
 )

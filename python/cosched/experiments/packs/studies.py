@@ -228,5 +228,6 @@ STUDIES = (
         tables=_tables,
         figures=_figures,
         charts=_charts,
+        keep=("workload", "draw", "max_tasks", "algorithm", "value", *MEASURES, "seconds"),
     ),
 )

@@ -1,0 +1,155 @@
+"""The pages of docs/results: `results.py render [DIR]`, and `results.py keep OUT...` before it.
+
+`keep` takes finished studies at full size (folders that `cosched study run` wrote) and puts the
+columns that tables and claims need into the package; `render` writes every page from what is kept.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+from cosched import plot
+from cosched.experiments import kept, ledger
+from cosched.experiments.catalogue import CLAIMS, STUDIES
+from cosched.experiments.outputs import read_frame
+from cosched.version import installed_version
+
+REPO = Path(__file__).resolve().parents[1]
+PAGES = REPO / "docs" / "results"
+_MOST_ROWS = 70
+
+
+def keep(folders: list[str]) -> None:
+    """What the finished runs in these folders leave in the package."""
+    for folder in map(Path, folders):
+        study = STUDIES[folder.name]
+        frame = read_frame(folder)
+        finished = (folder / "results.parquet").stat().st_mtime
+        about = {
+            "rows": len(frame),
+            "seconds": round(float(frame.seconds.sum()), 1),
+            "date": _day(finished),
+            "version": installed_version(),
+        }
+        path = kept.keep(study.name, frame, study.keep, about)
+        print(f"{path}: {path.stat().st_size // 1024} KB")
+
+
+def _day(seconds: float) -> str:
+    import datetime
+
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).date().isoformat()
+
+
+def render(folder: Path) -> None:
+    """Every page, and the pictures beside them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    there = set(kept.names())
+    rows = ledger.evaluate(CLAIMS, kept.read)
+    for name in [name for name in STUDIES if name in there]:
+        frame = kept.read(name)
+        mine = [row for row in rows if row.study == name]
+        _write(folder / f"{name}.md", _page(name, frame, mine, folder))
+    _write(folder / "ledger.md", _referee(rows))
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _page(name: str, frame, rows: list[ledger.Row], folder: Path) -> str:
+    study, facts = STUDIES[name], kept.facts(name)
+    parts = [
+        f"# {name} at full size",
+        f"{study.title}. {ledger.escaped(study.paper)}",
+        f"`cosched study run {name} --workers 1` on {facts['date']}, cosched {facts['version']}: "
+        f"{facts['rows']:,} tasks, {facts['seconds']:,.0f} seconds of work. "
+        + ledger.escaped(study.about),
+        "Rendered by `make results` from the kept rows of that run (`docs/results/extracts`).",
+    ]
+    if rows:
+        parts += [
+            "## Verdicts",
+            ledger.counts_table(rows),
+            "## Row by row",
+            f"`cosched study ledger {name}` prints it. Numbers in brackets: explanations below.",
+            ledger.rows_table(rows),
+        ]
+    parts.append("## Tables")
+    for title, table in study.tables(frame).items():
+        if len(table) <= _MOST_ROWS:
+            parts += [f"### {title}", _markdown(table)]
+    pictures = study.figures(frame)
+    if pictures:
+        parts.append("## Figures")
+    for title, figure in pictures.items():
+        file = f"{name}-{title}.png"
+        plot.save(figure, folder / file)
+        parts.append(f"![{title}]({file})")
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown(table) -> str:
+    shown = table.copy()
+    for column in shown.columns:
+        shown[column] = [
+            ledger.escaped(value) if isinstance(value, str) else value for value in shown[column]
+        ]
+    return shown.to_markdown(index=False, floatfmt=".6g")
+
+
+def _referee(rows: list[ledger.Row]) -> str:
+    """Paper item, study, command, verdict; counts on top; then all that differs."""
+    parts = [
+        "# The papers, item by item",
+        "What each of the five papers claims, the study that answers, its command, and the "
+        "verdict: `agrees` within the tolerance that its row states and defends, `order only`, "
+        "`differs` (with an explanation that ran), or `cannot be reproduced` (with the "
+        "reason). Every row: `cosched study ledger`, or the pages of the studies.",
+        ledger.counts_table(rows),
+        *ledger.absent(rows),
+    ]
+    for paper, citation in ledger.PAPERS.items():
+        mine = [row for row in rows if row.paper == paper]
+        if mine:
+            parts += [f"## {paper}", f"{citation}.", _items(mine)]
+    for verdict in (ledger.DIFFERS, ledger.ORDER):
+        some = [row for row in rows if row.verdict == verdict and not _is_cell(row)]
+        parts += [f"## Sentences: {verdict}", ledger.rows_table(some)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _is_cell(row: ledger.Row) -> bool:
+    return row.place.startswith("Table")
+
+
+def _items(rows: list[ledger.Row]) -> str:
+    lines = [
+        "| item | study | command | " + " | ".join(ledger.VERDICTS) + " |",
+        "|:--|:--|:--" + "|--:" * 4 + "|",
+    ]
+    for item, study in dict.fromkeys((row.place.split(",")[0], row.study) for row in rows):
+        some = [r for r in rows if (r.place.split(",")[0], r.study) == (item, study)]
+        found = next(iter(ledger.counts(some).values()))
+        cells = [
+            item,
+            f"[{study}]({study}.md)" if study in kept.names() else study,
+            f"`cosched study run {study}`",
+            *(str(found.get(verdict, 0)) for verdict in ledger.VERDICTS),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    verb, *rest = sys.argv[1:] or ["render"]
+    if verb == "keep":
+        keep(rest)
+    else:
+        render(Path(rest[0]) if rest else PAGES)
+
+
+if __name__ == "__main__":
+    main()

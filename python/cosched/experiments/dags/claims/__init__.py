@@ -1,0 +1,7 @@
+"""What Amaris et al. 2017 claim, row by row."""
+
+from cosched.experiments.dags.claims import offline, online
+
+CLAIMS = (*offline.CLAIMS, *online.CLAIMS)
+
+__all__ = ["CLAIMS"]

@@ -1,0 +1,62 @@
+"""The ledger of the five papers: claims of the families, on kept results or reduced runs."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from cosched.experiments import kept
+from cosched.experiments.catalogue import CLAIMS, find
+from cosched.experiments.ledger import Frames, NotKept, Row, evaluate
+from cosched.experiments.study import missing_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def ledger_rows(studies: tuple[str, ...] = (), *, quick: bool = False) -> list[Row]:
+    """The verdict of every claim that these studies answer.
+
+    Parameters
+    ----------
+    studies : tuple of str
+        Names; none: all.
+    quick : bool
+        On runs at reduced size in this process instead of the kept results: what can be
+        answered there. Their verdicts say that the ledger works, not what a paper is worth.
+
+    Raises
+    ------
+    ValueError
+        Unknown study; the message lists near names.
+    """
+    for name in studies:
+        find(name)
+    chosen = [claim for claim in CLAIMS if not studies or claim.study in studies]
+    if not quick:
+        return evaluate(chosen, kept.read)
+    return evaluate(chosen, reduced(), partial=True)
+
+
+def reduced() -> Frames:
+    """Results of studies at reduced size, each run once, in this process."""
+
+    @cache
+    def frame(name: str) -> pd.DataFrame:
+        import pandas as pd
+
+        study = find(name)
+        missing = study.missing(quick=True)
+        if missing:
+            raise NotKept(missing_line(name, missing))
+        rows = [{**task, "status": "ok", **study.run(dict(task))} for task in study.plan(True)]
+        return pd.DataFrame(rows)
+
+    return frame
+
+
+def as_frame(rows: list[Row]) -> pd.DataFrame:
+    """Rows as a table."""
+    import pandas as pd
+
+    return pd.DataFrame([row.plain() for row in rows])
