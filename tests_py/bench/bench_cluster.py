@@ -150,6 +150,19 @@ def batch(name, inst):
         print(line)
 
 
+def conservative():
+    """On whole processors, with perfect and with requested estimates, in times of EASY's."""
+    rigid = cs.cluster.from_swf(HPC2N, convention="rigid")
+    for estimates in ("perfect", "requested"):
+        work = partial(cs.cluster.solve, rigid, estimates=estimates)
+        easy, _ = seconds(lambda w=work: w("EASY").jobs, 3)
+        taken, _ = seconds(lambda w=work: w("conservative").jobs)
+        print(
+            f"conservative on HPC2N, {estimates} estimates: {taken:.2f} s, "
+            f"{taken / easy:.0f} times EASY's {1e3 * easy:.0f} ms; peak {peak_gb():.2f} GB"
+        )
+
+
 def bounds(name, inst):
     taken, bound = seconds(lambda: cs.cluster.bound(inst))
     print(
@@ -259,6 +272,7 @@ def main():
     bounds(name, inst)
     bounds_of_archive_logs()
     if HPC2N.exists():
+        conservative()
         weeks("--table2" in sys.argv)
     best_policies(name, inst)
 

@@ -9,35 +9,45 @@ import cosched as cs
 from support import data
 
 
-def earliest(reserved, nodes, now, tasks, length):
-    """First start from which `tasks` nodes stay free, by counting at every point that matters."""
+def earliest(reserved, cells, allowed, now, tasks, length):
+    """First start from which `tasks` nodes stay free, by counting at every point that matters.
+
+    A share is a number of nodes of each cell (nodes that are in the same partitions).
+    """
 
     def free(time):
-        return nodes - sum(k for begin, end, k in reserved if begin <= time < end)
+        held = [share for begin, end, share in reserved if begin <= time < end]
+        return [cells[c] - sum(share[c] for share in held) for c in range(len(cells))]
 
     for start in sorted({now, *(end for _, end, _ in reserved if end > now)}):
         points = [start, *(b for b, _, _ in reserved if start < b < start + length)]
-        if all(free(point) >= tasks for point in points):
-            return start
+        least = [min(at) for at in zip(*map(free, points), strict=True)]
+        share = []
+        for c, count in enumerate(least):
+            share.append(min(max(count, 0), tasks - sum(share)) if c in allowed else 0)
+        if sum(share) == tasks:
+            return start, share
     raise AssertionError("the machine is large enough")
 
 
-def naive(jobs, nodes, expected, key=None):
-    """Start times, as the docstring of ``conservative`` says."""
+def naive(jobs, nodes, expected, key=None, allowed=None):
+    """Start times, as the docstring of ``conservative`` says.
+
+    With partitions `nodes` is the list of cells, and a job has the cells of ``allowed[job]``.
+    """
     submit, tasks, run = (np.asarray(jobs[c]).tolist() for c in ("submit", "tasks", "runtime"))
+    cells = nodes if isinstance(nodes, list) else [nodes]
     order = sorted(range(len(submit)), key=lambda j: (submit[j], j))
     expected = [seconds or 1 for seconds in expected]  # nothing else would hold the nodes
     rank = {j: r for r, j in enumerate(order)}
-    start, promise, running, queue, ends = {}, {}, set(), [], []
-    free, next_, was_late, now = nodes, 0, False, 0.0
-
-    def slot(j, at):
-        return (at, at + expected[j], tasks[j])
+    start, promise, share, running, queue, ends = {}, {}, {}, set(), [], []
+    free, next_, was_late, now = list(cells), 0, False, 0.0
 
     def plan(j):
-        held = [slot(r, start[r]) for r in running]
-        held += [slot(q, promise[q]) for q in queue if q in promise]
-        promise[j] = earliest(held, nodes, now, tasks[j], expected[j])
+        held = [(start[r], start[r] + expected[r], share[r]) for r in running]
+        held += [(promise[q], promise[q] + expected[q], share[q]) for q in queue if q in promise]
+        open_to = {0} if allowed is None else allowed[j]
+        promise[j], share[j] = earliest(held, cells, open_to, now, tasks[j], expected[j])
 
     while len(start) < len(submit) or running:
         times = [submit[order[next_]]] if next_ < len(order) else []
@@ -50,7 +60,7 @@ def naive(jobs, nodes, expected, key=None):
         while ends and ends[0][0] <= now:
             j = heapq.heappop(ends)[1]
             running.discard(j)
-            free += tasks[j]
+            free = [a + b for a, b in zip(free, share[j], strict=True)]
             early |= start[j] + expected[j] > now
         while next_ < len(order) and submit[order[next_]] <= now:
             queue.append(order[next_])
@@ -67,16 +77,19 @@ def naive(jobs, nodes, expected, key=None):
                 if j not in promise:
                     plan(j)
                 elif early and promise[j] > now:
-                    del promise[j]
+                    old = promise.pop(j), share[j]
                     plan(j)
+                    if promise[j] >= old[0]:
+                        promise[j], share[j] = old
         was_late = late
         for j in list(queue):
-            if promise[j] <= now and tasks[j] <= free:
+            fits = all(a <= b for a, b in zip(share[j], free, strict=True))
+            if promise[j] <= now and fits:
                 queue.remove(j)
                 start[j] = now
                 del promise[j]
                 running.add(j)
-                free -= tasks[j]
+                free = [b - a for a, b in zip(share[j], free, strict=True)]
                 heapq.heappush(ends, (now + run[j], j))
     return [start[j] for j in range(len(submit))]
 
@@ -116,6 +129,62 @@ def test_random_traces(block):
         res = cs.cluster.conservative(inst, priority="smallest")
         assert res.jobs.start.tolist() == naive(jobs, 8, perfect, jobs["tasks"].tolist())
     assert moved > 10
+
+
+MACHINE = """
+[[nodes]]
+name = "thin"
+count = 5
+cores = 1
+[[nodes]]
+name = "fat"
+count = 3
+cores = 1
+[[nodes]]
+name = "gpu"
+count = 2
+cores = 1
+[[partitions]]
+name = "any"
+[[partitions]]
+name = "short"
+nodes = ["thin", "gpu"]
+priority = 1
+[[partitions]]
+name = "large"
+nodes = ["fat", "gpu"]
+"""
+CELLS = [5, 3, 2]
+CELLS_OF = {"any": {0, 1, 2}, "short": {0, 2}, "large": {1, 2}}
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_random_traces_with_partitions(block, tmp_path):
+    (tmp_path / "machine.toml").write_text(MACHINE)
+    machine = cs.cluster.Machine.read(tmp_path / "machine.toml")
+    apart = 0
+    for seed in range(100 * block, 100 * block + 100):
+        parts = np.random.default_rng(seed).choice(list(CELLS_OF), 14)
+        jobs = random_jobs(seed, n=14) | {"partition": parts}
+        jobs["submit"] = np.floor(jobs["submit"] / 2)
+        largest = [sum(CELLS[c] for c in CELLS_OF[name]) for name in parts]
+        jobs["tasks"] = np.minimum(jobs["tasks"], largest)
+        inst = cs.cluster.Instance(jobs, 10, machine=machine)
+        allowed = [CELLS_OF[name] for name in parts]
+        key = [-1 if name == "short" else 0 for name in parts]
+        perfect, asked = jobs["runtime"].tolist(), jobs["estimate"].tolist()
+        res = cs.cluster.conservative(inst)
+        assert res.jobs.start.tolist() == naive(jobs, CELLS, perfect, key, allowed)
+        if seed % 10 == 0:
+            apart += res.jobs.start.tolist() != naive(jobs, 10, perfect, key)
+        res = cs.cluster.conservative(inst, estimates="requested")
+        assert res.jobs.start.tolist() == naive(jobs, CELLS, asked, key, allowed)
+        res.schedule.validate()
+        cut = jobs | {"runtime": np.minimum(jobs["runtime"], jobs["estimate"])}
+        res = cs.cluster.conservative(inst, estimates="requested", kill=True)
+        assert res.jobs.start.tolist() == naive(cut, CELLS, asked, key, allowed)
+        assert res.gap >= 0
+    assert apart > 5  # partitions matter
 
 
 @pytest.mark.parametrize("seed", range(40))

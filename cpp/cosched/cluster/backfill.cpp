@@ -240,22 +240,38 @@ class Backfill {
       return item->start + item->expected <= now_ && outcome_.end[item->job] > now_;
     });
     if (late || overdue_) {
-      plan_.reset(now_);
+      std::vector<Profile::Busy> busy;
       for (const Item* item : running_)
-        plan_.change(now_, item->start + item->expected, item->share, -1);
+        busy.push_back({item->start + item->expected, &item->share});
+      plan_.reset(now_, std::move(busy));
       for (const int rank : queue_) promise(items_[rank]);
     } else {
       plan_.advance(now_);
       for (const int rank : queue_) {
-        Item& item = items_[rank];
-        if (item.start < kInfinity) {
-          if (!early_ || plan_.room(now_, item.tasks) >= item.start) continue;
-          plan_.change(item.start, item.start + item.expected, item.share, +1);
-        }
-        promise(item);
+        if (items_[rank].start == kInfinity)
+          promise(items_[rank]);
+        else if (early_)
+          move_forward(items_[rank]);
       }
     }
     overdue_ = late;
+  }
+
+  // The job gives its slot back and takes the earliest one; if that is no earlier, it keeps its
+  // own.
+  void move_forward(Item& item) {
+    const bool one_cell = free_.size() == 1;
+    if (one_cell ? plan_.sooner(now_, item.tasks, item.expected, item.start) == item.start
+                 : !plan_.room(item.tasks, item.start))
+      return;
+    plan_.change(item.start, item.start + item.expected, item.share, +1);
+    Profile::Slot slot = plan_.earliest(now_, item.tasks, item.expected, item.allowed);
+    if (slot.start < item.start) {
+      item.start = slot.start;
+      item.share = std::move(slot.share);
+    }
+    plan_.change(item.start, item.start + item.expected, item.share, -1);
+    poll_.count(300);
   }
 
   void promise(Item& item) {

@@ -11,8 +11,8 @@
 // conservative: every job gets a promise when it comes: the earliest start after all promises
 //   made (in order of the queue within one instant).  When a job ends before it was expected to,
 //   each job in order of the queue gives its slot back and takes the earliest one, which is never
-//   later (Mu'alem and Feitelson 2001).  A run of 0 s is planned as 1 s,
-//   or nothing would hold its nodes.  Jobs that outlive their estimates are expected to end
+//   later (Mu'alem and Feitelson 2001); its nodes stay where its start does.  A run of 0 s is
+//   planned as 1 s, or nothing would hold its nodes.  Jobs that outlive their estimates are expected to end
 //   now: as long as there is one, all promises are made anew at each event, in order of the
 //   queue, and only then one can move back; a job whose time has come starts when its nodes are
 //   free.

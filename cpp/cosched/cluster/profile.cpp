@@ -3,15 +3,31 @@
 #include <algorithm>
 #include <utility>
 
+#include "cosched/core/numeric.hpp"
+
 namespace cosched::cluster {
 
 Profile::Profile(std::vector<int> free)
     : cells_(free.size()), all_(std::move(free)), time_{0}, free_(all_) {}
 
-void Profile::reset(double now) {
+void Profile::reset(double now, std::vector<Busy> busy) {
   time_.assign(1, now);
-  most_.clear();
   free_ = all_;
+  most_.clear();
+  std::sort(busy.begin(), busy.end(), [](const Busy& a, const Busy& b) { return a.end < b.end; });
+  for (const Busy& one : busy) {
+    if (one.end <= now) continue;
+    for (std::size_t c = 0; c < cells_; ++c) free_[c] -= (*one.share)[c];
+  }
+  for (const Busy& one : busy) {
+    if (one.end <= now) continue;
+    if (one.end > time_.back()) {
+      time_.push_back(one.end);
+      repeat(time_.size() - 2);
+    }
+    const std::size_t last = (time_.size() - 1) * cells_;
+    for (std::size_t c = 0; c < cells_; ++c) free_[last + c] += (*one.share)[c];
+  }
 }
 
 void Profile::advance(double now) {
@@ -22,17 +38,33 @@ void Profile::advance(double now) {
   free_.erase(free_.begin(), free_.begin() + static_cast<std::ptrdiff_t>(gone * cells_));
 }
 
-double Profile::room(double now, int tasks) {
-  if (most_.empty()) {
-    int most = 0;
-    for (std::size_t k = 0; k < time_.size(); ++k) {
-      int sum = 0;
-      for (std::size_t c = 0; c < cells_; ++c) sum += free_[k * cells_ + c];
-      most_.push_back(most = std::max(most, sum));
-    }
+// The first step with so many nodes free, else one that does not begin before that time.
+std::size_t Profile::first_with_room(int tasks, double before) {
+  for (std::size_t k = most_.size(); k < time_.size() && time_[k] < before; ++k) {
+    if (k > 0 && most_.back() >= tasks) break;
+    int sum = 0;
+    for (std::size_t c = 0; c < cells_; ++c) sum += free_[k * cells_ + c];
+    most_.push_back(k > 0 ? std::max(most_.back(), sum) : sum);
   }
-  const auto found = std::lower_bound(most_.begin(), most_.end(), tasks) - most_.begin();
-  return std::max(now, time_[std::min(static_cast<std::size_t>(found), time_.size() - 1)]);
+  return static_cast<std::size_t>(std::lower_bound(most_.begin(), most_.end(), tasks) -
+                                  most_.begin());
+}
+
+bool Profile::room(int tasks, double before) {
+  const std::size_t step = first_with_room(tasks, before);
+  return step < time_.size() && time_[step] < before;
+}
+
+double Profile::sooner(double now, int tasks, double length, double start) {
+  double begin = start;  // of the room that goes on, if any
+  for (std::size_t k = first_with_room(tasks, start); k < time_.size() && time_[k] < start; ++k) {
+    if (begin < start && begin + length <= time_[k]) return begin;
+    if (free_[k] < tasks)
+      begin = start;
+    else if (begin == start)
+      begin = std::max(now, time_[k]);
+  }
+  return begin;  // from `start` on the job's own nodes are there
 }
 
 std::size_t Profile::step_at(double time) const {
@@ -40,26 +72,25 @@ std::size_t Profile::step_at(double time) const {
   return after == time_.begin() ? 0 : static_cast<std::size_t>(after - time_.begin()) - 1;
 }
 
+// Inserts a copy of the step's numbers after them.
+void Profile::repeat(std::size_t step) {
+  const auto next = free_.begin() + static_cast<std::ptrdiff_t>((step + 1) * cells_);
+  const auto made = free_.insert(next, cells_, 0);
+  std::copy(made - static_cast<std::ptrdiff_t>(cells_), made, made);
+}
+
 std::size_t Profile::border_at(double time) {
   const std::size_t step = step_at(time);
   if (time_[step] >= time) return step;
-  const auto next = static_cast<std::ptrdiff_t>(step + 1);
-  const std::vector<int> copy(free_.begin() + static_cast<std::ptrdiff_t>(step * cells_),
-                              free_.begin() + static_cast<std::ptrdiff_t>((step + 1) * cells_));
-  time_.insert(time_.begin() + next, time);
-  free_.insert(free_.begin() + next * static_cast<std::ptrdiff_t>(cells_), copy.begin(),
-               copy.end());
+  time_.insert(time_.begin() + static_cast<std::ptrdiff_t>(step + 1), time);
+  repeat(step);
   return step + 1;
 }
 
-bool Profile::same_as_before(std::size_t step) const {
-  const auto here = free_.begin() + static_cast<std::ptrdiff_t>(step * cells_);
-  return std::equal(here, here + static_cast<std::ptrdiff_t>(cells_),
-                    here - static_cast<std::ptrdiff_t>(cells_));
-}
-
 void Profile::merge(std::size_t step) {
-  if (step == 0 || step >= time_.size() || !same_as_before(step)) return;
+  if (step == 0 || step >= time_.size()) return;
+  for (std::size_t k = step * cells_; k < (step + 1) * cells_; ++k)
+    if (free_[k] != free_[k - cells_]) return;
   time_.erase(time_.begin() + static_cast<std::ptrdiff_t>(step));
   const auto here = free_.begin() + static_cast<std::ptrdiff_t>(step * cells_);
   free_.erase(here, here + static_cast<std::ptrdiff_t>(cells_));
@@ -68,16 +99,20 @@ void Profile::merge(std::size_t step) {
 void Profile::change(double begin, double end, const Share& share, int sign) {
   begin = std::max(begin, time_.front());
   if (!(begin < end)) return;
-  most_.clear();
   const std::size_t first = border_at(begin);
   const std::size_t last = border_at(end);
-  for (std::size_t k = first; k < last; ++k)
-    for (std::size_t c = 0; c < cells_; ++c) free_[k * cells_ + c] += sign * share[c];
+  if (cells_ == 1)
+    for (std::size_t k = first; k < last; ++k) free_[k] += sign * share[0];
+  else
+    for (std::size_t k = first; k < last; ++k)
+      for (std::size_t c = 0; c < cells_; ++c) free_[k * cells_ + c] += sign * share[c];
   merge(last);
   merge(first);
+  most_.resize(std::min(most_.size(), first));
 }
 
-Profile::Slot Profile::earliest(double now, int tasks, double length, std::uint64_t allowed) const {
+Profile::Slot Profile::earliest(double now, int tasks, double length, std::uint64_t allowed) {
+  if (cells_ == 1) return {sooner(now, tasks, length, kInfinity), {tasks}};
   const std::size_t steps = time_.size();
   Share least(cells_);
   for (std::size_t at = step_at(now);; ++at) {
@@ -99,7 +134,6 @@ Profile::Slot Profile::earliest(double now, int tasks, double length, std::uint6
       for (std::size_t c = 0; c < cells_; ++c)
         least[c] = std::min(least[c], allowed >> c & 1 ? free_[k * cells_ + c] : 0);
     }
-    if (cells_ == 1) at = k;  // no start up to the step that has too few nodes
   }
 }
 
