@@ -5,6 +5,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/dags/bounds.hpp"
+#include "cosched/dags/cpop.hpp"
 #include "cosched/dags/heft.hpp"
 #include "cosched/dags/hlp.hpp"
 #include "cosched/dags/hlp_best.hpp"
@@ -12,6 +13,8 @@
 #include "cosched/dags/instance.hpp"
 #include "cosched/dags/list_rules.hpp"
 #include "cosched/dags/online.hpp"
+#include "cosched/dags/peft.hpp"
+#include "cosched/dags/ready_rules.hpp"
 #include "cosched/dags/windows.hpp"
 #include "pybind.hpp"
 
@@ -171,6 +174,8 @@ void bind_instance(py::module_& module) {
                                std::vector<double> data = instance.transfers().data();
                                return frozen(std::move(data));
                              })
+      .def_property_readonly("moves_free",
+                             [](const Instance& instance) { return instance.transfers().free(); })
       .def(
           "transfer",
           [](const Instance& instance, int edge, std::pair<int, int> from, std::pair<int, int> to) {
@@ -216,6 +221,10 @@ void bind_schedulers(py::module_& module) {
              py::arg("instance"), py::arg("allocation"));
   module.def("heft", of_instance([](const Instance& instance) { return heft(instance); }),
              py::arg("instance"));
+  module.def("cpop", of_instance(&cpop), py::arg("instance"));
+  module.def("peft", of_instance(&peft), py::arg("instance"));
+  module.def("etf", of_instance(&etf), py::arg("instance"));
+  module.def("min_min", of_instance(&min_min), py::arg("instance"));
   module.def("er_ls", online(&er_ls), py::arg("instance"), py::arg("order"));
   module.def("eft", online(&eft), py::arg("instance"), py::arg("order"));
   module.def("greedy", online(&greedy), py::arg("instance"), py::arg("order"));

@@ -123,3 +123,49 @@ def test_schedules_are_checked_against_transfers():
         schedule([0, 4.4, 1]).validate()
     with pytest.raises(cs.InvalidSchedule, match="before its predecessor"):
         schedule([0, 0.5, 1]).validate()
+
+
+def random_instance(seed, n=14, types=2, units=(3, 2), ccr=1.0, memories="host"):
+    random = np.random.default_rng(seed)
+    times = random.uniform(1, 10, (n, types))
+    edges = [(i, j) for j in range(n) for i in range(j) if random.random() < 0.25]
+    data = random.uniform(0, 10, len(edges)) * (random.random(len(edges)) < 0.9)
+    return Instance(
+        times, edges, units, data=data, bandwidth=1 / ccr, latency=0.1, memories=memories
+    )
+
+
+@pytest.mark.parametrize("name", cs.dags.ALGORITHMS)
+def test_every_algorithm_counts_transfers(name):
+    for seed, memories in enumerate(["host", "unit", [0, 1, 1, 0, 2]]):
+        inst = random_instance(seed, memories=memories)
+        result = cs.dags.solve(inst, name)
+        result.schedule.validate()
+        assert result.ratio is None
+        assert result.bound.value <= result.value
+        least = [cs.dags.solve(inst, other).value for other in ("heft", "cpop", "peft", "hlp-ols")]
+        assert name != "hlp-best" or result.value <= min(least)
+        zero = Instance(inst.times, inst.edges, inst.units)
+        scaled = Instance(
+            inst.times,
+            inst.edges,
+            inst.units,
+            data=inst.data * 0,
+            bandwidth=inst.bandwidth,
+            latency=inst.latency,
+            memories=inst.memories,
+        )
+        plain, same = cs.dags.solve(zero, name), cs.dags.solve(scaled, name)
+        for field in ("start", "end", "kind", "unit"):
+            assert np.array_equal(getattr(plain, field), getattr(same, field))
+        assert plain.ratio == same.ratio
+
+
+def test_theorems_hold_without_data_only():
+    inst = random_instance(1)
+    plain = Instance(inst.times, inst.edges, inst.units)
+    known = {"hlp-est": 6.0, "hlp-ols": 6.0, "hlp-best": 6.0, "er-ls": 4 * 1.5**0.5}
+    for name in cs.dags.ALGORITHMS:
+        assert cs.dags.solve(plain, name).ratio == known.get(name)
+        assert cs.dags.solve(inst, name).ratio is None
+    assert cs.dags.er_ls(plain.with_units((2, 3))).ratio is None

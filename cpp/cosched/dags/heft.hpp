@@ -7,14 +7,18 @@
 
 namespace cosched::dags {
 
-/// rank(j) = mean time over the units that can run j, plus the largest rank of a
-/// successor: sum over finite p_{j,q} of m_q p_{j,q} / sum of those m_q.
+/// Mean time over the units that can run each task: sum over finite p_{j,q} of m_q p_{j,q} / sum of
+/// those m_q.
+std::vector<double> mean_times(const Instance& instance);
+
+/// rank(j) = mean time, plus the largest of (mean cost of the edge over ordered pairs of different
+/// units + rank of the successor).
 std::vector<double> heft_ranks(const Instance& instance);
 
 /// Tasks by decreasing rank (equal: topological order), each to the unit where it ends
-/// first, idle gaps between earlier tasks included.  Equal ends: the highest type number,
-/// then the lowest unit number.  No constant guarantee: Theorem 1 has a family at ratio
-/// about (m + k)/k^2 (1 - e^-k).  O(n log n + e + n U log n) for U units, plus gaps skipped.
+/// first, data counted, idle gaps between earlier tasks included.  Equal ends: the highest type
+/// number, then the lowest unit number.  No constant guarantee: Theorem 1 has a family at ratio
+/// about (m + k)/k^2 (1 - e^-k).  O(n log n + e Q + n U log n) for U units, plus gaps skipped.
 Plan heft(const Instance& instance);
 
 /// The same with other ranks, which must fall along every edge, and, where `allocation`

@@ -6,9 +6,13 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/dags/arrival.hpp"
+#include "cosched/dags/cpop.hpp"
 #include "cosched/dags/heft.hpp"
 #include "cosched/dags/list_rules.hpp"
 #include "cosched/dags/order_search.hpp"
+#include "cosched/dags/peft.hpp"
+#include "cosched/dags/ready_rules.hpp"
 #include "cosched/dags/trade_off.hpp"
 
 namespace cosched::dags {
@@ -69,6 +73,7 @@ class Improvement {
     if (done()) return;
     bound_from(best_.makespan);
     if (done()) return;
+    if (!instance_.transfers().free()) return;
     const Table& x = result_.relaxation.x;
     OrderSearch search(instance_, best_.plan, split_tasks(instance_, x), options_.seed);
     search.run(options_.evaluations >= 0 ? options_.evaluations : default_evaluations(instance_),
@@ -98,7 +103,12 @@ class Improvement {
       for (int k = 1; k <= 19; ++k)
         best_.offer(ols(instance_, biased_rounding(instance_, x, type, 0.05 * k)));
     if (done()) return;
-    const std::vector<double> rank = ranks(instance_.graph(), fractional_durations(instance_, x));
+    if (!instance_.transfers().free()) {
+      best_.offer(etf(instance_));
+      best_.offer(min_min(instance_));
+    }
+    const std::vector<double> rank =
+        ranks_with_transfers(instance_, fractional_durations(instance_, x));
     for (const double share : {0.01, 0.1, 0.3})
       best_.offer(insertion_schedule(restricted(instance_, x, share), rank));
   }
@@ -122,7 +132,12 @@ BestResult hlp_best(const Instance& instance, const BestOptions& options,
   const ScopedTimeLimit limit(options.time_limit);
   Best best;
   BestResult result;
-  unhurried([&] { best.offer(heft(instance)); });
+  unhurried([&] {
+    best.offer(heft(instance));
+    if (instance.transfers().free()) return;
+    best.offer(cpop(instance));
+    best.offer(peft(instance));
+  });
   if (relaxation) {
     result.relaxation = *relaxation;
   } else {

@@ -8,6 +8,8 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/dags/list_transfers.hpp"
+#include "cosched/dags/ready_rules.hpp"
 #include "cosched/dags/unit_pool.hpp"
 
 namespace cosched::dags {
@@ -35,6 +37,23 @@ std::vector<double> durations(const Instance& instance, const Allocation& alloca
   return duration;
 }
 
+std::vector<double> ranks_of(const Instance& instance, const Allocation& allocation) {
+  const Transfers& transfers = instance.transfers();
+  const std::vector<double> duration = durations(instance, allocation);
+  if (transfers.free()) return ranks(instance.graph(), duration);
+  std::vector<double> rank(instance.tasks());
+  const std::vector<int>& order = instance.graph().order();
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    double after = 0;
+    int edge = transfers.first_out(*it);
+    for (const int next : instance.graph().successors(*it))
+      after = std::max(after,
+                       transfers.type_cost(edge++, allocation[*it], allocation[next]) + rank[next]);
+    rank[*it] = duration[*it] + after;
+  }
+  return rank;
+}
+
 // Ready tasks of one type for EST.  The earliest idle time of a type never goes back, so
 // a task whose predecessors ended before it stays in `now`.
 struct ReadyTasks {
@@ -57,6 +76,7 @@ struct ReadyTasks {
 
 Plan est(const Instance& instance, const Allocation& allocation) {
   require_allocation(instance, allocation);
+  if (!instance.transfers().free()) return est_with_transfers(instance, allocation);
   const TaskGraph& graph = instance.graph();
   Plan plan(instance.tasks());
   std::vector<UnitPool> pools = make_pools(instance);
@@ -87,6 +107,7 @@ Plan est(const Instance& instance, const Allocation& allocation) {
 Plan list_schedule(const Instance& instance, const Allocation& allocation,
                    const std::vector<double>& priority) {
   require_allocation(instance, allocation);
+  if (!instance.transfers().free()) return list_with_transfers(instance, allocation, priority);
   const TaskGraph& graph = instance.graph();
   Plan plan(instance.tasks());
   std::vector<UnitPool> pools = make_pools(instance);
@@ -121,8 +142,7 @@ Plan list_schedule(const Instance& instance, const Allocation& allocation,
 
 Plan ols(const Instance& instance, const Allocation& allocation) {
   require_allocation(instance, allocation);
-  return list_schedule(instance, allocation,
-                       ranks(instance.graph(), durations(instance, allocation)));
+  return list_schedule(instance, allocation, ranks_of(instance, allocation));
 }
 
 }  // namespace cosched::dags

@@ -7,15 +7,16 @@
 namespace cosched::dags {
 
 /// Earliest Starting Time: repeatedly the ready task with the earliest possible start
-/// under its allocation; equal starts: the lowest task number.  After the rounding of an
-/// HLP optimum: HLP-EST (Q = 2, 6-approximation) and QHLP-EST (Q(Q+1)-approximation).
+/// under its allocation, data counted; equal starts: the lowest task number.  After the rounding of
+/// an HLP optimum: HLP-EST (Q = 2, 6-approximation) and QHLP-EST (Q(Q+1)-approximation), where data
+/// moves for free.
 /// Throws InvalidInstance on an allocation that a task cannot run on.  O((n + e) log n).
 Plan est(const Instance& instance, const Allocation& allocation);
 
 /// Ordered List Scheduling: Graham's list scheduling by decreasing
-///   Rank(j) = p_{j,alloc(j)} + max over successors of Rank;
-/// whenever a unit is idle it gets the first *ready* task of its type in the list, equal
-/// ranks by task number.  Same guarantees as EST.  O((n + e) log n).
+///   Rank(j) = p_{j,alloc(j)} + max over successors of (least cost of the edge between the types + Rank);
+/// whenever a unit is idle it gets the first *ready* task of its type in the list, one whose data is
+/// there, equal ranks by task number.  Same guarantees as EST.  O((n + e) log n).
 Plan ols(const Instance& instance, const Allocation& allocation);
 
 /// Graham's list scheduling by decreasing `priority` (equal: lowest task number).

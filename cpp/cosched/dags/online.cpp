@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <queue>
 #include <string>
 #include <utility>
 
@@ -11,6 +9,7 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
+#include "cosched/dags/idle_units.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -36,51 +35,17 @@ void require_arrivals(const TaskGraph& graph, const Arrivals& order) {
   }
 }
 
-// What an on-line rule may look at when a task arrives.
-class State {
- public:
-  explicit State(const Instance& instance)
-      : instance_(instance), plan_(instance.tasks()), idle_(instance.types()) {
-    for (int type = 0; type < instance.types(); ++type)
-      for (int unit = 0; unit < std::min(instance.units(type), instance.tasks()); ++unit)
-        idle_[type].emplace(0, unit);
-  }
-
-  /// Earliest start of the task on the type: a unit is idle and its predecessors ended.
-  double earliest(int task, int type) const {
-    double ready = idle_[type].top().first;
-    for (const int before : instance_.graph().predecessors(task))
-      ready = std::max(ready, plan_.end[before]);
-    return ready;
-  }
-
-  void place(int task, int type) {
-    const double start = earliest(task, type), end = start + instance_.time(task, type);
-    const int unit = idle_[type].top().second;
-    idle_[type].pop();
-    idle_[type].emplace(end, unit);
-    plan_.set(task, type, unit, start, end);
-  }
-
-  const Plan& plan() const { return plan_; }
-
- private:
-  using Idle = std::pair<double, int>;  // (idle from, unit)
-  const Instance& instance_;
-  Plan plan_;
-  std::vector<std::priority_queue<Idle, std::vector<Idle>, std::greater<>>> idle_;
-};
-
 template <class Rule>
 Plan run(const Instance& instance, const Arrivals& order, Rule choose) {
   if (!order.empty()) require_arrivals(instance.graph(), order);
-  State state(instance);
+  IdleUnits units(instance);
   int done = 0;
   for (const int task : order.empty() ? instance.graph().order() : order) {
     if (done++ % 4096 == 0) check_interrupt();
-    state.place(task, choose(task, state));
+    const int type = choose(task, units);
+    units.place(task, type, units.earliest(task, type));
   }
-  return state.plan();
+  return units.plan();
 }
 
 // Type of least p_q / weight_q, lowest on equality.
@@ -102,9 +67,10 @@ std::vector<double> weights(const Instance& instance, double (*of_units)(double)
 }
 
 Plan by_weights(const Instance& instance, const Arrivals& order, double (*of_units)(double)) {
-  return run(instance, order, [&, weight = weights(instance, of_units)](int task, const State&) {
-    return least_weighted(instance, task, weight);
-  });
+  return run(instance, order,
+             [&, weight = weights(instance, of_units)](int task, const IdleUnits&) {
+               return least_weighted(instance, task, weight);
+             });
 }
 
 }  // namespace
@@ -128,20 +94,20 @@ Plan er_ls(const Instance& instance, const Arrivals& order) {
     throw InvalidInstance("er-ls is defined for 2 resource types, the instance has " +
                           to_string(instance.types()));
   const auto weight = weights(instance, [](double m) { return std::sqrt(m); });
-  return run(instance, order, [&](int task, const State& state) {
+  return run(instance, order, [&](int task, const IdleUnits& units) {
     const double p_cpu = instance.time(task, 0), p_gpu = instance.time(task, 1);
-    if (p_cpu >= state.earliest(task, 1) + p_gpu && p_gpu < kInfinity) return 1;  // Step 1
-    return least_weighted(instance, task, weight);                                // Step 2: R2
+    if (p_cpu >= units.earliest(task, 1).time + p_gpu && p_gpu < kInfinity) return 1;  // Step 1
+    return least_weighted(instance, task, weight);                                     // Step 2: R2
   });
 }
 
 Plan eft(const Instance& instance, const Arrivals& order) {
-  return run(instance, order, [&](int task, const State& state) {
+  return run(instance, order, [&](int task, const IdleUnits& units) {
     int best = -1;
     double end = kInfinity;
     for (int type = 0; type < instance.types(); ++type) {
       if (!instance.can_run(task, type)) continue;
-      const double here = state.earliest(task, type) + instance.time(task, type);
+      const double here = units.earliest(task, type).time + instance.time(task, type);
       if (here <= end) {
         end = here;
         best = type;
@@ -153,7 +119,7 @@ Plan eft(const Instance& instance, const Arrivals& order) {
 
 Plan random_types(const Instance& instance, std::uint64_t seed, const Arrivals& order) {
   Rng rng(seed);
-  return run(instance, order, [&](int task, const State&) {
+  return run(instance, order, [&](int task, const IdleUnits&) {
     std::vector<int> possible;
     for (int type = 0; type < instance.types(); ++type)
       if (instance.can_run(task, type)) possible.push_back(type);

@@ -12,9 +12,9 @@ namespace cosched::dags {
 
 /// Every function: `order` is the arrival order, a permutation of the tasks that respects
 /// precedence (empty = instance.graph().order()); InvalidInstance otherwise.  The task goes
-/// to the unit of the chosen type that is idle earliest (lowest number on equality), as
-/// early as its predecessors allow, without insertion.  A type that cannot run the task
-/// is never chosen.  O((n + e) Q + n log U).
+/// to the unit of the chosen type where it starts first, data counted (equal: the unit that is idle
+/// earliest, then the lowest number), without insertion.  A type that cannot run the task is never
+/// chosen.  O((n + e) Q + n log U).
 using Arrivals = std::vector<int>;
 
 /// R1, R2, R3 with Q = 2: CPU if p_cpu/m <= p_gpu/k; p_cpu/sqrt(m) <= p_gpu/sqrt(k);
@@ -24,9 +24,9 @@ Plan r1_ls(const Instance& instance, const Arrivals& order = {});
 Plan r2_ls(const Instance& instance, const Arrivals& order = {});
 Plan r3_ls(const Instance& instance, const Arrivals& order = {});
 
-/// ER-LS: with R_gpu = max(time at which a GPU is idle, end of the last predecessor), GPU
+/// ER-LS: with R_gpu = the earliest start on a GPU, GPU
 /// if p_cpu >= R_gpu + p_gpu, else rule R2.  4 sqrt(m/k)-competitive for m >= k
-/// (Theorem 3).  Requires Q = 2, InvalidInstance otherwise.
+/// (Theorem 3) where data moves for free.  Requires Q = 2, InvalidInstance otherwise.
 Plan er_ls(const Instance& instance, const Arrivals& order = {});
 
 /// Earliest finish time over all types; equal: the highest type (GPU).

@@ -44,6 +44,10 @@ void check_links(const Links& links, const std::vector<int>& units) {
   if (static_cast<std::int64_t>(links.memories.of_unit.size()) != all)
     throw InvalidInstance("memories has " + to_string(links.memories.of_unit.size()) +
                           " entries: expected one for each of the " + to_string(all) + " units");
+  for (std::size_t k = 0; k < links.memories.of_unit.size(); ++k)
+    if (links.memories.of_unit[k] < 0)
+      throw InvalidInstance("memories[" + to_string(k) + "] = " +
+                            to_string(links.memories.of_unit[k]) + ": expected an integer >= 0");
 }
 
 // (memory, units of each type in it) for every memory.
@@ -82,6 +86,7 @@ Transfers::Transfers(const TaskGraph& graph, const std::vector<int>& units,
   number_edges(graph);
   place_data(graph, edges, data);
   compare_memories(units);
+  group_units(units);
   double sum = 0, most = 0;
   for (std::size_t edge = 0; edge < data_.size(); ++edge) {
     double dearest = 0;
@@ -154,6 +159,20 @@ void Transfers::compare_memories(const std::vector<int>& units) {
     mean_inverse_bandwidth_ /= all_pairs;
   }
   for (int q = 0; q < types_; ++q) alone_.push_back(sharing.row(q).maxCoeff() == 0);
+}
+
+void Transfers::group_units(const std::vector<int>& units) {
+  const bool given = links_.memories.kind == Memories::Kind::given;
+  for (int type = 0; type < types_; ++type) {
+    const std::int64_t first = memory({type, 0});
+    bool all = units[type] == 1 || (!given && !alone_[type]);
+    if (given) {
+      for (int unit = 0; unit < units[type]; ++unit)
+        given_units_[{type, memory({type, unit})}].push_back(unit);
+      all = static_cast<int>(given_units_[{type, first}].size()) == units[type];
+    }
+    only_memory_.push_back(all ? first : kNoMemory);
+  }
 }
 
 std::int64_t Transfers::memory(Place place) const {

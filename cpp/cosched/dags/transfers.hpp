@@ -7,12 +7,17 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "cosched/core/task_graph.hpp"
 #include "cosched/core/times.hpp"
 
 namespace cosched::dags {
+
+/// No unit's memory.
+inline constexpr std::int64_t kNoMemory = -1;
 
 /// A unit: its type, and its number within the type.
 struct Place {
@@ -87,12 +92,18 @@ class Transfers {
   }
   /// Whether each unit of the type is alone in its memory.
   bool alone(int type) const { return alone_[type]; }
+  /// Whether all units of the type are in this memory.
+  bool holds_all(std::int64_t memory, int type) const { return only_memory_[type] == memory; }
+  /// visit(unit) for each unit of the type in this memory, increasing.
+  template <class Visit>
+  void each_unit(int type, std::int64_t memory, Visit visit) const;
 
  private:
   void number_edges(const TaskGraph& graph);
   void place_data(const TaskGraph& graph, const std::vector<Edge>& edges,
                   const std::vector<double>& data);
   void compare_memories(const std::vector<int>& units);
+  void group_units(const std::vector<int>& units);
 
   int types_ = 0;
   bool free_ = true;
@@ -102,7 +113,22 @@ class Transfers {
   std::vector<std::int64_t> first_unit_;  // of each type, over all units
   std::vector<char> shares_;              // (Q, Q): some unit of each share a memory
   std::vector<char> alone_;
+  std::vector<std::int64_t> only_memory_;  // of each type: that of all its units, or none
+  std::map<std::pair<int, std::int64_t>, std::vector<int>> given_units_;  // by type and memory
   double mean_latency_ = 0, mean_inverse_bandwidth_ = 0;
 };
+
+template <class Visit>
+void Transfers::each_unit(int type, std::int64_t memory, Visit visit) const {
+  if (links_.memories.kind == Memories::Kind::given) {
+    const auto found = given_units_.find({type, memory});
+    if (found == given_units_.end()) return;
+    for (const int unit : found->second) visit(unit);
+  } else if (memory == only_memory_[type]) {
+    for (int unit = 0; unit < first_unit_[type + 1] - first_unit_[type]; ++unit) visit(unit);
+  } else if (memory >= first_unit_[type] && memory < first_unit_[type + 1]) {
+    visit(static_cast<int>(memory - first_unit_[type]));
+  }
+}
 
 }  // namespace cosched::dags

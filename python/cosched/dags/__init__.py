@@ -1,9 +1,9 @@
 """Dags: task graphs on CPUs and GPUs (Amaris, Lucarelli, Mommessin, Trystram 2017).
 
 A directed acyclic graph of n sequential tasks runs on Q >= 2 types of identical units; task j
-takes ``times[j, q]`` seconds on type q, and may be unable to run there. No communication costs,
-no preemption. Minimise the makespan: decide for each task on which type it runs (the hard
-part), and when.
+takes ``times[j, q]`` seconds on type q, and may be unable to run there. Data may move along the
+edges, which takes time between different memories. No preemption. Minimise the makespan: decide
+for each task on which type it runs (the hard part), and when.
 
 >>> import cosched as cs
 >>> times = [[4.0, 1.0], [6.0, 2.0], [3.0, 5.0], [4.0, 2.0]]   # task x (CPU, GPU), seconds
@@ -20,15 +20,19 @@ in the docstrings are that paper's.
 """
 
 from cosched.dags.algorithms import (
+    cpop,
     eft,
     er_ls,
     est,
+    etf,
     greedy,
     heft,
     hlp_best,
     hlp_est,
     hlp_ols,
+    min_min,
     ols,
+    peft,
     r1_ls,
     r2_ls,
     r3_ls,
@@ -68,16 +72,20 @@ __all__ = [
     "WindowsCertificate",
     "bound",
     "compare",
+    "cpop",
     "eft",
     "er_ls",
     "est",
+    "etf",
     "greedy",
     "heft",
     "hlp",
     "hlp_best",
     "hlp_est",
     "hlp_ols",
+    "min_min",
     "ols",
+    "peft",
     "r1_ls",
     "r2_ls",
     "r3_ls",

@@ -7,13 +7,17 @@ from collections.abc import Callable
 from cosched import core
 from cosched.core import Argument, Bound, Family, Schedule
 from cosched.dags.algorithms import (
+    cpop,
     eft,
     er_ls,
+    etf,
     greedy,
     heft,
     hlp_best,
     hlp_est,
     hlp_ols,
+    min_min,
+    peft,
     r1_ls,
     r2_ls,
     r3_ls,
@@ -35,6 +39,10 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "hlp-est": hlp_est,
     "hlp-ols": hlp_ols,
     "heft": heft,
+    "cpop": cpop,
+    "peft": peft,
+    "etf": etf,
+    "min-min": min_min,
     "er-ls": er_ls,
     "eft": eft,
     "greedy": greedy,

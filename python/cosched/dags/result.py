@@ -26,6 +26,9 @@ class Result(core.Result):
         Unit of each task, from 0 within its type.
     start, end : numpy.ndarray of float, shape (n,)
         Seconds.
+    ratio : float or None
+        The makespan is at most so many times the optimum, by a theorem; None where the algorithm
+        has none, or where transfers take time, of which the theorems know nothing.
 
     Examples
     --------
@@ -46,6 +49,7 @@ class Result(core.Result):
     unit: np.ndarray
     start: np.ndarray
     end: np.ndarray
+    ratio: float | None = None
 
     @classmethod
     def _bound_of(cls, instance: Instance) -> Bound:
@@ -97,10 +101,20 @@ def result_of_plan(
     own_bound: Bound | None = None,
     seed: int = 0,
     status: str = "ok",
+    ratio: float | None = None,
 ) -> Result:
+    """A result of what the C++ side returns; `ratio` as if data moved for free."""
     tasks = np.arange(instance.tasks)
     schedule = Schedule(instance, tasks, kind, np.arange(len(tasks) + 1), unit, start, end)
-    return _result(instance, algorithm, schedule, own_bound=own_bound, seed=seed, status=status)
+    return _result(
+        instance,
+        algorithm,
+        schedule,
+        own_bound=own_bound,
+        seed=seed,
+        status=status,
+        ratio=ratio if instance._core.moves_free else None,
+    )
 
 
 def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:

@@ -123,7 +123,8 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
 
     Notes
     -----
-    6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight.
+    6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight. Where transfers take
+    time neither holds (``ratio`` is None), and the relaxation does not see them.
 
     References
     ----------
@@ -165,7 +166,8 @@ def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
 
     Notes
     -----
-    6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight.
+    6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight. Where transfers take
+    time neither holds (``ratio`` is None), and the relaxation does not see them.
 
     References
     ----------
@@ -258,42 +260,15 @@ def hlp_best(
         keep_hlp(instance, solution)
     status = "ok" if complete or met else "time_limit"
     bound = Bound(float(plan[3].max()) if met else value, "windows")
-    return result_of_plan(instance, "hlp-best", *plan, own_bound=bound, seed=used, status=status)
-
-
-def heft(instance: Instance) -> Result:
-    """HEFT with insertion; for Q > 2 the paper's QHEFT.
-
-    Tasks by decreasing rank (mean time over the units that can run the task, plus the largest
-    rank of a successor), each to the unit where it ends first, gaps included. Equal ends: the
-    highest type (GPU), then the lowest unit.
-
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Result
-
-    Notes
-    -----
-    No constant guarantee (Theorem 1).
-
-    References
-    ----------
-    Topcuoglu, Hariri, Wu 1999; Amaris et al. 2017, Theorem 1.
-
-    Examples
-    --------
-    >>> import cosched as cs
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
-    >>> cs.dags.heft(inst).end.tolist()
-    [1.0, 3.0, 3.0, 5.0]
-    """
-    Instance.require(instance)
-    return result_of_plan(instance, "heft", *_core.dags.heft(instance._core))
+    return result_of_plan(
+        instance,
+        "hlp-best",
+        *plan,
+        own_bound=bound,
+        seed=used,
+        status=status,
+        ratio=_guaranteed(instance),
+    )
 
 
 def _types(allocation: Any) -> np.ndarray:
@@ -305,4 +280,9 @@ def _rounded(instance: Instance, name: str, scheduler: Callable, method: str) ->
     allocation = round_allocation(instance.times, relaxation.x)
     bound = Bound(relaxation.certificate.bound(instance), "hlp")
     plan = scheduler(instance._core, allocation)
-    return result_of_plan(instance, name, *plan, own_bound=bound)
+    return result_of_plan(instance, name, *plan, own_bound=bound, ratio=_guaranteed(instance))
+
+
+def _guaranteed(instance: Instance) -> float:
+    """Of HLP-EST and HLP-OLS: Q(Q+1)."""
+    return float(instance.types * (instance.types + 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -36,7 +37,7 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Notes
     -----
-    4 sqrt(m/k)-competitive for m CPUs >= k GPUs.
+    4 sqrt(m/k)-competitive for m CPUs >= k GPUs (``ratio``), unless transfers take time.
 
     References
     ----------
@@ -51,7 +52,9 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
     [1, 1, 0, 1]
     """
     Instance.require(instance)
-    return _online(instance, "er-ls", _core.dags.er_ls, order)
+    many, few = max(instance.units), min(instance.units)
+    ratio = 4 * math.sqrt(many / few) if instance.units[0] == many else None
+    return _online(instance, "er-ls", _core.dags.er_ls, order, ratio)
 
 
 def eft(instance: Instance, *, order: Any = None) -> Result:
@@ -265,5 +268,7 @@ def _arrivals(order: Any) -> np.ndarray | None:
     return None if order is None else integer_array(order, "order", 1, -(2**31))
 
 
-def _online(instance: Instance, name: str, rule: Callable, order: Any) -> Result:
-    return result_of_plan(instance, name, *rule(instance._core, _arrivals(order)))
+def _online(
+    instance: Instance, name: str, rule: Callable, order: Any, ratio: float | None = None
+) -> Result:
+    return result_of_plan(instance, name, *rule(instance._core, _arrivals(order)), ratio=ratio)

@@ -1,0 +1,39 @@
+#include "cosched/dags/idle_units.hpp"
+
+#include <algorithm>
+
+namespace cosched::dags {
+
+IdleUnits::IdleUnits(const Instance& instance)
+    : instance_(instance),
+      plan_(instance.tasks()),
+      idle_(instance.types()),
+      queue_(instance.types()) {
+  for (int type = 0; type < instance.types(); ++type) {
+    idle_[type].assign(useful_units(instance, type), 0);
+    for (int unit = 0; unit < static_cast<int>(idle_[type].size()); ++unit)
+      queue_[type].emplace_hint(queue_[type].end(), 0, unit);
+  }
+}
+
+IdleUnits::Start IdleUnits::earliest(int type, const Arrival& ready) const {
+  const auto [idle, unit] = *queue_[type].begin();
+  Start best{std::max(idle, ready.elsewhere), idle, unit};
+  if (ready.memory == kNoMemory) return best;
+  instance_.transfers().each_unit(type, ready.memory, [&](int near) {
+    if (near >= static_cast<int>(idle_[type].size())) return;
+    const double from = idle_[type][near];
+    best = std::min(best, Start{std::max(from, ready.home), from, near});
+  });
+  return best;
+}
+
+void IdleUnits::place(int task, int type, const Start& start) {
+  const double end = start.time + instance_.time(task, type);
+  queue_[type].erase({start.idle, start.unit});
+  queue_[type].emplace(end, start.unit);
+  idle_[type][start.unit] = end;
+  plan_.set(task, type, start.unit, start.time, end);
+}
+
+}  // namespace cosched::dags
