@@ -1,12 +1,16 @@
 """moldable: local-search beside the other algorithms and CP-SAT, and the bounds before and after.
 
-Fixed instances; local-search under time_limit=1 (5 s from 1,000 jobs on), CP-SAT for the seconds of
-the first argument on two threads, if OR-tools is installed (``pip install ortools``).
+Generated instances with a fixed seed, and the measured speed-ups below COSCHED_DATA; local-search
+under time_limit=1 (5 s from 200 jobs on). CP-SAT, if OR-tools is here (`pip install ortools`), has
+the seconds of the first argument on two threads and starts from the schedule of `list-shelf`.
 
     python tests_py/bench/bench_moldable_search.py 20
+    python tests_py/bench/bench_moldable_search.py 60 makespan "10 x 16"  # what contains these
 """
 
+import os
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -15,18 +19,27 @@ from cosched.moldable.workloads import KINDS
 
 OTHERS = ("demt", "dual-approximation", "list-shelf", "list-lptf", "list-saf", "gang", "sequential")
 RESOLUTION = 3000  # time units in the horizon of CP-SAT
+DATA = Path(os.environ.get("COSCHED_DATA", Path(__file__).parents[3] / "shared" / "data"))
+SPEEDUPS = DATA / "speedup" / "archer_benchmarks_runs.csv"
 
 
-def instances(sizes, releases):
-    for jobs, machines in sizes:
-        for kind in KINDS:
-            inst = cs.workloads.moldable(kind, jobs, machines, seed=7)
-            if releases:
-                last = cs.moldable.list_shelf(inst).makespan
-                dates = np.random.default_rng(1).uniform(0, last, jobs)
-                table = [[inst.time(i, q + 1) for q in range(machines)] for i in range(jobs)]
-                inst = cs.moldable.Instance(table, inst.weights, dates)
-            yield inst
+def generated(jobs, machines, releases=False):
+    """One of each kind of workload."""
+    for kind in KINDS:
+        inst = cs.workloads.moldable(kind, jobs, machines, seed=7)
+        if releases:
+            last = cs.moldable.list_shelf(inst).makespan
+            dates = np.random.default_rng(1).uniform(0, last, jobs)
+            table = [[inst.time(i, q + 1) for q in range(machines)] for i in range(jobs)]
+            inst = cs.moldable.Instance(table, inst.weights, dates)
+        yield inst
+
+
+def measured():
+    """The benchmarks of ARCHER on 16 and 64 processors, between their measured counts by Amdahl."""
+    for procs in (16, 64):
+        packs = cs.packs.Instance.read(SPEEDUPS, procs=procs, fit="amdahl", extrapolate=True)
+        yield cs.moldable.Instance(packs.times, np.ones(packs.tasks))
 
 
 def amdahl(jobs, machines, seed):
@@ -49,6 +62,7 @@ def by_cp_sat(inst, objective, horizon, seconds):
     unit, most = horizon / RESOLUTION, 2 * RESOLUTION
     model = cp_model.CpModel()
     intervals, demands, ends = [], [], []
+    known = cs.moldable.list_shelf(inst)
     for i in range(inst.jobs):
         start = model.new_int_var(int(np.ceil(inst.release[i] / unit)), most, "")
         end, present, least = model.new_int_var(0, most, ""), [], np.inf
@@ -57,9 +71,11 @@ def by_cp_sat(inst, objective, horizon, seconds):
                 continue
             least = inst.time(i, q)
             present.append(model.new_bool_var(""))
+            model.add_hint(present[-1], int(q == known.procs[i]))
             length = int(np.ceil(least / unit))
             intervals.append(model.new_optional_interval_var(start, length, end, present[-1], ""))
             demands.append(q)
+        model.add_hint(start, int(np.ceil(known.start[i] / unit)))
         model.add_exactly_one(present)
         ends.append(end)
     model.add_cumulative(intervals, demands, inst.machines)
@@ -107,20 +123,45 @@ def report(title, rows):
     )
 
 
-def main():
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
-    print("per cent, mean (worst): above the best known; bounds below it, before -> after")
+def cases():
+    """Title, instances, criterion, seconds of local-search, whether CP-SAT takes part."""
     for objective in ("makespan", "minsum"):
         for releases in (False, True):
             known = ", releases" if releases else ""
-            for size in ((10, 16), (40, 32)):
-                rows = [row(inst, objective, 1.0, seconds) for inst in instances([size], releases)]
-                report(f"{objective}, {size[0]} x {size[1]}{known}", rows)
+            for jobs, machines in ((10, 16), (40, 32)):
+                yield (
+                    f"{objective}, {jobs} x {machines}{known}",
+                    lambda n=jobs, m=machines, r=releases: generated(n, m, r),
+                    objective,
+                    1.0,
+                    True,
+                )
+        if SPEEDUPS.exists():
+            yield f"{objective}, measured speed-ups", measured, objective, 1.0, True
+    for objective, sizes in (
+        ("makespan", ((200, 64), (1000, 64))),
+        ("minsum", ((15, 16), (200, 64), (1000, 64))),
+    ):
+        for jobs, machines in sizes:
+            yield (
+                f"{objective}, {jobs} x {machines}",
+                lambda n=jobs, m=machines: generated(n, m),
+                objective,
+                1.0 if jobs < 200 else 5.0,
+                False,
+            )
     for seed in (1, 2):
-        report(
-            f"makespan, Amdahl, 1000 x 64, 5 s ({seed})",
-            [row(amdahl(1000, 64, seed), "makespan", 5.0, 0)],
-        )
+        title = f"makespan, Amdahl, 1000 x 64 ({seed})"
+        yield title, lambda s=seed: [amdahl(1000, 64, s)], "makespan", 5.0, False
+
+
+def main():
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
+    print("per cent, mean (worst): above the best known; bounds below it, before -> after")
+    for title, instances, objective, limit, peer in cases():
+        if all(word in title for word in sys.argv[2:]):
+            peers = seconds if peer else 0.0
+            report(title, [row(inst, objective, limit, peers) for inst in instances()])
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@
     python tests_py/bench/gaps.py before-site after-site
 
 Each family's ``compare`` with its default names and a limit of 2 s an algorithm, on generated
-instances with fixed seeds and, where COSCHED_DATA is, on task graphs from there. A gap is value / bound
-- 1 with the bound that the build itself knows (bags: bound / value - 1); the mean of the best row's,
-and the mean of all rows' with a positive value.
+instances with fixed seeds and, where COSCHED_DATA is, on task graphs from there. A gap is value /
+bound - 1 with the bound that the build itself knows (bags: bound / value - 1); the mean of the best
+row's, and the mean of all rows' with a positive value.
 """
 
 from __future__ import annotations
