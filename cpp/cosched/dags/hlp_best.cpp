@@ -12,6 +12,7 @@
 #include "cosched/dags/list_rules.hpp"
 #include "cosched/dags/order_search.hpp"
 #include "cosched/dags/peft.hpp"
+#include "cosched/dags/place_search.hpp"
 #include "cosched/dags/ready_rules.hpp"
 #include "cosched/dags/trade_off.hpp"
 
@@ -73,18 +74,26 @@ class Improvement {
     if (done()) return;
     bound_from(best_.makespan);
     if (done()) return;
-    if (!instance_.transfers().free()) return;
-    const Table& x = result_.relaxation.x;
-    OrderSearch search(instance_, best_.plan, split_tasks(instance_, x), options_.seed);
-    search.run(options_.evaluations >= 0 ? options_.evaluations : default_evaluations(instance_),
-               [&](const Plan& plan) {
-                 best_.offer(plan);
-                 return !done();
-               });
+    search();
     if (!done() && best_.makespan < proved_from_) bound_from(best_.makespan);
   }
 
  private:
+  void search() {
+    const std::int64_t evaluations =
+        options_.evaluations >= 0 ? options_.evaluations : default_evaluations(instance_);
+    const auto better = [&](const Plan& plan) {
+      best_.offer(plan);
+      return !done();
+    };
+    if (instance_.transfers().free())
+      OrderSearch(instance_, best_.plan, split_tasks(instance_, result_.relaxation.x),
+                  options_.seed)
+          .run(evaluations, better);
+    else
+      PlaceSearch(instance_, best_.plan, options_.seed).run(evaluations, better);
+  }
+
   bool done() const { return meets(best_.makespan, result_.bound); }
 
   void bound_from(double makespan) {

@@ -6,6 +6,7 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/dags/order_moves.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -127,7 +128,7 @@ Candidate OrderSearch::shuffled() {
 // False: nothing has changed.
 bool OrderSearch::change(Candidate& candidate) {
   if (choices_ && rng_.uniform() < kTypeMoves) return change_types(candidate);
-  do move_task(candidate);
+  do move_in_order(instance_.graph(), chain_, candidate.order, position_, rng_);
   while (rng_.uniform() < 0.5);
   return true;
 }
@@ -147,30 +148,6 @@ bool OrderSearch::change_types(Candidate& candidate) {
     changed = true;
   } while (rng_.uniform() < 0.4);
   return changed;
-}
-
-// A task goes to another place between its last predecessor and its first successor: one of the
-// deciding chain mostly forward, any other anywhere.
-void OrderSearch::move_task(Candidate& candidate) {
-  std::vector<int>& order = candidate.order;
-  const int n = instance_.tasks();
-  for (int k = 0; k < n; ++k) position_[order[k]] = k;
-  const bool chained = rng_.uniform() < 0.5;
-  const int task = chained ? chain_[rng_.below(chain_.size())] : static_cast<int>(rng_.below(n));
-  int low = 0, high = n - 1;
-  for (const int before : instance_.graph().predecessors(task))
-    low = std::max(low, position_[before] + 1);
-  for (const int after : instance_.graph().successors(task))
-    high = std::min(high, position_[after] - 1);
-  const int at = position_[task];
-  if (chained && low < at && rng_.uniform() < 0.7) high = at - 1;
-  if (high <= low && high == at) return;
-  const int to = low + static_cast<int>(rng_.below(high - low + 1));
-  const auto first = order.begin();
-  if (to < at)
-    std::rotate(first + to, first + at, first + at + 1);
-  else if (to > at)
-    std::rotate(first + at, first + at + 1, first + to + 1);
 }
 
 }  // namespace cosched::dags

@@ -33,7 +33,6 @@ class OrderSearch {
   double decode(const Candidate& candidate, bool list);
   bool change(Candidate& candidate);
   bool change_types(Candidate& candidate);
-  void move_task(Candidate& candidate);
   void restart();
   Candidate shuffled();
   std::vector<int> by_rank(const Allocation& allocation, double noise);
