@@ -37,6 +37,8 @@ KEYS = [
         (tolerances.near(0.02, "x"), 0.08, -0.01, DIFFERS),
         (tolerances.drawn("x"), 5, Seen(4, 3, 6), AGREES),
         (tolerances.drawn("x"), 6.5, Seen(4, 3, 6), ORDER),
+        (tolerances.drawn("x"), 9, Seen(4, 3, 20), ORDER),
+        (tolerances.drawn("x", slack=0.05), 0, Seen(0, 0, 0), AGREES),
         (tolerances.drawn("x"), 9, Seen(4, 3, 6), DIFFERS),
         (tolerances.at_most(2, "x", order=3), math.nan, 2, AGREES),
         (tolerances.at_most(2, "x", order=3), math.nan, 2.5, ORDER),

@@ -7,9 +7,12 @@ from importlib import import_module
 from cosched.core.text import unknown_name
 from cosched.errors import shorten
 from cosched.experiments import bags, cluster, dags, moldable, packs
+from cosched.experiments.bags import claims as bags_claims
 from cosched.experiments.cluster import claims as cluster_claims
 from cosched.experiments.dags import claims as dags_claims
 from cosched.experiments.ledger import Claim
+from cosched.experiments.moldable import claims as moldable_claims
+from cosched.experiments.packs import claims as packs_claims
 from cosched.experiments.study import Study
 
 #: name -> Study, in the order of the papers.
@@ -20,7 +23,18 @@ STUDIES: dict[str, Study] = {
 }
 
 #: Every claim of the papers, in their order.
-CLAIMS: tuple[Claim, ...] = (*dags_claims.CLAIMS, *cluster_claims.CLAIMS)
+CLAIMS: tuple[Claim, ...] = (
+    *packs_claims.CLAIMS,
+    *dags_claims.CLAIMS,
+    *cluster_claims.CLAIMS,
+    *moldable_claims.CLAIMS,
+    *bags_claims.CLAIMS,
+)
+
+
+def claims_of(study: str) -> tuple[Claim, ...]:
+    """The claims that a study answers."""
+    return tuple(claim for claim in CLAIMS if claim.study == study)
 
 
 def find(name: str) -> Study:

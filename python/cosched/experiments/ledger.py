@@ -218,6 +218,29 @@ def _number(seen: Any) -> float | None:
     return None if math.isnan(value) else float(f"{value:.6g}")
 
 
+def findings(claims: Iterable[Claim], study: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """What a paper's sentences say of these results of a study: a table for its report.
+
+    Cells of tables and curves are left to the ledger.
+    """
+    import pandas as pd
+
+    def frames(name: str) -> pd.DataFrame:
+        if name != study:
+            raise NotKept(f"{name} is another study")
+        return frame
+
+    sentences = [c for c in claims if c.tolerance is not None and not c.place.startswith("Table")]
+    rows = evaluate(sentences, frames, partial=True)
+    columns = ["place", "the paper says", "paper", "here", "verdict", "tolerance", "explanation"]
+    cells = [
+        (r.place, r.claim, shown(r.paper_value), shown(r.value), r.verdict, r.tolerance)
+        + (r.explanation,)
+        for r in rows
+    ]
+    return pd.DataFrame(cells, columns=columns)
+
+
 def counts(rows: Iterable[Row]) -> dict[str, Counter[str]]:
     """Verdicts a paper."""
     found: dict[str, Counter[str]] = {}

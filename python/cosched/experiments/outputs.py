@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosched import io, plot
 from cosched.experiments import html
+from cosched.experiments.ledger import Claim, findings
 from cosched.experiments.plan import Plan
 from cosched.experiments.seal import read_table
 from cosched.experiments.stored import RESULTS
@@ -59,15 +61,21 @@ def read_frame(folder: Path) -> pd.DataFrame:
     return results.merge(timings, on="task", validate="one_to_one")
 
 
-def write_outputs(study: Study, plan: Plan, folder: Path) -> StudyResult:
-    """Write ``tables/``, ``figures/`` and ``report.html`` of what ``results.parquet`` holds."""
+def write_outputs(
+    study: Study, plan: Plan, folder: Path, claims: Sequence[Claim] = ()
+) -> StudyResult:
+    """Write ``tables/``, ``figures/`` and ``report.html`` of what ``results.parquet`` holds.
+
+    The first table is ``findings``: what the paper says that these results answer.
+    """
     frame = read_frame(folder)
     good = frame[frame.status != "error"].reset_index(drop=True)
     tables: dict[str, pd.DataFrame] = {}
     pictures: dict[str, Path] = {}
     charts: dict[str, Any] = {}
     if len(good):
-        tables = study.tables(good)
+        found = findings(claims, study.name, good)
+        tables = {**({"findings": found} if len(found) else {}), **study.tables(good)}
         _write_tables(tables, folder / "tables")
         pictures = _write_figures(study.figures(good), folder / "figures")
         charts = study.charts(good) if study.charts else html.distributions(plan, good)

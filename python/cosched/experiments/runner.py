@@ -16,7 +16,7 @@ from cosched.core.arrays import integer, positive
 from cosched.errors import StudyError, require
 from cosched.experiments import dask_engine, engines
 from cosched.experiments.campaign import run_campaign, write_results
-from cosched.experiments.catalogue import find
+from cosched.experiments.catalogue import claims_of, find
 from cosched.experiments.outputs import StudyResult, write_outputs
 from cosched.experiments.plan import Plan, make_plan
 from cosched.experiments.state import State
@@ -106,7 +106,7 @@ def run(
         run_campaign(plan, state, engine, context)
         write_results(plan, state)
         _write_errors(state.outcomes, folder / "errors.txt")
-        return write_outputs(study, plan, folder)
+        return write_outputs(study, plan, folder, claims_of(study.name))
 
 
 @contextmanager

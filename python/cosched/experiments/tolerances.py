@@ -67,17 +67,21 @@ def near(distance: float, why: str) -> Tolerance:
 
 
 def drawn(why: str, factor: float = 2.0, slack: float = 0.0) -> Tolerance:
-    """The paper's number is one that another draw of the same traces could have given.
+    """The paper's number is one that another draw could have given, and within a factor.
 
-    `slack`: half a unit of the last printed digit.
+    The factor is for heavy tails, where an interval says little. `slack`: half a unit of the last
+    printed digit.
     """
+
+    def judge(paper: float, seen: Seen) -> str:
+        inside = seen.low - slack <= paper <= seen.high + slack
+        close = _within_factor(paper, seen.value, factor) or abs(paper - seen.value) <= slack
+        return _three(inside and close, inside or close)
+
     return Tolerance(
-        f"the paper's number in {{low}} to {{high}} ({why}); order only: within a factor "
-        f"{factor:g}",
-        lambda paper, seen: _three(
-            seen.low - slack <= paper <= seen.high + slack,
-            _within_factor(paper, seen.value, factor),
-        ),
+        f"the paper's in {{low}} to {{high}} ({why}), and within a factor {factor:g}; order only: "
+        "one of the two",
+        judge,
     )
 
 

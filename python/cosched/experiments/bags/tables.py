@@ -110,47 +110,13 @@ def advantage(frame: pd.DataFrame, over: str = "tms") -> pd.DataFrame:
 
 
 def tables_3(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Findings; mean profit rates; percent above TMS."""
+    """Mean profit rates; percent above TMS."""
     means = wide_rates(frame, ["q", "draw"]).groupby("q").mean()
     ratio = advantage(frame)
     percent = ratio.assign(percent=100 * (ratio.ratio - 1))
     over = percent.groupby(["algorithm", "q"], sort=False).percent.agg(["min", "mean", "max"])
     over.columns = ["least %", "mean %", "greatest %"]
     return {
-        "findings": _findings_3(ratio),
         "fig3": means.round(4).reset_index(),
         "advantage": over.round(3).rename_axis(["algorithm over tms", "q"]).reset_index(),
     }
-
-
-def _findings_3(ratio: pd.DataFrame) -> pd.DataFrame:
-    """What the paper's text says of its figure 3, and what these rows say to that."""
-    import pandas as pd
-
-    found = []
-    for name in (GRID, "ttb"):
-        rows = ratio[ratio.algorithm == name]
-        few, many = (rows[rows.q.isin(qs)].ratio.mean() - 1 for qs in (range(6), range(20, 26)))
-        above = (rows.ratio >= 1 - 1e-12).mean()
-        found += [
-            (
-                name,
-                "Every solution produced by TTB has a higher profit per unit time",
-                f"at least TMS's in {above:.1%} of the experiments, {rows.ratio.mean() - 1:+.2%} "
-                f"on average, {rows.ratio.min() - 1:+.2%} at worst",
-                "yes" if above == 1 else "on average",
-            ),
-            (
-                name,
-                "TTB performs much better when there are few tasks per machine",
-                f"{few:+.1%} on average for q <= 5",
-                "yes" if few > max(many, 0.05) else "no",
-            ),
-            (
-                name,
-                "With many tasks the two methods are close to each other",
-                f"{many:+.1%} on average for q >= 20",
-                "yes" if abs(many) < few / 2 else "no",
-            ),
-        ]
-    return pd.DataFrame(found, columns=["TTB", "the paper says", "here", "holds"])

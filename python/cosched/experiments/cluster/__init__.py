@@ -88,8 +88,8 @@ STUDIES = (
         title="Degradation from the bound against the offered load",
         family="cluster",
         paper=_PAPER + "Figure 1, and the scaled traces of Table 2.",
-        about="Scaled synthetic traces, mean over traces. The paper shows Figure 1 as a picture; "
-        "what its text says of it stands in the table 'findings'. " + _REDUCED,
+        about="Scaled synthetic traces, mean over traces. The paper shows Figure 1 as a picture. "
+        + _REDUCED,
         plan=degradation.plan_figure1,
         run=traces.run,
         tables=degradation.tables_figure1,

@@ -9,7 +9,6 @@ from cosched import plot
 from cosched.cluster import TABLE_2, paper_policies
 from cosched.errors import optional
 from cosched.experiments.cluster import paper, traces
-from cosched.experiments.cluster.findings import degradation_findings
 from cosched.experiments.study import Task, with_registered
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def degradation(rows: pd.DataFrame, number: int) -> pd.DataFrame:
 
 
 def tables2(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    found = {"findings": degradation_findings(frame)}
+    found = {}
     for name, rows in frame.groupby("traces", sort=False):
         found[str(name)] = degradation(rows, 2)
     return found
@@ -95,39 +94,9 @@ def means_by_load(frame: pd.DataFrame) -> pd.DataFrame:
 
 def tables_figure1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {
-        "findings": _figure1_findings(frame),
-        "table2-findings": degradation_findings(frame),
         "table2-scaled": degradation(frame, 2),
         "means": means_by_load(frame),
     }
-
-
-def _figure1_findings(frame: pd.DataFrame) -> pd.DataFrame:
-    import pandas as pd
-
-    means = frame.groupby(["load", "algorithm"], sort=False).degradation.mean().unstack("algorithm")
-    best = means["GreedyPM */per/opt=min/minvt=600"]
-    greedy = means["GreedyPM */opt=min"]
-    others = means.drop(columns=best.name)
-    ahead = int((best <= others.min(axis=1)).sum())
-    rows = [
-        (
-            "GreedyPM */per/opt=min/minvt=600 is the best regardless of the load",
-            f"best of all at {ahead} of {len(means)} loads; "
-            f"elsewhere at most {(best / others.min(axis=1)).max():.2f} x the best",
-        ),
-        (
-            "... about a factor 3 from the bound at low loads, 7.5 at high loads",
-            f"{best.iloc[0]:.1f} at {means.index[0]}, {best.iloc[-1]:.1f} at {means.index[-1]}",
-        ),
-        (
-            "GreedyPM * performs well under low load, poorly above 0.3",
-            f"{greedy.iloc[0]:.1f} at {means.index[0]}, {greedy.iloc[-1]:.1f} at "
-            f"{means.index[-1]}: {greedy.iloc[0] / best.iloc[0]:.1f} and "
-            f"{greedy.iloc[-1] / best.iloc[-1]:.1f} x the best algorithm",
-        ),
-    ]
-    return pd.DataFrame(rows, columns=["the paper says of Figure 1", "here"])
 
 
 # --- pictures -----------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from cosched import moldable, plot, workloads
 from cosched.errors import optional
-from cosched.experiments.moldable.findings import findings
 from cosched.experiments.study import Study, Task, with_registered
 from cosched.moldable import Instance, Result
 from cosched.moldable.workloads import KINDS
@@ -184,7 +183,6 @@ def beside_demt(frame: pd.DataFrame) -> pd.DataFrame:
 def _tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     table = ratios(frame)
     found = {
-        "findings": findings(with_bounds(frame), table),
         "demt-best": beside_demt(frame).round(4),
         "means": means(table).round(4),
     }
@@ -274,9 +272,8 @@ STUDIES = (
         paper=_PAPER + "Figures 3 to 6.",
         about="Four workloads, 25 to 400 jobs on 200 processors, 40 runs each: least, mean and "
         "greatest ratio to a proven lower bound; the mean is the sum of the values over the sum "
-        "of the bounds. The paper shows pictures without numbers; what its text says stands in "
-        "the table 'findings'. 'minsum' is against the paper's bound, 'minsum, fine bound' "
-        "against the same on an eight times finer grid. demt-best is this package's own.",
+        "of the bounds. The paper shows pictures without numbers. 'minsum' is against the paper's "
+        "bound, 'minsum, fine bound' against the same on an eight times finer grid. demt-best is this package's own.",
         plan=_plan,
         run=_run,
         tables=_tables,

@@ -113,7 +113,7 @@ def _draw(workload: str, tasks: int, seed: int) -> Instance:
     return WORKLOADS[workload](tasks=tasks, seed=seed)
 
 
-def _with_gap(frame: pd.DataFrame) -> pd.DataFrame:
+def with_gap(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows of the algorithms, with the bound that its task found beside each."""
     on = ["workload", "draw", "max_tasks"]
     is_bound = frame.algorithm == _BOUND
@@ -126,62 +126,19 @@ def _with_gap(frame: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def _means(rows: pd.DataFrame) -> pd.DataFrame:
+def means(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean measures and gap of each algorithm at each pack size."""
     keys = ["workload", "max_tasks", "algorithm"]
     return rows.groupby(keys, sort=False)[[*MEASURES, "gap"]].mean().reset_index()
 
 
-def _findings(rows: pd.DataFrame) -> pd.DataFrame:
-    """What the paper's text says of its figures, and what these rows say to that."""
-    import pandas as pd
-
-    means = _means(rows).set_index(["workload", "algorithm", "max_tasks"])
-    found = []
-    for workload in rows.workload.unique():
-        cost = means.relative_cost[workload]
-        best = means.loc[workload].loc["pack-by-pack-9"]
-        saved = {
-            kind: (cost[f"{kind}-1"] - cost[f"{kind}-9"]).min()
-            for kind in ("random-pack", "random-proc", "pack-by-pack")
-        }
-        least = min(saved, key=lambda kind: saved[kind])
-        for statement, here, holds in (
-            (
-                "Co-scheduling leads to faster workload completion (abstract)",
-                "relative cost of pack-by-pack-9 is at most "
-                f"{best.relative_cost.max():.3f}, over all pack sizes",
-                best.relative_cost.max() < 1,
-            ),
-            (
-                "... and to faster response times on average (abstract)",
-                "relative response time of pack-by-pack-9 is at most "
-                f"{best.relative_response_time.max():.3f}",
-                best.relative_response_time.max() < 1,
-            ),
-            (
-                "Nine runs give a better solution than one (Section 5)",
-                f"relative cost falls by {saved[least]:.3f} or more ({least} gains least)",
-                saved[least] >= 0,
-            ),
-            (
-                "The heuristics show very good performance (Section 1)",
-                f"pack-by-pack-9 is {best.gap.mean():.1%} above a proven bound on average, "
-                f"{best.gap.max():.1%} at the worst pack size",
-                None,
-            ),
-        ):
-            verdict = {True: "yes", False: "no", None: "no number given"}[holds]
-            found.append((workload, statement, here, verdict))
-    return pd.DataFrame(found, columns=["workload", "the paper says", "here", "holds"])
-
-
 def _tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    rows = _with_gap(frame)
-    return {"findings": _findings(rows), "means": _means(rows).round(4)}
+    rows = with_gap(frame)
+    return {"means": means(rows).round(4)}
 
 
 def _figures(frame: pd.DataFrame) -> dict[str, Figure]:
-    rows = _with_gap(frame)
+    rows = with_gap(frame)
     figures = {}
     for name, workload in (("fig2-4", "packs_ii"), ("fig5", "packs_iii")):
         some = rows[rows.workload == workload]
@@ -193,7 +150,7 @@ def _figures(frame: pd.DataFrame) -> dict[str, Figure]:
 def _charts(frame: pd.DataFrame) -> dict[str, Chart]:
     px = optional("plotly.express", extra="studies")
 
-    long = _means(_with_gap(frame)).rename(columns={**MEASURES, "gap": "gap to the bound"})
+    long = means(with_gap(frame)).rename(columns={**MEASURES, "gap": "gap to the bound"})
     long = long.melt(["workload", "max_tasks", "algorithm"], var_name="measure")
     charts = {}
     for workload in ("packs_ii", "packs_iii"):
@@ -221,7 +178,7 @@ STUDIES = (
         "high-throughput workload execution, 2013. Figures 2 to 5.",
         about="Relative cost (against one task after the other on all nodes), packing ratio and "
         "relative response time on Workload-II and III, mean over draws. The paper shows them as "
-        "pictures and gives no numbers; what its text says stands in the table 'findings'. "
+        "pictures and gives no numbers. "
         "Workload-I was measured and is not public. local-search is this package's own.",
         plan=_plan,
         run=_run,

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 PAPER = "casanova2011"
 _REAL = within(0.05, "the same log, so nothing is drawn; the yield is searched to 0.01")
+#: The paper's own traces are not public.
+DRAWS = "99 of 100 pairs of draws of as many traces, bootstrap"
 _DRAWN = drawn(
-    "where 99 of 100 pairs of draws of as many traces of our model lie, by bootstrap; the paper's "
-    "own traces are not public",
+    DRAWS,
     slack=0.05,
 )
 _WORDS = {"avg": "average", "std": "standard deviation", "max": "maximum"}
@@ -106,8 +107,7 @@ def busy(frame: pd.DataFrame) -> dict[tuple[str, str], dict[str, Seen]]:
 
 def _table3() -> Iterator[Claim]:
     tolerance = drawn(
-        "where 99 of 100 pairs of draws of as many traces of our model lie, by bootstrap; the "
-        "paper's own traces are not public",
+        DRAWS,
         slack=0.005,
     )
     for name, cells in paper.table(3).items():
@@ -150,7 +150,7 @@ def underutilisation(frame: pd.DataFrame) -> dict[str, dict[str, Seen]]:
 def _table4() -> Iterator[Claim]:
     real = within(0.05, "the same log; the paper prints three digits")
     synthetic: Tolerance = drawn(
-        "where 99 of 100 pairs of draws of as many traces of our model lie, by bootstrap",
+        DRAWS,
         slack=0.0005,
     )
     for name, cells in paper.table(4).items():
