@@ -36,7 +36,9 @@ void LongestFlow::primal_phase() {
 
 // Block search: the arc that gains most among the next ones.
 int LongestFlow::choose_entering() {
-  const int block = std::max(20, static_cast<int>(std::sqrt(count_)));
+  // A pivot costs about what scanning 150 arcs does in a network of 10^6 of them, so a small block: a
+  // quarter of the time of sqrt(count), the usual one, went into better arcs that saved no pivot.
+  const int block = std::max(20, static_cast<int>(std::sqrt(count_)) / 8);
   int best = -1;
   double gain = length_tolerance_;
   for (int seen = 0, arc = next_entering_; seen < count_; ++seen) {
