@@ -1,21 +1,35 @@
 #include "cosched/dags/energetic.hpp"
 
 #include <numeric>
+#include <utility>
 
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::dags {
 
-EnergySweep::EnergySweep(const TimeWindows& windows, int type, const std::vector<double>& share)
-    : windows_(&windows), type_(type) {
+namespace {
+
+std::vector<EnergySweep::Item> items_of(const TimeWindows& windows, int type,
+                                        const std::vector<double>& share) {
   const Instance& instance = windows.instance();
+  std::vector<EnergySweep::Item> items;
   for (int task = 0; task < instance.tasks(); ++task) {
     if (share[task] <= 0 || !windows.open(task, type)) continue;
     const double p = instance.time(task, type);
     if (p > 0)
-      items_.push_back({windows.head(task), p, windows.makespan() - windows.tail(task) - p,
-                        std::min(1.0, share[task])});
+      items.push_back({windows.head(task), p, windows.makespan() - windows.tail(task) - p,
+                       std::min(1.0, share[task])});
   }
+  return items;
+}
+
+}  // namespace
+
+EnergySweep::EnergySweep(const TimeWindows& windows, int type, const std::vector<double>& share)
+    : EnergySweep(type, windows.instance().units(type), items_of(windows, type, share)) {}
+
+EnergySweep::EnergySweep(int type, int units, std::vector<Item> items)
+    : type_(type), units_(units), items_(std::move(items)) {
   const auto sorted = [&](auto key) {
     std::vector<std::pair<double, int>> keyed;
     keyed.reserve(items_.size());
@@ -62,7 +76,7 @@ struct Cursor {
 // As b grows, what item k needs in [a, b) rises with slope share from max(a, latest) on until it
 // has reached r = min(p, head + p - a).
 EnergySweep::Excess EnergySweep::worst_from(double a) const {
-  const double units = windows_->instance().units(type_);
+  const double units = units_;
   // Starts: items that can begin after a.  Ends: of those with head >= a; of those with head < a
   // that may begin after a; of those that have begun before a at the latest.
   Cursor cursors[4] = {

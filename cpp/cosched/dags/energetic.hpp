@@ -29,6 +29,10 @@ inline double energy(const TimeWindows& windows, int task, const Interval& inter
 /// latest starts of tasks, for each the worst end is found: O(n) after sorting.
 class EnergySweep {
  public:
+  struct Item {
+    double head, p, latest, share;  // latest start
+  };
+  EnergySweep(int type, int units, std::vector<Item> items);
   /// `share[j]`: of task j on the type; tasks with share 0 are left out.
   EnergySweep(const TimeWindows& windows, int type, const std::vector<double>& share);
 
@@ -45,11 +49,7 @@ class EnergySweep {
   int tasks() const { return static_cast<int>(items_.size()); }
 
  private:
-  struct Item {
-    double head, p, latest, share;  // latest start
-  };
-  const TimeWindows* windows_;
-  int type_;
+  int type_, units_;
   std::vector<Item> items_;
   // Numbers of items, sorted by what the name says.
   std::vector<int> by_latest_, by_latest_end_, by_latest_and_early_end_, by_early_end_;

@@ -1,0 +1,193 @@
+#include "cosched/dags/transfer_refuter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/dags/transfer_combination.hpp"
+
+namespace cosched::dags {
+namespace {
+
+// More than a check asks for, so that its rounding does not matter.
+constexpr double kSlack = 2 * kProofSlack;
+
+// A row of energy that is broken by less (relative to T) is not worth its place.
+constexpr double kWorthwhile = 1e-6;
+
+constexpr std::size_t kAtOnce = 3;    // new intervals of a type
+constexpr std::size_t kMostKept = 24;  // intervals
+
+}  // namespace
+
+TransferRefuter::TransferRefuter(const TypeCosts& costs, std::vector<double> weights,
+                                 const TransferEffort& effort)
+    : costs_(costs), weights_(std::move(weights)), effort_(effort) {}
+
+bool TransferRefuter::refute(double makespan) {
+  proof_ = {makespan, {}};
+  TransferWindows windows(costs_, makespan);
+  return decide(windows);
+}
+
+bool TransferRefuter::decide(TransferWindows& windows) {
+  if (!windows.prune(kSlack)) return true;
+  for (int pass = 0; pass < effort_.passes; ++pass) {
+    if (effort_.load_heads && raise_heads(windows)) return true;
+    if (energy_alone(windows)) return true;
+    if (windows.undecided() == 0) return false;
+    bool closed = false;
+    if (programme(windows, closed)) return true;
+    if (!closed) return false;
+    if (!windows.prune(kSlack)) return true;
+  }
+  return energy_alone(windows);
+}
+
+// True: T is refuted.
+bool TransferRefuter::raise_heads(TransferWindows& windows) {
+  const int types = costs_.types();
+  std::vector<std::vector<double>> mixtures;
+  for (int type = 0; type < types; ++type) {
+    mixtures.emplace_back(types, 0.0);
+    mixtures.back()[type] = 1;
+  }
+  double sum = 0;
+  for (const double weight : weights_) sum += weight;
+  if (types > 1 && sum > 1e-6) {
+    mixtures.push_back(weights_);
+    for (double& weight : mixtures.back()) weight /= sum;
+  }
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    bool any = false;
+    for (const std::vector<double>& mixture : mixtures) {
+      const bool heads = windows.raise(mixture, false), tails = windows.raise(mixture, true);
+      if (!heads && !tails) continue;
+      TransferStage stage;
+      stage.raise = mixture;
+      proof_.stages.push_back(std::move(stage));
+      if (!windows.prune(kSlack)) return true;
+      any = true;
+    }
+    if (!any) break;
+  }
+  return false;
+}
+
+EnergySweep TransferRefuter::sweep(const TransferWindows& windows, int type,
+                                   const Table& share) const {
+  const Instance& instance = windows.instance();
+  std::vector<EnergySweep::Item> items;
+  for (int task = 0; task < instance.tasks(); ++task) {
+    if (share(task, type) <= 0 || !windows.open(task, type)) continue;
+    const double p = instance.time(task, type);
+    if (p > 0)
+      items.push_back({windows.head(task, type), p,
+                       windows.makespan() - windows.tail(task, type) - p,
+                       std::min(1.0, share(task, type))});
+  }
+  return {type, instance.units(type), std::move(items)};
+}
+
+// Intervals in which tasks without a choice need too much.
+bool TransferRefuter::energy_alone(const TransferWindows& windows) {
+  const Instance& instance = windows.instance();
+  Table share = Table::Zero(instance.tasks(), instance.types());
+  for (int task = 0; task < instance.tasks(); ++task)
+    if (windows.only_type(task) >= 0) share(task, windows.only_type(task)) = 1;
+  for (const Interval& interval : broken(windows, share)) {
+    TransferStage stage;
+    stage.loads.assign(instance.types(), 0.0);
+    stage.intervals.push_back({interval, 1});
+    if (TransferCombination(windows, stage).excess(kSlack) <= 0) continue;
+    proof_.stages.push_back(std::move(stage));
+    return true;
+  }
+  return false;
+}
+
+// For each type the intervals that shares break most, from different begins.
+std::vector<Interval> TransferRefuter::broken(const TransferWindows& windows,
+                                              const Table& share) const {
+  std::vector<Interval> intervals;
+  Poll poll;
+  for (int type = 0; type < costs_.types(); ++type) {
+    const EnergySweep items = sweep(windows, type, share);
+    std::vector<EnergySweep::Excess> found;
+    for (const double begin : items.begins(effort_.begins)) {
+      poll.count(12LL * items.tasks());
+      const EnergySweep::Excess excess = items.worst_from(begin);
+      if (excess.amount > kWorthwhile * windows.instance().units(type) * windows.makespan())
+        found.push_back(excess);
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.amount > b.amount; });
+    for (std::size_t k = 0; k < std::min(kAtOnce, found.size()); ++k)
+      intervals.push_back(found[k].interval);
+  }
+  return intervals;
+}
+
+// The linear programme of what is open.  True: T is refuted.
+bool TransferRefuter::programme(TransferWindows& windows, bool& closed) {
+  const double makespan = windows.makespan();
+  std::vector<Interval> intervals;
+  for (const Kept& kept : kept_) {
+    Interval interval = kept.interval;
+    interval.end = makespan - kept.from_end;
+    if (interval.end > interval.begin) intervals.push_back(interval);
+  }
+  TransferStage stage;
+  for (int round = 0;; ++round) {
+    const TransferLp lp(windows, intervals, makespan);
+    const auto enough = [&](const opt::InteriorPoint& at) {
+      if (at.gap > 0.1 || at.gap < 0) return false;
+      return at.value * (1 - at.gap) > 1 &&
+             TransferCombination(windows, lp.stage(at.prices)).excess(kSlack) > 0;
+    };
+    const opt::InteriorPoint found =
+        opt::solve_interior(lp.programme(), lp.inside(), effort_.tolerance, enough);
+    stage = lp.stage(found.prices);
+    if (round >= effort_.rounds || TransferCombination(windows, stage).excess(kSlack) > 0) break;
+    const std::vector<Interval> more = broken(windows, lp.shares(found.point));
+    if (more.empty()) break;
+    intervals.insert(intervals.end(), more.begin(), more.end());
+  }
+  kept_.clear();
+  for (const PricedInterval& priced : stage.intervals)
+    if (priced.price > 1e-4 && kept_.size() < kMostKept)
+      kept_.push_back({priced.interval, makespan - priced.interval.end});
+  return combine(windows, std::move(stage), closed);
+}
+
+// True: the combined row refutes T.  Otherwise closes pairs by it.
+bool TransferRefuter::combine(TransferWindows& windows, TransferStage stage, bool& closed) {
+  const TransferCombination combination(windows, stage);
+  const int types = costs_.types();
+  if (combination.excess(kSlack) > 0) {
+    proof_.stages.push_back(std::move(stage));
+    return true;
+  }
+  std::vector<std::pair<int, int>> pairs;
+  for (int task = 0; task < windows.instance().tasks(); ++task)
+    for (int type = 0; type < types && windows.only_type(task) < 0; ++type)
+      if (windows.open(task, type) && combination.closes(task, type, kSlack))
+        pairs.emplace_back(task, type);
+  struct Joint {
+    int edge, q, r;
+  };
+  std::vector<Joint> joints;
+  for (int edge = 0; edge < costs_.edges(); ++edge)
+    for (int q = 0; q < types; ++q)
+      for (int r = 0; r < types; ++r)
+        if (windows.joint(edge, q, r) && combination.closes(edge, q, r, kSlack))
+          joints.push_back({edge, q, r});
+  for (const auto& [task, type] : pairs) windows.close(task, type);
+  for (const Joint& joint : joints) windows.close(joint.edge, joint.q, joint.r);
+  closed = !pairs.empty() || !joints.empty();
+  if (closed) proof_.stages.push_back(std::move(stage));
+  return false;
+}
+
+}  // namespace cosched::dags

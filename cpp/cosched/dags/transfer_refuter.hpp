@@ -1,0 +1,52 @@
+// Tries to prove that no schedule is as short as a makespan where transfers cost time: the search
+// behind transfers_bound.hpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cosched/dags/transfer_lp.hpp"
+#include "cosched/dags/transfer_windows.hpp"
+
+namespace cosched::dags {
+
+/// How much a TransferRefuter may do for one T, by the size of the instance.
+struct TransferEffort {
+  int passes;        // of closing pairs by prices, and pruning again
+  int rounds;        // of adding rows of energy to the linear programme
+  int begins;        // of intervals, for each type
+  bool load_heads;   // O(n (n + e)) for each mixture of types
+  double tolerance;  // of the linear programme
+};
+
+class TransferRefuter {
+ public:
+  /// `weights`: of the loads in LP*, a mixture of the types.
+  TransferRefuter(const TypeCosts& costs, std::vector<double> weights,
+                  const TransferEffort& effort);
+
+  /// True: refuted, and take_proof() tells why.  Intervals that mattered are kept for the next T.
+  bool refute(double makespan);
+  TransferRefutation take_proof() { return std::move(proof_); }
+
+ private:
+  bool decide(TransferWindows& windows);
+  bool raise_heads(TransferWindows& windows);
+  bool energy_alone(const TransferWindows& windows);
+  bool programme(TransferWindows& windows, bool& closed);
+  bool combine(TransferWindows& windows, TransferStage stage, bool& closed);
+  EnergySweep sweep(const TransferWindows& windows, int type, const Table& share) const;
+  std::vector<Interval> broken(const TransferWindows& windows, const Table& share) const;
+
+  const TypeCosts& costs_;
+  std::vector<double> weights_;
+  TransferEffort effort_;
+  TransferRefutation proof_;
+  struct Kept {
+    Interval interval;
+    double from_end;  // distance of its end from T
+  };
+  std::vector<Kept> kept_;
+};
+
+}  // namespace cosched::dags

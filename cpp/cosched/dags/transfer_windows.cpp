@@ -1,0 +1,250 @@
+#include "cosched/dags/transfer_windows.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::dags {
+
+TransferWindows::TransferWindows(const TypeCosts& costs, double makespan)
+    : costs_(&costs),
+      types_(costs.types()),
+      makespan_(makespan),
+      head_(costs.instance().times().size(), 0.0),
+      tail_(head_),
+      open_(head_.size()),
+      joint_(static_cast<std::size_t>(costs.edges()) * types_ * types_, 1),
+      only_type_(costs.instance().tasks()) {
+  for (int task = 0; task < instance().tasks(); ++task) {
+    for (int type = 0; type < types_; ++type)
+      open_[pair(task, type)] = instance().can_run(task, type);
+    refresh(task);
+    undecided_ += only_type_[task] < 0;
+  }
+}
+
+void TransferWindows::refresh(int task) {
+  int count = 0;
+  for (int type = 0; type < types_; ++type)
+    if (open(task, type)) {
+      only_type_[task] = type;
+      ++count;
+    }
+  if (count != 1) only_type_[task] = -1;
+}
+
+void TransferWindows::close(int task, int type) {
+  if (!open(task, type)) return;
+  const bool undecided = only_type_[task] < 0;
+  open_[pair(task, type)] = 0;
+  changed_ = true;
+  refresh(task);
+  undecided_ -= undecided && only_type_[task] >= 0;
+}
+
+// Head (tail) by the paths over each edge; infinite where one has no pair left.
+double TransferWindows::by_paths(int task, int type, bool backward) {
+  const std::vector<double>& bound = side(backward);
+  double best = bound[pair(task, type)];
+  for (const int edge : costs_->at(task, backward)) {
+    const int other = costs_->other(edge, backward);
+    double least = kInfinity;
+    for (int its = 0; its < types_; ++its) {
+      const std::size_t at = between(edge, type, its, backward);
+      if (!joint_[at] || !open(other, its)) continue;
+      const double cost =
+          backward ? costs_->least(edge, type, its) : costs_->least(edge, its, type);
+      least = std::min(least, bound[pair(other, its)] + instance().time(other, its) + cost);
+    }
+    best = std::max(best, least);
+  }
+  return best;
+}
+
+// Head (tail) by the join argument, at least `path`.
+double TransferWindows::by_join(int task, int type, double path, bool backward) {
+  const auto edges = costs_->at(task, backward);
+  const int units = costs_->together(type);
+  if (units == 0 || edges.size() == 0) return path;
+  const std::vector<double>& bound = side(backward);
+  arrivals_.clear();
+  for (const int edge : edges) {
+    const int other = costs_->other(edge, backward);
+    Arrival arrival{kInfinity, kInfinity, 0};
+    for (int its = 0; its < types_; ++its) {
+      if (!joint_[between(edge, type, its, backward)] || !open(other, its)) continue;
+      const double cost =
+          backward ? costs_->apart(edge, type, its) : costs_->apart(edge, its, type);
+      const double p = instance().time(other, its), end = bound[pair(other, its)] + p;
+      arrival.apart = std::min(arrival.apart, end + cost);
+      if (its == type) arrival = {arrival.apart, bound[pair(other, its)], p};
+    }
+    if (arrival.apart > path) arrivals_.push_back(arrival);
+  }
+  if (arrivals_.empty()) return path;
+  // The first k stay at home; what they need rises with k, and what the rest waits for falls.
+  std::sort(arrivals_.begin(), arrivals_.end(), [](const Arrival& a, const Arrival& b) {
+    return a.apart != b.apart ? a.apart > b.apart : a.at_home < b.at_home;
+  });
+  const auto at_home = [&](int count) {
+    ancestors_.clear();
+    for (int k = 0; k < count; ++k)
+      ancestors_.emplace_back(arrivals_[k].at_home, arrivals_[k].work / units);
+    std::sort(ancestors_.begin(), ancestors_.end(), std::greater<>());
+    steps_ += 20LL * count;
+    double sum = 0, most = 0;
+    for (const auto& [head, work] : ancestors_) most = std::max(most, head + (sum += work));
+    return most;
+  };
+  int low = 0, high = static_cast<int>(arrivals_.size());  // the least k with at_home(k) >= the next
+  const auto next = [&](int k) {
+    return k < static_cast<int>(arrivals_.size()) ? arrivals_[k].apart : path;
+  };
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    if (at_home(middle) >= next(middle))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  double best = std::max(at_home(low), next(low));
+  if (low > 0) best = std::min(best, std::max(at_home(low - 1), next(low - 1)));
+  return std::max(path, best);
+}
+
+// True: a head (tail) has risen.
+bool TransferWindows::relax(bool backward) {
+  const std::vector<int>& order = instance().graph().order();
+  std::vector<double>& bound = backward ? tail_ : head_;
+  bool any = false;
+  Poll poll;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const int task = order[backward ? order.size() - 1 - k : k];
+    poll.count(20LL * costs_->at(task, backward).size());
+    for (int type = 0; type < types_; ++type) {
+      if (!open(task, type)) continue;
+      double found = by_paths(task, type, backward);
+      if (costs_->any() && found < kInfinity) found = by_join(task, type, found, backward);
+      any = any || found > bound[pair(task, type)];
+      bound[pair(task, type)] = found;
+    }
+  }
+  steps_ += 4LL * types_ * (instance().tasks() + types_ * costs_->edges());
+  return any;
+}
+
+// False: a task has no type left.
+bool TransferWindows::close_pairs(double limit) {
+  for (int task = 0; task < instance().tasks(); ++task) {
+    bool left = false;
+    for (int type = 0; type < types_; ++type) {
+      if (!open(task, type)) continue;
+      if (head(task, type) + instance().time(task, type) + tail(task, type) > limit)
+        close(task, type);
+      else
+        left = true;
+    }
+    if (!left) return false;
+  }
+  return true;
+}
+
+void TransferWindows::close_joints(double limit) {
+  for (int edge = 0; edge < costs_->edges(); ++edge) {
+    const int i = costs_->from(edge), j = costs_->to(edge);
+    for (int q = 0; q < types_; ++q)
+      for (int r = 0; r < types_; ++r) {
+        if (!joint(edge, q, r)) continue;
+        const bool fits = open(i, q) && open(j, r) &&
+                          head(i, q) + instance().time(i, q) + costs_->least(edge, q, r) +
+                                  instance().time(j, r) + tail(j, r) <=
+                              limit;
+        if (fits) continue;
+        close(edge, q, r);
+        changed_ = true;
+      }
+  }
+  steps_ += 3LL * types_ * types_ * costs_->edges();
+}
+
+bool TransferWindows::prune(double slack) {
+  const double limit = makespan_ * (1 + slack);
+  for (changed_ = true; changed_;) {
+    check_interrupt();
+    relax(false);
+    relax(true);
+    changed_ = false;
+    if (!close_pairs(limit)) return false;
+    close_joints(limit);
+  }
+  return true;
+}
+
+double TransferWindows::earliest(int task, bool backward) const {
+  double least = kInfinity;
+  for (int type = 0; type < types_; ++type)
+    if (open(task, type)) least = std::min(least, side(backward)[pair(task, type)]);
+  return least;
+}
+
+// The best load head (tail) of one task.
+double TransferWindows::raised(int task, const std::vector<double>& work,
+                               const std::vector<double>& first, bool backward) {
+  ancestors_.clear();
+  stack_.assign(1, task);
+  ++stamp_;
+  std::int64_t scanned = 0;
+  while (!stack_.empty()) {
+    const auto next = costs_->at(stack_.back(), backward);
+    stack_.pop_back();
+    scanned += next.size();
+    for (const int edge : next) {
+      const int other = costs_->other(edge, backward);
+      if (seen_[other] == stamp_) continue;
+      seen_[other] = stamp_;
+      stack_.push_back(other);
+      if (work[other] > 0) ancestors_.emplace_back(first[other], work[other]);
+    }
+  }
+  std::sort(ancestors_.begin(), ancestors_.end(), std::greater<>());
+  steps_ += 2 * scanned + 40 * static_cast<std::int64_t>(ancestors_.size());
+  double best = 0, sum = 0;
+  for (const auto& [head, load] : ancestors_) best = std::max(best, head + (sum += load));
+  return best;
+}
+
+bool TransferWindows::raise(const std::vector<double>& weights, bool backward) {
+  const int n = instance().tasks();
+  std::vector<double> work(n), first(n);
+  for (int task = 0; task < n; ++task) {
+    work[task] = kInfinity;
+    for (int type = 0; type < types_; ++type)
+      if (open(task, type))
+        work[task] = std::min(work[task], weights[type] * instance().time(task, type) /
+                                              instance().units(type));
+    first[task] = earliest(task, backward);
+  }
+  seen_.assign(n, 0);
+  stamp_ = 0;
+  std::vector<double>& bound = backward ? tail_ : head_;
+  const std::vector<int>& order = instance().graph().order();
+  bool any = false;
+  Poll poll;
+  for (int k = 0; k < n; ++k) {
+    const int task = order[backward ? n - 1 - k : k];
+    if (costs_->at(task, backward).size() == 0) continue;
+    const std::int64_t at = steps_;
+    const double found = raised(task, work, first, backward);
+    poll.count(steps_ - at);
+    for (int type = 0; type < types_; ++type) {
+      any = any || (open(task, type) && found > bound[pair(task, type)] + 1e-9 * makespan_);
+      bound[pair(task, type)] = std::max(bound[pair(task, type)], found);
+    }
+    first[task] = earliest(task, backward);
+  }
+  return any;
+}
+
+}  // namespace cosched::dags

@@ -1,0 +1,67 @@
+// What a transfer costs at least, by the types of the two tasks of an edge, as the bound `transfers`
+// uses it.
+#pragma once
+
+#include <vector>
+
+#include "cosched/dags/instance.hpp"
+
+namespace cosched::dags {
+
+/// Edges are numbered as in transfers.hpp: by (predecessor, successor).
+class TypeCosts {
+ public:
+  explicit TypeCosts(const Instance& instance);
+
+  const Instance& instance() const { return *instance_; }
+  int types() const { return types_; }
+  int edges() const { return static_cast<int>(from_.size()); }
+  int from(int edge) const { return from_[edge]; }
+  int to(int edge) const { return to_[edge]; }
+
+  struct Edges {
+    const int *first, *last;
+    const int* begin() const { return first; }
+    const int* end() const { return last; }
+    int size() const { return static_cast<int>(last - first); }
+  };
+  /// Numbers of the edges that enter (leave) a task, by increasing other end.
+  Edges in(int task) const { return range(in_begin_, in_, task); }
+  Edges out(int task) const { return range(out_begin_, out_, task); }
+  Edges at(int task, bool backward) const { return backward ? out(task) : in(task); }
+  int other(int edge, bool backward) const { return backward ? to_[edge] : from_[edge]; }
+
+  /// min over units u of type q, v of type r, u = v allowed, of cost(e, u, v).
+  double least(int edge, int q, int r) const { return least_[index(edge, q, r)]; }
+  /// Between two units of the types that do not share a memory; infinite where all do.
+  double apart(int edge, int q, int r) const { return apart_[index(edge, q, r)]; }
+  /// Whether some transfer may cost something.
+  bool any() const { return any_; }
+  /// Whether least() is 0 for all types.
+  bool free(int edge) const { return free_[edge]; }
+
+  /// Most units of the type in one memory, where no unit of another type shares a memory with it;
+  /// otherwise 0.
+  int together(int type) const { return together_[type]; }
+
+  std::size_t index(int edge, int q, int r) const {
+    return (static_cast<std::size_t>(edge) * types_ + q) * types_ + r;
+  }
+
+ private:
+  static Edges range(const std::vector<int>& begin, const std::vector<int>& items, int task) {
+    return {items.data() + begin[task], items.data() + begin[task + 1]};
+  }
+  void compare_memories();
+
+  const Instance* instance_;
+  int types_;
+  std::vector<int> from_, to_, in_begin_, in_, out_begin_, out_;
+  std::vector<double> least_, apart_;
+  std::vector<char> free_;
+  bool any_ = false;
+  std::vector<int> together_;
+  std::vector<char> one_memory_;  // all units of the type share one
+};
+
+}  // namespace cosched::dags

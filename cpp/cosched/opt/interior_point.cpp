@@ -1,0 +1,226 @@
+#include "cosched/opt/interior_point.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/SparseCholesky>
+#include <Eigen/SparseCore>
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::opt {
+
+int InequalityLp::add_row(const std::vector<std::pair<int, double>>& entries, double right_of) {
+  for (const auto& [col, amount] : entries) {
+    if (amount == 0) continue;
+    column.push_back(col);
+    value.push_back(amount);
+  }
+  begin.push_back(static_cast<int>(column.size()));
+  right.push_back(right_of);
+  return rows() - 1;
+}
+
+double InequalityLp::at(int row, const std::vector<double>& point) const {
+  double sum = 0;
+  for (int k = begin[row]; k < begin[row + 1]; ++k) sum += value[k] * point[column[k]];
+  return sum;
+}
+
+namespace {
+
+using Vector = Eigen::VectorXd;
+using Sparse = Eigen::SparseMatrix<double>;
+
+constexpr int kSteps = 100;
+constexpr double kToBoundary = 0.995;  // share of the way to the boundary that a step takes
+
+// G' D G = S + U D_U U', S from rows with few entries; the others are the columns of U.
+class NormalEquations {
+ public:
+  explicit NormalEquations(const InequalityLp& lp) : lp_(lp) {
+    const int few = 12 + static_cast<int>(2 * std::sqrt(lp.columns()));
+    for (int row = 0; row < lp.rows(); ++row)
+      (lp.begin[row + 1] - lp.begin[row] <= few ? sparse_ : dense_).push_back(row);
+    std::vector<Eigen::Triplet<double>> pattern;
+    for (const int row : sparse_)
+      pairs(row, [&](int a, int b, double) { pattern.emplace_back(a, b, 1.0); });
+    for (int col = 0; col < lp.columns(); ++col) pattern.emplace_back(col, col, 1.0);
+    matrix_.resize(lp.columns(), lp.columns());
+    matrix_.setFromTriplets(pattern.begin(), pattern.end());
+    for (const int row : sparse_)
+      pairs(row, [&](int a, int b, double product) {
+        const int* rows = matrix_.innerIndexPtr();
+        const int* first = rows + matrix_.outerIndexPtr()[b];
+        const int* last = rows + matrix_.outerIndexPtr()[b + 1];
+        places_.emplace_back(static_cast<int>(std::lower_bound(first, last, a) - rows), product);
+      });
+    factors_.analyzePattern(matrix_);
+  }
+
+  /// False: the matrix is not positive definite, by rounding.
+  bool factorise(const Vector& weight) {
+    double* entries = matrix_.valuePtr();
+    std::fill(entries, entries + matrix_.nonZeros(), 0.0);
+    std::size_t k = 0;
+    for (const int row : sparse_)
+      for (int left = pair_count(row); left > 0; --left, ++k)
+        entries[places_[k].first] += weight[row] * places_[k].second;
+    for (int col = 0; col < lp_.columns(); ++col)
+      matrix_.coeffRef(col, col) *= 1 + 1e-13;
+    factors_.factorize(matrix_);
+    if (factors_.info() != Eigen::Success) return false;
+    if (dense_.empty()) return true;
+    const auto count = static_cast<Eigen::Index>(dense_.size());
+    columns_.setZero(lp_.columns(), count);
+    for (Eigen::Index d = 0; d < count; ++d)
+      for (int e = lp_.begin[dense_[d]]; e < lp_.begin[dense_[d] + 1]; ++e)
+        columns_(lp_.column[e], d) += lp_.value[e] * std::sqrt(weight[dense_[d]]);
+    solved_ = factors_.solve(columns_);
+    Eigen::MatrixXd inner = columns_.transpose() * solved_;
+    inner.diagonal().array() += 1;
+    inner_.compute(inner);
+    return inner_.info() == Eigen::Success;
+  }
+
+  Vector solve(const Vector& right) const {
+    Vector found = factors_.solve(right);
+    if (!dense_.empty())
+      found -= solved_ * inner_.solve(columns_.transpose() * found);
+    return found;
+  }
+
+ private:
+  int pair_count(int row) const {
+    const int count = lp_.begin[row + 1] - lp_.begin[row];
+    return count * (count + 1) / 2;
+  }
+  // Entries of the lower triangle that a row adds to.
+  template <class Visit>
+  void pairs(int row, const Visit& visit) const {
+    for (int k = lp_.begin[row]; k < lp_.begin[row + 1]; ++k)
+      for (int l = lp_.begin[row]; l <= k; ++l)
+        visit(std::max(lp_.column[k], lp_.column[l]), std::min(lp_.column[k], lp_.column[l]),
+              lp_.value[k] * lp_.value[l]);
+  }
+
+  const InequalityLp& lp_;
+  std::vector<int> sparse_, dense_;
+  Sparse matrix_;  // lower triangle of S
+  std::vector<std::pair<int, double>> places_;
+  Eigen::SimplicialLDLT<Sparse, Eigen::Lower> factors_;
+  Eigen::MatrixXd columns_, solved_;
+  Eigen::LLT<Eigen::MatrixXd> inner_;
+};
+
+class Method {
+ public:
+  Method(const InequalityLp& lp, const std::vector<double>& start)
+      : lp_(lp),
+        equations_(lp),
+        z_(Eigen::Map<const Vector>(start.data(), lp.columns())),
+        cost_(Eigen::Map<const Vector>(lp.cost.data(), lp.columns())),
+        slack_(times(z_) - Eigen::Map<const Vector>(lp.right.data(), lp.rows())) {
+    // Prices that are centred, and of the size that the costs ask for.
+    price_ = slack_.cwiseInverse();
+    const Vector reached = transposed(price_);
+    const double scale = reached.dot(cost_) / std::max(1e-300, reached.squaredNorm());
+    price_ *= scale > 0 ? std::max(scale, 1e-3 * cost_.norm() / reached.norm())
+                        : cost_.norm() / reached.norm();
+  }
+
+  InteriorPoint run(double tolerance, const InteriorStop& stop) {
+    InteriorPoint found = report();
+    for (int step = 0; step < kSteps; ++step) {
+      check_interrupt();
+      const double residual = (cost_ - transposed(price_)).lpNorm<Eigen::Infinity>();
+      found.converged = std::abs(found.gap) <= tolerance && residual <= tolerance;
+      if (found.converged || !advance()) break;
+      found = report();
+      if (stop && stop(found)) break;
+    }
+    return found;
+  }
+
+ private:
+  Vector times(const Vector& z) const {  // G z
+    Vector result(lp_.rows());
+    for (int row = 0; row < lp_.rows(); ++row) {
+      double sum = 0;
+      for (int k = lp_.begin[row]; k < lp_.begin[row + 1]; ++k)
+        sum += lp_.value[k] * z[lp_.column[k]];
+      result[row] = sum;
+    }
+    return result;
+  }
+  Vector transposed(const Vector& w) const {  // w G
+    Vector result = Vector::Zero(lp_.columns());
+    for (int row = 0; row < lp_.rows(); ++row)
+      for (int k = lp_.begin[row]; k < lp_.begin[row + 1]; ++k)
+        result[lp_.column[k]] += lp_.value[k] * w[row];
+    return result;
+  }
+
+  InteriorPoint report() const {
+    InteriorPoint found;
+    found.point.assign(z_.data(), z_.data() + z_.size());
+    found.prices.assign(price_.data(), price_.data() + price_.size());
+    found.value = cost_.dot(z_);
+    const double dual = price_.dot(Eigen::Map<const Vector>(lp_.right.data(), lp_.rows()));
+    found.gap = (found.value - dual) / std::max(1.0, std::abs(found.value));
+    return found;
+  }
+
+  // Largest step, at most 1, that keeps x + step dx >= 0.
+  static double longest(const Vector& x, const Vector& dx) {
+    double step = 1 / kToBoundary;
+    for (Eigen::Index k = 0; k < x.size(); ++k)
+      if (dx[k] < 0) step = std::min(step, -x[k] / dx[k]);
+    return std::min(1.0, kToBoundary * step);
+  }
+
+  // False: rounding spoils the step.
+  bool advance() {
+    const double count = static_cast<double>(lp_.rows());
+    const double mean = slack_.dot(price_) / count;
+    const Vector weight = price_.cwiseQuotient(slack_);
+    if (!equations_.factorise(weight)) return false;
+    const Vector residual = cost_ - transposed(price_);
+    Vector dz, ds, dw;
+    const auto direction = [&](const Vector& target) {  // slack dw + price ds = target
+      dz = equations_.solve(transposed(target.cwiseQuotient(slack_)) - residual);
+      ds = times(dz);
+      dw = (target - price_.cwiseProduct(ds)).cwiseQuotient(slack_);
+    };
+    const Vector product = slack_.cwiseProduct(price_);
+    direction(-product);
+    const double primal = longest(slack_, ds), dual = longest(price_, dw);
+    const double after = (slack_ + primal * ds).dot(price_ + dual * dw) / count;
+    const double centring = std::pow(std::max(0.0, after / mean), 3);
+    direction(Vector::Constant(lp_.rows(), centring * mean) - product - ds.cwiseProduct(dw));
+    if (!dz.allFinite() || !dw.allFinite()) return false;
+    const double step = longest(slack_, ds), price_step = longest(price_, dw);
+    z_ += step * dz;
+    price_ += price_step * dw;
+    slack_ = times(z_) - Eigen::Map<const Vector>(lp_.right.data(), lp_.rows());
+    if (slack_.minCoeff() > 0) return true;
+    z_ -= step * dz;  // what rounding has made of it
+    slack_ = times(z_) - Eigen::Map<const Vector>(lp_.right.data(), lp_.rows());
+    return false;
+  }
+
+  const InequalityLp& lp_;
+  NormalEquations equations_;
+  Vector z_, cost_, slack_, price_;
+};
+
+}  // namespace
+
+InteriorPoint solve_interior(const InequalityLp& lp, const std::vector<double>& start,
+                             double tolerance, const InteriorStop& stop) {
+  return Method(lp, start).run(tolerance, stop);
+}
+
+}  // namespace cosched::opt
