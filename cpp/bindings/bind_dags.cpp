@@ -16,6 +16,7 @@
 #include "cosched/dags/peft.hpp"
 #include "cosched/dags/ready_rules.hpp"
 #include "cosched/dags/windows.hpp"
+#include "dags_certificates.hpp"
 #include "pybind.hpp"
 
 namespace cosched::bindings {
@@ -72,25 +73,59 @@ py::tuple solution_tuple(HlpSolution&& found) {
                         frozen(std::move(proof.task_flow)), flow[0], flow[1], found.complete);
 }
 
-// From (weights, task flow, edges, flow on them).
+}  // namespace
+
 Certificate to_certificate(const py::tuple& given) {
   return {to_reals(given[0].cast<RealArray>()), to_reals(given[1].cast<RealArray>()),
           to_edge_flow(given[2].cast<IntArray>(), given[3].cast<RealArray>())};
 }
 
-// (raise, loads, task flow, edges, flow on them, intervals), the last a row
-// (type, begin, end, price) each.
-py::tuple stage_tuple(RefutationStage stage) {
-  std::vector<double> intervals;
-  for (const auto& [interval, price] : stage.intervals)
+py::object intervals_array(const std::vector<PricedInterval>& intervals) {
+  std::vector<double> entries;
+  for (const auto& [interval, price] : intervals)
     for (const double entry :
          {static_cast<double>(interval.type), interval.begin, interval.end, price})
-      intervals.push_back(entry);
-  const auto count = static_cast<py::ssize_t>(stage.intervals.size());
+      entries.push_back(entry);
+  const auto count = static_cast<py::ssize_t>(intervals.size());
+  return frozen(std::move(entries), {count, 4});
+}
+
+std::vector<PricedInterval> to_intervals(const py::handle& rows) {
+  const Table table = to_table(rows.cast<RealArray>());
+  std::vector<PricedInterval> intervals;
+  for (Eigen::Index k = 0; k < table.rows(); ++k)
+    intervals.push_back({{static_cast<int>(table(k, 0)), table(k, 1), table(k, 2)}, table(k, 3)});
+  return intervals;
+}
+
+py::dict model_dict(const lp::Model& model) {
+  std::vector<int> row, col;
+  std::vector<double> value;
+  for (const lp::Entry& entry : model.entries) {
+    row.push_back(entry.row);
+    col.push_back(entry.col);
+    value.push_back(entry.value);
+  }
+  py::dict arrays;
+  arrays["cost"] = real_array(model.cost);
+  arrays["lower"] = real_array(model.lower);
+  arrays["upper"] = real_array(model.upper);
+  arrays["row_lower"] = real_array(model.row_lower);
+  arrays["row_upper"] = real_array(model.row_upper);
+  arrays["row"] = int_array(row);
+  arrays["col"] = int_array(col);
+  arrays["value"] = real_array(value);
+  return arrays;
+}
+
+namespace {
+
+// (raise, loads, task flow, edges, flow on them, intervals).
+py::tuple stage_tuple(RefutationStage stage) {
+  const py::object intervals = intervals_array(stage.intervals);
   const py::tuple flow = edge_flow_tuple(stage.edge_flow);
   return py::make_tuple(frozen(std::move(stage.raise)), frozen(std::move(stage.loads)),
-                        frozen(std::move(stage.task_flow)), flow[0], flow[1],
-                        frozen(std::move(intervals), {count, 4}));
+                        frozen(std::move(stage.task_flow)), flow[0], flow[1], intervals);
 }
 
 RefutationStage to_stage(const py::tuple& given) {
@@ -99,12 +134,21 @@ RefutationStage to_stage(const py::tuple& given) {
   stage.loads = to_reals(given[1].cast<RealArray>());
   stage.task_flow = to_reals(given[2].cast<RealArray>());
   stage.edge_flow = to_edge_flow(given[3].cast<IntArray>(), given[4].cast<RealArray>());
-  const Table intervals = to_table(given[5].cast<RealArray>());
-  for (Eigen::Index k = 0; k < intervals.rows(); ++k)
-    stage.intervals.push_back(
-        {{static_cast<int>(intervals(k, 0)), intervals(k, 1), intervals(k, 2)}, intervals(k, 3)});
+  stage.intervals = to_intervals(given[5]);
   return stage;
 }
+
+}  // namespace
+
+WindowsCertificate to_windows(const py::tuple& relaxation, double makespan,
+                              const py::tuple& stages) {
+  WindowsCertificate certificate{to_certificate(relaxation), {makespan, {}}};
+  for (const py::handle stage : stages)
+    certificate.refutation.stages.push_back(to_stage(stage.cast<py::tuple>()));
+  return certificate;
+}
+
+namespace {
 
 // (value, complete, refuted makespan, stages).
 py::tuple windows_tuple(WindowsBound found) {
@@ -240,27 +284,6 @@ void bind_schedulers(py::module_& module) {
       py::arg("instance"), py::arg("seed"), py::arg("order"));
 }
 
-// The model's arrays, for a back end in Python.
-py::dict model_dict(const lp::Model& model) {
-  std::vector<int> row, col;
-  std::vector<double> value;
-  for (const lp::Entry& entry : model.entries) {
-    row.push_back(entry.row);
-    col.push_back(entry.col);
-    value.push_back(entry.value);
-  }
-  py::dict arrays;
-  arrays["cost"] = real_array(model.cost);
-  arrays["lower"] = real_array(model.lower);
-  arrays["upper"] = real_array(model.upper);
-  arrays["row_lower"] = real_array(model.row_lower);
-  arrays["row_upper"] = real_array(model.row_upper);
-  arrays["row"] = int_array(row);
-  arrays["col"] = int_array(col);
-  arrays["value"] = real_array(value);
-  return arrays;
-}
-
 void bind_hlp(py::module_& module) {
   module.def(
       "hlp",
@@ -366,9 +389,7 @@ void bind_windows(py::module_& module) {
       "certified_windows",
       [](const Instance& instance, const py::tuple& relaxation, double makespan,
          const py::tuple& stages) {
-        WindowsCertificate certificate{to_certificate(relaxation), {makespan, {}}};
-        for (const py::handle stage : stages)
-          certificate.refutation.stages.push_back(to_stage(stage.cast<py::tuple>()));
+        const WindowsCertificate certificate = to_windows(relaxation, makespan, stages);
         return released([&] { return certified_bound(instance, certificate); });
       },
       py::arg("instance"), py::arg("relaxation"), py::arg("makespan"), py::arg("stages"));
@@ -382,6 +403,7 @@ void bind_dags(py::module_& module) {
   bind_hlp(module);
   bind_hlp_best(module);
   bind_windows(module);
+  bind_transfers(module);
 }
 
 }  // namespace cosched::bindings

@@ -102,10 +102,9 @@ inline double exhaustive(const Instance& instance) {
         double start = units[u].idle;
         for (int k = 0; k < before.size(); ++k) {
           const int i = before.first[k];
-          const double cost =
-              transfers.given()
-                  ? transfers.cost(edge_in[task][k], units[on[i]].place, units[u].place)
-                  : 0;
+          const double cost = transfers.given() ? transfers.cost(edge_in[task][k],
+                                                                 units[on[i]].place, units[u].place)
+                                                : 0;
           start = std::max(start, ends[i] + cost);
         }
         if (start < last || start + rank[task] >= best) continue;

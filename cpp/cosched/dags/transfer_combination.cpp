@@ -15,13 +15,11 @@ constexpr double kRounding = 1e-11;  // relative to the shifts
 double energy(const TransferWindows& windows, int task, const Interval& interval) {
   const double p = windows.instance().time(task, interval.type);
   const double early = windows.head(task, interval.type) + p - interval.begin;
-  const double late =
-      interval.end - (windows.makespan() - windows.tail(task, interval.type) - p);
+  const double late = interval.end - (windows.makespan() - windows.tail(task, interval.type) - p);
   return std::max(0.0, std::min({p, interval.end - interval.begin, early, late}));
 }
 
-TransferCombination::TransferCombination(const TransferWindows& windows,
-                                         const TransferStage& stage)
+TransferCombination::TransferCombination(const TransferWindows& windows, const TransferStage& stage)
     : windows_(windows),
       stage_(stage),
       types_(windows.instance().types()),
@@ -61,8 +59,7 @@ void TransferCombination::add_tasks() {
     }
     for (const PricedInterval& priced : stage_.intervals)
       if (windows_.open(task, priced.interval.type))
-        need(task, priced.interval.type) +=
-            priced.price * energy(windows_, task, priced.interval);
+        need(task, priced.interval.type) += priced.price * energy(windows_, task, priced.interval);
   }
 }
 
@@ -91,8 +88,7 @@ void TransferCombination::add_edges() {
       }
     }
     for (int r = 0; r < types_; ++r)
-      if (windows_.open(j, r))
-        need(j, r) += second_[static_cast<std::size_t>(edge) * types_ + r];
+      if (windows_.open(j, r)) need(j, r) += second_[static_cast<std::size_t>(edge) * types_ + r];
   }
 }
 

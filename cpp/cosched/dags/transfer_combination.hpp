@@ -2,6 +2,7 @@
 // the pairs that are still open.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "cosched/dags/transfer_windows.hpp"
@@ -19,6 +20,8 @@ class TransferCombination {
   /// By how much even the cheapest types break the combined row, less `slack` relative to its
   /// right side: T is refuted where this is > 0.
   double excess(double slack) const { return left_ - right_ * (1 + slack) - rounding_; }
+  /// Left side over right side, with room for rounding; 0 where either is not positive.
+  double ratio() const { return right_ > 0 ? std::max(0.0, left_ - rounding_) / right_ : 0; }
   /// Whether a schedule that runs the task on the type (the ends of an edge on two) would break it.
   bool closes(int task, int type, double slack) const {
     return excess(slack) + extra(task, type) > 0;

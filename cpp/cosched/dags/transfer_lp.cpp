@@ -132,8 +132,7 @@ void TransferLp::add_windows(int task) {
   Expression enter{0, {{end_of(task), 1.0}}}, leave{0, {{0, 1.0}, {end_of(task), -1.0}}};
   for (int type = 0; type < types_; ++type) {
     if (!windows_.open(task, type)) continue;
-    enter.add(-(windows_.head(task, type) + instance.time(task, type)) / scale_,
-              share(task, type));
+    enter.add(-(windows_.head(task, type) + instance.time(task, type)) / scale_, share(task, type));
     leave.add(-windows_.tail(task, type) / scale_, share(task, type));
     if (count_[task] > 0) add_row(share(task, type));
   }
@@ -187,8 +186,7 @@ std::vector<double> TransferLp::inside() const {
   const Instance& instance = windows_.instance();
   std::vector<double> point(programme_.columns(), 0.0);
   for (int task = 0; task < instance.tasks(); ++task)
-    for (int k = 0; k < count_[task]; ++k)
-      point[share_begin_[task] + k] = 1.0 / (count_[task] + 1);
+    for (int k = 0; k < count_[task]; ++k) point[share_begin_[task] + k] = 1.0 / (count_[task] + 1);
   for (int edge = 0; edge < costs_.edges(); ++edge) {
     const int i = count_[costs_.from(edge)], j = count_[costs_.to(edge)];
     for (int k = 0; k < i * j && planned(edge); ++k)

@@ -334,9 +334,8 @@ class Checker {
     for (const Joint& edge : edges_)
       for (int q = 0; q < types_; ++q)
         for (int r = 0; r < types_; ++r)
-          if (allowed(edge, q, r) && needs[edge.from][q] - least[edge.from] +
-                                             needs[edge.to][r] - least[edge.to] +
-                                             spare(stage, edge, q, r) >
+          if (allowed(edge, q, r) && needs[edge.from][q] - least[edge.from] + needs[edge.to][r] -
+                                             least[edge.to] + spare(stage, edge, q, r) >
                                          rest)
             joint(edge.edge, q, r) = 0;
     return false;

@@ -16,7 +16,7 @@ constexpr double kSlack = 2 * kProofSlack;
 // A row of energy that is broken by less (relative to T) is not worth its place.
 constexpr double kWorthwhile = 1e-6;
 
-constexpr std::size_t kAtOnce = 3;    // new intervals of a type
+constexpr std::size_t kAtOnce = 3;     // new intervals of a type
 constexpr std::size_t kMostKept = 24;  // intervals
 
 }  // namespace

@@ -98,7 +98,8 @@ double TransferWindows::by_join(int task, int type, double path, bool backward) 
     for (const auto& [head, work] : ancestors_) most = std::max(most, head + (sum += work));
     return most;
   };
-  int low = 0, high = static_cast<int>(arrivals_.size());  // the least k with at_home(k) >= the next
+  int low = 0,
+      high = static_cast<int>(arrivals_.size());  // the least k with at_home(k) >= the next
   const auto next = [&](int k) {
     return k < static_cast<int>(arrivals_.size()) ? arrivals_[k].apart : path;
   };
@@ -222,8 +223,8 @@ bool TransferWindows::raise(const std::vector<double>& weights, bool backward) {
     work[task] = kInfinity;
     for (int type = 0; type < types_; ++type)
       if (open(task, type))
-        work[task] = std::min(work[task], weights[type] * instance().time(task, type) /
-                                              instance().units(type));
+        work[task] = std::min(work[task],
+                              weights[type] * instance().time(task, type) / instance().units(type));
     first[task] = earliest(task, backward);
   }
   seen_.assign(n, 0);

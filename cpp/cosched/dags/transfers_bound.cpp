@@ -18,7 +18,7 @@ constexpr int kLarge = 10000;  // tasks
 
 TransferEffort effort_for(const Instance& instance) {
   const int n = instance.tasks();
-  if (n <= 60) return {6, 8, 300, true, 1e-8};
+  if (n <= 60) return {6, 8, 300, true, 1e-7};
   if (n <= 200) return {3, 4, 100, true, 1e-6};
   if (n <= 500) return {2, 2, 50, true, 1e-5};
   return {1, 1, 20, false, 1e-4};
@@ -30,8 +30,7 @@ TransferEffort effort_for(const Instance& instance) {
 class Bisection {
  public:
   Bisection(const TypeCosts& costs, const TransfersOptions& options, TransfersBound& best)
-      : precision_(costs.instance().tasks() > kLarge ? 10 * options.precision
-                                                     : options.precision),
+      : precision_(costs.instance().tasks() > kLarge ? 10 * options.precision : options.precision),
         refuter_(costs, loads(best), effort_for(costs.instance())),
         best_(best) {
     if (options.upper) upper_ = *options.upper;

@@ -35,6 +35,7 @@ using Vector = Eigen::VectorXd;
 using Sparse = Eigen::SparseMatrix<double>;
 
 constexpr int kSteps = 100;
+constexpr int kPatience = 8;           // steps without progress
 constexpr double kToBoundary = 0.995;  // share of the way to the boundary that a step takes
 
 // G' D G = S + U D_U U', S from rows with few entries; the others are the columns of U.
@@ -42,8 +43,15 @@ class NormalEquations {
  public:
   explicit NormalEquations(const InequalityLp& lp) : lp_(lp) {
     const int few = 12 + static_cast<int>(2 * std::sqrt(lp.columns()));
-    for (int row = 0; row < lp.rows(); ++row)
-      (lp.begin[row + 1] - lp.begin[row] <= few ? sparse_ : dense_).push_back(row);
+    std::vector<char> covered(lp.columns(), 0);  // S must not be singular
+    for (int row = 0; row < lp.rows(); ++row) {
+      const int* first = lp.column.data() + lp.begin[row];
+      const int* last = lp.column.data() + lp.begin[row + 1];
+      const bool needed =
+          last - first <= few || std::any_of(first, last, [&](int k) { return !covered[k]; });
+      (needed ? sparse_ : dense_).push_back(row);
+      if (needed) std::for_each(first, last, [&](int k) { covered[k] = 1; });
+    }
     std::vector<Eigen::Triplet<double>> pattern;
     for (const int row : sparse_)
       pairs(row, [&](int a, int b, double) { pattern.emplace_back(a, b, 1.0); });
@@ -68,8 +76,7 @@ class NormalEquations {
     for (const int row : sparse_)
       for (int left = pair_count(row); left > 0; --left, ++k)
         entries[places_[k].first] += weight[row] * places_[k].second;
-    for (int col = 0; col < lp_.columns(); ++col)
-      matrix_.coeffRef(col, col) *= 1 + 1e-13;
+    for (int col = 0; col < lp_.columns(); ++col) matrix_.coeffRef(col, col) *= 1 + 1e-13;
     factors_.factorize(matrix_);
     if (factors_.info() != Eigen::Success) return false;
     if (dense_.empty()) return true;
@@ -87,8 +94,7 @@ class NormalEquations {
 
   Vector solve(const Vector& right) const {
     Vector found = factors_.solve(right);
-    if (!dense_.empty())
-      found -= solved_ * inner_.solve(columns_.transpose() * found);
+    if (!dense_.empty()) found -= solved_ * inner_.solve(columns_.transpose() * found);
     return found;
   }
 
@@ -123,25 +129,33 @@ class Method {
         z_(Eigen::Map<const Vector>(start.data(), lp.columns())),
         cost_(Eigen::Map<const Vector>(lp.cost.data(), lp.columns())),
         slack_(times(z_) - Eigen::Map<const Vector>(lp.right.data(), lp.rows())) {
-    // Prices that are centred, and of the size that the costs ask for.
-    price_ = slack_.cwiseInverse();
-    const Vector reached = transposed(price_);
-    const double scale = reached.dot(cost_) / std::max(1e-300, reached.squaredNorm());
-    price_ *= scale > 0 ? std::max(scale, 1e-3 * cost_.norm() / reached.norm())
-                        : cost_.norm() / reached.norm();
+    // Mehrotra's start for the prices: the least that satisfy w G = c, moved to be positive.
+    price_ = Vector::Ones(lp.rows());
+    if (equations_.factorise(price_)) price_ = times(equations_.solve(cost_));
+    price_.array() += std::max(0.0, -1.5 * price_.minCoeff());
+    price_.array() += std::max(1e-3 / lp.rows(), 0.5 * price_.dot(slack_) / slack_.sum());
   }
 
   InteriorPoint run(double tolerance, const InteriorStop& stop) {
-    InteriorPoint found = report();
-    for (int step = 0; step < kSteps; ++step) {
+    InteriorPoint best = report();
+    double error = kInfinity;
+    int worse = 0;  // steps since the best
+    for (int step = 0; step < kSteps && worse < kPatience; ++step) {
       check_interrupt();
+      if (!advance()) break;
+      InteriorPoint found = report();
       const double residual = (cost_ - transposed(price_)).lpNorm<Eigen::Infinity>();
-      found.converged = std::abs(found.gap) <= tolerance && residual <= tolerance;
-      if (found.converged || !advance()) break;
-      found = report();
-      if (stop && stop(found)) break;
+      const double now = std::max(std::abs(found.gap), residual);
+      ++worse;
+      if (now < error) {
+        error = now;
+        worse = 0;
+        best = std::move(found);
+        best.converged = error <= tolerance;
+        if (best.converged || (stop && stop(best))) break;
+      }
     }
-    return found;
+    return best;
   }
 
  private:
@@ -190,7 +204,9 @@ class Method {
     const Vector residual = cost_ - transposed(price_);
     Vector dz, ds, dw;
     const auto direction = [&](const Vector& target) {  // slack dw + price ds = target
-      dz = equations_.solve(transposed(target.cwiseQuotient(slack_)) - residual);
+      const Vector right = transposed(target.cwiseQuotient(slack_)) - residual;
+      dz = equations_.solve(right);
+      dz += equations_.solve(right - transposed(weight.cwiseProduct(times(dz))));  // refined
       ds = times(dz);
       dw = (target - price_.cwiseProduct(ds)).cwiseQuotient(slack_);
     };

@@ -40,6 +40,8 @@ class Family:
         What a bound speaks of: no such thing is better.
     default_bound : str
         A key of `bounds`.
+    bound_name : callable, optional
+        The default bound of an instance, where not all have the same.
     result_of : callable
         Makes a Result of a schedule that a registered algorithm or a file gives.
     arguments : tuple of Argument
@@ -92,6 +94,7 @@ class Family:
     patience: float | None = 10.0
     example: tuple[str, str, str] = ("FILE", "", "NAME")
     default_names: Callable[[Any], Sequence[str]] | None = None
+    bound_name: Callable[[Any], str] | None = None
     spelling: str = ""
     resolve: Callable[[str], Algorithm | None] | None = None
     algorithms: dict[str, Algorithm] = field(default_factory=dict)
@@ -234,7 +237,7 @@ class Family:
         ----------
         instance : Instance
         name : str, optional
-            A key of ``BOUNDS``; None: the family's default.
+            A key of ``BOUNDS``; None: the default of the family, or of the instance.
         **options
             The bound's own options.
 
@@ -258,7 +261,9 @@ class Family:
         (Bound(6.29994054, 'columns'), Bound(4, 'longest'))
         """
         self.instance_type.require(instance)
-        method = self.default_bound if name is None else name
+        method = name
+        if method is None:
+            method = self.bound_name(instance) if self.bound_name else self.default_bound
         if method not in self.bounds:
             self._unknown("bound", method, self.bounds)
         function = self.bounds[method]

@@ -24,12 +24,19 @@ from cosched.dags.algorithms import (
     random,
 )
 from cosched.dags.arguments import parse_acceleration, parse_units
-from cosched.dags.bounds import area_bound, critical_path_bound, hlp_bound, windows_bound
+from cosched.dags.bounds import (
+    area_bound,
+    critical_path_bound,
+    hlp_bound,
+    transfers_bound,
+    windows_bound,
+)
 from cosched.dags.instance import Instance
 from cosched.dags.result import Result, result_of_schedule
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
     "windows": windows_bound,
+    "transfers": transfers_bound,
     "hlp": hlp_bound,
     "area": area_bound,
     "critical-path": critical_path_bound,
@@ -64,6 +71,7 @@ FAMILY = Family(
     objective="makespan",
     unit=" s",
     default_bound="windows",
+    bound_name=lambda instance: "windows" if instance.data is None else "transfers",
     result_of=result_of_schedule,
     example=("spotri-512-20.txt", "--units 16,2", "hlp-best"),
     arguments=(

@@ -9,7 +9,7 @@ import numpy as np
 
 from cosched import core
 from cosched.core import Bound, Schedule
-from cosched.dags.bounds import windows_bound
+from cosched.dags.bounds import transfers_bound, windows_bound
 from cosched.dags.instance import Instance
 
 
@@ -53,7 +53,7 @@ class Result(core.Result):
 
     @classmethod
     def _bound_of(cls, instance: Instance) -> Bound:
-        return windows_bound(instance)
+        return windows_bound(instance) if instance.data is None else transfers_bound(instance)
 
     @property
     def makespan(self) -> float:

@@ -8,6 +8,14 @@ from cosched.dags.bounds.guesses import (
     windows,
     windows_bound,
 )
+from cosched.dags.bounds.moving import (
+    Transfers,
+    TransfersCertificate,
+    TransferStage,
+    transfers,
+    transfers_bound,
+)
+from cosched.dags.bounds.plans import TransfersRelaxation, transfers_relaxation
 from cosched.dags.bounds.relaxation import (
     Certificate,
     Relaxation,
@@ -24,6 +32,10 @@ __all__ = [
     "Certificate",
     "RefutationStage",
     "Relaxation",
+    "TransferStage",
+    "Transfers",
+    "TransfersCertificate",
+    "TransfersRelaxation",
     "Windows",
     "WindowsCertificate",
     "area_bound",
@@ -35,6 +47,9 @@ __all__ = [
     "hlp_bound",
     "keep_hlp",
     "round_allocation",
+    "transfers",
+    "transfers_bound",
+    "transfers_relaxation",
     "windows",
     "windows_bound",
 ]

@@ -118,12 +118,7 @@ class WindowsCertificate:
         >>> found.certificate.bound(inst) == found.value
         True
         """
-        return _core.dags.certified_windows(
-            instance._core,
-            certificate_arrays(self.relaxation),
-            real(self.makespan, "makespan"),
-            tuple(_stage_arrays(stage) for stage in self.stages),
-        )
+        return _core.dags.certified_windows(instance._core, *windows_arrays(self))
 
 
 @dataclass(frozen=True)
@@ -207,9 +202,7 @@ def windows(
     """
     Instance.require(instance)
     limit = time_limit_of(time_limit)
-    top = None if upper is None else real(upper, "upper")
-    if top is not None and not top >= 0:
-        raise InvalidInstance(f"upper = {top}: expected the makespan of a schedule, >= 0")
+    top = upper_of(upper)
     key = f"windows {top}"
     kept = instance.kept(key)
     if kept is not None:
@@ -259,6 +252,23 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     Instance.require(instance)
     found = windows(instance, time_limit=time_limit)
     return Bound(found.value, "windows", "ok" if found.complete else "time_limit")
+
+
+def upper_of(upper: float | None) -> float | None:
+    """The makespan of a schedule, checked."""
+    top = None if upper is None else real(upper, "upper")
+    if top is not None and not top >= 0:
+        raise InvalidInstance(f"upper = {top}: expected the makespan of a schedule, >= 0")
+    return top
+
+
+def windows_arrays(proof: WindowsCertificate) -> tuple[tuple, float, tuple]:
+    """What C++ takes as a WindowsCertificate: of LP*, the makespan, the stages."""
+    return (
+        certificate_arrays(proof.relaxation),
+        real(proof.makespan, "makespan"),
+        tuple(_stage_arrays(stage) for stage in proof.stages),
+    )
 
 
 def certificate_arrays(proof: Certificate) -> tuple:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +10,9 @@ import numpy as np
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import any_array, integer_array, real_array, share, time_limit_of
+from cosched.dags.bounds import highs
 from cosched.dags.instance import Instance
-from cosched.errors import SolverError, TimeLimit, optional, shorten
+from cosched.errors import SolverError, TimeLimit, shorten
 
 METHODS = ("auto", "structured", "glpk", "highs")
 
@@ -314,39 +314,8 @@ def _relaxation(found: tuple, method: str) -> Relaxation:
 
 def highs_lp(instance: Instance) -> Any:
     """The model of the paper as a ``highspy.HighsLp``."""
-    highspy = optional("highspy", extra="highs")
-    model = _core.dags.hlp_model(instance._core)
-    rows, columns = len(model["row_lower"]), len(model["cost"])
-    kept = model["value"] != 0
-    row, col, value = model["row"][kept], model["col"][kept], model["value"][kept]
-    order = np.lexsort((row, col))
-    lp = highspy.HighsLp()
-    lp.num_row_, lp.num_col_ = rows, columns
-    lp.col_cost_, lp.col_lower_, lp.col_upper_ = model["cost"], model["lower"], model["upper"]
-    lp.row_lower_, lp.row_upper_ = model["row_lower"], model["row_upper"]
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    counts = np.bincount(col, minlength=columns)
-    lp.a_matrix_.start_ = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    lp.a_matrix_.index_ = row[order].astype(np.int32)
-    lp.a_matrix_.value_ = value[order]
-    return lp
+    return highs.lp_of(_core.dags.hlp_model(instance._core))
 
 
 def _by_highs(instance: Instance) -> tuple:
-    highspy = optional("highspy", extra="highs")
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.passModel(highs_lp(instance))
-    if math.isfinite(left := _core.seconds_left()):
-        solver.setOptionValue("time_limit", max(0.0, left))
-    solver.run()
-    _core.check_interrupt()
-    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        raise SolverError(f"HiGHS: {solver.modelStatusToString(solver.getModelStatus())}")
-    solution = solver.getSolution()
-    return _core.dags.hlp_from_lp(
-        instance._core,
-        solver.getInfo().objective_function_value,
-        np.array(solution.col_value),
-        np.array(solution.row_dual),
-    )
+    return _core.dags.hlp_from_lp(instance._core, *highs.solved(highs_lp(instance)))

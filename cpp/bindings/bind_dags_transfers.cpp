@@ -1,0 +1,108 @@
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/dags/transfers_bound.hpp"
+#include "cosched/dags/transfers_relaxation.hpp"
+#include "dags_certificates.hpp"
+
+namespace cosched::bindings {
+namespace {
+
+using namespace dags;
+
+// (raise, loads, task flow, edge flow, shift (e, Q) or empty, intervals).
+py::tuple stage_tuple(TransferStage stage, py::ssize_t types) {
+  const py::object intervals = intervals_array(stage.intervals);
+  const auto edges = static_cast<py::ssize_t>(stage.shift.size()) / types;
+  return py::make_tuple(frozen(std::move(stage.raise)), frozen(std::move(stage.loads)),
+                        frozen(std::move(stage.task_flow)), frozen(std::move(stage.edge_flow)),
+                        frozen(std::move(stage.shift), {edges, types}), intervals);
+}
+
+TransferStage to_transfer_stage(const py::tuple& given) {
+  const auto reals = [&](int k) { return to_reals(given[k].cast<RealArray>()); };
+  return {reals(0),
+          reals(1),
+          reals(2),
+          reals(3),
+          to_reals(given[4].attr("ravel")().cast<RealArray>()),
+          to_intervals(given[5])};
+}
+
+// (refuted makespan, stages).
+py::tuple refutation_tuple(TransferRefutation refutation, int types) {
+  py::list stages;
+  for (TransferStage& stage : refutation.stages)
+    stages.append(stage_tuple(std::move(stage), types));
+  return py::make_tuple(refutation.makespan, py::tuple(stages));
+}
+
+// (value, x, C, refuted makespan, stages).
+py::tuple relaxation_tuple(TransfersRelaxation found) {
+  const py::ssize_t n = found.x.rows(), types = found.x.cols();
+  const py::tuple proof = refutation_tuple(std::move(found.refutation), static_cast<int>(types));
+  return py::make_tuple(found.value, frozen(std::move(found.x), {n, types}),
+                        frozen(std::move(found.completion)), proof[0], proof[1]);
+}
+
+void bind_relaxation(py::module_& module) {
+  module.def(
+      "transfers_relaxation",
+      [](const Instance& instance, const std::string& method) {
+        const HlpMethod chosen = method == "glpk" ? HlpMethod::glpk : HlpMethod::structured;
+        return relaxation_tuple(released([&] { return transfers_relaxation(instance, chosen); }));
+      },
+      py::arg("instance"), py::arg("method"));
+  module.def(
+      "transfers_model",
+      [](const Instance& instance) { return model_dict(transfers_model(instance)); },
+      py::arg("instance"));
+  module.def(
+      "transfers_from_lp",
+      [](const Instance& instance, const RealArray& x, const RealArray& dual) {
+        const lp::Model model = transfers_model(instance);
+        const std::vector<double> values = to_reals(x), prices = to_reals(dual);
+        if (static_cast<int>(values.size()) != model.columns() ||
+            static_cast<int>(prices.size()) != model.rows())
+          throw InvalidInstance("transfers_from_lp: expected a value a column and a price a row");
+        return relaxation_tuple(transfers_from_lp(instance, values, prices));
+      },
+      py::arg("instance"), py::arg("x"), py::arg("dual"));
+}
+
+}  // namespace
+
+void bind_transfers(py::module_& module) {
+  bind_relaxation(module);
+  module.def(
+      "transfers_bound",
+      [](const Instance& instance, const py::tuple& relaxation, double windows_makespan,
+         const py::tuple& windows_stages, std::optional<double> upper) -> py::tuple {
+        const WindowsCertificate windows = to_windows(relaxation, windows_makespan, windows_stages);
+        TransfersOptions options;
+        options.upper = upper;
+        TransfersBound found =
+            released([&] { return transfers_bound(instance, windows, options); });
+        const py::tuple proof =
+            refutation_tuple(std::move(found.certificate.refutation), instance.types());
+        return py::make_tuple(found.value, found.complete, proof[0], proof[1]);
+      },
+      py::arg("instance"), py::arg("relaxation"), py::arg("windows_makespan"),
+      py::arg("windows_stages"), py::arg("upper"));
+  module.def(
+      "certified_transfers",
+      [](const Instance& instance, const py::tuple& relaxation, double windows_makespan,
+         const py::tuple& windows_stages, double makespan, const py::tuple& stages) {
+        TransfersCertificate certificate{to_windows(relaxation, windows_makespan, windows_stages),
+                                         {makespan, {}}};
+        for (const py::handle stage : stages)
+          certificate.refutation.stages.push_back(to_transfer_stage(stage.cast<py::tuple>()));
+        return released([&] { return certified_bound(instance, certificate); });
+      },
+      py::arg("instance"), py::arg("relaxation"), py::arg("windows_makespan"),
+      py::arg("windows_stages"), py::arg("makespan"), py::arg("stages"));
+}
+
+}  // namespace cosched::bindings

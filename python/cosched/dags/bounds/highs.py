@@ -1,0 +1,47 @@
+"""Linear programmes given to HiGHS."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cosched import _core
+from cosched.errors import SolverError, optional
+
+
+def lp_of(model: dict[str, np.ndarray]) -> Any:
+    """A model of the C++ side as a ``highspy.HighsLp``."""
+    highspy = optional("highspy", extra="highs")
+    rows, columns = len(model["row_lower"]), len(model["cost"])
+    kept = model["value"] != 0
+    row, col, value = model["row"][kept], model["col"][kept], model["value"][kept]
+    order = np.lexsort((row, col))
+    lp = highspy.HighsLp()
+    lp.num_row_, lp.num_col_ = rows, columns
+    lp.col_cost_, lp.col_lower_, lp.col_upper_ = model["cost"], model["lower"], model["upper"]
+    lp.row_lower_, lp.row_upper_ = model["row_lower"], model["row_upper"]
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    counts = np.bincount(col, minlength=columns)
+    lp.a_matrix_.start_ = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    lp.a_matrix_.index_ = row[order].astype(np.int32)
+    lp.a_matrix_.value_ = value[order]
+    return lp
+
+
+def solved(lp: Any) -> tuple[float, np.ndarray, np.ndarray]:
+    """Optimum, a value a column and a price a row; obeys a time limit around it."""
+    highspy = optional("highspy", extra="highs")
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.passModel(lp)
+    if math.isfinite(left := _core.seconds_left()):
+        solver.setOptionValue("time_limit", max(0.0, left))
+    solver.run()
+    _core.check_interrupt()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        raise SolverError(f"HiGHS: {solver.modelStatusToString(solver.getModelStatus())}")
+    found = solver.getSolution()
+    value = solver.getInfo().objective_function_value
+    return value, np.array(found.col_value), np.array(found.row_dual)

@@ -1,0 +1,291 @@
+"""The bound ``transfers``: as ``windows``, where data that moves costs time; its certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cosched import _core
+from cosched.core import Bound
+from cosched.core.arrays import real, real_array, time_limit_of
+from cosched.dags.bounds.guesses import WindowsCertificate, upper_of, windows, windows_arrays
+from cosched.dags.instance import Instance
+from cosched.errors import TimeLimit
+
+
+@dataclass(frozen=True)
+class TransferStage:
+    """One step of the proof that no schedule is as short as T.
+
+    As :class:`cosched.dags.RefutationStage`, with heads and tails by type, and with what transfers
+    cost: flow f_e on an edge e = (i, j) pays f_e c_e[q, r] where i runs on type q and j on r. Of
+    that, `shift` [e, q] is added to the price of i on q, and the least of the rest over the open
+    types q to the price of j on r: any shift proves something.
+
+    Attributes
+    ----------
+    raise_heads : numpy.ndarray, shape (Q,) or (0,)
+        Weights of the types in load heads; the other fields are empty then.
+    loads : numpy.ndarray, shape (Q,)
+        Price of the load of each type.
+    task_flow : numpy.ndarray, shape (n,) or (0,)
+        Flow through each task. What exceeds that on the edges into it comes after its head, what
+        exceeds that on the edges out of it before its tail.
+    edge_flow : numpy.ndarray, shape (e,) or (0,)
+        Flow on each of ``instance.edges``.
+    shift : numpy.ndarray, shape (e, Q) or (0, Q)
+    intervals : numpy.ndarray, shape (k, 4)
+        Type, begin, end (s) and price of each interval.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> two = [[2.0, 1.0], [1.0, 2.0]]
+    >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
+    >>> stage = cs.dags.transfers_relaxation(inst).certificate.stages[0]
+    >>> stage.edge_flow.round(6).tolist(), stage.shift.shape
+    ([1.0], (1, 2))
+    """
+
+    raise_heads: np.ndarray
+    loads: np.ndarray
+    task_flow: np.ndarray
+    edge_flow: np.ndarray
+    shift: np.ndarray
+    intervals: np.ndarray
+
+
+@dataclass(frozen=True)
+class TransfersCertificate:
+    """Proof of the bound ``transfers`` that needs no solver.
+
+    For the makespan T that is refuted, heads and tails by type (paths with the least that their
+    transfers cost; joins, where what does not come from another memory in time was computed in
+    this one) close the types, and pairs of types of an edge, that do not fit between them; then
+    each stage, and the same again, until nothing is left.
+
+    Attributes
+    ----------
+    windows : WindowsCertificate
+        Of a bound without transfers, which is a bound too.
+    makespan : float
+        T (s); 0 where nothing above that is refuted.
+    stages : tuple of TransferStage
+        In this order.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> two = [[2.0, 1.0], [1.0, 2.0]]
+    >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
+    >>> proof = cs.dags.transfers(inst, upper=3.0).certificate
+    >>> proof.windows.bound(inst), round(proof.bound(inst), 6)
+    (2.0, 3.0)
+    """
+
+    windows: WindowsCertificate
+    makespan: float
+    stages: tuple[TransferStage, ...]
+
+    def bound(self, instance: Instance) -> float:
+        """The bound it proves, checked from scratch by code that no solver shares.
+
+        Parameters
+        ----------
+        instance : Instance
+
+        Returns
+        -------
+        float
+            Seconds: the greater of what `windows` proves and `makespan`.
+
+        Raises
+        ------
+        SolverError
+            It proves nothing for this instance: what is wrong is named.
+
+        Notes
+        -----
+        O(n Q + e Q^2) a stage, times its intervals, and as often as pruning closes something;
+        O(n (n + e)) for stages of load heads. What it proves for an instance it proves for every
+        slower network too.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> two = [[2.0, 1.0], [1.0, 2.0]]
+        >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
+        >>> found = cs.dags.transfers(inst)
+        >>> found.certificate.bound(inst) == found.value
+        True
+        """
+        return _core.dags.certified_transfers(
+            instance._core,
+            *windows_arrays(self.windows),
+            real(self.makespan, "makespan"),
+            tuple(_stage_arrays(stage, instance.types) for stage in self.stages),
+        )
+
+
+@dataclass(frozen=True)
+class Transfers:
+    """A bound on every makespan and its proof.
+
+    Attributes
+    ----------
+    value : float
+        The bound (s).
+    certificate : TransfersCertificate
+    complete : bool
+        False where a time limit ended the search: then it is the best so far.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> two = [[2.0, 1.0], [1.0, 2.0]]
+    >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
+    >>> cs.dags.transfers(inst, upper=3.0)
+    <Transfers: 3>
+    """
+
+    value: float
+    certificate: TransfersCertificate
+    complete: bool
+
+    def __repr__(self) -> str:
+        return f"<Transfers: {self.value:.6g}{'' if self.complete else ' (cut short)'}>"
+
+
+def transfers(
+    instance: Instance, *, upper: float | None = None, time_limit: float | None = None
+) -> Transfers:
+    """The largest makespan that is proved too short where transfers cost time.
+
+    As :func:`cosched.dags.windows`, from whose value it starts: bisection over a guess T. In a
+    schedule of at most T every task has a head and a tail on each type: paths pay the least that
+    their transfers cost between two types, and a task whose predecessors' data cannot all come
+    from other memories in time waits until those of its own memory have computed them. What is left
+    is a linear programme over types and, for each edge, pairs of types (a transport plan): loads,
+    paths, and what tasks must do inside intervals.
+
+    Parameters
+    ----------
+    instance : Instance
+        Without data the result is that of :func:`cosched.dags.windows`.
+    upper : float, optional
+        The makespan of a schedule (s): what lies just below it is tried first, so that a schedule
+        that is optimal may be proved at once.
+    time_limit : float, optional
+        Seconds, all included, after which it returns the best bound so far.
+
+    Returns
+    -------
+    Transfers
+
+    Raises
+    ------
+    InvalidInstance
+        An upper bound that is no number >= 0, or a negative time limit.
+    TimeLimit
+        A limit around it has passed, and it was given none of its own.
+
+    Notes
+    -----
+    At least the bound ``windows``. It holds for every way to share memories: within a type a
+    transfer costs nothing, since both tasks can run on one unit. A T that is refuted for a network
+    is refuted, by the same certificate, for every slower one, and which T are tried does not depend
+    on the network; what the search finds may still differ by its own choices (which prices of many
+    that are optimal close pairs of types), so that a faster network has no higher bound up to about
+    the bisection's relative 1e-4 only.
+
+    References
+    ----------
+    Joins: Papadimitriou, Yannakakis 1990, without duplication. The programme and its certificate
+    are this package's own.
+
+    Examples
+    --------
+    Each task is twice as fast on the other type, but moving the data costs more than that:
+
+    >>> import cosched as cs
+    >>> two = [[2.0, 1.0], [1.0, 2.0]]
+    >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
+    >>> cs.dags.windows(inst).value, round(cs.dags.transfers(inst).value, 3)
+    (2.0, 3.0)
+    """
+    Instance.require(instance)
+    limit = time_limit_of(time_limit)
+    top = upper_of(upper)
+    key = f"transfers {top}"
+    kept = instance.kept(key)
+    if kept is not None:
+        return kept
+    with _core.time_limit(limit):
+        start = windows(instance, time_limit=limit)
+        value, complete, makespan, stages = _core.dags.transfers_bound(
+            instance._core, *windows_arrays(start.certificate), top
+        )
+    proof = TransfersCertificate(start.certificate, makespan, stages_of(stages))
+    found = Transfers(value, proof, complete and start.complete)
+    if found.complete:
+        return instance.once(key, lambda: found)
+    if limit is None:
+        raise TimeLimit("the time limit has passed")
+    return found
+
+
+def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
+    """What `windows` says, with the time that transfers take: the default where there is data.
+
+    At least ``windows``; see :func:`cosched.dags.transfers`, which also gives the certificate.
+
+    Parameters
+    ----------
+    instance : Instance
+    time_limit : float, optional
+        Seconds after which it returns the best bound so far.
+
+    Returns
+    -------
+    Bound
+        Seconds.
+
+    Raises
+    ------
+    InvalidInstance
+        A negative time limit.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> two = [[2.0, 1.0], [1.0, 2.0]]
+    >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
+    >>> cs.dags.bound(inst).method
+    'transfers'
+    """
+    Instance.require(instance)
+    found = transfers(instance, time_limit=time_limit)
+    return Bound(found.value, "transfers", "ok" if found.complete else "time_limit")
+
+
+def stages_of(stages: tuple) -> tuple[TransferStage, ...]:
+    """What C++ gives as stages."""
+    return tuple(TransferStage(*stage) for stage in stages)
+
+
+def _stage_arrays(stage: TransferStage, types: int) -> tuple:
+    shift, intervals = np.asarray(stage.shift), np.asarray(stage.intervals)
+    return (
+        *(
+            real_array(values, name, 1) if len(values) else np.zeros(0)
+            for name, values in (
+                ("raise_heads", stage.raise_heads),
+                ("loads", stage.loads),
+                ("task_flow", stage.task_flow),
+                ("edge_flow", stage.edge_flow),
+            )
+        ),
+        real_array(shift, "shift", 2) if shift.size else np.zeros((0, types)),
+        real_array(intervals, "intervals", 2) if intervals.size else np.zeros((0, 4)),
+    )
