@@ -58,8 +58,9 @@ def test_links_are_judged_without_data_too():
 
 def test_an_edge_there_twice_has_one_amount():
     twice = Instance(TIMES, [(0, 2), (0, 1), (0, 2)], (1, 1), data=[3, 5, 3], bandwidth=1.0)
-    assert twice.edges.tolist() == [[0, 1], [0, 2]]
-    assert twice.data.tolist() == [5.0, 3.0]
+    assert twice.edges.tolist() == [[0, 2], [0, 1]]  # in the order in which they came
+    assert twice.data.tolist() == [3.0, 5.0]
+    assert [twice.transfer(edge, 0, 1) for edge in (0, 1, (0, 1))] == [3.0, 5.0, 5.0]
     with pytest.raises(cs.InvalidInstance, match=r"data\[2\] = 4: edge \(0, 2\) was there with 3"):
         Instance(TIMES, [(0, 2), (0, 1), (0, 2)], (1, 1), data=[3, 5, 4], bandwidth=1.0)
 

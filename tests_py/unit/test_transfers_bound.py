@@ -157,3 +157,22 @@ def test_limits_and_what_is_refused():
         cs.dags.transfers(inst, upper=-1)
     known = Instance(TWO, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
     assert cs.dags.transfers(known, upper=3.0).value == pytest.approx(3, rel=1e-8)
+
+
+def test_edges_in_any_order():
+    random = np.random.default_rng(3)
+    pairs = [(i, j) for j in range(12) for i in range(j) if random.random() < 0.3]
+    random.shuffle(pairs)
+    data, times = random.uniform(0, 9, len(pairs)), random.uniform(1, 5, (12, 2))
+    mixed = Instance(times, pairs, (2, 1), data=data, bandwidth=3.0)
+    rows = sorted(range(len(pairs)), key=lambda row: tuple(pairs[row]))
+    by_tasks = Instance(times, [pairs[k] for k in rows], (2, 1), data=data[rows], bandwidth=3.0)
+    assert mixed.edges.tolist() == [list(pair) for pair in pairs]
+    assert mixed == by_tasks
+    found, same = cs.dags.transfers(mixed), cs.dags.transfers(by_tasks)
+    assert found.value == same.value == found.certificate.bound(mixed)
+    proofs = [cs.dags.transfers_relaxation(inst).certificate for inst in (mixed, by_tasks)]
+    flows = [proof.stages[0].edge_flow for proof in proofs]
+    assert flows[0].any()
+    np.testing.assert_array_equal(flows[0][rows], flows[1])
+    assert proofs[0].bound(mixed) == proofs[1].bound(by_tasks) > 0

@@ -108,6 +108,36 @@ def checked_memories(memories: Any, units: Sequence[int]) -> str | tuple[int, ..
     return tuple(numbers.tolist())
 
 
+def distinct(pairs: np.ndarray, by_tasks: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Each edge once, where it came first, and its row among all `by_tasks`; None: the same."""
+    if np.array_equal(pairs, by_tasks):
+        by_tasks.flags.writeable = False
+        return by_tasks, None
+    _, first, row = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+    kept = np.sort(first)
+    edges = pairs[kept].astype(by_tasks.dtype)
+    edges.flags.writeable = False
+    return edges, row.ravel()[kept]
+
+
+def as_given(rows: np.ndarray, core_rows: np.ndarray | None) -> np.ndarray:
+    """Rows an edge, from the core's order (by tasks) to that of ``edges``."""
+    if core_rows is None:
+        return rows
+    found = rows[core_rows]
+    found.flags.writeable = False
+    return found
+
+
+def as_core(rows: np.ndarray, core_rows: np.ndarray | None) -> np.ndarray:
+    """The way back."""
+    if core_rows is None:
+        return rows
+    found = np.empty_like(rows)
+    found[core_rows] = rows
+    return found
+
+
 def edge_number(edge: Any, edges: np.ndarray) -> int:
     """Row of `edges`, given as such or as (i, j)."""
     if not np.iterable(edge):

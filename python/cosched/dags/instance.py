@@ -28,7 +28,8 @@ class Instance(core.Instance):
         ``times[j, q]`` = seconds of task j on a unit of type q: >= 0, or infinity where the
         task cannot run. Type 0 is the CPU, the others accelerators.
     edges : array_like of int, shape (e, 2)
-        ``(i, j)``: task i ends before task j starts. Duplicates are kept once.
+        ``(i, j)``: task i ends before task j starts. Duplicates are kept once; the others keep
+        their order.
     units : sequence of int, shape (Q,)
         Identical units of each type, each >= 1.
     names : sequence of str, optional
@@ -75,6 +76,8 @@ class Instance(core.Instance):
     family = "dags"
     label = ""
 
+    _data: np.ndarray | None
+    _core_rows: np.ndarray | None  # of each of `edges`; None: the same order
     tasks: int
     types: int
     units: tuple[int, ...]
@@ -113,10 +116,11 @@ class Instance(core.Instance):
         n = len(table)
         texts = labels(names, n, self.label if names is None else "task")
         groups = _kernels(texts) if kernels is None else labels(kernels, n, "task", "kernels")
-        stored = inner.edges.reshape(-1, 2)
-        stored.flags.writeable = False
+        stored, core_rows = arguments.distinct(pairs, inner.edges.reshape(-1, 2))
         self._set(
             _core=inner,
+            _core_rows=core_rows,
+            _data=None if data is None else arguments.as_given(inner.data, core_rows),
             tasks=inner.tasks,
             types=inner.types,
             units=tuple(counts.tolist()),
@@ -137,7 +141,7 @@ class Instance(core.Instance):
     @property
     def data(self) -> np.ndarray | None:
         """Read-only (e,) bytes along each of ``edges``; None where transfers take no time."""
-        return self.once("data", lambda: self._core.data)
+        return self._data
 
     @property
     def order(self) -> np.ndarray:
@@ -189,7 +193,10 @@ class Instance(core.Instance):
             arguments.place(unit, name, self.units)
             for name, unit in (("unit_a", unit_a), ("unit_b", unit_b))
         ]
-        return 0.0 if self.data is None else self._core.transfer(number, *ends)
+        if self.data is None:
+            return 0.0
+        row = number if self._core_rows is None else int(self._core_rows[number])
+        return self._core.transfer(row, *ends)
 
     def facts(self) -> dict[str, Any]:
         """The edges, for a schedule file; see :class:`cosched.core.Instance`.
@@ -231,8 +238,8 @@ class Instance(core.Instance):
             and self.names == other.names
             and self.kernels == other.kernels
             and np.array_equal(self.times, other.times)
-            and np.array_equal(self.edges, other.edges)
-            and arguments.same(self.data, other.data)
+            and np.array_equal(self._core.edges, other._core.edges)  # whatever their order
+            and arguments.same(self._core.data, other._core.data)
             and arguments.same(self.bandwidth, other.bandwidth)
             and arguments.same(self.latency, other.latency)
             and self.memories == other.memories

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import real, real_array, time_limit_of
+from cosched.dags import arguments
 from cosched.dags.bounds.guesses import WindowsCertificate, upper_of, windows, windows_arrays
 from cosched.dags.instance import Instance
 from cosched.errors import TimeLimit
@@ -124,7 +126,7 @@ class TransfersCertificate:
             instance._core,
             *windows_arrays(self.windows),
             real(self.makespan, "makespan"),
-            tuple(_stage_arrays(stage, instance.types) for stage in self.stages),
+            tuple(_stage_arrays(stage, instance) for stage in self.stages),
         )
 
 
@@ -226,7 +228,7 @@ def transfers(
         value, complete, makespan, stages = _core.dags.transfers_bound(
             instance._core, *windows_arrays(start.certificate), top
         )
-    proof = TransfersCertificate(start.certificate, makespan, stages_of(stages))
+    proof = TransfersCertificate(start.certificate, makespan, stages_of(stages, instance))
     found = Transfers(value, proof, complete and start.complete)
     if found.complete:
         return instance.once(key, lambda: found)
@@ -269,13 +271,30 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
     return Bound(found.value, "transfers", "ok" if found.complete else "time_limit")
 
 
-def stages_of(stages: tuple) -> tuple[TransferStage, ...]:
+def stages_of(stages: tuple, instance: Instance) -> tuple[TransferStage, ...]:
     """What C++ gives as stages."""
-    return tuple(TransferStage(*stage) for stage in stages)
+
+    def by_edge(rows: np.ndarray) -> np.ndarray:
+        return arguments.as_given(rows, instance._core_rows) if len(rows) else rows
+
+    return tuple(
+        TransferStage(raised, loads, tasks, by_edge(flow), by_edge(shift), intervals)
+        for raised, loads, tasks, flow, shift, intervals in stages
+    )
 
 
-def _stage_arrays(stage: TransferStage, types: int) -> tuple:
-    shift, intervals = np.asarray(stage.shift), np.asarray(stage.intervals)
+def _stage_arrays(stage: TransferStage, instance: Instance) -> tuple:
+    intervals = np.asarray(stage.intervals)
+    edges, types = len(instance.edges), instance.types
+
+    def of_core(values: Any, name: str, dimensions: int) -> np.ndarray:
+        if not np.size(values):
+            return np.zeros((0, types)[:dimensions])
+        rows = real_array(values, name, dimensions)
+        if len(rows) != edges:
+            return rows  # C++ says what is wrong
+        return arguments.as_core(rows, instance._core_rows)
+
     return (
         *(
             real_array(values, name, 1) if len(values) else np.zeros(0)
@@ -283,9 +302,9 @@ def _stage_arrays(stage: TransferStage, types: int) -> tuple:
                 ("raise_heads", stage.raise_heads),
                 ("loads", stage.loads),
                 ("task_flow", stage.task_flow),
-                ("edge_flow", stage.edge_flow),
             )
         ),
-        real_array(shift, "shift", 2) if shift.size else np.zeros((0, types)),
+        of_core(stage.edge_flow, "edge_flow", 1),
+        of_core(stage.shift, "shift", 2),
         real_array(intervals, "intervals", 2) if intervals.size else np.zeros((0, 4)),
     )

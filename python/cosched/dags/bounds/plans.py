@@ -106,5 +106,5 @@ def _solved(instance: Instance, method: str) -> TransfersRelaxation:
         found = _core.dags.transfers_relaxation(instance._core, method)
     value, x, completion, makespan, stages = found
     without = WindowsCertificate(hlp(instance).certificate, 0.0, ())
-    proof = TransfersCertificate(without, makespan, stages_of(stages))
+    proof = TransfersCertificate(without, makespan, stages_of(stages, instance))
     return TransfersRelaxation(value, x, completion, proof, method)
