@@ -124,3 +124,54 @@ def test_worst_cases():
     assert last.edges.tolist() == [[i, i + 1] for i in range(4, 12)]
     with pytest.raises(cs.InvalidInstance, match="k = 5"):
         worst_cases.theorem4(4, 5)
+
+
+def test_communication_is_drawn_to_its_ratio():
+    for ccr in (0.0, 0.1, 5.0):
+        inst = cs.workloads.layered(200, 0.4, ccr=ccr, bandwidth=2e6, cpu_only=0.3, seed=3)
+        means = [row[np.isfinite(row)].mean() for row in inst.times]
+        assert inst.data.mean() / 2e6 == pytest.approx(ccr * np.mean(means))
+        same = {}  # a task sends the same to each successor
+        for (i, _), amount in zip(inst.edges.tolist(), inst.data, strict=True):
+            assert same.setdefault(i, amount) == amount
+    plain = cs.workloads.layered(200, 0.4, cpu_only=0.3, seed=3)
+    assert plain.data is None
+    assert np.array_equal(plain.times, inst.times)
+    assert np.array_equal(plain.edges, inst.edges)
+    for wrong in ({"ccr": -1}, {"ccr": float("nan")}, {"ccr": 1, "bandwidth": 0}):
+        with pytest.raises(cs.InvalidInstance):
+            cs.workloads.layered(20, **wrong)
+
+
+@pytest.mark.parametrize("name", ["cholesky", "lu", "qr"])
+def test_each_edge_moves_a_tile(name):
+    make_one = cs.workloads.WORKLOADS[name]
+    inst = make_one(4, tile_bytes=1e6, bandwidth=[[1, 2], [4, 8]], latency=0.5, memories="unit")
+    assert set(inst.data) == {1e6}
+    assert inst.transfer(0, (0, 0), (1, 0)) == 0.5 + 1e6 / 2
+    assert inst.transfer(0, (0, 0), (0, 1)) == 0.5 + 1e6
+    assert make_one(4).data is None
+    assert np.array_equal(make_one(4).times, inst.times)
+    with pytest.raises(cs.InvalidInstance, match="tile_bytes"):
+        make_one(4, tile_bytes=-1)
+
+
+def test_trees_and_chains_as_saga_draws_them():
+    for kind in ("in-tree", "out-tree", "chains"):
+        for seed in range(12):
+            inst = cs.workloads.saga(kind, nodes=3, ccr=2.0, seed=seed)
+            assert inst.units == (1, 1, 1)
+            assert inst.memories == "unit"
+            assert np.array_equal(inst.bandwidth, inst.bandwidth.T)
+            assert inst.data.mean() == pytest.approx(2 * inst.times.mean())
+            into, out = (np.bincount(column, minlength=inst.tasks) for column in inst.edges.T[::-1])
+            if kind == "in-tree":
+                assert set(out) == {0, 1}
+                assert len(inst.edges) == inst.tasks - 1
+            elif kind == "out-tree":
+                assert set(into) == {0, 1}
+                assert len(inst.edges) == inst.tasks - 1
+            else:
+                assert max(into.max(), out.max()) == 1
+    with pytest.raises(cs.InvalidInstance, match="kind = 'tree'"):
+        cs.workloads.saga("tree")

@@ -16,7 +16,11 @@ def test_what_a_graph_says_and_nobody_uses_is_noted(tmp_path):
     )
     notes = read_graph(path).notes
     assert "not used: 'weight' of 1 task" in notes
-    assert "not used (transfers take no time): 'data' of 2 arcs, 'weight' of 1 arc" in notes
+    assert "not used: 'weight' of 1 arc" in notes
+    assert "data on 2 of 3 edges: 30 bytes" in notes
+    inst = cs.dags.Instance.read(path, units=[2])
+    assert inst.data is None
+    assert "not used (no bandwidth, so transfers take no time): data of 2 edges" in inst.notes
     path.write_text("digraph { node [time=1] a -> b [color=red, label=x] }")
     assert not any("not used" in note for note in read_graph(path).notes)
 
@@ -36,8 +40,13 @@ def test_sizes_and_cores_of_a_workflow(tmp_path):
         return read_graph(tmp_path / "w.json", acceleration=2.0).notes
 
     cores = "not used: coreCount above 1 of 1 task (a task takes one unit for its runtime)"
-    sizes = "not used (transfers take no time): sizeInBytes of 2 files"
-    assert notes(files=files) == (cores, sizes)
+    rest = "(from outside, results, or read by no task that follows the writer)"
+    sizes = f"not moved along an arc: 2 of 2 files with a sizeInBytes {rest}"
+    assert notes(files=files) == (sizes, cores)
+    tasks[0]["outputFiles"] = ["f"]
+    tasks[1]["inputFiles"] = ["f", "g"]
+    sizes = f"not moved along an arc: 1 of 2 files with a sizeInBytes {rest}"
+    assert notes(files=files) == (sizes, cores, "data on 1 of 1 edge: 100 bytes")
     runs[0]["coreCount"] = 1
     for odd in (None, [], {}, 3, ["f"], [{"id": "f"}]):
         assert notes(files=odd) == ()

@@ -208,3 +208,22 @@ def parse_acceleration(text: str) -> Any:
         return text
     factors = [float(part) for part in text.split(",")]
     return factors[0] if len(factors) == 1 else factors
+
+
+def parse_matrix(text: str) -> Any:
+    """``"12e9"``, or a row a type, as ``"inf,12e9;12e9,6e9"``."""
+    rows = [[_number(cell.strip()) for cell in row.split(",")] for row in text.split(";")]
+    return rows[0][0] if len(rows) == len(rows[0]) == 1 else rows
+
+
+def parse_memories(text: str) -> Any:
+    """``"host"``, ``"unit"``, or a number a unit, as ``"0,0,1,2"``."""
+    if text in MEMORIES or not all(map(io.is_number, text.split(","))):
+        return text
+    return [io.parse_integer(part, "memories", 0, 2**31 - 1) for part in text.split(",")]
+
+
+def _number(text: str) -> float:
+    if text.lower() in ("inf", "infinity"):
+        return np.inf
+    return io.parse_number(text, "entry", "a number, or a row a type as inf,12e9;12e9,6e9")

@@ -23,7 +23,7 @@ from cosched.dags.algorithms import (
     r3_ls,
     random,
 )
-from cosched.dags.arguments import parse_acceleration, parse_units
+from cosched.dags.arguments import parse_acceleration, parse_matrix, parse_memories, parse_units
 from cosched.dags.bounds import (
     area_bound,
     critical_path_bound,
@@ -83,6 +83,27 @@ FAMILY = Family(
             parse=parse_acceleration,
         ),
         Argument("--times", "times", "CSV file with the times of every task.", parse=str),
+        Argument(
+            "--bandwidth",
+            "bandwidth",
+            "Bytes/s: transfers take time. A number, or a row a type of sender: inf,12e9;12e9,6e9.",
+            parse=parse_matrix,
+        ),
+        Argument(
+            "--latency", "latency", "Seconds a transfer, likewise (default 0).", parse=parse_matrix
+        ),
+        Argument(
+            "--memories",
+            "memories",
+            "What shares a memory: host (CPUs), unit (none), or a number a unit as 0,0,1,2.",
+            parse=parse_memories,
+        ),
+        Argument(
+            "--edge-data",
+            "edge_data",
+            "DOT, GraphML: attribute of arcs that says bytes (default: data, else size).",
+            parse=str,
+        ),
     ),
     algorithms=ALGORITHMS,
     bounds=BOUNDS,

@@ -8,7 +8,7 @@ from cosched.io.numbers import (
     parse_number,
     parse_positive,
 )
-from cosched.io.tables import CsvTable, parse_json, read_csv, read_json, read_rows
+from cosched.io.tables import CsvTable, parse_csv, parse_json, read_csv, read_json, read_rows
 from cosched.io.unpack import (
     archive_members,
     bare_name,
@@ -29,6 +29,7 @@ __all__ = [
     "max_bytes",
     "naming",
     "open_text",
+    "parse_csv",
     "parse_integer",
     "parse_json",
     "parse_nonnegative",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -92,32 +94,62 @@ def read_csv(path: str | PathLike[str]) -> CsvTable:
     >>> read_csv(folder / "times.csv").rows
     [(2, ['solver', '8.0'])]
     """
-    rows: list[tuple[int, list[str]]] = []
     with open_text(path) as file:
-        reader = csv.reader(file)
-        try:
-            header = next(reader, None)
-            if not header:
-                raise InvalidInstance(f"{path}: line 1: empty: expected a header")
-            if len(header) == 1 and (other := re.search("[;\\t]", header[0])):
+        return _table(file, str(path))
+
+
+def parse_csv(text: str, name: str) -> CsvTable:
+    r"""What :func:`read_csv` makes of a file with this text.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        For messages.
+
+    Returns
+    -------
+    CsvTable
+
+    Raises
+    ------
+    InvalidInstance
+        As :func:`read_csv`.
+
+    Examples
+    --------
+    >>> parse_csv("from,to\na,b\n", "edges.csv").rows
+    [(2, ['a', 'b'])]
+    """
+    return _table(io.StringIO(text), name)
+
+
+def _table(file: Iterable[str], path: str) -> CsvTable:
+    rows: list[tuple[int, list[str]]] = []
+    reader = csv.reader(file)
+    try:
+        header = next(reader, None)
+        if not header:
+            raise InvalidInstance(f"{path}: line 1: empty: expected a header")
+        if len(header) == 1 and (other := re.search("[;\\t]", header[0])):
+            raise InvalidInstance(
+                f"{path}: line 1: cells are separated by {other[0]!r}: expected commas "
+                "(and points in numbers)"
+            )
+        for cells in polled(reader):
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) != len(header):
                 raise InvalidInstance(
-                    f"{path}: line 1: cells are separated by {other[0]!r}: expected commas "
-                    "(and points in numbers)"
+                    f"{path}: line {reader.line_num}: {len(cells)} cells, the header has "
+                    f"{len(header)}"
                 )
-            for cells in polled(reader):
-                if not any(cell.strip() for cell in cells):
-                    continue
-                if len(cells) != len(header):
-                    raise InvalidInstance(
-                        f"{path}: line {reader.line_num}: {len(cells)} cells, the header has "
-                        f"{len(header)}"
-                    )
-                rows.append((reader.line_num, cells))
-        except csv.Error as error:
-            raise InvalidInstance(f"{path}: line {reader.line_num}: {error}") from None
+            rows.append((reader.line_num, cells))
+    except csv.Error as error:
+        raise InvalidInstance(f"{path}: line {reader.line_num}: {error}") from None
     if not rows:
         raise InvalidInstance(f"{path}: line 1: a header and no rows after it")
-    return CsvTable(str(path), header, rows)
+    return CsvTable(path, header, rows)
 
 
 def read_rows(path: str | PathLike[str]) -> list[tuple[int, list[str]]]:

@@ -2,8 +2,8 @@
 
 ``times="3 0.5"`` (blanks, commas or semicolons between), or ``t0="3", t1="0.5"``, or one
 ``time`` (or ``weight``) for one resource type. ``inf`` says that a task cannot run there.
-``kernel`` labels the task. What arcs carry (``data``, ``weight``) is named in a note: the model has
-no communication.
+``kernel`` labels the task. An arc's ``data``, else its ``size``, is what moves along it, in bytes;
+another attribute (``weight``) where the reader is told so. What else arcs carry is named in a note.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from cosched import io
 from cosched.dags.files.dot import parse_dot
-from cosched.dags.files.parsed import Parsed, number
+from cosched.dags.files.parsed import Parsed, bytes_of, number
 from cosched.errors import InvalidInstance, optional, shorten
 
 _EXPECTED = 'attributes times="t0 t1 ...", or t0, t1, ..., or time'
@@ -32,19 +32,25 @@ rank rects regular root samehead samplepoints sametail shape shape_type shapefil
 skew sortv style tail_lp tailclip tailhref taillabel tailport tailtarget tailtooltip tailurl target
 texlbl tooltip url vertices width x xlabel xlp y z"""
 _DRAWING = frozenset(_PICTURES.split())
+#: Attributes of arcs: bytes.
+_DATA = ("data", "size")
 _INFINITE = {"inf", "+inf", "infinity", "+infinity"}
 
 
-def read_dot(text: str, path: str, *, need_times: bool = True) -> Parsed:
+def read_dot(
+    text: str, path: str, *, need_times: bool = True, edge_data: str | None = None
+) -> Parsed:
     """A directed DOT graph; ``node [...]`` defaults, subgraphs and ports are understood."""
     graph = parse_dot(text, path)
     if not graph.directed:
         raise InvalidInstance(f"{path}: expected a digraph, got an undirected graph")
     nodes = ((name, said, graph.lines[name]) for name, said in graph.nodes.items())
-    return _parsed(path, nodes, graph.arcs, need_times)
+    return _parsed(path, nodes, graph.arcs, need_times, edge_data)
 
 
-def read_graphml(text: str, path: str, *, need_times: bool = True) -> Parsed:
+def read_graphml(
+    text: str, path: str, *, need_times: bool = True, edge_data: str | None = None
+) -> Parsed:
     """A directed GraphML graph."""
     nx = optional("networkx", extra="graphs")
     if "<!ENTITY" in text:  # a short text that stands for a long one
@@ -57,7 +63,7 @@ def read_graphml(text: str, path: str, *, need_times: bool = True) -> Parsed:
         raise InvalidInstance(f"{path}: expected a directed graph (edgedefault='directed')")
     nodes = ((str(name), said, None) for name, said in graph.nodes(data=True))
     arcs = ((str(one), str(other), said, None) for one, other, said in graph.edges(data=True))
-    return _parsed(path, nodes, arcs, need_times)
+    return _parsed(path, nodes, arcs, need_times, edge_data)
 
 
 def _parsed(
@@ -65,6 +71,7 @@ def _parsed(
     nodes: Iterable[tuple[str, Mapping[str, Any], int | None]],
     arcs: Iterable[tuple[str, str, Mapping[str, Any], int | None]],
     need_times: bool,
+    edge_data: str | None,
 ) -> Parsed:
     parsed = Parsed(path)
     width = None
@@ -83,9 +90,14 @@ def _parsed(
     _note(parsed, unused, "task", "not used")
     unused.clear()
     for before, after, attributes, line in io.polled(arcs):
-        parsed.precede(before, after, _where(line, "arc", before))
-        unused.update(_meant(attributes))
-    _note(parsed, unused, "arc", "not used (transfers take no time)")
+        where = _where(line, "arc", before)
+        keys = _DATA if edge_data is None else (edge_data,)
+        key = next((key for key in keys if key in attributes), None)
+        text = None if key is None else _plain(attributes[key])
+        data = None if text is None else bytes_of(text, f"{path}: {where}: {key}")
+        parsed.precede(before, after, where, data)
+        unused.update(_meant(attributes) - {key})
+    _note(parsed, unused, "arc", "not used")
     return parsed
 
 

@@ -25,6 +25,7 @@ class Parsed:
     hint: str = ""
     _where: dict[str, str] = field(default_factory=dict)
     _edges: list[tuple[str, str, str]] = field(default_factory=list)
+    _data: list[float | None] = field(default_factory=list)
 
     def add(self, name: str, times: list[float], where: str, kernel: str | None = None) -> None:
         """A task; `where` says line or position for messages."""
@@ -43,9 +44,12 @@ class Parsed:
         self.times.append(times)
         self.kernels.append(kernel)
 
-    def precede(self, predecessor: str, successor: str, where: str) -> None:
-        """An arc; its ends may be added later."""
+    def precede(
+        self, predecessor: str, successor: str, where: str, data: float | None = None
+    ) -> None:
+        """An arc and the bytes that move along it, if it says; its ends may be added later."""
         self._edges.append((predecessor, successor, where))
+        self._data.append(data)
 
     def edges(self) -> np.ndarray:
         """(e, 2) task numbers, sorted, each arc once; refuses an unknown task."""
@@ -68,6 +72,22 @@ class Parsed:
             self.notes.append(f"{len(array) - len(codes)} repeated arcs were kept once")
         return np.column_stack([codes // n, codes % n])
 
+    def data(self) -> np.ndarray | None:
+        """(e,) bytes along each of :meth:`edges`, 0 where not said; None where said of none."""
+        if all(one is None for one in self._data):
+            return None
+        number = {name: k for k, name in enumerate(self.names)}
+        found: dict[tuple[int, int], float] = {}
+        for (before, after, where), data in zip(self._edges, self._data, strict=True):
+            edge = number[before], number[after]
+            bytes_here = 0.0 if data is None else data
+            if found.setdefault(edge, bytes_here) != bytes_here:
+                raise InvalidInstance(
+                    f"{self.path}: {where}: {bytes_here:g} bytes to {shorten(after)}: the arc was "
+                    f"there with {found[edge]:g}: expected it once, or the same each time"
+                )
+        return np.array([found[edge] for edge in sorted(found)])
+
     def drop(self, names: Iterable[str]) -> None:
         """Take tasks and their arcs out again."""
         gone = set(names)
@@ -75,10 +95,25 @@ class Parsed:
         self.names = [self.names[k] for k in kept]
         self.times = [self.times[k] for k in kept]
         self.kernels = [self.kernels[k] for k in kept]
-        self._edges = [e for e in self._edges if e[0] not in gone and e[1] not in gone]
+        arcs = [
+            (edge, data)
+            for edge, data in zip(self._edges, self._data, strict=True)
+            if edge[0] not in gone and edge[1] not in gone
+        ]
+        self._edges = [edge for edge, _ in arcs]
+        self._data = [data for _, data in arcs]
 
     def has_successor(self, name: str) -> bool:
         return any(before == name for before, _, _ in self._edges)
+
+
+def bytes_of(text: str, where: str) -> float:
+    """What an arc carries: a finite number >= 0."""
+    what = "bytes >= 0"
+    value = io.parse_number(text, where, what)
+    if value < 0:
+        raise InvalidInstance(f"{where}: {shorten(text)}: expected {what}")
+    return value
 
 
 def number(text: str, where: str, what: str = "a time in seconds") -> float:

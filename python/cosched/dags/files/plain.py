@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 from cosched import io
-from cosched.dags.files.parsed import Parsed, number
+from cosched.dags.files.parsed import Parsed, bytes_of, number
 from cosched.errors import InvalidInstance, shorten
 
 _INTEGER = re.compile(r"[0-9]{1,18}")
@@ -81,13 +82,15 @@ def read_stg(text: str, path: str, dummies: bool = False) -> Parsed:
     The header is the number of tasks, with or without the dummy entry and exit (the sets in
     circulation disagree), and in "proto" files one number more, which goes to the notes.
     Some files have one more column before the count (a deadline): skipped, in the notes.
+    With communication costs each predecessor is followed by its cost, on the same line or on a line
+    of the two: data of the arc, in the file's unit of time (so a bandwidth of 1 gives them back).
     The dummies, a first task of time 0 without predecessors and a last one of time 0 without
     successors, are left out unless `dummies`; they change no makespan.
     """
     lines = fields_of(text)
     if not lines:
         raise InvalidInstance(f"{path}: line 1: empty: expected the number of tasks")
-    (first, header), rows = lines[0], lines[1:]
+    (first, header), rows = lines[0], _joined(lines[1:])
     if len(header) > 2:
         raise InvalidInstance(f"{path}: line {first}: {len(header)} numbers: expected 1 or 2")
     declared = _integer(header[0], f"{path}: line {first}")
@@ -104,23 +107,39 @@ def read_stg(text: str, path: str, dummies: bool = False) -> Parsed:
     if not _counts_fit(rows, 2) and _counts_fit(rows, 3):
         count_at = 3
         parsed.notes.append("a column between time and number of predecessors was skipped")
+    costs = not _counts_fit(rows, count_at) and _counts_fit(rows, count_at, 2)
     for k, fields in io.polled(rows):
-        _stg_task(parsed, fields, f"line {k}", count_at)
+        _stg_task(parsed, fields, f"line {k}", count_at, costs)
+    if costs:
+        parsed.notes.append("communication costs are data: a bandwidth of 1 makes them times")
     if not dummies:
         _drop_dummies(parsed, has_predecessor=rows[0][1][count_at] != "0")
     return parsed
 
 
-def _counts_fit(rows: Lines, at: int) -> bool:
+def _joined(rows: Lines) -> Lines:
+    """Lines of a predecessor and its cost, as one with the task's line before."""
+    joined: Lines = []
+    for k, fields in rows:
+        if len(fields) == 2 and joined:
+            joined[-1][1].extend(fields)
+        else:
+            joined.append((k, list(fields)))
+    return joined
+
+
+def _counts_fit(rows: Lines, at: int, width: int = 1) -> bool:
     return all(
         len(fields) > at
         and _INTEGER.fullmatch(fields[at])
-        and len(fields) == at + 1 + int(fields[at])
+        and len(fields) == at + 1 + width * int(fields[at])
         for _, fields in rows
     )
 
 
-def _stg_task(parsed: Parsed, fields: list[str], where: str, count_at: int) -> None:
+def _stg_task(
+    parsed: Parsed, fields: list[str], where: str, count_at: int, costs: bool = False
+) -> None:
     place = f"{parsed.path}: {where}"
     if len(fields) <= count_at:
         raise InvalidInstance(
@@ -131,13 +150,34 @@ def _stg_task(parsed: Parsed, fields: list[str], where: str, count_at: int) -> N
     if time < 0:
         raise InvalidInstance(f"{place}: {shorten(fields[1])}: expected {what}")
     count, predecessors = _integer(fields[count_at], place), fields[count_at + 1 :]
+    data: list[float | None] = [None] * len(predecessors)
+    if costs:
+        data = [bytes_of(text, place) for text in predecessors[1::2]]
+        predecessors = predecessors[::2]
     if count != len(predecessors):
         raise InvalidInstance(
             f"{place}: {count} predecessors announced, {len(predecessors)} follow"
         )
     parsed.add(fields[0], [time], where)
-    for name in predecessors:
-        parsed.precede(name, fields[0], where)
+    for name, cost in zip(predecessors, data, strict=True):
+        parsed.precede(name, fields[0], where, cost)
+
+
+def read_edges(text: str, path: str, tasks: Iterable[str]) -> Parsed:
+    """CSV ``from,to[,data]``: an arc a line; the tasks are those of the table of times."""
+    rows = io.parse_csv(text, path)
+    lower = [name.strip().lower() for name in rows.header]
+    if lower not in (["from", "to"], ["from", "to", "data"]):
+        raise InvalidInstance(f"{path}: line 1: expected a header 'from,to' or 'from,to,data'")
+    parsed = Parsed(path, hint=" (a task of the table of times)")
+    for name in tasks:
+        parsed.add(name, [0.0], "times")
+    for line, cells in io.polled(rows.rows):
+        where = f"line {line}"
+        before, after, *said = (cell.strip() for cell in cells)
+        data = bytes_of(said[0], f"{path}: {where}") if said and said[0] else None
+        parsed.precede(before, after, where, 0.0 if said and data is None else data)
+    return parsed
 
 
 def _drop_dummies(parsed: Parsed, has_predecessor: bool) -> None:

@@ -7,6 +7,7 @@ amaris_het     ``id t_CPU t_GPU [t_GPU2] [pred,pred,...]``, -1 = cannot run ther
 wfformat       WfFormat 1.5 (WfCommons): one time a task
 stg            Standard Task Graph set: one time a task
 dot, graphml   node attributes; see :mod:`cosched.dags.files.networks`
+csv            ``from,to[,data]``, an arc a line; times come from a table
 json           this package's own; see :func:`write_graph`
 =============  ==============================================================================
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -35,7 +37,7 @@ from cosched.errors import InvalidInstance, shorten
 _KEYS = {"times", "edges", "names", "kernels", "notes", "units"}
 _KEYS |= {"data", "bandwidth", "latency", "memories"}
 
-FORMATS = ("amaris_het", "wfformat", "stg", "dot", "graphml", "json")
+FORMATS = ("amaris_het", "wfformat", "stg", "dot", "graphml", "csv", "json")
 
 
 def read_graph(
@@ -47,11 +49,14 @@ def read_graph(
     types_in_file: int | None = None,
     likely_types: int | None = None,
     dummies: bool = False,
+    edge_data: str | None = None,
 ) -> Graph:
     """Read a task graph; the suffix, else the content, tells the format.
 
     Formats with one time a task (WfFormat, STG, DOT and GraphML with ``time``) give that
-    time as the CPU's. Without `acceleration` or `times` the graph has one resource type.
+    time as the CPU's. Without `acceleration` or `times` the graph has one resource type. What moves
+    along the arcs is read too: sizes of files (WfFormat), ``data`` or ``size`` (DOT, GraphML, CSV),
+    communication costs (STG).
 
     Parameters
     ----------
@@ -74,6 +79,8 @@ def read_graph(
         predecessors where it could be either.
     dummies : bool
         STG: keep the dummy entry and exit, as tasks of time 0.
+    edge_data : str, optional
+        DOT, GraphML: the attribute of arcs that says bytes; None: ``data``, else ``size``.
 
     Returns
     -------
@@ -101,8 +108,8 @@ def read_graph(
         raise InvalidInstance("expected either acceleration or times, got both")
     if types_in_file is not None:
         types_in_file = integer(types_in_file, "types_in_file", 1)
-    text = io.read_text(path)
-    return _graph(text, path, format, acceleration, times, types_in_file, likely_types, dummies)
+    options = _Options(format, acceleration, times, types_in_file, likely_types, dummies, edge_data)
+    return _graph(io.read_text(path), str(path), options)
 
 
 def read_graphs(
@@ -112,14 +119,11 @@ def read_graphs(
 
     Options are those of :func:`read_graph`.
     """
-    merged: dict[str, Any] = (
-        dict.fromkeys(("format", "acceleration", "times", "types_in_file")) | options
-    )
-    if not merged.keys() <= {"format", "acceleration", "times", "types_in_file"}:
+    if not options.keys() <= {"format", "acceleration", "times", "types_in_file", "edge_data"}:
         raise TypeError(f"unknown option in {sorted(options)}")
+    asked = _Options(dummies=dummies, **options)
     for member, text in io.read_members(path):
-        place = f"{path}:{member}"
-        yield member, _graph(text, place, likely_types=None, dummies=dummies, **merged)
+        yield member, _graph(text, f"{path}:{member}", asked)
 
 
 def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
@@ -165,42 +169,53 @@ def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
 # --- reading --------------------------------------------------------------------------------
 
 
-def _graph(
-    text: str,
-    path: str | PathLike[str],
-    format: str | None,
-    acceleration: types.Acceleration | None,
-    times: types.TimesTable | None,
-    types_in_file: int | None,
-    likely_types: int | None,
-    dummies: bool,
-) -> Graph:
-    name = str(path)
-    data = io.parse_json(text, name) if _looks_like_json(text, name, format) else None
-    format = format or _format(text, name, data)
+@dataclass(frozen=True)
+class _Options:
+    """Of :func:`read_graph`."""
+
+    format: str | None = None
+    acceleration: types.Acceleration | None = None
+    times: types.TimesTable | None = None
+    types_in_file: int | None = None
+    likely_types: int | None = None
+    dummies: bool = False
+    edge_data: str | None = None
+
+
+def _graph(text: str, name: str, asked: _Options) -> Graph:
+    data = io.parse_json(text, name) if _looks_like_json(text, name, asked.format) else None
+    format = asked.format or _format(text, name, data)
     if format == "json":
-        if acceleration is not None or times is not None:
+        if asked.acceleration is not None or asked.times is not None:
             raise InvalidInstance(f"{name}: has a time a resource type: no acceleration, no times")
         return _own(data, name)
-    need = times is None
+    return _assembled(_parsed(format, text, name, data, asked), asked.acceleration, asked.times)
+
+
+def _parsed(format: str, text: str, name: str, data: Any, asked: _Options) -> Parsed:
+    need = asked.times is None
     if format == "wfformat":
         if not isinstance(data, dict) or "workflow" not in data:
             raise InvalidInstance(f"{name}: expected an object with 'workflow' (WfFormat 1.5)")
-        parsed = wfformat.read_wfformat(data, name, need_times=need)
-    elif format == "amaris_het":
-        parsed = plain.read_amaris(text, name, types_in_file, likely_types)
-    elif format == "stg":
-        parsed = plain.read_stg(text, name, dummies)
-    else:
-        reader = networks.read_dot if format == "dot" else networks.read_graphml
-        parsed = reader(text, name, need_times=need)
-    return _assembled(parsed, acceleration, times)
+        return wfformat.read_wfformat(data, name, need_times=need)
+    if format == "amaris_het":
+        return plain.read_amaris(text, name, asked.types_in_file, asked.likely_types)
+    if format == "stg":
+        return plain.read_stg(text, name, asked.dummies)
+    if format == "csv":
+        if asked.times is None:
+            raise InvalidInstance(f"{name}: a list of arcs has no times: expected times as well")
+        return plain.read_edges(text, name, types.named(asked.times))
+    reader = networks.read_dot if format == "dot" else networks.read_graphml
+    return reader(text, name, need_times=need, edge_data=asked.edge_data)
 
 
 def _assembled(
     parsed: Parsed, acceleration: types.Acceleration | None, times: types.TimesTable | None
 ) -> Graph:
-    edges = parsed.edges()
+    edges, data = parsed.edges(), parsed.data()
+    if data is not None:
+        parsed.notes.append(_said(data))
     table = np.array(parsed.times)
     if times is not None:
         table = types.replaced(parsed, times)
@@ -216,7 +231,13 @@ def _assembled(
     if any(kernel is not None for kernel in parsed.kernels):
         kernels = tuple(kernel or "" for kernel in parsed.kernels)
     with io.naming(parsed.path):
-        return Graph(table, edges, tuple(parsed.names), kernels, tuple(dict.fromkeys(parsed.notes)))
+        notes = tuple(dict.fromkeys(parsed.notes))
+        return Graph(table, edges, tuple(parsed.names), kernels, notes, data=data)
+
+
+def _said(data: np.ndarray) -> str:
+    edges, moving = len(data), int((data > 0).sum())
+    return f"data on {moving} of {edges} edge{'s' * (edges != 1)}: {data.sum():.6g} bytes"
 
 
 def _looks_like_json(text: str, name: str, format: str | None) -> bool:
@@ -235,6 +256,7 @@ def _format(text: str, name: str, data: Any) -> str:
         (".graphml", "graphml"),
         (".xml", "graphml"),
         (".stg", "stg"),
+        (".csv", "csv"),
     ):
         if bare.endswith(suffix):
             return format

@@ -80,6 +80,11 @@ def replaced(parsed: Parsed, times: TimesTable) -> np.ndarray:
     return np.array([rows[name] for name in parsed.names])
 
 
+def named(times: TimesTable) -> list[str]:
+    """The tasks of a table of times, in its order."""
+    return list(map(str, times)) if isinstance(times, Mapping) else list(_times_csv(times))
+
+
 def _factor_table(acceleration: Acceleration) -> dict[str, tuple[float, ...]]:
     if isinstance(acceleration, (str, PathLike)):
         return _factor_csv(acceleration)

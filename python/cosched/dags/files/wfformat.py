@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import sys
+from collections.abc import Iterable
 from typing import Any
 
 from cosched import io
@@ -17,8 +19,9 @@ _SUFFIX = re.compile(r"(_ID[0-9]+|_[0-9]+)$")
 def read_wfformat(data: dict[str, Any], path: str, *, need_times: bool = True) -> Parsed:
     """Tasks of ``workflow.specification``, times of ``workflow.execution``, joined by id.
 
-    Arcs are those of `parents` and of `children` together. A task's kernel is the program
-    of its command where that is one word, else its name without number.
+    Arcs are those of `parents` and of `children` together, with the sizes of the files that the one
+    writes and the other reads: a file that several tasks read moves to each. A task's kernel is
+    the program of its command where that is one word, else its name without number.
     """
     workflow = data["workflow"]
     tasks = _list(workflow, path, "specification")
@@ -46,16 +49,14 @@ def read_wfformat(data: dict[str, Any], path: str, *, need_times: bool = True) -
             arcs.setdefault((parent, name), where)
         for child in _names(entry, "children", path, where):
             arcs.setdefault((name, child), where)
+    data = _data(workflow["specification"], arcs, path, parsed.notes)
     for (parent, child), where in arcs.items():
-        parsed.precede(parent, child, where)
+        parsed.precede(parent, child, where, data.get((parent, child)))
     if cores:
         parsed.notes.append(
             f"not used: coreCount above 1 of {cores} task{'s' * (cores != 1)} (a task takes one "
             "unit for its runtime)"
         )
-    if sizes := _sizes(workflow["specification"].get("files")):
-        files = f"{sizes} file{'s' * (sizes != 1)}"
-        parsed.notes.append(f"not used (transfers take no time): sizeInBytes of {files}")
     return parsed
 
 
@@ -63,10 +64,55 @@ def _above_one(value: Any) -> bool:
     return isinstance(value, (int, float)) and value > 1
 
 
-def _sizes(files: Any) -> int:
-    """How many files say their size."""
-    entries = files if isinstance(files, list) else []
-    return sum(isinstance(entry, dict) and "sizeInBytes" in entry for entry in entries)
+def _data(
+    specification: dict[str, Any], arcs: Iterable[tuple[str, str]], path: str, notes: list[str]
+) -> dict[tuple[str, str], float]:
+    """Bytes along arcs: all sizes of the files that one task writes and the next reads."""
+    sizes = _sizes(specification.get("files"), path)
+    if not sizes:
+        return {}
+    moved = dict.fromkeys(arcs, 0.0)
+    used = set()
+    writers: dict[str, list[str]] = {}
+    tasks = specification["tasks"]
+    for task in tasks:
+        for file in _files(task, "outputFiles"):
+            writers.setdefault(file, []).append(task["id"])
+    for task in tasks:
+        for file in dict.fromkeys(_files(task, "inputFiles")):
+            for writer in writers.get(file, ()):
+                if file in sizes and (writer, task["id"]) in moved:
+                    moved[writer, task["id"]] += sizes[file]
+                    used.add(file)
+    rest = len(sizes) - len(used)
+    if rest:
+        notes.append(
+            f"not moved along an arc: {rest} of {len(sizes)} files with a sizeInBytes (from "
+            "outside, results, or read by no task that follows the writer)"
+        )
+    return moved if used else {}
+
+
+def _sizes(files: Any, path: str) -> dict[str, float]:
+    """Size of each file that says one."""
+    sizes = {}
+    for k, entry in enumerate(files if isinstance(files, list) else []):
+        if not isinstance(entry, dict) or entry.get("sizeInBytes") is None:
+            continue
+        size = entry["sizeInBytes"]
+        good = isinstance(size, (int, float)) and not isinstance(size, bool)
+        if not good or not 0 <= size <= sys.float_info.max:
+            raise InvalidInstance(
+                f"{path}: workflow.specification.files[{k}]: sizeInBytes = {shorten(size)}: "
+                "expected bytes >= 0"
+            )
+        sizes[str(entry.get("id"))] = float(size)
+    return sizes
+
+
+def _files(task: Any, key: str) -> list[str]:
+    names = task.get(key)
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _list(workflow: Any, path: str, part: str) -> list[Any]:

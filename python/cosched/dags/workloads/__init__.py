@@ -6,9 +6,20 @@ from cosched.dags.workloads.instances import (
     layered,
     lu,
     qr,
+    saga,
     theorem1,
     theorem2,
     theorem4,
 )
 
-__all__ = ["cholesky", "fork_join", "layered", "lu", "qr", "theorem1", "theorem2", "theorem4"]
+__all__ = [
+    "cholesky",
+    "fork_join",
+    "layered",
+    "lu",
+    "qr",
+    "saga",
+    "theorem1",
+    "theorem2",
+    "theorem4",
+]

@@ -13,6 +13,7 @@ import numpy as np
 from cosched.core.arrays import any_array, integer, nonnegative, positive, real, seed_of, share
 from cosched.core.draws import redrawn
 from cosched.dags.files import Graph
+from cosched.dags.workloads.communication import data_of_tasks
 from cosched.dags.workloads.tiled import cholesky, lu, qr
 from cosched.errors import InvalidInstance, shorten
 
@@ -106,9 +107,11 @@ def layered(
     task_cv: float = 0.5,
     acceleration: Range | Sequence[Range] = (0.5, 50.0),
     cpu_only: float = 0.0,
+    ccr: float | None = None,
+    bandwidth: float = 1e9,
     seed: int | None = None,
 ) -> Graph:
-    """Random layered graph with the parameters of DAGGEN (Suter), without communication.
+    """Random layered graph with the parameters of DAGGEN (Suter).
 
     Parameters
     ----------
@@ -130,6 +133,12 @@ def layered(
         Ranges of the uniform CPU time / time, one a further resource type.
     cpu_only : float
         0..1: chance that a task runs on no other type.
+    ccr : float, optional
+        Communication to computation: mean data / bandwidth over edges, divided by the mean time of
+        a task. As in DAGGEN a task sends the same amount, of 2 to 11 parts, to each successor.
+        None: nothing moves.
+    bandwidth : float
+        Bytes/s.
     seed : int, optional
 
     Examples
@@ -162,7 +171,8 @@ def layered(
         factors = random.uniform(*_range(limits, "acceleration"), n)  # type: ignore[arg-type]
         times[:, kind] = times[:, 0] / factors
     times[random.random(n) < cpu_only, 1:] = np.inf
-    return Graph(times, edges)
+    data = data_of_tasks(random, times, edges, ccr, bandwidth)
+    return Graph(times, edges, data=data, bandwidth=None if data is None else bandwidth)
 
 
 def _layers(random: np.random.Generator, n: int, fat: float, regularity: float) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 
 from cosched.dags.files import Graph
 from cosched.dags.instance import Instance
-from cosched.dags.workloads import generators, worst_cases
+from cosched.dags.workloads import generators, trees, worst_cases
 
 Units = Sequence[int] | None
 
@@ -54,7 +54,15 @@ def fork_join(
     return _instance(generators.fork_join(width, phases, **options), units)
 
 
-def cholesky(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
+def cholesky(
+    tiles: int = 10,
+    *,
+    units: Units = None,
+    bandwidth: Any = 12e6,
+    latency: Any = 0.01,
+    memories: Any = "host",
+    **options: Any,
+) -> Instance:
     """Tiled Cholesky factorisation: T (T + 1) (T + 2) / 6 tasks for T tiles a side.
 
     Parameters
@@ -63,8 +71,12 @@ def cholesky(tiles: int = 10, *, units: Units = None, **options: Any) -> Instanc
         T, 1..250.
     units : sequence of int, optional
         Units of each type; None: 16 CPUs and 4 of each further type.
+    bandwidth, latency, memories : optional
+        As of :class:`cosched.dags.Instance`, where `tile_bytes` is given. In the unit of the times:
+        the default is 12 GB/s and 10 microseconds for times in milliseconds.
     **options
-        ``times`` (kernel -> time on each type), ``spread`` in [0, 1) and ``seed``, of
+        ``times`` (kernel -> time on each type), ``spread`` in [0, 1), ``tile_bytes`` that each edge
+        moves (none by default) and ``seed``, of
         ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
 
     Returns
@@ -82,11 +94,22 @@ def cholesky(tiles: int = 10, *, units: Units = None, **options: Any) -> Instanc
     --------
     >>> cholesky(5, units=(16, 2))
     <dags.Instance: 35 tasks, 60 edges, 16 + 2 units>
+    >>> inst = cholesky(5, units=(16, 2), tile_bytes=2**20)
+    >>> round(inst.transfer(0, (0, 0), (1, 0)), 4)  # milliseconds
+    0.0974
     """
-    return _instance(generators.cholesky(tiles, **options), units)
+    return _instance(generators.cholesky(tiles, **options), units, bandwidth, latency, memories)
 
 
-def lu(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
+def lu(
+    tiles: int = 10,
+    *,
+    units: Units = None,
+    bandwidth: Any = 12e6,
+    latency: Any = 0.01,
+    memories: Any = "host",
+    **options: Any,
+) -> Instance:
     """Tiled LU factorisation without pivoting: T (T + 1) (2T + 1) / 6 tasks for T tiles a side.
 
     Parameters
@@ -95,8 +118,12 @@ def lu(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
         T, 1..250.
     units : sequence of int, optional
         Units of each type; None: 16 CPUs and 4 of each further type.
+    bandwidth, latency, memories : optional
+        As of :class:`cosched.dags.Instance`, where `tile_bytes` is given. In the unit of the times:
+        the default is 12 GB/s and 10 microseconds for times in milliseconds.
     **options
-        ``times`` (kernel -> time on each type), ``spread`` in [0, 1) and ``seed``, of
+        ``times`` (kernel -> time on each type), ``spread`` in [0, 1), ``tile_bytes`` that each edge
+        moves (none by default) and ``seed``, of
         ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
 
     Returns
@@ -115,10 +142,18 @@ def lu(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
     >>> lu(5, units=(16, 2))
     <dags.Instance: 55 tasks, 110 edges, 16 + 2 units>
     """
-    return _instance(generators.lu(tiles, **options), units)
+    return _instance(generators.lu(tiles, **options), units, bandwidth, latency, memories)
 
 
-def qr(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
+def qr(
+    tiles: int = 10,
+    *,
+    units: Units = None,
+    bandwidth: Any = 12e6,
+    latency: Any = 0.01,
+    memories: Any = "host",
+    **options: Any,
+) -> Instance:
     """Tiled QR factorisation: T (T + 1) (2T + 1) / 6 tasks for T tiles a side.
 
     Parameters
@@ -127,8 +162,12 @@ def qr(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
         T, 1..250.
     units : sequence of int, optional
         Units of each type; None: 16 CPUs and 4 of each further type.
+    bandwidth, latency, memories : optional
+        As of :class:`cosched.dags.Instance`, where `tile_bytes` is given. In the unit of the times:
+        the default is 12 GB/s and 10 microseconds for times in milliseconds.
     **options
-        ``times`` (kernel -> time on each type), ``spread`` in [0, 1) and ``seed``, of
+        ``times`` (kernel -> time on each type), ``spread`` in [0, 1), ``tile_bytes`` that each edge
+        moves (none by default) and ``seed``, of
         ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
 
     Returns
@@ -147,11 +186,19 @@ def qr(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
     >>> qr(5, units=(16, 2))
     <dags.Instance: 55 tasks, 110 edges, 16 + 2 units>
     """
-    return _instance(generators.qr(tiles, **options), units)
+    return _instance(generators.qr(tiles, **options), units, bandwidth, latency, memories)
 
 
-def layered(n: int = 100, density: float = 0.5, *, units: Units = None, **options: Any) -> Instance:
-    """Random layered graph with the parameters of DAGGEN, without communication.
+def layered(
+    n: int = 100,
+    density: float = 0.5,
+    *,
+    units: Units = None,
+    latency: Any = 0.0,
+    memories: Any = "host",
+    **options: Any,
+) -> Instance:
+    """Random layered graph with the parameters of DAGGEN.
 
     Parameters
     ----------
@@ -161,9 +208,11 @@ def layered(n: int = 100, density: float = 0.5, *, units: Units = None, **option
         0..1: how many tasks of the layer before precede a task.
     units : sequence of int, optional
         Units of each type; None: 16 CPUs and 4 of each further type.
+    latency, memories : optional
+        As of :class:`cosched.dags.Instance`, where `ccr` is given.
     **options
-        ``fat, regularity, jump, mean, task_cv, acceleration, cpu_only, seed`` of
-        ``cosched.dags.workloads.generators.layered``.
+        ``fat, regularity, jump, mean, task_cv, acceleration, cpu_only, ccr, bandwidth, seed`` of
+        ``cosched.dags.workloads.generators.layered``. ``ccr``: mean transfer / mean time of a task.
 
     Returns
     -------
@@ -181,7 +230,42 @@ def layered(n: int = 100, density: float = 0.5, *, units: Units = None, **option
     >>> layered(50, 0.3, units=(8, 2), seed=1).tasks
     50
     """
-    return _instance(generators.layered(n, density, **options), units)
+    return _instance(generators.layered(n, density, **options), units, None, latency, memories)
+
+
+def saga(kind: str = "in-tree", **options: Any) -> Instance:
+    """A random tree or parallel chains on a small network, as the SAGA framework draws them.
+
+    Parameters
+    ----------
+    kind : {"in-tree", "out-tree", "chains"}
+    **options
+        ``nodes`` of the network (a resource type of one unit each, 4 by default), ``ccr`` (1) and
+        ``seed`` of ``cosched.dags.workloads.trees.saga``.
+
+    Returns
+    -------
+    Instance
+        Each unit has its own memory.
+
+    Raises
+    ------
+    InvalidInstance
+        An argument outside its range.
+    TypeError
+        An unknown option.
+
+    References
+    ----------
+    J. Coleman, B. Krishnamachari: *PISA: An adversarial approach to comparing task graph
+    scheduling algorithms*, 2024 (parameters as described there; numbers are not theirs).
+
+    Examples
+    --------
+    >>> saga("chains", nodes=3, ccr=0.5, seed=1).units
+    (1, 1, 1)
+    """
+    return _instance(trees.saga(kind, **options), None)
 
 
 def theorem1(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
@@ -291,8 +375,29 @@ def theorem4(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
     return _instance(worst_cases.theorem4(m, k), (m, k))
 
 
-def _instance(graph: Graph, units: Units) -> Instance:
+def _instance(
+    graph: Graph,
+    units: Units,
+    bandwidth: Any = None,
+    latency: Any = 0.0,
+    memories: Any = None,
+) -> Instance:
+    """The machine and the links are those of the graph, if it has any, else those given."""
     machine = (16,) + (4,) * (graph.times.shape[1] - 1) if units is None else units
+    links: dict[str, Any] = {}
+    if graph.data is not None:
+        links = {
+            "data": graph.data,
+            "bandwidth": bandwidth if graph.bandwidth is None else graph.bandwidth,
+            "latency": latency,
+            "memories": memories if graph.memories is None else graph.memories,
+        }
     return Instance(
-        graph.times, graph.edges, machine, graph.names, kernels=graph.kernels, notes=graph.notes
+        graph.times,
+        graph.edges,
+        machine if graph.units is None else graph.units,
+        graph.names,
+        kernels=graph.kernels,
+        notes=graph.notes,
+        **links,
     )

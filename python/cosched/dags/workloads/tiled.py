@@ -12,6 +12,7 @@ import numpy as np
 
 from cosched.core.arrays import integer, real, seed_of
 from cosched.dags.files import Graph
+from cosched.dags.workloads.communication import data_of_tiles
 from cosched.errors import InvalidInstance, shorten
 
 #: (CPU, GPU) milliseconds on tiles of 512: medians over the tasks of a kernel in the files
@@ -37,7 +38,12 @@ Times = Mapping[str, Sequence[float]]
 
 
 def cholesky(
-    tiles: int = 10, *, times: Times = TIMES, spread: float = 0.0, seed: int | None = None
+    tiles: int = 10,
+    *,
+    times: Times = TIMES,
+    spread: float = 0.0,
+    tile_bytes: float | None = None,
+    seed: int | None = None,
 ) -> Graph:
     """Tiled Cholesky (potrf, trsm, syrk, gemm): T (T+1) (T+2) / 6 tasks, (T+1) T (T-1) / 2 edges.
 
@@ -49,6 +55,9 @@ def cholesky(
         Kernel -> time on each resource type; infinity: cannot run there. See ``TIMES``.
     spread : float
         In [0, 1): each time is multiplied by a factor uniform in 1 -+ spread.
+    tile_bytes : float, optional
+        Each edge moves one tile of so many bytes: 1048576 for 512 x 512 numbers of four bytes.
+        None: nothing moves.
     seed : int, optional
 
     Examples
@@ -70,11 +79,18 @@ def cholesky(
         _next_step(number, i, j, k, square | inner),
     ]
     kinds = np.select([panel, column, square], [0, 1, 2], 3)
-    return _graph(("potrf", "trsm", "syrk", "gemm"), kinds, (i, j, k), edges, times, spread, seed)
+    return _graph(
+        ("potrf", "trsm", "syrk", "gemm"), kinds, (i, j, k), edges, times, spread, tile_bytes, seed
+    )
 
 
 def lu(
-    tiles: int = 10, *, times: Times = TIMES, spread: float = 0.0, seed: int | None = None
+    tiles: int = 10,
+    *,
+    times: Times = TIMES,
+    spread: float = 0.0,
+    tile_bytes: float | None = None,
+    seed: int | None = None,
 ) -> Graph:
     """Tiled LU without pivoting (getrf, trsm, gemm): T (T+1) (2T+1) / 6 tasks.
 
@@ -97,11 +113,18 @@ def lu(
         _next_step(number, i, j, k, inner),
     ]
     kinds = np.select([panel, solve], [0, 1], 2)
-    return _graph(("getrf", "trsm", "gemm"), kinds, (i, j, k), edges, times, spread, seed)
+    return _graph(
+        ("getrf", "trsm", "gemm"), kinds, (i, j, k), edges, times, spread, tile_bytes, seed
+    )
 
 
 def qr(
-    tiles: int = 10, *, times: Times = TIMES, spread: float = 0.0, seed: int | None = None
+    tiles: int = 10,
+    *,
+    times: Times = TIMES,
+    spread: float = 0.0,
+    tile_bytes: float | None = None,
+    seed: int | None = None,
 ) -> Graph:
     """Tiled QR, flat tree (geqrt, ormqr, tsqrt, tsmqr): as many tasks and edges as :func:`lu`.
 
@@ -126,7 +149,7 @@ def qr(
     ]
     kinds = np.select([~below & ~right, ~below, ~right], [0, 1, 2], 3)
     names = ("geqrt", "ormqr", "tsqrt", "tsmqr")
-    return _graph(names, kinds, (i, j, k), edges, times, spread, seed)
+    return _graph(names, kinds, (i, j, k), edges, times, spread, tile_bytes, seed)
 
 
 def _tasks(t: int, lower: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -161,6 +184,7 @@ def _graph(
     edges: list[tuple[np.ndarray, np.ndarray]],
     times: Times,
     spread: float,
+    tile_bytes: float | None,
     seed: int | None,
 ) -> Graph:
     rows = _rows(kernels, times)
@@ -175,7 +199,7 @@ def _graph(
     columns = (column.tolist() for column in tiles)
     names = tuple(f"{label}({i},{j},{k})" for label, i, j, k in zip(labels, *columns, strict=True))
     pairs = np.vstack([np.column_stack(pair) for pair in edges]).astype(np.int64)
-    return Graph(table, pairs, names, labels)
+    return Graph(table, pairs, names, labels, data=data_of_tiles(tile_bytes, len(pairs)))
 
 
 def _rows(kernels: tuple[str, ...], times: Times) -> np.ndarray:
