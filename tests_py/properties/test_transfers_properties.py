@@ -3,10 +3,10 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from test_dags_properties import instances
 
 import cosched as cs
 from cosched.dags import Instance
-from test_dags_properties import instances
 
 AMOUNT = st.one_of(st.just(0.0), st.integers(0, 9).map(float), st.floats(1e-3, 1e3))
 RATE = st.one_of(st.integers(1, 9).map(float), st.floats(1e-3, 1e3), st.just(float("inf")))
