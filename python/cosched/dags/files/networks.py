@@ -91,8 +91,8 @@ def _parsed(
     unused.clear()
     for before, after, attributes, line in io.polled(arcs):
         where = _where(line, "arc", before)
-        keys = _DATA if edge_data is None else (edge_data,)
-        key = next((key for key in keys if key in attributes), None)
+        said = _DATA if edge_data is None else (edge_data,)
+        key = next((one for one in said if one in attributes), None)
         text = None if key is None else _plain(attributes[key])
         data = None if text is None else bytes_of(text, f"{path}: {where}: {key}")
         parsed.precede(before, after, where, data)

@@ -49,9 +49,9 @@ def read_wfformat(data: dict[str, Any], path: str, *, need_times: bool = True) -
             arcs.setdefault((parent, name), where)
         for child in _names(entry, "children", path, where):
             arcs.setdefault((name, child), where)
-    data = _data(workflow["specification"], arcs, path, parsed.notes)
+    moved = _data(workflow["specification"], arcs, path, parsed.notes)
     for (parent, child), where in arcs.items():
-        parsed.precede(parent, child, where, data.get((parent, child)))
+        parsed.precede(parent, child, where, moved.get((parent, child)))
     if cores:
         parsed.notes.append(
             f"not used: coreCount above 1 of {cores} task{'s' * (cores != 1)} (a task takes one "
