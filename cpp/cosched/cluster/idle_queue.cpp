@@ -39,7 +39,7 @@ void IdleGroup::remove(int position, double now) {
   ++changes_;
 }
 
-bool IdleGroup::mixed() const { return size() > 2 * kBlock && changes_ > size(); }
+bool IdleGroup::mixed() const { return size() > 2 * kBlock && changes_ > 4 * size(); }
 
 void IdleGroup::sort(double now) {
   std::vector<std::pair<Prioritised, int>> order;
@@ -60,13 +60,22 @@ const double* IdleGroup::look_into(std::size_t block, double now) const {
   priority_.resize(kBlock);
   const int begin = static_cast<int>(block) * kBlock;
   const int count = std::min(kBlock, size() - begin);
-  double top = -kInfinity, least_square = kInfinity;
   for (int k = 0; k < count; ++k) priority_[k] = priority(begin + k, now);
-  for (int k = 0; k < count; ++k) {
-    top = std::max(top, priority_[k]);
-    least_square = std::min(least_square, square_[begin + k]);
-  }
-  blocks_[block] = {now, top, 1 / least_square};
+  // Lanes: a single running maximum would wait for itself at each step.
+  constexpr int kLanes = 8;
+  double top[kLanes], least_square[kLanes];
+  std::fill_n(top, kLanes, -kInfinity);
+  std::fill_n(least_square, kLanes, kInfinity);
+  const auto see = [&](int k, int lane) {
+    top[lane] = std::max(top[lane], priority_[k]);
+    least_square[lane] = std::min(least_square[lane], square_[begin + k]);
+  };
+  int k = 0;
+  for (; k + kLanes <= count; k += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane) see(k + lane, lane);
+  for (; k < count; ++k) see(k, 0);
+  blocks_[block] = {now, *std::max_element(top, top + kLanes),
+                    1 / *std::min_element(least_square, least_square + kLanes)};
   return priority_.data();
 }
 

@@ -21,11 +21,14 @@ std::int64_t parts(int k, double memory) {
 }  // namespace
 
 std::vector<int> by_decreasing(const std::vector<double>& values) {
-  std::vector<int> order(values.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [&](int a, int b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
-  return order;
+  std::vector<std::pair<double, int>> order;
+  order.reserve(values.size());
+  for (int i = 0; i < static_cast<int>(values.size()); ++i) order.emplace_back(-values[i], i);
+  std::sort(order.begin(), order.end());
+  std::vector<int> items;
+  items.reserve(values.size());
+  for (const auto& [value, item] : order) items.push_back(item);
+  return items;
 }
 
 void Mcb8::Packing::swap(Packing& other) {

@@ -1,7 +1,10 @@
 #include "cosched/cluster/mcb8_search.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
+
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster {
 namespace {
@@ -19,13 +22,21 @@ bool keeps_nodes(const Machine& machine, int rank, Limit limit, double seconds) 
   return false;
 }
 
+// What to look at where the jobs of priority >= `first` are not enough, in the try of that number:
+// priorities in a long queue are nearly equal, so the steps are small at first.
+double lower(double first, int attempt) {
+  const double part = std::exp2(attempt - 14);
+  return first == kInfinity || part > 1 ? 0 : first * (1 - part);
+}
+
 // The jobs in the system by decreasing priority (ties by submission), as many as fit in the
 // memory of all nodes together.  Looks first at those of priority >= `cut` only, which are
 // enough where the last call's are not far off; sets `cut` for the next one.
 std::vector<int> memory_prefix(const Machine& machine, double& cut) {
   const double room = machine.node_count() * (1 + 1e-9);
   const auto after = [](const Prioritised& a, const Prioritised& b) { return b < a; };
-  for (double least = cut;; least = 0) {
+  double least = cut;
+  for (int attempt = 0;; least = lower(cut, ++attempt)) {
     std::vector<Prioritised> heap;  // the next on top
     for (const int rank : machine.running())
       if (const double priority = machine.priority(rank); priority >= least)
@@ -45,7 +56,7 @@ std::vector<int> memory_prefix(const Machine& machine, double& cut) {
     const std::size_t left = static_cast<std::size_t>(end - heap.begin());
     if (left == 0 && least > 0) continue;
     // The jobs that run now will be far behind then: the next ones come after them.
-    const std::size_t next = 2 * prefix.size();
+    const std::size_t next = prefix.size() + prefix.size() / 4;
     cut = least;
     if (next < left) {
       const auto limit = heap.begin() + static_cast<std::ptrdiff_t>(next);

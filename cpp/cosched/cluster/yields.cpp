@@ -171,19 +171,26 @@ std::vector<double> max_min_yields(const Mapping& mapping) {
     }
     return amount == 0 ? kInfinity : std::max(std::max(room, 0.0) / amount, from);
   };
+  // By limit: the rows as they are at first, sorted, and those whose limit has risen since.
   using Limit = std::pair<double, int>;
   std::vector<Limit> initial;
+  initial.reserve(full.rows());
   for (int r = 0; r < full.rows(); ++r) initial.emplace_back(row_limit(r, 0), r);
-  std::priority_queue<Limit, std::vector<Limit>, std::greater<>> queue(std::greater<>{},
-                                                                       std::move(initial));
+  std::sort(initial.begin(), initial.end());
+  std::priority_queue<Limit, std::vector<Limit>, std::greater<>> risen;
   Poll poll;
-  for (; !queue.empty() && queue.top().first < 1;) {
-    const auto [limit, row] = queue.top();
+  for (auto next = initial.begin(); next != initial.end() || !risen.empty();) {
+    const bool old = risen.empty() || (next != initial.end() && *next < risen.top());
+    const auto [limit, row] = old ? *next : risen.top();
+    if (!(limit < 1)) break;
+    if (old)
+      ++next;
+    else
+      risen.pop();
     poll.count(20 + 10 * (full.begin[row + 1] - full.begin[row]));
-    queue.pop();
     const double now = row_limit(row, limit);
     if (now > limit) {  // infinite: all its jobs are frozen
-      if (now < 1) queue.emplace(now, row);
+      if (now < 1) risen.emplace(now, row);
       continue;
     }
     for (int k = full.begin[row]; k < full.begin[row + 1]; ++k) {
