@@ -8,6 +8,7 @@
 namespace cosched::bindings {
 
 void bind_cluster(py::module_& module);
+void bind_cluster_slurm(py::module_& module);
 void bind_packs(py::module_& module);
 void bind_dags(py::module_& module);
 void bind_moldable(py::module_& module);
@@ -90,6 +91,7 @@ PYBIND11_MODULE(_core, module) {
   bind_dags(dags);
   auto cluster = module.def_submodule("cluster");
   bind_cluster(cluster);
+  bind_cluster_slurm(cluster);
   auto moldable = module.def_submodule("moldable");
   bind_moldable(moldable);
   auto bags = module.def_submodule("bags");

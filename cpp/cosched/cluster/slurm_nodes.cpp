@@ -1,0 +1,93 @@
+#include "cosched/cluster/slurm_nodes.hpp"
+
+#include <algorithm>
+
+namespace cosched::cluster {
+
+void NodeBits::add_range(int first, int last) {
+  for (int node = first; node < last; ++node) add(node);
+}
+
+NodeBits& NodeBits::operator&=(const NodeBits& other) {
+  for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= other.words_[w];
+  return *this;
+}
+
+NodeBits& NodeBits::operator|=(const NodeBits& other) {
+  for (std::size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
+  return *this;
+}
+
+NodeBits& NodeBits::operator-=(const NodeBits& other) {
+  for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
+  return *this;
+}
+
+int NodeBits::count() const {
+  int sum = 0;
+  for (const auto word : words_) sum += __builtin_popcountll(word);
+  return sum;
+}
+
+bool NodeBits::any() const {
+  return std::any_of(words_.begin(), words_.end(), [](auto word) { return word != 0; });
+}
+
+int NodeBits::count_common(const NodeBits& other) const {
+  int sum = 0;
+  for (std::size_t w = 0; w < words_.size(); ++w)
+    sum += __builtin_popcountll(words_[w] & other.words_[w]);
+  return sum;
+}
+
+bool NodeBits::meets(const NodeBits& other) const {
+  for (std::size_t w = 0; w < words_.size(); ++w)
+    if (words_[w] & other.words_[w]) return true;
+  return false;
+}
+
+bool NodeBits::within(const NodeBits& other) const {
+  for (std::size_t w = 0; w < words_.size(); ++w)
+    if (words_[w] & ~other.words_[w]) return false;
+  return true;
+}
+
+bool NodeBits::common_within(const NodeBits& a, const NodeBits& b, const NodeBits& c,
+                             const NodeBits& d) {
+  for (std::size_t w = 0; w < a.words_.size(); ++w)
+    if (a.words_[w] & b.words_[w] & ~(c.words_[w] & d.words_[w])) return false;
+  return true;
+}
+
+std::vector<int> NodeBits::list() const {
+  std::vector<int> members;
+  runs([&](int first, int length) {
+    for (int node = first; node < first + length; ++node) members.push_back(node);
+  });
+  return members;
+}
+
+NodeBits best_fit(const NodeBits& candidates, int wanted, int nodes) {
+  struct Run {
+    int first, length;
+  };
+  thread_local std::vector<Run> runs;
+  runs.clear();
+  candidates.runs([](int first, int length) { runs.push_back({first, length}); });
+  NodeBits chosen(nodes);
+  while (wanted > 0 && !runs.empty()) {
+    auto best = runs.begin();
+    for (auto run = best + 1; run != runs.end(); ++run) {
+      const bool enough = run->length >= wanted, had = best->length >= wanted;
+      if (enough ? !had || run->length < best->length : !had && run->length > best->length)
+        best = run;
+    }
+    const int take = std::min(best->length, wanted);
+    chosen.add_range(best->first, best->first + take);
+    wanted -= take;
+    runs.erase(best);
+  }
+  return chosen;
+}
+
+}  // namespace cosched::cluster
