@@ -109,11 +109,11 @@ SlurmController::Test SlurmController::test(int job, Second now, double time, Se
   }
 }
 
-int SlurmController::backfill(double time) {
+void SlurmController::backfill(double time) {
   const auto cycle = static_cast<Second>(std::floor(time));
   outcome_.cycles.push_back(time);
   clear_planned(cycle);
-  if (queue_.empty()) return 0;
+  if (queue_.empty()) return;
   recalculate(time);
   map_.reset(rounded(cycle), rounded(cycle + bf_window_), up_);
   std::fill(by_user_.begin(), by_user_.end(), 0);
@@ -135,7 +135,6 @@ int SlurmController::backfill(double time) {
   }
   if (any) queue_.erase(std::remove(queue_.begin(), queue_.end(), -1), queue_.end());
   keep_planned(now);
-  return tests_;
 }
 
 }  // namespace cosched::cluster

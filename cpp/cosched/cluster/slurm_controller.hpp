@@ -52,7 +52,7 @@ class SlurmController {
 
   // --- what slurmctld does by itself ---
   void main_pass(double time, bool full);
-  int backfill(double time);  // returns how many jobs were tested
+  void backfill(double time);
   /// Ends jobs past their limit.
   void check_limits(double time);
 
