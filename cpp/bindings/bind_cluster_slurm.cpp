@@ -109,9 +109,10 @@ py::dict run_slurm(const Slurm& slurm, const std::map<std::string, double>& give
     return simulate_slurm(slurm.machine, slurm.parameters, slurm.jobs, clocks, {told, plans});
   });
   return py::dict("start"_a = real_array(outcome.start), "end"_a = real_array(outcome.end),
-                  "nodes"_a = nodes_of(outcome), "by"_a = int_array(outcome.by),
-                  "killed"_a = int_array(outcome.killed), "cycles"_a = real_array(outcome.cycles),
-                  "notes"_a = notes_of(outcome));
+                  "start_exact"_a = real_array(outcome.start_exact),
+                  "end_exact"_a = real_array(outcome.end_exact), "nodes"_a = nodes_of(outcome),
+                  "by"_a = int_array(outcome.by), "killed"_a = int_array(outcome.killed),
+                  "cycles"_a = real_array(outcome.cycles), "notes"_a = notes_of(outcome));
 }
 
 }  // namespace

@@ -67,6 +67,8 @@ SlurmController::SlurmController(const SlurmMachine& machine, const SlurmParamet
   by_user_.resize(static_cast<std::size_t>(users_));
   by_user_part_.resize(static_cast<std::size_t>(users_) * machine.parts.size());
   ended_.resize(jobs.size());
+  outcome_.start_exact.resize(jobs.size());
+  outcome_.end_exact.resize(jobs.size());
   outcome_.start.resize(jobs.size());
   outcome_.end.resize(jobs.size());
   outcome_.nodes.resize(jobs.size());
@@ -152,6 +154,7 @@ void SlurmController::start(int job, NodeBits nodes, double time, bool backfill)
   running_.insert(place, job);
   const auto j = static_cast<std::size_t>(job);
   outcome_.start[j] = static_cast<double>(now);
+  outcome_.start_exact[j] = time;
   outcome_.nodes[j] = state.nodes.list();
   outcome_.by[j] = backfill;
   job_update_ = node_update_ = now;
@@ -171,6 +174,7 @@ void SlurmController::finish(int job, double time, bool killed) {
   completing_.push_back(job);
   const auto j = static_cast<std::size_t>(job);
   outcome_.end[j] = static_cast<double>(state.end);
+  outcome_.end_exact[j] = time;
   outcome_.killed[j] = killed;
   job_update_ = node_update_ = state.end;
   if (told_) note(time, job, killed ? SlurmAction::timeout : SlurmAction::finish, 0, 0);

@@ -30,11 +30,12 @@ struct SlurmNote {
 };
 
 struct SlurmOutcome {
-  std::vector<double> start, end;       // whole seconds of the controller, by job
-  std::vector<std::vector<int>> nodes;  // increasing
-  std::vector<int> by;                  // 0 main, 1 backfill
-  std::vector<int> killed;              // ended by the limit check
-  std::vector<double> cycles;           // when backfill cycles began
+  std::vector<double> start_exact, end_exact;  // the instants
+  std::vector<double> start, end;              // whole seconds of the controller, by job
+  std::vector<std::vector<int>> nodes;         // increasing
+  std::vector<int> by;                         // 0 main, 1 backfill
+  std::vector<int> killed;                     // ended by the limit check
+  std::vector<double> cycles;                  // when backfill cycles began
   std::vector<SlurmNote> notes;
 };
 

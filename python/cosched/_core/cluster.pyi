@@ -3,12 +3,17 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Instance', 'MOST_NODES', 'backfill', 'dfrs', 'easy', 'fcfs', 'max_stretch_bound', 'mcb8', 'mcb8_search', 'paper_policies', 'python_policy', 'spell', 'stretches', 'underutilisation', 'validate', 'yields']
+__all__: list[str] = ['Instance', 'MOST_NODES', 'SLURM_PARAMETERS', 'Slurm', 'backfill', 'dfrs', 'easy', 'fcfs', 'max_stretch_bound', 'mcb8', 'mcb8_search', 'paper_policies', 'python_policy', 'spell', 'stretches', 'underutilisation', 'validate', 'yields']
 class Instance:
     def __init__(self, submit: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], tasks: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], cpu: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], memory: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], runtime: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], estimate: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], nodes: typing.SupportsInt | typing.SupportsIndex, id: collections.abc.Sequence[str], line: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], source: str) -> None:
         ...
     @property
     def nodes(self) -> int:
+        ...
+class Slurm:
+    def __init__(self, nodes: typing.SupportsInt | typing.SupportsIndex, cpus: typing.SupportsInt | typing.SupportsIndex, lines: collections.abc.Sequence[collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]]], parts: collections.abc.Sequence[collections.abc.Sequence[tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]]], tiers: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], max_times: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], factors: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], parameters: collections.abc.Mapping[str, typing.SupportsFloat | typing.SupportsIndex], submit: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], wanted: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], wanted_cpus: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], limit: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], runtime: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], partition: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], user: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], nice: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
+        ...
+    def run(self, clocks: collections.abc.Mapping[str, typing.SupportsFloat | typing.SupportsIndex], cycles: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], checks: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], told: bool, plans: bool) -> dict:
         ...
 def backfill(instance: Instance, rule: str, requested: bool, wfp3: bool, key: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], cells: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], allowed: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64], trace: bool, log: bool) -> tuple:
     ...
@@ -39,3 +44,4 @@ def validate(instance: Instance, job: typing.Annotated[numpy.typing.ArrayLike, n
 def yields(where: collections.abc.Sequence[collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]], cpu: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], nodes: typing.SupportsInt | typing.SupportsIndex, opt: str) -> numpy.typing.NDArray[numpy.float64]:
     ...
 MOST_NODES: int = 10000000
+SLURM_PARAMETERS: dict = {'CompleteWait': 0.0, 'KillWait': 30.0, 'OverTimeLimit': 0.0, 'PriorityCalcPeriod': 300.0, 'PriorityFavorSmall': 0.0, 'PriorityMaxAge': 604800.0, 'PriorityWeightAge': 0.0, 'PriorityWeightJobSize': 0.0, 'PriorityWeightPartition': 0.0, 'SMALL_RELATIVE_TO_TIME': 0.0, 'age_counts': 0.0, 'batch_sched_delay': 3.0, 'bf_interval': 30.0, 'bf_max_job_part': 0.0, 'bf_max_job_start': 0.0, 'bf_max_job_test': 500.0, 'bf_max_job_user': 0.0, 'bf_max_job_user_part': 0.0, 'bf_max_time': 30.0, 'bf_min_age_reserve': 0.0, 'bf_min_prio_reserve': 0.0, 'bf_node_space_size': 500.0, 'bf_resolution': 60.0, 'bf_window': 86400.0, 'bf_window_linear': 0.0, 'cons_tres': 0.0, 'default_queue_depth': 100.0, 'defer': 0.0, 'multifactor': 0.0, 'partition_job_depth': 0.0, 'sched_interval': 60.0, 'sched_max_job_start': 0.0, 'sched_min_interval': 2e-06}

@@ -16,7 +16,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from cosched.cli import audit, execution, files, study, verbs
+from cosched.cli import audit, execution, files, slurm, study, verbs
 from cosched.cli.commands import EXAMPLES, add
 from cosched.cli.own import import_own
 from cosched.core.text import printable
@@ -68,6 +68,7 @@ add(
 add(app, "bound", verbs.bound, "A proven bound on the optimum.")
 add(app, "validate", verbs.validate, "Check a schedule file against its instance.")
 app.add_typer(study.app, name="study")
+app.add_typer(slurm.app, name="slurm")
 audit.add(app)
 
 execution.add(app)

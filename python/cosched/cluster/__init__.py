@@ -32,9 +32,11 @@ from cosched.cluster.algorithms import (
     mcb8_search,
     paper_policies,
     python_policy,
+    slurm_backfill,
     yields,
 )
 from cosched.cluster.bounds import max_stretch_bound
+from cosched.cluster.draws import Draws
 from cosched.cluster.family import (
     ALGORITHMS,
     BOUNDS,
@@ -55,6 +57,7 @@ from cosched.cluster.outputs import (
 from cosched.cluster.page import audit
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
+from cosched.cluster.slurm_settings import SlurmSettings
 
 solve = FAMILY.solve
 bound = FAMILY.bound
@@ -66,6 +69,7 @@ __all__ = [
     "DEFAULT_COMPARE",
     "FAMILY",
     "TABLE_2",
+    "Draws",
     "Event",
     "Instance",
     "Job",
@@ -74,6 +78,7 @@ __all__ = [
     "Partition",
     "Result",
     "Schedule",
+    "SlurmSettings",
     "State",
     "as_logged",
     "audit",
@@ -93,6 +98,7 @@ __all__ = [
     "paper_policies",
     "python_policy",
     "register_policy",
+    "slurm_backfill",
     "solve",
     "write_batsim_json",
     "write_jobs_csv",

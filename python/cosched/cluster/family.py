@@ -19,6 +19,7 @@ from cosched.cluster.algorithms import (
     python_policy,
     resolve,
     result_of_schedule,
+    slurm_backfill,
 )
 from cosched.cluster.bounds import max_stretch_bound
 from cosched.cluster.instance import Instance
@@ -33,6 +34,7 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "FCFS": fcfs,
     "EASY": easy,
     "conservative": conservative,
+    "slurm-backfill": slurm_backfill,
     "as-logged": as_logged,
     **{name: policy for name in paper_policies() if (policy := resolve(name)) is not None},
 }
@@ -69,7 +71,9 @@ FAMILY = Family(
         Argument("--from", "begin", "Only from this second of a log, warm.", parse=float),
         Argument("--until", "until", "Only jobs submitted before this second.", parse=float),
         Argument("--no-bound", "no_bound", "No bound beside the results.", parse=bool),
-        Argument("--machine", "machine", "machine.toml: node types, partitions.", parse=str),
+        Argument(
+            "--machine", "machine", "machine.toml or slurm.conf: nodes, partitions.", parse=str
+        ),
         Argument(
             "--min-runtime",
             "min_runtime",
@@ -100,7 +104,8 @@ FAMILY = Family(
     screen=("mean_wait", "median_wait", "p95_wait", "mean_bounded_slowdown", "utilisation"),
     patience=None,  # a simulation that is cut short has no result; Ctrl-C keeps the rows
     example=("trace.swf.gz", "--nodes 120 --week 5", "EASY"),
-    spelling="FCFS, EASY, conservative, as-logged, and 'SUBMIT */per/opt=min/minvt=600' with "
+    spelling="FCFS, EASY, conservative, slurm-backfill, as-logged, "
+    "and 'SUBMIT */per/opt=min/minvt=600' with "
     "SUBMIT Greedy, GreedyP, GreedyPM, MCB8 or nothing; also /stretch-per, opt=avg, "
     "opt=max, minft=; parts may be left out",
     resolve=resolve,

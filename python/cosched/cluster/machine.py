@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from os import PathLike
 from typing import Any
 
@@ -12,6 +13,9 @@ import numpy as np
 import tomllib
 
 from cosched import io
+from cosched.cluster.slurm_conf import Line, parse_lines, read_lines
+from cosched.cluster.slurm_machine import PlainNode, machine_of_lines
+from cosched.cluster.slurm_settings import SlurmSettings
 from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance, shorten
 
@@ -81,6 +85,8 @@ class Machine:
     nodes : tuple of NodeType
     partitions : tuple of Partition
         None: one queue for all nodes.
+    slurm : SlurmSettings, optional
+        What a slurm.conf says beyond that: for ``slurm-backfill``.
 
     Examples
     --------
@@ -91,6 +97,12 @@ class Machine:
 
     nodes: tuple[NodeType, ...]
     partitions: tuple[Partition, ...] = ()
+    slurm: SlurmSettings | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What its file has that was not understood."""
+        return self.slurm.notes if self.slurm is not None else ()
 
     @property
     def cores(self) -> int:
@@ -104,12 +116,17 @@ class Machine:
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Machine:
-        r"""Read a ``machine.toml``.
+        r"""Read a ``machine.toml``, or a ``slurm.conf`` (any name that ends in ``.conf``).
 
         ``[[nodes]]`` has ``count``, ``cores`` and optionally ``name, memory_gb, gpus``.
         ``[[partitions]]`` has ``name`` and optionally ``nodes`` (a number: the first ones; a list
         of node types; ranges such as ``"0-63,70"``; default all), ``max_time`` (seconds, or
         ``"2-00:00:00"``) and ``priority`` (greater comes first; default 0).
+
+        Of a slurm.conf: ``NodeName`` (host lists ``n[1-16,20]``, CPUs, RealMemory, Gres, Weight),
+        ``PartitionName``, ``SchedulerParameters, SelectType, Priority*, KillWait, OverTimeLimit,
+        CompleteWait`` and ``Include``; nodes are numbered in the natural order of their names, as
+        Slurm does. What is not understood is in :attr:`notes`, once.
 
         Parameters
         ----------
@@ -137,7 +154,19 @@ class Machine:
         >>> machine = Machine.read(path)
         >>> machine.cores, machine.partitions[0].nodes, machine.partitions[0].max_time
         (128, ((0, 2),), 3600.0)
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
+        >>> _ = path.write_text(
+        ...     "SchedulerParameters=bf_resolution=300,bf_window=2880\nNodeName=n[1-8] CPUs=16\n"
+        ...     "PartitionName=main Nodes=n[1-4,8] MaxTime=60 PriorityTier=2\n"
+        ... )
+        >>> machine = Machine.read(path)
+        >>> machine.cores, machine.partitions[0].nodes, machine.partitions[0].max_time
+        (128, ((0, 4), (7, 8)), 3600.0)
+        >>> machine.slurm.parameters
+        {'bf_resolution': 300.0, 'bf_window': 172800.0}
         """
+        if io.bare_name(path).endswith(".conf"):
+            return _of_slurm(path, read_lines(path))
         try:
             data = tomllib.loads(io.read_text(path))
         except tomllib.TOMLDecodeError as error:
@@ -224,6 +253,25 @@ class Machine:
             for column, part in enumerate(self.partitions)
         }
         return sizes, masks
+
+
+def slurm_machine(content: str, name: str) -> Machine:
+    """The machine of a slurm.conf that is given as text, under this name in messages."""
+    return _of_slurm(name, parse_lines(content, name))
+
+
+def _of_slurm(path: str | PathLike[str], lines: list[Line]) -> Machine:
+    nodes, parts, settings = machine_of_lines(path, lines)
+
+    def what(node: PlainNode) -> tuple[int, float, int]:
+        return node.cores, node.memory_gb, node.gpus
+
+    kinds = tuple(
+        NodeType(f"nodes-{k}", len(list(same)), *key)
+        for k, (key, same) in enumerate(groupby(nodes, what), 1)
+    )
+    partitions = tuple(Partition(p.name, p.nodes, p.max_time, float(p.tier)) for p in parts)
+    return Machine(kinds, partitions, settings)
 
 
 def _tables(path: Any, data: Mapping[str, Any], name: str) -> list[tuple[int, dict[str, Any]]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.cluster.bounds import max_stretch_bound
+from cosched.cluster.draws import Draws
 from cosched.cluster.groups import by, calibration, slowdowns_of
 from cosched.cluster.instance import Instance
 from cosched.core import Bound
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: What single algorithms measure.
-_OWN = ("overcommitted_hours", "most_nodes_in_use", "unknown_waits", "killed")
+_OWN = ("overcommitted_hours", "most_nodes_in_use", "unknown_waits", "killed", "backfilled")
 #: Both ways, for 8 GB of memory a node (Section 6.2 of the paper).
 _GIGABYTES = 2 * 8.0
 
@@ -39,6 +40,8 @@ class Result(core.Result):
     log : pandas.DataFrame or None
         With ``log=True``: why a job started, waited, was paused or moved, a row an event:
         ``time, job, id, action, reason``.
+    draws : Draws or None
+        Of policies with chance and ``draws=``: many schedules of the same jobs.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class Result(core.Result):
     outcome: Mapping[str, Any] = field(default_factory=dict)
     stretches: np.ndarray = field(default_factory=lambda: np.zeros(0))
     log: Any = None
+    draws: Draws | None = None
 
     @classmethod
     def _bound_of(cls, instance: Instance) -> Bound:

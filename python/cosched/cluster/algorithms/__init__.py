@@ -11,6 +11,7 @@ from cosched.cluster.algorithms.policies import (
 )
 from cosched.cluster.algorithms.recorded import as_logged, has_waits
 from cosched.cluster.algorithms.simulation import algorithm_of, result_of_schedule
+from cosched.cluster.algorithms.slurm import slurm_backfill
 
 __all__ = [
     "TABLE_2",
@@ -30,5 +31,6 @@ __all__ = [
     "python_policy",
     "resolve",
     "result_of_schedule",
+    "slurm_backfill",
     "yields",
 ]

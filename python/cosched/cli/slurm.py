@@ -1,0 +1,89 @@
+"""``cosched slurm``: the twin of Slurm's scheduler beside recordings of real ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cosched import io
+from cosched.cli import report
+from cosched.cli.values import check_files
+from cosched.cluster.recordings import FAR, Agreement, Recording, Run, agreement, read_recording
+
+app = typer.Typer(
+    help="Slurm's scheduler, reproduced: check it against recordings of real ones.",
+    no_args_is_help=True,
+)
+
+
+@app.command("check")
+def check(
+    recording: Annotated[Path, typer.Argument(help="A recording: .json.")],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print starts and nodes as JSON.")
+    ] = False,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Cycles and limit checks at their recorded times.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write what --json prints: .json.")
+    ] = None,
+) -> None:
+    """Job by job, and plan by plan: where the twin agrees with a real Slurm.
+
+    Each recorded run is run again with its controller's start and its epoch alone (or, with
+    --replay, with its cycle times as well). Times are seconds from the run's second 0.
+
+    Example: cosched slurm check pois40.json
+    """
+    check_files((output, (".json",)))
+    found = read_recording(recording)
+    pairs = [(run, agreement(found, run, replay=replay)) for run in found.runs]
+    data = {"runs": [_plain(mine) for _, mine in pairs]}
+    if output is not None:
+        io.write_json(data, output)
+    if as_json:
+        typer.echo(json.dumps(data))
+        return
+    for number, (run, mine) in enumerate(pairs, 1):
+        _show(found, number, run, mine, replay)
+
+
+def _plain(mine: Agreement) -> dict[str, Any]:
+    return {
+        "starts": mine.start.astype(int).tolist(),
+        "nodes": [list(nodes) for nodes in mine.nodes],
+        "off_by_60": mine.off_by_60,
+    }
+
+
+def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool) -> None:
+    clocks = "with recorded cycles" if replay else "with two numbers"
+    report.say(f"{found.name} run {number} (Slurm {found.slurm}), {clocks}:")
+    for job, (start, apart, same) in enumerate(
+        zip(run.start, mine.apart, mine.same_nodes, strict=True)
+    ):
+        said = "" if same else f"  on {_short(mine.nodes[job])}, not {_short(run.nodes[job])}"
+        mark = "  <-- " if abs(apart) > FAR or not same else ""
+        report.say(f"  job {job:3d}  start {start:7.0f}  twin {apart:+5.0f} s{mark}{said}")
+    for when, planned, equal in mine.plans:
+        report.say(f"  cycle at {when:9.3f}: {equal} of {planned} planned reservations equal")
+    report.say(
+        f"  {mine.good} of {len(run.start)} jobs on the same nodes within 5 s, "
+        f"{mine.off_by_60} off by more than 60 s, median {mine.median:g} s"
+    )
+    if mine.plans:
+        planned = sum(plan[1] for plan in mine.plans)
+        alike = sum(plan[2] for plan in mine.plans)
+        whole = sum(plan[1] == plan[2] for plan in mine.plans)
+        report.say(
+            f"  {alike} of {planned} planned reservations and {whole} of {len(mine.plans)} whole "
+            "plans equal"
+        )
+
+
+def _short(names: tuple[str, ...]) -> str:
+    return ",".join(names)

@@ -1,0 +1,223 @@
+"""Slurm's scheduler: the main pass, the backfill cycle, and the clocks that nobody sees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.algorithms.simulation import demand_area, result_of_simulation
+from cosched.cluster.algorithms.slurm_twin import Twin, host_clocks, log_of
+from cosched.cluster.bounds import THRESHOLD
+from cosched.cluster.draws import Draws
+from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
+from cosched.cluster.result import Result
+from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
+from cosched.errors import InvalidInstance, shorten
+
+#: A controller that started so long (s) before the first job has all its clocks in any phase.
+_EARLIEST, _LATEST = 3600.0, 60.0
+_YEAR = 365 * 86400
+
+
+def slurm_backfill(
+    instance: Instance,
+    *,
+    machine: Machine | str | PathLike[str] | None = None,
+    controller_start: float | None = None,
+    epoch: int | None = None,
+    draws: int = 1,
+    seed: int | None = None,
+    launch: float | None = None,
+    epilog: float | None = None,
+    speed: float = 1.0,
+    threshold: float = THRESHOLD,
+    log: bool = False,
+    **parameters: float,
+) -> Result:
+    """What Slurm's scheduler does with the jobs, second by second, on whole nodes.
+
+    The main scheduler, the backfill cycle with its map of reservations, the choice of nodes, the
+    limit check, and the life of jobs, as a slurmctld has them (``docs/explanation/slurm.md``). Two
+    numbers that no user sees decide the rest: when the controller started, and the Unix time.
+    Given, the schedule of a real Slurm comes out; drawn from the seed, one that could have come
+    out.
+
+    Parameters
+    ----------
+    instance : Instance
+        ``estimate`` is the time limit (a partition's DefaultTime, MaxTime or a year where it is
+        not known), ``partition`` the partition, ``user`` counts for bf_max_job_user; ``nice`` is 0.
+    machine : Machine or path-like, optional
+        A slurm.conf; default the instance's machine. Without one: a line of nodes,
+        ``select/linear``, one partition. Where the instance counts processors (as rigid logs do),
+        a job takes as many whole nodes as hold them.
+    controller_start : float, optional
+        When slurmctld started, on the time base of the jobs (s), before the first of them; None:
+        drawn, from an hour to a minute before it.
+    epoch : int, optional
+        Unix time of that base's second 0; None: drawn.
+    draws : int
+        So many schedules, each with clocks of its own where they are not given. The result is the
+        first; ``result.draws`` has them all.
+    seed : int, optional
+        Of the clocks.
+    launch, epilog : float, optional
+        Seconds from a job's start to its work and back, and from its end until its nodes are free;
+        default those of an idle host (0.04 and 0.01).
+    speed : float
+        Of a controller on a clock that runs faster than life, as in recordings: what the host takes
+        counts so often.
+    threshold : float
+        Shortest time of the bounded stretch (s), > 0.
+    log : bool
+        Keep the decision log (``result.log``) in Slurm's words.
+    **parameters : float
+        Of ``SchedulerParameters``, in Slurm's units and in place of the machine's:
+        ``bf_resolution=300``.
+
+    Returns
+    -------
+    Result
+        Starts are whole seconds where submissions and run times are. A job past its limit is ended
+        by the next check (``metrics()["killed"]``); then the instance of the result has the run
+        times so cut, and the bound is of those.
+
+    Raises
+    ------
+    InfeasibleError
+        A job that is larger than its partition.
+    InvalidInstance
+        A configuration that is not covered (named), a machine of another size than the instance's,
+        an unknown partition, a controller that starts after the first job.
+    TypeError
+        A parameter that Slurm does not have, or that is not followed.
+
+    Notes
+    -----
+    Ties that Slurm leaves open go to the lowest job. Recordings of Slurm 22.05.8 are what it was
+    checked with. Not covered: suspended, requeued, array, heterogeneous and dependent jobs,
+    reservations, licences, QOS limits, preemption, features, topology, several jobs on a node.
+    O(c q (r + R)) for c cycles, q pending jobs, r records of the map, R running jobs.
+
+    References
+    ----------
+    Slurm 22.05.8: backfill.c, job_scheduler.c, select_linear.c, cons_common/job_test.c,
+    priority_multifactor.c.
+
+    Examples
+    --------
+    The second job waits for the first; the third would end before that, and starts in the first
+    backfill cycle that sees it: when that is, the clocks say.
+
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0, 5, 10], "tasks": [1, 2, 1], "cpu": [1, 1, 1], "memory": [1, 1, 1],
+    ...         "runtime": [600, 60, 60], "estimate": [600, 120, 300]}
+    >>> inst = cs.cluster.Instance(jobs, nodes=2)
+    >>> cs.cluster.slurm_backfill(inst, controller_start=-100, epoch=0).jobs.start.tolist()
+    [0.0, 600.0, 30.0]
+    >>> draws = cs.cluster.slurm_backfill(inst, draws=20, seed=1).draws
+    >>> draws.starts.shape, draws.jobs.start_median.tolist()
+    ((20, 3), [0.0, 600.0, 30.0])
+    """
+    Instance.require(instance)
+    used = machine if machine is not None else instance.machine
+    if used is not None and not isinstance(used, Machine):
+        used = Machine.read(used)
+    twin = Twin(instance, used, parameters)
+    host = host_clocks(speed, launch, epilog)
+    count = integer(draws, "draws", 1, 1_000_000)
+    clocks = _clocks(instance, controller_start, epoch, count, seed_of(seed))
+    first = twin.run({**host, **clocks[0]}, told=flag(log, "log"))
+    result = _result(instance, twin, first, threshold, bool(log))
+    if count == 1:
+        return result
+    begun = np.empty((count, len(instance)))
+    ended = np.empty_like(begun)
+    for k, drawn in enumerate(clocks):
+        outcome = first if k == 0 else twin.run({**host, **drawn})
+        begun[k], ended[k], _ = _times(instance, outcome)
+    return replace(result, draws=_draws(instance, clocks, begun, ended, threshold))
+
+
+def _clocks(
+    instance: Instance, start: float | None, epoch: int | None, draws: int, seed: int
+) -> list[dict[str, float]]:
+    """The two hidden numbers of each draw."""
+    first = math.floor(float(instance.column("submit").min()))
+    rng = np.random.default_rng(seed)
+    starts = first - rng.uniform(_LATEST, _EARLIEST, draws)
+    epochs = rng.integers(0, _YEAR, draws)
+    if start is not None:
+        starts[:] = real(start, "controller_start")
+        if not starts[0] <= float(instance.column("submit").min()):
+            raise InvalidInstance(
+                f"controller_start = {shorten(start)}: expected seconds before the first "
+                f"submission, {instance.column('submit').min():g}"
+            )
+    if epoch is not None:
+        epochs[:] = integer(epoch, "epoch", 0, 2**40)
+    return [
+        {"controller_start": s, "epoch": float(e)}
+        for s, e in zip(starts.tolist(), epochs.tolist(), strict=True)
+    ]
+
+
+def _times(
+    instance: Instance, outcome: Mapping[str, Any]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Starts and ends of the work, and which jobs were ended at their limit.
+
+    Whole seconds of the controller where the jobs' own times are whole; else the instants, or two
+    jobs could seem to share a node for part of a second.
+    """
+    killed = np.asarray(outcome["killed"]).astype(bool)
+    whole = all(np.array_equal(c, np.floor(c)) for c in map(instance.column, ("submit", "runtime")))
+    suffix = "" if whole else "_exact"
+    start, end = outcome["start" + suffix], outcome["end" + suffix]
+    return start, np.where(killed, end, start + instance.column("runtime")), killed
+
+
+def _result(
+    instance: Instance, twin: Twin, outcome: Mapping[str, Any], threshold: float, log: bool
+) -> Result:
+    start, end, killed = _times(instance, outcome)
+    told = log_of(twin, outcome) if log else None
+    if killed.any():
+        instance = instance.replace(runtime=end - start)
+    nothing = np.zeros(len(instance), dtype=np.int64)
+    whole: dict[str, Any] = {
+        "start": start, "end": end, "preemptions": nothing, "migrations": nothing,
+        "demand_area": demand_area(instance, end), "preempted_memory": 0.0, "migrated_memory": 0.0,
+        "events": len(outcome["cycles"]), "killed": int(killed.sum()),
+        "backfilled": int(np.sum(outcome["by"])),
+    }  # fmt: skip
+    return result_of_simulation(
+        instance, "slurm-backfill", whole, told, nonnegative(threshold, "threshold"), None, 0.0,
+        True, rows=twin.rows(outcome, start, end),
+    )  # fmt: skip
+
+
+def _draws(
+    instance: Instance,
+    clocks: list[dict[str, float]],
+    start: np.ndarray,
+    end: np.ndarray,
+    threshold: float,
+) -> Draws:
+    submit, runtime = instance.column("submit"), instance.column("runtime")
+    values = np.empty(len(start))
+    for k in range(len(start)):
+        ran = np.minimum(end[k] - start[k], runtime)
+        stretch = np.maximum(end[k] - submit, threshold) / np.maximum(ran, threshold)
+        values[k] = stretch[instance.measured].max()
+    return Draws(
+        ids=instance.ids, submit=submit, starts=start, values=values, measured=instance.measured,
+        controller_start=np.array([c["controller_start"] for c in clocks]),
+        epoch=np.array([c["epoch"] for c in clocks]),
+    )  # fmt: skip

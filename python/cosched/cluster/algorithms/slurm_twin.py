@@ -1,0 +1,230 @@
+"""An instance and a slurm.conf as the core's twin of slurmctld takes them, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cosched import _core
+from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
+from cosched.cluster.slurm_settings import PARAMETERS, SlurmSettings, checked
+from cosched.core.arrays import nonnegative, positive, real
+from cosched.errors import InfeasibleError, InvalidInstance, shorten
+
+#: Seconds that a host takes for what Slurm's rules leave out, measured on one with clocks 20 times
+#: as fast as life: see docs/explanation/slurm.md.
+_LAUNCH, _EPILOG = 0.0385, 0.012
+_TICK_WORK, _TICK_OFFSET, _SLEEP, _CYCLE, _TEST = 0.00175, 0.02, 0.0001, 0.0005, 0.0001
+
+ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish")
+
+
+def host_clocks(
+    speed: float = 1.0, launch: float | None = None, epilog: float | None = None
+) -> dict[str, float]:
+    """What the host adds to the rules' times (s), on a clock `speed` times as fast as life."""
+    times = positive(speed, "speed")
+    return {
+        "launch": _LAUNCH * times if launch is None else nonnegative(launch, "launch"),
+        "epilog": _EPILOG * times if epilog is None else nonnegative(epilog, "epilog"),
+        "tick_period": 1 + _TICK_WORK * times,
+        "tick_offset": _TICK_OFFSET * times,
+        "sleep_extra": _SLEEP * times,
+        "cycle_cost": _CYCLE * times,
+        "test_cost": _TEST * times,
+    }
+
+
+class Twin:
+    """The core's simulator for one instance on one machine."""
+
+    def __init__(
+        self, instance: Instance, machine: Machine | None, parameters: Mapping[str, float]
+    ) -> None:
+        self.instance = instance
+        settings = (machine.slurm if machine is not None else None) or SlurmSettings()
+        self._refuse(settings)
+        self.settings = settings
+        self.node_cores = _node_cores(instance, machine)
+        self.first_unit = np.concatenate([[0], np.cumsum(self.node_cores)])
+        self.parts = _parts(instance, machine, len(self.node_cores))
+        self.names = list(self.parts)
+        self.part = self._partition_of_jobs(settings)
+        self.nodes = self._nodes_of_jobs()
+        self._core = self._make(settings, machine, parameters)
+
+    @staticmethod
+    def _refuse(settings: SlurmSettings) -> None:
+        if settings.refused:
+            raise InvalidInstance(
+                f"slurm-backfill does not cover {', '.join(settings.refused)}: expected a "
+                "slurm.conf without"
+            )
+        if not settings.whole:
+            raise InvalidInstance(
+                "slurm-backfill does not cover several jobs on a node (select/cons_tres without "
+                "OverSubscribe=EXCLUSIVE in every partition): expected whole nodes"
+            )
+
+    def _partition_of_jobs(self, settings: SlurmSettings) -> np.ndarray:
+        usual = settings.default_partition or self.names[0]
+        if "partition" not in self.instance.known:
+            return np.full(len(self.instance), self.names.index(usual))
+        places = {name: k for k, name in enumerate(self.names)}
+        found = np.empty(len(self.instance), dtype=np.int64)
+        for row, name in enumerate(map(str, self.instance.column("partition").tolist())):
+            if not settings.lines and name not in places:
+                name = usual  # a log's queue numbers, without a machine that knows them
+            if name and name not in places:
+                raise InvalidInstance(
+                    f"job {self.instance.ids[row]}: partition {shorten(name)}: the machine has "
+                    f"{', '.join(self.names)}"
+                )
+            found[row] = places[name or usual]
+        return found
+
+    def _nodes_of_jobs(self) -> np.ndarray:
+        """Whole nodes that hold each job's tasks."""
+        tasks = self.instance.column("tasks")
+        wanted = np.empty(len(tasks), dtype=np.int64)
+        for k, ranges in enumerate(self.parts.values()):
+            cores = np.concatenate([self.node_cores[a:b] for a, b in ranges])
+            mine = self.part == k
+            if not mine.any():
+                continue
+            if len(set(cores.tolist())) > 1:
+                raise InvalidInstance(
+                    f"slurm-backfill: partition {self.names[k]} has nodes of "
+                    f"{min(cores)} to {max(cores)} cores: expected nodes of one kind"
+                )
+            wanted[mine] = -(-tasks[mine] // int(cores[0]))
+            large = mine & (wanted > len(cores))
+            if large.any():
+                row = int(np.argmax(large))
+                raise InfeasibleError(
+                    f"job {self.instance.ids[row]} wants {wanted[row]} nodes: partition "
+                    f"{self.names[k]} has {len(cores)}"
+                )
+        return wanted
+
+    def _make(
+        self, settings: SlurmSettings, machine: Machine | None, parameters: Mapping[str, float]
+    ) -> Any:
+        instance, count = self.instance, len(self.node_cores)
+        known = {p.name: p for p in machine.partitions} if machine is not None else {}
+        factors = [settings.factors.get(name, 1.0) for name in self.names]
+        most = max(factors) or 1.0
+        limit = np.full(len(instance), np.inf)
+        if "estimate" in instance.known:
+            limit = instance.column("estimate").copy()
+        else:
+            usual = [settings.default_times.get(name, np.inf) for name in self.names]
+            limit = np.array(usual)[self.part]
+        users = np.zeros(len(instance), dtype=np.int64)
+        if "user" in instance.known:
+            users = np.unique(instance.column("user").astype(str), return_inverse=True)[1]
+        cpus = instance.column("tasks")
+        return _core.cluster.Slurm(
+            nodes=count,
+            cpus=int(machine.cores if machine is not None else count),
+            lines=[list(line) for line in settings.lines] or [[(0, count)]],
+            parts=[list(ranges) for ranges in self.parts.values()],
+            tiers=[int(known[name].priority) if name in known else 1 for name in self.names],
+            max_times=[known[name].max_time if name in known else np.inf for name in self.names],
+            factors=[factor / most for factor in factors],
+            parameters={**settings.parameters, **_own(parameters)},
+            submit=instance.column("submit"), wanted=self.nodes, wanted_cpus=cpus, limit=limit,
+            runtime=instance.column("runtime"), partition=self.part, user=users.reshape(-1),
+            nice=np.zeros(len(instance)),
+        )  # fmt: skip
+
+    def run(
+        self,
+        clocks: Mapping[str, float],
+        *,
+        cycles: Sequence[float] = (),
+        checks: Sequence[float] = (),
+        told: bool = False,
+        plans: bool = False,
+    ) -> dict[str, Any]:
+        """One run; `cycles`, `checks`: recorded times in place of the rules' own."""
+        return self._core.run(dict(clocks), list(cycles), list(checks), told, plans)
+
+    def nodes_of(self, outcome: Mapping[str, Any]) -> list[np.ndarray]:
+        """Node numbers of each job."""
+        begin, node = outcome["nodes"]
+        return np.split(node, begin[1:-1])
+
+    def rows(self, outcome: Mapping[str, Any], start: np.ndarray, end: np.ndarray) -> tuple:
+        """Columns of the schedule: a row a job, a unit a task, on its nodes in order."""
+        tasks = self.instance.column("tasks")
+        units = []
+        for job, nodes in enumerate(self.nodes_of(outcome)):
+            own = np.concatenate(
+                [np.arange(self.first_unit[k], self.first_unit[k + 1]) for k in nodes]
+            )
+            units.append(own[: tasks[job]])
+        jobs = np.arange(len(tasks))
+        begin = np.concatenate([[0], np.cumsum(tasks)])
+        one = np.ones(len(tasks))
+        none = np.zeros(len(tasks), dtype=np.int64)
+        return jobs, begin, np.concatenate(units), start, end, one, one, none
+
+
+def _own(parameters: Mapping[str, float]) -> dict[str, float]:
+    """Parameters given by name, in Slurm's units."""
+    own = {}
+    for name, value in parameters.items():
+        if name not in PARAMETERS:
+            known = ", ".join(sorted(PARAMETERS))
+            raise TypeError(f"slurm-backfill: unknown option {name!r} (options: {known})")
+        own[name] = checked(name, real(value, name))
+    return own
+
+
+def _node_cores(instance: Instance, machine: Machine | None) -> np.ndarray:
+    """Units of the instance by node of the machine."""
+    if machine is None:
+        return np.ones(instance.nodes, dtype=np.int64)
+    cores = np.repeat([k.cores for k in machine.nodes], [k.count for k in machine.nodes])
+    if instance.nodes == machine.node_count:
+        return np.ones(len(cores), dtype=np.int64)
+    if instance.nodes != machine.cores:
+        raise InvalidInstance(
+            f"the machine has {machine.node_count} nodes of {machine.cores} cores, the instance "
+            f"{instance.nodes}: expected one of the two numbers"
+        )
+    return cores
+
+
+def _parts(
+    instance: Instance, machine: Machine | None, nodes: int
+) -> dict[str, tuple[tuple[int, int], ...]]:
+    if machine is None or not machine.partitions:
+        return {"": ((0, nodes),)}
+    return {part.name: part.nodes for part in machine.partitions}
+
+
+def log_of(twin: Twin, outcome: Mapping[str, Any]) -> tuple:
+    """(time, job, action, reason) of each decision, in Slurm's words."""
+    time, job, action, reason = [], [], [], []
+    for when, who, what, start, *_ in outcome["notes"]:
+        time.append(when)
+        job.append(who)
+        action.append(ACTIONS[what])
+        reason.append(_REASONS[what].format(start=start))
+    return np.array(time), np.array(job, dtype=np.int64), action, reason
+
+
+_REASONS = (
+    "started by the main scheduler",
+    "started by the backfill scheduler",
+    "Resources: the first of its partition, too few idle nodes",
+    "Priority: a job before it in its partition waits for nodes",
+    "planned start {start} s by the backfill scheduler",
+    "COMPLETED",
+    "TIMEOUT: past its limit at the controller's check",
+)

@@ -1,0 +1,144 @@
+"""The lines of a slurm.conf: keys and values, host lists, ``Include``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from cosched import io
+from cosched.errors import InvalidInstance, shorten
+
+#: Lines that describe something with several keys; every other line is one key.
+_RECORDS = ("nodename", "partitionname", "downnodes", "nodeset", "frontendname", "switchname")
+_MOST_HOSTS = 1_000_000
+_DEEPEST = 16
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the file: where it is, and its keys in lower case."""
+
+    place: str  # slurm.conf:12
+    keys: dict[str, str]
+    spelled: dict[str, str]  # as the file has them
+
+    @property
+    def record(self) -> str:
+        """The kind of a line with several keys, or empty."""
+        first = next(iter(self.keys))
+        return first if first in _RECORDS else ""
+
+
+def read_lines(path: str | PathLike[str], depth: int = 0) -> list[Line]:
+    """Lines of the file and of those that it includes, in order."""
+    if depth > _DEEPEST:
+        raise InvalidInstance(f"{path}: Include: expected at most {_DEEPEST} files in each other")
+    return parse_lines(io.read_text(path), path, depth)
+
+
+def parse_lines(content: str, path: str | PathLike[str], depth: int = 0) -> list[Line]:
+    """Lines of a text that stands in the file of this name."""
+    found = []
+    for number, text in _joined(content):
+        place = f"{Path(path).name}:{number}"
+        included = re.fullmatch(r"include\s+(\S+)", text, flags=re.IGNORECASE)
+        if included:
+            found += read_lines(Path(path).parent / included[1], depth + 1)
+        else:
+            found.append(_line(place, text))
+    return found
+
+
+def _joined(text: str) -> Iterator[tuple[int, str]]:
+    """Lines without comments; one that ends in a backslash goes on in the next."""
+    begun, first = "", 0
+    for number, raw in enumerate(text.splitlines(), 1):
+        bare = re.sub(r"(?<!\\)#.*", "", raw).rstrip()
+        first = first or number
+        if bare.endswith("\\"):
+            begun += bare[:-1]
+            continue
+        whole = (begun + bare).strip()
+        if whole:
+            yield first, whole
+        begun, first = "", 0
+    if begun.strip():
+        yield first, begun.strip()
+
+
+_PAIR = re.compile(r'([A-Za-z_0-9/]+)\s*=\s*("[^"]*"|\S*)')
+
+
+def _line(place: str, text: str) -> Line:
+    keys: dict[str, str] = {}
+    spelled: dict[str, str] = {}
+    at = 0
+    while at < len(text):
+        found = _PAIR.match(text, at)
+        if not found:
+            raise InvalidInstance(f"{place}: {shorten(text[at:])}: expected Key=Value")
+        key = found[1].lower()
+        keys[key], spelled[key] = found[2].strip('"'), found[1]
+        at = found.end()
+        while at < len(text) and text[at].isspace():
+            at += 1
+    return Line(place, keys, spelled)
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+def hosts(text: str, place: str) -> list[str]:
+    """Names of a host list such as ``n[1-3,7],gpu[01-02]``, in its order."""
+    names: list[str] = []
+    for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", text):
+        names += _expanded(part, place)
+        if len(names) > _MOST_HOSTS:
+            raise InvalidInstance(f"{place}: more than {_MOST_HOSTS} hosts")
+    if not names or text.count("[") != text.count("]"):
+        raise InvalidInstance(f"{place}: {shorten(text)}: expected hosts such as n[1-16,20]")
+    return names
+
+
+def _expanded(part: str, place: str) -> list[str]:
+    found = re.fullmatch(r"([^\[\]]*)\[([^\[\]]*)\](.*)", part)
+    if not found:
+        return [part]
+    names = []
+    rest = _expanded(found[3], place) if found[3] else [""]
+    for piece in found[2].split(","):
+        ends = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", piece)
+        if not ends or int(ends[2] or ends[1]) - int(ends[1]) > _MOST_HOSTS:
+            raise InvalidInstance(f"{place}: {shorten(part)}: expected hosts such as n[1-16,20]")
+        for number in range(int(ends[1]), int(ends[2] or ends[1]) + 1):
+            digits = str(number).zfill(len(ends[1]))
+            names += [f"{found[1]}{digits}{end}" for end in rest]
+    return names
+
+
+def natural(name: str) -> list[tuple[int, int, str]]:
+    """A key that sorts n2 before n10: the order in which Slurm numbers its nodes."""
+    parts = re.findall(r"[0-9]+|[^0-9]+", name)
+    return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in parts]
+
+
+def seconds_of_limit(text: str, place: str) -> float:
+    """Seconds of minutes, or of ``[days-]hours:minutes:seconds`` as Slurm reads a time limit."""
+    if text.upper() in ("UNLIMITED", "INFINITE", "NONE", "-1"):
+        return float("inf")
+    found = re.fullmatch(
+        r"(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?", text
+    )
+    if not found:
+        raise InvalidInstance(f"{place}: {shorten(text)}: expected minutes, or 2-00:00:00")
+    days, *given = found.groups()
+    parts = [int(part) for part in given if part is not None]
+    if days is None and len(parts) < 3:
+        parts = [0, *parts]  # minutes, or minutes:seconds
+    hours, minutes, rest = (*parts, 0, 0)[:3]
+    return float(int(days or 0) * 86400 + hours * 3600 + minutes * 60 + rest)

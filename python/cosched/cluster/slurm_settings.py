@@ -1,0 +1,220 @@
+"""What a slurm.conf says about scheduling, under Slurm's own names; what cannot be followed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from cosched import _core
+from cosched.cluster.slurm_conf import Line, seconds_of_limit, words
+from cosched.errors import InvalidInstance, shorten
+
+#: Every parameter that ``slurm-backfill`` follows, with Slurm's defaults (seconds, counts, 0 or 1).
+PARAMETERS: dict[str, float] = dict(_core.cluster.SLURM_PARAMETERS)
+
+#: Keys without a say in which job starts when, as far as the twin goes.
+_SILENT = words(
+    """
+    clustername slurmctldhost controlmachine controladdr backupcontroller slurmuser slurmduser
+    authtype authinfo authalttypes credtype cryptotype mpidefault mpiparams proctracktype
+    returntoservice slurmctldpidfile slurmctldport slurmdpidfile slurmdport slurmdspooldir
+    statesavelocation switchtype taskplugin taskpluginparam minjobage maxjobcount maxjobid
+    maxarraysize slurmctldtimeout slurmdtimeout inactivelimit waittime messagetimeout tcptimeout
+    batchstarttimeout jobcomptype jobcomploc jobcomphost jobcompuser jobcomppass jobcompport
+    jobacctgathertype jobacctgatherfrequency jobacctgatherparams slurmctlddebug slurmctldlogfile
+    slurmddebug slurmdlogfile slurmschedlogfile slurmschedloglevel debugflags logtimeformat
+    slurmctldsyslogdebug slurmdsyslogdebug accountingstoragehost accountingstorageport
+    accountingstorageuser accountingstoragepass accountingstoragebackuphost
+    accountingstoragetres accountingstoreflags accountingstorageexternalhost slurmdparameters
+    slurmctldparameters communicationparameters launchparameters propagateresourcelimits
+    propagateresourcelimitsexcept prologflags unkillablesteptimeout unkillablestepprogram
+    mailprog tmpfs usepam treewidth plugindir plugstackconfig firstjobid disablerootjobs
+    grestypes healthcheckinterval healthcheckprogram healthchecknodestate killonbadexit
+    privatedata schedulertimeslice disablesendgids enforcepartlimits vsizefactor
+    acctgathernodefreq acctgatherenergytype usespank fairsharedampeningfactor
+    prioritydecayhalflife priorityusageresetperiod rebootprogram srunepilog srunprolog
+    taskepilog taskprolog srunportrange x11parameters keepalivetime getenvtimeout
+    sallocdefaultcommand jobsubmitplugins jobrequeue fastschedule trackwckey
+    accountingstoragetype slurmctldprimaryonprog
+    """
+)
+
+#: SchedulerParameters without effect here: there is no load, no array, no database.
+_SILENT_PARAMETERS = words(
+    """
+    bf_continue bf_yield_interval bf_yield_sleep max_rpc_cnt max_sched_time build_queue_timeout
+    bf_max_job_array_resv nohold_on_prolog_fail requeue_setup_env_fail bf_one_resv_per_job
+    bf_yield_rpc_cnt salloc_wait_nodes sbatch_wait_nodes ignore_prefer_validation bf_hetjob_prio
+    bf_hetjob_immediate max_script_size max_depend_depth preempt_send_user_signal
+    preempt_youngest_first preempt_strict_order preempt_reorder_count delay_boot
+    assoc_limit_stop ignore_constraint_validation no_backup_scheduling
+    """
+)
+_FLAGS = frozenset({"defer"})
+_MINUTES = frozenset({"bf_window"})
+#: Least and greatest value that Slurm takes; outside it falls back to its default.
+_RANGE = {
+    "bf_interval": (1, 10800),
+    "bf_resolution": (1, 3600),
+    "bf_window": (1, 43200),
+    "bf_max_time": (1, 3600),
+    "bf_max_job_test": (1, 1_000_000),
+    "bf_node_space_size": (2, 2_000_000),
+    "batch_sched_delay": (0, 1e9),
+    "sched_interval": (1, 1e9),
+    "default_queue_depth": (0, 1e9),
+}
+
+
+@dataclass(frozen=True)
+class SlurmSettings:
+    """What a slurm.conf adds to nodes and partitions.
+
+    Attributes
+    ----------
+    parameters : mapping of str to float
+        The scheduling parameters that differ from Slurm's defaults, in seconds and counts.
+    lines : tuple of tuple of (int, int)
+        NodeName lines as ranges of node numbers, by increasing weight.
+    names : tuple of str
+        Of the nodes, in the order of their numbers.
+    factors : mapping of str to float
+        PriorityJobFactor by partition.
+    default_times : mapping of str to float
+        DefaultTime (s) by partition, where it is given.
+    default_partition : str
+        Of jobs that name none.
+    whole : bool
+        A node runs one job at a time.
+    refused : tuple of str
+        What is set and not covered by ``slurm-backfill``, which then refuses the machine.
+    notes : tuple of str
+        What was not understood, once each.
+
+    Examples
+    --------
+    >>> SlurmSettings({"bf_resolution": 300.0}, (((0, 4),),)).whole
+    True
+    """
+
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    lines: tuple[tuple[tuple[int, int], ...], ...] = ()
+    names: tuple[str, ...] = ()
+    factors: Mapping[str, float] = field(default_factory=dict)
+    default_times: Mapping[str, float] = field(default_factory=dict)
+    default_partition: str = ""
+    whole: bool = True
+    refused: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Reader:
+    """Collects what single lines say."""
+
+    def __init__(self) -> None:
+        self.parameters: dict[str, float] = {}
+        self.refused: list[str] = []
+        self.unknown: list[str] = []
+        self.linear = True
+
+    def read(self, lines: Iterable[Line]) -> None:
+        """All lines with one key."""
+        given = {key: (value, line) for line in lines for key, value in line.keys.items()}
+        database = "slurmdbd" in given.get("accountingstoragetype", ("",))[0].lower()
+        for key, (value, line) in given.items():
+            self._one(key, value, line, database)
+        if self.parameters.get("multifactor") and database:
+            self.parameters["age_counts"] = 1.0
+
+    def _one(self, key: str, value: str, line: Line, database: bool) -> None:
+        place, name, low = line.place, line.spelled[key], value.lower()
+        plain = {"killwait": "KillWait", "completewait": "CompleteWait"}
+        weights = {"priorityweightjobsize", "priorityweightpartition", "priorityweightage"}
+        if key == "schedulerparameters":
+            self._scheduler_parameters(value, place)
+        elif key == "selecttype":
+            self._choice(name, low, {"select/linear": 0, "select/cons_tres": 1}, "cons_tres")
+            self.linear = low != "select/cons_tres"
+        elif key == "prioritytype":
+            self._choice(name, low, {"priority/basic": 0, "priority/multifactor": 1}, "multifactor")
+        elif key == "schedulertype":
+            self._choice(name, low, {"sched/backfill": 0}, "")
+        elif key in plain:
+            self.parameters[plain[key]] = number(value, place, name)
+        elif key == "overtimelimit":
+            self.parameters["OverTimeLimit"] = seconds_of_limit(value, place)
+        elif key in weights:
+            proper = {"jobsize": "JobSize", "partition": "Partition", "age": "Age"}
+            self.parameters["PriorityWeight" + proper[key[14:]]] = number(value, place, name)
+        elif key in ("prioritymaxage", "prioritycalcperiod"):
+            proper_name = "PriorityMaxAge" if key == "prioritymaxage" else "PriorityCalcPeriod"
+            self.parameters[proper_name] = seconds_of_limit(value, place)
+        elif key == "priorityfavorsmall":
+            self.parameters["PriorityFavorSmall"] = float(low in ("yes", "true", "1", "up"))
+        elif key == "priorityflags":
+            self._flags(name, low)
+        elif key.startswith("priorityweight"):
+            needs_database = key in ("priorityweightfairshare",)
+            if value not in ("", "0") and (database or not needs_database):
+                self.refused.append(f"{name}={value}")
+        elif key in ("preempttype", "topologyplugin", "preemptmode"):
+            harmless = ("preempt/none", "topology/none", "topology/default", "topology/flat", "off")
+            if low not in harmless:
+                self.refused.append(f"{name}={value}")
+        elif key in ("epilog", "prolog", "epilogslurmctld", "prologslurmctld"):
+            self.unknown.append(f"{name} (its time is the option epilog=)")
+        elif key == "selecttypeparameters":
+            if any(part not in _PLAIN_SELECT for part in low.split(",")):
+                self.refused.append(f"{name}={value}")
+        elif key not in _SILENT:
+            self.unknown.append(name)
+
+    def _choice(self, name: str, value: str, known: Mapping[str, int], parameter: str) -> None:
+        if value not in known:
+            self.refused.append(f"{name}={value}")
+        elif parameter:
+            self.parameters[parameter] = float(known[value])
+
+    def _flags(self, name: str, value: str) -> None:
+        for one in value.split(","):
+            if one == "small_relative_to_time":
+                self.parameters["SMALL_RELATIVE_TO_TIME"] = 1.0
+            elif one and one not in ("calculate_running", "accrue_always", "max_tres"):
+                self.refused.append(f"{name}={one}")
+
+    def _scheduler_parameters(self, text: str, place: str) -> None:
+        for one in filter(None, text.split(",")):
+            key, _, value = one.partition("=")
+            name = key.strip().lower()
+            if name in _FLAGS:
+                self.parameters[name] = 1.0
+            elif name == "sched_min_interval":
+                self.parameters[name] = number(value, place, name) * 1e-6
+            elif name == "bf_max_job_assoc":
+                self.refused.append(one)
+            elif name in PARAMETERS and name[0].islower() and name not in ("cons_tres",):
+                self.parameters[name] = checked(name, number(value, place, name))
+            elif name not in _SILENT_PARAMETERS:
+                self.refused.append(f"SchedulerParameters={one}")
+
+
+_PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_default_dist_block",
+                           "cr_one_task_per_core"})  # fmt: skip
+
+
+def checked(name: str, value: float) -> float:
+    """A value of SchedulerParameters in seconds; outside Slurm's range its default."""
+    low, high = _RANGE.get(name, (0, 1e18))
+    if not low <= value <= high:
+        return PARAMETERS[name]
+    return value * 60 if name in _MINUTES else value
+
+
+def number(value: str, place: str, name: str) -> float:
+    """A whole number as Slurm reads it."""
+    try:
+        return float(int(value))
+    except ValueError:
+        raise InvalidInstance(
+            f"{place}: {name} = {shorten(value)}: expected a whole number"
+        ) from None

@@ -1,0 +1,211 @@
+"""slurm.conf, and the policy slurm-backfill: rules of small cases, and the recordings kept."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from cosched.cluster.recordings import agreement, read_recording
+
+CONF = """
+ClusterName=test   # nothing to do with scheduling
+SelectType=select/linear
+SchedulerParameters=bf_interval=30,bf_resolution=60,\\
+bf_continue
+KillWait=40
+Include more.conf
+NodeName=DEFAULT CPUs=4 RealMemory=2048
+NodeName=n[1-10,12] Weight=5
+NodeName=n11 Weight=1
+PartitionName=DEFAULT MaxTime=2:00:00
+PartitionName=main Nodes=ALL Default=YES
+PartitionName=fast Nodes=n[1-2] MaxTime=30 PriorityTier=10
+"""
+FOLDERS = (
+    Path(os.environ.get("COSCHED_DATA", "../shared/data")).parent / "slurm" / "recordings",
+    Path(__file__).parents[1] / "fixtures" / "slurm",
+)
+RECORDINGS = [path for folder in FOLDERS for path in sorted(folder.glob("*.json"))]
+#: Share of jobs on the same nodes within 5 s; least where limits are exceeded (kill40).
+LEAST_GOOD = 0.65
+
+
+@pytest.fixture
+def conf(tmp_path):
+    (tmp_path / "more.conf").write_text("OverTimeLimit=2\nFrobnicate=7\nFrobnicate=8\n")
+    path = tmp_path / "slurm.conf"
+    path.write_text(CONF)
+    return path
+
+
+def jobs_of(*rows):
+    """(submit, nodes, limit, runtime) of each job."""
+    submit, tasks, limit, runtime = zip(*rows, strict=True)
+    one = [1] * len(rows)
+    return {
+        "submit": submit, "tasks": tasks, "cpu": one, "memory": one, "runtime": runtime,
+        "estimate": limit,
+    }  # fmt: skip
+
+
+def solve(rows, nodes=4, **options):
+    options = {"controller_start": -100.0, "epoch": 0, **options}
+    instance = cs.cluster.Instance(jobs_of(*rows), nodes)
+    result = cs.cluster.solve(instance, "slurm-backfill", **options)
+    result.schedule.validate()
+    return result
+
+
+def test_a_slurm_conf(conf):
+    machine = cs.cluster.Machine.read(conf)
+    assert (machine.node_count, machine.cores) == (12, 48)
+    settings = machine.slurm
+    assert settings.names[9:] == ("n10", "n11", "n12")
+    assert settings.lines == (((10, 11),), ((0, 10), (11, 12)))  # the lighter line first
+    assert settings.parameters["OverTimeLimit"] == 120
+    assert settings.parameters["KillWait"] == 40
+    assert settings.notes == ("not understood: Frobnicate",)
+    main_, fast = machine.partitions
+    assert (main_.max_time, fast.max_time, fast.priority) == (7200.0, 1800.0, 10.0)
+    assert fast.nodes == ((0, 2),)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("PreemptType=preempt/qos", "PreemptType=preempt/qos"),
+        ("SchedulerParameters=bf_busy_nodes", "SchedulerParameters=bf_busy_nodes"),
+        ("SelectType=select/cons_tres", "several jobs on a node"),
+        ("TopologyPlugin=topology/tree", "TopologyPlugin"),
+    ],
+)
+def test_what_is_not_covered_is_refused_by_name(tmp_path, line, said):
+    path = tmp_path / "slurm.conf"
+    path.write_text(f"{line}\nNodeName=n[1-4] CPUs=1\nPartitionName=a Nodes=ALL\n")
+    instance = cs.cluster.Instance(jobs_of((0, 1, 60, 30)), 4)
+    with pytest.raises(cs.InvalidInstance, match=said):
+        cs.cluster.solve(instance, "slurm-backfill", machine=cs.cluster.Machine.read(path))
+    with pytest.raises(TypeError, match="bf_frob"):
+        cs.cluster.solve(instance, "slurm-backfill", bf_frob=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("NodeName=n[1-\nPartitionName=a Nodes=ALL\n", "slurm.conf:1"),
+        ("NodeName=n1\nPartitionName=a Nodes=n2\n", "n2"),
+        ("NodeName=n1\n", "PartitionName"),
+        ("nonsense\n", "Key=Value"),
+        (
+            "SchedulerParameters=bf_interval=x\nNodeName=n1\nPartitionName=a Nodes=ALL",
+            "bf_interval",
+        ),
+    ],
+)
+def test_a_bad_slurm_conf_is_one_line(tmp_path, text, said):
+    path = tmp_path / "slurm.conf"
+    path.write_text(text)
+    with pytest.raises(cs.InvalidInstance, match=said) as error:
+        cs.cluster.Machine.read(path)
+    assert "\n" not in str(error.value)
+
+
+def test_the_limit_check_is_every_thirty_seconds_of_the_controller():
+    # Started at -100: checks at 20 + 30 k seconds, when the loop's own time is left out.
+    result = solve([(0, 4, 60, 600)], speed=1e-3)
+    start, end = result.jobs.start[0], result.jobs.end[0]
+    assert start == 0
+    assert end in (80, 81)
+    assert result.metrics()["killed"] == 1
+
+
+def test_plans_are_rounded_down_to_the_grid():
+    # 2 of 4 nodes are busy until 650 (limit), so the wide job is planned for 650, on a grid of 60 s
+    # for 600: a job that would end at 640 fits beside the first plan only.
+    rows = [(0, 2, 650, 640), (1, 4, 600, 60), (20, 2, 600, 590)]
+    assert solve(rows, bf_resolution=1).jobs.start[2] < 60
+    assert solve(rows, bf_resolution=60).jobs.start[2] > 600
+
+
+def test_priority_tiers_come_first(conf):
+    machine = cs.cluster.Machine.read(conf)
+    rows = jobs_of((0, 12, 600, 300), (10, 12, 600, 300), (20, 2, 600, 300))
+    rows["partition"] = ["main", "main", "fast"]
+    instance = cs.cluster.Instance(rows, 12)
+    result = cs.cluster.solve(instance, "slurm-backfill", machine=machine, seed=3)
+    start = result.jobs.start
+    assert start[0] < start[2] < start[1]
+
+
+def test_whole_nodes_hold_the_cores_of_a_job(conf):
+    machine = cs.cluster.Machine.read(conf)
+    instance = cs.cluster.Instance(jobs_of((0, 5, 600, 300), (0, 3, 600, 300)), 48, machine=machine)
+    result = cs.cluster.solve(instance, "slurm-backfill", seed=1)
+    result.schedule.validate()
+    units = [set(np.asarray(u) // 4) for u in result.schedule.to_frame().units]
+    assert [len(own) for own in units] == [2, 1]
+    assert not units[0] & units[1]
+
+
+def test_same_seed_same_schedule_and_draws_spread():
+    rng = np.random.default_rng(0)
+    rows = [
+        (float(s), int(n), float(60 * k), float(40 * k))
+        for s, n, k in zip(
+            np.sort(rng.integers(0, 600, 30)), rng.integers(1, 5, 30), rng.integers(1, 9, 30),
+            strict=True,
+        )
+    ]  # fmt: skip
+    options = {"controller_start": None, "epoch": None, "draws": 20}
+    first, again = solve(rows, seed=5, **options), solve(rows, seed=5, **options)
+    np.testing.assert_array_equal(first.draws.starts, again.draws.starts)
+    np.testing.assert_array_equal(first.draws.starts[0], first.jobs.start)
+    assert first.draws.values[0] == first.value
+    table = first.draws.jobs
+    assert (table.start_p05 <= table.start_median).all()
+    assert (table.start_p05 < table.start_p95).any()
+    assert not np.array_equal(first.jobs.start, solve(rows, seed=6, **options).jobs.start)
+
+
+def test_the_log_speaks_as_slurm_does():
+    rows = [(0, 4, 600, 300), (5, 4, 600, 300), (6, 4, 600, 300)]
+    said = " ".join(solve(rows, log=True).log.reason)
+    for word in ("main scheduler", "Resources", "Priority", "planned start", "COMPLETED"):
+        assert word in said
+
+
+def test_fractions_of_seconds_are_valid_too():
+    rng = np.random.default_rng(1)
+    rows = [(float(s), 3, 100.0, float(r)) for s, r in zip(rng.random(12) * 50, 20 + rng.random(12),
+            strict=True)]  # fmt: skip
+    start = solve(rows, nodes=3).jobs.start
+    assert (np.diff(np.sort(start)) > 20).all()
+
+
+@pytest.mark.skipif(not RECORDINGS, reason="no recordings of a real Slurm below COSCHED_DATA/..")
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+def test_recordings_of_real_slurms(path):
+    recording = read_recording(path)
+    if not recording.machine.slurm.whole:
+        pytest.skip("several jobs on a node")
+    for run in recording.runs:
+        for replay in (False, True):
+            found = agreement(recording, run, replay=replay and bool(run.cycles))
+            assert found.off_by_60 == 0
+            assert found.good >= LEAST_GOOD * len(run.start)
+
+
+@pytest.mark.skipif(not RECORDINGS, reason="no recordings of a real Slurm below COSCHED_DATA/..")
+def test_slurm_check(capsys, tmp_path):
+    path = next(p for p in RECORDINGS if "cores" not in p.name)
+    assert main(["slurm", "check", str(path), "-o", str(tmp_path / "out.json")]) == 0
+    assert "within 5 s" in capsys.readouterr().out
+    run = cs.io.read_json(tmp_path / "out.json")["runs"][0]
+    recorded = read_recording(path).runs[0]
+    assert len(run["starts"]) == len(run["nodes"]) == len(recorded.start)
+    assert np.abs(np.array(run["starts"]) - recorded.start).max() <= 60 or run["off_by_60"] > 0
+    assert main(["slurm", "check", str(tmp_path / "out.json")]) == 2
+    assert "expected a recording" in capsys.readouterr().err
