@@ -5,6 +5,7 @@ import pytest
 
 import cosched as cs
 from cosched.dags import Instance
+from cosched.dags.workloads import worst_cases
 from support import data
 
 
@@ -28,6 +29,36 @@ def test_theorem_2_hlp_est_for_the_stated_optimum(m):
     allocation = cs.dags.round_allocation(inst.times, cpu)
     for scheduler in (cs.dags.est, cs.dags.ols):
         assert scheduler(inst, allocation).value == 6 * (2 * m - 1)
+
+
+@pytest.mark.parametrize(("m", "types"), [(4, 2), (4, 3), (12, 3), (6, 4)])
+def test_theorem_5_qhlp_est_for_the_stated_optimum(m, types):
+    inst = cs.workloads.theorem5(m, types)
+    shares = worst_cases.theorem5_shares(m, types)
+    finite = np.where(np.isfinite(inst.times), inst.times, 0.0)
+    lp = cs.dags.hlp(inst).value
+    # The shares are an optimum: a path, and the load of each type, are at most LP*.
+    takes = (finite * shares).sum(axis=1)
+    group = takes[1:].reshape(types, -1)
+    assert group.max(axis=1).sum() <= lp * (1 + 1e-9)
+    assert takes[0] == pytest.approx(lp, rel=1e-9)
+    assert ((finite * shares).sum(axis=0) / m).max() <= lp * (1 + 1e-9)
+    assert shares.sum(axis=1) == pytest.approx(1)
+    allocation = shares.argmax(axis=1)
+    slow = types * m - types + 1
+    for scheduler in (cs.dags.est, cs.dags.ols):
+        makespan = scheduler(inst, allocation).value
+        assert makespan == types * (types + 1) * slow
+        assert types * (types + 1) * (1 - 3 / m) < makespan / lp < types * (types + 1)
+
+
+def test_theorem_5_is_tight():
+    ratios = []
+    for m in (4, 16, 64):
+        slow, inst = 3 * m - 2, cs.workloads.theorem5(m, 3)
+        ratios.append(12 * slow / inst.times[0, 0])  # A takes LP*
+    assert ratios == sorted(ratios)
+    assert ratios[-1] > 11.4
 
 
 @pytest.mark.parametrize(("m", "k"), [(16, 1), (16, 4), (64, 4)])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cosched.experiments import kept
 from cosched.experiments.catalogue import CLAIMS, find
 from cosched.experiments.ledger import Frames, NotKept, Row, evaluate
-from cosched.experiments.study import missing_line
+from cosched.experiments.study import Study, Task, missing_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,10 +50,15 @@ def reduced() -> Frames:
         missing = study.missing(quick=True)
         if missing:
             raise NotKept(missing_line(name, missing))
-        rows = [{**task, "status": "ok", **study.run(dict(task))} for task in study.plan(True)]
-        return pd.DataFrame(rows)
+        return pd.DataFrame([_row(study, task) for task in study.plan(True)])
 
     return frame
+
+
+def _row(study: Study, task: Task) -> dict[str, Any]:
+    begin = time.perf_counter()
+    row = study.run(dict(task))
+    return {**task, "status": "ok", "seconds": time.perf_counter() - begin, **row}
 
 
 def as_frame(rows: list[Row]) -> pd.DataFrame:

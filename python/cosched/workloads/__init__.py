@@ -39,6 +39,7 @@ from cosched.dags.workloads import (
     theorem1,
     theorem2,
     theorem4,
+    theorem5,
 )
 from cosched.moldable.workloads import moldable
 from cosched.packs.workloads import packs_ii, packs_iii, three_partition
@@ -58,6 +59,7 @@ WORKLOADS: dict[str, Callable[..., Any]] = {
     "theorem1": theorem1,
     "theorem2": theorem2,
     "theorem4": theorem4,
+    "theorem5": theorem5,
     "bags_random": bags_random,
 }
 

@@ -10,6 +10,7 @@ from cosched.dags.workloads.instances import (
     theorem1,
     theorem2,
     theorem4,
+    theorem5,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "theorem1",
     "theorem2",
     "theorem4",
+    "theorem5",
 ]

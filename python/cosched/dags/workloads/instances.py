@@ -375,6 +375,48 @@ def theorem4(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
     return _instance(worst_cases.theorem4(m, k), (m, k))
 
 
+def theorem5(m: int = 8, types: int = 3, *, seed: int | None = None) -> Instance:
+    """Worst case of QHLP-EST and QHLP-OLS on m units of each type (Theorem 5).
+
+    Task 0 is A, then come B_1, ..., B_Q with Q m + 1 tasks each. For the LP optimum with shares of
+    1/Q + 1/m^3 on the own type of each B_q, any schedule of its rounding takes Q (Q + 1) T with
+    T = Q m - Q + 1, and LP* tends to T with m. The paper says that Theorem 2 shows the tightness,
+    which has two types; this is its like for more.
+
+    Parameters
+    ----------
+    m : int
+        Units of each type, >= 3.
+    types : int
+        Q, 2..16.
+    seed : int, optional
+        Not used: there is no chance.
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InvalidInstance
+        m < 3, a number of types outside 2..16, or too many arcs.
+
+    References
+    ----------
+    Amaris et al. 2017, Theorem 5.
+
+    Examples
+    --------
+    >>> from cosched import dags
+    >>> inst = theorem5(8, 3)
+    >>> allocation = [0] + [0] * 25 + [1] * 25 + [2] * 25  # the greatest share of each task
+    >>> makespan = dags.est(inst, allocation).value  # 3 x 4 rounds of 22
+    >>> makespan, round(makespan / dags.hlp(inst).value, 3)
+    (264.0, 9.193)
+    """
+    return _instance(worst_cases.theorem5(m, types), (m,) * int(types))
+
+
 def _instance(
     graph: Graph,
     units: Units,

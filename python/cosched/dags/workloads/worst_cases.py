@@ -74,6 +74,56 @@ def theorem4(m: int, k: int) -> Graph:
     return _worst(times, np.column_stack([chain[:-1], chain[1:]]), names)
 
 
+def theorem5(m: int, types: int) -> Graph:
+    """Theorem 5: QHLP-EST on Q types of m units may give Q (Q+1) - O(1/m) times the optimum.
+
+    With T = Qm - Q + 1 and N = Qm + 1, task 0 is A, which runs on type 1 only, for the time c. Then
+    come B_1, ..., B_Q, N tasks each: T on their own type, 1 on the others; every B_q precedes every
+    B_(q+1). x = 1/Q + e on the own type (e = 1/m^3) and equal shares on the others is an optimum of
+    the LP: a path is Q m long up to e, each type carries N up to e, and A takes c, just what type 1
+    then carries. Rounding sends each B_q to its own type: Q + 1 rounds of T, one after the other.
+
+    Examples
+    --------
+    >>> graph = theorem5(4, 3)
+    >>> graph.times.shape, len(graph.edges)
+    ((40, 3), 338)
+    >>> graph.times[1].tolist()  # B_1
+    [10.0, 1.0, 1.0]
+    """
+    m, types = integer(m, "m", 3), integer(types, "types", 2, 16)
+    count, slow = types * m + 1, types * m - types + 1
+    checked_size((types - 1) * count * count)
+    more = count * (slow - 1) / m**3  # what e adds to the load of a type
+    alone = (count * m + more) / (m - 1)
+    times = [[alone] + [np.inf] * (types - 1)]
+    names = ["A"]
+    for own in range(types):
+        times += [[float(slow) if q == own else 1.0 for q in range(types)]] * count
+        names += [f"B{own + 1}.{j}" for j in range(count)]
+    edges = [
+        np.column_stack([np.repeat(first, count), np.tile(first + count, count)])
+        for first in (1 + own * count + np.arange(count) for own in range(types - 1))
+    ]
+    return _worst(times, np.concatenate(edges), names)
+
+
+def theorem5_shares(m: int, types: int) -> np.ndarray:
+    """The optimum of the LP that Theorem 5 rounds: a row a task of :func:`theorem5`.
+
+    Examples
+    --------
+    >>> theorem5_shares(4, 3)[1].round(3).tolist()
+    [0.349, 0.326, 0.326]
+    """
+    count, more = types * m + 1, 1 / m**3
+    shares = np.full((1 + types * count, types), 1 / types - more / (types - 1))
+    shares[0] = np.eye(types)[0]
+    for own in range(types):
+        shares[1 + own * count : 1 + (own + 1) * count, own] = 1 / types + more
+    return shares
+
+
 def _worst(times: list[list[float]], edges: np.ndarray, names: list[str]) -> Graph:
     kernels = tuple(name.split(".")[0] for name in names)
     return Graph(np.array(times), edges, tuple(names), kernels)

@@ -157,6 +157,28 @@ def _figures_1(frame: pd.DataFrame) -> dict[str, Figure]:
     return figures
 
 
+def _charts_1(frame: pd.DataFrame) -> dict[str, Chart]:
+    """Profit against gamma, a chart a bag: the even split, and the data of Tarplee et al."""
+    px = optional("plotly.express", extra="studies")
+
+    charts = {}
+    for name, rows, title in (
+        ("profit-programs", frame[(frame.data == "programs") & (frame.draw == 0)], "even split"),
+        ("profit-tarplee", frame[frame.data == "tarplee"], "data of Tarplee et al."),
+    ):
+        rates = wide_rates(rows, "gamma").reset_index()
+        long = rates.melt("gamma", var_name="algorithm", value_name="profit per unit of time")
+        charts[name] = px.line(
+            long,
+            x="gamma",
+            y="profit per unit of time",
+            color="algorithm",
+            markers=True,
+            title=title,
+        )
+    return charts
+
+
 # --- figure 3 -----------------------------------------------------------------------------
 
 
@@ -221,6 +243,7 @@ STUDIES = (
         run=_run_1,
         tables=_tables_1,
         figures=_figures_1,
+        charts=_charts_1,
         needs=("/".join(_PROGRAMS), "/".join(_TARPLEE)),
         quick_needs=("/".join(_PROGRAMS), "/".join(_TARPLEE)),
         keep=(

@@ -10,7 +10,7 @@ from typing import Any
 from cosched import dags
 from cosched.dags import Graph, Instance
 from cosched.dags.workloads import generators, tiled
-from cosched.experiments.dags import outputs
+from cosched.experiments.dags import outputs, theorems
 from cosched.experiments.dags.outputs import BOUND, OFFLINE, ONLINE
 from cosched.experiments.study import Study, Task, data_path, data_root, with_registered
 
@@ -161,6 +161,20 @@ _OPTIMA = (
 #: What tables and claims need of a run.
 _KEEP = ("application", "graph", "units", "cpus", "gpus", "tasks", "algorithm", "value", "seconds")
 STUDIES = (
+    Study(
+        name="dags-theorems",
+        title="Task graphs: the theorems on their worst cases",
+        family="dags",
+        paper=_PAPER + "Theorems 1, 2, 4 and 5.",
+        about="The families of the proofs at several sizes; for Theorem 5 with more than two "
+        "types, of which the paper gives none, a like of Theorem 2's. Optimum: the value that the proof "
+        "gives, or the time of the task that can run on one type only.",
+        plan=theorems.plan,
+        run=theorems.run,
+        tables=theorems.tables,
+        figures=theorems.figures,
+        keep=("theorem", "m", "k", "types", "value", "optimum", "ratio", "paper_ratio"),
+    ),
     Study(
         name="dags-fig3-4",
         title="Task graphs on CPUs and GPUs, off-line",

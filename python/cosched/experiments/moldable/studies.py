@@ -273,7 +273,8 @@ STUDIES = (
         about="Four workloads, 25 to 400 jobs on 200 processors, 40 runs each: least, mean and "
         "greatest ratio to a proven lower bound; the mean is the sum of the values over the sum "
         "of the bounds. The paper shows pictures without numbers. 'minsum' is against the paper's "
-        "bound, 'minsum, fine bound' against the same on an eight times finer grid. demt-best is this package's own.",
+        "bound, 'minsum, fine bound' against the same on an eight times finer grid. demt-best is "
+        "this package's own.",
         plan=_plan,
         run=_run,
         tables=_tables,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from cosched.experiments.cluster import paper
@@ -91,7 +92,8 @@ def _memory(frame: pd.DataFrame) -> str:
         cells = paper.table(3)[name]
         for place, kind in ((0, "preemption"), (2, "migration")):
             theirs = 3600 * cells[place] / cells[place + 4]
-            ours = 3600 * means[f"{kind}_bandwidth"][name] / means[f"{kind}s_per_hour"][name]
+            events = means[f"{kind}s_per_hour"][name] or math.nan
+            ours = 3600 * means[f"{kind}_bandwidth"][name] / events
             parts.append(
                 f"{name}, a {kind}: paper {theirs:.0f} GB, here {ours:.0f} GB counted twice, "
                 f"{ours / 2:.0f} GB counted once"
@@ -108,7 +110,7 @@ def _jobs_an_hour(frame: pd.DataFrame) -> str:
     for name in _TWO:
         cells = paper.table(3)[name]
         theirs = cells[4] / cells[8]
-        ours = means.preemptions_per_hour[name] / means.preemptions_per_job[name]
+        ours = means.preemptions_per_hour[name] / (means.preemptions_per_job[name] or math.nan)
         parts.append(f"{name}: paper {theirs:.2f} jobs an hour, here {ours:.2f}")
     return "preemptions an hour over preemptions a job: " + "; ".join(parts)
 

@@ -1,7 +1,7 @@
 """What Amaris et al. 2017 claim, row by row."""
 
-from cosched.experiments.dags.claims import offline, online
+from cosched.experiments.dags.claims import offline, online, theorems
 
-CLAIMS = (*offline.CLAIMS, *online.CLAIMS)
+CLAIMS = (*offline.CLAIMS, *online.CLAIMS, *theorems.CLAIMS)
 
 __all__ = ["CLAIMS"]
