@@ -167,8 +167,8 @@ STUDIES = (
         family="dags",
         paper=_PAPER + "Theorems 1, 2, 4 and 5.",
         about="The families of the proofs at several sizes; for Theorem 5 with more than two "
-        "types, of which the paper gives none, a like of Theorem 2's. Optimum: the value that the proof "
-        "gives, or the time of the task that can run on one type only.",
+        "types, of which the paper gives none, a like of Theorem 2's. Optimum: the value "
+        "that the proof gives, or the time of the task that can run on one type only.",
         plan=theorems.plan,
         run=theorems.run,
         tables=theorems.tables,
