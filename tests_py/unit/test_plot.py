@@ -70,3 +70,26 @@ def test_save_by_suffix(res, tmp_path):
     with pytest.raises(cs.InvalidInstance, match="ends in"):
         cs.plot.save(ax, tmp_path / "a.gif")
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_transfers_are_arcs_up_to_some_hundred():
+    from matplotlib.collections import PathCollection
+
+    inst = cs.workloads.cholesky(4, units=(2, 2), tile_bytes=2**20, memories="unit")
+    result = cs.dags.heft(inst)
+    ax = cs.plot.gantt(result.schedule)
+    arcs = [part for part in ax.collections if isinstance(part, PathCollection)]
+    seconds = inst.transfer_times(result.kind, result.unit)
+    moving = np.flatnonzero(seconds > 0)
+    assert len(moving) > 0
+    assert len(arcs) == 1
+    assert len(arcs[0].get_paths()) == len(moving)
+    for path, edge in zip(arcs[0].get_paths(), moving, strict=True):
+        before, after = inst.edges[edge]
+        lanes = np.array([0, 2])[result.kind] + result.unit
+        assert path.vertices[0].tolist() == [result.end[before], lanes[before]]
+        assert path.vertices[-1].tolist() == [result.end[before] + seconds[edge], lanes[after]]
+        assert path.vertices[-1][0] <= result.start[after] * (1 + 1e-12)
+    many = cs.workloads.cholesky(16, units=(2, 2), tile_bytes=2**20, memories="unit")
+    ax = cs.plot.gantt(cs.dags.heft(many).schedule)
+    assert not [part for part in ax.collections if isinstance(part, PathCollection)]

@@ -170,3 +170,24 @@ def test_theorems_hold_without_data_only():
         assert cs.dags.solve(plain, name).ratio == known.get(name)
         assert cs.dags.solve(inst, name).ratio is None
     assert cs.dags.er_ls(plain.with_units((2, 3))).ratio is None
+
+
+def test_transfer_times_of_a_schedule_are_those_of_its_edges():
+    for seed, memories in enumerate(["host", "unit", [0, 1, 1, 0, 2]]):
+        inst = random_instance(seed, memories=memories)
+        result = cs.dags.eft(inst)
+        places = list(zip(result.kind.tolist(), result.unit.tolist(), strict=True))
+        expected = [
+            inst.transfer(edge, places[i], places[j])
+            for edge, (i, j) in enumerate(inst.edges.tolist())
+        ]
+        assert inst.transfer_times(result.kind, result.unit).tolist() == pytest.approx(expected)
+    plain = Instance(TIMES, EDGES, (2, 2))
+    assert plain.transfer_times([0, 0, 1], [0, 1, 1]).tolist() == [0, 0]
+    for kind, unit, part in (
+        ([0, 0], [0, 0], "kind has 2 entries"),
+        ([0, 0, 2], [0, 0, 0], r"kind\[2\] = 2"),
+        ([0, 0, 1], [0, 0, 2], r"unit\[2\] = 2: type 1 has 2"),
+    ):
+        with pytest.raises(cs.InvalidInstance, match=part):
+            plain.transfer_times(kind, unit)

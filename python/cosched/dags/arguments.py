@@ -166,6 +166,36 @@ def place(unit: Any, name: str, units: Sequence[int]) -> tuple[int, int]:
     return kind, number
 
 
+def checked_places(
+    kind: Any, unit: Any, tasks: int, units: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Type and unit of each task."""
+    kinds = integer_array(kind, "kind", 1, 0, len(units) - 1)
+    numbers = integer_array(unit, "unit", 1)
+    if len(kinds) != tasks or len(numbers) != tasks:
+        raise InvalidInstance(
+            f"kind has {len(kinds)} entries, unit {len(numbers)}: expected one for each of the "
+            f"{tasks} tasks"
+        )
+    wrong = np.flatnonzero(numbers >= np.asarray(units)[kinds])
+    if len(wrong):
+        raise InvalidInstance(
+            f"unit[{wrong[0]}] = {numbers[wrong[0]]}: type {kinds[wrong[0]]} has "
+            f"{units[kinds[wrong[0]]]}"
+        )
+    return kinds, numbers
+
+
+def memory_numbers(
+    kinds: np.ndarray, numbers: np.ndarray, units: Sequence[int], memories: str | tuple[int, ...]
+) -> np.ndarray:
+    """The memory of each unit: equal numbers are the same one."""
+    of_all = np.concatenate([[0], np.cumsum(units)])[kinds] + numbers
+    if memories == "host":
+        return np.where(kinds == 0, 0, of_all)
+    return of_all if memories == "unit" else np.array(memories)[of_all]
+
+
 def same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
     if one is None or other is None:
         return one is other

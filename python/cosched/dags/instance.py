@@ -198,6 +198,40 @@ class Instance(core.Instance):
         row = number if self._core_rows is None else int(self._core_rows[number])
         return self._core.transfer(row, *ends)
 
+    def transfer_times(self, kind: Any, unit: Any) -> np.ndarray:
+        """What the transfers take where each task has its unit.
+
+        Parameters
+        ----------
+        kind, unit : array_like of int, shape (n,)
+            Type of each task's unit, and its number within the type, as of a result.
+
+        Returns
+        -------
+        numpy.ndarray of float, shape (e,)
+            Seconds along each of ``edges``.
+
+        Raises
+        ------
+        InvalidInstance
+            Other shapes, or no such unit.
+
+        Examples
+        --------
+        >>> times = [[3.0, 1.0], [2.0, 1.0]]
+        >>> inst = Instance(times, [(0, 1)], (2, 2), data=[6.0], bandwidth=2.0, latency=0.5)
+        >>> inst.transfer_times([1, 1], [0, 1]).tolist()
+        [3.5]
+        """
+        kinds, units = arguments.checked_places(kind, unit, self.tasks, self.units)
+        if self.data is None or self.bandwidth is None:
+            return np.zeros(len(self.edges))
+        before, after = self.edges.T
+        memory = arguments.memory_numbers(kinds, units, self.units, self.memories)
+        pair = kinds[before], kinds[after]
+        seconds = self.latency[pair] + self.data / self.bandwidth[pair]
+        return np.where((self.data > 0) & (memory[before] != memory[after]), seconds, 0.0)
+
     def facts(self) -> dict[str, Any]:
         """The edges, for a schedule file; see :class:`cosched.core.Instance`.
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Above this number of placements, bars carry no outline and no text.
 _MOST_LABELLED = 120
+#: Above this number, transfers are not drawn: they would hide the tasks.
+_MOST_ARCS = 400
 
 
 def gantt(
@@ -55,7 +57,9 @@ def gantt(
 
     Notes
     -----
-    Bars whose duration is a model's and no measurement (``instance.origin``) are hatched.
+    Bars whose duration is a model's and no measurement (``instance.origin``) are hatched. Transfers
+    that take time (dags) are thin arcs from the end of a task to the arrival at the next one's
+    unit, up to 400 of them.
 
     Examples
     --------
@@ -96,6 +100,7 @@ def gantt(
             ax.axhline(first - 0.5, color="black", linewidth=0.8)
     ax.set_xlabel("time (s)")
     ax.set_ylabel("unit" if len(ticks) > 1 else "processor")
+    _draw_transfers(ax, schedule, lanes)
     if not many and texts is not None:
         label_boxes(ax, boxes, [texts[int(schedule.task[row])] for row in owners])
     return ax
@@ -151,6 +156,39 @@ def _lanes(schedule: Schedule) -> tuple[dict[int, int], list[tuple[int, str, int
         ticks.append((first, names[kind] if names else f"type {kind}", count))
         first += count
     return lanes, ticks
+
+
+def _draw_transfers(ax: Axes, schedule: Schedule, lanes: dict[int, int]) -> None:
+    seconds_of = getattr(schedule.instance, "transfer_times", None)
+    if seconds_of is None or schedule.instance.data is None:
+        return
+    if len(schedule) != schedule.instance.tasks:
+        return
+    from matplotlib.collections import PathCollection
+    from matplotlib.path import Path
+
+    row = np.argsort(schedule.task, kind="stable")
+    kinds, units = schedule.kind[row], schedule.unit[schedule.unit_begin[:-1]][row]
+    seconds = seconds_of(kinds, units)
+    moving = np.flatnonzero(seconds > 0)
+    if not 0 < len(moving) <= _MOST_ARCS:
+        return
+    lane = np.array([lanes[kind] for kind in kinds.tolist()]) + units
+    paths = []
+    for edge in moving.tolist():
+        before, after = schedule.instance.edges[edge].tolist()
+        begin = float(schedule.end[row][before])
+        end = begin + float(seconds[edge])
+        ends = (begin, lane[before]), (end, lane[after])
+        middle = ((begin + end) / 2, lane[before]), ((begin + end) / 2, lane[after])
+        codes = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
+        paths.append(Path([ends[0], *middle, ends[1]], codes))
+    ax.add_collection(
+        PathCollection(
+            paths, facecolors="none", edgecolors="black", linewidths=0.5, alpha=0.6, zorder=3
+        ),
+        autolim=False,
+    )
 
 
 def _unit_counts(schedule: Schedule) -> list[int]:
