@@ -25,9 +25,11 @@ from cosched.cluster.files import (
 from cosched.cluster.workloads import (
     LUBLIN,
     LublinConstants,
+    equal_shares_worst,
     hpc2n_weeks,
     lublin,
     rescale_load,
+    unknown_times_worst,
 )
 from cosched.dags.workloads import (
     cholesky,
@@ -60,6 +62,8 @@ WORKLOADS: dict[str, Callable[..., Any]] = {
     "theorem2": theorem2,
     "theorem4": theorem4,
     "theorem5": theorem5,
+    "unknown_times_worst": unknown_times_worst,
+    "equal_shares_worst": equal_shares_worst,
     "bags_random": bags_random,
 }
 

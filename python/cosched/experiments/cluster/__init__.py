@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from cosched.experiments.cluster import archive, calls, costs, degradation, readings, traces
+from cosched.experiments.cluster import (
+    archive,
+    calls,
+    costs,
+    degradation,
+    readings,
+    theorems,
+    traces,
+)
 from cosched.experiments.study import Study
 
 _PAPER = (
@@ -117,6 +125,18 @@ STUDIES = (
             "preemption_bandwidth",
             "migration_bandwidth",
         ),
+    ),
+    Study(
+        name="cluster-theorems",
+        title="EquiPartition on the worst cases of the maximum stretch",
+        family="cluster",
+        paper=_PAPER + "Theorems 3 and 4.",
+        about="The families of the proofs on one node, and random jobs; the bound is Theorem 1's.",
+        plan=theorems.plan,
+        run=theorems.run,
+        tables=theorems.tables,
+        figures=theorems.figures,
+        keep=("family", "jobs", "draw", "value", "bound", "ratio", "delta", "of_delta"),
     ),
     Study(
         name="cluster-mcb8",

@@ -7,10 +7,12 @@ from cosched.experiments.cluster.claims import (
     periods,
     stretch,
     tables,
+    theorems,
     workloads,
 )
 
 CLAIMS = (
+    *theorems.CLAIMS,
     *workloads.CLAIMS,
     *stretch.CLAIMS,
     *appendix.CLAIMS,

@@ -1,0 +1,89 @@
+"""Casanova, Stillwell, Vivien 2011, Section 3.2: EquiPartition and its worst cases."""
+
+import math
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cluster import Instance
+from cosched.errors import InvalidInstance
+
+
+def plain_equipartition(submit, length):
+    """Ends under equal shares: an event loop of its own."""
+    left, end, now = list(map(float, length)), [0.0] * len(length), 0.0
+    todo = set(range(len(length)))
+    while todo:
+        here = [j for j in todo if submit[j] <= now + 1e-12 * max(1, now)]
+        later = [submit[j] for j in todo if j not in here]
+        if not here:
+            now = min(later)
+            continue
+        step = min(left[j] for j in here) * len(here)
+        step = min([step, *(s - now for s in later)])
+        now += step
+        for j in here:
+            left[j] -= step / len(here)
+            if left[j] <= 1e-9 * length[j]:
+                end[j] = now
+                todo.discard(j)
+    return np.array(end)
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 40])
+def test_theorem_3_the_shortest_waits_for_all(n):
+    inst = Instance(cs.workloads.unknown_times_worst(min(n, 12), factor=1000.0), nodes=1)
+    result = cs.cluster.equipartition(inst)
+    result.schedule.validate()
+    assert result.max_stretch == pytest.approx(len(inst), rel=1e-9)
+    assert float(cs.cluster.bound(inst)) <= 1000 / 999 + 1e-9
+
+
+@pytest.mark.parametrize("n", [3, 8, 32, 128])
+def test_theorem_4_equipartition_is_far_from_the_optimum(n):
+    inst = Instance(cs.workloads.equal_shares_worst(n), nodes=1)
+    result = cs.cluster.equipartition(inst)
+    assert result.max_stretch == pytest.approx(n, rel=1e-6)
+    end = result.jobs["end"].to_numpy()
+    assert end == pytest.approx(np.full(n, end[0]), rel=1e-6)  # all at once
+    best = float(cs.cluster.bound(inst))
+    assert best <= 2 + sum(1 / i for i in range(2, n)) + 1e-9
+    delta = n - 1
+    assert result.max_stretch / best >= (delta + 1) / (2 + math.log(delta))
+
+
+def test_theorem_4_never_more_than_the_number_of_jobs():
+    random = np.random.default_rng(0)
+    for n in (2, 5, 9, 17):
+        jobs = {
+            "submit": np.sort(random.uniform(0, 500, n)),
+            "tasks": np.full(n, 3),
+            "cpu": np.ones(n),
+            "memory": np.full(n, 1 / n),
+            "runtime": random.uniform(20, 900, n),
+        }
+        inst = Instance(jobs, nodes=3)
+        result = cs.cluster.equipartition(inst)
+        result.schedule.validate()
+        assert result.algorithm == "EquiPartition"
+        assert result.max_stretch <= n + 1e-9
+        expected = plain_equipartition(inst.column("submit"), inst.column("runtime"))
+        assert result.jobs["end"].to_numpy() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [({"tasks": [1, 2]}, r"jobs\[0\]: 1 tasks"), ({"cpu": [1.0, 0.5]}, r"jobs\[1\]"),
+     ({"memory": [0.6, 0.6]}, "memory: 1.2")],
+)  # fmt: skip
+def test_jobs_that_do_not_fill_the_platform_are_refused(change, part):
+    jobs = {
+        "submit": [0, 0],
+        "tasks": [2, 2],
+        "cpu": [1, 1],
+        "memory": [0.1] * 2,
+        "runtime": [5, 6],
+    }
+    with pytest.raises(InvalidInstance, match=part):
+        cs.cluster.equipartition(Instance({**jobs, **change}, nodes=2))
