@@ -47,3 +47,12 @@ def own_algorithm():
     import cosched as cs
 
     return cs.register
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from web import started
+
+    program = started()
+    yield program
+    program.quit()

@@ -1,9 +1,8 @@
 """packs-fig2-5: what the tables say, and the report in a real browser."""
 
-import shutil
-
 import pandas as pd
 import pytest
+from web import assert_no_errors, wait
 
 import cosched as cs
 from cosched import experiments
@@ -59,49 +58,12 @@ def test_quality_gives_what_plot_quality_takes():
 # --- the report -----------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def browser():
-    program, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if program is None or driver is None:
-        pytest.skip("chromium and chromium-driver are not installed")
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-dev-shm-usage",
-        "--window-size=1300,1000",
-        "--host-resolver-rules=MAP * ~NOTFOUND",  # no network
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
-    yield started
-    started.quit()
-
-
-def wait(browser, condition):
-    from selenium.webdriver.support.wait import WebDriverWait
-
-    return WebDriverWait(browser, 20, poll_frequency=0.05).until(lambda _: condition())
-
-
 def opened(browser, out):
     """The report, once its tables are made."""
     browser.get((out / "report.html").as_uri())
     script = "return document.querySelectorAll('table.dataTable#rows tbody tr td').length > 3"
     wait(browser, lambda: browser.execute_script(script))
     return browser
-
-
-def assert_no_errors(browser):
-    assert browser.get_log("browser") == []
-    loaded = browser.execute_script(
-        "return performance.getEntriesByType('resource').map(e => e.name)"
-    )
-    assert [name for name in loaded if not name.startswith(("data:", "blob:"))] == []
 
 
 def column(browser, table, number):

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from web import assert_no_errors
 
 import cosched as cs
 from cosched.cli import main
@@ -60,6 +61,41 @@ def test_the_command(tmp_path, capsys):
     assert "sacct.txt: audit" in text
     assert main([*command, "-o", str(tmp_path / "audit.pdf")]) == 2
     assert ".html" in capsys.readouterr().err
+
+
+def test_the_page_in_a_browser(tmp_path, browser):
+    jobs = cs.workloads.lublin(80, 16, seed=3).assign(
+        wait=30.0, user=lambda t: ["<script>alert(1)</script>", "bob"] * 40
+    )
+    inst = cs.cluster.Instance(jobs, 16)
+    cs.cluster.audit(inst, tmp_path / "audit.html")
+    browser.get((tmp_path / "audit.html").as_uri())
+    assert browser.title == "jobs: audit"
+    heads = [head.text for head in browser.find_elements("tag name", "h2")]
+    assert len(heads) == 7
+    first = browser.execute_script(
+        "return [...document.querySelectorAll('table')[0].rows].slice(1)"
+        ".map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    assert [row[0] for row in first[:4]] == ["as-logged", "FCFS", "EASY", "conservative"]
+    shown = browser.execute_script(
+        "return [...document.querySelectorAll('table')[0].rows[0].cells].map(c => c.textContent)"
+    )
+    easy = cs.cluster.solve(inst, "EASY")
+    assert first[2][shown.index("value")] == f"{easy.value:.4g}"
+    # The picture is there, drawn, and says what it is.
+    wide, about = browser.execute_script(
+        "const i = document.querySelector('img'); return [i.complete && i.naturalWidth, i.alt]"
+    )
+    assert wide > 500
+    assert about == "utilisation and queue over time"
+    longest = browser.find_elements("css selector", "ol > li")
+    assert len(longest) == 10
+    assert all("start:" in item.text for item in longest)
+    assert "<script>alert(1)</script>" in browser.find_element("tag name", "body").text
+    # No table is wider than the page.
+    assert browser.execute_script("return document.body.scrollWidth <= window.innerWidth")
+    assert_no_errors(browser)
 
 
 @pytest.mark.data

@@ -186,6 +186,27 @@ def test_outputs_of_the_ecosystem(inst, tmp_path):
     assert 0 < summary["utilisation"] <= 1
 
 
+@pytest.mark.filterwarnings("ignore")  # evalys is older than what pandas deprecates
+@pytest.mark.parametrize("policy", ["EASY", "GreedyPM */per/opt=min/minvt=600"])
+def test_evalys_loads_the_jobs(policy, tmp_path):
+    jobset = pytest.importorskip("evalys.jobset")
+    inst = cs.cluster.Instance(cs.workloads.lublin(60, 16, seed=3), 16)
+    res = cs.cluster.solve(inst, policy)
+    cs.cluster.write_jobs_csv(res, tmp_path / "jobs.csv")
+    read = jobset.JobSet.from_csv(tmp_path / "jobs.csv", resource_bounds=(0, 15))
+    assert read.MaxProcs == 16
+    assert read.df.jobID.tolist() == [str(name) for name in inst.ids]
+    assert read.df.waiting_time.tolist() == pytest.approx(res.waits, abs=1e-6)
+    assert read.df.finish_time.tolist() == pytest.approx(res.jobs.end, abs=1e-5)
+    kept = read.df.proc_alloc > 0
+    assert kept.all() if policy == "EASY" else 0 < kept.sum() < 60  # moved jobs have no one place
+    if policy == "EASY":
+        assert read.df.proc_alloc.tolist() == inst.jobs.tasks.tolist()
+        span = res.jobs.end.max() - inst.jobs.submit.min()
+        work = (inst.jobs.tasks * (res.jobs.end - res.jobs.start)).sum()
+        assert read.mean_utilisation() == pytest.approx(work / span, rel=1e-3)
+
+
 def test_files_and_command_line(inst, tmp_path, capsys):
     for name in ("jobs.json", "jobs.csv"):
         inst.write(tmp_path / name)

@@ -156,10 +156,12 @@ def _durations(texts: pd.Series) -> pd.Series:
     import pandas as pd
 
     pattern = r"^(?:(?:([0-9]+)-)?([0-9]+):)?([0-9]+):([0-9]+)(?:\.[0-9]+)?$"
-    parts = texts.str.extract(pattern)
+    codes, distinct = pd.factorize(texts)  # a log repeats few
+    parts = pd.Series(distinct, dtype=str).str.extract(pattern)
     bad = parts[2].isna()
     days, hours, minutes, rest = (pd.to_numeric(parts[k].fillna("0")) for k in range(4))
-    return (days * 86400 + hours * 3600 + minutes * 60 + rest).astype(float).mask(bad)
+    seconds = (days * 86400 + hours * 3600 + minutes * 60 + rest).astype(float).mask(bad)
+    return pd.Series(seconds.to_numpy()[codes], index=texts.index)
 
 
 def _cpus(rows: pd.DataFrame) -> pd.Series:
