@@ -49,7 +49,7 @@ TEST(InteriorPoint, FindsTheOptimumOfGlpk) {
     const InequalityLp lp = random_lp(rng, columns, 1 + static_cast<int>(rng.below(80)));
     std::vector<double> start(columns, 0.0);
     start[0] = 2;
-    const InteriorPoint found = solve_interior(lp, start, 1e-7);
+    const InteriorPoint found = solve_interior(lp, start);
     converged += found.converged;
     EXPECT_NEAR(found.value, by_glpk(lp), 1e-5) << round;
     for (int row = 0; row < lp.rows(); ++row) {
@@ -67,10 +67,13 @@ TEST(InteriorPoint, StopsWhenTold) {
   start[0] = 2;
   int calls = 0;
   const InteriorPoint found =
-      solve_interior(lp, start, 1e-9, [&](const InteriorPoint&) { return ++calls == 3; });
+      solve_interior(lp, start, {1e-9, [&](const InteriorPoint&) { return ++calls == 3; }});
   EXPECT_EQ(calls, 3);
   EXPECT_FALSE(found.converged);
   EXPECT_LT(found.value, 2);
+  const InteriorPoint none = solve_interior(lp, start, {1e-9, {}, 10});
+  EXPECT_TRUE(none.prices.empty());
+  EXPECT_EQ(none.point, start);
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ constexpr double kSlack = 2 * kProofSlack;
 // A row of energy that is broken by less (relative to T) is not worth its place.
 constexpr double kWorthwhile = 1e-6;
 
+constexpr int kUsualSteps = 16;  // of the interior point method
+
 constexpr std::size_t kAtOnce = 3;     // new intervals of a type
 constexpr std::size_t kMostKept = 24;  // intervals
 
@@ -25,19 +27,25 @@ TransferRefuter::TransferRefuter(const TypeCosts& costs, std::vector<double> wei
                                  const TransferEffort& effort)
     : costs_(costs), weights_(std::move(weights)), effort_(effort) {}
 
-bool TransferRefuter::refute(double makespan) {
+bool TransferRefuter::refute(double makespan, bool quick) {
   proof_ = {makespan, {}};
+  reach_ = 0;
   TransferWindows windows(costs_, makespan);
-  return decide(windows);
+  return decide(windows, quick);
 }
 
-bool TransferRefuter::decide(TransferWindows& windows) {
+bool TransferRefuter::decide(TransferWindows& windows, bool quick) {
   if (!windows.prune(kSlack)) return true;
+  bool closed = false;
   for (int pass = 0; pass < effort_.passes; ++pass) {
-    if (effort_.load_heads && raise_heads(windows)) return true;
+    if (pass < effort_.load_heads && raise_heads(windows)) return true;
     if (energy_alone(windows)) return true;
     if (windows.undecided() == 0) return false;
-    bool closed = false;
+    closed = false;
+    if (pass == 0 && last_ && combine(windows, last_prices(windows), closed)) return true;
+    if (closed && !windows.prune(kSlack)) return true;
+    if (quick) return false;
+    closed = false;
     if (programme(windows, closed)) return true;
     if (!closed) return false;
     if (!windows.prune(kSlack)) return true;
@@ -45,11 +53,22 @@ bool TransferRefuter::decide(TransferWindows& windows) {
   return energy_alone(windows);
 }
 
+// Those of the last linear programme, intervals by the distance of their end from T.
+TransferStage TransferRefuter::last_prices(const TransferWindows& windows) const {
+  TransferStage stage = *last_;
+  stage.intervals.clear();
+  for (PricedInterval priced : last_->intervals) {
+    priced.interval.end += windows.makespan();
+    if (priced.interval.end > priced.interval.begin) stage.intervals.push_back(priced);
+  }
+  return stage;
+}
+
 // True: T is refuted.
 bool TransferRefuter::raise_heads(TransferWindows& windows) {
   const int types = costs_.types();
   std::vector<std::vector<double>> mixtures;
-  for (int type = 0; type < types; ++type) {
+  for (int type = 0; type < types && (effort_.each_type || types == 1); ++type) {
     mixtures.emplace_back(types, 0.0);
     mixtures.back()[type] = 1;
   }
@@ -59,7 +78,7 @@ bool TransferRefuter::raise_heads(TransferWindows& windows) {
     mixtures.push_back(weights_);
     for (double& weight : mixtures.back()) weight /= sum;
   }
-  for (int repeat = 0; repeat < 2; ++repeat) {
+  for (int repeat = 0; repeat < (effort_.each_type ? 2 : 1); ++repeat) {
     bool any = false;
     for (const std::vector<double>& mixture : mixtures) {
       const bool heads = windows.raise(mixture, false), tails = windows.raise(mixture, true);
@@ -146,9 +165,15 @@ bool TransferRefuter::programme(TransferWindows& windows, bool& closed) {
       return at.value * (1 - at.gap) > 1 &&
              TransferCombination(windows, lp.stage(at.prices)).excess(kSlack) > 0;
     };
-    const opt::InteriorPoint found =
-        opt::solve_interior(lp.programme(), lp.inside(), effort_.tolerance, enough);
+    const opt::InteriorPoint found = opt::solve_interior(
+        lp.programme(), lp.inside(), {effort_.tolerance, enough, effort_.work / kUsualSteps});
+    effort_.work -= found.work;
+    if (found.prices.empty()) {
+      if (round == 0) return false;
+      break;
+    }
     stage = lp.stage(found.prices);
+    reach_ = found.value * (1 - found.gap) * makespan;
     if (round >= effort_.rounds || TransferCombination(windows, stage).excess(kSlack) > 0) break;
     const std::vector<Interval> more = broken(windows, lp.shares(found.point));
     if (more.empty()) break;
@@ -158,6 +183,8 @@ bool TransferRefuter::programme(TransferWindows& windows, bool& closed) {
   for (const PricedInterval& priced : stage.intervals)
     if (priced.price > 1e-4 && kept_.size() < kMostKept)
       kept_.push_back({priced.interval, makespan - priced.interval.end});
+  last_ = stage;
+  for (PricedInterval& priced : last_->intervals) priced.interval.end -= makespan;
   return combine(windows, std::move(stage), closed);
 }
 

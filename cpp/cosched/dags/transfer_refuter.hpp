@@ -2,7 +2,8 @@
 // behind transfers_bound.hpp.
 #pragma once
 
-#include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "cosched/dags/transfer_lp.hpp"
@@ -15,8 +16,10 @@ struct TransferEffort {
   int passes;        // of closing pairs by prices, and pruning again
   int rounds;        // of adding rows of energy to the linear programme
   int begins;        // of intervals, for each type
-  bool load_heads;   // O(n (n + e)) for each mixture of types
+  int load_heads;    // times that they are raised; O(n (n + e)) for each mixture of types
+  bool each_type;    // load heads of single types too
   double tolerance;  // of the linear programme
+  double work;       // multiplications that all linear programmes may take
 };
 
 class TransferRefuter {
@@ -25,12 +28,16 @@ class TransferRefuter {
   TransferRefuter(const TypeCosts& costs, std::vector<double> weights,
                   const TransferEffort& effort);
 
-  /// True: refuted, and take_proof() tells why.  Intervals that mattered are kept for the next T.
-  bool refute(double makespan);
+  /// True: refuted, and take_proof() tells why.  Prices and intervals are kept for the next T.
+  /// `quick`: without a linear programme, by what is kept.
+  bool refute(double makespan, bool quick);
+  /// What the linear programme at the last T came to; 0 where none was solved.
+  double reach() const { return reach_; }
   TransferRefutation take_proof() { return std::move(proof_); }
 
  private:
-  bool decide(TransferWindows& windows);
+  bool decide(TransferWindows& windows, bool quick);
+  TransferStage last_prices(const TransferWindows& windows) const;
   bool raise_heads(TransferWindows& windows);
   bool energy_alone(const TransferWindows& windows);
   bool programme(TransferWindows& windows, bool& closed);
@@ -47,6 +54,8 @@ class TransferRefuter {
     double from_end;  // distance of its end from T
   };
   std::vector<Kept> kept_;
+  std::optional<TransferStage> last_;  // of a linear programme, at another T
+  double reach_ = 0;
 };
 
 }  // namespace cosched::dags

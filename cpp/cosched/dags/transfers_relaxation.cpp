@@ -67,7 +67,7 @@ TransfersRelaxation transfers_relaxation(const Instance& instance, HlpMethod met
   if (method == HlpMethod::structured) {
     const Programme programme(instance);
     const opt::InteriorPoint found =
-        opt::solve_interior(programme.lp.programme(), programme.lp.inside(), kGap);
+        opt::solve_interior(programme.lp.programme(), programme.lp.inside(), {kGap, {}, kInfinity});
     return read(programme, found.point, found.prices);
   }
   const lp::Solution solution = lp::solve_glpk(transfers_model(instance));

@@ -38,6 +38,12 @@ constexpr int kSteps = 100;
 constexpr int kPatience = 8;           // steps without progress
 constexpr double kToBoundary = 0.995;  // share of the way to the boundary that a step takes
 
+// With the work that its pattern asks for.
+struct Factors : Eigen::SimplicialLDLT<Sparse, Eigen::Lower> {
+  double work() const { return m_nonZerosPerCol.cast<double>().squaredNorm(); }
+  double entries() const { return m_nonZerosPerCol.cast<double>().sum(); }
+};
+
 // G' D G = S + U D_U U', S from rows with few entries; the others are the columns of U.
 class NormalEquations {
  public:
@@ -66,6 +72,12 @@ class NormalEquations {
         places_.emplace_back(static_cast<int>(std::lower_bound(first, last, a) - rows), product);
       });
     factors_.analyzePattern(matrix_);
+  }
+
+  // Multiplications, and what it takes to build the matrix in about as many.
+  double work() const {
+    return factors_.work() + 60.0 * static_cast<double>(places_.size()) +
+           4.0 * static_cast<double>(dense_.size()) * factors_.entries();
   }
 
   /// False: the matrix is not positive definite, by rounding.
@@ -116,7 +128,7 @@ class NormalEquations {
   std::vector<int> sparse_, dense_;
   Sparse matrix_;  // lower triangle of S
   std::vector<std::pair<int, double>> places_;
-  Eigen::SimplicialLDLT<Sparse, Eigen::Lower> factors_;
+  Factors factors_;
   Eigen::MatrixXd columns_, solved_;
   Eigen::LLT<Eigen::MatrixXd> inner_;
 };
@@ -128,21 +140,19 @@ class Method {
         equations_(lp),
         z_(Eigen::Map<const Vector>(start.data(), lp.columns())),
         cost_(Eigen::Map<const Vector>(lp.cost.data(), lp.columns())),
-        slack_(times(z_) - Eigen::Map<const Vector>(lp.right.data(), lp.rows())) {
-    // Mehrotra's start for the prices: the least that satisfy w G = c, moved to be positive.
-    price_ = Vector::Ones(lp.rows());
-    if (equations_.factorise(price_)) price_ = times(equations_.solve(cost_));
-    price_.array() += std::max(0.0, -1.5 * price_.minCoeff());
-    price_.array() += std::max(1e-3 / lp.rows(), 0.5 * price_.dot(slack_) / slack_.sum());
-  }
+        slack_(times(z_) - Eigen::Map<const Vector>(lp.right.data(), lp.rows())) {}
 
-  InteriorPoint run(double tolerance, const InteriorStop& stop) {
+  InteriorPoint run(const InteriorOptions& options) {
     InteriorPoint best = report();
-    double error = kInfinity;
+    best.prices.clear();
+    if (equations_.work() > options.most_work) return best;
+    start_prices();
+    double error = kInfinity, work = equations_.work();
     int worse = 0;  // steps since the best
     for (int step = 0; step < kSteps && worse < kPatience; ++step) {
       check_interrupt();
       if (!advance()) break;
+      work += equations_.work();
       InteriorPoint found = report();
       const double residual = (cost_ - transposed(price_)).lpNorm<Eigen::Infinity>();
       const double now = std::max(std::abs(found.gap), residual);
@@ -151,14 +161,23 @@ class Method {
         error = now;
         worse = 0;
         best = std::move(found);
-        best.converged = error <= tolerance;
-        if (best.converged || (stop && stop(best))) break;
+        best.converged = error <= options.tolerance;
+        if (best.converged || (options.stop && options.stop(best))) break;
       }
     }
+    best.work = work;
     return best;
   }
 
  private:
+  void start_prices() {
+    // Mehrotra's start for the prices: the least that satisfy w G = c, moved to be positive.
+    price_ = Vector::Ones(lp_.rows());
+    if (equations_.factorise(price_)) price_ = times(equations_.solve(cost_));
+    price_.array() += std::max(0.0, -1.5 * price_.minCoeff());
+    price_.array() += std::max(1e-3 / lp_.rows(), 0.5 * price_.dot(slack_) / slack_.sum());
+  }
+
   Vector times(const Vector& z) const {  // G z
     Vector result(lp_.rows());
     for (int row = 0; row < lp_.rows(); ++row) {
@@ -182,6 +201,7 @@ class Method {
     found.point.assign(z_.data(), z_.data() + z_.size());
     found.prices.assign(price_.data(), price_.data() + price_.size());
     found.value = cost_.dot(z_);
+    if (price_.size() == 0) return found;
     const double dual = price_.dot(Eigen::Map<const Vector>(lp_.right.data(), lp_.rows()));
     found.gap = (found.value - dual) / std::max(1.0, std::abs(found.value));
     return found;
@@ -235,8 +255,8 @@ class Method {
 }  // namespace
 
 InteriorPoint solve_interior(const InequalityLp& lp, const std::vector<double>& start,
-                             double tolerance, const InteriorStop& stop) {
-  return Method(lp, start).run(tolerance, stop);
+                             const InteriorOptions& options) {
+  return Method(lp, start).run(options);
 }
 
 }  // namespace cosched::opt

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "cosched/core/numeric.hpp"
+
 namespace cosched::opt {
 
 /// Rows with few entries may be many; rows with many entries should be few.
@@ -31,16 +33,25 @@ struct InteriorPoint {
   double value = 0;            // c z
   double gap = 0;              // c z - h w, relative to the larger of c z and 1
   bool converged = false;      // to the tolerance
+  double work = 0;             // multiplications in factors, over all steps
 };
 
 /// Called after each step: true ends the search.
 using InteriorStop = std::function<bool(const InteriorPoint&)>;
 
+struct InteriorOptions {
+  double tolerance = 1e-7;
+  InteriorStop stop;
+  double most_work =
+      kInfinity;  // multiplications in the factors of one step: above, no step is taken
+};
+
 /// Requires `start` with G start > h, and a programme with an optimum whose entries are of the order of
-/// 1.  Ends at a relative gap of `tolerance`, when `stop` says so, after 100 steps, or where rounding
-/// spoils the steps; whatever the end, the point is feasible.  O(fill of the factors) a step, and as
+/// 1.  Ends at a relative gap and residual of `tolerance`, when `stop` says so, after 100 steps, or
+/// where rounding spoils the steps (with degenerate optima at 1e-6 or so); whatever the end, the
+/// point is feasible.  Without a step `prices` is empty.  O(fill of the factors) a step, and as
 /// much for every row with many entries.
 InteriorPoint solve_interior(const InequalityLp& lp, const std::vector<double>& start,
-                             double tolerance, const InteriorStop& stop = {});
+                             const InteriorOptions& options = {});
 
 }  // namespace cosched::opt

@@ -1,0 +1,170 @@
+"""dags, transfers: bounds against the optimum of small graphs, and against the best schedule.
+
+Run by ``make bench``.
+
+    bench_transfers.py              # small graphs by enumeration, larger ones against hlp-best
+    bench_transfers.py --graphs 40  # small graphs for each ratio
+
+Small graphs: 7 tasks on 2 + 1 or 2 + 2 units, half with related times (p = w / speed); their
+optimum by enumeration of all orders on all units. "LP*" ignores transfers, "plans" is LP* with a transport
+plan an edge, "windows" the default bound without data. A CCR of c: an edge's data takes c mean task
+times on average. Seconds are of the processor; every certificate is checked.
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+import cosched as cs
+from cosched.dags import Instance
+
+RATIOS = (0.1, 1, 5)
+MEMORIES = ("host", "unit")
+
+
+def timed(work):
+    begin = time.process_time()
+    found = work()
+    return found, time.process_time() - begin
+
+
+def with_data(graph, ccr, random, memories):
+    times = graph.times[np.isfinite(graph.times)]
+    data = random.uniform(0, 2, len(graph.edges)) * times.mean() * ccr
+    data[random.random(len(data)) < 0.1] = 0
+    rates = random.uniform(0.5, 2, (graph.types, graph.types))
+    return Instance(
+        graph.times, graph.edges, graph.units, data=data, bandwidth=rates, memories=memories
+    )
+
+
+def small(random, number, ccr):
+    n = 7
+    work = random.uniform(1, 10, n)
+    if number % 2:
+        times = np.column_stack([work, work / random.uniform(1, 8, n)])
+    else:
+        times = np.column_stack([work, work / 3])
+    edges = [(i, j) for j in range(n) for i in range(j) if random.random() < 0.35]
+    units = (2, 1 + number % 4 // 2)
+    graph = Instance(times, edges, units)
+    return with_data(graph, ccr, random, MEMORIES[number // 2 % 2])
+
+
+def optimum(inst):
+    """Every order of starts on every unit, each task as soon as its data is there."""
+    n, places = inst.tasks, [(q, u) for q in range(inst.types) for u in range(inst.units[q])]
+    before = [[] for _ in range(n)]
+    after = [[] for _ in range(n)]
+    for edge, (i, j) in enumerate(inst.edges):
+        cost = np.array([[inst.transfer(edge, a, b) for b in places] for a in places])
+        before[j].append((i, cost.tolist()))
+        after[i].append(j)
+    times = [[float(inst.times[j, q]) for q, _ in places] for j in range(n)]
+    rank = [0.0] * n
+    for j in inst.order[::-1]:
+        rank[j] = min(times[j]) + max((rank[k] for k in after[j]), default=0.0)
+    # Units that nothing tells apart while they are idle.
+    kind = [q for q, _ in places]
+    best = cs.dags.solve(inst, "heft").value
+    on, ends, idle = [-1] * n, [0.0] * n, [0.0] * len(places)
+
+    def search(placed, last, done):
+        nonlocal best
+        if placed == n:
+            best = min(best, done)
+            return
+        ready = [j for j in range(n) if on[j] < 0 and all(on[i] >= 0 for i, _ in before[j])]
+        if any(last + rank[j] >= best for j in ready):  # it starts no earlier than the last
+            return
+        for j in ready:
+            fresh = set()
+            for u in range(len(places)):
+                if idle[u] == 0:
+                    if kind[u] in fresh:
+                        continue
+                    fresh.add(kind[u])
+                start = max([idle[u], *(ends[i] + cost[on[i]][u] for i, cost in before[j])])
+                if start < last or start + rank[j] >= best:
+                    continue
+                saved = idle[u]
+                on[j], ends[j] = u, start + times[j][u]
+                idle[u] = ends[j]
+                search(placed + 1, start, max(done, ends[j]))
+                idle[u], on[j] = saved, -1
+
+    search(0, 0.0, 0.0)
+    return best
+
+
+def small_table(count):
+    print(f"dags, transfers: {count} graphs of 7 tasks for each CCR, mean of bound / optimum")
+    names = ("LP*", "plans", "windows", "transfers", "least", "s")
+    print(f"  {'CCR':>5}" + "".join(f" {name:>9}" for name in names))
+    for ccr in RATIOS:
+        random = np.random.default_rng(7)
+        rows, seconds = [], 0.0
+        for number in range(count):
+            inst = small(random, number, ccr)
+            best = optimum(inst)
+            found, took = timed(lambda inst=inst: cs.dags.transfers(inst))
+            assert found.certificate.bound(inst) == found.value <= best * (1 + 1e-9)
+            seconds += took
+            plans = cs.dags.transfers_relaxation(inst).value
+            values = (cs.dags.hlp(inst).value, plans, cs.dags.windows(inst).value, found.value)
+            rows.append([value / best for value in values])
+        lp, plans, windows, transfers = np.mean(rows, axis=0)
+        least = min(row[-1] for row in rows)
+        print(
+            f"  {ccr:>5} {lp:>9.3f} {plans:>9.3f} {windows:>9.3f} {transfers:>9.4f} {least:>9.3f} "
+            f"{seconds / count:>9.4f}",
+            flush=True,
+        )
+
+
+def larger():
+    random = np.random.default_rng(8)
+    for n in (30, 100, 300):
+        graph = cs.workloads.layered(n, seed=1, units=(4, 2))
+        for ccr in RATIOS:
+            yield f"layered {n}, 4+2", ccr, with_data(graph, ccr, random, "host")
+    for tiles, units in ((10, (16, 4)), (20, (16, 4)), (20, (4, 1))):
+        graph = cs.workloads.cholesky(tiles, units=units)
+        for ccr in (0.1, 1):
+            label = f"Cholesky {tiles}, {units[0]}+{units[1]}"
+            yield label, ccr, with_data(graph, ccr, random, "host")
+
+
+def larger_table(limit):
+    names = ("tasks", "CCR", "LP*", "plans", "windows", "transfers", "best", "ratio")
+    print("dags, transfers: against the better of heft and hlp-best")
+    print(("  {:20}" + " {:>9}" * 10).format("", *names, "s(plans)", "s(bound)"))
+    for label, ccr, inst in larger():
+        lp, windows = cs.dags.hlp(inst).value, cs.dags.windows(inst).value
+        plans, plan_seconds = timed(lambda inst=inst: cs.dags.transfers_relaxation(inst).value)
+        found, seconds = timed(lambda inst=inst: cs.dags.transfers(inst))
+        assert found.certificate.bound(inst) == found.value
+        best = min(
+            cs.dags.solve(inst, "heft").value,
+            cs.dags.solve(inst, "hlp-best", time_limit=limit).value,
+        )
+        values = (f"{value:.5g}" for value in (lp, plans, windows, found.value, best))
+        ratio, took = f"{found.value / best:.3f}", (f"{plan_seconds:.3f}", f"{seconds:.3f}")
+        print(
+            ("  {:20}" + " {:>9}" * 10).format(label, inst.tasks, ccr, *values, ratio, *took),
+            flush=True,
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--graphs", type=int, default=60, help="small ones for each CCR")
+    parser.add_argument("--seconds", type=float, default=2.0, help="time limit of hlp-best")
+    options = parser.parse_args()
+    small_table(options.graphs)
+    larger_table(options.seconds)
+
+
+if __name__ == "__main__":
+    main()
