@@ -6,9 +6,9 @@ Run by ``make bench``.
     bench_transfers.py --graphs 40  # small graphs for each ratio
 
 Small graphs: 7 tasks on 2 + 1 or 2 + 2 units, half with related times (p = w / speed); their
-optimum by enumeration of all orders on all units. "LP*" ignores transfers, "plans" is LP* with a transport
-plan an edge, "windows" the default bound without data. A CCR of c: an edge's data takes c mean task
-times on average. Seconds are of the processor; every certificate is checked.
+optimum by enumeration of all orders on all units. "LP*" ignores transfers, "plans" is LP* with a
+transport plan an edge, "windows" the default bound without data. A CCR of c: an edge's data takes
+c mean task times on average. Seconds are of the processor; every certificate is checked.
 """
 
 import argparse
