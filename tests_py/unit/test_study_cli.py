@@ -79,16 +79,35 @@ def test_all_runs_what_has_its_data(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(experiments, "STUDIES", known, raising=False)
     monkeypatch.setattr(experiments, "run", run)
     monkeypatch.setenv("COSCHED_DATA", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     assert main(["study", "run", "all", "--out", str(tmp_path), "--workers", "2"]) == 2
     assert [(name, os.path.relpath(out, tmp_path)) for name, out, _ in calls] == [
         ("one", "one"),
         ("three", "three"),
     ]
     given = {"quick": False, "workers": 2, "dask": None, "resume": False, "task_timeout": None}
-    assert calls[0][2] == given
+    assert calls[0][2] == {**given, "library": tmp_path / "charts.js"}
+    index = (tmp_path / "index.html").read_text()
+    assert 'href="one/report.html"' in index
+    assert "1 rows, 1 errors" in index
     assert "two needs pwa/nowhere.gz" in capsys.readouterr().err
     assert main(["study", "run", "all", "--quick"]) == 1  # now all have theirs; one has errors
     assert len(calls) == 2 + 3
+
+
+def test_reports_of_a_folder_share_the_library_of_their_charts(tmp_path):
+    def run(name, **given):
+        experiments.run("toy_studies:TOY", quick=True, out=tmp_path / name, workers=0, **given)
+        return (tmp_path / name / "report.html").read_text()
+
+    library = tmp_path / "charts.js"
+    alone, first, second = run("a"), run("b", library=library), run("c", library=library)
+    script = library.read_text()
+    assert script in alone
+    assert '<script src="../charts.js"></script>' in first
+    assert first.index("../charts.js") < first.index("Plotly.newPlot")
+    assert "Plotly.newPlot" in second
+    assert max(len(first), len(second)) < 1.1e6 < len(script)
 
 
 def test_ctrl_c_says_how_to_go_on(capsys, monkeypatch):

@@ -17,7 +17,7 @@ from cosched.cli import report, tables
 from cosched.cli.own import look_here_first
 from cosched.core.text import printable
 from cosched.errors import StudyError
-from cosched.experiments import StudyResult, ledger, papers
+from cosched.experiments import StudyResult, ledger, outputs, papers
 from cosched.experiments.study import missing_line
 
 EXAMPLES = {
@@ -178,15 +178,18 @@ def _run_one(name: str, out: Path | None, given: dict) -> bool:
 def _run_all(out: Path, given: dict) -> bool:
     """Every study; one whose data is missing does not keep the others from running."""
     left_out = []
+    done = []
     good = True
     for name, study in experiments.STUDIES.items():
         missing = study.missing(given["quick"])
         if missing:
             left_out.append(missing_line(name, missing))
             continue
-        result = experiments.run(name, out=out / name, **given)
+        result = experiments.run(name, out=out / name, library=out / "charts.js", **given)
         _say(result)
+        done.append((study, result))
         good = good and not len(result.errors)
+    report.say(f"all: {outputs.write_index(done, out)}")
     if left_out:
         raise StudyError("; ".join(left_out))
     return good

@@ -1,4 +1,7 @@
-"""``report.html``: one file that needs no network. Tables by DataTables, charts by plotly."""
+"""``report.html``: a page that needs no network. Tables by DataTables, charts by plotly.
+
+It is one file; reports of one folder can share the library of their charts, which is most of it.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +40,7 @@ def page(
     tables: dict[str, pd.DataFrame],
     charts: dict[str, Any],
     pictures: dict[str, Path],
+    library: str | None = None,
 ) -> str:
     """The whole page.
 
@@ -46,6 +50,8 @@ def page(
         DataFrames and plotly figures by name.
     pictures : dict of str to path
         SVG files, taken into the page.
+    library : str, optional
+        Where the page finds the charts' library. None: in the page itself.
     """
     body = [_head(study, quick, frame)]
     failed = frame[frame.status == "error"]
@@ -56,8 +62,10 @@ def page(
         body += [_section(name) + _table(f"table-{name}", table) for name, table in tables.items()]
     if charts:
         body.append("<h2>Charts</h2>")
+        if library is not None:
+            body.append(f'<script src="{escape(library)}"></script>')
         body += [
-            _section(name) + _chart(f"chart-{name}", chart, first=number == 0)
+            _section(name) + _chart(f"chart-{name}", chart, library is None and number == 0)
             for number, (name, chart) in enumerate(charts.items())
         ]
     if pictures:
@@ -141,11 +149,30 @@ def _table(identifier: str, table: pd.DataFrame) -> str:
     return f'<div class="scroll">{html}</div>\n'
 
 
-def _chart(identifier: str, chart: Any, first: bool) -> str:
-    """A plotly figure; the library comes with the first one."""
+def charts_library() -> str:
+    """The script that draws charts, for a file that reports share."""
+    return str(optional("plotly.offline", extra="studies").get_plotlyjs())
+
+
+def index(rows: list[tuple[str, str, str, str]]) -> str:
+    """A page of links to reports: (address, name, title, what is said of it) each."""
+    lines = [
+        f'<tr><td><a href="{escape(address)}">{escape(name)}</a></td><td>{escape(title)}</td>'
+        f"<td>{escape(said)}</td></tr>"
+        for address, name, title, said in rows
+    ]
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Studies</title>'
+        f"<style>{_STYLE} td {{ padding: .2rem .8rem .2rem 0; }}</style></head>\n<body>\n"
+        "<h1>Studies</h1>\n<table>\n" + "\n".join(lines) + "\n</table>\n</body></html>\n"
+    )
+
+
+def _chart(identifier: str, chart: Any, with_library: bool) -> str:
+    """A plotly figure, and the library where it is to come with it."""
     return chart.to_html(
         full_html=False,
-        include_plotlyjs=first,
+        include_plotlyjs=with_library,
         div_id=identifier.replace(".", "-"),
         config={"displaylogo": False, "responsive": True},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,11 +63,16 @@ def read_frame(folder: Path) -> pd.DataFrame:
 
 
 def write_outputs(
-    study: Study, plan: Plan, folder: Path, claims: Sequence[Claim] = ()
+    study: Study,
+    plan: Plan,
+    folder: Path,
+    claims: Sequence[Claim] = (),
+    library: Path | None = None,
 ) -> StudyResult:
     """Write ``tables/``, ``figures/`` and ``report.html`` of what ``results.parquet`` holds.
 
-    The first table is ``findings``: what the paper says that these results answer.
+    The first table is ``findings``: what the paper says that these results answer. With `library`,
+    a file that is written if it is not there, the report has no charts' library of its own.
     """
     frame = read_frame(folder)
     good = frame[frame.status != "error"].reset_index(drop=True)
@@ -79,9 +85,31 @@ def write_outputs(
         _write_tables(tables, folder / "tables")
         pictures = _write_figures(study.figures(good), folder / "figures")
         charts = study.charts(good) if study.charts else html.distributions(plan, good)
-    page = html.page(study, plan.quick, frame, tables, charts, pictures)
+    page = html.page(study, plan.quick, frame, tables, charts, pictures, _shared(library, folder))
     io.write_text(page, folder / "report.html")
     return StudyResult(study.name, folder, frame, tables)
+
+
+def _shared(library: Path | None, folder: Path) -> str | None:
+    """The address of the shared library, seen from a report's folder."""
+    if library is None:
+        return None
+    if not library.exists():
+        io.write_text(html.charts_library(), library)
+    return Path(os.path.relpath(library, folder)).as_posix()
+
+
+def write_index(results: Sequence[tuple[Study, StudyResult]], folder: Path) -> Path:
+    """``index.html``: a link to each report of a folder."""
+    rows = []
+    for study, result in results:
+        address = Path(os.path.relpath(result.out / "report.html", folder)).as_posix()
+        errors = f", {len(result.errors)} errors" if len(result.errors) else ""
+        rows.append((address, study.name, study.title, f"{len(result.frame):,} rows{errors}"))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "index.html"
+    io.write_text(html.index(rows), path)
+    return path
 
 
 def _write_tables(tables: dict[str, pd.DataFrame], folder: Path) -> None:

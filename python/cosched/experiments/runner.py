@@ -38,6 +38,7 @@ def run(
     dask: str | None = None,
     resume: bool = False,
     task_timeout: float | None = None,
+    library: str | PathLike[str] | None = None,
 ) -> StudyResult:
     """Run a study to its end, or go on with one that was interrupted.
 
@@ -61,6 +62,9 @@ def run(
     task_timeout : float, optional
         Seconds that a task may take. One that takes longer has an error row, its process is
         killed, and the others go on. None: no limit.
+    library : str or path-like, optional
+        A file for the charts' library, which reports of several studies can share; it is written
+        if it is not there. None: each report holds it.
 
     Returns
     -------
@@ -106,7 +110,8 @@ def run(
         run_campaign(plan, state, engine, context)
         write_results(plan, state)
         _write_errors(state.outcomes, folder / "errors.txt")
-        return write_outputs(study, plan, folder, claims_of(study.name))
+        shared = None if library is None else Path(library)
+        return write_outputs(study, plan, folder, claims_of(study.name), shared)
 
 
 @contextmanager
