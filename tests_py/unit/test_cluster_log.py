@@ -132,3 +132,17 @@ def test_hpc2n_is_the_machine_of_the_paper():
         assert np.array_equal(inst.column(column), table[column])
     assert cs.cluster.from_swf(path, week=5) == inst
     assert pd.Index(inst.ids).is_unique
+
+
+@pytest.mark.data
+def test_memory_of_archive_logs_has_a_source_or_is_asked_for():
+    atlas = cs.cluster.from_swf(
+        data("pwa", "LLNL-Atlas-2006-2.1-cln.swf.gz"), begin=4e6, until=5e6, drop="too-wide"
+    )
+    assert atlas.nodes == 1152
+    assert any("16 GB a node (known machine: https://" in note for note in atlas.notes)
+    for name in ("CTC-SP2-1996-3.1-cln", "NASA-iPSC-1993-3.1-cln"):
+        path = data("pwa", f"{name}.swf.gz")
+        with pytest.raises(cs.InvalidInstance, match="memory_per_node \\(--memory-per-node"):
+            cs.cluster.from_swf(path, until=86400)
+        assert len(cs.cluster.from_swf(path, until=86400, memory_per_node="8MB")) > 100

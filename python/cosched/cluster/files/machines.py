@@ -24,13 +24,15 @@ class Known:
     source: str
 
 
-#: Machines of archive logs, found by the Computer and Installation of the header.
+#: Machines of archive logs, found by the Computer and Installation of the header; none without
+#: a source. The archive does not say the memory of a node of the CTC SP2 or NASA's iPSC/860.
 KNOWN = (
     Known("Seth", "HPC2N", 120, 2 * 1024**2, "Casanova et al. 2011, Section 5"),
-    Known("Atlas", "Livermore", 1152, 16 * 1024**2, "LLNL: 1152 nodes of 8 cores and 16 GB"),
-    Known("iPSC/860", "NASA Ames", 128, 8 * 1024, "NAS: 128 nodes of 8 MB"),
-    Known("IBM SP2", "CTC", 338, 128 * 1024, "CTC: thin nodes of 128 MB, the most common"),
-)
+    Known(
+        "Atlas", "Livermore", 1152, 16 * 1024**2,
+        "https://www.cs.huji.ac.il/labs/parallel/workload/l_llnl_atlas",
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
