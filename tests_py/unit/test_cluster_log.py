@@ -137,7 +137,7 @@ def test_hpc2n_is_the_machine_of_the_paper():
 @pytest.mark.data
 def test_memory_of_archive_logs_has_a_source_or_is_asked_for():
     atlas = cs.cluster.from_swf(
-        data("pwa", "LLNL-Atlas-2006-2.1-cln.swf.gz"), begin=4e6, until=5e6, drop="too-wide"
+        data("pwa", "LLNL-Atlas-2006-2.1-cln.swf.gz"), until=4e6, drop="too-wide"
     )
     assert atlas.nodes == 1152
     assert any("16 GB a node (known machine: https://" in note for note in atlas.notes)
