@@ -219,7 +219,8 @@ def hlp_best(
     -------
     Result
         Its bound is the one that the search proved on its way (`windows`): the makespan itself
-        where all that is shorter by a relative 1e-9 is refuted.
+        where all that is shorter by a relative 1e-9 is refuted. Where transfers take time and the
+        makespan does not meet it: the family's own (`transfers`), computed when it is asked for.
 
     Raises
     ------
@@ -264,11 +265,12 @@ def hlp_best(
         keep_hlp(instance, solution)
     status = "ok" if complete or met else "time_limit"
     bound = Bound(float(plan[3].max()) if met else value, "windows")
+    known = met or instance._core.moves_free
     return result_of_plan(
         instance,
         "hlp-best",
         *plan,
-        own_bound=bound,
+        own_bound=bound if known else None,
         seed=used,
         status=status,
         ratio=_guaranteed(instance),
