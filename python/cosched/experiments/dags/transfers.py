@@ -152,8 +152,14 @@ def run(task: Task) -> dict[str, Any]:
 
 def _wide(frame: pd.DataFrame) -> pd.DataFrame:
     """A row an instance, a column an algorithm or bound."""
+    import pandas as pd
+
     keys = ["source", "graph", "memories", "ccr"]
-    rows = frame.assign(ccr=frame.ccr.astype(str))
+    texts = frame.ccr.astype(str)
+    order = sorted(
+        set(texts), key=lambda ccr: (ccr == MACHINE, 0 if ccr == MACHINE else float(ccr))
+    )
+    rows = frame.assign(ccr=pd.Categorical(texts, order, ordered=True))
     wide = rows.pivot(index=keys, columns="algorithm", values="value").reset_index()
     return wide[[*keys, *frame.algorithm.unique()]]
 
@@ -164,9 +170,10 @@ def _ratios_to(wide: pd.DataFrame, names: list[str], below: str) -> pd.DataFrame
 
     ratio = wide[names].div(wide[below], axis=0)
     by = [wide.source, wide.memories, wide.ccr]
-    means = ratio.groupby(by).mean().reset_index()
-    over_all = ratio.groupby(wide.ccr).mean().reset_index().assign(source="all", memories="all")
-    return pd.concat([means, over_all])[["source", "memories", "ccr", *names]].round(3)
+    means = ratio.groupby(by, observed=True).mean().reset_index()
+    over_all = ratio.groupby(wide.ccr, observed=True).mean().reset_index()
+    table = pd.concat([means, over_all.assign(source="all", memories="all")])
+    return table[["source", "memories", "ccr", *names]].round(3)
 
 
 def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
