@@ -159,10 +159,9 @@ def _lanes(schedule: Schedule) -> tuple[dict[int, int], list[tuple[int, str, int
 
 
 def _draw_transfers(ax: Axes, schedule: Schedule, lanes: dict[int, int]) -> None:
-    seconds_of = getattr(schedule.instance, "transfer_times", None)
-    if seconds_of is None or schedule.instance.data is None:
-        return
-    if len(schedule) != schedule.instance.tasks:
+    graph: Any = schedule.instance
+    seconds_of = getattr(graph, "transfer_times", None)
+    if seconds_of is None or graph.data is None or len(schedule) != graph.tasks:
         return
     from matplotlib.collections import PathCollection
     from matplotlib.path import Path
@@ -176,7 +175,7 @@ def _draw_transfers(ax: Axes, schedule: Schedule, lanes: dict[int, int]) -> None
     lane = np.array([lanes[kind] for kind in kinds.tolist()]) + units
     paths = []
     for edge in moving.tolist():
-        before, after = schedule.instance.edges[edge].tolist()
+        before, after = graph.edges[edge].tolist()
         begin = float(schedule.end[row][before])
         end = begin + float(seconds[edge])
         ends = (begin, lane[before]), (end, lane[after])
