@@ -77,6 +77,8 @@ def _page(name: str, frame, rows: list[ledger.Row], folder: Path) -> str:
             f"`cosched study ledger {name}` prints it. Numbers in brackets: explanations below.",
             ledger.rows_table(rows),
         ]
+    if "source" in facts:
+        return "\n\n".join([*parts, f"What is kept are {facts['source']}."]) + "\n"
     parts.append("## Tables")
     for title, table in study.tables(frame).items():
         if len(table) <= _MOST_ROWS:

@@ -28,6 +28,7 @@ PAPERS = {
 }
 NOT = "cannot be reproduced"
 _ABSENT = "at full size is kept"
+_AVERAGES = "the averages of an earlier one do not say it"
 VERDICTS = (AGREES, ORDER, DIFFERS, NOT)
 
 #: What a claim needs of a study's results, computed once for all claims that need it.
@@ -155,8 +156,10 @@ def evaluate(claims: Iterable[Claim], frames: Frames, *, partial: bool = False) 
             if not partial:
                 rows.append(_unanswered(claim, str(absent)))
         except (LookupError, ArithmeticError, ValueError):
-            if not partial:
+            if not partial and "source" not in frames(claim.study).attrs:
                 raise
+            if not partial:
+                rows.append(_unanswered(claim, f"no run of {claim.study} {_ABSENT}: {_AVERAGES}"))
     return rows
 
 
@@ -187,6 +190,8 @@ def _row(claim: Claim, prepared: _Prepared) -> Row:
         found = seen if isinstance(seen, Seen) else Seen(float(seen))
         printed = claim.paper_value if isinstance(claim.paper_value, float | int) else math.nan
         verdict, rule = claim.tolerance.judge(printed, found), claim.tolerance.text(found)
+        source = prepared.frames(claim.study).attrs.get("source")
+        rule += f"; the value is of {source}" if source else ""
         explanation = "" if verdict == AGREES else _explained(claim, prepared)
     return Row(
         paper=claim.paper,
@@ -213,8 +218,11 @@ def _explained(claim: Claim, prepared: _Prepared) -> str:
     return " ".join(parts)
 
 
-def _number(seen: Any) -> float | None:
+def _number(seen: Any) -> float | str | None:
+    """Six digits; what JSON cannot hold as text."""
     value = float(seen.value if isinstance(seen, Seen) else seen)
+    if math.isinf(value):
+        return str(value)
     return None if math.isnan(value) else float(f"{value:.6g}")
 
 

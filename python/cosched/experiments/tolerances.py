@@ -30,8 +30,8 @@ class Tolerance:
 
     def text(self, seen: Seen | None) -> str:
         """The rule in words, with the interval filled in."""
-        if seen is None or "{low" not in self.says:
-            return self.says.replace("{low} to {high}", "that interval")
+        if seen is None or math.isnan(seen.low) or "{low" not in self.says:
+            return self.says.replace("{low} to {high}", "an interval that is not known")
         return self.says.format(low=f"{seen.low:.4g}", high=f"{seen.high:.4g}")
 
 

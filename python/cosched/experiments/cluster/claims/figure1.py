@@ -27,7 +27,8 @@ _LOADS = tuple(round(0.1 * k, 1) for k in range(1, 10))
 
 def by_load(frame: pd.DataFrame) -> pd.DataFrame:
     """Mean degradation, a row a load, a column a policy."""
-    return frame.groupby(["load", "algorithm"], sort=False).degradation.mean().unstack("algorithm")
+    rows = frame[frame["load"].notna()]
+    return rows.groupby(["load", "algorithm"], sort=False).degradation.mean().unstack("algorithm")
 
 
 # --- Figure 1 -----------------------------------------------------------------------------
