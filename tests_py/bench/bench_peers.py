@@ -1,4 +1,4 @@
-"""Other packages on the same work: HEFT of anrg-saga, EASY of the simulator AccaSim.
+"""Other packages on the same work: HEFT and CPOP of anrg-saga, EASY of the simulator AccaSim.
 
 Run by ``make bench``; a package takes part where it is installed:
 ``pip install anrg-saga accasim``.
@@ -11,6 +11,8 @@ import os
 import tempfile
 import time
 from pathlib import Path
+
+import numpy as np
 
 import cosched as cs
 from cosched import workloads
@@ -59,6 +61,128 @@ def saga_heft(tiles=10, slow=16, fast=4, speed=8.0):
     )
 
 
+def saga_of(inst):
+    """What saga makes of types that differ by a speed only, each unit in its own memory."""
+    from saga import Network, TaskGraph
+
+    speed = inst.times[0, 0] / inst.times[0]
+    units = [(q, f"{q}.{k}") for q, count in enumerate(inst.units) for k in range(count)]
+    # An edge from a unit to itself is free; saga asks for it all the same.
+    links = [
+        (one, other, float("inf") if one == other else float(inst.bandwidth[q, r]))
+        for k, (q, one) in enumerate(units)
+        for r, other in units[k:]
+    ]
+    network = Network.create(nodes=[(name, float(speed[q])) for q, name in units], edges=links)
+    data = zip(inst.edges.tolist(), inst.data.tolist(), strict=True)
+    graph = TaskGraph.create(
+        tasks=[(f"{j:05d}", float(p)) for j, p in enumerate(inst.times[:, 0])],
+        dependencies=[(f"{i:05d}", f"{j:05d}", size) for (i, j), size in data],
+    )
+    return network, graph
+
+
+def related(tasks, ccr, seed, units=(3, 2), speeds=(1.0, 4.0)):
+    """A layered graph on units of two speeds, the same link between any two."""
+    one = workloads.layered(tasks, 0.3, ccr=ccr, bandwidth=1.0, units=units, seed=seed)
+    times = one.times[:, :1] / speeds
+    return cs.dags.Instance(
+        times, one.edges, units, data=one.data, bandwidth=one.bandwidth, memories="unit"
+    )
+
+
+def saga_transfers(tasks=40, seeds=10):
+    """HEFT and CPOP where data costs time: makespans and seconds side by side.
+
+    saga's mean transfer counts the free one from a unit to itself, which makes it (N - 1)/(N + 1)
+    of the mean over pairs of different units; its CPOP adds a task's own time to the rank from the
+    begin, so another path is critical. "its mean": a plain HEFT with saga's mean.
+    """
+    from saga.schedulers import CpopScheduler, HeftScheduler
+
+    logging.disable(logging.WARNING)
+    print(f"transfers: layered graphs of {tasks} tasks on 3 + 2 units of speeds 1 and 4, memories")
+    print("'unit': mean of anrg-saga's makespan over ours (least, greatest), how many are equal")
+    for ccr in (0.1, 1.0, 5.0):
+        for name, theirs in (("heft", HeftScheduler), ("cpop", CpopScheduler)):
+            rows = [side_by_side(related(tasks, ccr, seed), name, theirs) for seed in range(seeds)]
+            ratios, same_mean, ours_s, theirs_s = zip(*rows, strict=True)
+            ours_ms, theirs_ms = 1e3 * sum(ours_s) / seeds, 1e3 * sum(theirs_s) / seeds
+            print(
+                f"  {name}, ccr {ccr:3}: {told(ratios)}"
+                + (f"; its mean: {told(same_mean)}" if name == "heft" else "")
+                + f"; {ours_ms:.2f} ms, anrg-saga {theirs_ms:.0f} ms: ratio "
+                f"{theirs_ms / ours_ms:.0f}"
+            )
+
+
+def told(ratios):
+    equal = sum(abs(ratio - 1) < 1e-9 for ratio in ratios)
+    mean = sum(ratios) / len(ratios)
+    return f"{mean:.3f} ({min(ratios):.3f}, {max(ratios):.3f}), {equal} of {len(ratios)}"
+
+
+def side_by_side(inst, name, theirs):
+    """saga's makespan over ours and over a HEFT with its mean, and the seconds of both."""
+    network, graph = saga_of(inst)
+    spent, plan = seconds(lambda: theirs().schedule(network, graph))
+    fast, ours = seconds(lambda: [cs.dags.solve(inst, name) for _ in range(100)])
+    check_of(inst, plan)
+    return plan.makespan / ours[0].value, plan.makespan / plain_heft(inst), fast / 100, spent
+
+
+def plain_heft(inst):
+    """HEFT with saga's mean transfer, straight from its definition; ties to the lowest unit."""
+    places = [(q, k) for q, count in enumerate(inst.units) for k in range(count)]
+    n = len(places)
+    moved = [
+        sum(inst.transfer(e, a, b) for a in places for b in places) / (n * (n + 1))
+        for e in range(len(inst.edges))
+    ]
+    after = [[] for _ in range(inst.tasks)]
+    for e, (i, j) in enumerate(inst.edges.tolist()):
+        after[i].append((e, j))
+    rank = np.zeros(inst.tasks)
+    for j in inst.order[::-1]:
+        mean = np.mean([inst.times[j, q] for q, _ in places])
+        rank[j] = mean + max((moved[e] + rank[k] for e, k in after[j]), default=0.0)
+    at, end = {}, {}
+    busy = {place: [] for place in places}
+    for j in sorted(range(inst.tasks), key=lambda j: -rank[j]):
+        best = (np.inf, places[0], 0.0)
+        for place in places:
+            start = max(
+                (
+                    end[i] + inst.transfer(e, at[i], place)
+                    for e, (i, k) in enumerate(inst.edges.tolist())
+                    if k == j
+                ),
+                default=0.0,
+            )
+            for begin, until in sorted(busy[place]):
+                if start + inst.times[j, place[0]] <= begin:
+                    break
+                start = max(start, until)
+            best = min(best, (start + inst.times[j, place[0]], place, start))
+        end[j], at[j], begin = best
+        busy[at[j]].append((begin, end[j]))
+    return max(end.values())
+
+
+def check_of(inst, plan):
+    """Whether saga's schedule is one of the model here: by the validator."""
+    kind, unit, start, end = (np.zeros(inst.tasks) for _ in range(4))
+    for name, tasks in plan.items():
+        for task in tasks:
+            if task.name.startswith("__"):  # an entry and an exit of saga's own, of no length
+                continue
+            kind[int(task.name)], unit[int(task.name)] = map(int, name.split("."))
+            start[int(task.name)], end[int(task.name)] = task.start, task.end
+    rows = np.arange(inst.tasks)
+    columns = (rows, kind.astype(int), np.arange(inst.tasks + 1), unit.astype(int), start, end)
+    cs.core.Schedule(inst, *columns).validate()
+
+
 def accasim_easy(jobs=5000, nodes=120):
     """EASY on the first jobs of HPC2N, a processor a task."""
     for old in ("Mapping", "MutableMapping", "Iterable"):  # AccaSim 1.1 is older than Python 3.10
@@ -101,7 +225,7 @@ def accasim_easy(jobs=5000, nodes=120):
 
 
 def main():
-    for compare in (saga_heft, accasim_easy):
+    for compare in (saga_heft, saga_transfers, accasim_easy):
         try:
             compare()
         except ModuleNotFoundError as error:
