@@ -6,6 +6,12 @@
 
 namespace cosched::cluster {
 
+// When a running job's limit passes next, if none has passed: they are expected "now" from then on.
+Second SlurmController::first_due_after(Second now) const {
+  const Second first = due(running_.front());
+  return first <= now ? now : first;
+}
+
 void SlurmController::clear_planned(Second now) {
   if (!planned_.any()) return;
   planned_.clear();
@@ -29,93 +35,131 @@ bool SlurmController::skipped_by_count(int job) {
   return false;
 }
 
-// Nodes that nobody has reserved in any record that the job would meet, and when to look again.
-SlurmController::Window SlurmController::window(int job, Second from, Second limit) const {
-  Window found{part(job).nodes, 0};
+// Fills avail_ with the nodes that nobody has reserved in any record that the job would meet;
+// returns when to look again, or kNever.
+// `at` is a record before all that end behind `from`, and moves on to the last such.
+Second SlurmController::window(int job, Second from, Second limit, Second now, int& at) {
   const NodeBits& all = part(job).nodes;
-  bool later = false;
-  for (int j = 0;;) {
+  const int wanted = given(job).nodes;
+  avail_ = all;
+  Second later = kNever;
+  for (int j = at;;) {
     const SlurmMap::Record& record = map_[j];
-    if (record.end > from && record.next && !later &&
-        !NodeBits::common_within(all, map_[record.next].nodes, found.avail, record.nodes)) {
-      found.later = record.end;
-      later = true;
-    }
-    if (record.end > from) {
-      if (record.begin > from + limit) break;
-      found.avail &= record.nodes;
+    if (record.end <= from) {
+      at = j;
+    } else {
+      if (from == now) valid_until_ = std::min(valid_until_, record.end);
+      if (record.next && later == kNever &&
+          !NodeBits::common_within(all, map_[record.next].nodes, avail_, record.nodes))
+        later = record.end;
+      if (record.begin > from + limit) {
+        if (from == now) valid_until_ = std::min(valid_until_, record.begin - limit);
+        break;
+      }
+      avail_ &= record.nodes;
+      if (later != kNever && avail_.count() < wanted) break;  // whatever comes
     }
     if ((j = record.next) == 0) break;
   }
-  if (!later) found.later = kNever;
-  return found;
+  return later;
 }
 
 SlurmController::Test SlurmController::test(int job, Second now, double time, Second cycle) {
   const Second limit = at(job).limit;
   const int wanted = given(job).nodes;
   const bool now_only = holds_back(job, now);
+  if (bf_min_age_ > 0) valid_until_ = now;
   if (skipped_by_count(job)) return Test::next;
   bool counted = false;
+  int at_record = 0;
   for (Second from = now;;) {
-    Window window = this->window(job, from, limit);
-    Slot slot{0, NodeBits(), false};
-    if (window.avail.count() >= wanted) {
+    Second later = window(job, from, limit, now, at_record);
+    bool found = false;
+    Second begin = 0;
+    if (avail_.count() >= wanted) {
       if (!std::exchange(counted, true)) ++tests_;
-      slot = will_run(job, window.avail, now, now_only);
+      found = will_run(job, now, now_only, begin);
     }
-    if (!slot.found) {
-      if (window.later == kNever || now_only) return Test::next;
-      from = window.later;
+    if (!found) {
+      if (later == kNever || now_only) return Test::next;
+      from = later;
       continue;
     }
-    Second begin = slot.start;
     if (from > begin) {
       begin = from;
       job_update_ = now;
+      moved_ = true;
     }
-    if (begin <= now && slot.nodes.meets(cleaning_)) {
+    if (begin <= now && chosen_.meets(cleaning_)) {
       begin = now + 1;
-      window.later = kNever;
+      later = kNever;
     }
+    if (begin <= now + 1) valid_until_ = now;
     if (begin <= now) {
-      NodeBits chosen;
-      if (choose_now(job, window.avail, chosen)) {
-        start(job, std::move(chosen), time, true);
+      if (choose_now(job, avail_, chosen_)) {
+        start(job, chosen_, time, true);
         ++starts_;
         if (cons_tres_ && map_.made() < bf_map_size_)
           map_.reserve(at(job).nodes, map_[0].begin, rounded(due(job)), bf_resolution_);
         return Test::started;
       }
-      window.later = kNever;
+      later = kNever;
     }
     if (begin > now && now_only) return Test::next;
-    if (begin > window.later) {
-      from = window.later;
+    if (begin > later) {
+      from = later;
       continue;
     }
+    if (begin > cycle + bf_window_) {
+      valid_until_ = std::min(valid_until_, begin - bf_window_);
+      return Test::next;
+    }
     const Second first = rounded(begin), last = rounded(begin + limit);
-    if (begin > cycle + bf_window_) return Test::next;
-    if (begin > now && !map_.free(slot.nodes, first, last)) {
+    if (begin > now && !map_.free(chosen_, first, last)) {
       from = begin;
       continue;
     }
-    tell(time, job, SlurmAction::plan, begin);
-    if (plans_) note(time, job, SlurmAction::plan, begin, last, &slot.nodes);
-    planned_ |= slot.nodes;
-    if (map_.made() >= bf_map_size_) return Test::stop;
-    map_.reserve(slot.nodes, first, last, bf_resolution_);
-    return Test::next;
+    return reserve(job, time, begin, first, last);
   }
+}
+
+SlurmController::Test SlurmController::reserve(int job, double time, Second begin, Second first,
+                                               Second last) {
+  tell(time, job, SlurmAction::plan, begin);
+  if (plans_) note(time, job, SlurmAction::plan, begin, last, &chosen_);
+  planned_ |= chosen_;
+  if (map_.made() >= bf_map_size_) return Test::stop;
+  // The map's own begin moves on with time: until it reaches this reservation, or the end of the
+  // window does, nothing is different.
+  if (last + bf_resolution_ >= map_end_) valid_until_ = std::min(valid_until_, next_slot_);
+  valid_until_ = std::min(valid_until_, std::max(first, next_slot_));
+  map_.reserve(chosen_, first, last, bf_resolution_);
+  return Test::next;
+}
+
+// Nothing has happened since the last cycle, and no comparison with the time has another outcome:
+// the plan is the same, and so is what it leaves behind.
+bool SlurmController::same_as_last(double time, Second cycle) {
+  if (changes_ != planned_changes_ || cycle >= valid_until_ || plans_ || told_) return false;
+  if (std::floor(time + tests_ * clocks_.test_cost) > std::floor(time)) return false;
+  if (moved_) job_update_ = cycle;
+  if (planned_.any()) node_update_ = cycle;
+  return true;
 }
 
 void SlurmController::backfill(double time) {
   const auto cycle = static_cast<Second>(std::floor(time));
   outcome_.cycles.push_back(time);
+  recalculate(time);
+  if (same_as_last(time, cycle)) return;
   clear_planned(cycle);
   if (queue_.empty()) return;
-  recalculate(time);
-  map_.reset(rounded(cycle), rounded(cycle + bf_window_), up_);
+  map_end_ = rounded(cycle + bf_window_);
+  next_slot_ = rounded(cycle) + bf_resolution_;
+  map_.reset(rounded(cycle), map_end_, up_);
+  planned_changes_ = changes_;
+  valid_until_ = running_.empty() ? kNever : first_due_after(cycle);
+  moved_ = false;
   std::fill(by_user_.begin(), by_user_.end(), 0);
   std::fill(by_part_.begin(), by_part_.end(), 0);
   std::fill(by_user_part_.begin(), by_user_part_.end(), 0);
@@ -135,6 +179,7 @@ void SlurmController::backfill(double time) {
   }
   if (any) queue_.erase(std::remove(queue_.begin(), queue_.end(), -1), queue_.end());
   keep_planned(now);
+  if (now > cycle) valid_until_ = cycle;
 }
 
 }  // namespace cosched::cluster

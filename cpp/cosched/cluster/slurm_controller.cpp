@@ -51,6 +51,10 @@ SlurmController::SlurmController(const SlurmMachine& machine, const SlurmParamet
       busy_(machine.nodes),
       cleaning_(machine.nodes),
       planned_(machine.nodes),
+      avail_(machine.nodes),
+      open_(machine.nodes),
+      chosen_(machine.nodes),
+      some_(machine.nodes),
       by_part_(machine.parts.size()),
       job_update_(whole(clocks.controller_start)),
       node_update_(whole(clocks.controller_start)),
@@ -124,6 +128,7 @@ void SlurmController::recalculate(double time) {
       std::floor((time - clocks_.controller_start) / static_cast<double>(calc_period_)));
   if (period == calculated_) return;
   calculated_ = period;
+  ++changes_;
   const double when =
       clocks_.controller_start + static_cast<double>(period) * static_cast<double>(calc_period_);
   for (const int job : queue_) at(job).priority = priority_of(job, when);
@@ -137,14 +142,16 @@ void SlurmController::submit(int job, double time) {
   state.submit = whole(time);
   state.priority = priority_of(job, time);
   ++sequence_;
+  ++changes_;
   enqueue(job);
   job_update_ = whole(time);
 }
 
-void SlurmController::start(int job, NodeBits nodes, double time, bool backfill) {
+void SlurmController::start(int job, const NodeBits& nodes, double time, bool backfill) {
   const Second now = whole(time);
   State& state = at(job);
-  state.nodes = std::move(nodes);
+  state.nodes = nodes;
+  ++changes_;
   state.due = now + state.limit;
   busy_ |= state.nodes;
   const auto place = std::lower_bound(running_.begin(), running_.end(), job, [&](int a, int b) {
@@ -169,6 +176,7 @@ void SlurmController::finish(int job, double time, bool killed) {
   state.end = whole(time);
   ended_[static_cast<std::size_t>(job)] = 1;
   busy_ -= state.nodes;
+  ++changes_;
   cleaning_ |= state.nodes;
   running_.erase(std::find(running_.begin(), running_.end(), job));
   completing_.push_back(job);
@@ -182,6 +190,7 @@ void SlurmController::finish(int job, double time, bool killed) {
 
 void SlurmController::epilog(int job, double time) {
   cleaning_ -= at(job).nodes;
+  ++changes_;
   completing_.erase(std::find(completing_.begin(), completing_.end(), job));
   job_update_ = node_update_ = whole(time);
 }

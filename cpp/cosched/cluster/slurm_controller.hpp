@@ -78,12 +78,6 @@ class SlurmController {
     SlurmAction told = SlurmAction::finish;
     Second told_start = 0;
   };
-  struct Slot {
-    Second start;    // of the earliest slot, given running jobs alone
-    NodeBits nodes;  // none: there is no slot
-    bool found;
-  };
-
   State& at(int job) { return state_[static_cast<std::size_t>(job)]; }
   const SlurmJob& given(int job) const { return jobs_[static_cast<std::size_t>(job)]; }
   const SlurmPartition& part(int job) const {
@@ -98,23 +92,24 @@ class SlurmController {
   void recalculate(double time);  // PriorityCalcPeriod
 
   // nodes
-  bool choose_now(int job, const NodeBits& allowed, NodeBits& chosen) const;
-  Slot will_run(int job, const NodeBits& avail, Second now, bool now_only) const;
-  Slot will_run_linear(int job, const NodeBits& avail, NodeBits open, int count, Second now) const;
-  Slot will_run_groups(int job, const NodeBits& avail, NodeBits open, int count, Second now) const;
+  bool choose_now(int job, const NodeBits& allowed, NodeBits& chosen);
+  // The earliest slot on avail_ given running jobs alone: its start, and its nodes in chosen_.
+  bool will_run(int job, Second now, bool now_only, Second& begin);
+  void release_in_order();
+  bool will_run_linear(int job, Second now, Second& begin);
+  bool will_run_groups(int job, int count, Second now, Second& begin);
   Second expected_end(int job, Second now) const;
-  void start(int job, NodeBits nodes, double time, bool backfill);
+  void start(int job, const NodeBits& nodes, double time, bool backfill);
 
   // passes
   bool holds_back(int job, Second now) const;  // too young, or of too low priority, to block others
   bool skipped_by_count(int job);
-  struct Window {
-    NodeBits avail;
-    Second later;
-  };
-  Window window(int job, Second from, Second limit) const;
+  Second window(int job, Second from, Second limit, Second now, int& at);
   enum class Test { started, next, stop };
   Test test(int job, Second now, double time, Second cycle);
+  Test reserve(int job, double time, Second begin, Second first, Second last);
+  bool same_as_last(double time, Second cycle);
+  Second first_due_after(Second now) const;
   void clear_planned(Second now);
   void keep_planned(Second now);
 
@@ -139,9 +134,17 @@ class SlurmController {
   std::vector<int> queue_;    // pending, in order
   std::vector<int> running_;  // by (due, job)
   std::vector<int> completing_;
+  std::vector<NodeBits> released_;
+  std::int64_t released_changes_ = -1;
   NodeBits up_, busy_, cleaning_;  // all; of running jobs; of completing jobs
   NodeBits planned_;
+  NodeBits avail_, open_, chosen_, some_;  // scratch, kept so that nothing is allocated
   SlurmMap map_;
+  Second map_end_ = 0, next_slot_ = 0;
+  // The last cycle's plan holds until then, as long as nothing changes.
+  Second valid_until_ = 0;
+  std::int64_t changes_ = 0, planned_changes_ = -1;
+  bool moved_ = false;  // it had to move a start behind what running jobs require
   std::vector<int> by_user_, by_part_, by_user_part_;  // tests in this cycle
   Second job_update_ = 0, node_update_ = 0;
   std::int64_t calculated_ = -1;  // period of the last calculation of priorities

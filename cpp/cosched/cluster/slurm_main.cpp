@@ -20,7 +20,7 @@ void SlurmController::main_pass(double time, bool full) {
   std::vector<char> blocked(parts);
   std::vector<int> tried(parts);
   std::size_t blocked_parts = 0;
-  NodeBits allowed = up_, chosen;
+  NodeBits allowed = up_;
   const auto block = [&](int partition) {
     if (std::exchange(blocked[static_cast<std::size_t>(partition)], 1)) return;
     ++blocked_parts;
@@ -41,8 +41,8 @@ void SlurmController::main_pass(double time, bool full) {
       job_update_ = now;  // its nodes are kept for jobs of other partitions
       tell(time, job, SlurmAction::wait_resources);
       block(partition);
-    } else if (choose_now(job, allowed, chosen)) {
-      start(job, std::move(chosen), time, false);
+    } else if (choose_now(job, allowed, chosen_)) {
+      start(job, chosen_, time, false);
       job = -1;
       any = true;
       ++begun;

@@ -5,7 +5,12 @@
 namespace cosched::cluster {
 
 void NodeBits::add_range(int first, int last) {
-  for (int node = first; node < last; ++node) add(node);
+  for (int node = first; node < last;) {
+    const int room = std::min(last - node, 64 - static_cast<int>(bit(node)));
+    const std::uint64_t ones = room == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << room) - 1;
+    words_[word(node)] |= ones << bit(node);
+    node += room;
+  }
 }
 
 NodeBits& NodeBits::operator&=(const NodeBits& other) {
@@ -67,14 +72,14 @@ std::vector<int> NodeBits::list() const {
   return members;
 }
 
-NodeBits best_fit(const NodeBits& candidates, int wanted, int nodes) {
+void best_fit(const NodeBits& candidates, int wanted, NodeBits& chosen) {
   struct Run {
     int first, length;
   };
   thread_local std::vector<Run> runs;
   runs.clear();
   candidates.runs([](int first, int length) { runs.push_back({first, length}); });
-  NodeBits chosen(nodes);
+  chosen.clear();
   while (wanted > 0 && !runs.empty()) {
     auto best = runs.begin();
     for (auto run = best + 1; run != runs.end(); ++run) {
@@ -87,7 +92,6 @@ NodeBits best_fit(const NodeBits& candidates, int wanted, int nodes) {
     wanted -= take;
     runs.erase(best);
   }
-  return chosen;
 }
 
 }  // namespace cosched::cluster

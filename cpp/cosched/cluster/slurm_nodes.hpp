@@ -65,9 +65,9 @@ void NodeBits::runs(Visit visit) const {
   if (first >= 0) visit(first, static_cast<int>(words_.size()) * 64 - first);
 }
 
-/// Best fit over runs of consecutive candidates: the lowest nodes of the shortest run that
+/// Best fit over runs of consecutive candidates into `chosen` (of their size): the lowest nodes of the shortest run that
 /// suffices (first of equals); where none does, the longest run whole, and so on for the rest.
 /// Requires that there are `wanted` candidates.  O(runs^2) at worst.
-NodeBits best_fit(const NodeBits& candidates, int wanted, int nodes);
+void best_fit(const NodeBits& candidates, int wanted, NodeBits& chosen);
 
 }  // namespace cosched::cluster

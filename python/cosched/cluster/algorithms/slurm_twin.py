@@ -161,17 +161,18 @@ class Twin:
     def rows(self, outcome: Mapping[str, Any], start: np.ndarray, end: np.ndarray) -> tuple:
         """Columns of the schedule: a row a job, a unit a task, on its nodes in order."""
         tasks = self.instance.column("tasks")
-        units = []
-        for job, nodes in enumerate(self.nodes_of(outcome)):
-            own = np.concatenate(
-                [np.arange(self.first_unit[k], self.first_unit[k + 1]) for k in nodes]
-            )
-            units.append(own[: tasks[job]])
+        first_node, node = outcome["nodes"]
+        cores = self.node_cores[node]
+        place = np.cumsum(cores) - cores  # of a node's first unit among all that are held
+        held = np.repeat(self.first_unit[node] - place, cores) + np.arange(cores.sum())
+        counts = np.add.reduceat(cores, first_node[:-1])
+        rank = np.arange(len(held)) - np.repeat(np.cumsum(counts) - counts, counts)
+        units = held[rank < np.repeat(tasks, counts)]
         jobs = np.arange(len(tasks))
         begin = np.concatenate([[0], np.cumsum(tasks)])
         one = np.ones(len(tasks))
         none = np.zeros(len(tasks), dtype=np.int64)
-        return jobs, begin, np.concatenate(units), start, end, one, one, none
+        return jobs, begin, units, start, end, one, one, none
 
 
 def _own(parameters: Mapping[str, float]) -> dict[str, float]:
