@@ -72,6 +72,8 @@ SlurmClocks to_clocks(const std::map<std::string, double>& given, std::vector<do
   clocks.epoch = static_cast<Second>(number_of(given, "epoch"));
   clocks.launch = number_of(given, "launch");
   clocks.epilog = number_of(given, "epilog");
+  clocks.noise = number_of(given, "noise");
+  clocks.noise_seed = static_cast<std::uint64_t>(number_of(given, "noise_seed"));
   clocks.tick_period = number_of(given, "tick_period");
   clocks.tick_offset = number_of(given, "tick_offset");
   clocks.sleep_extra = number_of(given, "sleep_extra");

@@ -114,8 +114,8 @@ def test_a_bad_slurm_conf_is_one_line(tmp_path, text, said):
 
 
 def test_the_limit_check_is_every_thirty_seconds_of_the_controller():
-    # Started at -100: checks at 20 + 30 k seconds, when the loop's own time is left out.
-    result = solve([(0, 4, 60, 600)], speed=1e-3)
+    # Started at -100: checks at 20 + 30 k seconds.
+    result = solve([(0, 4, 60, 600)])
     start, end = result.jobs.start[0], result.jobs.end[0]
     assert start == 0
     assert end in (80, 81)
@@ -209,3 +209,38 @@ def test_slurm_check(capsys, tmp_path):
     assert np.abs(np.array(run["starts"]) - recorded.start).max() <= 60 or run["off_by_60"] > 0
     assert main(["slurm", "check", str(tmp_path / "out.json")]) == 2
     assert "expected a recording" in capsys.readouterr().err
+
+
+def test_a_grid_of_parameters(tmp_path, capsys):
+    rng = np.random.default_rng(3)
+    jobs = {
+        "submit": np.sort(rng.integers(0, 3000, 60)), "tasks": rng.integers(1, 5, 60),
+        "cpu": np.ones(60), "memory": np.ones(60), "runtime": 60 * rng.integers(1, 15, 60),
+        "estimate": np.full(60, 1200),
+    }  # fmt: skip
+    cs.cluster.Instance(jobs, 6).write(tmp_path / "jobs.json")
+    asked = ["--policies", "EASY", "slurm-backfill", "--draws", "8", "--no-bound"]
+    grid = ["--grid", "bf_resolution=60,600", "--grid", "bf_interval=10,60"]
+    out = tmp_path / "grid.json"
+    where = ["compare", "cluster", str(tmp_path / "jobs.json")]
+    assert main([*where, *asked, *grid, "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "600" in said
+    assert said.count("slurm-backfill") == 4
+    rows = cs.io.read_json(out)
+    assert [row["says"] for row in rows[1:]].count("first") == 1
+    assert all(row["mean_wait_p05"] <= row["mean_wait_p95"] for row in rows[1:])
+    assert main([*where, *asked, "--grid", "bf_frob=1"]) == 2
+    assert main([*where, "--policies", "EASY", "--grid", "kill"]) == 2
+
+
+def test_draws_cover_a_real_run():
+    paths = [path for path in RECORDINGS if path.stem in ("pois40_def", "one40_def", "param40")]
+    if not paths:
+        pytest.skip("no recordings of a real Slurm below COSCHED_DATA/..")
+    for path in paths:
+        recording = read_recording(path)
+        for run in recording.runs:
+            draws = cs.cluster.slurm_backfill(recording.instance(run), draws=200).draws
+            low, high = np.percentile(draws.starts, [5, 95], axis=0)
+            assert ((low <= run.start) & (run.start <= high)).mean() >= 0.9

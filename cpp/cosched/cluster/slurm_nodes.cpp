@@ -3,6 +3,17 @@
 #include <algorithm>
 
 namespace cosched::cluster {
+namespace {
+
+// Without -mpopcnt the built-in is a call, which was a fifth of the time.
+int popcount(std::uint64_t word) {
+  word -= word >> 1 & 0x5555555555555555u;
+  word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+  word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+  return static_cast<int>(word * 0x0101010101010101u >> 56);
+}
+
+}  // namespace
 
 void NodeBits::add_range(int first, int last) {
   for (int node = first; node < last;) {
@@ -30,7 +41,7 @@ NodeBits& NodeBits::operator-=(const NodeBits& other) {
 
 int NodeBits::count() const {
   int sum = 0;
-  for (const auto word : words_) sum += __builtin_popcountll(word);
+  for (const auto word : words_) sum += popcount(word);
   return sum;
 }
 
@@ -40,8 +51,7 @@ bool NodeBits::any() const {
 
 int NodeBits::count_common(const NodeBits& other) const {
   int sum = 0;
-  for (std::size_t w = 0; w < words_.size(); ++w)
-    sum += __builtin_popcountll(words_[w] & other.words_[w]);
+  for (std::size_t w = 0; w < words_.size(); ++w) sum += popcount(words_[w] & other.words_[w]);
   return sum;
 }
 

@@ -57,17 +57,17 @@ struct SlurmMachine {
 struct SlurmClocks {
   double controller_start = -60;  // s on the time base of the jobs
   Second epoch = 0;               // Unix time of that base's 0
-  double speed = 1;               // of a clock that runs faster than life (recordings)
   double launch = 0;              // s from a start to the first second of work, and back
   double epilog = 0;              // s from the end of a job until its nodes are free
-  double tick_period = 1;         // s: the background loop, with its work
-  double tick_offset = 0;         // s from the controller's start to its loop
-  double sleep_extra = 0;         // s that a sleep of the backfill thread takes longer
-  double cycle_cost = 0;          // s of a backfill cycle
-  double test_cost = 0;           // s of a job's test in a cycle
-  std::vector<double> cycles;     // recorded begins of cycles: replay; empty = by the rules
-  std::vector<double> checks;     // recorded limit checks that ended a job: replay
-  std::vector<double> ticks;      // unused seconds are by the rules
+  double noise = 0;               // launch and epilog of a job: times 1 - noise to 1 + noise
+  std::uint64_t noise_seed = 0;
+  double tick_period = 1;      // s: the background loop, with its work
+  double tick_offset = 0;      // s from the controller's start to its loop
+  double sleep_extra = 0;      // s that a sleep of the backfill thread takes longer
+  double cycle_cost = 0;       // s of a backfill cycle
+  double test_cost = 0;        // s of a job's test in a cycle
+  std::vector<double> cycles;  // recorded begins of cycles: replay; empty = by the rules
+  std::vector<double> checks;  // recorded limit checks that ended a job: replay
 };
 
 }  // namespace cosched::cluster

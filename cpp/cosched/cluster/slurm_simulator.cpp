@@ -7,6 +7,7 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/rng.hpp"
 
 namespace cosched::cluster {
 namespace {
@@ -30,10 +31,12 @@ class Simulator {
         bf_interval_(whole(parameters["bf_interval"])),
         min_interval_(parameters["sched_min_interval"]),
         defer_(parameters["defer"] != 0),
+        rng_(clocks.noise_seed),
         order_(jobs.size()) {
     std::iota(order_.begin(), order_.end(), 0);
     std::stable_sort(order_.begin(), order_.end(),
                      [&](int a, int b) { return job(a).submit < job(b).submit; });
+    place_submissions();
     last_sched_ = last_full_ = last_check_ = whole(clocks.controller_start);
     last_backfill_ = whole(clocks.controller_start);
     replay_cycles_ = !clocks.cycles.empty();
@@ -69,7 +72,7 @@ class Simulator {
 
   void step() {
     const double life = events_.empty() ? kInfinity : events_.top().time;
-    const double coming = next_ < order_.size() ? job(order_[next_]).submit : kInfinity;
+    const double coming = next_ < order_.size() ? coming_[next_] : kInfinity;
     const double check = check_due(), tick = tick_due();
     const double first = std::min({life, coming, pass_, check, tick});
     if (wake_ < first) return wake(first);
@@ -86,10 +89,21 @@ class Simulator {
     }
   }
 
+  // A submission at a whole second is somewhere in it, where the host varies.
+  void place_submissions() {
+    double last = -kInfinity;
+    for (const int j : order_) {
+      const double told = job(j).submit;
+      const bool inside = clocks_.noise > 0 && told == std::floor(told);
+      last = std::max(last, inside ? told + rng_.uniform() : told);
+      coming_.push_back(last);
+    }
+  }
+
   void submit() {
-    const int j = order_[next_++];
-    controller_.submit(j, job(j).submit);
-    request(job(j).submit);
+    const double time = coming_[next_];
+    controller_.submit(order_[next_++], time);
+    request(time);
   }
 
   void happen() {
@@ -104,13 +118,17 @@ class Simulator {
         ask(event.time, false);
     } else if (controller_.runs(event.job)) {
       controller_.finish(event.job, event.time, false);
-      events_.push({event.time + clocks_.epilog, true, event.job});
+      events_.push({event.time + varied(clocks_.epilog), true, event.job});
     }
   }
 
   void after_starts(double time) {
     for (const int j : controller_.take_started())
-      events_.push({time + job(j).runtime + clocks_.launch, false, j});
+      events_.push({time + job(j).runtime + varied(clocks_.launch), false, j});
+  }
+
+  double varied(double usual) {
+    return clocks_.noise > 0 ? usual * (1 + clocks_.noise * (2 * rng_.uniform() - 1)) : usual;
   }
 
   // --- the background loop ---
@@ -132,7 +150,8 @@ class Simulator {
     ++check_;
     last_check_ = whole(time);
     controller_.check_limits(time);
-    for (const int j : controller_.take_timed_out()) events_.push({time + clocks_.epilog, true, j});
+    for (const int j : controller_.take_timed_out())
+      events_.push({time + varied(clocks_.epilog), true, j});
   }
 
   double tick_due() const {
@@ -207,7 +226,9 @@ class Simulator {
   Second batch_delay_, sched_interval_, bf_interval_;
   double min_interval_;
   bool defer_;
-  std::vector<int> order_;  // jobs by submission
+  Rng rng_;
+  std::vector<int> order_;      // jobs by submission
+  std::vector<double> coming_;  // when, in that order
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::size_t next_ = 0, finished_ = 0, check_ = 0, cycle_ = 0;
   Second last_sched_ = 0, last_full_ = 0, last_check_ = 0, last_backfill_ = 0;

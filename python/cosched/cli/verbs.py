@@ -10,6 +10,7 @@ import typer
 
 from cosched import io
 from cosched.cli import report
+from cosched.cli.grid import compare_grid, parse_grid, show_grid
 from cosched.cli.schedules import read_schedule
 from cosched.cli.tables import percent
 from cosched.cli.values import (
@@ -79,15 +80,37 @@ def compare(
         typer.Option(help="Seconds for each algorithm, or 'none'; default: the family's."),
     ] = None,
     option: Options = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="KEY=VALUE,VALUE,...: a row for each value of an option; repeatable, then for "
+            "each combination."
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="Schedules of algorithms with hidden clocks: their spread.")
+    ] = None,
     plot: Plot = None,
     output: Output = None,
 ) -> None:
     check_files((output, (".csv", ".json", ".md")), (plot, PICTURES))
     limit = of.patience if time_limit is None else time_limit_of_text(time_limit)
+    values = parse_grid(grid)
+    if values and plot is not None:
+        raise InvalidInstance("--plot: expected no --grid beside it")
     instances = read_all(of, file, given)
     report.show_notes(instances[0][1])
     seed_used = seed_of_text(seed)
-    options = parse_options(option)
+    options = parse_options(option) | ({} if draws is None else {"draws": draws})
+    if values:
+        if len(instances) > 1:
+            raise InvalidInstance("--grid: expected one instance, not a list of them")
+        instance = instances[0][1]
+        frame = compare_grid(of, instance, algorithms, seed_used, limit, options, values)
+        show_grid(of, frame, values)
+        if output is not None:
+            io.write_frame(frame, output)
+        return
     table, keys, best, left = report.compare_all(
         of, instances, algorithms, seed_used, limit, options
     )

@@ -89,3 +89,24 @@ class Draws:
             str(name): {q: float(np.percentile(column, share)) for q, share in _QUANTILES.items()}
             for name, column in table.items()
         }
+
+    def metrics(self) -> dict[str, float]:
+        """:attr:`summary` in one row.
+
+        Returns
+        -------
+        dict of str to float
+            ``draws``, and ``value_p05, value_median, value_p95``, ``mean_wait_p05``, ...
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [20]}
+        >>> inst = cs.cluster.Instance(jobs, nodes=1)
+        >>> cs.cluster.slurm_backfill(inst, draws=5).draws.metrics()["draws"]
+        5
+        """
+        flat: dict[str, float] = {"draws": len(self)}
+        for name, spread in self.summary.items():
+            flat |= {f"{name}_{quantile}": value for quantile, value in spread.items()}
+        return flat

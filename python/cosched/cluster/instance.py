@@ -210,6 +210,8 @@ class Instance(core.Instance):
         if "partition" not in self.known:
             return sizes, np.full(len(self), everywhere, np.uint64), np.zeros(len(self))
         names = [str(name) for name in self.column("partition").tolist()]
+        if machine.slurm is not None and len(masks) == 1:
+            names = [*masks] * len(self)  # a log's own queues, on a Slurm with one partition
         for row, name in enumerate(names):
             if name and name not in masks:
                 raise InvalidInstance(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cosched import io
-from cosched.cluster.algorithms.slurm_twin import Twin, host_clocks
+from cosched.cluster.algorithms.slurm_twin import Twin, host_at
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine, slurm_machine
 from cosched.cluster.slurm_conf import hosts
@@ -290,7 +290,7 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     """
     instance = recording.instance(run)
     twin = Twin(instance, recording.machine, {})
-    clocks = host_clocks(recording.speed)
+    clocks = host_at(recording.speed)
     clocks.update(controller_start=run.controller_start, epoch=float(run.epoch))
     outcome = twin.run(
         clocks,

@@ -196,7 +196,8 @@ class Result(core.Result):
             ``preemption_bandwidth``, ``migration_bandwidth`` in GB/s: 2 x 8 GB x memory fraction x
             tasks, over the span (tasks that moved, for a migration); ``mean_wait, median_wait,
             p95_wait`` (s), ``mean_bounded_slowdown`` (at least 10 s count), ``utilisation`` (0..1),
-            and what an algorithm adds of its own (``overcommitted_hours``, ``killed``).
+            and what an algorithm adds of its own (``overcommitted_hours``, ``killed``; with draws
+            ``value_p05, value_median, value_p95``, and so the waits).
 
         Examples
         --------
@@ -220,6 +221,8 @@ class Result(core.Result):
         counted = self.instance.measured
         waits, slowdowns = self.waits[counted], slowdowns_of(self)[counted]
         own = {key: self.outcome[key] for key in _OWN if key in self.outcome}
+        if self.draws is not None:
+            own |= self.draws.metrics()
         return {
             "max_stretch": self.max_stretch,
             "mean_stretch": self.mean_stretch,

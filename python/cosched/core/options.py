@@ -71,8 +71,14 @@ class Output:
 
 
 def accepted_options(function: Callable[..., Any]) -> set[str] | None:
-    """Parameters after the instance; None where the function takes any keyword."""
+    """Parameters after the instance; None where the function takes any keyword.
+
+    One that takes certain keywords beyond those of its signature names them as ``keywords``.
+    """
     parameters = list(inspect.signature(function).parameters.values())[1:]
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+    keywords = getattr(function, "keywords", None)
+    if any(p.kind is p.VAR_KEYWORD for p in parameters) and not isinstance(keywords, frozenset):
         return None
-    return {p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+    return set(keywords if isinstance(keywords, frozenset) else ()) | {
+        p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)
+    }

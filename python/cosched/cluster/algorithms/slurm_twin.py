@@ -11,30 +11,49 @@ from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.slurm_settings import PARAMETERS, SlurmSettings, checked
-from cosched.core.arrays import nonnegative, positive, real
+from cosched.core.arrays import nonnegative, real
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 
-#: Seconds that a host takes for what Slurm's rules leave out, measured on one with clocks 20 times
-#: as fast as life: see docs/explanation/slurm.md.
-_LAUNCH, _EPILOG = 0.0385, 0.012
-_TICK_WORK, _TICK_OFFSET, _SLEEP, _CYCLE, _TEST = 0.00175, 0.02, 0.0001, 0.0005, 0.0001
+#: Seconds that a host takes for what Slurm's rules leave out, as measured on one whose clocks ran
+#: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
+HOST: dict[str, float] = {
+    "launch": 0.77, "epilog": 0.24, "noise": 0.0, "noise_seed": 0.0, "tick_period": 1.035,
+    "tick_offset": 0.4, "sleep_extra": 0.002, "cycle_cost": 0.01, "test_cost": 0.002,
+}  # fmt: skip
+_MEASURED_AT = 20.0
+#: How far these are from run to run: factors of launch and epilog, of the loop's work.
+_LAUNCHES, _EPILOGS, _LOOPS = (0.5, 3.0), (0.4, 2.5), (0.5, 1.5)
+_NOISE = 0.5
 
 ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish")
 
 
-def host_clocks(
-    speed: float = 1.0, launch: float | None = None, epilog: float | None = None
-) -> dict[str, float]:
-    """What the host adds to the rules' times (s), on a clock `speed` times as fast as life."""
-    times = positive(speed, "speed")
+def host_at(speed: float) -> dict[str, float]:
+    """What the host adds on a clock `speed` times as fast as life (s)."""
+    times = speed / _MEASURED_AT
+    scaled = {key: value * times for key, value in HOST.items() if key != "tick_period"}
+    return {**scaled, "tick_period": 1 + (HOST["tick_period"] - 1) * times}
+
+
+def host_clocks(launch: float | None = None, epilog: float | None = None) -> dict[str, float]:
+    """What the host adds (s), with these times of the user's own."""
+    own = dict(HOST)
+    if launch is not None:
+        own["launch"] = nonnegative(launch, "launch")
+    if epilog is not None:
+        own["epilog"] = nonnegative(epilog, "epilog")
+    return own
+
+
+def varied(host: Mapping[str, float], rng: np.random.Generator) -> dict[str, float]:
+    """The host in another run: everything that it takes a little longer or shorter."""
     return {
-        "launch": _LAUNCH * times if launch is None else nonnegative(launch, "launch"),
-        "epilog": _EPILOG * times if epilog is None else nonnegative(epilog, "epilog"),
-        "tick_period": 1 + _TICK_WORK * times,
-        "tick_offset": _TICK_OFFSET * times,
-        "sleep_extra": _SLEEP * times,
-        "cycle_cost": _CYCLE * times,
-        "test_cost": _TEST * times,
+        **host,
+        "launch": host["launch"] * rng.uniform(*_LAUNCHES),
+        "epilog": host["epilog"] * rng.uniform(*_EPILOGS),
+        "tick_period": 1 + (host["tick_period"] - 1) * rng.uniform(*_LOOPS),
+        "noise": _NOISE,
+        "noise_seed": float(rng.integers(0, 2**31)),
     }
 
 
@@ -71,13 +90,11 @@ class Twin:
 
     def _partition_of_jobs(self, settings: SlurmSettings) -> np.ndarray:
         usual = settings.default_partition or self.names[0]
-        if "partition" not in self.instance.known:
+        if "partition" not in self.instance.known or len(self.names) == 1:
             return np.full(len(self.instance), self.names.index(usual))
         places = {name: k for k, name in enumerate(self.names)}
         found = np.empty(len(self.instance), dtype=np.int64)
         for row, name in enumerate(map(str, self.instance.column("partition").tolist())):
-            if not settings.lines and name not in places:
-                name = usual  # a log's queue numbers, without a machine that knows them
             if name and name not in places:
                 raise InvalidInstance(
                     f"job {self.instance.ids[row]}: partition {shorten(name)}: the machine has "
