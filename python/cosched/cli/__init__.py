@@ -1,7 +1,9 @@
 """The ``cosched`` command: the same verbs for each family.
 
 ``commands`` makes them from the registry, ``verbs`` says what each does, ``values`` reads what is
-typed, ``files`` generates and fetches instances, ``own`` imports code of the user's own.
+typed, ``files`` generates and fetches instances, ``own`` imports code of the user's own. The module
+of a verb is imported when the verb is asked for, as the package does with its modules: most of
+what a short command costs would be the imports of all others.
 """
 
 from __future__ import annotations
@@ -12,12 +14,12 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, TextIO
 
 import typer
 
-from cosched.cli import audit, execution, files, slurm, study, verbs
-from cosched.cli.commands import EXAMPLES, add
+from cosched.cli.commands import EXAMPLES, on_demand
 from cosched.cli.own import import_own
 from cosched.core.text import printable
 from cosched.errors import CoschedError
@@ -25,7 +27,30 @@ from cosched.version import installed_version
 
 _SMALLER = "expected a smaller instance, or a machine with more"
 
+#: Verb -> the module here whose ``add(app)`` makes it.
+_MODULES = {
+    "solve": "verbs",
+    "compare": "verbs",
+    "bound": "verbs",
+    "validate": "verbs",
+    "study": "study",
+    "slurm": "slurm",
+    "audit": "audit",
+    "profile": "execution",
+    "plan": "execution",
+    "script": "execution",
+    "run": "execution",
+    "generate": "files",
+    "fetch": "files",
+}
+
+
+def _add(verb: str, to: typer.Typer) -> None:
+    import_module(f"cosched.cli.{_MODULES[verb]}").add(to)
+
+
 app = typer.Typer(
+    cls=on_demand(_MODULES, _add),
     help="Published schedulers for parallel machines, with a proven bound beside every result.",
     no_args_is_help=True,
     add_completion=False,
@@ -51,33 +76,6 @@ def _root(
         raise typer.Exit()
     for name in import_ or ():
         import_own(name)
-
-
-add(
-    app,
-    "solve",
-    verbs.solve,
-    "Run one algorithm; show its schedule's value and how far it can be from the best.",
-)
-add(
-    app,
-    "compare",
-    verbs.compare,
-    "Run several algorithms and show them side by side. FILE goes before --algorithms.",
-)
-add(app, "bound", verbs.bound, "A proven bound on the optimum.")
-add(app, "validate", verbs.validate, "Check a schedule file against its instance.")
-app.add_typer(study.app, name="study")
-app.add_typer(slurm.app, name="slurm")
-audit.add(app)
-
-execution.add(app)
-
-app.command(help=f"Write a generated workload.\n\nExample: {EXAMPLES['generate']}")(files.generate)
-app.command(
-    help="Download a log of the Parallel Workloads Archive, with its checksum verified."
-    f"\n\nExample: {EXAMPLES['fetch']}"
-)(files.fetch)
 
 
 def _spread(arguments: Sequence[str]) -> list[str]:

@@ -87,3 +87,8 @@ def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool
 
 def _short(names: tuple[str, ...]) -> str:
     return ",".join(names)
+
+
+def add(to: typer.Typer) -> None:
+    """The commands of this file."""
+    to.add_typer(app, name="slurm")

@@ -211,3 +211,8 @@ def _say(result: StudyResult) -> None:
             f"{result.out / 'errors.txt'}; --resume runs them again",
             file=sys.stderr,
         )
+
+
+def add(to: typer.Typer) -> None:
+    """The commands of this file."""
+    to.add_typer(app, name="study")

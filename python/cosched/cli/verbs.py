@@ -11,6 +11,7 @@ import typer
 from cosched import io
 from cosched.cli import report
 from cosched.cli.grid import compare_grid, parse_grid, show_grid
+from cosched.cli.commands import add as add_verb
 from cosched.cli.schedules import read_schedule
 from cosched.cli.tables import percent
 from cosched.cli.values import (
@@ -204,3 +205,21 @@ def _stated_bound(stated: Any, value: float, of: Family) -> Bound | None:
 
 def _number(stated: Any, what: str) -> float:
     return math.nan if stated is None else real(stated, what)
+
+
+def add(app: typer.Typer) -> None:
+    """The verbs of this file, a command a family each."""
+    add_verb(
+        app,
+        "solve",
+        solve,
+        "Run one algorithm; show its schedule's value and how far it can be from the best.",
+    )
+    add_verb(
+        app,
+        "compare",
+        compare,
+        "Run several algorithms and show them side by side. FILE goes before --algorithms.",
+    )
+    add_verb(app, "bound", bound, "A proven bound on the optimum.")
+    add_verb(app, "validate", validate, "Check a schedule file against its instance.")
