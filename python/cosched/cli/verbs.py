@@ -10,8 +10,8 @@ import typer
 
 from cosched import io
 from cosched.cli import report
-from cosched.cli.grid import compare_grid, parse_grid, show_grid
 from cosched.cli.commands import add as add_verb
+from cosched.cli.grid import compare_grid, parse_grid, show_grid
 from cosched.cli.schedules import read_schedule
 from cosched.cli.tables import percent
 from cosched.cli.values import (
