@@ -1,4 +1,5 @@
 import os
+import signal
 
 import hypothesis
 import pytest
@@ -6,6 +7,9 @@ import pytest
 os.environ.setdefault("MPLBACKEND", "Agg")
 for name in ("COLUMNS", "LINES"):  # of whoever started the tests; tables ask for them
     os.environ.pop(name, None)
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job and all it starts
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run; `make fuzz` is the place for new ones.
 hypothesis.settings.register_profile(
