@@ -146,6 +146,19 @@ def test_options_of_compare(tmp_path, capsys):
     assert table.loc["EASY", "mean_wait"] == easy.metrics()["mean_wait"]
     assert main([*command, "--option", "estimate=requested"]) == 2
     assert "--option estimate: none of the algorithms takes it" in capsys.readouterr().err
+    assert main([*command, "--option", "estimates=requested", "--option", "kill=true"]) == 0
+
+
+def test_what_happened_stands_first_and_the_best_is_marked(tmp_path, capsys):
+    logged(wait=[1e6, 0.0, 0.0, 0.0]).write(tmp_path / "jobs.json")
+    command = ["compare", "cluster", str(tmp_path / "jobs.json"), "--policies"]
+    assert main([*command, "EASY", "as-logged", "FCFS"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = next(k for k, line in enumerate(lines) if "as-logged" in line)
+    assert not lines[at].startswith("*")
+    assert lines[at + 1].startswith("*")
+    assert main([*command, "as-logged"]) == 0
+    assert "*   as-logged" in capsys.readouterr().out
 
 
 def test_a_policy_that_never_runs_a_job_is_an_error():

@@ -160,10 +160,11 @@ def _taken(of: Family, name: str, options: dict[str, Any]) -> dict[str, Any]:
 def show_table(of: Family, frame: pd.DataFrame, keys: Sequence[str]) -> None:
     """Print a table of ``compare``: the best first and marked, what says nothing left out.
 
-    `keys` are the columns that tell instances apart. What did not run says why below.
+    Before the best stands what happened, where the family has it. `keys` are the columns that
+    tell instances apart. What did not run says why below.
     """
-    ranked = _ranked(frame, list(keys), of.maximise)
-    first, last = _groups(ranked, list(keys))
+    ranked = _ranked(of, frame, list(keys))
+    first, last = _groups(of, ranked, list(keys))
     metrics = frame.columns[list(frame.columns).index("seconds") + 1 :]
     hidden = {"message", *(c for c in metrics if of.screen and c not in of.screen)}
     first_shown = ("value", "bound", "gap", "seconds", "status")
@@ -214,23 +215,34 @@ def _of_the_bound(of: Family, ranked: pd.DataFrame, one: bool) -> list[str]:
     return lines
 
 
-def _ranked(frame: pd.DataFrame, keys: list[str], maximise: bool) -> pd.DataFrame:
-    """Instances in their order; in each the best value first, rows without one last."""
-    instance = frame.groupby(keys, sort=False).ngroup() if keys else 0
-    value = -frame["value"] if maximise else frame["value"]
-    order = frame.assign(_instance=instance, _value=value)
-    found = order.sort_values(["_instance", "_value"], kind="stable", na_position="last")
+def _value(of: Family, frame: pd.DataFrame) -> pd.Series:
+    """Less is better."""
+    return -frame["value"] if of.maximise else frame["value"]
+
+
+def _instance(frame: pd.DataFrame, keys: list[str]) -> pd.Series:
+    """Number of each row's instance."""
+    return frame.groupby(keys, sort=False).ngroup() if keys else 0 * frame.index.to_series()
+
+
+def _ranked(of: Family, frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Instances in their order; in each what happened first, the best value next, none last."""
+    order = frame.assign(
+        _instance=_instance(frame, keys),
+        _given=frame["algorithm"] != of.recorded,
+        _value=_value(of, frame),
+    )
+    by = ["_instance", "_given", "_value"]
+    found = order.sort_values(by, kind="stable", na_position="last")
     return frame.loc[found.index].reset_index(drop=True)
 
 
-def _groups(ranked: pd.DataFrame, keys: list[str]) -> tuple[set[int], list[int]]:
-    """First and last row of each instance."""
-    if not keys:
-        return {0}, [len(ranked) - 1]
-    instance = ranked.groupby(keys, sort=False).ngroup()
-    first = ~instance.duplicated(keep="first")
-    last = ~instance.duplicated(keep="last")
-    return set(ranked.index[first]), ranked.index[last].tolist()
+def _groups(of: Family, ranked: pd.DataFrame, keys: list[str]) -> tuple[set[int], list[int]]:
+    """The best row of each instance that has one, and the last row of each."""
+    instance = _instance(ranked, keys)
+    value = _value(of, ranked).dropna()
+    best = value.groupby(instance[value.index]).idxmin()
+    return set(best), ranked.index[~instance.duplicated(keep="last")].tolist()
 
 
 def _says_nothing(column: pd.Series) -> bool:

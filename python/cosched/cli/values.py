@@ -73,6 +73,8 @@ def parse_options(given: Sequence[str] | None) -> dict[str, Any]:
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise InvalidInstance(f"--option {shorten(text)}: expected KEY=VALUE")
+        if value in ("true", "false"):  # as messages and TOML spell them
+            value = value.capitalize()
         try:
             options[key.replace("-", "_")] = ast.literal_eval(value)
         except (ValueError, SyntaxError):

@@ -101,6 +101,7 @@ FAMILY = Family(
         ),
     ),
     panels=(plots.occupation, plots.utilisation, plots.queue_length),
+    recorded="as-logged",
     screen=("mean_wait", "median_wait", "p95_wait", "mean_bounded_slowdown", "utilisation"),
     patience=None,  # a simulation that is cut short has no result; Ctrl-C keeps the rows
     example=("trace.swf.gz", "--nodes 120 --week 5", "EASY"),

@@ -51,6 +51,8 @@ class Family:
     panels : tuple of callable
         Pictures of a result, ``f(result, ax)``, that ``--plot`` draws one below the other; a Gantt
         chart of the schedule where there is none.
+    recorded : str
+        Algorithm that says what happened, not what to do: its row stands first in tables.
     screen : tuple of str
         Metrics that tables on the screen show (files have all); all of them where empty.
     patience : float or None
@@ -90,6 +92,7 @@ class Family:
     arguments: tuple[Argument, ...] = ()
     outputs: tuple[Output, ...] = ()
     panels: tuple[Callable[..., Any], ...] = ()
+    recorded: str = ""
     screen: tuple[str, ...] = ()
     patience: float | None = 10.0
     example: tuple[str, str, str] = ("FILE", "", "NAME")
