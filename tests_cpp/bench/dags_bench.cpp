@@ -68,7 +68,7 @@ void large_graph() {
   };
   report("hlp-est", [&] { return est(instance, allocation); });
   report("hlp-ols", [&] { return ols(instance, allocation); });
-  report("hlp-best", [&] { return hlp_best(instance, {}, &solution.x).plan; });
+  report("hlp-best", [&] { return hlp_best(instance, {}, &solution).plan; });
   report("heft", [&] { return heft(instance); });
   report("er-ls", [&] { return er_ls(instance); });
   report("eft", [&] { return eft(instance); });

@@ -109,7 +109,7 @@ Plan cpop(const Instance& instance) {
     for (const int next : graph.successors(task))
       if (--waiting[next] == 0) release(next);
   }
-  return insertion.plan();
+  return insertion.take();
 }
 
 }  // namespace cosched::dags

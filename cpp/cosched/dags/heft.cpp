@@ -43,7 +43,7 @@ Plan insertion_schedule(const Instance& instance, const std::vector<double>& ran
     if (done++ % 256 == 0) check_interrupt();
     insertion.place(task, insertion.best(task, allocation));
   }
-  return insertion.plan();
+  return insertion.take();
 }
 
 Plan heft(const Instance& instance) { return insertion_schedule(instance, heft_ranks(instance)); }

@@ -12,12 +12,12 @@ IdleUnits::IdleUnits(const Instance& instance)
   for (int type = 0; type < instance.types(); ++type) {
     idle_[type].assign(useful_units(instance, type), 0);
     for (int unit = 0; unit < static_cast<int>(idle_[type].size()); ++unit)
-      queue_[type].emplace_hint(queue_[type].end(), 0, unit);
+      queue_[type].emplace(0, unit);
   }
 }
 
 IdleUnits::Start IdleUnits::earliest(int type, const Arrival& ready) const {
-  const auto [idle, unit] = *queue_[type].begin();
+  const auto [idle, unit] = queue_[type].top();
   Start best{std::max(idle, ready.elsewhere), idle, unit};
   if (ready.memory == kNoMemory) return best;
   instance_.transfers().each_unit(type, ready.memory, [&](int near) {
@@ -30,9 +30,10 @@ IdleUnits::Start IdleUnits::earliest(int type, const Arrival& ready) const {
 
 void IdleUnits::place(int task, int type, const Start& start) {
   const double end = start.time + instance_.time(task, type);
-  queue_[type].erase({start.idle, start.unit});
-  queue_[type].emplace(end, start.unit);
+  auto& queue = queue_[type];
   idle_[type][start.unit] = end;
+  queue.emplace(end, start.unit);
+  while (queue.top().first != idle_[type][queue.top().second]) queue.pop();
   plan_.set(task, type, start.unit, start.time, end);
 }
 

@@ -1,7 +1,8 @@
 // Units as schedulers without insertion see them: each is idle from some time on.
 #pragma once
 
-#include <set>
+#include <functional>
+#include <queue>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -39,8 +40,10 @@ class IdleUnits {
  private:
   const Instance& instance_;
   Plan plan_;
-  std::vector<std::vector<double>> idle_;                // from, of each unit of each type
-  std::vector<std::set<std::pair<double, int>>> queue_;  // (idle from, unit) of each type
+  std::vector<std::vector<double>> idle_;  // from, of each unit of each type
+  // (idle from, unit) of each type; an entry whose unit has been taken since may lie below the top.
+  using Idle = std::pair<double, int>;
+  std::vector<std::priority_queue<Idle, std::vector<Idle>, std::greater<>>> queue_;
 };
 
 }  // namespace cosched::dags

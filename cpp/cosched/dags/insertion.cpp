@@ -4,13 +4,6 @@
 
 namespace cosched::dags {
 
-double Timeline::earliest(double ready, double duration) const {
-  const double in_gap = std::max(ready, first_fit(ready, duration)->begin);
-  if (duration > 0) return in_gap;
-  const auto joint = std::lower_bound(joints_.begin(), joints_.end(), ready);
-  return joint == joints_.end() ? in_gap : std::min(in_gap, *joint);
-}
-
 void Timeline::occupy(double start, double end) {
   auto gap =
       std::partition_point(gaps_.begin(), gaps_.end(), [&](const Gap& g) { return g.end < end; });
@@ -35,14 +28,6 @@ void Timeline::clear() {
   joints_.clear();
 }
 
-// Gaps that end before ready + duration cannot hold the task; the rest may be too short.
-const Timeline::Gap* Timeline::first_fit(double ready, double duration) const {
-  const Gap* gap = std::partition_point(gaps_.data(), gaps_.data() + gaps_.size() - 1,
-                                        [&](const Gap& g) { return g.end < ready + duration; });
-  while (std::max(ready, gap->begin) + duration > gap->end) ++gap;  // the last one is endless
-  return gap;
-}
-
 void Timeline::add_joint(double time) {
   joints_.insert(std::upper_bound(joints_.begin(), joints_.end(), time), time);
 }
@@ -54,35 +39,41 @@ Insertion::Insertion(const Instance& instance)
 }
 
 // All units of a type need the same time, so the earliest start wins.
-Choice Insertion::best_on(int task, int type) const {
+Choice Insertion::best_on(int task, int type, const Arrival& ready) const {
   const double duration = instance_.time(task, type);
-  const Arrival ready = arrival(instance_, plan_, task, type);
   const std::vector<Timeline>& units = units_[type];
-  Choice best;
-  const auto look = [&](int unit, double from) {
-    const double start = units[unit].earliest(from, duration);
-    if (start < best.start || (start == best.start && unit < best.unit))
-      best = {start + duration, start, type, unit};
-    return start;
+  const int count = static_cast<int>(units.size());
+  double first = kInfinity;
+  int chosen = -1;
+  const auto look = [&](int unit, double start) {
+    if (start < first || (start == first && unit < chosen)) {
+      first = start;
+      chosen = unit;
+    }
   };
-  const Transfers& transfers = instance_.transfers();
   if (ready.memory != kNoMemory)
-    transfers.each_unit(type, ready.memory, [&](int unit) {
-      if (unit < static_cast<int>(units.size())) look(unit, ready.home);
+    instance_.transfers().each_unit(type, ready.memory, [&](int unit) {
+      if (unit < count) look(unit, units[unit].earliest(ready.home, duration));
     });
-  if (best.start < ready.elsewhere) return best;
-  for (int unit = 0; unit < static_cast<int>(units.size()); ++unit) {
-    if (ready.memory != kNoMemory && transfers.memory({type, unit}) == ready.memory) continue;
-    if (look(unit, ready.elsewhere) == ready.elsewhere) break;
-  }
-  return best;
+  // On the units above this is no earlier than what they have offered.
+  if (first >= ready.elsewhere)
+    for (int unit = 0; unit < count; ++unit) {
+      const double start = units[unit].earliest(ready.elsewhere, duration);
+      look(unit, start);
+      if (start == ready.elsewhere) break;
+    }
+  return {first + duration, first, type, chosen};
 }
 
 Choice Insertion::best(int task, const Allocation* allocation) const {
   Choice best;
+  const bool alike = instance_.transfers().free();  // of the types: all data is everywhere
+  Arrival ready;
+  if (alike) ready = arrival(instance_, plan_, task, 0);
   for (int type = 0; type < instance_.types(); ++type) {
     if (!instance_.can_run(task, type) || (allocation && (*allocation)[task] != type)) continue;
-    const Choice choice = best_on(task, type);
+    if (!alike) ready = arrival(instance_, plan_, task, type);
+    const Choice choice = best_on(task, type, ready);
     if (choice.end <= best.end) best = choice;
   }
   return best;

@@ -76,7 +76,7 @@ Plan peft(const Instance& instance) {
     for (const int next : graph.successors(task))
       if (--waiting[next] == 0) ready.emplace(mean[next], -next);
   }
-  return insertion.plan();
+  return insertion.take();
 }
 
 }  // namespace cosched::dags
