@@ -24,7 +24,7 @@ SOURCES := $(shell find cpp python -type f -not -name '*.pyc') CMakeLists.txt py
 TEST_SOURCES := $(shell find tests_cpp -type f)
 CMAKE := cmake -G Ninja -S .
 
-.PHONY: help demo study-quick dev test test-one test-cpp test-py lint tidy docs results coverage stubs bench asan tsan fuzz wheel build clean
+.PHONY: help demo study-quick dev test test-one test-cpp test-py lint tidy docs results results-full coverage stubs bench asan tsan fuzz wheel build clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -160,6 +160,11 @@ tidy: build/tidy/configured.stamp ## clang-tidy on cpp/ and tests_cpp/
 # Notebooks run when they are new or changed (build/docs/notebooks remembers); COSCHED_QUICK=1 runs them at reduced size.
 docs: build ## the site, in build/docs/html: tutorials executed, reference, results; warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -q -j $(JOBS) -b html -d build/docs/doctrees docs build/docs/html
+
+results-full: build ## every study at full size with today's code (an hour and more; goes on where it was), kept and rendered
+	$(BIN)/cosched study run all --out out/results --resume
+	$(BIN)/python .ci/results.py keep out/results/*/
+	$(BIN)/python .ci/results.py render
 
 results: build ## docs/results: every page from the kept results of the studies, without a run
 	$(BIN)/python .ci/results.py render
