@@ -12,31 +12,42 @@ namespace {
 
 using namespace dags;
 
-// (raise, loads, task flow, edge flow, shift (e, Q) or empty, intervals).
+// (raise, loads, task flow, edge flow, shift (e, Q) or empty, intervals, guesses), the last a row
+// (whether of an edge, task or edge, type or way) each.
 py::tuple stage_tuple(TransferStage stage, py::ssize_t types) {
   const py::object intervals = intervals_array(stage.intervals);
   const auto edges = static_cast<py::ssize_t>(stage.shift.size()) / types;
+  std::vector<std::int64_t> guesses;
+  for (const auto& [of_edge, item, choice] : stage.guesses)
+    for (const int entry : {static_cast<int>(of_edge), item, choice}) guesses.push_back(entry);
+  const auto count = static_cast<py::ssize_t>(stage.guesses.size());
   return py::make_tuple(frozen(std::move(stage.raise)), frozen(std::move(stage.loads)),
                         frozen(std::move(stage.task_flow)), frozen(std::move(stage.edge_flow)),
-                        frozen(std::move(stage.shift), {edges, types}), intervals);
+                        frozen(std::move(stage.shift), {edges, types}), intervals,
+                        frozen(std::move(guesses), {count, 3}));
 }
 
 TransferStage to_transfer_stage(const py::tuple& given) {
   const auto reals = [&](int k) { return to_reals(given[k].cast<RealArray>()); };
-  return {reals(0),
-          reals(1),
-          reals(2),
-          reals(3),
-          to_reals(given[4].attr("ravel")().cast<RealArray>()),
-          to_intervals(given[5])};
+  TransferStage stage;
+  stage.raise = reals(0);
+  stage.loads = reals(1);
+  stage.task_flow = reals(2);
+  stage.edge_flow = reals(3);
+  stage.shift = to_reals(given[4].attr("ravel")().cast<RealArray>());
+  stage.intervals = to_intervals(given[5]);
+  const auto guesses = to_ints(given[6].attr("ravel")().cast<IntArray>(), "guesses");
+  for (std::size_t k = 0; k + 2 < guesses.size(); k += 3)
+    stage.guesses.push_back({guesses[k] != 0, guesses[k + 1], guesses[k + 2]});
+  return stage;
 }
 
-// (refuted makespan, stages).
+// (refuted makespan, stages, whether with clusters).
 py::tuple refutation_tuple(TransferRefutation refutation, int types) {
   py::list stages;
   for (TransferStage& stage : refutation.stages)
     stages.append(stage_tuple(std::move(stage), types));
-  return py::make_tuple(refutation.makespan, py::tuple(stages));
+  return py::make_tuple(refutation.makespan, py::tuple(stages), refutation.clusters);
 }
 
 // (value, x, C, refuted makespan, stages).
@@ -87,22 +98,22 @@ void bind_transfers(py::module_& module) {
             released([&] { return transfers_bound(instance, windows, options); });
         const py::tuple proof =
             refutation_tuple(std::move(found.certificate.refutation), instance.types());
-        return py::make_tuple(found.value, found.complete, proof[0], proof[1]);
+        return py::make_tuple(found.value, found.complete, proof[0], proof[1], proof[2]);
       },
       py::arg("instance"), py::arg("relaxation"), py::arg("windows_makespan"),
       py::arg("windows_stages"), py::arg("upper"));
   module.def(
       "certified_transfers",
       [](const Instance& instance, const py::tuple& relaxation, double windows_makespan,
-         const py::tuple& windows_stages, double makespan, const py::tuple& stages) {
+         const py::tuple& windows_stages, double makespan, const py::tuple& stages, bool clusters) {
         TransfersCertificate certificate{to_windows(relaxation, windows_makespan, windows_stages),
-                                         {makespan, {}}};
+                                         {makespan, {}, clusters}};
         for (const py::handle stage : stages)
           certificate.refutation.stages.push_back(to_transfer_stage(stage.cast<py::tuple>()));
         return released([&] { return certified_bound(instance, certificate); });
       },
       py::arg("instance"), py::arg("relaxation"), py::arg("windows_makespan"),
-      py::arg("windows_stages"), py::arg("makespan"), py::arg("stages"));
+      py::arg("windows_stages"), py::arg("makespan"), py::arg("stages"), py::arg("clusters"));
 }
 
 }  // namespace cosched::bindings

@@ -63,12 +63,12 @@ void TransferCombination::add_tasks() {
   }
 }
 
-// What remains of an edge's price on (q, r) when its first task has its shift.
-double TransferCombination::rest(int edge, int q, int r) const {
+// What remains of an edge's price at a cost when its first task, on q, has its shift.
+double TransferCombination::rest(int edge, int q, double cost) const {
   const double flow = stage_.edge_flow.empty() ? 0 : stage_.edge_flow[edge];
   const double shift =
       stage_.shift.empty() ? 0 : stage_.shift[static_cast<std::size_t>(edge) * types_ + q];
-  return flow * windows_.costs().least(edge, q, r) - shift;
+  return flow * cost - shift;
 }
 
 void TransferCombination::add_edges() {
@@ -83,8 +83,8 @@ void TransferCombination::add_edges() {
         need(i, q) += stage_.shift[static_cast<std::size_t>(edge) * types_ + q];
       for (int r = 0; r < types_; ++r) {
         double& second = second_[static_cast<std::size_t>(edge) * types_ + r];
-        if (windows_.joint(edge, q, r) && windows_.open(j, r))
-          second = std::min(second, rest(edge, q, r));
+        const double cost = windows_.cost(edge, q, r);
+        if (cost < kInfinity && windows_.open(j, r)) second = std::min(second, rest(edge, q, cost));
       }
     }
     for (int r = 0; r < types_; ++r)
@@ -92,13 +92,14 @@ void TransferCombination::add_edges() {
   }
 }
 
-bool TransferCombination::closes(int edge, int q, int r, double slack) const {
+bool TransferCombination::closes_way(int edge, int way, double slack) const {
+  const TypeCosts& costs = windows_.costs();
+  const int q = costs.first_type(way), r = costs.second_type(way);
   double spare = 0;
   if (!second_.empty())
-    spare = rest(edge, q, r) - second_[static_cast<std::size_t>(edge) * types_ + r];
-  return excess(slack) + extra(windows_.costs().from(edge), q) +
-             extra(windows_.costs().to(edge), r) + spare >
-         0;
+    spare =
+        rest(edge, q, costs.cost(edge, way)) - second_[static_cast<std::size_t>(edge) * types_ + r];
+  return excess(slack) + extra(costs.from(edge), q) + extra(costs.to(edge), r) + spare > 0;
 }
 
 }  // namespace cosched::dags

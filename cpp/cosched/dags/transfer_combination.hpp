@@ -26,14 +26,14 @@ class TransferCombination {
   bool closes(int task, int type, double slack) const {
     return excess(slack) + extra(task, type) > 0;
   }
-  bool closes(int edge, int q, int r, double slack) const;
+  bool closes_way(int edge, int way, double slack) const;
 
  private:
   double& need(int task, int type) { return need_[static_cast<std::size_t>(task) * types_ + type]; }
   double extra(int task, int type) const {
     return need_[static_cast<std::size_t>(task) * types_ + type] - cheapest_[task];
   }
-  double rest(int edge, int q, int r) const;
+  double rest(int edge, int q, double cost) const;
   void add_tasks();
   void add_edges();
 

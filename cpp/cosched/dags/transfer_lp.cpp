@@ -38,9 +38,9 @@ TransferLp::TransferLp(const TransferWindows& windows, std::vector<Interval> int
 }
 
 double TransferLp::cost(int edge, int q, int r) const {
-  const double least = costs_.least(edge, q, r);
-  if (windows_.joint(edge, q, r)) return least / scale_;
-  return std::max(least, kClosed * windows_.makespan()) / scale_;
+  const double open = windows_.cost(edge, q, r);
+  if (open < kInfinity) return open / scale_;
+  return std::max(costs_.least(edge, q, r), kClosed * windows_.makespan()) / scale_;
 }
 
 void TransferLp::add_columns() {

@@ -31,6 +31,15 @@ void require_finite(const std::vector<double>& amounts, std::size_t count, const
 void require_stage(const Instance& instance, const TransferStage& stage) {
   constexpr double kLeast = -std::numeric_limits<double>::max();
   const std::size_t types = instance.types(), edges = instance.graph().edges();
+  if (!stage.guesses.empty()) {
+    const int ways = instance.types() * (instance.types() + 1);
+    for (const auto& [of_edge, item, choice] : stage.guesses)
+      if (item < 0 || item >= (of_edge ? instance.graph().edges() : instance.tasks()) ||
+          choice < 0 || choice >= (of_edge ? ways : instance.types()))
+        breach("a guess of " + std::to_string(choice) + " for " + (of_edge ? "edge " : "task ") +
+               std::to_string(item) + ", which there is not");
+    return;
+  }
   if (!stage.raise.empty()) {
     require_finite(stage.raise, types, "weights of load heads", 0);
     double sum = 0;
@@ -60,7 +69,7 @@ struct Joint {
 
 class Checker {
  public:
-  Checker(const Instance& instance, double makespan)
+  Checker(const Instance& instance, double makespan, bool clusters)
       : instance_(instance),
         types_(instance.types()),
         makespan_(makespan),
@@ -73,13 +82,19 @@ class Checker {
         edges_.push_back({task, next, static_cast<int>(edges_.size())});
     }
     joint_.assign(edges_.size() * types_ * types_, 1);
+    far_.assign(edges_.size() * types_, 0);
     before_.resize(instance.tasks());
     after_.resize(instance.tasks());
     for (const Joint& edge : edges_) {
       before_[edge.to].push_back(edge);
       after_[edge.from].push_back(edge);
     }
-    if (instance.transfers().given()) count_homes();
+    if (!instance.transfers().given()) return;
+    count_homes();
+    if (clusters) find_paths();
+    for (const Joint& edge : edges_)
+      for (int type = 0; type < types_; ++type)
+        far(edge.edge, type) = home_[type] > 0 && several_[type];
   }
 
   /// Whether nothing is left after the stages.
@@ -89,6 +104,8 @@ class Checker {
       check_interrupt();
       if (!stage.raise.empty())
         raise(stage.raise);
+      else if (!stage.guesses.empty())
+        close(stage.guesses);
       else if (combine(stage))
         return true;
       if (!prune()) return true;
@@ -99,12 +116,42 @@ class Checker {
  private:
   double time(int task, int type) const { return instance_.time(task, type); }
   char& joint(int edge, int q, int r) { return joint_[(edge * 1UL * types_ + q) * types_ + r]; }
-  bool allowed(const Joint& edge, int q, int r) {
+  char& far(int edge, int type) { return far_[edge * 1UL * types_ + type]; }
+  // Ends on two types, or on one in one memory; on one in two memories.
+  bool near_allowed(const Joint& edge, int q, int r) {
     return joint(edge.edge, q, r) && open_[edge.from][q] && open_[edge.to][r];
   }
-  double cost(const Joint& edge, int q, int r) const {
+  bool far_allowed(const Joint& edge, int q, int r) {
+    return q == r && far(edge.edge, r) && open_[edge.from][r] && open_[edge.to][r];
+  }
+  bool allowed(const Joint& edge, int q, int r) {
+    return near_allowed(edge, q, r) || far_allowed(edge, q, r);
+  }
+  double near_cost(const Joint& edge, int q, int r) const {
     const Transfers& transfers = instance_.transfers();
     return transfers.given() ? transfers.type_cost(edge.edge, q, r) : 0;
+  }
+  double cost(const Joint& edge, int q, int r) {
+    return near_allowed(edge, q, r) ? near_cost(edge, q, r)
+                                    : instance_.transfers().remote(edge.edge, q, r);
+  }
+
+  // Each guess with which nothing is left.
+  void close(const std::vector<TransferGuess>& guesses) {
+    for (const auto& [of_edge, item, choice] : guesses) {
+      Checker rest(*this);
+      for (int other = 0; other < (of_edge ? types_ * (types_ + 1) : types_); ++other)
+        if (other != choice) rest.close(of_edge, item, other);
+      if (!rest.prune()) close(of_edge, item, choice);
+    }
+  }
+  void close(bool of_edge, int item, int choice) {
+    if (!of_edge)
+      open_[item][choice] = 0;
+    else if (choice < types_ * types_)
+      joint(item, choice / types_, choice % types_) = 0;
+    else
+      far(item, choice - types_ * types_) = 0;
   }
 
   // Units of each type that may share a memory, 0: with other types too.
@@ -162,9 +209,9 @@ class Checker {
         const double end = bound[other][its] + time(other, its);
         least = std::min(least, end + cost(edge, q, r));
         if (!instance_.transfers().given()) continue;
-        if (q != r || several_[q])
+        if (q != r || far_allowed(edge, q, r))
           apart = std::min(apart, end + instance_.transfers().remote(edge.edge, q, r));
-        if (q == r) home = {bound[other][its], time(other, its)};
+        if (q == r && near_allowed(edge, q, r)) home = {bound[other][its], time(other, its)};
       }
       best = std::max(best, least);
       far.emplace_back(apart, home);
@@ -227,17 +274,133 @@ class Checker {
       }
       for (const Joint& edge : edges_)
         for (int q = 0; q < types_; ++q)
-          for (int r = 0; r < types_; ++r)
+          for (int r = 0; r < types_; ++r) {
+            const double others =
+                head_[edge.from][q] + time(edge.from, q) + time(edge.to, r) + tail_[edge.to][r];
             if (joint(edge.edge, q, r) &&
-                !(allowed(edge, q, r) && head_[edge.from][q] + time(edge.from, q) +
-                                                 cost(edge, q, r) + time(edge.to, r) +
-                                                 tail_[edge.to][r] <=
-                                             limit)) {
+                !(near_allowed(edge, q, r) && others + near_cost(edge, q, r) <= limit)) {
               joint(edge.edge, q, r) = 0;
               changed = true;
             }
+            if (q == r && far(edge.edge, r) &&
+                !(far_allowed(edge, q, r) &&
+                  others + instance_.transfers().remote(edge.edge, q, r) <= limit)) {
+              far(edge.edge, r) = 0;
+              changed = true;
+            }
+          }
+      if (!changed && !reach_.empty()) changed = bind_clusters();
     }
     return true;
+  }
+
+  // reach_[i][j]: a path leads from i to j.
+  void find_paths() {
+    const int n = instance_.tasks();
+    reach_.assign(n, std::vector<char>(n, 0));
+    const auto& order = instance_.graph().order();
+    for (auto task = order.rbegin(); task != order.rend(); ++task)
+      for (const Joint& edge : after_[*task]) {
+        reach_[*task][edge.to] = 1;
+        for (int other = 0; other < n; ++other)
+          if (reach_[edge.to][other]) reach_[*task][other] = 1;
+      }
+  }
+
+  // Tasks that must share a memory: what that closes, and the heads and tails it raises.  True: it
+  // did so.
+  bool bind_clusters() {
+    const int n = instance_.tasks();
+    std::vector<int> label(n, -1);
+    bool changed = false;
+    for (int first = 0; first < n; ++first) {
+      if (label[first] >= 0) continue;
+      std::vector<int> cluster{first};
+      label[first] = first;
+      for (std::size_t k = 0; k < cluster.size(); ++k) {
+        const auto visit = [&](const Joint& edge, int other) {
+          if (label[other] >= 0 || !binding(edge)) return;
+          label[other] = first;
+          cluster.push_back(other);
+        };
+        for (const Joint& edge : after_[cluster[k]]) visit(edge, edge.to);
+        for (const Joint& edge : before_[cluster[k]]) visit(edge, edge.from);
+      }
+      for (int type = 0; type < types_ && cluster.size() > 1; ++type)
+        changed = bind(cluster, type) || changed;
+    }
+    return changed;
+  }
+
+  bool binding(const Joint& edge) {
+    for (int q = 0; q < types_; ++q)
+      for (int r = 0; r < types_; ++r) {
+        if (joint(edge.edge, q, r) && (q != r || home_[r] == 0)) return false;
+        if (q == r && far(edge.edge, r)) return false;
+      }
+    return true;
+  }
+
+  bool bind(const std::vector<int>& cluster, int type) {
+    bool fits = true;
+    for (const int task : cluster) fits = fits && open_[task][type];
+    bool changed = false;
+    if (fits && intervals_fit(cluster, type) && pairs_fit(cluster, type, changed)) {
+      for (const int task : cluster) {
+        changed = ordered(cluster, task, type, false) || changed;
+        changed = ordered(cluster, task, type, true) || changed;
+      }
+      return changed;
+    }
+    for (const int task : cluster) {
+      changed = changed || open_[task][type];
+      open_[task][type] = 0;
+    }
+    return changed;
+  }
+
+  bool intervals_fit(const std::vector<int>& cluster, int type) const {
+    for (const int first : cluster)
+      for (const int last : cluster) {
+        const double begin = head_[first][type], end = makespan_ - tail_[last][type];
+        double sum = 0;
+        for (const int task : cluster)
+          if (head_[task][type] >= begin && makespan_ - tail_[task][type] <= end)
+            sum += time(task, type);
+        if (sum > home_[type] * (end - begin + kProofSlack * makespan_) && sum > 0) return false;
+      }
+    return true;
+  }
+
+  bool lift(double& now, double bound) const {
+    const bool rises = bound > now + 1e-10 * makespan_;
+    now = std::max(now, bound);
+    return rises;
+  }
+
+  bool pairs_fit(const std::vector<int>& cluster, int type, bool& changed) {
+    if (home_[type] > 1) return true;
+    const auto fits = [&](int a, int b) {
+      return !reach_[b][a] && head_[a][type] + time(a, type) + time(b, type) + tail_[b][type] <=
+                                  makespan_ * (1 + kProofSlack);
+    };
+    for (const int a : cluster)
+      for (const int b : cluster) {
+        if (a == b || fits(b, a)) continue;
+        if (!fits(a, b)) return false;
+        changed = lift(head_[b][type], head_[a][type] + time(a, type)) || changed;
+        changed = lift(tail_[a][type], tail_[b][type] + time(b, type)) || changed;
+      }
+    return true;
+  }
+
+  bool ordered(const std::vector<int>& cluster, int task, int type, bool backward) {
+    auto& bound = backward ? tail_ : head_;
+    std::vector<std::pair<double, double>> work;
+    for (const int other : cluster)
+      if (backward ? reach_[task][other] : reach_[other][task])
+        work.emplace_back(bound[other][type], time(other, type));
+    return lift(bound[task][type], done_at_home(std::move(work), home_[type]));
   }
 
   double earliest(const std::vector<double>& bound, int task) const {
@@ -333,31 +496,36 @@ class Checker {
         if (open_[task][type] && needs[task][type] - least[task] > rest) open_[task][type] = 0;
     for (const Joint& edge : edges_)
       for (int q = 0; q < types_; ++q)
-        for (int r = 0; r < types_; ++r)
-          if (allowed(edge, q, r) && needs[edge.from][q] - least[edge.from] + needs[edge.to][r] -
-                                             least[edge.to] + spare(stage, edge, q, r) >
-                                         rest)
+        for (int r = 0; r < types_; ++r) {
+          const double ends =
+              needs[edge.from][q] - least[edge.from] + needs[edge.to][r] - least[edge.to];
+          if (near_allowed(edge, q, r) &&
+              ends + spare(stage, edge, q, r, near_cost(edge, q, r)) > rest)
             joint(edge.edge, q, r) = 0;
+          if (far_allowed(edge, q, r) &&
+              ends + spare(stage, edge, q, r, instance_.transfers().remote(edge.edge, q, r)) > rest)
+            far(edge.edge, r) = 0;
+        }
     return false;
   }
 
   double shift(const TransferStage& stage, const Joint& edge, int q) const {
     return stage.shift.empty() ? 0 : stage.shift[edge.edge * 1UL * types_ + q];
   }
-  // What remains of the price of an edge on (q, r) after its first task's share.
-  double remaining(const TransferStage& stage, const Joint& edge, int q, int r) const {
+  // What remains of the price of an edge at a cost after the share of its first task, on q.
+  double remaining(const TransferStage& stage, const Joint& edge, int q, double cost_of) const {
     const double flow = stage.edge_flow.empty() ? 0 : stage.edge_flow[edge.edge];
-    return flow * cost(edge, q, r) - shift(stage, edge, q);
+    return flow * cost_of - shift(stage, edge, q);
   }
   // The second task's share.
   double second(const TransferStage& stage, const Joint& edge, int r) {
     double least = kInfinity;
     for (int q = 0; q < types_; ++q)
-      if (allowed(edge, q, r)) least = std::min(least, remaining(stage, edge, q, r));
+      if (allowed(edge, q, r)) least = std::min(least, remaining(stage, edge, q, cost(edge, q, r)));
     return least;
   }
-  double spare(const TransferStage& stage, const Joint& edge, int q, int r) {
-    return remaining(stage, edge, q, r) - second(stage, edge, r);
+  double spare(const TransferStage& stage, const Joint& edge, int q, int r, double cost_of) {
+    return remaining(stage, edge, q, cost_of) - second(stage, edge, r);
   }
   void share(const TransferStage& stage, const Joint& edge,
              std::vector<std::vector<double>>& needs) {
@@ -373,9 +541,10 @@ class Checker {
   std::vector<std::vector<double>> head_, tail_;
   std::vector<std::vector<char>> open_;
   std::vector<Joint> edges_;
-  std::vector<char> joint_;
+  std::vector<char> joint_, far_;
   std::vector<std::vector<Joint>> before_, after_;
-  std::vector<int> home_;  // empty: no transfers
+  std::vector<std::vector<char>> reach_;  // empty: clusters are not looked at
+  std::vector<int> home_;                 // empty: no transfers
   std::vector<char> several_;
 };
 
@@ -387,7 +556,8 @@ double certified_bound(const Instance& instance, const TransfersCertificate& cer
   if (makespan == 0) return bound;
   if (!(makespan > 0 && makespan < kInfinity)) breach("a makespan of " + to_text(makespan));
   for (const TransferStage& stage : certificate.refutation.stages) require_stage(instance, stage);
-  if (!Checker(instance, makespan).refutes(certificate.refutation.stages))
+  const TransferRefutation& refutation = certificate.refutation;
+  if (!Checker(instance, makespan, refutation.clusters).refutes(refutation.stages))
     breach("a makespan of " + to_text(makespan) + " is not refuted");
   return std::max(bound, makespan);
 }

@@ -28,9 +28,9 @@ TransferRefuter::TransferRefuter(const TypeCosts& costs, std::vector<double> wei
     : costs_(costs), weights_(std::move(weights)), effort_(effort) {}
 
 bool TransferRefuter::refute(double makespan, bool quick) {
-  proof_ = {makespan, {}};
+  proof_ = {makespan, {}, effort_.clusters};
   reach_ = 0;
-  TransferWindows windows(costs_, makespan);
+  TransferWindows windows(costs_, makespan, effort_.clusters);
   return decide(windows, quick);
 }
 
@@ -40,10 +40,9 @@ bool TransferRefuter::decide(TransferWindows& windows, bool quick) {
   for (int pass = 0; pass < effort_.passes; ++pass) {
     if (pass < effort_.load_heads && raise_heads(windows)) return true;
     if (energy_alone(windows)) return true;
+    if (effort_.guesses > 0 && (guess(windows) || energy_alone(windows))) return true;
     if (windows.undecided() == 0) return false;
-    closed = false;
-    if (pass == 0 && last_ && combine(windows, last_prices(windows), closed)) return true;
-    if (closed && !windows.prune(kSlack)) return true;
+    if (combine_earlier(windows)) return true;
     if (quick) return false;
     closed = false;
     if (programme(windows, closed)) return true;
@@ -53,15 +52,30 @@ bool TransferRefuter::decide(TransferWindows& windows, bool quick) {
   return energy_alone(windows);
 }
 
-// Those of the last linear programme, intervals by the distance of their end from T.
-TransferStage TransferRefuter::last_prices(const TransferWindows& windows) const {
-  TransferStage stage = *last_;
+// Prices of another T: intervals keep the distance of their end from T.
+TransferStage TransferRefuter::at(const TransferStage& earlier, double makespan) const {
+  TransferStage stage = earlier;
   stage.intervals.clear();
-  for (PricedInterval priced : last_->intervals) {
-    priced.interval.end += windows.makespan();
+  for (PricedInterval priced : earlier.intervals) {
+    priced.interval.end += makespan;
     if (priced.interval.end > priced.interval.begin) stage.intervals.push_back(priced);
   }
   return stage;
+}
+
+// What prices of other T close.  True: T is refuted.
+bool TransferRefuter::combine_earlier(TransferWindows& windows) {
+  bool any = true;
+  for (int repeat = 0; repeat < 2 && any; ++repeat) {
+    any = false;
+    for (auto stage = earlier_.rbegin(); stage != earlier_.rend(); ++stage) {
+      bool closed = false;
+      if (combine(windows, at(*stage, windows.makespan()), closed)) return true;
+      if (closed && !windows.prune(kSlack)) return true;
+      any = any || closed;
+    }
+  }
+  return false;
 }
 
 // True: T is refuted.
@@ -148,6 +162,50 @@ std::vector<Interval> TransferRefuter::broken(const TransferWindows& windows,
   return intervals;
 }
 
+// Closes what pruning alone refutes, until there is no more.  True: T is refuted.
+bool TransferRefuter::guess(TransferWindows& windows) {
+  const int n = windows.instance().tasks();
+  const std::int64_t copying = n * costs_.types() + costs_.edges() * costs_.ways();
+  TransferStage stage;
+  bool refuted = false;
+  const std::int64_t begun = windows.steps();
+  const auto tired = [&] { return static_cast<double>(windows.steps() - begun) > effort_.guesses; };
+  const auto fits = [&](const TransferGuess& guess) {
+    TransferWindows rest = windows;
+    if (guess.of_edge)
+      rest.keep_only_way(guess.item, guess.choice);
+    else
+      rest.keep_only(guess.item, guess.choice);
+    const bool left = rest.prune(kSlack);
+    windows.count(rest.steps() - windows.steps() + copying);
+    if (left) return true;
+    stage.guesses.push_back(guess);
+    if (guess.of_edge)
+      windows.close_way(guess.item, guess.choice);
+    else
+      windows.close(guess.item, guess.choice);
+    refuted = !windows.prune(kSlack);
+    return false;
+  };
+  for (bool changed = true; changed && !refuted && !tired();) {
+    changed = false;
+    for (int task = 0; task < n && !refuted && !tired(); ++task)
+      for (int type = 0; type < costs_.types() && windows.only_type(task) < 0 && !refuted; ++type)
+        if (windows.open(task, type)) changed |= !fits({false, task, type});
+    for (int edge = 0; edge < costs_.edges() && !refuted && !tired(); ++edge) {
+      const auto open = [&] {
+        int count = 0;
+        for (int way = 0; way < costs_.ways(); ++way) count += windows.way_open(edge, way);
+        return count;
+      };
+      for (int way = 0; way < costs_.ways() && !refuted && open() > 1; ++way)
+        if (windows.way_open(edge, way)) changed |= !fits({true, edge, way});
+    }
+  }
+  if (!stage.guesses.empty()) proof_.stages.push_back(std::move(stage));
+  return refuted;
+}
+
 // The linear programme of what is open.  True: T is refuted.
 bool TransferRefuter::programme(TransferWindows& windows, bool& closed) {
   const double makespan = windows.makespan();
@@ -183,8 +241,9 @@ bool TransferRefuter::programme(TransferWindows& windows, bool& closed) {
   for (const PricedInterval& priced : stage.intervals)
     if (priced.price > 1e-4 && kept_.size() < kMostKept)
       kept_.push_back({priced.interval, makespan - priced.interval.end});
-  last_ = stage;
-  for (PricedInterval& priced : last_->intervals) priced.interval.end -= makespan;
+  earlier_.push_back(stage);
+  for (PricedInterval& priced : earlier_.back().intervals) priced.interval.end -= makespan;
+  if (static_cast<int>(earlier_.size()) > effort_.earlier) earlier_.erase(earlier_.begin());
   return combine(windows, std::move(stage), closed);
 }
 
@@ -201,18 +260,14 @@ bool TransferRefuter::combine(TransferWindows& windows, TransferStage stage, boo
     for (int type = 0; type < types && windows.only_type(task) < 0; ++type)
       if (windows.open(task, type) && combination.closes(task, type, kSlack))
         pairs.emplace_back(task, type);
-  struct Joint {
-    int edge, q, r;
-  };
-  std::vector<Joint> joints;
+  std::vector<std::pair<int, int>> ways;
   for (int edge = 0; edge < costs_.edges(); ++edge)
-    for (int q = 0; q < types; ++q)
-      for (int r = 0; r < types; ++r)
-        if (windows.joint(edge, q, r) && combination.closes(edge, q, r, kSlack))
-          joints.push_back({edge, q, r});
+    for (int way = 0; way < costs_.ways(); ++way)
+      if (windows.way_open(edge, way) && combination.closes_way(edge, way, kSlack))
+        ways.emplace_back(edge, way);
   for (const auto& [task, type] : pairs) windows.close(task, type);
-  for (const Joint& joint : joints) windows.close(joint.edge, joint.q, joint.r);
-  closed = !pairs.empty() || !joints.empty();
+  for (const auto& [edge, way] : ways) windows.close_way(edge, way);
+  closed = !pairs.empty() || !ways.empty();
   if (closed) proof_.stages.push_back(std::move(stage));
   return false;
 }

@@ -2,7 +2,6 @@
 // behind transfers_bound.hpp.
 #pragma once
 
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,9 @@ struct TransferEffort {
   int begins;        // of intervals, for each type
   int load_heads;    // times that they are raised; O(n (n + e)) for each mixture of types
   bool each_type;    // load heads of single types too
+  int earlier;       // prices of programmes at other T that are tried again
+  bool clusters;     // in pruning
+  double guesses;    // steps for types of tasks and ways of edges, each by pruning, at one T
   double tolerance;  // of the linear programme
   double work;       // multiplications that all linear programmes may take
 };
@@ -37,9 +39,11 @@ class TransferRefuter {
 
  private:
   bool decide(TransferWindows& windows, bool quick);
-  TransferStage last_prices(const TransferWindows& windows) const;
+  TransferStage at(const TransferStage& earlier, double makespan) const;
+  bool combine_earlier(TransferWindows& windows);
   bool raise_heads(TransferWindows& windows);
   bool energy_alone(const TransferWindows& windows);
+  bool guess(TransferWindows& windows);
   bool programme(TransferWindows& windows, bool& closed);
   bool combine(TransferWindows& windows, TransferStage stage, bool& closed);
   EnergySweep sweep(const TransferWindows& windows, int type, const Table& share) const;
@@ -54,7 +58,7 @@ class TransferRefuter {
     double from_end;  // distance of its end from T
   };
   std::vector<Kept> kept_;
-  std::optional<TransferStage> last_;  // of a linear programme, at another T
+  std::vector<TransferStage> earlier_;  // of linear programmes, at other T, the last ones
   double reach_ = 0;
 };
 

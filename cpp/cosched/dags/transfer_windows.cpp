@@ -8,21 +8,25 @@
 
 namespace cosched::dags {
 
-TransferWindows::TransferWindows(const TypeCosts& costs, double makespan)
+TransferWindows::TransferWindows(const TypeCosts& costs, double makespan, bool clusters)
     : costs_(&costs),
       types_(costs.types()),
       makespan_(makespan),
       head_(costs.instance().times().size(), 0.0),
       tail_(head_),
       open_(head_.size()),
-      joint_(static_cast<std::size_t>(costs.edges()) * types_ * types_, 1),
-      only_type_(costs.instance().tasks()) {
+      way_(static_cast<std::size_t>(costs.edges()) * costs.ways()),
+      only_type_(costs.instance().tasks()),
+      clusters_(clusters && costs.any()) {
   for (int task = 0; task < instance().tasks(); ++task) {
     for (int type = 0; type < types_; ++type)
       open_[pair(task, type)] = instance().can_run(task, type);
     refresh(task);
     undecided_ += only_type_[task] < 0;
   }
+  for (int edge = 0; edge < costs.edges(); ++edge)
+    for (int way = 0; way < costs.ways(); ++way)
+      way_[at(edge, way)] = costs.cost(edge, way) < kInfinity;
 }
 
 void TransferWindows::refresh(int task) {
@@ -52,11 +56,9 @@ double TransferWindows::by_paths(int task, int type, bool backward) {
     const int other = costs_->other(edge, backward);
     double least = kInfinity;
     for (int its = 0; its < types_; ++its) {
-      const std::size_t at = between(edge, type, its, backward);
-      if (!joint_[at] || !open(other, its)) continue;
-      const double cost =
-          backward ? costs_->least(edge, type, its) : costs_->least(edge, its, type);
-      least = std::min(least, bound[pair(other, its)] + instance().time(other, its) + cost);
+      if (!open(other, its)) continue;
+      const double costs = backward ? cost(edge, type, its) : cost(edge, its, type);
+      least = std::min(least, bound[pair(other, its)] + instance().time(other, its) + costs);
     }
     best = std::max(best, least);
   }
@@ -74,12 +76,16 @@ double TransferWindows::by_join(int task, int type, double path, bool backward) 
     const int other = costs_->other(edge, backward);
     Arrival arrival{kInfinity, kInfinity, 0};
     for (int its = 0; its < types_; ++its) {
-      if (!joint_[between(edge, type, its, backward)] || !open(other, its)) continue;
-      const double cost =
-          backward ? costs_->apart(edge, type, its) : costs_->apart(edge, its, type);
+      if (!open(other, its)) continue;
       const double p = instance().time(other, its), end = bound[pair(other, its)] + p;
-      arrival.apart = std::min(arrival.apart, end + cost);
-      if (its == type) arrival = {arrival.apart, bound[pair(other, its)], p};
+      const int way = between(type, its, backward);
+      if (its == type && way_open(edge, way)) {
+        arrival.at_home = bound[pair(other, its)];
+        arrival.work = p;
+      }
+      const int from_apart = its == type ? costs_->far_way(type) : way;
+      if (way_open(edge, from_apart))
+        arrival.apart = std::min(arrival.apart, end + costs_->cost(edge, from_apart));
     }
     if (arrival.apart > path) arrivals_.push_back(arrival);
   }
@@ -152,22 +158,32 @@ bool TransferWindows::close_pairs(double limit) {
   return true;
 }
 
-void TransferWindows::close_joints(double limit) {
+void TransferWindows::close_ways(double limit) {
   for (int edge = 0; edge < costs_->edges(); ++edge) {
     const int i = costs_->from(edge), j = costs_->to(edge);
-    for (int q = 0; q < types_; ++q)
-      for (int r = 0; r < types_; ++r) {
-        if (!joint(edge, q, r)) continue;
-        const bool fits = open(i, q) && open(j, r) &&
-                          head(i, q) + instance().time(i, q) + costs_->least(edge, q, r) +
-                                  instance().time(j, r) + tail(j, r) <=
-                              limit;
-        if (fits) continue;
-        close(edge, q, r);
-        changed_ = true;
-      }
+    for (int way = 0; way < costs_->ways(); ++way) {
+      if (!way_open(edge, way)) continue;
+      const int q = costs_->first_type(way), r = costs_->second_type(way);
+      const bool fits = open(i, q) && open(j, r) &&
+                        head(i, q) + instance().time(i, q) + costs_->cost(edge, way) +
+                                instance().time(j, r) + tail(j, r) <=
+                            limit;
+      if (fits) continue;
+      close_way(edge, way);
+      changed_ = true;
+    }
   }
-  steps_ += 3LL * types_ * types_ * costs_->edges();
+  steps_ += 3LL * costs_->ways() * costs_->edges();
+}
+
+void TransferWindows::keep_only(int task, int type) {
+  for (int other = 0; other < types_; ++other)
+    if (other != type) close(task, other);
+}
+
+void TransferWindows::keep_only_way(int edge, int way) {
+  for (int other = 0; other < costs_->ways(); ++other)
+    if (other != way) close_way(edge, other);
 }
 
 bool TransferWindows::prune(double slack) {
@@ -178,7 +194,8 @@ bool TransferWindows::prune(double slack) {
     relax(true);
     changed_ = false;
     if (!close_pairs(limit)) return false;
-    close_joints(limit);
+    close_ways(limit);
+    if (clusters_ && !changed_) bind_clusters(slack);
   }
   return true;
 }

@@ -22,11 +22,12 @@ constexpr double kWork = 2e9;
 
 TransferEffort effort_for(const Instance& instance) {
   const int n = instance.tasks();
-  if (n <= 60) return {6, 8, 300, 6, true, 1e-7, kInfinity};
-  if (n <= 200) return {3, 4, 100, 3, true, 1e-6, kInfinity};
-  if (n <= 500) return {2, 2, 50, 2, true, 1e-5, kWork};
-  if (n <= 2000) return {1, 1, 20, 1, false, 1e-4, kWork};
-  return {1, 1, 10, 0, false, 1e-4, kWork};
+  if (n <= 40) return {6, 8, 300, 6, true, 8, true, 2e8, 1e-7, kInfinity};
+  if (n <= 100) return {6, 8, 300, 6, true, 4, true, 2e7, 1e-7, kInfinity};
+  if (n <= 200) return {3, 4, 100, 3, true, 3, true, 1e7, 1e-6, kInfinity};
+  if (n <= 500) return {2, 2, 50, 2, true, 2, true, 0, 1e-5, kWork};
+  if (n <= 2000) return {1, 1, 20, 1, false, 1, false, 0, 1e-4, kWork};
+  return {1, 1, 10, 0, false, 1, false, 0, 1e-4, kWork};
 }
 
 // The largest T that is refuted, among first (1 + precision)^k.  Which T these are does not depend on
@@ -121,7 +122,7 @@ TransfersBound transfers_bound(const Instance& instance, const WindowsCertificat
   best.value = certified_bound(instance, windows);
   if (!instance.transfers().given()) return best;
   best.complete = finishes_within(std::nullopt, [&] {
-    const TypeCosts costs(instance);
+    const TypeCosts costs(instance, effort_for(instance).clusters);
     if (costs.any()) Bisection(costs, options, best).run();
   });
   return best;

@@ -23,8 +23,16 @@
 
 namespace cosched::dags {
 
-/// One step of a refutation.  Either load heads and tails with `raise` (weights of the types, sum 1),
-/// or a combination of rows: prices of the loads, a flow of paths (what enters a task beyond its
+/// A type of a task, or a way of an edge (type_costs.hpp), that does not fit: pruning of the rest,
+/// with nothing else open for the task or edge, leaves nothing.
+struct TransferGuess {
+  bool of_edge = false;
+  int item = 0;    // task or edge
+  int choice = 0;  // type or way
+};
+
+/// One step of a refutation.  Load heads and tails with `raise` (weights of the types, sum 1); or
+/// choices that `guesses` close, one after the other; or a combination of rows: prices of the loads, a flow of paths (what enters a task beyond its
 /// edges' flow comes after its head, what leaves comes before its tail), shifts, prices of intervals.
 struct TransferStage {
   std::vector<double> raise;      // Q, or empty
@@ -33,6 +41,7 @@ struct TransferStage {
   std::vector<double> edge_flow;  // a number an edge; empty without flow
   std::vector<double> shift;      // Q numbers an edge, or empty: 0
   std::vector<PricedInterval> intervals;
+  std::vector<TransferGuess> guesses;
 };
 
 /// No schedule is as short as `makespan`: prune, then each stage and prune after it; the last stage
@@ -40,6 +49,8 @@ struct TransferStage {
 struct TransferRefutation {
   double makespan = 0;
   std::vector<TransferStage> stages;
+  bool clusters =
+      false;  // pruning looks at clusters too (transfer_windows.hpp); O(n^2 log n) a round
 };
 
 /// Proof of a bound: one that holds without transfers, and a T that is refuted with them.
@@ -50,7 +61,7 @@ struct TransfersCertificate {
 
 /// The bound that the certificate proves, checked from scratch without a solver, by code that the
 /// solvers do not share.  Throws SolverError where it proves nothing.  O(n Q + e Q^2 + n intervals) a
-/// stage and a round of pruning, with a factor log(n) for joins; O(n (n + e)) for stages with
+/// stage (a guess, where it has such) and a round of pruning, with a factor log(n) for joins; O(n (n + e)) for stages with
 /// `raise`.  A proof for an instance holds for every instance whose transfers cost no less.
 double certified_bound(const Instance& instance, const TransfersCertificate& certificate);
 

@@ -39,7 +39,7 @@ TransfersRelaxation read(const Programme& programme, const std::vector<double>& 
   TransferStage stage = programme.lp.stage(prices);
   TransferWindows one(programme.costs, 1);
   const double proved = TransferCombination(one, stage).ratio() * (1 - 4 * kProofSlack);
-  if (proved > 0 && proved < kInfinity) found.refutation = {proved, {std::move(stage)}};
+  if (proved > 0 && proved < kInfinity) found.refutation = {proved, {std::move(stage)}, false};
   return found;
 }
 

@@ -8,7 +8,8 @@
 
 namespace cosched::dags {
 
-TypeCosts::TypeCosts(const Instance& instance) : instance_(&instance), types_(instance.types()) {
+TypeCosts::TypeCosts(const Instance& instance, bool paths)
+    : instance_(&instance), types_(instance.types()) {
   const int n = instance.tasks();
   const TaskGraph& graph = instance.graph();
   in_begin_.assign(n + 1, 0);
@@ -29,6 +30,7 @@ TypeCosts::TypeCosts(const Instance& instance) : instance_(&instance), types_(in
   for (int edge = 0; edge < edges(); ++edge) in_[next[to_[edge]]++] = edge;
 
   compare_memories();
+  if (paths) follow_paths();
   const Transfers& transfers = instance.transfers();
   least_.assign(static_cast<std::size_t>(edges()) * types_ * types_, 0.0);
   apart_ = least_;
@@ -44,6 +46,19 @@ TypeCosts::TypeCosts(const Instance& instance) : instance_(&instance), types_(in
         if (least_[at] > 0) free_[edge] = 0;
         any_ = any_ || (!never && apart_[at] > 0);
       }
+}
+
+void TypeCosts::follow_paths() {
+  const int n = instance_->tasks();
+  reach_.assign(static_cast<std::size_t>(n) * n, 0);
+  const std::vector<int>& order = instance_->graph().order();
+  for (auto task = order.rbegin(); task != order.rend(); ++task) {
+    char* row = reach_.data() + static_cast<std::size_t>(*task) * n;
+    for (const int next : instance_->graph().successors(*task)) {
+      row[next] = 1;
+      for (int other = 0; other < n; ++other) row[other] |= reaches(next, other);
+    }
+  }
 }
 
 void TypeCosts::compare_memories() {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "cosched/core/numeric.hpp"
 #include "cosched/dags/instance.hpp"
 
 namespace cosched::dags {
@@ -11,7 +12,8 @@ namespace cosched::dags {
 /// Edges are numbered as in transfers.hpp: by (predecessor, successor).
 class TypeCosts {
  public:
-  explicit TypeCosts(const Instance& instance);
+  /// `paths`: reaches() may be asked; n^2 bytes.
+  explicit TypeCosts(const Instance& instance, bool paths = false);
 
   const Instance& instance() const { return *instance_; }
   int types() const { return types_; }
@@ -44,21 +46,41 @@ class TypeCosts {
   /// otherwise 0.
   int together(int type) const { return together_[type]; }
 
-  std::size_t index(int edge, int q, int r) const {
-    return (static_cast<std::size_t>(edge) * types_ + q) * types_ + r;
+  /// Whether a path leads from one task to another.
+  bool reaches(int from, int to) const {
+    return reach_[static_cast<std::size_t>(from) * instance_->tasks() + to];
+  }
+
+  /// Ways of an edge: its ends on two types (q, r), on one type in one memory (r, r), or on one
+  /// type in different memories, where the units of the type share memories with no other.
+  int ways() const { return types_ * types_ + types_; }
+  int way(int q, int r) const { return q * types_ + r; }
+  int far_way(int type) const { return types_ * types_ + type; }
+  int first_type(int way) const { return way < types_ * types_ ? way / types_ : far_type(way); }
+  int second_type(int way) const { return way < types_ * types_ ? way % types_ : far_type(way); }
+  /// What it costs at least; infinite where there are no such units.
+  double cost(int edge, int way) const {
+    if (way < types_ * types_) return least(edge, way / types_, way % types_);
+    const int type = far_type(way);
+    return together_[type] > 0 ? apart(edge, type, type) : kInfinity;
   }
 
  private:
+  int far_type(int way) const { return way - types_ * types_; }
+  std::size_t index(int edge, int q, int r) const {
+    return (static_cast<std::size_t>(edge) * types_ + q) * types_ + r;
+  }
   static Edges range(const std::vector<int>& begin, const std::vector<int>& items, int task) {
     return {items.data() + begin[task], items.data() + begin[task + 1]};
   }
   void compare_memories();
+  void follow_paths();
 
   const Instance* instance_;
   int types_;
   std::vector<int> from_, to_, in_begin_, in_, out_begin_, out_;
   std::vector<double> least_, apart_;
-  std::vector<char> free_;
+  std::vector<char> free_, reach_;
   bool any_ = false;
   std::vector<int> together_;
   std::vector<char> one_memory_;  // all units of the type share one

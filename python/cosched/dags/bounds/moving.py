@@ -9,11 +9,11 @@ import numpy as np
 
 from cosched import _core
 from cosched.core import Bound
-from cosched.core.arrays import real, real_array, time_limit_of
+from cosched.core.arrays import integer_array, real, real_array, time_limit_of
 from cosched.dags import arguments
 from cosched.dags.bounds.guesses import WindowsCertificate, upper_of, windows, windows_arrays
 from cosched.dags.instance import Instance
-from cosched.errors import TimeLimit
+from cosched.errors import InvalidInstance, TimeLimit
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,11 @@ class TransferStage:
     shift : numpy.ndarray, shape (e, Q) or (0, Q)
     intervals : numpy.ndarray, shape (k, 4)
         Type, begin, end (s) and price of each interval.
+    guesses : numpy.ndarray of int, shape (g, 3)
+        Types of tasks (0, task, type) and ways of edges (1, edge, way) that are closed one after
+        the other, each because pruning leaves nothing where the task or edge has no other; the
+        other fields are empty then. Way q Q + r: the ends on types q and r, and in one memory where
+        q = r; Q Q + r: on type r in different memories.
 
     Examples
     --------
@@ -56,6 +61,7 @@ class TransferStage:
     edge_flow: np.ndarray
     shift: np.ndarray
     intervals: np.ndarray
+    guesses: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,9 @@ class TransfersCertificate:
         T (s); 0 where nothing above that is refuted.
     stages : tuple of TransferStage
         In this order.
+    clusters : bool
+        Whether pruning looks at clusters too: tasks whose data comes too late from any other
+        memory share one, and have to fit there.
 
     Examples
     --------
@@ -89,6 +98,7 @@ class TransfersCertificate:
     windows: WindowsCertificate
     makespan: float
     stages: tuple[TransferStage, ...]
+    clusters: bool = False
 
     def bound(self, instance: Instance) -> float:
         """The bound it proves, checked from scratch by code that no solver shares.
@@ -127,6 +137,7 @@ class TransfersCertificate:
             *windows_arrays(self.windows),
             real(self.makespan, "makespan"),
             tuple(_stage_arrays(stage, instance) for stage in self.stages),
+            bool(self.clusters),
         )
 
 
@@ -225,10 +236,10 @@ def transfers(
         return kept
     with _core.time_limit(limit):
         start = windows(instance, time_limit=limit)
-        value, complete, makespan, stages = _core.dags.transfers_bound(
+        value, complete, makespan, stages, clusters = _core.dags.transfers_bound(
             instance._core, *windows_arrays(start.certificate), top
         )
-    proof = TransfersCertificate(start.certificate, makespan, stages_of(stages, instance))
+    proof = TransfersCertificate(start.certificate, makespan, stages_of(stages, instance), clusters)
     found = Transfers(value, proof, complete and start.complete)
     if found.complete:
         return instance.once(key, lambda: found)
@@ -277,14 +288,43 @@ def stages_of(stages: tuple, instance: Instance) -> tuple[TransferStage, ...]:
     def by_edge(rows: np.ndarray) -> np.ndarray:
         return arguments.as_given(rows, instance._core_rows) if len(rows) else rows
 
+    rows = instance._core_rows
+    number = None if rows is None else np.argsort(rows)  # in `edges`, of the core's
+
     return tuple(
-        TransferStage(raised, loads, tasks, by_edge(flow), by_edge(shift), intervals)
-        for raised, loads, tasks, flow, shift, intervals in stages
+        TransferStage(
+            raised,
+            loads,
+            tasks,
+            by_edge(flow),
+            by_edge(shift),
+            intervals,
+            _renumbered(guesses, number),
+        )
+        for raised, loads, tasks, flow, shift, intervals, guesses in stages
     )
+
+
+def _renumbered(guesses: np.ndarray, number: np.ndarray | None) -> np.ndarray:
+    """Guesses whose edges are numbered in another way."""
+    if number is None or not len(guesses):
+        return guesses
+    of_edge, item, choice = guesses.T
+    known = of_edge.astype(bool) & (item >= 0) & (item < len(number))  # else C++ says what is wrong
+    found = np.column_stack(
+        [of_edge, np.where(known, number[np.where(known, item, 0)], item), choice]
+    )
+    found.flags.writeable = False
+    return found
 
 
 def _stage_arrays(stage: TransferStage, instance: Instance) -> tuple:
     intervals = np.asarray(stage.intervals)
+    guesses = np.zeros((0, 3), int)
+    if np.size(stage.guesses):
+        guesses = integer_array(stage.guesses, "guesses", 2)
+        if guesses.shape[1] != 3:
+            raise InvalidInstance(f"guesses has shape {guesses.shape}: expected (g, 3)")
     edges, types = len(instance.edges), instance.types
 
     def of_core(values: Any, name: str, dimensions: int) -> np.ndarray:
@@ -307,4 +347,5 @@ def _stage_arrays(stage: TransferStage, instance: Instance) -> tuple:
         of_core(stage.edge_flow, "edge_flow", 1),
         of_core(stage.shift, "shift", 2),
         real_array(intervals, "intervals", 2) if intervals.size else np.zeros((0, 4)),
+        _renumbered(guesses, instance._core_rows),
     )
