@@ -357,7 +357,8 @@ def test_tasks_die_with_a_killed_driver_and_resume_says_what_was_lost(tmp_path):
     driver.kill()
     driver.communicate()
     assert gone(int((tmp_path / "a.pid").read_text()))
-    assert not survivors(read_past(tmp_path / "plan.journal.jsonl").runs[0])
+    # Its guard may still be at work on what the tasks have started.
+    assert all(gone(pid) for pid in survivors(read_past(tmp_path / "plan.journal.jsonl").runs[0]))
     (tmp_path / "codes.toml").write_text(SLOW.replace("sleep 60", "true"))
     done = subprocess.run([*command, "--resume"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

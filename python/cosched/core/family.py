@@ -135,7 +135,7 @@ class Family:
         >>> cs.dags.FAMILY.algorithm("heff")
         Traceback (most recent call last):
             ...
-        ValueError: unknown dags algorithm 'heff' (near: heft, eft)
+        ValueError: unknown dags algorithm 'heff' (near: heft, etf, eft, peft)
         """
         found = self.algorithms.get(name)
         if found is None and self.resolve is not None and isinstance(name, str):
