@@ -1,5 +1,7 @@
 """machine.toml, and partitions that batch policies respect."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -102,7 +104,39 @@ def test_jobs_stay_in_their_partition(machine, seed):
                 if parts[job] == "gpu":
                     assert min(units) >= 8
             assert res.gap >= 0
-    cs.cluster.solve(inst, "as-logged").schedule.validate()
+    logged = cs.cluster.solve(inst, "as-logged")
+    logged.schedule.validate()
+    # The naive count: at each moment, jobs of a partition (main has all nodes) and its nodes.
+    start, end = (logged.jobs[c].to_numpy() for c in ("start", "end"))
+    times = np.unique(np.concatenate([start, end]))
+    over = 0.0
+    for now, then in pairwise(times):
+        run = (start <= now) & (end > now)
+        tasks = inst.jobs.tasks.to_numpy()
+        used = {name: tasks[run & (parts == name)].sum() for name in ("short", "gpu")}
+        if tasks[run].sum() > 16 or used["short"] > 8 or used["gpu"] > 8:
+            over += then - now
+    assert logged.metrics()["overcommitted_hours"] * 3600 == pytest.approx(over)
+
+
+def test_what_the_log_ran_is_in_its_partition(machine):
+    jobs = {"submit": [0, 0, 5], "tasks": [4, 6, 2], "cpu": [1] * 3, "memory": [1] * 3,
+            "runtime": [100.0, 60.0, 10.0], "wait": [0.0, 0.0, 0.0],
+            "partition": ["gpu", "gpu", "main"]}  # fmt: skip
+    inst = cs.cluster.Instance(jobs, 16, machine=machine)
+    res = cs.cluster.solve(inst, "as-logged")
+    assert res.metrics()["overcommitted_hours"] * 3600 == 60  # 10 on gpu's 8, though 4 are free
+    frame = res.schedule.to_frame().set_index("task")
+    assert frame.units[0] == (8, 9, 10, 11) or frame.units[1] == (8, 9, 10, 11, 12, 13)
+    assert frame.units[2] == (0, 1)
+    res.schedule.validate()
+    moved = res.schedule.to_frame()
+    moved["units"] = [(0, 1, 2, 3) if job == 0 else nodes
+                      for job, nodes in zip(moved.task, moved.units, strict=True)]  # fmt: skip
+    wrong = cs.cluster.Schedule.from_frame(inst, moved)
+    wrong.recorded = True
+    with pytest.raises(cs.InvalidSchedule, match="job 0 is on node 0, which its partition"):
+        wrong.validate()
 
 
 def test_a_node_of_another_partition_is_no_valid_place(machine):

@@ -123,7 +123,9 @@ def _assumed(instance: Instance) -> str:
         lines.append(f"assumed: measured are jobs that run {instance.min_runtime:g} s or more")
     if len(instance.layout()[0]):
         lines.append("assumed: the bound ignores partitions: it is valid, and can be weak")
-    if not has_waits(instance):
+    if has_waits(instance):
+        lines.append("assumed: as-logged: the log has starts, and does not say on which nodes")
+    else:
         lines.append("the log has no waits: nothing says what happened, or which policy is like it")
     return "<ul>" + "".join(f"<li>{escape(line.strip())}</li>" for line in lines) + "</ul>"
 

@@ -228,6 +228,15 @@ class Schedule(core.Schedule):
                     f"job {instance.ids[row]} has {name} {self.totals[name][row]:g} s: "
                     f"the log has {times[row]:g} s"
                 )
+        count = np.bincount(self.task, np.diff(self.unit_begin), minlength=len(instance))
+        wrong = count != instance.column("tasks")
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise InvalidSchedule(
+                f"job {instance.ids[row]} has {count[row]:g} nodes for "
+                f"{instance.column('tasks')[row]} tasks"
+            )
+        self._validate_partitions()
 
     def to_frame(self) -> pd.DataFrame:
         """The rows as a table.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ def as_logged(instance: Instance, *, threshold: float = THRESHOLD) -> Result:
 
     How good was what the cluster did? Its value and gap stand beside those of policies. A log may
     have more processors in use than the machine has (its clocks are rough, nodes are shared, the
-    machine was another one): these moments are counted (``metrics()["overcommitted_hours"]``), no
-    error.
+    machine was another one), or jobs of some partitions more than these partitions have: such
+    moments are counted (``metrics()["overcommitted_hours"]``), no error. Logs do not say on which
+    nodes a job ran, so nothing finer can be checked.
 
     Parameters
     ----------
@@ -42,8 +44,9 @@ def as_logged(instance: Instance, *, threshold: float = THRESHOLD) -> Result:
 
     Notes
     -----
-    O(n log n). Rows of the schedule are on the lowest-numbered free nodes, and on nodes in use
-    where there are no more.
+    O(n log n) for each set of nodes that partitions have. Rows of the schedule are on the
+    lowest-numbered free nodes of the job's partition, and on nodes in use where there are no more:
+    O(nodes) a job.
 
     Examples
     --------
@@ -59,13 +62,13 @@ def as_logged(instance: Instance, *, threshold: float = THRESHOLD) -> Result:
     unknown = int(np.isnan(start).sum())
     start = np.where(np.isnan(start), instance.column("submit"), start)
     end = start + instance.column("runtime")
-    over, most = _overcommitted(instance, start, end)
+    over = sum(b - a for a, b in _overcommitted(instance, start, end))
     nothing = np.zeros(len(instance), dtype=np.int64)
     outcome: dict[str, Any] = {
         "start": start, "end": end, "preemptions": nothing, "migrations": nothing,
         "demand_area": demand_area(instance, end), "preempted_memory": 0.0,
         "migrated_memory": 0.0, "events": 2 * len(instance), "overcommitted_hours": over / 3600,
-        "most_nodes_in_use": most, "unknown_waits": unknown,
+        "most_nodes_in_use": _in_use(instance, start, end)[1].max(), "unknown_waits": unknown,
     }  # fmt: skip
     return result_of_simulation(
         instance, "as-logged", outcome, None, threshold, _rows, 0.0, True, recorded=True
@@ -84,40 +87,76 @@ def logged_starts(instance: Instance) -> np.ndarray:
     return instance.column("submit") + instance.column("wait")
 
 
-def _overcommitted(instance: Instance, start: np.ndarray, end: np.ndarray) -> tuple[float, float]:
-    """Seconds with more nodes in use than there are, and the most in use at a time."""
-    used = instance.column("tasks") * instance.column("cpu")
-    times = np.concatenate([end, start])  # at one time, ends come first
+def _in_use(
+    instance: Instance, start: np.ndarray, end: np.ndarray, which: Any = slice(None)
+) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes that some jobs use from each of these times on."""
+    used = (instance.column("tasks") * instance.column("cpu"))[which]
+    times = np.concatenate([end[which], start[which]])  # at one time, ends come first
     order = np.argsort(times, kind="stable")
-    load = np.cumsum(np.concatenate([-used, used])[order])
-    over = load[:-1] > instance.nodes * (1 + 1e-9)
-    return float(np.sum(np.diff(times[order])[over])), float(load.max())
+    return times[order], np.cumsum(np.concatenate([-used, used])[order])
+
+
+def _overcommitted(
+    instance: Instance, start: np.ndarray, end: np.ndarray
+) -> list[tuple[float, float]]:
+    """Spans in which jobs use more nodes than all the partitions have that they may use."""
+    cells, allowed, _ = instance.layout()
+    spans = []
+    for room, which in _rooms(instance.nodes, cells, allowed):
+        times, load = _in_use(instance, start, end, which)
+        over = np.flatnonzero(load[:-1] > room * (1 + 1e-9))
+        spans += list(zip(times[over].tolist(), times[over + 1].tolist(), strict=True))
+    merged: list[tuple[float, float]] = []
+    for begin, stop in sorted(spans):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((begin, stop))
+    return merged
+
+
+def _rooms(nodes: int, cells: np.ndarray, allowed: np.ndarray) -> Iterator[tuple[int, Any]]:
+    """The machine and all jobs; a partition's nodes and the jobs that have no others."""
+    yield nodes, slice(None)
+    for mask in np.unique(allowed):
+        mine = (int(mask) >> np.arange(len(cells))) & 1
+        yield int(cells @ mine), (allowed | mask) == mask
 
 
 def _rows(instance: Instance) -> tuple:
     start = logged_starts(instance)
     start = np.where(np.isnan(start), instance.column("submit"), start)
     end = start + instance.column("runtime")
-    tasks, nodes = instance.column("tasks"), instance.nodes
-    load = [0] * nodes  # by node: jobs on it
-    free = list(range(nodes))
+    tasks, open_to = instance.column("tasks"), _nodes_of(instance)
+    load = np.zeros(instance.nodes, dtype=np.int64)  # by node: tasks on it
     running: list[tuple[float, int]] = []
-    where: dict[int, list[int]] = {}
+    where: dict[int, np.ndarray] = {}
     order = np.lexsort((end, start))
     for job in order.tolist():
         while running and running[0][0] <= start[job]:
-            for node in where[heapq.heappop(running)[1]]:
-                load[node] -= 1
-                if not load[node]:
-                    heapq.heappush(free, node)
-        mine = [heapq.heappop(free) for _ in range(min(int(tasks[job]), len(free)))]
-        busy = sorted(range(nodes), key=lambda k: load[k]) if len(mine) < tasks[job] else []
-        mine += [busy[k % nodes] for k in range(int(tasks[job]) - len(mine))]
-        for node in mine:
-            load[node] += 1
-        where[job] = sorted(mine)
+            np.subtract.at(load, where[heapq.heappop(running)[1]], 1)
+        mine = open_to(job)
+        count = int(tasks[job])
+        free = mine[load[mine] == 0]
+        if len(free) < count:  # again and again over the nodes, the least loaded first
+            mine = mine[np.argsort(load[mine], kind="stable")]
+            free = np.resize(mine, count)
+        where[job] = np.sort(free[:count])
+        np.add.at(load, where[job], 1)
         heapq.heappush(running, (float(end[job]), job))
     begin = np.concatenate([[0], np.cumsum(tasks[order])])
     unit = np.concatenate([where[job] for job in order.tolist()])
     one = np.ones(len(order))
     return order, begin, unit, start[order], end[order], one, one, np.zeros(len(order), dtype=int)
+
+
+def _nodes_of(instance: Instance) -> Callable[[int], np.ndarray]:
+    """By job: the nodes that it may use."""
+    cells, allowed, _ = instance.layout()
+    if not len(cells):
+        every = np.arange(instance.nodes)
+        return lambda _: every
+    cell = np.repeat(np.arange(len(cells)), cells)
+    nodes = {int(mask): np.flatnonzero((int(mask) >> cell) & 1) for mask in np.unique(allowed)}
+    return lambda job: nodes[int(allowed[job])]
