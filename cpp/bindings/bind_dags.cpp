@@ -354,7 +354,8 @@ HlpSolution to_solution(const RealArray& x, const py::tuple& certificate) {
   return solution;
 }
 
-// plan, its bound, complete, relaxation (None where one was given).
+// plan, its bound, whether that is `transfers` (else `windows`), whether the plan meets it, complete,
+// relaxation (None where one was given).
 void bind_hlp_best(py::module_& module) {
   module.def(
       "hlp_best",
@@ -366,8 +367,10 @@ void bind_hlp_best(py::module_& module) {
         const BestOptions options{seed, evaluations, std::nullopt};
         BestResult found =
             released([&] { return hlp_best(instance, options, given ? &*given : nullptr); });
-        const bool met = meets(found.plan.makespan(), found.bound);
-        return py::make_tuple(plan_tuple(found.plan), found.bound.value, met, found.complete,
+        const bool moving = found.moving && found.moving->value > found.bound.value;
+        const double value = moving ? found.moving->value : found.bound.value;
+        return py::make_tuple(plan_tuple(found.plan), value, moving,
+                              meets(found.plan.makespan(), value), found.complete,
                               given ? py::object(py::none())
                                     : py::object(solution_tuple(std::move(found.relaxation))));
       },

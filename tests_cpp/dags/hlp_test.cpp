@@ -259,7 +259,7 @@ TEST(HlpBest, EndsWhereItMeetsTheBound) {
     EXPECT_NO_THROW(validate(found.plan.schedule(), instance.requirements()));
     EXPECT_GE(found.plan.makespan(), optimum * (1 - 1e-12));
     EXPECT_EQ(certified_bound(instance, found.bound.certificate), found.bound.value);
-    if (!meets(found.plan.makespan(), found.bound)) continue;
+    if (!meets(found.plan.makespan(), found.bound.value)) continue;
     EXPECT_LE(found.plan.makespan(), optimum * (1 + 1e-9));
     ++met;
   }

@@ -92,6 +92,7 @@ TEST(PlaceSearch, FindsTheOptimumOfSmallGraphs) {
 
 TEST(PlaceSearch, IsNeverWorseThanTheHeuristicsAndNearTheOptimum) {
   Rng rng(93);
+  int proved = 0;
   for (const double ccr : {0.1, 1.0, 5.0}) {
     double sum = 0;
     constexpr int kRounds = 40;
@@ -107,10 +108,15 @@ TEST(PlaceSearch, IsNeverWorseThanTheHeuristicsAndNearTheOptimum) {
         EXPECT_LE(makespan, other.makespan());
       EXPECT_GE(makespan, optimum * (1 - 1e-12));
       EXPECT_LE(result.bound.value, optimum * (1 + 1e-9));
+      if (result.moving) {
+        EXPECT_LE(certified_bound(instance, result.moving->certificate), optimum * (1 + 1e-9));
+        proved += meets(makespan, result.moving->value);
+      }
       sum += makespan / optimum;
     }
     EXPECT_LE(sum / kRounds, 1.005) << ccr;
   }
+  EXPECT_GE(proved, 50);
 }
 
 TEST(PlaceSearch, RepeatsWithItsSeedAndStopsAtALimit) {

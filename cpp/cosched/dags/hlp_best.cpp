@@ -63,6 +63,9 @@ std::int64_t default_evaluations(const Instance& instance) {
   return static_cast<std::int64_t>(std::min(50000.0, std::max(50.0, 1e7 / size)));
 }
 
+constexpr int kMostTasks = 100;         // the bound `transfers` takes longer than the search above
+constexpr double kOnlyTheMakespan = 1;  // as precision: one T, just below it
+
 // Steps 2 to 4, until the bound is met; may be left by an exception of check_interrupt().
 class Improvement {
  public:
@@ -74,27 +77,43 @@ class Improvement {
     if (done()) return;
     bound_from(best_.makespan);
     if (done()) return;
-    search();
+    if (instance_.transfers().free())
+      search_types();
+    else
+      search_places();
     if (!done() && best_.makespan < proved_from_) bound_from(best_.makespan);
   }
 
  private:
-  void search() {
-    const std::int64_t evaluations =
-        options_.evaluations >= 0 ? options_.evaluations : default_evaluations(instance_);
-    const auto better = [&](const Plan& plan) {
-      best_.offer(plan);
-      return !done();
-    };
-    if (instance_.transfers().free())
-      OrderSearch(instance_, best_.plan, split_tasks(instance_, result_.relaxation.x),
-                  options_.seed)
-          .run(evaluations, better);
-    else
-      PlaceSearch(instance_, best_.plan, options_.seed).run(evaluations, better);
+  std::int64_t evaluations() const {
+    return options_.evaluations >= 0 ? options_.evaluations : default_evaluations(instance_);
   }
 
-  bool done() const { return meets(best_.makespan, result_.bound); }
+  bool offer(const Plan& plan) {
+    best_.offer(plan);
+    return !done();
+  }
+
+  void search_types() {
+    OrderSearch search(instance_, best_.plan, split_tasks(instance_, result_.relaxation.x),
+                       options_.seed);
+    search.run(evaluations(), [&](const Plan& plan) { return offer(plan); });
+  }
+
+  void search_places() {
+    PlaceSearch search(instance_, best_.plan, options_.seed);
+    const auto better = [&](const Plan& plan) { return offer(plan); };
+    if (instance_.tasks() <= kMostTasks) {
+      search.run(evaluations() / 4, better);
+      if (!done() && best_.makespan < proved_from_) bound_from(best_.makespan);
+    }
+    if (!done()) search.run(evaluations(), better);
+  }
+
+  bool done() const {
+    return meets(best_.makespan, result_.bound.value) ||
+           (result_.moving && meets(best_.makespan, result_.moving->value));
+  }
 
   void bound_from(double makespan) {
     WindowsOptions options;
@@ -102,6 +121,11 @@ class Improvement {
     WindowsBound found = windows_bound(instance_, result_.relaxation.certificate, options);
     if (found.value > result_.bound.value) result_.bound = std::move(found);
     check_interrupt();  // windows_bound() returns at a limit
+    if (instance_.transfers().free() || instance_.tasks() > kMostTasks) return;
+    TransfersBound moving =
+        transfers_bound(instance_, result_.bound.certificate, {makespan, kOnlyTheMakespan});
+    if (!result_.moving || moving.value > result_.moving->value) result_.moving = std::move(moving);
+    check_interrupt();
   }
 
   // With two types, a share of one type is the rest of the other's.
@@ -131,9 +155,7 @@ class Improvement {
 
 }  // namespace
 
-bool meets(double makespan, const WindowsBound& bound) {
-  return makespan <= bound.value * (1 + kExactTolerance);
-}
+bool meets(double makespan, double bound) { return makespan <= bound * (1 + kExactTolerance); }
 
 BestResult hlp_best(const Instance& instance, const BestOptions& options,
                     const HlpSolution* relaxation) {
@@ -159,7 +181,7 @@ BestResult hlp_best(const Instance& instance, const BestOptions& options,
     result.bound.value = certified_bound(instance, result.bound.certificate);
   });
   result.complete = result.relaxation.complete;
-  if (!meets(best.makespan, result.bound))
+  if (!meets(best.makespan, result.bound.value))
     result.complete =
         finishes_within(std::nullopt,
                         [&] { Improvement(instance, options, result, best).run(); }) &&

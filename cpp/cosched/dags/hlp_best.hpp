@@ -8,6 +8,7 @@
 #include "cosched/dags/hlp.hpp"
 #include "cosched/dags/instance.hpp"
 #include "cosched/dags/plan.hpp"
+#include "cosched/dags/transfers_bound.hpp"
 #include "cosched/dags/windows.hpp"
 
 namespace cosched::dags {
@@ -25,10 +26,11 @@ struct BestResult {
   bool complete = true;    // false: a time limit ended the search
   HlpSolution relaxation;  // hlp_so_far(instance); what was given otherwise
   WindowsBound bound;      // the plan is optimal (up to kExactTolerance) where it meets this
+  std::optional<TransfersBound> moving;  // or this: where data costs time, up to 100 tasks
 };
 
-/// Whether a makespan is as small as the bound allows.
-bool meets(double makespan, const WindowsBound& bound);
+/// Whether a makespan is as small as a bound allows.
+bool meets(double makespan, double bound);
 
 /// The best of
 ///   1. OLS after the paper's rounding (HLP-OLS: hence its guarantee, Q(Q+1));
@@ -39,7 +41,8 @@ bool meets(double makespan, const WindowsBound& bound);
 ///   4. a local search over orders and allocations (order_search.hpp) from the best of these.
 /// Where data costs time also of CPOP, PEFT, ETF and Min-min, and the search (place_search.hpp) is
 /// over orders and units; no guarantee then.
-/// It ends where a plan meets the bound: LP*, then windows_bound, tried just below the best plan.
+/// It ends where a plan meets the bound: LP*, then windows_bound, tried just below the best plan; with
+/// data, up to 100 tasks, transfers_bound after a quarter of the search.
 /// `relaxation`: of this instance, null: its own.  A time limit may end it after HEFT and 1; an LP
 /// that takes longer than the limit gets half a second, then its best x so far is rounded.
 /// Deterministic without a limit.

@@ -220,7 +220,8 @@ def hlp_best(
     Result
         Its bound is the one that the search proved on its way (`windows`): the makespan itself
         where all that is shorter by a relative 1e-9 is refuted. Where transfers take time and the
-        makespan does not meet it: the family's own (`transfers`), computed when it is asked for.
+        makespan does not meet it: the family's own (`transfers`), computed when it is asked for; up
+        to 100 tasks the search looks at that bound, too, and ends where it is met.
 
     Raises
     ------
@@ -258,13 +259,14 @@ def hlp_best(
         x, certificate = None, None
         if relaxation is not None:
             x, certificate = relaxation.x, certificate_arrays(relaxation.certificate)
-        plan, value, met, complete, solution = _core.dags.hlp_best(
+        plan, value, moving, met, complete, solution = _core.dags.hlp_best(
             instance._core, x, certificate, used, count
         )
     if relaxation is None:
         keep_hlp(instance, solution)
     status = "ok" if complete or met else "time_limit"
-    bound = Bound(float(plan[3].max()) if met else value, "windows")
+    name = "transfers" if moving else "windows"
+    bound = Bound(float(plan[3].max()) if met else value, name)
     known = met or instance._core.moves_free
     return result_of_plan(
         instance,
