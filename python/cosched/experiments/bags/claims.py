@@ -201,8 +201,9 @@ def _of_bound(frame: pd.DataFrame) -> float:
 
 def _bound_by_q(frame: pd.DataFrame) -> str:
     best = wide_rates(frame, ["q", "draw"]).groupby("q").mean()
-    return "mean bound over mean profit rate, ttb-best: " + ", ".join(
-        f"q {q}: {row['bound'] / row['ttb-best']:.3f}" for q, row in best.iterrows()
+    name = "ttb-best" if "ttb-best" in best else "ttb"
+    return f"mean bound over mean profit rate, {name}: " + ", ".join(
+        f"q {q}: {row['bound'] / row[name]:.3f}" for q, row in best.iterrows()
     )
 
 

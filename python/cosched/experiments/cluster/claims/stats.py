@@ -46,8 +46,9 @@ def degradations(frame: pd.DataFrame) -> dict[str, dict[tuple[str, str], Seen]]:
     found: dict[str, dict[tuple[str, str], Seen]] = {}
     if "avg" in frame:
         for row in frame[frame["avg"].notna()].itertuples():
-            cells = found.setdefault(row.traces, {})
-            cells |= {(row.algorithm, number): Seen(getattr(row, number)) for number in NUMBERS}
+            cells = found.setdefault(str(row.traces), {})
+            for number in NUMBERS:
+                cells[str(row.algorithm), number] = Seen(float(getattr(row, number)))
         return found
     for kind, rows in frame.groupby("traces", sort=False):
         found[str(kind)] = cells = {}

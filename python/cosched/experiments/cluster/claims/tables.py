@@ -149,8 +149,9 @@ def underutilisation(frame: pd.DataFrame) -> dict[str, dict[str, Seen]]:
     """Set of traces -> policy -> mean normalised underutilisation."""
     found: dict[str, dict[str, Seen]] = {}
     if "trace" not in frame:  # averages of an earlier run
-        for row in frame.itertuples():
-            found.setdefault(row.traces, {})[row.algorithm] = Seen(row.underutilisation)
+        columns = (frame.traces, frame.algorithm, frame.underutilisation)
+        for kind, name, value in zip(*columns, strict=True):
+            found.setdefault(str(kind), {})[str(name)] = Seen(float(value))
         return found
     for (kind, name), rows in frame.groupby(["traces", "algorithm"], sort=False):
         of_traces = by_trace(rows, "underutilisation")
