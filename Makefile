@@ -16,7 +16,7 @@ POLICIES := FCFS EASY 'GreedyP */opt=min' '/per/opt=min' 'GreedyPM */per/opt=min
 
 APT_BUILD := g++ cmake ninja-build ccache libglpk-dev liblemon-dev libeigen3-dev python3-dev python3-venv
 APT_TEST := libgtest-dev libgmock-dev
-APT_SLURM := slurm-wlm
+APT_SLURM := slurm-wlm faketime
 APT_LINT := clang-format clang-tidy
 APT_BROWSER := chromium chromium-driver
 
@@ -24,7 +24,7 @@ SOURCES := $(shell find cpp python -type f -not -name '*.pyc') CMakeLists.txt py
 TEST_SOURCES := $(shell find tests_cpp -type f)
 CMAKE := cmake -G Ninja -S .
 
-.PHONY: help demo study-quick dev test test-one test-cpp test-py lint tidy docs results results-full coverage stubs bench asan tsan fuzz wheel build clean
+.PHONY: help demo study-quick dev test test-one test-cpp test-py slurm lint tidy docs results results-full coverage stubs bench asan tsan fuzz wheel build clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -133,6 +133,9 @@ test-cpp: build/tests/configured.stamp
 
 test-py: build build/tests/configured.stamp build/apt-LINT.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp
 	$(PYTEST)
+
+slurm: build build/apt-SLURM.stamp ## a fresh recording of a real Slurm on this host, and the twin beside it
+	$(BIN)/python -m pytest -q -m slurm tests_py/unit/test_slurm.py
 
 test-one: build/tests/configured.stamp ## one C++ test: make test-one T=packs.Pairs (folder.suite, or folder.suite.test)
 	@[ -n "$(T)" ] || { echo "say which: make test-one T=packs.Pairs" >&2; exit 2; }

@@ -234,6 +234,30 @@ def test_a_grid_of_parameters(tmp_path, capsys):
     assert main([*where, "--policies", "EASY", "--grid", "kill"]) == 2
 
 
+def test_recording_a_trace_needs_whole_things(tmp_path, capsys):
+    trace = tmp_path / "jobs.csv"
+    trace.write_text("submit,tasks,cpu,memory,runtime,estimate\n0,9,1,1,60,60\n")
+    asked = ["slurm", "record", str(trace), "-o", str(tmp_path / "out.json")]
+    assert main([*asked, "--nodes", "4"]) == 2
+    assert "wants 9 nodes" in capsys.readouterr().err
+    assert main([*asked, "--node-lines", "two"]) == 2
+    assert not (tmp_path / "out.json").exists()
+
+
+@pytest.mark.slurm
+def test_a_fresh_recording(tmp_path):
+    """Run by `make slurm`: a real Slurm on this host, some twenty times as fast as life."""
+    trace = Path(__file__).parents[1] / "fixtures" / "slurm" / "small.csv"
+    out = tmp_path / "fresh.json"
+    assert main(["slurm", "record", str(trace), "--nodes", "6", "-o", str(out)]) == 0
+    recording = read_recording(out)
+    for run in recording.runs:
+        assert agreement(recording, run, replay=True).off_by_60 == 0
+        found = agreement(recording, run)
+        planned = sum(plan[1] for plan in found.plans)
+        assert sum(plan[2] for plan in found.plans) >= 0.5 * planned > 0
+
+
 def test_draws_cover_a_real_run():
     paths = [path for path in RECORDINGS if path.stem in ("pois40_def", "one40_def", "param40")]
     if not paths:

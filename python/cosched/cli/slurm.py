@@ -8,10 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from cosched import io
+from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
 from cosched.cluster.recordings import FAR, Agreement, Recording, Run, agreement, read_recording
+from cosched.cluster.slurm_conf import read_lines
+from cosched.errors import InvalidInstance, shorten
+from cosched.execution import slurm_record
 
 app = typer.Typer(
     help="Slurm's scheduler, reproduced: check it against recordings of real ones.",
@@ -50,6 +53,61 @@ def check(
         return
     for number, (run, mine) in enumerate(pairs, 1):
         _show(found, number, run, mine, replay)
+
+
+@app.command("record")
+def record_trace(
+    trace: Annotated[Path, typer.Argument(help="Jobs: .csv or .json, tasks = whole nodes.")],
+    nodes: Annotated[int, typer.Option(help="Nodes of the Slurm, all on this host.")] = 16,
+    speed: Annotated[float, typer.Option(help="Of its clock: times as fast as life.")] = 20.0,
+    runs: Annotated[int, typer.Option(help="So often, one after another.")] = 1,
+    conf: Annotated[
+        Path | None, typer.Option(help="Lines of slurm.conf: Key=Value, PartitionName=...")
+    ] = None,
+    node_lines: Annotated[
+        str, typer.Option(help="One NodeName line for all nodes, or each.")
+    ] = "one",
+    output: Annotated[Path, typer.Option("-o", "--output", help="The recording: .json.")] = Path(
+        "recording.json"
+    ),
+) -> None:
+    """Run jobs on a real Slurm of your own on this host, and record what it does.
+
+    Needs slurm-wlm, and faketime where the clock is not life's. The recording has the
+    configuration, jobs, starts, ends, nodes, every cycle's time and its plans; `cosched slurm
+    check` reads it.
+
+    Example: cosched slurm record jobs.csv --nodes 16 --speed 20 -o mine.json
+    """
+    check_files((output, (".json",)))
+    if node_lines not in ("one", "each"):
+        raise InvalidInstance(f"--node-lines {shorten(node_lines)}: expected one or each")
+    settings, partitions = _lines(conf)
+    jobs = cluster.Instance.read(trace, nodes)
+    with report.working(f"a Slurm of {nodes} nodes, {len(jobs)} jobs"):
+        data = slurm_record.record(
+            jobs, nodes, speed=speed, runs=runs, settings=settings, node_lines=node_lines,
+            **({"partitions": partitions} if partitions else {}),
+        )  # fmt: skip
+    io.write_json(data, output)
+    report.say(f"wrote {output}")
+
+
+def _lines(conf: Path | None) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Single keys, and whole PartitionName lines."""
+    lines = read_lines(conf) if conf is not None else []
+    if any(line.record not in ("", "partitionname") for line in lines):
+        raise InvalidInstance(f"{conf}: expected Key=Value and PartitionName lines only")
+    partitions = tuple(
+        " ".join(f"{line.spelled[key]}={value}" for key, value in line.keys.items())
+        for line in lines if line.record
+    )  # fmt: skip
+    single = {
+        line.spelled[key]: value
+        for line in lines if not line.record
+        for key, value in line.keys.items()
+    }  # fmt: skip
+    return single, partitions
 
 
 def _plain(mine: Agreement) -> dict[str, Any]:

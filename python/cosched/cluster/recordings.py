@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -318,7 +319,8 @@ def _plans(run: Run, notes: list, names: tuple[str, ...]) -> tuple[tuple[float, 
             mine.setdefault(job, []).append((when, start, end, {names[k] for k in nodes}))
     cycles: dict[float, list[int]] = {}
     for when, job, start, end, nodes in run.plans:
-        count = cycles.setdefault(when, [0, 0])
+        at = bisect(run.cycles, when)
+        count = cycles.setdefault(run.cycles[at - 1] if at else when, [0, 0])
         count[0] += 1
         count[1] += any(
             abs(t - when) <= _SAME_CYCLE

@@ -8,6 +8,7 @@ from cosched.experiments.cluster import (
     costs,
     degradation,
     readings,
+    slurm,
     theorems,
     traces,
 )
@@ -204,5 +205,21 @@ STUDIES = (
         needs=tuple(archive.LOGS.values()),
         quick_needs=tuple(archive.LOGS.values()),
         keep=("log", "policy", "days", "jobs", "says", *archive.MEASURES),
+    ),
+    Study(
+        name="cluster-slurm",
+        title="Slurm under other parameters, and how much of it is noise",
+        family="cluster",
+        paper="Rules of Slurm 22.05.8 (slurm-backfill); logs of the Parallel Workloads Archive.",
+        about="Slurm's scheduler with bf_resolution and bf_interval of the table, on the same 20 "
+        "draws of its hidden clocks: medians, 5% and 95% quantiles. Beside it the log's own "
+        "schedule, EASY and conservative backfilling with the users' limits, and the bound. The "
+        "first 14 days of two logs, a processor a node. At reduced size: two days, four draws.",
+        plan=slurm.plan,
+        run=slurm.run,
+        tables=slurm.tables,
+        figures=slurm.figures,
+        needs=tuple(slurm.LOGS.values()),
+        quick_needs=tuple(slurm.LOGS.values()),
     ),
 )
