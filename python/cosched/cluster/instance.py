@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosched import _core, core, io
 from cosched.cluster import files
-from cosched.cluster.files import COLUMNS, FACTS
+from cosched.cluster.arguments import columns_of, parts_of
 from cosched.cluster.machine import Machine
-from cosched.core.arrays import integer, integer_array, nonnegative, real_array
+from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -85,30 +84,14 @@ class Instance(core.Instance):
     ) -> None:
         if not isinstance(source, str):
             raise InvalidInstance(f"source = {shorten(source)}: expected the name of a file")
-        columns = {name: _column(jobs, name) for name in COLUMNS}
-        rows = len(columns["submit"])
-        for name, column in columns.items():
-            if len(column) != rows:
-                raise InvalidInstance(f"jobs: {name} has {len(column)} rows, submit has {rows}")
-        tasks = integer_array(columns["tasks"], "jobs['tasks']", 1, 1)
-        estimate = np.zeros(0)
-        if "estimate" in jobs:
-            estimate = _column(jobs, "estimate")
-            if len(estimate) != rows:
-                raise InvalidInstance(f"jobs: estimate has {len(estimate)} rows, submit has {rows}")
-            estimate = np.where(np.isnan(estimate), columns["runtime"], estimate)
-        if machine is not None and "partition" in jobs and len(estimate):
-            estimate = np.minimum(estimate, machine.limits(jobs["partition"]))
-        facts = {name: _fact(jobs, name, rows) for name in ("id", *FACTS) if name in jobs}
+        columns, facts = columns_of(jobs, machine)
         inner = _core.cluster.Instance(
-            columns["submit"], tasks, columns["cpu"], columns["memory"], columns["runtime"],
-            estimate, integer(nodes, "nodes", 1),
+            columns["submit"], columns["tasks"], columns["cpu"], columns["memory"],
+            columns["runtime"], columns.get("estimate", np.zeros(0)),
+            integer(nodes, "nodes", 1),
             id=[str(one) for one in facts["id"].tolist()] if "id" in facts else [],
             line=facts.get("line", np.zeros(0)), source=source,
         )  # fmt: skip
-        columns["tasks"] = tasks
-        if len(estimate):
-            columns["estimate"] = estimate
         for column in (*columns.values(), *facts.values()):
             column.flags.writeable = False
         self._set(
@@ -201,25 +184,10 @@ class Instance(core.Instance):
         return self.once("layout", self._layout)
 
     def _layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        machine = self.machine
-        if machine is None or not machine.partitions:
+        if self.machine is None or not self.machine.partitions:
             return np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0)
-        sizes, masks = machine.cells()
-        everywhere = (1 << len(sizes)) - 1
-        tiers = {part.name: part.priority for part in machine.partitions}
-        if "partition" not in self.known:
-            return sizes, np.full(len(self), everywhere, np.uint64), np.zeros(len(self))
-        names = [str(name) for name in self.column("partition").tolist()]
-        if machine.slurm is not None and len(masks) == 1:
-            names = [*masks] * len(self)  # a log's own queues, on a Slurm with one partition
-        for row, name in enumerate(names):
-            if name and name not in masks:
-                raise InvalidInstance(
-                    f"job {self.ids[row]}: partition {shorten(name)}: the machine has "
-                    f"{', '.join(masks)}"
-                )
-        allowed = np.array([masks.get(name, everywhere) for name in names], dtype=np.uint64)
-        return sizes, allowed, np.array([tiers.get(name, 0.0) for name in names])
+        partition = self.column("partition") if "partition" in self.known else None
+        return parts_of(self.machine, partition, self.ids)
 
     @property
     def known(self) -> frozenset[str]:
@@ -355,63 +323,24 @@ class Instance(core.Instance):
         known = (
             machine if machine is None or isinstance(machine, Machine) else Machine.read(machine)
         )
-        found = cls._read(path, nodes, convention, of_logs, drop, min_runtime, known)
+        given = files.read_jobs(path, nodes, convention, of_logs, drop, known)
+        kept: dict[str, Any] = {"min_runtime": min_runtime, "machine": known}
+        try:
+            found = cls(given.jobs, given.nodes, notes=given.notes, source=given.source, **kept)
+        except InvalidInstance as error:
+            if given.source:
+                raise
+            where = (
+                f"line {given.lines[error.row]}: " if given.lines and error.row is not None else ""
+            )
+            raise InvalidInstance(f"{path}: {where}{error}") from None
+        if drop is not None and not given.source:
+            left, left_out = files.dropped(found.jobs, found.nodes, drop)
+            said = f"assumed: left out: {', '.join(left_out)}"
+            found = cls(left, found.nodes, notes=(said,), **kept)
         if no_bound:
             found.once("bound", lambda: None)
         return found
-
-    @classmethod
-    def _read(
-        cls,
-        path: str | PathLike[str],
-        nodes: int | None,
-        convention: str | None,
-        of_logs: dict[str, Any],
-        drop: str | Iterable[str] | None,
-        min_runtime: float,
-        machine: Machine | None,
-    ) -> Instance:
-        if machine is not None:
-            nodes = machine.cores
-            if convention not in (None, "rigid"):
-                raise InvalidInstance(f"{path}: with a machine expected the convention rigid")
-            convention = "rigid" if io.bare_name(path).endswith(".swf") else None
-        kept: dict[str, Any] = {"min_runtime": min_runtime, "machine": machine}
-        if io.bare_name(path).endswith((".txt", ".sacct")):
-            if machine is None:
-                raise InvalidInstance(f"{path}: sacct output: expected a machine (--machine)")
-            jobs, notes = files.read_sacct(path, machine, None, drop)
-            return cls(jobs, machine.cores, notes=notes, source=Path(path).name, **kept)
-        if io.bare_name(path).endswith(".swf"):
-            log = files.read_log(path, nodes, convention or "dfrs", drop=drop, **of_logs)
-            return cls(log.jobs, log.nodes, notes=log.notes, source=Path(path).name, **kept)
-        for argument, value in {"convention": convention, **of_logs}.items():
-            if value is not None:
-                told = f"{argument} = {shorten(value)}"
-                raise InvalidInstance(f"{path}: {told} is for .swf logs only")
-        return cls._read_plain(path, nodes, drop, kept)
-
-    @classmethod
-    def _read_plain(
-        cls, path: str | PathLike[str], nodes: int | None, drop: Any, kept: dict[str, Any]
-    ) -> Instance:
-        lines: list[int] = []
-        if io.bare_name(path).endswith(".json"):
-            jobs, said = files.read_json(path)
-            nodes = said if nodes is None else nodes
-        else:
-            jobs, lines = files.read_csv(path)
-        if nodes is None:
-            raise InvalidInstance(f"{path}: nodes are missing: expected their number")
-        try:
-            found = cls(jobs, nodes, **kept)
-        except InvalidInstance as error:
-            where = f"line {lines[error.row]}: " if lines and error.row is not None else ""
-            raise InvalidInstance(f"{path}: {where}{error}") from None
-        if drop is None:
-            return found
-        left, left_out = files.dropped(found.jobs, found.nodes, drop)
-        return cls(left, found.nodes, notes=(f"assumed: left out: {', '.join(left_out)}",), **kept)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write as .json (with the nodes) or .csv, as :meth:`read` takes it.
@@ -456,30 +385,3 @@ def _rebuild(
     return Instance(
         columns, nodes, notes=notes, source=source, min_runtime=min_runtime, machine=machine
     )
-
-
-def _column(jobs: Any, name: str) -> np.ndarray:
-    try:
-        values = jobs[name]
-    except (KeyError, TypeError, IndexError):
-        raise InvalidInstance(
-            f"jobs: no column {name!r}: expected {', '.join(COLUMNS)}[, estimate]"
-        ) from None
-    return real_array(values, f"jobs[{name!r}]", 1)
-
-
-def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
-    if name == "wait":
-        values = real_array(jobs[name], "jobs['wait']", 1)
-        if (values < 0).any() or np.isinf(values).any():
-            row = int(np.argmax((values < 0) | np.isinf(values)))
-            raise InvalidInstance(
-                f"jobs['wait'][{row}] = {values[row]:g}: expected seconds >= 0, or nan"
-            )
-    elif name == "line":
-        values = integer_array(jobs[name], "jobs['line']", 1, 0)
-    else:
-        values = np.array(jobs[name])
-    if values.ndim != 1 or len(values) != rows:
-        raise InvalidInstance(f"jobs: {name} has shape {values.shape}, submit has {rows} rows")
-    return values

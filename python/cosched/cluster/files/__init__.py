@@ -3,6 +3,7 @@
 from cosched.cluster.files.archive import LOGS, fetch
 from cosched.cluster.files.conventions import WEEK, dfrs_jobs, rigid_jobs, week_of
 from cosched.cluster.files.facts import DROPS, FACTS, described, dropped
+from cosched.cluster.files.jobs import Given, read_jobs
 from cosched.cluster.files.logs import Log, read_log
 from cosched.cluster.files.sacct import read_sacct
 from cosched.cluster.files.swf import SwfReport, read_swf
@@ -14,6 +15,7 @@ __all__ = [
     "FACTS",
     "LOGS",
     "WEEK",
+    "Given",
     "Log",
     "SwfReport",
     "described",
@@ -21,6 +23,7 @@ __all__ = [
     "dropped",
     "fetch",
     "read_csv",
+    "read_jobs",
     "read_json",
     "read_log",
     "read_sacct",

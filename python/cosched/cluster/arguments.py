@@ -1,0 +1,85 @@
+"""What an instance of cluster is made of: columns of jobs, and the parts of its machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.files import COLUMNS, FACTS
+from cosched.cluster.machine import Machine
+from cosched.core.arrays import integer_array, real_array
+from cosched.errors import InvalidInstance, shorten
+
+
+def columns_of(
+    jobs: Any, machine: Machine | None
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Columns that policies know, and facts beside them; of equal length.
+
+    Where a job has no estimate its run time is taken; a partition's limit cuts estimates.
+    """
+    columns = {name: _column(jobs, name) for name in COLUMNS}
+    rows = len(columns["submit"])
+    for name, column in columns.items():
+        if len(column) != rows:
+            raise InvalidInstance(f"jobs: {name} has {len(column)} rows, submit has {rows}")
+    columns["tasks"] = integer_array(columns["tasks"], "jobs['tasks']", 1, 1)
+    if "estimate" in jobs:
+        estimate = _column(jobs, "estimate")
+        if len(estimate) != rows:
+            raise InvalidInstance(f"jobs: estimate has {len(estimate)} rows, submit has {rows}")
+        estimate = np.where(np.isnan(estimate), columns["runtime"], estimate)
+        if machine is not None and "partition" in jobs and len(estimate):
+            estimate = np.minimum(estimate, machine.limits(jobs["partition"]))
+        if len(estimate):
+            columns["estimate"] = estimate
+    return columns, {name: _fact(jobs, name, rows) for name in ("id", *FACTS) if name in jobs}
+
+
+def parts_of(
+    machine: Machine, partition: np.ndarray | None, ids: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nodes of each part of the machine; by job the parts as bits, and its partition's priority."""
+    sizes, masks = machine.cells()
+    everywhere = (1 << len(sizes)) - 1
+    tiers = {part.name: part.priority for part in machine.partitions}
+    if partition is None:
+        return sizes, np.full(len(ids), everywhere, np.uint64), np.zeros(len(ids))
+    names = [str(name) for name in partition.tolist()]
+    if machine.slurm is not None and len(masks) == 1:
+        names = [*masks] * len(ids)  # a log's own queues, on a Slurm with one partition
+    for row, name in enumerate(names):
+        if name and name not in masks:
+            raise InvalidInstance(
+                f"job {ids[row]}: partition {shorten(name)}: the machine has {', '.join(masks)}"
+            )
+    allowed = np.array([masks.get(name, everywhere) for name in names], dtype=np.uint64)
+    return sizes, allowed, np.array([tiers.get(name, 0.0) for name in names])
+
+
+def _column(jobs: Any, name: str) -> np.ndarray:
+    try:
+        values = jobs[name]
+    except (KeyError, TypeError, IndexError):
+        raise InvalidInstance(
+            f"jobs: no column {name!r}: expected {', '.join(COLUMNS)}[, estimate]"
+        ) from None
+    return real_array(values, f"jobs[{name!r}]", 1)
+
+
+def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
+    if name == "wait":
+        values = real_array(jobs[name], "jobs['wait']", 1)
+        if (values < 0).any() or np.isinf(values).any():
+            row = int(np.argmax((values < 0) | np.isinf(values)))
+            raise InvalidInstance(
+                f"jobs['wait'][{row}] = {values[row]:g}: expected seconds >= 0, or nan"
+            )
+    elif name == "line":
+        values = integer_array(jobs[name], "jobs['line']", 1, 0)
+    else:
+        values = np.array(jobs[name])
+    if values.ndim != 1 or len(values) != rows:
+        raise InvalidInstance(f"jobs: {name} has shape {values.shape}, submit has {rows} rows")
+    return values

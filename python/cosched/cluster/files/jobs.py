@@ -1,0 +1,67 @@
+"""Jobs of a file of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cosched import io
+from cosched.cluster.files.logs import read_log
+from cosched.cluster.files.sacct import read_sacct
+from cosched.cluster.files.tables import read_csv, read_json
+from cosched.cluster.machine import Machine
+from cosched.errors import InvalidInstance, shorten
+
+
+class Given(NamedTuple):
+    """What a file says, before anything is checked."""
+
+    jobs: Any
+    nodes: int
+    notes: tuple[str, ...] = ()
+    source: str = ""  # name of the log; empty: a table, whose jobs are none of a log's
+    lines: tuple[int, ...] = ()  # by job, of a .csv file
+
+
+def read_jobs(
+    path: str | PathLike[str],
+    nodes: int | None,
+    convention: str | None,
+    of_logs: dict[str, Any],
+    drop: str | Iterable[str] | None,
+    machine: Machine | None,
+) -> Given:
+    """Jobs of a log (.swf, sacct), where `drop` has been heeded, or of a table (.csv, .json)."""
+    if machine is not None:
+        nodes = machine.cores
+        if convention not in (None, "rigid"):
+            raise InvalidInstance(f"{path}: with a machine expected the convention rigid")
+        convention = "rigid" if io.bare_name(path).endswith(".swf") else None
+    name = Path(path).name
+    if io.bare_name(path).endswith((".txt", ".sacct")):
+        if machine is None:
+            raise InvalidInstance(f"{path}: sacct output: expected a machine (--machine)")
+        jobs, notes = read_sacct(path, machine, None, drop)
+        return Given(jobs, machine.cores, notes, name)
+    if io.bare_name(path).endswith(".swf"):
+        log = read_log(path, nodes, convention or "dfrs", drop=drop, **of_logs)
+        return Given(log.jobs, log.nodes, tuple(log.notes), name)
+    for argument, value in {"convention": convention, **of_logs}.items():
+        if value is not None:
+            told = f"{argument} = {shorten(value)}"
+            raise InvalidInstance(f"{path}: {told} is for .swf logs only")
+    return _table(path, nodes)
+
+
+def _table(path: str | PathLike[str], nodes: int | None) -> Given:
+    lines: list[int] = []
+    if io.bare_name(path).endswith(".json"):
+        jobs, said = read_json(path)
+        nodes = said if nodes is None else nodes
+    else:
+        jobs, lines = read_csv(path)
+    if nodes is None:
+        raise InvalidInstance(f"{path}: nodes are missing: expected their number")
+    return Given(jobs, nodes, lines=tuple(lines))
