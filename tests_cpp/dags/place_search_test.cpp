@@ -106,6 +106,8 @@ TEST(PlaceSearch, IsNeverWorseThanTheHeuristicsAndNearTheOptimum) {
       EXPECT_NO_THROW(validate(result.plan.schedule(), instance.requirements()));
       for (const Plan& other : {heft(instance), cpop(instance), peft(instance)})
         EXPECT_LE(makespan, other.makespan());
+      for (int type = 0; type < instance.types(); ++type)
+        EXPECT_LE(makespan, together(instance, type).makespan());
       EXPECT_GE(makespan, optimum * (1 - 1e-12));
       EXPECT_LE(result.bound.value, optimum * (1 + 1e-9));
       if (result.moving) {

@@ -46,6 +46,15 @@ Plan insertion_schedule(const Instance& instance, const std::vector<double>& ran
   return insertion.take();
 }
 
+Plan together(const Instance& instance, int type) {
+  Insertion insertion(instance);
+  for (const int task : by_decreasing_rank(instance.graph(), heft_ranks(instance))) {
+    const int chosen = instance.can_run(task, type) ? type : instance.fastest(task);
+    insertion.place(task, insertion.on(task, {chosen, 0}));
+  }
+  return insertion.take();
+}
+
 Plan heft(const Instance& instance) { return insertion_schedule(instance, heft_ranks(instance)); }
 
 }  // namespace cosched::dags

@@ -21,7 +21,11 @@ std::vector<double> heft_ranks(const Instance& instance);
 /// about (m + k)/k^2 (1 - e^-k).  O(n log n + e Q + n U log n) for U units, plus gaps skipped.
 Plan heft(const Instance& instance);
 
-/// The same with other ranks, which must fall along every edge, and, where `allocation`
+/// All tasks that can run on the type on its unit 0, the others on unit 0 of their fastest type:
+/// what is left to do where data costs more than work.
+Plan together(const Instance& instance, int type);
+
+/// HEFT with other ranks, which must fall along every edge, and, where `allocation`
 /// is given, each task only on the units of its type.
 Plan insertion_schedule(const Instance& instance, const std::vector<double>& rank,
                         const Allocation* allocation = nullptr);

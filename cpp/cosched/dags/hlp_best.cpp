@@ -139,6 +139,7 @@ class Improvement {
     if (!instance_.transfers().free()) {
       best_.offer(etf(instance_));
       best_.offer(min_min(instance_));
+      for (int type = 0; type < types; ++type) best_.offer(together(instance_, type));
     }
     const std::vector<double> rank =
         ranks_with_transfers(instance_, fractional_durations(instance_, x));

@@ -39,8 +39,8 @@ bool meets(double makespan, double bound);
 ///   3. HEFT, and insertion schedules by the LP's ranks (task lengths under x) in which a
 ///      task may only use types of which it has a share of at least 0.01, 0.1, 0.3;
 ///   4. a local search over orders and allocations (order_search.hpp) from the best of these.
-/// Where data costs time also of CPOP, PEFT, ETF and Min-min, and the search (place_search.hpp) is
-/// over orders and units; no guarantee then.
+/// Where data costs time also of CPOP, PEFT, ETF, Min-min and all tasks on one unit, and the search
+/// (place_search.hpp) is over orders and units; no guarantee then.
 /// It ends where a plan meets the bound: LP*, then windows_bound, tried just below the best plan; with
 /// data, up to 100 tasks, transfers_bound after a quarter of the search.
 /// `relaxation`: of this instance, null: its own.  A time limit may end it after HEFT and 1; an LP

@@ -1,6 +1,7 @@
 #include "cosched/dags/place_search.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
@@ -14,7 +15,10 @@ namespace cosched::dags {
 namespace {
 
 constexpr double kUnitMoves = 0.65;  // share of moves that change units
-constexpr int kGroup = 12;           // tasks that change their unit together, at most
+constexpr double kJustified = 0.1;
+constexpr double kHeat = 0.05;
+constexpr double kCooling = 0.99;
+constexpr int kGroup = 12;  // tasks that change their unit together, at most
 
 }  // namespace
 
@@ -27,37 +31,37 @@ PlaceSearch::PlaceSearch(const Instance& instance, const Plan& plan, std::uint64
       current_makespan_(plan.makespan()),
       best_makespan_(current_makespan_),
       position_(instance.tasks()) {
-  std::vector<int>& order = current_.order = instance.graph().order();
-  for (int k = 0; k < instance.tasks(); ++k) position_[order[k]] = k;
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return std::pair(plan.start[a], position_[a]) < std::pair(plan.start[b], position_[b]);
-  });
-  for (int task = 0; task < instance.tasks(); ++task)
-    current_.units.push_back(decoder_.numbers().number({plan.kind[task], plan.unit[task]}));
+  current_ = candidate_of(plan);
   best_ = current_;
   decoder_.decode(current_.order, current_.units, false);
   chain_ = decoder_.deciding_chain(current_.units);
 }
 
 double PlaceSearch::decode(const Candidate& candidate) {
-  built_ += 3;
-  return decoder_.decode(candidate.order, candidate.units, true);
+  const bool justify = rng_.uniform() < kJustified;
+  built_ += justify ? 3 : 1;
+  return decoder_.decode(candidate.order, candidate.units, justify);
 }
 
 void PlaceSearch::run(std::int64_t evaluations, const std::function<bool(const Plan&)>& better) {
   const std::int64_t patience = 50 + 5LL * std::min(instance_.tasks(), 300);
   std::int64_t idle = 0;
+  double heat = kHeat, lowest = current_makespan_;
   while (built_ < evaluations) {
     check_interrupt();
     if (idle > patience) {
       restart();
       idle = 0;
+      heat = kHeat;
+      lowest = current_makespan_;
     } else {
       Candidate next = current_;
       change(next);
       const double makespan = decode(next);
-      idle = makespan < current_makespan_ ? 0 : idle + 1;
-      if (makespan > current_makespan_) continue;
+      idle = makespan < lowest ? 0 : idle + 1;
+      lowest = std::min(lowest, makespan);
+      heat *= kCooling;
+      if (makespan > current_makespan_ * (1 + heat * rng_.uniform())) continue;
       take_over(next, makespan);
     }
     if (current_makespan_ >= best_makespan_) continue;
@@ -74,13 +78,32 @@ void PlaceSearch::take_over(const Candidate& candidate, double makespan) {
   chain_ = decoder_.deciding_chain(current_.units);
 }
 
-// Half of the restarts from the best, with a few moves; the others from a heuristic with noise.
+// Half of the restarts from the best and some from one unit, with a few moves; the others from a
+// heuristic with noise.
 void PlaceSearch::restart() {
-  const bool from_best = rng_.uniform() < 0.5;
-  Candidate candidate = from_best ? best_ : rebuilt();
-  if (from_best)
+  const double share = rng_.uniform();
+  Candidate candidate = share < 0.5 ? best_ : share < 0.6 ? gathered() : rebuilt();
+  if (share < 0.6)
     for (int k = 0; k < 4; ++k) change(candidate);
   take_over(candidate, decode(candidate));
+}
+
+// All on one unit, as far as they can run there.
+PlaceSearch::Candidate PlaceSearch::gathered() {
+  const Plan plan = together(instance_, static_cast<int>(rng_.below(instance_.types())));
+  return candidate_of(plan);
+}
+
+PlaceSearch::Candidate PlaceSearch::candidate_of(const Plan& plan) {
+  Candidate candidate{instance_.graph().order(), {}};
+  for (int k = 0; k < instance_.tasks(); ++k) position_[candidate.order[k]] = k;
+  std::sort(candidate.order.begin(), candidate.order.end(), [&](int a, int b) {
+    return std::tuple(plan.start[a], plan.end[a], position_[a]) <
+           std::tuple(plan.start[b], plan.end[b], position_[b]);
+  });
+  for (int task = 0; task < instance_.tasks(); ++task)
+    candidate.units.push_back(decoder_.numbers().number({plan.kind[task], plan.unit[task]}));
+  return candidate;
 }
 
 // HEFT or PEFT by ranks in which times and transfers vary.

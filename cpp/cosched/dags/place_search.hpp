@@ -13,7 +13,7 @@
 
 namespace cosched::dags {
 
-/// As OrderSearch, but a task is given a unit, not a type: which of two alike units it is decides
+/// As OrderSearch, but slightly longer schedules are taken as well at first, less and less so, and a task is given a unit, not a type: which of two alike units it is decides
 /// what has to move.  Every schedule in which nothing can start earlier can be reached.
 class PlaceSearch {
  public:
@@ -31,6 +31,8 @@ class PlaceSearch {
   void take_over(const Candidate& candidate, double makespan);
   void restart();
   Candidate rebuilt();
+  Candidate gathered();
+  Candidate candidate_of(const Plan& plan);
   void change(Candidate& candidate);
   void move_group(Candidate& candidate);
   int some_task();

@@ -239,8 +239,9 @@ def hlp_best(
     5,000 tasks all are.
 
     Where transfers take time it is never worse than :func:`cpop` and :func:`peft` either, and the
-    search is over orders and units: a task, or it and neighbours, goes to another unit. No
-    guarantee then (``ratio`` is None).
+    search, which starts from Min-min, ETF and everything on one unit too, is over orders and
+    units: a task, or it and neighbours, goes to another unit. No guarantee then (``ratio`` is
+    None).
 
     Examples
     --------
