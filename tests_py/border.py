@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import cosched as cs
+from cosched.cluster.recordings import read_recording
 
 
 class Format(NamedTuple):
@@ -43,6 +44,26 @@ def _dags(path):
 
 def _own_dags(path):
     return cs.dags.Instance.read(path, units=(2, 1))
+
+
+def _moved(path):
+    return cs.dags.Instance.read(path, units=(2, 1), acceleration=2.0, bandwidth=1e6, latency=1e-3)
+
+
+def _machine(path):
+    return cs.cluster.Machine.read(path)
+
+
+def _sacct(path):
+    return cs.cluster.from_sacct(path, cs.cluster.Machine([cs.cluster.NodeType("a", 4, 2, 8.0, 0)]))
+
+
+def _codes(path):
+    return cs.execution.Codes.read(path)
+
+
+def _recording(path):
+    return read_recording(path)
 
 
 def _swf(path):
@@ -137,6 +158,53 @@ FORMATS = {
         '<graph edgedefault="directed"><node id="a"><data key="k">1.5</data></node>'
         '<node id="b"><data key="k">2</data></node><edge source="a" target="b"/></graph></graphml>',
         _dags,
+    ),
+    "dot with data": Format(
+        "graph.dot", "digraph { a [time=1.5]; b [time=2]; a -> b [data=1000] }\n", _moved
+    ),
+    "own json with data": Format(
+        "own.json",
+        '{"names": ["a", "b"], "times": [[1, 2], [3, null]], "edges": [[0, 1]], "units": [2, 1], '
+        '"data": [1000], "bandwidth": [[null, 10], [20, 5]], "latency": [[0, 1], [2, 0]], '
+        '"memories": [0, 0, 1]}',
+        _own_dags,
+    ),
+    "machine toml": Format(
+        "machine.toml",
+        '[[nodes]]\ncount = 4\ncores = 2\nmemory_gb = 8\ngpus = 1\n[[partitions]]\nname = "main"\n'
+        'nodes = ["nodes-1"]\nmax_time = 3600\npriority = 2\n',
+        _machine,
+    ),
+    "slurm.conf": Format(
+        "slurm.conf",
+        "SchedulerParameters=bf_interval=30,bf_resolution=60,defer\nSelectType=select/linear\n"
+        "PriorityType=priority/multifactor\nPriorityWeightJobSize=100\nOverTimeLimit=1\n"
+        "NodeName=n[1-3,5] CPUs=2 RealMemory=1000 \\\n  Weight=2\n# a remark\n"
+        "PartitionName=main Nodes=n[1-3] Default=YES MaxTime=1-00:00:00 PriorityTier=2\n",
+        _machine,
+    ),
+    "recording": Format(
+        "one.json",
+        '{"config": {"SelectType": "select/linear", "NodeLines": "one", "speed": 20, '
+        '"Partitions": ["PartitionName=main Nodes=ALL"]}, "nodes": 2, "jobs": [{"submit": 0, '
+        '"nodes": 1, "limit": 60, "runtime": 30}], "runs": [[{"submit": 0, "start": 1, "end": 32, '
+        '"nodelist": "n1"}]], "phases": [{"epoch": 1000, "controller_start": -20.0}]}',
+        _recording,
+    ),
+    "sacct": Format(
+        "sacct.txt",
+        "JobID|JobName|User|Partition|State|Submit|Start|End|Elapsed|Timelimit|NNodes|NCPUS|ReqMem\n"
+        "1|a|u|main|COMPLETED|2026-01-02T08:46:13|2026-01-02T08:46:14|2026-01-02T08:46:18|00:00:04|"
+        "00:05:00|1|2|2000M\n"
+        "2_[4-9]|b|u|main|CANCELLED by 7|2026-01-02T08:46:15|Unknown|2026-01-02T08:50:00|00:00:00|"
+        "UNLIMITED|2|4|1Gn\n",
+        _sacct,
+    ),
+    "codes": Format(
+        "codes.toml",
+        'procs = 4\n[task.a]\ncommand = "true {procs}"\ncounts = [1, 2]\ntimeout = 9\nweight = 2\n'
+        'environment = {A = "1"}\n[task.b]\ncommand = ["true", "{task}"]\n',
+        _codes,
     ),
     "own json": Format(
         "own.json",

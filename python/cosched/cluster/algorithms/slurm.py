@@ -95,6 +95,8 @@ def slurm_backfill(
         an unknown partition, a controller that starts after the first job.
     TypeError
         A parameter that Slurm does not have, or that is not followed.
+    OSError
+        The machine's file is not there or cannot be read.
 
     Notes
     -----

@@ -176,7 +176,7 @@ def _cpus(rows: pd.DataFrame) -> pd.Series:
         if name.endswith("TRES"):
             text = text.str.extract(r"(?:^|,)cpu=([0-9]+)")[0]
         number = pd.to_numeric(text, errors="coerce")
-        found = found.where(found > 0, number)
+        found = found.where(found > 0, number.where(number < 2**53))  # inf, 1e400: not a number
     return found
 
 
@@ -187,7 +187,8 @@ def _estimates(rows: pd.DataFrame, machine: Machine) -> pd.Series:
     if "Timelimit" not in rows:
         if "TimelimitRaw" not in rows:
             return pd.Series(np.nan, index=rows.index)
-        return pd.to_numeric(rows["TimelimitRaw"], errors="coerce") * 60.0
+        minutes = pd.to_numeric(rows["TimelimitRaw"], errors="coerce")
+        return minutes.where(minutes < np.inf) * 60.0
     found = _durations(rows["Timelimit"])
     of_partition = rows["Timelimit"].str.lower() == "partition_limit"
     if of_partition.any() and "Partition" in rows:
