@@ -63,7 +63,8 @@ def _codes(path):
 
 
 def _recording(path):
-    return read_recording(path)
+    found = read_recording(path)
+    return found.machine, {name: list(of) for name, of in found.jobs.items()}, str(found.runs)
 
 
 def _swf(path):
