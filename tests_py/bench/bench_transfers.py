@@ -157,6 +157,23 @@ def larger_table(limit):
         )
 
 
+def schedulers(tasks=4000):
+    """Seconds of heuristics with transfers over those without, on the same graph."""
+    print(f"dags: {tasks} tasks, layered, ccr 1: ms with transfers (x = ratio to without)")
+    for units in ((16, 4), (128, 16)):
+        for memories in MEMORIES:
+            inst = cs.workloads.layered(tasks, 0.3, ccr=1.0, units=units, memories=memories, seed=1)
+            plain = Instance(inst.times, inst.edges, inst.units)
+            row = [f"{units[0]}+{units[1]} {memories:4}"]
+            for name in ("heft", "cpop", "peft", "etf", "min-min", "eft"):
+                both = [
+                    min(timed(lambda i=i, n=name: cs.dags.solve(i, n))[1] for _ in range(9))
+                    for i in (inst, plain)
+                ]
+                row.append(f"{name} {1e3 * both[0]:.1f} ({both[0] / both[1]:.2f}x)")
+            print("  " + "  ".join(row))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--graphs", type=int, default=60, help="small ones for each CCR")
@@ -164,6 +181,7 @@ def main():
     options = parser.parse_args()
     small_table(options.graphs)
     larger_table(options.seconds)
+    schedulers()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import cosched as cs
+from cosched.cli import main
 from cosched.dags import Graph, Instance, read_graph, write_graph
 from support import data
 
@@ -174,3 +175,33 @@ def test_real_workflows_say_what_moves():
     assert (inst.data > 0).all()
     result = cs.dags.solve(inst, "hlp-best", evaluations=300)
     result.schedule.validate()
+
+
+def test_the_command_line_says_links_and_memories(tmp_path, capsys):
+    path = write(tmp_path, "g.dot", "digraph { a [time=4]; b [time=3]; a -> b [data=8e9, w=4e9] }")
+    out = tmp_path / "bound.json"
+
+    def bound(*links):
+        asked = ["bound", "dags", str(path), "--units", "1,1", "--times", str(times)]
+        assert main([*asked, "--bound", "transfers", "-o", str(out), *links]) == 0
+        return json.loads(out.read_text())["value"]
+
+    times = write(tmp_path, "times.csv", "id,t0,t1\na,4,inf\nb,inf,3\n")
+    assert bound() == pytest.approx(7, rel=1e-3)
+    assert bound("--bandwidth", "8e9", "--latency", "0.5") == pytest.approx(8.5, rel=1e-3)
+    assert bound("--bandwidth", "inf,4e9;1e9,inf") == pytest.approx(9, rel=1e-3)
+    assert bound("--bandwidth", "8e9", "--edge-data", "w") == pytest.approx(7.5, rel=1e-3)
+    assert bound("--bandwidth", "8e9", "--memories", "3,3") == pytest.approx(7, rel=1e-3)
+    capsys.readouterr()
+    for flag, value, part in (
+        ("--bandwidth", "fast", "--bandwidth fast: entry: 'fast': expected a number, or a row"),
+        ("--bandwidth", "1,2;3", "bandwidth"),
+        ("--memories", "gpu", "memories = 'gpu': expected 'host', 'unit' or an integer a unit"),
+        ("--memories", "0,1,2", "memories has 3 entries: expected one for each of the 2 units"),
+    ):
+        links = [flag, value] if flag == "--bandwidth" else ["--bandwidth", "1e9", flag, value]
+        asked = ["bound", "dags", str(path), "--units", "1,1", "--times", str(times)]
+        assert main([*asked, *links]) == 2
+        line = capsys.readouterr().err.strip()
+        assert part in line
+        assert "\n" not in line

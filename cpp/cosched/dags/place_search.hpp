@@ -13,8 +13,9 @@
 
 namespace cosched::dags {
 
-/// As OrderSearch, but slightly longer schedules are taken as well at first, less and less so, and a task is given a unit, not a type: which of two alike units it is decides
-/// what has to move.  Every schedule in which nothing can start earlier can be reached.
+/// As OrderSearch, but a task is given a unit, not a type: which of two alike units it is decides what
+/// has to move.  Every schedule in which nothing can start earlier can be reached.  After a restart
+/// slightly longer schedules are taken as well, less and less so.
 class PlaceSearch {
  public:
   PlaceSearch(const Instance& instance, const Plan& plan, std::uint64_t seed);
