@@ -129,7 +129,8 @@ def _page(name: str, frame, rows: list[ledger.Row], folder: Path) -> str:
         f"`cosched study run {name} --workers 1` on {facts['date']}, cosched {facts['version']}: "
         f"{facts['rows']:,} tasks, {facts['seconds']:,.0f} seconds of work. "
         + ledger.escaped(study.about),
-        "Rendered by `make results` from the kept rows of that run (`docs/results/extracts`).",
+        "Rendered by `make results` from the kept rows of that run (`docs/results/extracts`)"
+        + f"{facts.get('note', '')}.",
     ]
     if rows:
         parts += [

@@ -53,6 +53,11 @@ def _algorithms(wide: pd.DataFrame) -> list[str]:
     return wide.loc[:, "lp":].columns.drop("lp").tolist()
 
 
+def _offline(wide: pd.DataFrame) -> list[str]:
+    """The off-line algorithms that were run."""
+    return [name for name in OFFLINE if name in wide]
+
+
 # --- tables -------------------------------------------------------------------------------
 
 
@@ -100,7 +105,8 @@ def online_tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _two_tables(frame: pd.DataFrame, pairs: Pairs) -> dict[str, pd.DataFrame]:
     wide = _wide(frame)
-    return {"ratio-to-lp": _ratio_table(wide), "pairs": _pair_table(wide, pairs)}
+    there = {label: pair for label, pair in pairs.items() if set(pair) <= set(wide.columns)}
+    return {"ratio-to-lp": _ratio_table(wide), "pairs": _pair_table(wide, there)}
 
 
 def _competitive_table(wide: pd.DataFrame) -> pd.DataFrame:
@@ -127,7 +133,7 @@ def offline_figures(frame: pd.DataFrame) -> dict[str, Figure]:
     """Figures 3 and 4."""
     wide = _wide(frame)
     return {
-        "fig3": _picture(wide, OFFLINE, "2 types, off-line: makespan / LP*"),
+        "fig3": _picture(wide, _offline(wide), "2 types, off-line: makespan / LP*"),
         "fig4": _picture(wide, _OFFLINE_PAIRS, "2 types, off-line: pairs"),
     }
 
@@ -137,7 +143,7 @@ def three_type_figures(frame: pd.DataFrame) -> dict[str, Figure]:
     wide = _wide(frame)
     pairs = {"QHEFT / QHLP-OLS": _THREE_TYPE_PAIRS["QHEFT / QHLP-OLS"]}
     return {
-        "fig5-left": _picture(wide, OFFLINE, "3 types, off-line: makespan / LP*"),
+        "fig5-left": _picture(wide, _offline(wide), "3 types, off-line: makespan / LP*"),
         "fig5-right": _picture(wide, pairs, "3 types, off-line: QHEFT / QHLP-OLS"),
     }
 
