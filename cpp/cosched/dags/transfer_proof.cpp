@@ -491,9 +491,11 @@ class Checker {
     const double allowed_most = right * (1 + kProofSlack) + rounding;
     if (!(left <= allowed_most)) return left > allowed_most;
     const double rest = allowed_most - left;
+    std::vector<TransferGuess> broken;  // all by the same prices, before any is closed
     for (int task = 0; task < n; ++task)
       for (int type = 0; type < types_; ++type)
-        if (open_[task][type] && needs[task][type] - least[task] > rest) open_[task][type] = 0;
+        if (open_[task][type] && needs[task][type] - least[task] > rest)
+          broken.push_back({false, task, type});
     for (const Joint& edge : edges_)
       for (int q = 0; q < types_; ++q)
         for (int r = 0; r < types_; ++r) {
@@ -501,11 +503,12 @@ class Checker {
               needs[edge.from][q] - least[edge.from] + needs[edge.to][r] - least[edge.to];
           if (near_allowed(edge, q, r) &&
               ends + spare(stage, edge, q, r, near_cost(edge, q, r)) > rest)
-            joint(edge.edge, q, r) = 0;
+            broken.push_back({true, edge.edge, q * types_ + r});
           if (far_allowed(edge, q, r) &&
               ends + spare(stage, edge, q, r, instance_.transfers().remote(edge.edge, q, r)) > rest)
-            far(edge.edge, r) = 0;
+            broken.push_back({true, edge.edge, types_ * types_ + r});
         }
+    for (const auto& [of_edge, item, choice] : broken) close(of_edge, item, choice);
     return false;
   }
 
