@@ -23,8 +23,8 @@ constexpr double kWork = 2e9;
 TransferEffort effort_for(const Instance& instance) {
   const int n = instance.tasks();
   if (n <= 40) return {6, 8, 300, 6, true, 8, true, 2e8, 1e-7, kInfinity};
-  if (n <= 100) return {6, 8, 300, 6, true, 4, true, 2e7, 1e-7, kInfinity};
-  if (n <= 200) return {3, 4, 100, 3, true, 3, true, 1e7, 1e-6, kInfinity};
+  if (n <= 100) return {6, 8, 300, 6, true, 4, true, 3e7, 1e-7, kInfinity};
+  if (n <= 200) return {3, 4, 100, 3, true, 3, true, 3e7, 1e-6, kInfinity};
   if (n <= 500) return {2, 2, 50, 2, true, 2, true, 0, 1e-5, kWork};
   if (n <= 2000) return {1, 1, 20, 1, false, 1, false, 0, 1e-4, kWork};
   return {1, 1, 10, 0, false, 1, false, 0, 1e-4, kWork};
