@@ -8,6 +8,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
+from cosched.cluster.algorithms.slurm_twin import Twin, host_clocks
 from cosched.cluster.recordings import agreement, read_recording
 
 CONF = """
@@ -232,6 +233,30 @@ def test_a_grid_of_parameters(tmp_path, capsys):
     assert all(row["mean_wait_p05"] <= row["mean_wait_p95"] for row in rows[1:])
     assert main([*where, *asked, "--grid", "bf_frob=1"]) == 2
     assert main([*where, "--policies", "EASY", "--grid", "kill"]) == 2
+
+
+def test_a_cycle_that_is_not_planned_anew_would_give_the_same():
+    # With plans=True every cycle is planned; else only where something can differ.
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        nodes, count = int(rng.integers(2, 20)), int(rng.integers(5, 40))
+        rows = zip(
+            np.sort(rng.integers(0, int(rng.choice([100, 2000])), count)),
+            rng.integers(1, nodes + 1, count), 60 * rng.integers(1, 20, count),
+            rng.integers(1, 900, count), strict=True,
+        )  # fmt: skip
+        parameters = {
+            "bf_interval": int(rng.choice([1, 10, 30])), "bf_window": int(rng.choice([20, 1440])),
+            "bf_resolution": int(rng.choice([1, 7, 60, 300])), "cons_tres": seed % 2,
+            "bf_max_job_test": int(rng.choice([3, 500])), "CompleteWait": int(rng.choice([0, 20])),
+            "bf_min_age_reserve": int(rng.choice([0, 200])), "bf_max_job_start": seed % 3,
+        }  # fmt: skip
+        twin = Twin(cs.cluster.Instance(jobs_of(*rows), nodes), None, parameters)
+        clocks = {**host_clocks(), "controller_start": -float(rng.uniform(3, 63)), "epoch": 7.0}
+        often, seldom = (twin.run(clocks, plans=plans) for plans in (True, False))
+        for key in ("start_exact", "end_exact", "cycles"):
+            np.testing.assert_array_equal(often[key], seldom[key])
+        np.testing.assert_array_equal(often["nodes"][1], seldom["nodes"][1])
 
 
 def test_recording_a_trace_needs_whole_things(tmp_path, capsys):

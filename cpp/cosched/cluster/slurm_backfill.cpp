@@ -131,7 +131,8 @@ SlurmController::Test SlurmController::reserve(int job, double time, Second begi
   if (map_.made() >= bf_map_size_) return Test::stop;
   // The map's own begin moves on with time: until it reaches this reservation, or the end of the
   // window does, nothing is different.
-  if (last + bf_resolution_ >= map_end_) valid_until_ = std::min(valid_until_, next_slot_);
+  if (last + bf_resolution_ >= map_end_)
+    valid_until_ = std::min({valid_until_, next_slot_, map_end_ + bf_resolution_ - bf_window_});
   valid_until_ = std::min(valid_until_, std::max(first, next_slot_));
   map_.reserve(chosen_, first, last, bf_resolution_);
   return Test::next;

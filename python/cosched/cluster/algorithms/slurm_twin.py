@@ -22,7 +22,7 @@ HOST: dict[str, float] = {
 }  # fmt: skip
 _MEASURED_AT = 20.0
 #: How far these are from run to run: factors of launch and epilog, of the loop's work.
-_LAUNCHES, _EPILOGS, _LOOPS = (0.5, 3.0), (0.4, 2.5), (0.5, 1.5)
+_LAUNCHES, _EPILOGS, _LOOPS, _CYCLES = (0.5, 3.0), (0.4, 2.5), (0.5, 1.5), (0.3, 3.0)
 _NOISE = 0.5
 
 ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish")
@@ -52,6 +52,9 @@ def varied(host: Mapping[str, float], rng: np.random.Generator) -> dict[str, flo
         "launch": host["launch"] * rng.uniform(*_LAUNCHES),
         "epilog": host["epilog"] * rng.uniform(*_EPILOGS),
         "tick_period": 1 + (host["tick_period"] - 1) * rng.uniform(*_LOOPS),
+        "cycle_cost": host["cycle_cost"] * rng.uniform(*_CYCLES),
+        "test_cost": host["test_cost"] * rng.uniform(*_CYCLES),
+        "tick_offset": host["tick_offset"] + rng.uniform(0, 1),
         "noise": _NOISE,
         "noise_seed": float(rng.integers(0, 2**31)),
     }
