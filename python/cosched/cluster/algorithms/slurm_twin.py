@@ -22,7 +22,7 @@ HOST: dict[str, float] = {
 }  # fmt: skip
 _MEASURED_AT = 20.0
 #: How far these are from run to run: factors of launch and epilog, of the loop's work.
-_LAUNCHES, _EPILOGS, _LOOPS, _CYCLES = (0.5, 3.0), (0.4, 2.5), (0.5, 1.5), (0.3, 3.0)
+_LAUNCHES, _EPILOGS, _LOOPS, _CYCLES = (0.5, 4.0), (0.4, 5.0), (0.5, 1.5), (0.3, 3.0)
 _NOISE = 0.5
 
 ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish")
