@@ -85,26 +85,56 @@ class ListSchedule {
     return heap.empty() ? nullptr : &heap.top();
   }
 
+  // A task, and the lowest idle unit that can take it.
+  struct Start {
+    Entry entry{kInfinity, -1};
+    int unit = -1;
+    void offer(const Entry& other, int on) {
+      if (entry.second < 0 || other < entry) *this = {other, on};
+    }
+  };
+
+  // The first task in the list whose data is in the memory of an idle unit only; looks at the units
+  // or at the memories, whichever are fewer.
+  void look_near(int number, Start& best) {
+    Waiting& type = types_[number];
+    const Transfers& transfers = instance_.transfers();
+    if (type.idle.size() <= type.near.size()) {
+      for (const int unit : type.idle) {
+        const auto found = type.near.find(transfers.memory({number, unit}));
+        const Entry* entry = found == type.near.end() ? nullptr : first(found->second);
+        if (entry) best.offer(*entry, unit);
+      }
+      return;
+    }
+    for (auto item = type.near.begin(); item != type.near.end();) {
+      const Entry* entry = first(item->second);
+      if (!entry) {
+        item = type.near.erase(item);
+        continue;
+      }
+      int idle = -1;
+      if (best.entry.second < 0 || *entry < best.entry)
+        transfers.each_unit(number, item->first, [&](int unit) {
+          if (idle < 0 && type.idle.count(unit) > 0) idle = unit;
+        });
+      if (idle >= 0) best.offer(*entry, idle);
+      ++item;
+    }
+  }
+
   // The first task in the list that some idle unit of the type can take.
   bool start_one(int number, double now) {
     Waiting& type = types_[number];
     if (type.idle.empty()) return false;
-    Entry best{kInfinity, -1};
-    int unit = *type.idle.begin();
-    if (const Entry* entry = first(type.anywhere)) best = *entry;
-    if (!type.near.empty())
-      for (const int one : type.idle) {
-        const auto found = type.near.find(instance_.transfers().memory({number, one}));
-        const Entry* entry = found == type.near.end() ? nullptr : first(found->second);
-        if (!entry || (best.second >= 0 && !(*entry < best))) continue;
-        best = *entry;
-        unit = one;
-      }
-    if (best.second < 0) return false;
-    const int task = best.second;
+    Start best;
+    if (const Entry* entry = first(type.anywhere)) best.offer(*entry, *type.idle.begin());
+    if (!type.near.empty()) look_near(number, best);
+    const int task = best.entry.second;
+    if (task < 0) return false;
     const double end = now + instance_.time(task, number);
-    type.idle.erase(unit);
-    plan_.set(task, number, unit, now, end);
+    type.idle.erase(best.unit);
+    plan_.set(task, number, best.unit, now, end);
     events_.emplace(end, ended, task);
     return true;
   }
