@@ -28,18 +28,17 @@ Second to_seconds(double value) {
   return value < static_cast<double>(kNever) ? static_cast<Second>(value) : kNever;
 }
 
-std::unique_ptr<Slurm> make_slurm(int nodes, int cpus, const std::vector<Ranges>& lines,
-                                  const std::vector<Ranges>& parts, const std::vector<int>& tiers,
-                                  const std::vector<double>& max_times,
-                                  const std::vector<double>& factors,
-                                  const std::map<std::string, double>& parameters,
-                                  const RealArray& submit, const IntArray& wanted,
-                                  const IntArray& wanted_cpus, const RealArray& limit,
-                                  const RealArray& runtime, const IntArray& partition,
-                                  const IntArray& user, const RealArray& nice) {
+std::unique_ptr<Slurm> make_slurm(
+    int nodes, int cpus, const std::vector<Ranges>& lines, const std::vector<Ranges>& parts,
+    const std::vector<int>& tiers, const std::vector<double>& max_times,
+    const std::vector<double>& factors, const std::map<std::string, double>& parameters,
+    const RealArray& submit, const IntArray& wanted, const IntArray& wanted_cpus,
+    const RealArray& limit, const RealArray& runtime, const IntArray& partition,
+    const IntArray& user, const RealArray& nice, const IntArray& node_cores) {
   auto made = std::make_unique<Slurm>(Slurm{{}, SlurmParameters(parameters), {}});
   made->machine.nodes = nodes;
   made->machine.cpus = cpus;
+  made->machine.node_cores = to_ints(node_cores, "node_cores");
   for (const Ranges& line : lines) made->machine.lines.push_back(to_bits(line, nodes));
   for (std::size_t k = 0; k < parts.size(); ++k)
     made->machine.parts.push_back(
@@ -103,6 +102,12 @@ py::tuple nodes_of(const SlurmOutcome& outcome) {
   return py::make_tuple(frozen(std::move(begin)), int_array(node));
 }
 
+std::vector<int> all_of(const std::vector<std::vector<int>>& parts) {
+  std::vector<int> all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
 py::dict run_slurm(const Slurm& slurm, const std::map<std::string, double>& given,
                    std::vector<double> cycles, std::vector<double> checks, bool told, bool plans) {
   using namespace py::literals;
@@ -113,8 +118,9 @@ py::dict run_slurm(const Slurm& slurm, const std::map<std::string, double>& give
   return py::dict("start"_a = real_array(outcome.start), "end"_a = real_array(outcome.end),
                   "start_exact"_a = real_array(outcome.start_exact),
                   "end_exact"_a = real_array(outcome.end_exact), "nodes"_a = nodes_of(outcome),
-                  "by"_a = int_array(outcome.by), "killed"_a = int_array(outcome.killed),
-                  "cycles"_a = real_array(outcome.cycles), "notes"_a = notes_of(outcome));
+                  "cores"_a = int_array(all_of(outcome.cores)), "by"_a = int_array(outcome.by),
+                  "killed"_a = int_array(outcome.killed), "cycles"_a = real_array(outcome.cycles),
+                  "notes"_a = notes_of(outcome));
 }
 
 }  // namespace
@@ -125,7 +131,7 @@ void bind_cluster_slurm(py::module_& module) {
            py::arg("parts"), py::arg("tiers"), py::arg("max_times"), py::arg("factors"),
            py::arg("parameters"), py::arg("submit"), py::arg("wanted"), py::arg("wanted_cpus"),
            py::arg("limit"), py::arg("runtime"), py::arg("partition"), py::arg("user"),
-           py::arg("nice"))
+           py::arg("nice"), py::arg("node_cores"))
       .def("run", &run_slurm, py::arg("clocks"), py::arg("cycles"), py::arg("checks"),
            py::arg("told"), py::arg("plans"));
   module.attr("SLURM_PARAMETERS") = SlurmParameters().values;

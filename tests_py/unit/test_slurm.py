@@ -79,7 +79,7 @@ def test_a_slurm_conf(conf):
     [
         ("PreemptType=preempt/qos", "PreemptType=preempt/qos"),
         ("SchedulerParameters=bf_busy_nodes", "SchedulerParameters=bf_busy_nodes"),
-        ("SelectType=select/cons_tres", "several jobs on a node"),
+        ("SelectTypeParameters=CR_Core_Memory", "CR_Core_Memory"),
         ("TopologyPlugin=topology/tree", "TopologyPlugin"),
     ],
 )
@@ -151,6 +151,33 @@ def test_whole_nodes_hold_the_cores_of_a_job(conf):
     assert not units[0] & units[1]
 
 
+def test_jobs_share_nodes_where_slurm_says_so(tmp_path):
+    path = tmp_path / "slurm.conf"
+    path.write_text(
+        "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nNodeName=n[1-4] CPUs=4\n"
+        "PartitionName=a Nodes=ALL\n"
+    )
+    machine = cs.cluster.Machine.read(path)
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        rows = zip(
+            np.sort(rng.integers(0, 900, 40)), rng.integers(1, 9, 40), 60 * rng.integers(2, 15, 40),
+            rng.integers(30, 900, 40), strict=True,
+        )  # fmt: skip
+        instance = cs.cluster.Instance(jobs_of(*rows), 16, machine=machine)
+        cs.cluster.solve(instance, "slurm-backfill", seed=seed).schedule.validate()
+    # Six cores fill a node and half of the next; two fit beside them; a node alone comes first.
+    instance = cs.cluster.Instance(
+        jobs_of((0, 6, 600, 300), (9, 2, 600, 300), (18, 3, 600, 300)), 16
+    )
+    result = cs.cluster.solve(instance, "slurm-backfill", machine=machine)
+    nodes = [sorted(set(np.array(units) // 4)) for units in result.schedule.to_frame().units]
+    assert nodes == [[0, 1], [1], [2]]
+    large = cs.cluster.Instance(jobs_of((0, 17, 60, 30)), 16)
+    with pytest.raises(cs.InfeasibleError, match="17 cores"):
+        cs.cluster.solve(large, "slurm-backfill", machine=machine)
+
+
 def test_same_seed_same_schedule_and_draws_spread():
     rng = np.random.default_rng(0)
     rows = [
@@ -190,8 +217,6 @@ def test_fractions_of_seconds_are_valid_too():
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 def test_recordings_of_real_slurms(path):
     recording = read_recording(path)
-    if not recording.machine.slurm.whole:
-        pytest.skip("several jobs on a node")
     for run in recording.runs:
         for replay in (False, True):
             found = agreement(recording, run, replay=replay and bool(run.cycles))

@@ -20,6 +20,8 @@ void SlurmController::clear_planned(Second now) {
 
 void SlurmController::keep_planned(Second now) {
   planned_ -= busy_;
+  if (own_cores())
+    for (const int job : running_) planned_ -= at(job).nodes;
   if (planned_.any()) node_update_ = now;
 }
 
@@ -99,7 +101,7 @@ SlurmController::Test SlurmController::test(int job, Second now, double time, Se
       if (choose_now(job, avail_, chosen_)) {
         start(job, chosen_, time, true);
         ++starts_;
-        if (cons_tres_ && map_.made() < bf_map_size_)
+        if (cons_tres_ && !own_cores() && map_.made() < bf_map_size_)
           map_.reserve(at(job).nodes, map_[0].begin, rounded(due(job)), bf_resolution_);
         return Test::started;
       }

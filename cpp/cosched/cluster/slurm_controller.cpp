@@ -61,6 +61,7 @@ SlurmController::SlurmController(const SlurmMachine& machine, const SlurmParamet
       told_(told),
       plans_(plans) {
   up_.add_range(0, machine.nodes);
+  free_cores_ = machine.node_cores;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const SlurmPartition& partition = machine.parts[static_cast<std::size_t>(jobs[j].partition)];
     Second limit = std::min(jobs[j].limit, partition.max_time);
@@ -76,6 +77,7 @@ SlurmController::SlurmController(const SlurmMachine& machine, const SlurmParamet
   outcome_.start.resize(jobs.size());
   outcome_.end.resize(jobs.size());
   outcome_.nodes.resize(jobs.size());
+  outcome_.cores.resize(jobs.size());
   outcome_.by.resize(jobs.size());
   outcome_.killed.resize(jobs.size());
 }
@@ -153,7 +155,10 @@ void SlurmController::start(int job, const NodeBits& nodes, double time, bool ba
   state.nodes = nodes;
   ++changes_;
   state.due = now + state.limit;
-  busy_ |= state.nodes;
+  if (own_cores())
+    take_cores(job);
+  else
+    busy_ |= state.nodes;
   const auto place = std::lower_bound(running_.begin(), running_.end(), job, [&](int a, int b) {
     const Second x = due(a), y = due(b);
     return x != y ? x < y : a < b;
@@ -171,11 +176,33 @@ void SlurmController::start(int job, const NodeBits& nodes, double time, bool ba
          state.due);
 }
 
+// Cores of a job: all that are free on its nodes in order, until it has enough.
+void SlurmController::take_cores(int job) {
+  int left = given(job).cpus;
+  auto& taken = outcome_.cores[static_cast<std::size_t>(job)];
+  for (const int node : at(job).nodes.list()) {
+    taken.push_back(std::min(left, free_cores_[node]));
+    left -= taken.back();
+    if ((free_cores_[node] -= taken.back()) == 0) busy_.add(node);
+  }
+}
+
+void SlurmController::give_cores(int job) {
+  std::size_t k = 0;
+  for (const int node : at(job).nodes.list()) {
+    free_cores_[node] += outcome_.cores[static_cast<std::size_t>(job)][k++];
+    busy_.remove(node);
+  }
+}
+
 void SlurmController::finish(int job, double time, bool killed) {
   State& state = at(job);
   state.end = whole(time);
   ended_[static_cast<std::size_t>(job)] = 1;
-  busy_ -= state.nodes;
+  if (own_cores())
+    give_cores(job);
+  else
+    busy_ -= state.nodes;
   ++changes_;
   cleaning_ |= state.nodes;
   running_.erase(std::find(running_.begin(), running_.end(), job));

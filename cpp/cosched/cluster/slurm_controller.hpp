@@ -32,6 +32,7 @@ struct SlurmNote {
 struct SlurmOutcome {
   std::vector<double> start_exact, end_exact;  // the instants
   std::vector<double> start, end;              // whole seconds of the controller, by job
+  std::vector<std::vector<int>> cores;         // of each of these nodes, where jobs share nodes
   std::vector<std::vector<int>> nodes;         // increasing
   std::vector<int> by;                         // 0 main, 1 backfill
   std::vector<int> killed;                     // ended by the limit check
@@ -78,6 +79,8 @@ class SlurmController {
     SlurmAction told = SlurmAction::finish;
     Second told_start = 0;
   };
+  class Groups;
+
   State& at(int job) { return state_[static_cast<std::size_t>(job)]; }
   const SlurmJob& given(int job) const { return jobs_[static_cast<std::size_t>(job)]; }
   const SlurmPartition& part(int job) const {
@@ -98,6 +101,10 @@ class SlurmController {
   void release_in_order();
   bool will_run_linear(int job, Second now, Second& begin);
   bool will_run_groups(int job, int count, Second now, Second& begin);
+  bool will_run_cores(int job, Second now, bool now_only, Second& begin);
+  bool own_cores() const { return !machine_.node_cores.empty(); }
+  void take_cores(int job);
+  void give_cores(int job);
   Second expected_end(int job, Second now) const;
   void start(int job, const NodeBits& nodes, double time, bool backfill);
 
@@ -138,7 +145,8 @@ class SlurmController {
   std::int64_t released_changes_ = -1;
   NodeBits up_, busy_, cleaning_;  // all; of running jobs; of completing jobs
   NodeBits planned_;
-  NodeBits avail_, open_, chosen_, some_;  // scratch, kept so that nothing is allocated
+  std::vector<int> free_cores_, later_cores_;  // where jobs share nodes
+  NodeBits avail_, open_, chosen_, some_;      // scratch, kept so that nothing is allocated
   SlurmMap map_;
   Second map_end_ = 0, next_slot_ = 0;
   // The last cycle's plan holds until then, as long as nothing changes.

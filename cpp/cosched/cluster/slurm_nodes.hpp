@@ -13,6 +13,7 @@ class NodeBits {
 
   bool has(int node) const { return words_[word(node)] >> bit(node) & 1; }
   void add(int node) { words_[word(node)] |= std::uint64_t{1} << bit(node); }
+  void remove(int node) { words_[word(node)] &= ~(std::uint64_t{1} << bit(node)); }
   void add_range(int first, int last);  // [first, last)
   void clear() { words_.assign(words_.size(), 0); }
 
@@ -69,5 +70,11 @@ void NodeBits::runs(Visit visit) const {
 /// suffices (first of equals); where none does, the longest run whole, and so on for the rest.
 /// Requires that there are `wanted` candidates.  O(runs^2) at worst.
 void best_fit(const NodeBits& candidates, int wanted, NodeBits& chosen);
+
+/// The same where nodes have `free` cores and a job wants so many `cores`, on one node at least:
+/// the run that suffices with the fewest free cores; there the node that suffices alone with the
+/// fewest, else its lowest nodes.  Whether there are enough.
+bool best_fit_cores(const NodeBits& candidates, const std::vector<int>& free, int cores,
+                    NodeBits& chosen);
 
 }  // namespace cosched::cluster

@@ -5,6 +5,42 @@
 
 namespace cosched::cluster {
 
+// Running jobs in order of their ends, in the groups after which select/cons_tres tests.
+class SlurmController::Groups {
+ public:
+  explicit Groups(const SlurmController& controller) : of_(controller) {}
+
+  /// Calls gone(job) for each job of the next group that has a node in `avail`; false: none left.
+  template <class Gone>
+  bool next(const NodeBits& avail, Gone gone) {
+    constexpr int kMost = 200;
+    const auto& running = of_.running_;
+    last_ = -1;
+    for (int removed = 0; next_ < running.size();) {
+      const int other = running[next_++];
+      if (!of_.state_[static_cast<std::size_t>(other)].nodes.meets(avail)) continue;
+      const Second end = of_.due(other);
+      if (base_ == kNever) base_ = end + spread_ - (of_.clocks_.epoch + end) % spread_;
+      last_ = other;
+      gone(other);
+      if (next_ < running.size() && of_.due(running[next_]) > base_ + spread_) break;
+      if (removed++ > kMost) break;
+    }
+    if (last_ < 0) return false;
+    do {
+      spread_ = of_.window_scale_ ? spread_ + of_.window_scale_ : spread_ * 2;
+    } while (next_ < running.size() && of_.due(running[next_]) > base_ + spread_);
+    return true;
+  }
+  int last() const { return last_; }
+
+ private:
+  const SlurmController& of_;
+  std::size_t next_ = 0;
+  Second spread_ = 30, base_ = kNever;
+  int last_ = -1;
+};
+
 // Among idle nodes of `allowed` and the job's partition.  select/linear takes the NodeName lines
 // one after another and stops as soon as they hold enough.
 bool SlurmController::choose_now(int job, const NodeBits& allowed, NodeBits& chosen) {
@@ -14,6 +50,7 @@ bool SlurmController::choose_now(int job, const NodeBits& allowed, NodeBits& cho
   open_ -= busy_;
   open_ -= cleaning_;
   if (open_.count() < wanted) return false;
+  if (own_cores()) return best_fit_cores(open_, free_cores_, given(job).cpus, chosen);
   if (cons_tres_ || machine_.lines.size() <= 1) {
     best_fit(open_, wanted, chosen);
     return true;
@@ -31,6 +68,7 @@ bool SlurmController::choose_now(int job, const NodeBits& allowed, NodeBits& cho
 }
 
 bool SlurmController::will_run(int job, Second now, bool now_only, Second& begin) {
+  if (own_cores()) return will_run_cores(job, now, now_only, begin);
   open_ = avail_;
   open_ -= busy_;
   const int count = open_.count(), wanted = given(job).nodes;
@@ -73,34 +111,39 @@ bool SlurmController::will_run_linear(int job, Second now, Second& begin) {
   return true;
 }
 
-// select/cons_tres tests after groups of jobs that end close to each other.
 bool SlurmController::will_run_groups(int job, int count, Second now, Second& begin) {
-  constexpr int kMostInGroup = 200;
   const int wanted = given(job).nodes;
-  Second spread = 30, base = kNever;
-  std::size_t next = 0;
-  while (next < running_.size()) {
-    int last = -1;
-    for (int removed = 0; next < running_.size();) {
-      const int other = running_[next++];
-      const NodeBits& held = at(other).nodes;
-      const int more = held.count_common(avail_);
-      if (more == 0) continue;
-      if (base == kNever) base = due(other) + spread - (clocks_.epoch + due(other)) % spread;
-      last = other;
-      count += more;
-      open_ |= held;
-      if (next < running_.size() && due(running_[next]) > base + spread) break;
-      if (removed++ > kMostInGroup) break;
-    }
-    if (last < 0) break;
-    do {
-      spread = window_scale_ ? spread + window_scale_ : spread * 2;
-    } while (next < running_.size() && due(running_[next]) > base + spread);
+  Groups groups(*this);
+  while (groups.next(avail_, [&](int other) {
+    const NodeBits& held = at(other).nodes;
+    count += held.count_common(avail_);
+    open_ |= held;
+  })) {
     if (count < wanted) continue;
     open_ &= avail_;
-    begin = expected_end(last, now);
+    begin = expected_end(groups.last(), now);
     best_fit(open_, wanted, chosen_);
+    return true;
+  }
+  return false;
+}
+
+bool SlurmController::will_run_cores(int job, Second now, bool now_only, Second& begin) {
+  const int wanted = given(job).cpus;
+  if (best_fit_cores(avail_, free_cores_, wanted, chosen_)) {
+    begin = now;
+    return true;
+  }
+  if (now_only) return false;
+  later_cores_ = free_cores_;
+  Groups groups(*this);
+  while (groups.next(avail_, [&](int other) {
+    std::size_t k = 0;
+    for (const int node : at(other).nodes.list())
+      later_cores_[node] += outcome_.cores[static_cast<std::size_t>(other)][k++];
+  })) {
+    if (!best_fit_cores(avail_, later_cores_, wanted, chosen_)) continue;
+    begin = expected_end(groups.last(), now);
     return true;
   }
   return false;

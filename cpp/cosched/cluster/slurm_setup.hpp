@@ -51,6 +51,7 @@ struct SlurmMachine {
   int cpus = 0;                 // of all nodes
   std::vector<NodeBits> lines;  // NodeName lines, by increasing weight
   std::vector<SlurmPartition> parts;
+  std::vector<int> node_cores;  // where jobs share nodes (CR_Core), else empty
 };
 
 /// The two hidden numbers, and what the host adds.

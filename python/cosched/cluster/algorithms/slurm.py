@@ -41,7 +41,7 @@ def slurm_backfill(
     log: bool = False,
     **parameters: float,
 ) -> Result:
-    """What Slurm's scheduler does with the jobs, second by second, on whole nodes.
+    """What Slurm's scheduler does with the jobs, second by second.
 
     The main scheduler, the backfill cycle with its map of reservations, the choice of nodes, the
     limit check, and the life of jobs, as a slurmctld has them (``docs/explanation/slurm.md``). Two
@@ -57,7 +57,8 @@ def slurm_backfill(
     machine : Machine or path-like, optional
         A slurm.conf; default the instance's machine. Without one: a line of nodes,
         ``select/linear``, one partition. Where the instance counts processors (as rigid logs do),
-        a job takes as many whole nodes as hold them.
+        a job takes as many whole nodes as hold them, or with ``select/cons_tres`` and no
+        ``OverSubscribe=EXCLUSIVE`` these cores alone.
     controller_start : float, optional
         When slurmctld started, on the time base of the jobs (s), before the first of them; None:
         drawn, from 63 to 3 s before it, so that all its periods are in any phase.
@@ -102,7 +103,7 @@ def slurm_backfill(
     -----
     Ties that Slurm leaves open go to the lowest job. Recordings of Slurm 22.05.8 are what it was
     checked with. Not covered: suspended, requeued, array, heterogeneous and dependent jobs,
-    reservations, licences, QOS limits, preemption, features, topology, several jobs on a node.
+    reservations, licences, QOS limits, preemption, features, topology, memory.
     O(c q (r + R)) for c cycles, q pending jobs, r records of the map, R running jobs.
 
     References

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -71,6 +72,8 @@ class Twin:
         self._refuse(settings)
         self.settings = settings
         self.node_cores = _node_cores(instance, machine)
+        #: Jobs have cores of their own, several on a node; else whole nodes.
+        self.shared = not settings.whole and bool((self.node_cores > 1).any())
         self.first_unit = np.concatenate([[0], np.cumsum(self.node_cores)])
         self.parts = _parts(instance, machine, len(self.node_cores))
         self.names = list(self.parts)
@@ -84,11 +87,6 @@ class Twin:
             raise InvalidInstance(
                 f"slurm-backfill does not cover {', '.join(settings.refused)}: expected a "
                 "slurm.conf without"
-            )
-        if not settings.whole:
-            raise InvalidInstance(
-                "slurm-backfill does not cover several jobs on a node (select/cons_tres without "
-                "OverSubscribe=EXCLUSIVE in every partition): expected whole nodes"
             )
 
     def _partition_of_jobs(self, settings: SlurmSettings) -> np.ndarray:
@@ -109,11 +107,20 @@ class Twin:
     def _nodes_of_jobs(self) -> np.ndarray:
         """Whole nodes that hold each job's tasks."""
         tasks = self.instance.column("tasks")
-        wanted = np.empty(len(tasks), dtype=np.int64)
+        wanted = np.ones(len(tasks), dtype=np.int64)
         for k, ranges in enumerate(self.parts.values()):
             cores = np.concatenate([self.node_cores[a:b] for a, b in ranges])
             mine = self.part == k
             if not mine.any():
+                continue
+            if self.shared:
+                large = mine & (tasks > cores.sum())
+                if large.any():
+                    row = int(np.argmax(large))
+                    raise InfeasibleError(
+                        f"job {self.instance.ids[row]} wants {tasks[row]} cores: partition "
+                        f"{self.names[k]} has {cores.sum()}"
+                    )
                 continue
             if len(set(cores.tolist())) > 1:
                 raise InvalidInstance(
@@ -159,6 +166,7 @@ class Twin:
             submit=instance.column("submit"), wanted=self.nodes, wanted_cpus=cpus, limit=limit,
             runtime=instance.column("runtime"), partition=self.part, user=users.reshape(-1),
             nice=np.zeros(len(instance)),
+            node_cores=self.node_cores if self.shared else np.zeros(0, dtype=np.int64),
         )  # fmt: skip
 
     def run(
@@ -181,6 +189,9 @@ class Twin:
     def rows(self, outcome: Mapping[str, Any], start: np.ndarray, end: np.ndarray) -> tuple:
         """Columns of the schedule: a row a job, a unit a task, on its nodes in order."""
         tasks = self.instance.column("tasks")
+        if self.shared:
+            units = self._own_cores(outcome)
+            return self._columns(units, start, end)
         first_node, node = outcome["nodes"]
         cores = self.node_cores[node]
         place = np.cumsum(cores) - cores  # of a node's first unit among all that are held
@@ -188,11 +199,37 @@ class Twin:
         counts = np.add.reduceat(cores, first_node[:-1])
         rank = np.arange(len(held)) - np.repeat(np.cumsum(counts) - counts, counts)
         units = held[rank < np.repeat(tasks, counts)]
+        return self._columns(units, start, end)
+
+    def _columns(self, units: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple:
+        tasks = self.instance.column("tasks")
         jobs = np.arange(len(tasks))
         begin = np.concatenate([[0], np.cumsum(tasks)])
         one = np.ones(len(tasks))
         none = np.zeros(len(tasks), dtype=np.int64)
         return jobs, begin, units, start, end, one, one, none
+
+    def _own_cores(self, outcome: Mapping[str, Any]) -> np.ndarray:
+        """Units of each job: the lowest free cores of its nodes at its start."""
+        begin, node = outcome["nodes"]
+        counts = outcome["cores"]
+        free = [
+            list(range(a, b)) for a, b in zip(self.first_unit, self.first_unit[1:], strict=False)
+        ]
+        mine: list[list[int]] = [[] for _ in range(len(begin) - 1)]
+        moments = [(time, 0, job) for job, time in enumerate(outcome["end_exact"].tolist())]
+        moments += [(time, 1, job) for job, time in enumerate(outcome["start_exact"].tolist())]
+        for _, starts, job in sorted(moments):
+            for k in range(begin[job], begin[job + 1]):
+                own = free[node[k]]
+                if starts:
+                    mine[job] += own[: counts[k]]
+                    del own[: counts[k]]
+            if not starts:
+                for unit in mine[job]:
+                    where = int(np.searchsorted(self.first_unit, unit, side="right")) - 1
+                    insort(free[where], unit)
+        return np.concatenate([np.array(units, dtype=np.int64) for units in mine])
 
 
 def _own(parameters: Mapping[str, float]) -> dict[str, float]:
