@@ -200,7 +200,12 @@ def figures(frame: pd.DataFrame) -> dict[str, Figure]:
     )
     for ax, source in zip(axes[0], sources, strict=True):
         part = wide[wide.source == source]
-        ratio = part[names].div(part.transfers, axis=0).groupby(part.ccr.astype(float)).mean()
+        ratio = (
+            part[names]
+            .div(part.transfers, axis=0)
+            .groupby(part.ccr.astype(str).astype(float))
+            .mean()
+        )
         for k, name in enumerate(names):
             ax.plot(ratio.index, ratio[name], marker="osv^D*xP+.<>"[k % 12], label=name, ms=4)
         ax.set_xscale("log")
