@@ -120,8 +120,8 @@ class TransfersCertificate:
         Notes
         -----
         O(n Q + e Q^2) a stage, times its intervals or guesses, and as often as pruning closes
-        something; with clusters O(n^2 log n) besides; O(n (n + e)) for stages of load heads. What it proves for an instance it proves for every
-        slower network too.
+        something; with clusters O(n^2 log n) besides; O(n (n + e)) for stages of load heads. What
+        it proves for an instance it proves for every slower network too.
 
         Examples
         --------
@@ -180,8 +180,8 @@ def transfers(
     their transfers cost between two types, and a task whose predecessors' data cannot all come
     from other memories in time waits until those of its own memory have computed them; tasks that
     must share a memory have to fit there. Types of tasks and ways of edges that this alone refutes
-    are closed, one by one. What is left is a linear programme over types and, for each edge, pairs of types (a transport plan): loads,
-    paths, and what tasks must do inside intervals.
+    are closed, one by one. What is left is a linear programme over types and, for each edge, pairs
+    of types (a transport plan): loads, paths, and what tasks must do inside intervals.
 
     Parameters
     ----------
