@@ -59,7 +59,6 @@ def _facts(instance: Instance) -> dict[str, Any]:
         "jobs": len(instance),
         "days": float(submit.max() - submit.min()) / 86400,
         "least_memory": float((memory <= 0.1 + 1e-9).mean()),
-        "one_task": float((instance.column("tasks") == 1).mean()),
     }
 
 
@@ -140,7 +139,7 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     bounds, easy, facts = (frame[frame.reading == name] for name in ("bound", "easy", "facts"))
     means = easy.groupby(["traces", "variant"], sort=False).degradation.mean().reset_index()
     batch = means[means.variant == "FCFS"].set_index("traces").degradation
-    columns = ["jobs", "days", "least_memory", "one_task"]
+    columns = ["jobs", "days", "least_memory"]
     return {
         "bounds": bounds.groupby(["traces", "nodes"], sort=False).bound.mean().reset_index(),
         "easy": means.assign(over_fcfs=means.degradation / means.traces.map(batch)).round(3),
