@@ -7,11 +7,8 @@ from cosched.dags.workloads.instances import (
     lu,
     qr,
     saga,
-    theorem1,
-    theorem2,
-    theorem4,
-    theorem5,
 )
+from cosched.dags.workloads.theorems import theorem1, theorem2, theorem4, theorem5
 
 __all__ = [
     "cholesky",
