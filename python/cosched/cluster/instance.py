@@ -95,7 +95,8 @@ class Instance(core.Instance):
         for column in (*columns.values(), *facts.values()):
             column.flags.writeable = False
         self._set(
-            _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes, notes=tuple(notes),
+            _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes,
+            notes=tuple(dict.fromkeys((*notes, *(() if machine is None else machine.notes)))),
             source=source, min_runtime=nonnegative(min_runtime, "min_runtime", "seconds >= 0"),
             machine=machine,
         )  # fmt: skip
