@@ -119,7 +119,7 @@ TransfersBound transfers_bound(const Instance& instance, const WindowsCertificat
                                const TransfersOptions& options) {
   TransfersBound best;
   best.certificate.windows = windows;
-  best.value = certified_bound(instance, windows);
+  best.value = unhurried([&] { return certified_bound(instance, windows); });
   if (!instance.transfers().given()) return best;
   best.complete = finishes_within(std::nullopt, [&] {
     const TypeCosts costs(instance, effort_for(instance).clusters);
