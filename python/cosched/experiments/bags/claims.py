@@ -47,12 +47,19 @@ def _over(gamma: float, name: str, rates: pd.DataFrame) -> float:
 
 def _share(name: str, rates: pd.DataFrame) -> float:
     """Share of splits and gammas above 1 where it is above TMS."""
-    some = rates[rates.index.get_level_values("gamma") > 1]
+    some = _of_splits(rates)
     return float((some[name] > some["tms"]).mean())
 
 
+def _of_splits(rates: pd.DataFrame) -> pd.DataFrame:
+    """Where there is a profit; more than the even split."""
+    if rates.index.get_level_values("draw").nunique() == 1:
+        raise LookupError("the even split alone")
+    return rates[rates.index.get_level_values("gamma") > 1]
+
+
 def _never_below(name: str, rates: pd.DataFrame) -> float:
-    some = rates[rates.index.get_level_values("gamma") > 1]
+    some = _of_splits(rates)
     return float((some[name] >= some["tms"] * (1 - 1e-12)).mean())
 
 

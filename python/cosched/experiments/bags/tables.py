@@ -21,6 +21,11 @@ TABLE_1 = {
 _OURS = (GRID, "ttb", "ttb-exact", "ttb-best")
 
 
+def _there(wide: pd.DataFrame) -> list[str]:
+    """Our algorithms that were run."""
+    return [name for name in _OURS if name in wide]
+
+
 def wide_rates(frame: pd.DataFrame, index: str | list[str]) -> pd.DataFrame:
     """Profit rates: a column an algorithm, and the bound."""
     values = frame.pivot(index=index, columns="algorithm", values="value")
@@ -48,7 +53,7 @@ def advantage_1(programs: pd.DataFrame) -> pd.DataFrame:
     of_paper = [100 * (ttb / tms - 1) for tms, ttb in list(TABLE_1.values())[1:]]
     paper = [*of_paper, sum(of_paper) / len(of_paper)]
     rows = []
-    for name in _OURS:
+    for name in _there(wide):
         percent = 100 * (wide[name] / wide["tms"] - 1)
         groups = [*percent.groupby("gamma"), ("mean", percent)]
         for (gamma, each), published in zip(groups, paper, strict=True):
@@ -80,7 +85,7 @@ def tarplee_over_tms(rows: pd.DataFrame) -> pd.DataFrame:
     """Percent above TMS for each gamma."""
     wide = wide_rates(rows, "gamma")
     table = wide[["tms"]].round(1)
-    for name in _OURS:
+    for name in _there(wide):
         table[f"{name} %"] = (100 * (wide[name] / wide["tms"] - 1)).round(4)
     return table.reset_index()
 
