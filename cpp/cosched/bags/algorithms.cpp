@@ -22,7 +22,7 @@ void for_each(const Instance& instance, const std::vector<double>& makespans, Vi
   Poll poll;
   visit_pieces(instance, Cut::long_tasks, [&](const EnergyWalk& walk, double low) {
     for (; k < makespans.size() && makespans[k] >= low; ++k) {
-      poll.count(4 * instance.types());
+      poll.count(std::int64_t{4} * instance.types());
       visit(walk, makespans[k]);
     }
     return k < makespans.size();

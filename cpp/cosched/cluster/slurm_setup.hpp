@@ -16,7 +16,7 @@ namespace cosched::cluster {
 using Second = std::int64_t;
 inline constexpr Second kNever = std::numeric_limits<Second>::max() / 4;
 /// What Slurm plans for a job without a limit.
-inline constexpr Second kYear = 365 * 24 * 3600;
+inline constexpr Second kYear = Second{365} * 24 * 3600;
 
 /// slurm.conf: seconds, counts, and 0 or 1.  The names are Slurm's.
 struct SlurmParameters {
