@@ -154,28 +154,39 @@ std::vector<double> base_yields(const Mapping& mapping) {
   return std::vector<double>(mapping.jobs(), 1 / greatest);
 }
 
+namespace {
+
+// The yield at which a row is full if its jobs that are not frozen rise from `from` together;
+// infinite if all are frozen.
+double limit_of_row(const FullNodes& full, int row, const std::vector<double>& yield,
+                    const std::vector<char>& frozen, double from) {
+  double room = 1, amount = 0;
+  for (int k = full.begin[row]; k < full.begin[row + 1]; ++k) {
+    const Share& share = full.shares[k];
+    if (frozen[share.job])
+      room -= share.amount * yield[share.job];
+    else
+      amount += share.amount;
+  }
+  return amount == 0 ? kInfinity : std::max(std::max(room, 0.0) / amount, from);
+}
+
+}  // namespace
+
 // Filling with slope 1 and offset 0, which is called at every event: a row's limit is then a
 // division, and at yield 1 all that is not frozen is done.
 std::vector<double> max_min_yields(const Mapping& mapping) {
   const FullNodes full = full_nodes(mapping);
   std::vector<double> yield(mapping.jobs(), 1.0);
   std::vector<char> frozen(mapping.jobs(), 0);
-  const auto row_limit = [&](int row, double from) {
-    double room = 1, amount = 0;
-    for (int k = full.begin[row]; k < full.begin[row + 1]; ++k) {
-      const Share& share = full.shares[k];
-      if (frozen[share.job])
-        room -= share.amount * yield[share.job];
-      else
-        amount += share.amount;
-    }
-    return amount == 0 ? kInfinity : std::max(std::max(room, 0.0) / amount, from);
+  const auto limit_of = [&](int row, double from) {
+    return limit_of_row(full, row, yield, frozen, from);
   };
   // By limit: the rows as they are at first, sorted, and those whose limit has risen since.
   using Limit = std::pair<double, int>;
   std::vector<Limit> initial;
   initial.reserve(full.rows());
-  for (int r = 0; r < full.rows(); ++r) initial.emplace_back(row_limit(r, 0), r);
+  for (int r = 0; r < full.rows(); ++r) initial.emplace_back(limit_of(r, 0), r);
   std::sort(initial.begin(), initial.end());
   std::priority_queue<Limit, std::vector<Limit>, std::greater<>> risen;
   Poll poll;
@@ -188,7 +199,7 @@ std::vector<double> max_min_yields(const Mapping& mapping) {
     else
       risen.pop();
     poll.count(20 + 10 * (full.begin[row + 1] - full.begin[row]));
-    const double now = row_limit(row, limit);
+    const double now = limit_of(row, limit);
     if (now > limit) {  // infinite: all its jobs are frozen
       if (now < 1) risen.emplace(now, row);
       continue;
