@@ -210,5 +210,38 @@ TEST(Glpk, WhatTheHookThrowsComesThroughAndLeavesTheThreadUsable) {
   }
 }
 
+TEST(Glpk, AProcessOfItsOwnGivesTheSame) {
+  GlpkOptions apart;
+  apart.apart_from = 0;
+  for (const Model& model : {small_model(), assignment(20, 1)}) {
+    const Solution here = solve_glpk(model), there = solve_glpk(model, apart);
+    EXPECT_EQ(there.status, Status::optimal);
+    EXPECT_EQ(there.objective, here.objective);
+    EXPECT_EQ(there.bound, here.bound);
+    EXPECT_EQ(there.x, here.x);
+    EXPECT_EQ(there.dual, here.dual);
+    EXPECT_EQ(there.reduced, here.reduced);
+  }
+  Model impossible = small_model();
+  impossible.add_row(9, kInfinity);
+  impossible.add_entry(2, 0, 1);
+  EXPECT_EQ(solve_glpk(impossible, apart).status, Status::infeasible);
+  apart.memory_limit_mb = 1;
+  EXPECT_THROW(solve_glpk(assignment(150, 1), apart), SolverError);
+}
+
+TEST(Glpk, AProcessOfItsOwnEndsWhenItIsStopped) {
+  GlpkOptions apart;
+  apart.apart_from = 0;
+  {
+    const ScopedTimeLimit limit(0.01);
+    EXPECT_THROW(solve_glpk(assignment(150, 1), apart), TimeLimit);
+  }
+  set_interrupt_hook([] { throw std::runtime_error("stop"); });
+  EXPECT_THROW(solve_glpk(assignment(200, 1), apart), std::runtime_error);
+  set_interrupt_hook(nullptr);
+  EXPECT_NEAR(solve_glpk(small_model(), apart).objective, -5, 1e-9);
+}
+
 }  // namespace
 }  // namespace cosched::lp

@@ -8,9 +8,6 @@ are those from the limit (or the signal) until the call came back, 0 where it wa
     python tests_py/bench/limits.py                    # all, a quarter of an hour
     python tests_py/bench/limits.py packs bags/ttb     # a family, or names that begin like this
     python tests_py/bench/limits.py --limit 5 --check  # exit code 1 where something is late
-
-GLPK, the reference of some bounds (`...-glpk`), looks at no clock while it loads and presolves a
-model: 6 to 9 s after the limit with the 950,000 rows here. Nothing calls it there by default.
 """
 
 import argparse

@@ -1,12 +1,20 @@
 #include "cosched/lp/glpk.hpp"
 
 #include <glpk.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cmath>
 #include <csetjmp>
+#include <csignal>
 #include <exception>
+#include <new>
+#include <thread>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
@@ -38,6 +46,7 @@ struct Call {
   int code;    // return code of the GLPK routine
   int status;  // GLP_OPT, ...
   std::exception_ptr* interruption;
+  bool apart;  // in a process of its own, which its parent ends
 };
 
 thread_local std::jmp_buf way_out;
@@ -47,6 +56,7 @@ void jump_out(void*) { std::longjmp(way_out, 1); }
 // Whether the work should end; what check_interrupt() threw is kept, except that an integer
 // programme ends by itself at the time limit, with its best solution.
 bool interrupted(Call& call) {
+  if (call.apart) return false;
   try {
     check_interrupt();
     return false;
@@ -175,6 +185,74 @@ bool run(Call& call) {
     run_simplex(problem, call);
   glp_delete_prob(problem);
   glp_free_env();  // nothing of this call stays behind in the thread
+  return true;
+}
+
+// What a call in another process writes, in memory that both see; x, reduced and dual follow it.
+struct Answer {
+  double objective, bound;
+  int code, status;
+};
+
+struct SharedMemory {
+  explicit SharedMemory(std::size_t wanted)
+      : bytes(wanted),
+        begin(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {}
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  ~SharedMemory() {
+    if (good()) munmap(begin, bytes);
+  }
+  bool good() const { return begin != MAP_FAILED; }
+
+  std::size_t bytes;
+  void* begin;
+};
+
+// Until it ends, or check_interrupt() throws: then it is killed.  True: it ended well.
+bool await(pid_t process, Call& call) {
+  for (;;) {
+    int how = 0;
+    const pid_t ended = waitpid(process, &how, WNOHANG);
+    if (ended == process) return WIFEXITED(how) && WEXITSTATUS(how) == 0;
+    if (ended < 0 && errno != EINTR) return false;
+    if (interrupted(call)) {
+      kill(process, SIGKILL);
+      waitpid(process, &how, 0);
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs / 5));
+  }
+}
+
+// GLPK loads and presolves a large model for seconds without a look at a clock or a word through its
+// hooks: it does so in a copy of this process, which can be ended at any moment.  The copy runs
+// nothing but GLPK and leaves without destructors.
+bool run_apart(Call& call) {
+  const std::size_t numbers = 2 * static_cast<std::size_t>(call.columns) + call.rows;
+  const SharedMemory shared(sizeof(Answer) + numbers * sizeof(double));
+  if (!shared.good()) return run(call);
+  auto* const answer = new (shared.begin) Answer{};
+  auto* const values = reinterpret_cast<double*>(answer + 1);
+  const pid_t process = fork();
+  if (process < 0) return run(call);
+  if (process == 0) {
+    call.apart = true;
+    call.x = values;
+    call.reduced = values + call.columns;
+    call.dual = values + 2 * static_cast<std::size_t>(call.columns);
+    const bool came_back = run(call);
+    *answer = {call.objective, call.bound, call.code, call.status};
+    _exit(came_back ? 0 : 1);
+  }
+  if (!await(process, call)) return false;
+  call.objective = answer->objective;
+  call.bound = answer->bound;
+  call.code = answer->code;
+  call.status = answer->status;
+  std::copy_n(values, call.columns, call.x);
+  std::copy_n(values + call.columns, call.columns, call.reduced);
+  std::copy_n(values + 2 * static_cast<std::size_t>(call.columns), call.rows, call.dual);
   return true;
 }
 
@@ -320,7 +398,8 @@ Solution solve_glpk(const Model& model, const GlpkOptions& options) {
   std::exception_ptr interruption;
   call.interruption = &interruption;
 
-  const bool came_back = run(call);
+  const bool large = call.entries >= options.apart_from && !call.integer_programme;
+  const bool came_back = large ? run_apart(call) : run(call);
   if (interruption) std::rethrow_exception(interruption);
   if (!came_back)
     throw SolverError("GLPK gave up inside a call (its memory limit, or an internal error)");

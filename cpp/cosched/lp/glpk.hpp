@@ -21,6 +21,8 @@ struct GlpkOptions {
   bool presolve = true;                // off where the basis itself matters
   double mip_gap = 0;                  // relative gap at which the search stops
   std::optional<int> memory_limit_mb;  // GLPK's own allocations in this thread
+  int apart_from = 300'000;  // entries from which an LP is solved in a process of its own: it ends
+                             // at once when it is stopped, while GLPK presolves too
 };
 
 /// Solves the LP, or the integer programme where a column is integer.
