@@ -36,6 +36,7 @@ def solved(lp: Any) -> tuple[float, np.ndarray, np.ndarray]:
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.passModel(lp)
+    _core.check_interrupt()  # HiGHS presolves a large model before it looks at its clock
     if math.isfinite(left := _core.seconds_left()):
         solver.setOptionValue("time_limit", max(0.0, left))
     solver.run()
