@@ -13,20 +13,21 @@ from cosched.errors import SolverError, optional
 
 def lp_of(model: dict[str, np.ndarray]) -> Any:
     """A model of the C++ side as a ``highspy.HighsLp``."""
+    from scipy import sparse
+
     highspy = optional("highspy", extra="highs")
     rows, columns = len(model["row_lower"]), len(model["cost"])
     kept = model["value"] != 0
-    row, col, value = model["row"][kept], model["col"][kept], model["value"][kept]
-    order = np.lexsort((row, col))
+    entries = model["value"][kept], (model["row"][kept], model["col"][kept])
+    by_column = sparse.coo_array(entries, shape=(rows, columns)).tocsc()
     lp = highspy.HighsLp()
     lp.num_row_, lp.num_col_ = rows, columns
     lp.col_cost_, lp.col_lower_, lp.col_upper_ = model["cost"], model["lower"], model["upper"]
     lp.row_lower_, lp.row_upper_ = model["row_lower"], model["row_upper"]
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    counts = np.bincount(col, minlength=columns)
-    lp.a_matrix_.start_ = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    lp.a_matrix_.index_ = row[order].astype(np.int32)
-    lp.a_matrix_.value_ = value[order]
+    lp.a_matrix_.start_ = by_column.indptr.astype(np.int32)
+    lp.a_matrix_.index_ = by_column.indices.astype(np.int32)
+    lp.a_matrix_.value_ = by_column.data
     return lp
 
 
