@@ -18,31 +18,10 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("repeatable")
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    import sys
+def pytest_configure(config):
+    import everywhere  # for the examples in docstrings too, which know nothing of this folder
 
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
-
-
-@pytest.fixture(autouse=True)
-def _forget_registered():
-    """What a test registers is gone after it: plans of studies count what is registered."""
-    from cosched.registry import FAMILIES, family
-
-    before = {
-        name: (dict(family(name).algorithms), set(family(name).registered)) for name in FAMILIES
-    }
-    yield
-    for name, (algorithms, registered) in before.items():
-        for now, then in (
-            (family(name).algorithms, algorithms),
-            (family(name).registered, registered),
-        ):
-            now.clear()
-            now.update(then)
+    config.pluginmanager.register(everywhere, "everywhere")
 
 
 @pytest.fixture

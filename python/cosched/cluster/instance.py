@@ -82,6 +82,8 @@ class Instance(core.Instance):
         min_runtime: float = 0.0,
         machine: Machine | None = None,
     ) -> None:
+        if machine is not None and not isinstance(machine, Machine):
+            raise InvalidInstance(f"machine = {shorten(machine)}: expected a Machine")
         if not isinstance(source, str):
             raise InvalidInstance(f"source = {shorten(source)}: expected the name of a file")
         columns, facts = columns_of(jobs, machine)

@@ -60,7 +60,7 @@ def find(name: str) -> Study:
     >>> find("packs-fig2")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: unknown study 'packs-fig2' (near: packs-fig2-5, ...)
+    ValueError: unknown study 'packs-fig2' (near: packs-fig2a, packs-fig2-5, ...)
     """
     if ":" not in name:
         if name not in STUDIES:

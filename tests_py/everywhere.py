@@ -1,0 +1,30 @@
+"""What every test leaves behind, put away; examples in docstrings are tests."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    import sys
+
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture(autouse=True)
+def _forget_registered():
+    """What a test registers is gone after it: plans of studies count what is registered."""
+    from cosched.registry import FAMILIES, family
+
+    before = {
+        name: (dict(family(name).algorithms), set(family(name).registered)) for name in FAMILIES
+    }
+    yield
+    for name, (algorithms, registered) in before.items():
+        for now, then in (
+            (family(name).algorithms, algorithms),
+            (family(name).registered, registered),
+        ):
+            now.clear()
+            now.update(then)
