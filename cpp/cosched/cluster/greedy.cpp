@@ -89,14 +89,14 @@ std::vector<int> choose_displaced(const Machine& machine, int rank) {
   std::vector<int> running = machine.by_priority(machine.running());
   Poll poll;
   for (auto at = running.rbegin(); at != running.rend() && !what_if.fits(); ++at) {
-    poll.count(10 * machine.job(*at).tasks);
+    poll.count(std::int64_t{10} * machine.job(*at).tasks);
     what_if.remove(*at);
     marked.push_back(*at);
   }
   if (!what_if.fits()) return {};
   std::vector<int> displaced;
   for (auto at = marked.rbegin(); at != marked.rend(); ++at) {
-    poll.count(10 * machine.job(*at).tasks);
+    poll.count(std::int64_t{10} * machine.job(*at).tasks);
     what_if.put_back(*at);
     if (what_if.fits()) continue;
     what_if.remove(*at);

@@ -238,7 +238,7 @@ std::vector<std::vector<int>> Mcb8::placement() const {
   Poll poll;
   for (std::size_t r = 0; r < kept_.runs.size(); ++r) {
     const Run& run = kept_.runs[r];
-    poll.count(100 * run.repeat);
+    poll.count(std::int64_t{100} * run.repeat);
     const std::size_t end = r + 1 < kept_.runs.size() ? kept_.runs[r + 1].pick : kept_.picks.size();
     for (int node = run.first; node < run.first + run.repeat; ++node)
       for (std::size_t k = run.pick; k < end; ++k) place(kept_.picks[k], node);

@@ -111,29 +111,43 @@ void Profile::change(double begin, double end, const Share& share, int sign) {
   most_.resize(std::min(most_.size(), first));
 }
 
+// Whether so many nodes of the allowed cells stay free from the step on until `end`; `least` of each
+// cell do so, as far as it has looked.
+bool Profile::stays_free(std::size_t step, double end, int tasks, std::uint64_t allowed,
+                         Share& least) const {
+  const auto free = [&](std::size_t k, std::size_t cell) {
+    return allowed >> cell & 1 ? free_[k * cells_ + cell] : 0;
+  };
+  for (std::size_t c = 0; c < cells_; ++c) least[c] = free(step, c);
+  for (;;) {
+    int sum = 0;
+    for (const int of_cell : least) sum += std::max(of_cell, 0);
+    if (sum < tasks) return false;
+    if (++step == time_.size() || time_[step] >= end) return true;
+    for (std::size_t c = 0; c < cells_; ++c) least[c] = std::min(least[c], free(step, c));
+  }
+}
+
+namespace {
+
+// So many nodes of those that are free, from the lowest cells on.
+Share taken_from(Share free, int tasks) {
+  for (int& of_cell : free) {
+    of_cell = std::min(std::max(of_cell, 0), tasks);
+    tasks -= of_cell;
+  }
+  return free;
+}
+
+}  // namespace
+
 Profile::Slot Profile::earliest(double now, int tasks, double length, std::uint64_t allowed) {
   if (cells_ == 1) return {sooner(now, tasks, length, kInfinity), {tasks}};
-  const std::size_t steps = time_.size();
   Share least(cells_);
-  for (std::size_t at = step_at(now);; ++at) {
-    const double start = std::max(now, time_[at]);
-    for (std::size_t c = 0; c < cells_; ++c)
-      least[c] = allowed >> c & 1 ? free_[at * cells_ + c] : 0;
-    std::size_t k = at;
-    for (;;) {
-      int sum = 0;
-      for (std::size_t c = 0; c < cells_; ++c) sum += std::max(least[c], 0);
-      if (sum < tasks) break;
-      if (++k == steps || time_[k] >= start + length) {
-        for (std::size_t c = 0; c < cells_; ++c) {
-          least[c] = std::min(std::max(least[c], 0), tasks);
-          tasks -= least[c];
-        }
-        return {start, std::move(least)};
-      }
-      for (std::size_t c = 0; c < cells_; ++c)
-        least[c] = std::min(least[c], allowed >> c & 1 ? free_[k * cells_ + c] : 0);
-    }
+  for (std::size_t step = step_at(now);; ++step) {
+    const double start = std::max(now, time_[step]);
+    if (stays_free(step, start + length, tasks, allowed, least))
+      return {start, taken_from(std::move(least), tasks)};
   }
 }
 

@@ -44,6 +44,8 @@ class Profile {
 
  private:
   std::size_t first_with_room(int tasks, double before);
+  bool stays_free(std::size_t step, double end, int tasks, std::uint64_t allowed,
+                  Share& least) const;
   std::size_t step_at(double time) const;  // the step that contains the time
   std::size_t border_at(double time);      // a step that begins at the time, made if need be
   void repeat(std::size_t step);

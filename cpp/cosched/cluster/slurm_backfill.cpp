@@ -66,9 +66,27 @@ Second SlurmController::window(int job, Second from, Second limit, Second now, i
   return later;
 }
 
+// When the job could begin on nodes of avail_, which are then in chosen_, or kNever.  `counted`: this
+// cycle has counted its test; it does so once.
+Second SlurmController::begin_on_available(int job, Second now, bool now_only, bool& counted) {
+  if (avail_.count() < given(job).nodes) return kNever;
+  if (!std::exchange(counted, true)) ++tests_;
+  Second begin = 0;
+  return will_run(job, now, now_only, begin) ? begin : kNever;
+}
+
+// Whether nodes of avail_ are idle for it.
+bool SlurmController::start_on_available(int job, double time) {
+  if (!choose_now(job, avail_, chosen_)) return false;
+  start(job, chosen_, time, true);
+  ++starts_;
+  if (cons_tres_ && !own_cores() && map_.made() < bf_map_size_)
+    map_.reserve(at(job).nodes, map_[0].begin, rounded(due(job)), bf_resolution_);
+  return true;
+}
+
 SlurmController::Test SlurmController::test(int job, Second now, double time, Second cycle) {
   const Second limit = at(job).limit;
-  const int wanted = given(job).nodes;
   const bool now_only = holds_back(job, now);
   if (bf_min_age_ > 0) valid_until_ = now;
   if (skipped_by_count(job)) return Test::next;
@@ -76,42 +94,26 @@ SlurmController::Test SlurmController::test(int job, Second now, double time, Se
   int at_record = 0;
   for (Second from = now;;) {
     Second later = window(job, from, limit, now, at_record);
-    bool found = false;
-    Second begin = 0;
-    if (avail_.count() >= wanted) {
-      if (!std::exchange(counted, true)) ++tests_;
-      found = will_run(job, now, now_only, begin);
-    }
-    if (!found) {
-      if (later == kNever || now_only) return Test::next;
-      from = later;
-      continue;
-    }
+    Second begin = begin_on_available(job, now, now_only, counted);
     if (from > begin) {
       begin = from;
       job_update_ = now;
       moved_ = true;
     }
-    if (begin <= now && chosen_.meets(cleaning_)) {
-      begin = now + 1;
-      later = kNever;
-    }
     if (begin <= now + 1) valid_until_ = now;
     if (begin <= now) {
-      if (choose_now(job, avail_, chosen_)) {
-        start(job, chosen_, time, true);
-        ++starts_;
-        if (cons_tres_ && !own_cores() && map_.made() < bf_map_size_)
-          map_.reserve(at(job).nodes, map_[0].begin, rounded(due(job)), bf_resolution_);
-        return Test::started;
-      }
       later = kNever;
+      if (chosen_.meets(cleaning_))
+        begin = now + 1;
+      else if (start_on_available(job, time))
+        return Test::started;
     }
     if (begin > now && now_only) return Test::next;
     if (begin > later) {
       from = later;
       continue;
     }
+    if (begin == kNever) return Test::next;
     if (begin > cycle + bf_window_) {
       valid_until_ = std::min(valid_until_, begin - bf_window_);
       return Test::next;
@@ -168,7 +170,6 @@ void SlurmController::backfill(double time) {
   std::fill(by_user_part_.begin(), by_user_part_.end(), 0);
   tests_ = starts_ = 0;
   Second now = cycle;
-  bool any = false;
   for (int& job : queue_) {
     if (tests_ >= bf_max_job_test_) break;
     now = static_cast<Second>(std::floor(time + tests_ * clocks_.test_cost));
@@ -177,10 +178,9 @@ void SlurmController::backfill(double time) {
     if (result == Test::stop) break;
     if (result != Test::started) continue;
     job = -1;
-    any = true;
     if (bf_max_job_start_ && starts_ >= bf_max_job_start_) break;
   }
-  if (any) queue_.erase(std::remove(queue_.begin(), queue_.end(), -1), queue_.end());
+  if (starts_ > 0) drop_started();
   keep_planned(now);
   if (now > cycle) valid_until_ = cycle;
 }

@@ -96,9 +96,10 @@ double SlurmController::priority_of(int job, double time) const {
   const double nodes = machine_.nodes, cpus = machine_.cpus;
   double size = 0;
   if (relative_) {
-    const double minutes =
-        std::max<double>(1, static_cast<double>(state_[static_cast<std::size_t>(job)].limit / 60));
-    size = std::max(one.nodes * cpus / nodes, static_cast<double>(one.cpus)) / minutes / cpus;
+    // Slurm keeps limits in whole minutes.
+    const Second minutes = std::max<Second>(1, state_[static_cast<std::size_t>(job)].limit / 60);
+    size = std::max(one.nodes * cpus / nodes, static_cast<double>(one.cpus)) /
+           static_cast<double>(minutes) / cpus;
     if (favor_small_) size = 1 - size;
   } else {
     size = (one.nodes / nodes + one.cpus / cpus) / 2;
@@ -135,6 +136,10 @@ void SlurmController::recalculate(double time) {
       clocks_.controller_start + static_cast<double>(period) * static_cast<double>(calc_period_);
   for (const int job : queue_) at(job).priority = priority_of(job, when);
   std::sort(queue_.begin(), queue_.end(), [&](int a, int b) { return before(a, b); });
+}
+
+void SlurmController::drop_started() {
+  queue_.erase(std::remove(queue_.begin(), queue_.end(), -1), queue_.end());
 }
 
 // --- jobs ---

@@ -93,6 +93,7 @@ class SlurmController {
   bool before(int a, int b) const;
   void enqueue(int job);
   void recalculate(double time);  // PriorityCalcPeriod
+  void drop_started();            // a pass has put -1 in their places
 
   // nodes
   bool choose_now(int job, const NodeBits& allowed, NodeBits& chosen);
@@ -113,6 +114,8 @@ class SlurmController {
   bool skipped_by_count(int job);
   Second window(int job, Second from, Second limit, Second now, int& at);
   enum class Test { started, next, stop };
+  Second begin_on_available(int job, Second now, bool now_only, bool& counted);
+  bool start_on_available(int job, double time);
   Test test(int job, Second now, double time, Second cycle);
   Test reserve(int job, double time, Second begin, Second first, Second last);
   bool same_as_last(double time, Second cycle);
