@@ -184,70 +184,85 @@ int ChoiceLp::make_plain(int group) {
   return position;
 }
 
-// The variable at `position` leaves; false: no other can enter, and the prices have been moved so
-// that they prove the programme infeasible, or the numbers have broken down.
-bool ChoiceLp::pivot(int position) {
+// alpha_ of each choice: how it meets this row of the inverse, less how the key of its group does.
+void ChoiceLp::multiply_choices(const Eigen::RowVectorXd& row) {
   std::fill(alpha_.begin(), alpha_.end(), 0.0);
-  const Eigen::RowVectorXd row = inverse_.row(position);
   for (int k = 0; k < rows(); ++k) {
     const double factor = row[k];
     if (factor == 0) continue;
     const double* entries = rows_[k].data();
     for (int c = 0; c < choices(); ++c) alpha_[c] += factor * entries[c];
   }
-  steps_ += static_cast<std::int64_t>(rows()) * choices() / 2 + 2LL * rows() * rows();
-  int entering = -2;
-  double best = kInfinity, size = 0;
-  const auto offer = [&](int variable, double alpha, double cost) {
-    if (alpha >= -kPivot) return;
-    const double ratio = cost / -alpha;
-    if (ratio < best * (1 - 1e-12) || (ratio <= best && -alpha > size)) {
-      best = ratio;
-      size = -alpha;
-      entering = variable;
-    }
-  };
   for (std::size_t group = 0; group < key_.size(); ++group) {
-    const int first = group_begin_[group], last = group_begin_[group + 1];
-    if (last - first < 2) continue;
-    const int key = key_[group];
-    const double base = alpha_[key];
-    for (int c = first; c < last; ++c) {
-      alpha_[c] -= base;
-      if (c != key && position_[c] < 0) offer(c, alpha_[c], reduced_[c]);
-    }
-    alpha_[key] = 0;
+    const double base = alpha_[key_[group]];
+    for (int c = group_begin_[group]; c < group_begin_[group + 1]; ++c) alpha_[c] -= base;
   }
+  steps_ += static_cast<std::int64_t>(rows()) * choices() / 2 + 2LL * rows() * rows();
+}
+
+// The dual ratio test: reduced costs stay >= 0, and of equal ratios the largest pivot is the best.
+struct ChoiceLp::RatioTest {
+  static constexpr int kNone = -2;
+  int variable = kNone;
+  double ratio = kInfinity, size = 0;
+
+  void offer(int other, double alpha, double cost) {
+    if (alpha >= -kPivot) return;
+    const double its = cost / -alpha;
+    if (its < ratio * (1 - 1e-12) || (its <= ratio && -alpha > size)) {
+      variable = other;
+      ratio = its;
+      size = -alpha;
+    }
+  }
+};
+
+// What can enter the basis for this row of the inverse, of which alpha_ is known.
+ChoiceLp::RatioTest ChoiceLp::choose_entering(const Eigen::RowVectorXd& row) const {
+  RatioTest test;
+  for (std::size_t group = 0; group < key_.size(); ++group)
+    for (int c = group_begin_[group]; c < group_begin_[group + 1]; ++c)
+      if (c != key_[group] && position_[c] < 0) test.offer(c, alpha_[c], reduced_[c]);
   const std::vector<double> price = prices();
   std::vector<char> basic_slack(rows(), 0);
   for (const int variable : basic_)
     if (variable != kLambda && is_slack(variable)) basic_slack[variable - choices()] = 1;
   for (int k = 0; k < rows(); ++k)
-    if (!basic_slack[k]) offer(choices() + k, row[k], price[k]);
-  if (entering == -2) {
+    if (!basic_slack[k]) test.offer(choices() + k, row[k], price[k]);
+  return test;
+}
+
+// The variable at `position` leaves; false: no other can enter, and the prices have been moved so
+// that they prove the programme infeasible, or the numbers have broken down.
+bool ChoiceLp::pivot(int position) {
+  const Eigen::RowVectorXd row = inverse_.row(position);
+  multiply_choices(row);
+  const RatioTest entering = choose_entering(row);
+  if (entering.variable == RatioTest::kNone) {
     // No schedule at all: the row of the inverse is a ray of prices.
     for (int p = 0; p < rows(); ++p)
       if (basic_[p] == kLambda)
         inverse_.row(p) -= (1 + std::abs(value_)) * 1e3 / -value_of_[position] * row;
     return false;
   }
-  const Eigen::VectorXd entries = inverse_ * column(entering);
+  const Eigen::VectorXd entries = inverse_ * column(entering.variable);
   const double at = entries[position];
   if (std::abs(at) < kPivot) return false;
   const Eigen::RowVectorXd scaled = row / at;
   for (int p = 0; p < rows(); ++p)
     if (p != position && entries[p] != 0) inverse_.row(p) -= entries[p] * scaled;
   inverse_.row(position) = scaled;
-  for (int c = 0; c < choices(); ++c) reduced_[c] = std::max(0.0, reduced_[c] + best * alpha_[c]);
+  for (int c = 0; c < choices(); ++c)
+    reduced_[c] = std::max(0.0, reduced_[c] + entering.ratio * alpha_[c]);
   const int gone = basic_[position];
   if (!is_slack(gone)) {
     position_[gone] = -1;
-    reduced_[gone] = best;
+    reduced_[gone] = entering.ratio;
   }
-  basic_[position] = entering;
-  if (!is_slack(entering)) {
-    position_[entering] = position;
-    reduced_[entering] = 0;
+  basic_[position] = entering.variable;
+  if (!is_slack(entering.variable)) {
+    position_[entering.variable] = position;
+    reduced_[entering.variable] = 0;
   }
   return true;
 }

@@ -49,6 +49,9 @@ class ChoiceLp {
   void recompute_reduced();
   int leaving();
   int make_plain(int group);
+  void multiply_choices(const Eigen::RowVectorXd& row);
+  struct RatioTest;
+  RatioTest choose_entering(const Eigen::RowVectorXd& row) const;
   bool pivot(int position);
 
   std::vector<int> group_begin_, group_of_;
@@ -61,7 +64,7 @@ class ChoiceLp {
   Eigen::VectorXd value_of_;  // of the basic variables
   std::vector<double> key_value_;
   std::vector<double> reduced_;  // of each choice, >= 0
-  std::vector<double> alpha_;
+  std::vector<double> alpha_;    // of each choice, in the last pivot
   double value_ = 0;
   int since_refactor_ = 0;
   std::int64_t steps_ = 0;

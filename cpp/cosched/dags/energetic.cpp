@@ -1,5 +1,6 @@
 #include "cosched/dags/energetic.hpp"
 
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -64,11 +65,72 @@ std::vector<double> EnergySweep::begins(int most) const {
 
 namespace {
 
-// A sorted list of items, seen through a filter, as events (time, change of slope).
-struct Cursor {
-  const std::vector<int>* order;
-  std::size_t next = 0;
-  double time = kInfinity, share = 0;
+// Where the work that an item needs in [a, b) begins to grow, or stops growing, behind a.
+enum class Turn {
+  start,           // of an item that can begin after a
+  end_of_later,    // of one that cannot begin before a
+  end_of_either,   // of one that can begin before or after a
+  end_of_earlier,  // of one that cannot begin after a
+};
+
+bool takes(Turn turn, const EnergySweep::Item& item, double a) {
+  if (item.head + item.p <= a) return false;
+  switch (turn) {
+    case Turn::start:
+      return item.latest > a;
+    case Turn::end_of_later:
+      return item.head >= a;
+    case Turn::end_of_either:
+      return item.head < a && item.latest > a;
+    case Turn::end_of_earlier:
+      return item.head < a && item.latest <= a;
+  }
+  return false;
+}
+
+double time_of(Turn turn, const EnergySweep::Item& item, double a) {
+  switch (turn) {
+    case Turn::start:
+      return item.latest;
+    case Turn::end_of_later:
+      return std::max(item.latest, a) + item.p;
+    case Turn::end_of_either:
+      return item.latest + item.head + item.p - a;
+    case Turn::end_of_earlier:
+      return item.head + item.p;
+  }
+  return kInfinity;
+}
+
+// The turns of one kind in order of time: the items are sorted by it.
+class Turns {
+ public:
+  Turns(Turn turn, const std::vector<EnergySweep::Item>& items, const std::vector<int>& order,
+        double a)
+      : turn_(turn), items_(items), order_(order), a_(a) {
+    advance();
+  }
+  double time() const { return time_; }      // of the next, or infinity
+  double change() const { return change_; }  // of the slope, there
+  void advance() {
+    for (; next_ < order_.size(); ++next_) {
+      const EnergySweep::Item& item = items_[order_[next_]];
+      if (!takes(turn_, item, a_)) continue;
+      time_ = time_of(turn_, item, a_);
+      change_ = turn_ == Turn::start ? item.share : -item.share;
+      ++next_;
+      return;
+    }
+    time_ = kInfinity;
+  }
+
+ private:
+  Turn turn_;
+  const std::vector<EnergySweep::Item>& items_;
+  const std::vector<int>& order_;
+  double a_;
+  std::size_t next_ = 0;
+  double time_ = kInfinity, change_ = 0;
 };
 
 }  // namespace
@@ -76,47 +138,25 @@ struct Cursor {
 // As b grows, what item k needs in [a, b) rises with slope share from max(a, latest) on until it
 // has reached r = min(p, head + p - a).
 EnergySweep::Excess EnergySweep::worst_from(double a) const {
-  const double units = units_;
-  // Starts: items that can begin after a.  Ends: of those with head >= a; of those with head < a
-  // that may begin after a; of those that have begun before a at the latest.
-  Cursor cursors[4] = {
-      {&by_latest_}, {&by_latest_end_}, {&by_latest_and_early_end_}, {&by_early_end_}};
-  const auto advance = [&](int which) {
-    Cursor& cursor = cursors[which];
-    for (; cursor.next < cursor.order->size(); ++cursor.next) {
-      const Item& item = items_[(*cursor.order)[cursor.next]];
-      if (item.head + item.p <= a) continue;
-      if (which == 0   ? item.latest <= a
-          : which == 1 ? item.head < a
-          : which == 2 ? item.head >= a || item.latest <= a
-                       : item.head >= a || item.latest > a)
-        continue;
-      cursor.time = which == 0   ? item.latest
-                    : which == 1 ? std::max(item.latest, a) + item.p
-                    : which == 2 ? item.latest + item.head + item.p - a
-                                 : item.head + item.p;
-      cursor.share = which == 0 ? item.share : -item.share;
-      ++cursor.next;
-      return;
-    }
-    cursor.time = kInfinity;
-  };
-  double slope = -units, value = 0, at = a;
+  Turns kinds[] = {{Turn::start, items_, by_latest_, a},
+                   {Turn::end_of_later, items_, by_latest_end_, a},
+                   {Turn::end_of_either, items_, by_latest_and_early_end_, a},
+                   {Turn::end_of_earlier, items_, by_early_end_, a}};
+  double slope = -static_cast<double>(units_), value = 0, at = a;
   for (const Item& item : items_)
     if (item.latest <= a && item.head + item.p > a) slope += item.share;
-  for (int which = 0; which < 4; ++which) advance(which);
   Excess worst{{type_, a, a}, -kInfinity};
   for (;;) {
-    int first = 0;
-    for (int which = 1; which < 4; ++which)
-      if (cursors[which].time < cursors[first].time) first = which;
-    if (cursors[first].time == kInfinity) return worst;
-    const double time = std::max(at, cursors[first].time);
+    Turns& first = *std::min_element(
+        std::begin(kinds), std::end(kinds),
+        [](const Turns& one, const Turns& other) { return one.time() < other.time(); });
+    if (first.time() == kInfinity) return worst;
+    const double time = std::max(at, first.time());
     value += slope * (time - at);
     at = time;
     if (value > worst.amount && at > a) worst = {{type_, a, at}, value};
-    slope += cursors[first].share;
-    advance(first);
+    slope += first.change();
+    first.advance();
   }
 }
 

@@ -40,8 +40,8 @@ class EnergySweep {
     Interval interval;
     double amount = 0;  // work needed - m_q (end - begin); may be negative
   };
-  /// The worst interval that begins at `begin`.
-  Excess worst_from(double begin) const;
+  /// The worst interval that begins at `a`.
+  Excess worst_from(double a) const;
 
   /// Different heads and latest starts of the tasks, at most `most` of them, evenly of the sorted.
   std::vector<double> begins(int most) const;
