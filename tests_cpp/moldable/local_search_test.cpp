@@ -107,5 +107,19 @@ TEST(FreeProfile, EarliestFitByHand) {
   EXPECT_EQ(profile.earliest(4, 3.5, 0), 5);
 }
 
+TEST(LocalSearch, AReleaseThatSwallowsAllTimes) {
+  Table times(2, 3);
+  times << 7.5, 5.8, 4.6, 8.9, 7.9, 6.8;
+  for (const double late : {1.8e19, 1e300})
+    for (const Objective objective : {Objective::makespan, Objective::minsum}) {
+      const Instance instance(Times(times), {1, 1}, {3, late});
+      SearchOptions options;
+      options.objective = objective;
+      options.work = 10'000;
+      const SearchResult found = local_search(instance, options);
+      EXPECT_EQ(makespan(found.placement), late);
+    }
+}
+
 }  // namespace
 }  // namespace cosched::moldable

@@ -39,6 +39,7 @@ std::size_t FreeProfile::cut(double at) {
 }
 
 void FreeProfile::change(double start, double end, int procs) {
+  if (!(start < end)) return;  // a start so late that adding the time does not change it
   const std::size_t first = cut(start), last = cut(end);
   for (std::size_t k = first; k < last; ++k) free_[k] += procs;
   operations_ += static_cast<std::int64_t>(last - first) + 4;
