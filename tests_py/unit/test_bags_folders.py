@@ -229,3 +229,10 @@ def test_a_mix_with_zeros_from_a_folder_and_its_picture(tmp_path, capsys):
     assert picture.stat().st_size > 1000
     inst = bags.Instance.read(tmp_path / "bag", gamma=1.4)
     assert (inst.counts.tolist(), inst.machines.tolist()) == ([40, 0, 7], [2, 0])
+
+
+def test_a_second_header_of_other_width_is_named(tmp_path):
+    rows = ",,S1,S2\nx - T (sec),,10,20\nx - P (Watts),,90,80\n,,S1\n"
+    (tmp_path / "export.csv").write_text(rows)
+    with pytest.raises(cs.InvalidInstance, match="line 4: a header of 1 systems: expected 2"):
+        cs.bags.Instance.read(tmp_path / "export.csv", price=1e9, counts=4, machines=2)

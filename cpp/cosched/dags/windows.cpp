@@ -36,8 +36,7 @@ class Bisection {
  public:
   Bisection(const Instance& instance, const Certificate& relaxation, const WindowsOptions& options,
             WindowsBound& best)
-      : instance_(instance),
-        grain_(time_grain(instance)),
+      : grain_(time_grain(instance)),
         precision_(instance.tasks() > kLarge ? 10 * options.precision : options.precision),
         refuter_(instance, relaxation, effort_for(instance)),
         best_(best) {
@@ -83,7 +82,6 @@ class Bisection {
     return true;
   }
 
-  const Instance& instance_;
   double grain_;
   double precision_;
   Refuter refuter_;

@@ -115,7 +115,13 @@ def _results(path: Path) -> tuple[list[str], dict, dict]:
     for line, cells in io.read_rows(path):
         first = cells[0].strip()
         if not first and len(cells) > 2 and any(cell.strip() for cell in cells[2:]):
-            systems = [cell.strip() for cell in cells[2:]]
+            header = [cell.strip() for cell in cells[2:]]
+            if systems and len(header) != len(systems):
+                raise InvalidInstance(
+                    f"{path}: line {line}: a header of {len(header)} systems: expected "
+                    f"{len(systems)}, as in the one before"
+                )
+            systems = header
             continue
         test, dash, metric = first.partition(" - ")
         if not dash or not systems or not metric.endswith(")"):
