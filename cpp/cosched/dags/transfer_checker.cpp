@@ -110,35 +110,32 @@ double TransferChecker::done_at_home(std::vector<std::pair<double, double>> work
   return most;
 }
 
-// Head of a task on a type (tail, if backward).
-double TransferChecker::start(int task, int type, bool backward) {
+// What one edge lets through to a task on a type.
+TransferChecker::Arrival TransferChecker::arrive(const Joint& edge, int type, bool backward) {
   const auto& bound = backward ? tail_ : head_;
-  double best = bound[task][type];
-  std::vector<std::pair<double, std::pair<double, double>>> far;  // (elsewhere, at home)
-  for (const Joint& edge : backward ? after_[task] : before_[task]) {
-    const int other = backward ? edge.to : edge.from;
-    double least = kInfinity, apart = kInfinity;
-    std::pair<double, double> home{kInfinity, 0};
-    for (int its = 0; its < types_; ++its) {
-      const int q = backward ? type : its, r = backward ? its : type;
-      if (!allowed(edge, q, r)) continue;
-      const double end = bound[other][its] + time(other, its);
-      least = std::min(least, end + cost(edge, q, r));
-      if (!instance_.transfers().given()) continue;
-      if (q != r || far_allowed(edge, q, r))
-        apart = std::min(apart, end + instance_.transfers().remote(edge.edge, q, r));
-      if (q == r && near_allowed(edge, q, r)) home = {bound[other][its], time(other, its)};
-    }
-    best = std::max(best, least);
-    far.emplace_back(apart, home);
+  const int other = backward ? edge.to : edge.from;
+  Arrival arrival{kInfinity, kInfinity, {kInfinity, 0}};
+  for (int its = 0; its < types_; ++its) {
+    const int q = backward ? type : its, r = backward ? its : type;
+    if (!allowed(edge, q, r)) continue;
+    const double end = bound[other][its] + time(other, its);
+    arrival.least = std::min(arrival.least, end + cost(edge, q, r));
+    if (!instance_.transfers().given()) continue;
+    if (q != r || far_allowed(edge, q, r))
+      arrival.apart = std::min(arrival.apart, end + instance_.transfers().remote(edge.edge, q, r));
+    if (q == r && near_allowed(edge, q, r)) arrival.home = {bound[other][its], time(other, its)};
   }
-  if (home_.empty() || home_[type] == 0 || best == kInfinity) return best;
+  return arrival;
+}
+
+// When all have arrived, if the best of them stay at home.
+double TransferChecker::least_join(std::vector<Elsewhere> far, int units) {
   std::sort(far.begin(), far.end(), std::greater<>());
   const auto join = [&](std::size_t stay) {  // the first stay at home, the rest may not
     std::vector<std::pair<double, double>> work;
     for (std::size_t k = 0; k < stay; ++k) work.push_back(far[k].second);
     const double next = stay < far.size() ? far[stay].first : 0;
-    return std::make_pair(done_at_home(std::move(work), home_[type]), next);
+    return std::make_pair(done_at_home(std::move(work), units), next);
   };
   std::size_t low = 0, high = far.size();  // the first count where home takes longer
   while (low < high) {
@@ -153,9 +150,20 @@ double TransferChecker::start(int task, int type, bool backward) {
     const auto [home, next] = join(stay);
     return std::max(home, next);
   };
-  double least_join = longest(low);
-  if (low > 0) least_join = std::min(least_join, longest(low - 1));
-  return std::max(best, least_join);
+  return low > 0 ? std::min(longest(low), longest(low - 1)) : longest(low);
+}
+
+// Head of a task on a type (tail, if backward).
+double TransferChecker::start(int task, int type, bool backward) {
+  double best = (backward ? tail_ : head_)[task][type];
+  std::vector<Elsewhere> far;
+  for (const Joint& edge : backward ? after_[task] : before_[task]) {
+    const Arrival arrival = arrive(edge, type, backward);
+    best = std::max(best, arrival.least);
+    far.emplace_back(arrival.apart, arrival.home);
+  }
+  if (home_.empty() || home_[type] == 0 || best == kInfinity) return best;
+  return std::max(best, least_join(std::move(far), home_[type]));
 }
 
 void TransferChecker::all_starts() {
@@ -169,42 +177,51 @@ void TransferChecker::all_starts() {
 }
 
 // False: a task can run nowhere in time.
+bool TransferChecker::close_types(double limit, bool& changed) {
+  for (int task = 0; task < instance_.tasks(); ++task) {
+    bool left = false;
+    for (int type = 0; type < types_; ++type) {
+      if (!open_[task][type]) continue;
+      if (head_[task][type] + time(task, type) + tail_[task][type] <= limit) {
+        left = true;
+        continue;
+      }
+      open_[task][type] = 0;
+      changed = true;
+    }
+    if (!left) return false;
+  }
+  return true;
+}
+
+// Ways of an edge that take too long.
+void TransferChecker::close_ways(const Joint& edge, double limit, bool& changed) {
+  const auto close_unless = [&](char& way, bool fits) {
+    if (!way || fits) return;
+    way = 0;
+    changed = true;
+  };
+  for (int q = 0; q < types_; ++q)
+    for (int r = 0; r < types_; ++r) {
+      const double others =
+          head_[edge.from][q] + time(edge.from, q) + time(edge.to, r) + tail_[edge.to][r];
+      close_unless(joint(edge.edge, q, r),
+                   near_allowed(edge, q, r) && others + near_cost(edge, q, r) <= limit);
+      if (q == r)
+        close_unless(far(edge.edge, r),
+                     far_allowed(edge, q, r) &&
+                         others + instance_.transfers().remote(edge.edge, q, r) <= limit);
+    }
+}
+
 bool TransferChecker::prune() {
   const double limit = makespan_ * (1 + kProofSlack);
   for (bool changed = true; changed;) {
     check_interrupt();
     changed = false;
     all_starts();
-    for (int task = 0; task < instance_.tasks(); ++task) {
-      bool left = false;
-      for (int type = 0; type < types_; ++type) {
-        if (!open_[task][type]) continue;
-        if (head_[task][type] + time(task, type) + tail_[task][type] <= limit) {
-          left = true;
-          continue;
-        }
-        open_[task][type] = 0;
-        changed = true;
-      }
-      if (!left) return false;
-    }
-    for (const Joint& edge : edges_)
-      for (int q = 0; q < types_; ++q)
-        for (int r = 0; r < types_; ++r) {
-          const double others =
-              head_[edge.from][q] + time(edge.from, q) + time(edge.to, r) + tail_[edge.to][r];
-          if (joint(edge.edge, q, r) &&
-              !(near_allowed(edge, q, r) && others + near_cost(edge, q, r) <= limit)) {
-            joint(edge.edge, q, r) = 0;
-            changed = true;
-          }
-          if (q == r && far(edge.edge, r) &&
-              !(far_allowed(edge, q, r) &&
-                others + instance_.transfers().remote(edge.edge, q, r) <= limit)) {
-            far(edge.edge, r) = 0;
-            changed = true;
-          }
-        }
+    if (!close_types(limit, changed)) return false;
+    for (const Joint& edge : edges_) close_ways(edge, limit, changed);
     if (!changed && !reach_.empty()) changed = bind_clusters();
   }
   return true;

@@ -50,11 +50,23 @@ class TransferChecker {
   void count_homes();
   // Time until the units of a memory have done all these, of (head, time).
   static double done_at_home(std::vector<std::pair<double, double>> work, int units);
+  // Of a predecessor (successor, if backward): earliest from another memory, (head, time) at home.
+  using Elsewhere = std::pair<double, std::pair<double, double>>;
+  struct Arrival {
+    double least, apart;  // from anywhere, from another memory
+    std::pair<double, double> home;
+  };
+  // What one edge lets through to a task on a type.
+  Arrival arrive(const Joint& edge, int type, bool backward);
+  // When all have arrived, if the best of them stay at home.
+  static double least_join(std::vector<Elsewhere> far, int units);
   // Head of a task on a type (tail, if backward).
   double start(int task, int type, bool backward);
   void all_starts();
   // False: a task can run nowhere in time.
   bool prune();
+  bool close_types(double limit, bool& changed);
+  void close_ways(const Joint& edge, double limit, bool& changed);
   // reach_[i][j]: a path leads from i to j.
   void find_paths();
   // Tasks that must share a memory: what that closes, and the heads and tails it raises.  True: it
