@@ -95,6 +95,17 @@ class TransferChecker {
   // What a pair needs of the combined row, by its task alone.
   double need(const TransferStage& stage, double flow, double begun, double ended, int task,
               int type) const;
+  // What the loads and the intervals have room for, at their prices.
+  double room(const TransferStage& stage) const;
+  struct Flow {
+    double in, out, through;
+  };
+  // Flow into a task, out of it and through it.
+  Flow flow_at(const TransferStage& stage, int task) const;
+  using Needs = std::vector<std::vector<double>>;  // of each task on each type
+  // Pairs and ways that need more than the rest beyond the least.
+  std::vector<TransferGuess> broken(const TransferStage& stage, const Needs& needs,
+                                    const std::vector<double>& least, double rest);
   // True: the combined row cannot hold.  Otherwise closes the pairs with which it cannot.
   bool combine(const TransferStage& stage);
   double shift(const TransferStage& stage, const Joint& edge, int q) const {
@@ -110,8 +121,7 @@ class TransferChecker {
   double spare(const TransferStage& stage, const Joint& edge, int q, int r, double cost_of) {
     return remaining(stage, edge, q, cost_of) - second(stage, edge, r);
   }
-  void share(const TransferStage& stage, const Joint& edge,
-             std::vector<std::vector<double>>& needs);
+  void share(const TransferStage& stage, const Joint& edge, Needs& needs);
 
   const Instance& instance_;
   int types_;

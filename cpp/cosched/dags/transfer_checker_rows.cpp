@@ -23,25 +23,59 @@ double TransferChecker::need(const TransferStage& stage, double flow, double beg
   return sum;
 }
 
+// What the loads and the intervals have room for, at their prices.
+double TransferChecker::room(const TransferStage& stage) const {
+  double sum = 0;
+  for (const double load : stage.loads) sum += load * makespan_;
+  for (const auto& [interval, price] : stage.intervals)
+    sum += price * instance_.units(interval.type) * (interval.end - interval.begin);
+  return sum;
+}
+
+// Flow into a task, out of it and through it.
+TransferChecker::Flow TransferChecker::flow_at(const TransferStage& stage, int task) const {
+  Flow flow{0, 0, 0};
+  if (stage.task_flow.empty()) return flow;
+  for (const Joint& edge : before_[task]) flow.in += stage.edge_flow[edge.edge];
+  for (const Joint& edge : after_[task]) flow.out += stage.edge_flow[edge.edge];
+  flow.through = std::max(stage.task_flow[task], std::max(flow.in, flow.out));
+  return flow;
+}
+
+// Pairs and ways that need more than the rest beyond the least.
+std::vector<TransferGuess> TransferChecker::broken(const TransferStage& stage, const Needs& needs,
+                                                   const std::vector<double>& least, double rest) {
+  std::vector<TransferGuess> found;
+  for (int task = 0; task < instance_.tasks(); ++task)
+    for (int type = 0; type < types_; ++type)
+      if (open_[task][type] && needs[task][type] - least[task] > rest)
+        found.push_back({false, task, type});
+  for (const Joint& edge : edges_)
+    for (int q = 0; q < types_; ++q)
+      for (int r = 0; r < types_; ++r) {
+        const double ends =
+            needs[edge.from][q] - least[edge.from] + needs[edge.to][r] - least[edge.to];
+        if (near_allowed(edge, q, r) &&
+            ends + spare(stage, edge, q, r, near_cost(edge, q, r)) > rest)
+          found.push_back({true, edge.edge, q * types_ + r});
+        if (far_allowed(edge, q, r) &&
+            ends + spare(stage, edge, q, r, instance_.transfers().remote(edge.edge, q, r)) > rest)
+          found.push_back({true, edge.edge, types_ * types_ + r});
+      }
+  return found;
+}
+
 // True: the combined row cannot hold.  Otherwise closes the pairs with which it cannot.
 bool TransferChecker::combine(const TransferStage& stage) {
   const int n = instance_.tasks();
-  double left = 0, right = 0;
-  for (const double load : stage.loads) right += load * makespan_;
-  for (const auto& [interval, price] : stage.intervals)
-    right += price * instance_.units(interval.type) * (interval.end - interval.begin);
-  std::vector<std::vector<double>> needs(n, std::vector<double>(types_, kInfinity));
+  double left = 0, right = room(stage);
+  Needs needs(n, std::vector<double>(types_, kInfinity));
   for (int task = 0; task < n; ++task) {
-    double in = 0, out = 0, flow = 0;
-    if (!stage.task_flow.empty()) {
-      for (const Joint& edge : before_[task]) in += stage.edge_flow[edge.edge];
-      for (const Joint& edge : after_[task]) out += stage.edge_flow[edge.edge];
-      flow = std::max(stage.task_flow[task], std::max(in, out));
-      right += (flow - out) * makespan_;
-    }
+    const auto [in, out, through] = flow_at(stage, task);
+    right += (through - out) * makespan_;
     for (int type = 0; type < types_; ++type)
       if (open_[task][type])
-        needs[task][type] = need(stage, flow, flow - in, flow - out, task, type);
+        needs[task][type] = need(stage, through, through - in, through - out, task, type);
   }
   for (const Joint& edge : edges_) share(stage, edge, needs);
   std::vector<double> least(n);
@@ -53,25 +87,9 @@ bool TransferChecker::combine(const TransferStage& stage) {
   for (const double amount : stage.shift) rounding += 1e-11 * std::abs(amount);
   const double allowed_most = right * (1 + kProofSlack) + rounding;
   if (!(left <= allowed_most)) return left > allowed_most;
-  const double rest = allowed_most - left;
-  std::vector<TransferGuess> broken;  // all by the same prices, before any is closed
-  for (int task = 0; task < n; ++task)
-    for (int type = 0; type < types_; ++type)
-      if (open_[task][type] && needs[task][type] - least[task] > rest)
-        broken.push_back({false, task, type});
-  for (const Joint& edge : edges_)
-    for (int q = 0; q < types_; ++q)
-      for (int r = 0; r < types_; ++r) {
-        const double ends =
-            needs[edge.from][q] - least[edge.from] + needs[edge.to][r] - least[edge.to];
-        if (near_allowed(edge, q, r) &&
-            ends + spare(stage, edge, q, r, near_cost(edge, q, r)) > rest)
-          broken.push_back({true, edge.edge, q * types_ + r});
-        if (far_allowed(edge, q, r) &&
-            ends + spare(stage, edge, q, r, instance_.transfers().remote(edge.edge, q, r)) > rest)
-          broken.push_back({true, edge.edge, types_ * types_ + r});
-      }
-  for (const auto& [of_edge, item, choice] : broken) close(of_edge, item, choice);
+  // All by the same prices, before any is closed.
+  for (const auto& [of_edge, item, choice] : broken(stage, needs, least, allowed_most - left))
+    close(of_edge, item, choice);
   return false;
 }
 
@@ -83,8 +101,7 @@ double TransferChecker::second(const TransferStage& stage, const Joint& edge, in
   return least;
 }
 
-void TransferChecker::share(const TransferStage& stage, const Joint& edge,
-                            std::vector<std::vector<double>>& needs) {
+void TransferChecker::share(const TransferStage& stage, const Joint& edge, Needs& needs) {
   for (int q = 0; q < types_; ++q)
     if (open_[edge.from][q]) needs[edge.from][q] += shift(stage, edge, q);
   for (int r = 0; r < types_; ++r)
