@@ -24,27 +24,32 @@ void require_finite(const std::vector<double>& amounts, std::size_t count, const
              (least == 0 ? " >= 0" : ""));
 }
 
-// Numbers and shapes of a stage, before anything is made of them.
-void require_stage(const Instance& instance, const TransferStage& stage) {
+void require_guesses(const Instance& instance, const std::vector<TransferGuess>& guesses) {
+  const int ways = instance.types() * (instance.types() + 1);
+  for (const auto& [of_edge, item, choice] : guesses)
+    if (item < 0 || item >= (of_edge ? instance.graph().edges() : instance.tasks()) || choice < 0 ||
+        choice >= (of_edge ? ways : instance.types()))
+      breach("a guess of " + std::to_string(choice) + " for " + (of_edge ? "edge " : "task ") +
+             std::to_string(item) + ", which there is not");
+}
+
+void require_weights(const std::vector<double>& weights, std::size_t types) {
+  require_finite(weights, types, "weights of load heads", 0);
+  double sum = 0;
+  for (const double weight : weights) sum += weight;
+  if (sum > 1 + 1e-15 * static_cast<double>(types))
+    breach("weights of load heads sum to " + to_text(sum));
+}
+
+void require_interval(const Interval& interval, double price, int types) {
+  if (interval.type < 0 || interval.type >= types || !(price >= 0) || !(price < kInfinity) ||
+      !(interval.begin >= 0) || !(interval.end > interval.begin) || !(interval.end < kInfinity))
+    breach("a bad interval");
+}
+
+void require_prices(const Instance& instance, const TransferStage& stage) {
   constexpr double kLeast = -std::numeric_limits<double>::max();
   const std::size_t types = instance.types(), edges = instance.graph().edges();
-  if (!stage.guesses.empty()) {
-    const int ways = instance.types() * (instance.types() + 1);
-    for (const auto& [of_edge, item, choice] : stage.guesses)
-      if (item < 0 || item >= (of_edge ? instance.graph().edges() : instance.tasks()) ||
-          choice < 0 || choice >= (of_edge ? ways : instance.types()))
-        breach("a guess of " + std::to_string(choice) + " for " + (of_edge ? "edge " : "task ") +
-               std::to_string(item) + ", which there is not");
-    return;
-  }
-  if (!stage.raise.empty()) {
-    require_finite(stage.raise, types, "weights of load heads", 0);
-    double sum = 0;
-    for (const double weight : stage.raise) sum += weight;
-    if (sum > 1 + 1e-15 * static_cast<double>(types))
-      breach("weights of load heads sum to " + to_text(sum));
-    return;
-  }
   require_finite(stage.loads, types, "prices of the loads", 0);
   if (stage.task_flow.empty() != stage.edge_flow.empty() && edges > 0)
     breach("flow through tasks and on edges: expected both or neither");
@@ -54,10 +59,17 @@ void require_stage(const Instance& instance, const TransferStage& stage) {
   }
   if (!stage.shift.empty()) require_finite(stage.shift, edges * types, "shifts", kLeast);
   for (const auto& [interval, price] : stage.intervals)
-    if (interval.type < 0 || interval.type >= instance.types() || !(price >= 0) ||
-        !(price < kInfinity) || !(interval.begin >= 0) || !(interval.end > interval.begin) ||
-        !(interval.end < kInfinity))
-      breach("a bad interval");
+    require_interval(interval, price, instance.types());
+}
+
+// Numbers and shapes of a stage, before anything is made of them.
+void require_stage(const Instance& instance, const TransferStage& stage) {
+  if (!stage.guesses.empty())
+    require_guesses(instance, stage.guesses);
+  else if (!stage.raise.empty())
+    require_weights(stage.raise, instance.types());
+  else
+    require_prices(instance, stage);
 }
 
 }  // namespace
