@@ -21,6 +21,82 @@ constexpr int kUsualSteps = 16;  // of the interior point method
 constexpr std::size_t kAtOnce = 3;     // new intervals of a type
 constexpr std::size_t kMostKept = 24;  // intervals
 
+// Types of tasks and ways of edges that pruning alone refutes, once they are the only ones.
+class Guesses {
+ public:
+  Guesses(TransferWindows& windows, double effort)
+      : windows_(windows), costs_(windows.costs()), effort_(effort), begun_(windows.steps()) {}
+
+  // Closes them until there are no more.  True: T is refuted.
+  bool refute() {
+    for (bool changed = true; changed && !done();) {
+      changed = false;
+      for (int task = 0; task < windows_.instance().tasks() && !done(); ++task)
+        changed |= close_types(task);
+      for (int edge = 0; edge < costs_.edges() && !done(); ++edge) changed |= close_ways(edge);
+    }
+    return refuted_;
+  }
+
+  std::vector<TransferGuess> take_closed() { return std::move(closed_); }
+
+ private:
+  bool done() const { return refuted_ || static_cast<double>(windows_.steps() - begun_) > effort_; }
+
+  bool close_types(int task) {
+    bool any = false;
+    for (int type = 0; type < costs_.types() && windows_.only_type(task) < 0 && !refuted_; ++type)
+      if (windows_.open(task, type)) any |= close({false, task, type});
+    return any;
+  }
+
+  bool close_ways(int edge) {
+    bool any = false;
+    for (int way = 0; way < costs_.ways() && !refuted_ && open_ways(edge) > 1; ++way)
+      if (windows_.way_open(edge, way)) any |= close({true, edge, way});
+    return any;
+  }
+
+  int open_ways(int edge) const {
+    int count = 0;
+    for (int way = 0; way < costs_.ways(); ++way) count += windows_.way_open(edge, way);
+    return count;
+  }
+
+  // Whether nothing is left with a guess.
+  bool fails(const TransferGuess& guess) {
+    TransferWindows rest = windows_;
+    if (guess.of_edge)
+      rest.keep_only_way(guess.item, guess.choice);
+    else
+      rest.keep_only(guess.item, guess.choice);
+    const bool left = rest.prune(kSlack);
+    const std::int64_t copying =
+        windows_.instance().tasks() * costs_.types() + costs_.edges() * costs_.ways();
+    windows_.count(rest.steps() - windows_.steps() + copying);
+    return !left;
+  }
+
+  // Closes a guess if it fails.
+  bool close(const TransferGuess& guess) {
+    if (!fails(guess)) return false;
+    closed_.push_back(guess);
+    if (guess.of_edge)
+      windows_.close_way(guess.item, guess.choice);
+    else
+      windows_.close(guess.item, guess.choice);
+    refuted_ = !windows_.prune(kSlack);
+    return true;
+  }
+
+  TransferWindows& windows_;
+  const TypeCosts& costs_;
+  double effort_;
+  std::int64_t begun_;
+  std::vector<TransferGuess> closed_;
+  bool refuted_ = false;
+};
+
 }  // namespace
 
 TransferRefuter::TransferRefuter(const TypeCosts& costs, std::vector<double> weights,
@@ -164,44 +240,10 @@ std::vector<Interval> TransferRefuter::broken(const TransferWindows& windows,
 
 // Closes what pruning alone refutes, until there is no more.  True: T is refuted.
 bool TransferRefuter::guess(TransferWindows& windows) {
-  const int n = windows.instance().tasks();
-  const std::int64_t copying = n * costs_.types() + costs_.edges() * costs_.ways();
+  Guesses guesses(windows, effort_.guesses);
+  const bool refuted = guesses.refute();
   TransferStage stage;
-  bool refuted = false;
-  const std::int64_t begun = windows.steps();
-  const auto tired = [&] { return static_cast<double>(windows.steps() - begun) > effort_.guesses; };
-  const auto fits = [&](const TransferGuess& guess) {
-    TransferWindows rest = windows;
-    if (guess.of_edge)
-      rest.keep_only_way(guess.item, guess.choice);
-    else
-      rest.keep_only(guess.item, guess.choice);
-    const bool left = rest.prune(kSlack);
-    windows.count(rest.steps() - windows.steps() + copying);
-    if (left) return true;
-    stage.guesses.push_back(guess);
-    if (guess.of_edge)
-      windows.close_way(guess.item, guess.choice);
-    else
-      windows.close(guess.item, guess.choice);
-    refuted = !windows.prune(kSlack);
-    return false;
-  };
-  for (bool changed = true; changed && !refuted && !tired();) {
-    changed = false;
-    for (int task = 0; task < n && !refuted && !tired(); ++task)
-      for (int type = 0; type < costs_.types() && windows.only_type(task) < 0 && !refuted; ++type)
-        if (windows.open(task, type)) changed |= !fits({false, task, type});
-    for (int edge = 0; edge < costs_.edges() && !refuted && !tired(); ++edge) {
-      const auto open = [&] {
-        int count = 0;
-        for (int way = 0; way < costs_.ways(); ++way) count += windows.way_open(edge, way);
-        return count;
-      };
-      for (int way = 0; way < costs_.ways() && !refuted && open() > 1; ++way)
-        if (windows.way_open(edge, way)) changed |= !fits({true, edge, way});
-    }
-  }
+  stage.guesses = guesses.take_closed();
   if (!stage.guesses.empty()) proof_.stages.push_back(std::move(stage));
   return refuted;
 }
