@@ -7,6 +7,49 @@
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::dags {
+namespace {
+
+// The earliest that the other end's data can come from another memory than that of a unit of `type`.
+double from_apart(const TransferWindows& windows, int edge, int type, bool backward) {
+  const TypeCosts& costs = windows.costs();
+  const int other = costs.other(edge, backward);
+  double least = kInfinity;
+  for (int its = 0; its < costs.types(); ++its) {
+    if (!windows.open(other, its)) continue;
+    const int across = backward ? costs.way(type, its) : costs.way(its, type);
+    const int way = its == type ? costs.far_way(type) : across;
+    if (!windows.way_open(edge, way)) continue;
+    const double bound = backward ? windows.tail(other, its) : windows.head(other, its);
+    const double end = bound + windows.instance().time(other, its);
+    least = std::min(least, end + costs.cost(edge, way));
+  }
+  return least;
+}
+
+// Time until all (head, work) are done one after the other; sorts them by falling heads.
+double all_done(std::vector<std::pair<double, double>>& loads) {
+  std::sort(loads.begin(), loads.end(), std::greater<>());
+  double sum = 0, most = 0;
+  for (const auto& [head, work] : loads) most = std::max(most, head + (sum += work));
+  return most;
+}
+
+// Least over k <= count of the longer of rising(k) and falling(k).
+template <class Rising, class Falling>
+double least_longer(int count, const Rising& rising, const Falling& falling) {
+  int low = 0, high = count;  // the least k with rising(k) >= falling(k)
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    if (rising(middle) >= falling(middle))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  const double best = std::max(rising(low), falling(low));
+  return low > 0 ? std::min(best, std::max(rising(low - 1), falling(low - 1))) : best;
+}
+
+}  // namespace
 
 TransferWindows::TransferWindows(const TypeCosts& costs, double makespan, bool clusters)
     : costs_(&costs),
@@ -70,55 +113,31 @@ double TransferWindows::by_join(int task, int type, double path, bool backward) 
   const auto edges = costs_->at(task, backward);
   const int units = costs_->together(type);
   if (units == 0 || edges.size() == 0) return path;
-  const std::vector<double>& bound = side(backward);
   arrivals_.clear();
   for (const int edge : edges) {
+    const double apart = from_apart(*this, edge, type, backward);
+    if (!(apart > path)) continue;
     const int other = costs_->other(edge, backward);
-    Arrival arrival{kInfinity, kInfinity, 0};
-    for (int its = 0; its < types_; ++its) {
-      if (!open(other, its)) continue;
-      const double p = instance().time(other, its), end = bound[pair(other, its)] + p;
-      const int way = between(type, its, backward);
-      if (its == type && way_open(edge, way)) {
-        arrival.at_home = bound[pair(other, its)];
-        arrival.work = p;
-      }
-      const int from_apart = its == type ? costs_->far_way(type) : way;
-      if (way_open(edge, from_apart))
-        arrival.apart = std::min(arrival.apart, end + costs_->cost(edge, from_apart));
-    }
-    if (arrival.apart > path) arrivals_.push_back(arrival);
+    if (open(other, type) && way_open(edge, between(type, type, backward)))
+      arrivals_.push_back({apart, side(backward)[pair(other, type)], instance().time(other, type)});
+    else
+      arrivals_.push_back({apart, kInfinity, 0});
   }
   if (arrivals_.empty()) return path;
   // The first k stay at home; what they need rises with k, and what the rest waits for falls.
   std::sort(arrivals_.begin(), arrivals_.end(), [](const Arrival& a, const Arrival& b) {
     return a.apart != b.apart ? a.apart > b.apart : a.at_home < b.at_home;
   });
-  const auto at_home = [&](int count) {
+  const int count = static_cast<int>(arrivals_.size());
+  const auto at_home = [&](int stay) {
     ancestors_.clear();
-    for (int k = 0; k < count; ++k)
+    for (int k = 0; k < stay; ++k)
       ancestors_.emplace_back(arrivals_[k].at_home, arrivals_[k].work / units);
-    std::sort(ancestors_.begin(), ancestors_.end(), std::greater<>());
-    steps_ += 20LL * count;
-    double sum = 0, most = 0;
-    for (const auto& [head, work] : ancestors_) most = std::max(most, head + (sum += work));
-    return most;
+    steps_ += 20LL * stay;
+    return all_done(ancestors_);
   };
-  int low = 0,
-      high = static_cast<int>(arrivals_.size());  // the least k with at_home(k) >= the next
-  const auto next = [&](int k) {
-    return k < static_cast<int>(arrivals_.size()) ? arrivals_[k].apart : path;
-  };
-  while (low < high) {
-    const int middle = (low + high) / 2;
-    if (at_home(middle) >= next(middle))
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  double best = std::max(at_home(low), next(low));
-  if (low > 0) best = std::min(best, std::max(at_home(low - 1), next(low - 1)));
-  return std::max(path, best);
+  const auto next = [&](int stay) { return stay < count ? arrivals_[stay].apart : path; };
+  return std::max(path, least_longer(count, at_home, next));
 }
 
 // True: a head (tail) has risen.
@@ -226,11 +245,8 @@ double TransferWindows::raised(int task, const std::vector<double>& work,
       if (work[other] > 0) ancestors_.emplace_back(first[other], work[other]);
     }
   }
-  std::sort(ancestors_.begin(), ancestors_.end(), std::greater<>());
   steps_ += 2 * scanned + 40 * static_cast<std::int64_t>(ancestors_.size());
-  double best = 0, sum = 0;
-  for (const auto& [head, load] : ancestors_) best = std::max(best, head + (sum += load));
-  return best;
+  return all_done(ancestors_);
 }
 
 bool TransferWindows::raise(const std::vector<double>& weights, bool backward) {
