@@ -178,7 +178,7 @@ coverage: build .venv/tools.stamp build/apt-TEST.stamp build/apt-BROWSER.stamp #
 	@cmake --build build/coverage -j $(JOBS) >build/coverage.log || { tail -n 60 build/coverage.log >&2; exit 1; }
 	@find build/coverage -name '*.gcda' -delete
 	@ctest --test-dir build/coverage -j $(JOBS) --output-on-failure -Q -O build/ctest-coverage.log || { tail -n 100 build/ctest-coverage.log; exit 1; }
-	$(BIN)/gcovr --root . --filter cpp/cosched --object-directory build/coverage -j $(JOBS) --exclude-throw-branches --html-details build/coverage/index.html --txt build/coverage/cpp.txt --print-summary
+	$(BIN)/gcovr --root . --filter cpp/cosched -j $(JOBS) --exclude-throw-branches --gcov-ignore-parse-errors=negative_hits.warn_once_per_file --html-details build/coverage/index.html --txt build/coverage/cpp.txt --print-summary build/coverage
 	$(PYTEST) --cov --cov-report=html:build/coverage/python --cov-report=term:skip-covered
 
 stubs: build ## regenerate python/cosched/_core/*.pyi

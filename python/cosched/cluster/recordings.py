@@ -16,7 +16,8 @@ from cosched import io
 from cosched.cluster.algorithms.slurm_twin import Twin, host_at
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine, slurm_machine
-from cosched.cluster.slurm_conf import hosts
+from cosched.cluster.slurm_conf import MOST_HOSTS, hosts
+from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
 
 #: Keys of a recording's configuration that are no lines of a slurm.conf.
@@ -223,7 +224,7 @@ def _recording(name: str, data: Mapping[str, Any]) -> Recording:
     runs = tuple(_run(run, phase) for run, phase in zip(data["runs"], data["phases"], strict=True))
     if not runs or any(len(run.start) != len(jobs) for run in runs):
         raise InvalidInstance(f"{name}: runs: expected all {len(jobs)} jobs in each")
-    machine = _machine(name, int(data["nodes"]), config)
+    machine = _machine(name, data["nodes"], config)
     speed = float(config.get("speed", 1))
     return Recording(name, machine, columns, runs, speed, str(data.get("slurm", "")))
 
@@ -248,9 +249,10 @@ def _run(run: list[Mapping[str, Any]], phase: Mapping[str, Any]) -> Run:
     )
 
 
-def _machine(name: str, nodes: int, config: Mapping[str, Any]) -> Machine:
+def _machine(name: str, nodes: Any, config: Mapping[str, Any]) -> Machine:
     """The machine of its configuration, read as a slurm.conf."""
-    count, cpus = int(config.get("Nodes", nodes)), int(config.get("Cpus", _CPUS))
+    count = integer(config.get("Nodes", nodes), f"{name}: nodes", 1, MOST_HOSTS)
+    cpus = int(config.get("Cpus", _CPUS))
     lines = [f"{key}={value}" for key, value in config.items() if key not in _OWN_KEYS]
     each = [f"n{k}" for k in range(1, count + 1)]
     names = each if config.get("NodeLines") == "each" else [f"n[1-{count}]"]

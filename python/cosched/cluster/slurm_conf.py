@@ -13,7 +13,7 @@ from cosched.errors import InvalidInstance, shorten
 
 #: Lines that describe something with several keys; every other line is one key.
 _RECORDS = ("nodename", "partitionname", "downnodes", "nodeset", "frontendname", "switchname")
-_MOST_HOSTS = 1_000_000
+MOST_HOSTS = 1_000_000
 _DEEPEST = 16
 
 
@@ -98,8 +98,8 @@ def hosts(text: str, place: str) -> list[str]:
     names: list[str] = []
     for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", text):
         names += _expanded(part, place)
-        if len(names) > _MOST_HOSTS:
-            raise InvalidInstance(f"{place}: more than {_MOST_HOSTS} hosts")
+        if len(names) > MOST_HOSTS:
+            raise InvalidInstance(f"{place}: more than {MOST_HOSTS} hosts")
     if not names or text.count("[") != text.count("]"):
         raise InvalidInstance(f"{place}: {shorten(text)}: expected hosts such as n[1-16,20]")
     return names
@@ -113,7 +113,7 @@ def _expanded(part: str, place: str) -> list[str]:
     rest = _expanded(found[3], place) if found[3] else [""]
     for piece in found[2].split(","):
         ends = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", piece)
-        if not ends or int(ends[2] or ends[1]) - int(ends[1]) > _MOST_HOSTS:
+        if not ends or int(ends[2] or ends[1]) - int(ends[1]) > MOST_HOSTS:
             raise InvalidInstance(f"{place}: {shorten(part)}: expected hosts such as n[1-16,20]")
         for number in range(int(ends[1]), int(ends[2] or ends[1]) + 1):
             digits = str(number).zfill(len(ends[1]))
