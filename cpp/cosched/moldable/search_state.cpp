@@ -50,13 +50,13 @@ void SearchState::set(const Placement& placement) {
   }
 }
 
-void SearchState::decode(const std::vector<int>& order, const Allotment& procs) {
-  const Allotment counts = procs;  // may be those of placement_
+// By value: the counts may be those of placement_.
+void SearchState::decode(const std::vector<int>& order, Allotment procs) {
   profile_.clear();
   Poll poll;
   for (const int i : order) {
     const std::int64_t before = profile_.operations();
-    insert(i, counts[i]);
+    insert(i, procs[i]);
     poll.count(profile_.operations() - before + 50);
   }
 }

@@ -24,7 +24,7 @@ class SearchState {
   void set(const Placement& placement);
 
   /// Each job in `order` with these counts at its earliest fit after its release.
-  void decode(const std::vector<int>& order, const Allotment& procs);
+  void decode(const std::vector<int>& order, Allotment procs);
 
   /// The same with the present counts and order of starts: closes gaps.
   void compact() { decode(by_start(), placement_.procs); }

@@ -56,7 +56,7 @@ class SlotPricing {
     double time = 0;
   };
   void prepare(const RowPrices& prices);
-  Choice cheapest(int job) const;
+  Choice cheapest(int i) const;
   void add_use(const Choice& choice, RowPrices& use) const;
 
   const Instance* it_;

@@ -40,8 +40,9 @@ class Refutation {
       set(prices, kRate * std::sqrt(std::log(static_cast<double>(load_.size())) / round));
       if (rows_.value(prices, use) > 0) return true;
       for (int s = 0; s < rows_.slots(); ++s) {
-        load_[2 * s] += use.slot[s] / rows_.slot_right(s);
-        load_[2 * s + 1] += use.work[s + 1] / rows_.work_right(s + 1);
+        const auto row = 2 * static_cast<std::size_t>(s);
+        load_[row] += use.slot[s] / rows_.slot_right(s);
+        load_[row + 1] += use.work[s + 1] / rows_.work_right(s + 1);
       }
     }
     return false;
@@ -60,8 +61,9 @@ class Refutation {
     for (const double load : load_) sum += std::exp(rate * (load - most));
     for (int s = 0; s < rows_.slots(); ++s) {
       const auto weight = [&](double load) { return std::exp(rate * (load - most)) / sum; };
-      prices.slot[s] = weight(load_[2 * s]) / rows_.slot_right(s);
-      prices.work[s + 1] = weight(load_[2 * s + 1]) / rows_.work_right(s + 1);
+      const auto row = 2 * static_cast<std::size_t>(s);
+      prices.slot[s] = weight(load_[row]) / rows_.slot_right(s);
+      prices.work[s + 1] = weight(load_[row + 1]) / rows_.work_right(s + 1);
     }
   }
 
