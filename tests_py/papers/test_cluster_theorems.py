@@ -87,3 +87,11 @@ def test_jobs_that_do_not_fill_the_platform_are_refused(change, part):
     }
     with pytest.raises(InvalidInstance, match=part):
         cs.cluster.equipartition(Instance({**jobs, **change}, nodes=2))
+
+
+def test_lengths_stay_finite():
+    for wrong in ({"factor": 1e300}, {"jobs": 60, "factor": 1e6}, {"unit": 1e300}, {"factor": "x"}):
+        with pytest.raises(cs.InvalidInstance):
+            cs.workloads.unknown_times_worst(**wrong)
+    with pytest.raises(cs.InvalidInstance, match="unit"):
+        cs.workloads.equal_shares_worst(5, unit=1.7e308)

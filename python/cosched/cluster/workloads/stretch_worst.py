@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cosched.core.arrays import integer, positive
+from cosched.core.arrays import integer, positive, real
+from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_LONGEST = 1e200  # s: what is multiplied stays finite
 
 
 def unknown_times_worst(
@@ -51,7 +55,11 @@ def unknown_times_worst(
     [100.0, 1000.0, 10000.0]
     """
     count = integer(jobs, "jobs", 2, 64)
-    ratio = 1 + positive(factor - 1, "factor - 1")
+    ratio = 1 + positive(real(factor, "factor") - 1, "factor - 1")
+    if (count - 1) * np.log10(ratio) > 100:
+        raise InvalidInstance(
+            f"factor = {factor:g}: expected a longest of {count} jobs of at most 1e100 units"
+        )
     return _table(np.zeros(count), ratio ** np.arange(count), positive(unit, "unit"))
 
 
@@ -101,6 +109,8 @@ def equal_shares_worst(
 def _table(submit: np.ndarray, length: np.ndarray, unit: float) -> pd.DataFrame:
     import pandas as pd
 
+    if unit > _LONGEST:
+        raise InvalidInstance(f"unit = {unit:g}: expected at most {_LONGEST:g} s")
     return pd.DataFrame(
         {
             "submit": submit * unit,
