@@ -126,3 +126,8 @@ def test_a_terminal_of_few_letters(table, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert rb"caf\xe9 \u4e2d" in done.stdout
+
+
+def test_names_without_an_end_are_refused():
+    with pytest.raises(cs.InvalidInstance, match="more than 2 entries for 2"):
+        cs.packs.Instance([[1.0, 0.5], [2.0, 1.0]], names=range(2**62))

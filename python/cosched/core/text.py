@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from cosched.errors import InvalidInstance, shorten
@@ -46,9 +47,11 @@ def labels(
     """
     if given is None:
         return tuple(f"{kind} {k}".lstrip() for k in range(count))
-    texts = tuple(map(str, given))
+    texts = tuple(map(str, islice(given, count + 1)))  # what is given may have no end
     if len(texts) != count:
-        raise InvalidInstance(f"{what} has {len(texts)} entries for {count} {kind}s")
+        size = len(given) if isinstance(given, (list, tuple)) else len(texts)
+        many = size if isinstance(given, (list, tuple)) or size < count else f"more than {count}"
+        raise InvalidInstance(f"{what} has {many} entries for {count} {kind}s")
     return texts
 
 
