@@ -125,8 +125,12 @@ class Result(core.Result):
     def utilisation(self) -> float:
         """CPU work of all jobs over nodes x span, in 0..1."""
         instance = self.instance
-        work = instance.column("runtime") * instance.column("cpu") * instance.column("tasks")
-        return float(work.sum() / (instance.nodes * self.span)) if self.span > 0 else 0.0
+        if not self.span > 0:
+            return 0.0
+        share = instance.column("runtime") / self.span  # first: products of times may overflow
+        return float((share * instance.column("cpu") * instance.column("tasks")).sum()) / (
+            instance.nodes
+        )
 
     def by(self, what: str) -> pd.DataFrame:
         """Waits and slowdowns of groups of jobs.
