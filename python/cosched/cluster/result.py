@@ -128,9 +128,8 @@ class Result(core.Result):
         if not self.span > 0:
             return 0.0
         share = instance.column("runtime") / self.span  # first: products of times may overflow
-        return float((share * instance.column("cpu") * instance.column("tasks")).sum()) / (
-            instance.nodes
-        )
+        busy = share * instance.column("cpu") * instance.column("tasks")
+        return float(busy.sum() / instance.nodes)
 
     def by(self, what: str) -> pd.DataFrame:
         """Waits and slowdowns of groups of jobs.

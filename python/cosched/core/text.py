@@ -49,9 +49,8 @@ def labels(
         return tuple(f"{kind} {k}".lstrip() for k in range(count))
     texts = tuple(map(str, islice(given, count + 1)))  # what is given may have no end
     if len(texts) != count:
-        size = len(given) if isinstance(given, (list, tuple)) else len(texts)
-        many = size if isinstance(given, (list, tuple)) or size < count else f"more than {count}"
-        raise InvalidInstance(f"{what} has {many} entries for {count} {kind}s")
+        size = f"more than {count}" if len(texts) > count else len(texts)
+        raise InvalidInstance(f"{what} has {size} entries for {count} {kind}s")
     return texts
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -215,11 +216,7 @@ def windows(
         )
     parts = tuple(RefutationStage(*stage) for stage in stages)
     found = Windows(value, WindowsCertificate(proof, makespan, parts), complete and in_time)
-    if found.complete:
-        return instance.once(key, lambda: found)
-    if limit is None:
-        raise TimeLimit("the time limit has passed")
-    return found
+    return kept_if_complete(instance, key, found, limit)
 
 
 def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
@@ -252,6 +249,18 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     Instance.require(instance)
     found = windows(instance, time_limit=time_limit)
     return Bound(found.value, "windows", "ok" if found.complete else "time_limit")
+
+
+def kept_if_complete(instance: Instance, key: str, found: Any, limit: float | None) -> Any:
+    """What a search found, kept with the instance if it has ended; else its best so far.
+
+    TimeLimit where only a limit around it has cut it short: its caller asked for the whole.
+    """
+    if found.complete:
+        return instance.once(key, lambda: found)
+    if limit is None:
+        raise TimeLimit("the time limit has passed")
+    return found
 
 
 def upper_of(upper: float | None) -> float | None:

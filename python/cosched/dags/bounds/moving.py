@@ -11,9 +11,15 @@ from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import integer_array, real, real_array, time_limit_of
 from cosched.dags import arguments
-from cosched.dags.bounds.guesses import WindowsCertificate, upper_of, windows, windows_arrays
+from cosched.dags.bounds.guesses import (
+    WindowsCertificate,
+    kept_if_complete,
+    upper_of,
+    windows,
+    windows_arrays,
+)
 from cosched.dags.instance import Instance
-from cosched.errors import InvalidInstance, TimeLimit
+from cosched.errors import InvalidInstance
 
 
 @dataclass(frozen=True)
@@ -242,11 +248,7 @@ def transfers(
         )
     proof = TransfersCertificate(start.certificate, makespan, stages_of(stages, instance), clusters)
     found = Transfers(value, proof, complete and start.complete)
-    if found.complete:
-        return instance.once(key, lambda: found)
-    if limit is None:
-        raise TimeLimit("the time limit has passed")
-    return found
+    return kept_if_complete(instance, key, found, limit)
 
 
 def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
