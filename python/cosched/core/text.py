@@ -49,7 +49,10 @@ def labels(
         return tuple(f"{kind} {k}".lstrip() for k in range(count))
     texts = tuple(map(str, islice(given, count + 1)))  # what is given may have no end
     if len(texts) != count:
-        size = f"more than {count}" if len(texts) > count else len(texts)
+        if isinstance(given, (list, tuple)):
+            size = str(len(given))
+        else:
+            size = f"more than {count}" if len(texts) > count else str(len(texts))
         raise InvalidInstance(f"{what} has {size} entries for {count} {kind}s")
     return texts
 
