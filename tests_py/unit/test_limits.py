@@ -3,7 +3,9 @@
 import json
 import threading
 import time
+from functools import partial
 
+import numpy as np
 import pytest
 
 import cosched as cs
@@ -171,3 +173,18 @@ def test_a_limit_around_reaches_solvers_with_a_clock_of_their_own():
     instance = cs.workloads.layered(3000, 0.3, units=(64, 16), seed=1)
     with cs.time_limit(0.0), pytest.raises(cs.TimeLimit):
         cs.dags.hlp(instance, method="highs")
+
+
+def test_highs_in_a_process_of_its_own_gives_the_same_and_can_be_ended(monkeypatch):
+    pytest.importorskip("highspy")
+    make = partial(cs.workloads.layered, 60, 0.2, units=(6, 2), seed=1)
+    here = cs.dags.hlp(make(), method="highs")
+    monkeypatch.setattr("cosched.dags.bounds.highs.APART_FROM", 0)
+    apart = cs.dags.hlp(make(), method="highs")
+    assert apart.value == here.value
+    assert np.array_equal(apart.x, here.x)
+    with cs.time_limit(0.1), pytest.raises(cs.TimeLimit):  # less than the process needs to start
+        cs.dags.hlp(make(), method="highs")
+    monkeypatch.setattr("cosched.dags.bounds.highs._CHILD", "raise SystemExit('HiGHS: unbounded')")
+    with pytest.raises(cs.SolverError, match="HiGHS: unbounded"):
+        cs.dags.hlp(make(), method="highs")

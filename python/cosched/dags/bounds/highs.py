@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +16,16 @@ import numpy as np
 from cosched import _core
 from cosched.errors import SolverError, optional
 
+#: Entries from which a model is solved in a process of its own, which can be ended at once: HiGHS
+#: presolves a large model for seconds before it looks at its clock, and hears of no Ctrl-C.
+APART_FROM = 300_000
+_LOOKS_EVERY = 0.02  # seconds
+_CHILD = "import sys; from cosched.dags.bounds import highs; highs.solve_file(sys.argv[1])"
 
-def lp_of(model: dict[str, np.ndarray]) -> Any:
+Solution = tuple[float, np.ndarray, np.ndarray]
+
+
+def lp_of(model: Mapping[str, Any]) -> Any:
     """A model of the C++ side as a ``highspy.HighsLp``."""
     from scipy import sparse
 
@@ -31,13 +45,21 @@ def lp_of(model: dict[str, np.ndarray]) -> Any:
     return lp
 
 
-def solved(lp: Any) -> tuple[float, np.ndarray, np.ndarray]:
-    """Optimum, a value a column and a price a row; obeys a time limit around it."""
+def solved(model: Mapping[str, Any]) -> Solution:
+    """Optimum, a value a column and a price a row; obeys a time limit around it, and Ctrl-C."""
+    optional("highspy", extra="highs")
+    apart = len(model["value"]) >= APART_FROM
+    found = _solved_apart(model) if apart else _solved_here(model)
+    _core.check_interrupt()
+    return found
+
+
+def _solved_here(model: Mapping[str, Any]) -> Solution:
     highspy = optional("highspy", extra="highs")
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
-    solver.passModel(lp)
-    _core.check_interrupt()  # HiGHS presolves a large model before it looks at its clock
+    solver.passModel(lp_of(model))
+    _core.check_interrupt()
     if math.isfinite(left := _core.seconds_left()):
         solver.setOptionValue("time_limit", max(0.0, left))
     solver.run()
@@ -47,3 +69,44 @@ def solved(lp: Any) -> tuple[float, np.ndarray, np.ndarray]:
     found = solver.getSolution()
     value = solver.getInfo().objective_function_value
     return value, np.array(found.col_value), np.array(found.row_dual)
+
+
+def _solved_apart(model: Mapping[str, Any]) -> Solution:
+    """The same in a process of its own, which gets and gives arrays in a folder."""
+    with tempfile.TemporaryDirectory(prefix="cosched-highs-") as folder:
+        np.savez(Path(folder) / "model.npz", **model)
+        paths = os.pathsep.join(sys.path)  # the process finds the package where this one found it
+        child = subprocess.Popen(
+            [sys.executable, "-c", _CHILD, folder],
+            env={**os.environ, "PYTHONPATH": paths},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C of the terminal comes to this process alone
+        )
+        try:
+            while True:
+                try:
+                    _, words = child.communicate(timeout=_LOOKS_EVERY)
+                    break
+                except subprocess.TimeoutExpired:
+                    _core.check_interrupt()
+        finally:
+            if child.poll() is None:
+                child.kill()
+                child.communicate()
+        if child.returncode != 0:
+            last = words.decode(errors="replace").strip().rpartition("\n")[2]
+            raise SolverError(last or f"HiGHS: its process ended with {child.returncode}")
+        with np.load(Path(folder) / "solution.npz") as solution:
+            return float(solution["value"]), solution["columns"], solution["rows"]
+
+
+def solve_file(folder: str) -> None:
+    """What the process of its own does: ``model.npz`` of a folder to ``solution.npz``."""
+    with np.load(Path(folder) / "model.npz") as model:
+        try:
+            value, columns, rows = _solved_here(dict(model))
+        except SolverError as error:
+            raise SystemExit(str(error)) from error
+    np.savez(Path(folder) / "solution.npz", value=value, columns=columns, rows=rows)

@@ -99,8 +99,7 @@ def transfers_relaxation(instance: Instance, *, method: str = "auto") -> Transfe
 
 def _solved(instance: Instance, method: str) -> TransfersRelaxation:
     if method == "highs":
-        lp = highs.lp_of(_core.dags.transfers_model(instance._core))
-        _, point, prices = highs.solved(lp)
+        _, point, prices = highs.solved(_core.dags.transfers_model(instance._core))
         found = _core.dags.transfers_from_lp(instance._core, point, prices)
     else:
         found = _core.dags.transfers_relaxation(instance._core, method)

@@ -318,4 +318,5 @@ def highs_lp(instance: Instance) -> Any:
 
 
 def _by_highs(instance: Instance) -> tuple:
-    return _core.dags.hlp_from_lp(instance._core, *highs.solved(highs_lp(instance)))
+    solution = highs.solved(_core.dags.hlp_model(instance._core))
+    return _core.dags.hlp_from_lp(instance._core, *solution)
