@@ -11,24 +11,10 @@
 #include "cosched/dags/list_rules.hpp"
 #include "cosched/dags/online.hpp"
 #include "dags/graphs.hpp"
+#include "dags/plain_schedules.hpp"
 
 namespace cosched::dags {
 namespace {
-
-void expect_valid(const Instance& instance, const Plan& plan) {
-  EXPECT_NO_THROW(validate(plan.schedule(), instance.requirements()));
-}
-
-Allocation random_allocation(const Instance& instance, Rng& rng) {
-  Allocation allocation;
-  for (int task = 0; task < instance.tasks(); ++task) {
-    int type;
-    do type = static_cast<int>(rng.below(instance.types()));
-    while (!instance.can_run(task, type));
-    allocation.push_back(type);
-  }
-  return allocation;
-}
 
 double ready_time(const Instance& instance, const Plan& plan, int task) {
   double ready = 0;
@@ -71,45 +57,6 @@ std::vector<double> plain_est(const Instance& instance, const Allocation& alloca
   return plan.start;
 }
 
-// HEFT straight from its definition: every gap of every unit.
-Plan plain_heft(const Instance& instance) {
-  const std::vector<double> rank = heft_ranks(instance);
-  std::vector<int> order = instance.graph().order();
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank[a] > rank[b]; });
-  Plan plan(instance.tasks());
-  std::vector<int> placed;
-  for (const int task : order) {
-    double best_end = kInfinity, best_start = 0;
-    int best_type = -1, best_unit = -1;
-    for (int type = 0; type < instance.types(); ++type) {
-      if (!instance.can_run(task, type)) continue;
-      const double p = instance.time(task, type);
-      for (int unit = 0; unit < instance.units(type); ++unit) {
-        std::vector<std::pair<double, double>> busy;
-        for (const int other : placed)
-          if (plan.kind[other] == type && plan.unit[other] == unit)
-            busy.emplace_back(plan.start[other], plan.end[other]);
-        std::sort(busy.begin(), busy.end());
-        double start = ready_time(instance, plan, task);
-        for (const auto& [from, to] : busy) {
-          if (start + p <= from) break;
-          start = std::max(start, to);
-        }
-        const double end = start + p;
-        if (end < best_end || (end == best_end && type > best_type)) {
-          best_end = end;
-          best_start = start;
-          best_type = type;
-          best_unit = unit;
-        }
-      }
-    }
-    plan.set(task, best_type, best_unit, best_start, best_end);
-    placed.push_back(task);
-  }
-  return plan;
-}
-
 TEST(Est, EqualsThePlainDefinition) {
   Rng rng(1);
   for (int round = 0; round < 200; ++round) {
@@ -118,9 +65,9 @@ TEST(Est, EqualsThePlainDefinition) {
     options.types = 1 + round % 3;
     options.integers = round % 2 == 0;
     const Instance instance = graphs::random(rng, options);
-    const Allocation allocation = random_allocation(instance, rng);
+    const Allocation allocation = plain::random_allocation(instance, rng);
     const Plan plan = est(instance, allocation);
-    expect_valid(instance, plan);
+    plain::expect_valid(instance, plan);
     EXPECT_EQ(plan.start, plain_est(instance, allocation));
   }
 }
@@ -134,9 +81,9 @@ TEST(Ols, IsGrahamListScheduling) {
     options.tasks = 1 + round % 25;
     options.types = 1 + round % 3;
     const Instance instance = graphs::random(rng, options);
-    const Allocation allocation = random_allocation(instance, rng);
+    const Allocation allocation = plain::random_allocation(instance, rng);
     const Plan plan = ols(instance, allocation);
-    expect_valid(instance, plan);
+    plain::expect_valid(instance, plan);
     std::vector<double> duration;
     for (int task = 0; task < instance.tasks(); ++task)
       duration.push_back(instance.time(task, allocation[task]));
@@ -182,8 +129,8 @@ TEST(Heft, EqualsThePlainDefinition) {
     options.types = 1 + round % 4;
     options.density = round % 5 * 0.1;
     const Instance instance = graphs::random(rng, options);
-    const Plan plan = heft(instance), plain = plain_heft(instance);
-    expect_valid(instance, plan);
+    const Plan plan = heft(instance), plain = plain::heft(instance);
+    plain::expect_valid(instance, plan);
     EXPECT_EQ(plan.start, plain.start);
     EXPECT_EQ(plan.kind, plain.kind);
     EXPECT_EQ(plan.unit, plain.unit);
@@ -199,8 +146,8 @@ TEST(Heft, InsertsIntoGapsEvenWithZeroTimes) {
     options.density = round % 3 * 0.1;
     options.integers = true;
     const Instance instance = graphs::random(rng, options);
-    const Plan plan = heft(instance), plain = plain_heft(instance);
-    expect_valid(instance, plan);
+    const Plan plan = heft(instance), plain = plain::heft(instance);
+    plain::expect_valid(instance, plan);
     EXPECT_EQ(plan.start, plain.start);
     EXPECT_EQ(plan.kind, plain.kind);
     EXPECT_EQ(plan.unit, plain.unit);
@@ -264,8 +211,8 @@ TEST(Online, EveryRuleIsValidForEveryOrder) {
     for (const Plan& plan :
          {r1_ls(instance, order), r2_ls(instance, order), r3_ls(instance, order),
           eft(instance, order), greedy(instance, order), random_types(instance, round, order)})
-      expect_valid(instance, plan);
-    if (instance.types() == 2) expect_valid(instance, er_ls(instance, order));
+      plain::expect_valid(instance, plan);
+    if (instance.types() == 2) plain::expect_valid(instance, er_ls(instance, order));
     EXPECT_EQ(greedy(instance).start, r3_ls(instance).start);
     EXPECT_EQ(random_types(instance, 7).start, random_types(instance, 7).start);
   }

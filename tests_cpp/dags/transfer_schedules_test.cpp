@@ -13,24 +13,10 @@
 #include "cosched/dags/peft.hpp"
 #include "cosched/dags/ready_rules.hpp"
 #include "dags/graphs.hpp"
+#include "dags/plain_schedules.hpp"
 
 namespace cosched::dags {
 namespace {
-
-void expect_valid(const Instance& instance, const Plan& plan) {
-  EXPECT_NO_THROW(validate(plan.schedule(), instance.requirements()));
-}
-
-Allocation random_allocation(const Instance& instance, Rng& rng) {
-  Allocation allocation;
-  for (int task = 0; task < instance.tasks(); ++task) {
-    int type;
-    do type = static_cast<int>(rng.below(instance.types()));
-    while (!instance.can_run(task, type));
-    allocation.push_back(type);
-  }
-  return allocation;
-}
 
 Instance random_instance(Rng& rng, int round) {
   graphs::RandomOptions options;
@@ -64,8 +50,8 @@ TEST(TransferSchedules, AreFeasible) {
   Rng rng(81);
   for (int round = 0; round < 400; ++round) {
     const Instance instance = random_instance(rng, round);
-    for (const Plan& plan : all_plans(instance, random_allocation(instance, rng)))
-      expect_valid(instance, plan);
+    for (const Plan& plan : all_plans(instance, plain::random_allocation(instance, rng)))
+      plain::expect_valid(instance, plan);
   }
 }
 
@@ -82,7 +68,7 @@ TEST(TransferSchedules, AreAsWithoutDataWhereNothingMoves) {
         Transfers(with.graph(), with.units(), edges, std::vector<double>(edges.size(), 0.0),
                   with.transfers().links()));
     EXPECT_TRUE(zero.transfers().given() && zero.transfers().free());
-    const Allocation allocation = random_allocation(with, rng);
+    const Allocation allocation = plain::random_allocation(with, rng);
     const auto one = all_plans(zero, allocation), other = all_plans(without, allocation);
     for (std::size_t k = 0; k < one.size(); ++k) {
       EXPECT_EQ(one[k].start, other[k].start);
@@ -92,51 +78,11 @@ TEST(TransferSchedules, AreAsWithoutDataWhereNothingMoves) {
   }
 }
 
-// HEFT straight from its definition: every gap of every unit.
-Plan plain_heft(const Instance& instance) {
-  const std::vector<double> rank = heft_ranks(instance);
-  std::vector<int> order = instance.graph().order();
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank[a] > rank[b]; });
-  const auto seconds = instance.requirements().transfer;
-  Plan plan(instance.tasks());
-  std::vector<int> placed;
-  for (const int task : order) {
-    double best_end = kInfinity, best_start = 0;
-    int best_type = -1, best_unit = -1;
-    for (int type = 0; type < instance.types(); ++type) {
-      if (!instance.can_run(task, type)) continue;
-      const double p = instance.time(task, type);
-      for (int unit = 0; unit < instance.units(type); ++unit) {
-        std::vector<std::pair<double, double>> busy;
-        for (const int other : placed)
-          if (plan.kind[other] == type && plan.unit[other] == unit)
-            busy.emplace_back(plan.start[other], plan.end[other]);
-        std::sort(busy.begin(), busy.end());
-        double start = arrival_at(instance, plan, task, {type, unit});
-        for (const auto& [from, to] : busy) {
-          if (start + p <= from) break;
-          start = std::max(start, to);
-        }
-        const double end = start + p;
-        if (end < best_end || (end == best_end && type > best_type)) {
-          best_end = end;
-          best_start = start;
-          best_type = type;
-          best_unit = unit;
-        }
-      }
-    }
-    plan.set(task, best_type, best_unit, best_start, best_end);
-    placed.push_back(task);
-  }
-  return plan;
-}
-
 TEST(TransferSchedules, HeftEqualsThePlainDefinition) {
   Rng rng(83);
   for (int round = 0; round < 400; ++round) {
     const Instance instance = random_instance(rng, round);
-    const Plan plan = heft(instance), plain = plain_heft(instance);
+    const Plan plan = heft(instance), plain = plain::heft(instance);
     EXPECT_EQ(plan.start, plain.start);
     EXPECT_EQ(plan.kind, plain.kind);
     EXPECT_EQ(plan.unit, plain.unit);
@@ -201,7 +147,7 @@ TEST(TransferSchedules, ReadyRulesEqualTheirDefinitions) {
     same(min_min(instance), plain_ready_rule(instance, [&](int task, int type, double start) {
            return Key{start + instance.time(task, type), 0, 0, task};
          }));
-    const Allocation allocation = random_allocation(instance, rng);
+    const Allocation allocation = plain::random_allocation(instance, rng);
     if (instance.transfers().free()) continue;
     same(est(instance, allocation),
          plain_ready_rule(instance, [&](int task, int type, double start) {
@@ -218,8 +164,8 @@ TEST(TransferSchedules, ListSchedulingLeavesNoUnitIdle) {
     const Instance instance = random_instance(rng, round);
     std::vector<double> priority(instance.tasks());
     for (double& one : priority) one = rng.uniform();
-    const Plan plan = list_schedule(instance, random_allocation(instance, rng), priority);
-    expect_valid(instance, plan);
+    const Plan plan = list_schedule(instance, plain::random_allocation(instance, rng), priority);
+    plain::expect_valid(instance, plan);
     for (int task = 0; task < instance.tasks(); ++task) {
       const int type = plan.kind[task];
       for (int unit = 0; unit < instance.units(type); ++unit) {
@@ -255,7 +201,7 @@ TEST(TransferSchedules, CpopKeepsItsPathOnOneUnit) {
                           Transfers(graph, {2, 1}, {{0, 1}, {0, 2}, {1, 3}, {2, 3}}, {1, 1, 1, 1},
                                     {Table::Constant(2, 2, 1.0), Table::Zero(2, 2), {}}));
   const Plan plan = cpop(instance);
-  expect_valid(instance, plan);
+  plain::expect_valid(instance, plan);
   EXPECT_EQ(plan.kind, (std::vector<int>{1, 1, 0, 1}));
   EXPECT_EQ(plan.start, (std::vector<double>{0, 2, 3, 5}));
 }
