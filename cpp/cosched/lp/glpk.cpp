@@ -1,23 +1,17 @@
 #include "cosched/lp/glpk.hpp"
 
 #include <glpk.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
 #include <climits>
 #include <cmath>
 #include <csetjmp>
-#include <csignal>
 #include <exception>
 #include <new>
-#include <thread>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
+#include "cosched/lp/own_process.hpp"
 
 namespace cosched::lp {
 namespace {
@@ -194,65 +188,33 @@ struct Answer {
   int code, status;
 };
 
-struct SharedMemory {
-  explicit SharedMemory(std::size_t wanted)
-      : bytes(wanted),
-        begin(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {}
-  SharedMemory(const SharedMemory&) = delete;
-  SharedMemory& operator=(const SharedMemory&) = delete;
-  ~SharedMemory() {
-    if (good()) munmap(begin, bytes);
-  }
-  bool good() const { return begin != MAP_FAILED; }
-
-  std::size_t bytes;
-  void* begin;
-};
-
-// Until it ends, or check_interrupt() throws: then it is killed.  True: it ended well.
-bool await(pid_t process, Call& call) {
-  for (;;) {
-    int how = 0;
-    const pid_t ended = waitpid(process, &how, WNOHANG);
-    if (ended == process) return WIFEXITED(how) && WEXITSTATUS(how) == 0;
-    if (ended < 0 && errno != EINTR) return false;
-    if (interrupted(call)) {
-      kill(process, SIGKILL);
-      waitpid(process, &how, 0);
-      return false;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs / 5));
-  }
-}
-
 // GLPK loads and presolves a large model for seconds without a look at a clock or a word through its
-// hooks: it does so in a copy of this process, which can be ended at any moment.  The copy runs
-// nothing but GLPK and leaves without destructors.
+// hooks, so it does this in a process that can be ended.
 bool run_apart(Call& call) {
-  const std::size_t numbers = 2 * static_cast<std::size_t>(call.columns) + call.rows;
+  const std::size_t columns = call.columns, numbers = 2 * columns + call.rows;
   const SharedMemory shared(sizeof(Answer) + numbers * sizeof(double));
   if (!shared.good()) return run(call);
-  auto* const answer = new (shared.begin) Answer{};
+  auto* const answer = new (shared.begin()) Answer{};
   auto* const values = reinterpret_cast<double*>(answer + 1);
-  const pid_t process = fork();
-  if (process < 0) return run(call);
-  if (process == 0) {
+  const auto work = [&] {
     call.apart = true;
     call.x = values;
-    call.reduced = values + call.columns;
-    call.dual = values + 2 * static_cast<std::size_t>(call.columns);
+    call.reduced = values + columns;
+    call.dual = values + 2 * columns;
     const bool came_back = run(call);
     *answer = {call.objective, call.bound, call.code, call.status};
-    _exit(came_back ? 0 : 1);
-  }
-  if (!await(process, call)) return false;
+    return came_back;
+  };
+  const Ending ending = in_own_process(work, [&] { return interrupted(call); });
+  if (ending == Ending::not_begun) return run(call);
+  if (ending != Ending::well) return false;
   call.objective = answer->objective;
   call.bound = answer->bound;
   call.code = answer->code;
   call.status = answer->status;
-  std::copy_n(values, call.columns, call.x);
-  std::copy_n(values + call.columns, call.columns, call.reduced);
-  std::copy_n(values + 2 * static_cast<std::size_t>(call.columns), call.rows, call.dual);
+  std::copy_n(values, columns, call.x);
+  std::copy_n(values + columns, columns, call.reduced);
+  std::copy_n(values + 2 * columns, call.rows, call.dual);
   return true;
 }
 
