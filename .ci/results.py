@@ -18,7 +18,7 @@ from cosched.version import installed_version
 
 REPO = Path(__file__).resolve().parents[1]
 PAGES = REPO / "docs" / "results"
-_MOST_ROWS = 70
+_MOST_ROWS = 130
 
 #: What pages said that were written by hand, and the rows that say it now: (their words; study,
 #: parts of places and of claims).
@@ -142,6 +142,8 @@ def _page(name: str, frame, rows: list[ledger.Row], folder: Path) -> str:
         ]
     if "source" in facts:
         return "\n\n".join([*parts, f"What is kept are {facts['source']}."]) + "\n"
+    if study.remarks is not None:
+        parts += ["## What it says", *(f"* {line}" for line in study.remarks(frame))]
     parts.append("## Tables")
     for title, table in study.tables(frame).items():
         if len(table) <= _MOST_ROWS:

@@ -108,6 +108,27 @@ def test_keep_refuses_a_run_with_errors_or_without_a_column(tmp_path):
         kept.read("none", tmp_path)
 
 
+def test_what_is_kept_has_nine_digits_and_times_have_three(tmp_path):
+    exact = pd.DataFrame({"status": "ok", "x": [1 / 3, math.nan, math.inf], "seconds": 1 / 7})
+    kept.keep("toy", exact, ("x", "seconds"), {}, tmp_path)
+    read = kept.read("toy", tmp_path)
+    assert read.x[0] == pytest.approx(1 / 3, rel=2e-10)
+    assert math.isnan(read.x[1])
+    assert read.x[2] == math.inf
+    assert read.seconds[0] == pytest.approx(1 / 7, rel=1e-3)
+    assert read.seconds[0] != 1 / 7
+
+
+def test_remarks_tell_numbers_of_the_kept_rows():
+    for study in STUDIES.values():
+        if study.remarks and study.name in kept.names():
+            lines = study.remarks(kept.read(study.name))
+            assert not [line for line in lines if "nan" in line.split()], study.name
+    rows = kept.read("bags-fig3").pivot(index=["q", "draw"], columns="algorithm", values="value")
+    worst = 100 * (rows["ttb (grid)"] / rows["tms"] - 1).min()
+    assert f"{worst:+.2f}% at worst" in STUDIES["bags-fig3"].remarks(kept.read("bags-fig3"))[0]
+
+
 def test_claims_are_whole():
     assert len({(c.paper, c.place, c.text, c.study) for c in CLAIMS}) == len(CLAIMS)
     for claim in CLAIMS:

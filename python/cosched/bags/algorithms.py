@@ -53,7 +53,7 @@ def ttb(instance: Instance, *, eps: float = DEFAULT_EPS, with_tms: bool = True) 
 
     The grid alone is above TMS on average, not always, however fine: on the data of Tarplee
     et al. at gamma = 1.11 TMS's rounding is lucky, and the best rounding by Algorithm A over
-    *all* makespans stays 0.0003% below it (``docs/results/bags.md``).
+    *all* makespans stays 0.0003% below it (``tests_py/papers/test_bags_paper.py``).
 
     References
     ----------

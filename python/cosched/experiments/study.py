@@ -55,6 +55,9 @@ class Study:
         Paths below ``COSCHED_DATA`` without which the study (at reduced size) cannot start.
     keep : tuple of str
         Columns of a run at full size that tables and claims need; they are kept in the package.
+    remarks : callable, optional
+        ``remarks(frame) -> list of Markdown paragraphs`` for the page of a kept run: what its
+        rows say, every number in it computed from them.
 
     Raises
     ------
@@ -87,6 +90,7 @@ class Study:
     needs: tuple[str, ...] = ()
     quick_needs: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    remarks: Callable[[pd.DataFrame], list[str]] | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name == "all":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cosched import bags, plot, workloads
 from cosched.bags import FAMILY, Instance, Result
 from cosched.errors import optional
+from cosched.experiments.bags import remarks
 from cosched.experiments.bags.tables import (
     GRID,
     advantage,
@@ -258,6 +259,7 @@ STUDIES = (
             "gap",
             "seconds",
         ),
+        remarks=remarks.of_prices,
     ),
     Study(
         name="bags-fig3",
@@ -272,5 +274,6 @@ STUDIES = (
         figures=_figures_3,
         charts=_charts_3,
         keep=("q", "draw", "algorithm", "value", "bound"),
+        remarks=remarks.of_random_bags,
     ),
 )

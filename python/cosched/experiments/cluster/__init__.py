@@ -8,6 +8,7 @@ from cosched.experiments.cluster import (
     costs,
     degradation,
     readings,
+    remarks,
     slurm,
     theorems,
     traces,
@@ -204,7 +205,8 @@ STUDIES = (
         figures=archive.figures,
         needs=tuple(archive.LOGS.values()),
         quick_needs=tuple(archive.LOGS.values()),
-        keep=("log", "policy", "days", "jobs", "says", *archive.MEASURES),
+        keep=("log", "policy", "days", "jobs", "nodes", "says", *archive.MEASURES),
+        remarks=remarks.of_archive,
     ),
     Study(
         name="cluster-slurm",
@@ -221,5 +223,7 @@ STUDIES = (
         figures=slurm.figures,
         needs=tuple(slurm.LOGS.values()),
         quick_needs=tuple(slurm.LOGS.values()),
+        keep=("log", "policy", "bf_resolution", "bf_interval", "jobs", "says", *slurm.KEPT),
+        remarks=remarks.of_slurm,
     ),
 )

@@ -10,7 +10,7 @@ from typing import Any
 from cosched import dags
 from cosched.dags import Graph, Instance
 from cosched.dags.workloads import generators, tiled
-from cosched.experiments.dags import outputs, theorems, transfers
+from cosched.experiments.dags import outputs, remarks, theorems, transfers
 from cosched.experiments.dags.outputs import BOUND, OFFLINE, ONLINE
 from cosched.experiments.study import Study, Task, data_path, data_root, with_registered
 
@@ -237,5 +237,7 @@ STUDIES = (
         run=transfers.run,
         tables=transfers.tables,
         figures=transfers.figures,
+        keep=("source", "graph", "ccr", "memories", "algorithm", "value"),
+        remarks=remarks.of_transfers,
     ),
 )

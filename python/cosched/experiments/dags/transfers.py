@@ -150,7 +150,7 @@ def run(task: Task) -> dict[str, Any]:
 # --- tables and figures -------------------------------------------------------------------
 
 
-def _wide(frame: pd.DataFrame) -> pd.DataFrame:
+def wide_table(frame: pd.DataFrame) -> pd.DataFrame:
     """A row an instance, a column an algorithm or bound."""
     import pandas as pd
 
@@ -178,7 +178,7 @@ def _ratios_to(wide: pd.DataFrame, names: list[str], below: str) -> pd.DataFrame
 
 def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Makespan / bound; bounds and heuristics against the best schedule."""
-    wide = _wide(frame)
+    wide = wide_table(frame)
     names = [name for name in frame.algorithm.unique() if name not in BOUNDS]
     return {
         "ratio-to-bound": _ratios_to(wide, names, "transfers"),
@@ -191,7 +191,7 @@ def figures(frame: pd.DataFrame) -> dict[str, Figure]:
     """Mean makespan / bound against the ratio of communication to computation, by source."""
     import matplotlib.pyplot as plt
 
-    wide = _wide(frame)
+    wide = wide_table(frame)
     wide = wide[wide.ccr != MACHINE]
     names = [name for name in frame.algorithm.unique() if name not in BOUNDS]
     sources = list(dict.fromkeys(wide.source))
