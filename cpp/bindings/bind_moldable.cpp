@@ -128,6 +128,8 @@ void bind_schedule(py::module_& module) {
          const RealArray& end) {
         const Placement placement = to_placement(procs, start, end);
         require_placement(instance, placement);
+        // What a search found before its limit is kept: its processors are numbered after the limit.
+        const ScopedGrace grace(kLateness / 2);
         const Schedule schedule =
             released([&] { return moldable::to_schedule(instance, placement); });
         return schedule_columns(schedule);

@@ -24,6 +24,18 @@ def test_what_has_something_to_show_returns_it(inst):
     res.schedule.validate()
 
 
+@pytest.mark.parametrize("name", ["demt-best", "local-search"])
+@pytest.mark.parametrize("released", [False, True])
+def test_what_a_search_of_moldable_jobs_has_found_becomes_a_schedule(name, released):
+    n = 4000  # enough that numbering the processors looks at the clock
+    times = 100 / np.arange(1, 129) ** np.linspace(0.3, 1, n)[:, None]
+    many = cs.moldable.Instance(times, np.ones(n), np.arange(n) * 0.01 if released else None)
+    with cs.time_limit(0.0):
+        res = cs.moldable.solve(many, name)
+    assert res.status == "time_limit"
+    res.schedule.validate()
+
+
 def test_the_earliest_of_nested_limits_holds(inst):
     with cs.time_limit(0.0), cs.time_limit(100.0):
         assert cs.packs.solve(inst, "local-search", time_limit=50.0).status == "time_limit"

@@ -36,7 +36,7 @@ Placement by_batches(const Instance& instance, const OffLine& solve) {
   Placement all = unplaced(n);
   double now = 0;
   for (int next = 0; next < n;) {
-    check_interrupt();
+    unhurried(&check_interrupt);  // a limit ends the off-line algorithm, which may have an answer
     now = std::max(now, instance.release(order[next]));
     std::vector<int> jobs;
     while (next < n && instance.release(order[next]) <= now) jobs.push_back(order[next++]);
