@@ -1,10 +1,12 @@
 """A reader that understands something and does not use it says so in a note."""
 
 import json
+from functools import partial
 
 import pytest
 
 import cosched as cs
+from cosched.cluster.files import COLUMNS
 from cosched.dags import read_graph
 
 
@@ -73,3 +75,50 @@ def test_processors_in_a_header_are_plain_digits(tmp_path):
         path.write_text(f"; MaxProcs: {odd}\n" + line)
         with pytest.raises(cs.InvalidInstance, match="nodes are missing"):
             cs.cluster.from_swf(path, convention="rigid")
+
+
+@pytest.mark.parametrize(
+    ("read", "name", "text", "unread"),
+    [
+        (cs.packs.Instance.read, "p.json", {"times": [[2, 1]], "maxtasks": 1}, "'maxtasks'"),
+        (
+            cs.moldable.Instance.read,
+            "m.json",
+            {"jobs": [{"processingTimes": [2, 1], "weigth": 3}], "unit": "s"},
+            "'unit', 'jobs.weigth'",
+        ),
+        (
+            cs.moldable.Instance.read,
+            "f.json",
+            {"machines": 3, "jobs": [{"downey": {"t1": 2, "A": 2, "sigma": 0}, "weigth": 3}]},
+            "'jobs.weigth'",
+        ),
+        (
+            cs.cluster.Instance.read,
+            "c.json",
+            {"nodes": 2, "jobs": {name: [1] for name in (*COLUMNS, "pri")}},
+            "'jobs.pri'",
+        ),
+        (
+            partial(cs.cluster.Instance.read, nodes=2),
+            "c.csv",
+            "submit,tasks,cpu,memory,runtime,Estimat\n0,1,1,.1,5,6\n",
+            "'Estimat'",
+        ),
+        (
+            partial(cs.bags.Instance.read, gamma=2),
+            "b.json",
+            {"counts": [1], "machines": [1], "etc": [[2]], "apc": [[3]], "idlepower": [9]},
+            "'idlepower'",
+        ),
+    ],
+)
+def test_a_column_or_field_that_nothing_reads_is_named(tmp_path, read, name, text, unread):
+    path = tmp_path / name
+    path.write_text(text if isinstance(text, str) else json.dumps(text))
+    assert [note for note in read(path).notes if f"that are not read: {unread}" in note]
+    first = read(path)
+    first.write(tmp_path / f"again.{name}")
+    options = {"nodes": 2} if name == "c.csv" else {}
+    again = type(first).read(tmp_path / f"again.{name}", **options)
+    assert not [note for note in again.notes if "not read" in note]

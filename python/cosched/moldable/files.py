@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import io, profiles
 from cosched.core.arrays import integer, real
-from cosched.core.text import first_repeated
+from cosched.core.text import first_repeated, not_read
 from cosched.errors import InvalidInstance, shorten
 
 
@@ -58,6 +58,8 @@ def read(
 
 # --- JSON -----------------------------------------------------------------------------------
 
+_TABLE = {"times", "weights", "release", "machines", "names"}
+
 
 def _read_json(path: str | PathLike[str], machines: int | None, counts: str) -> dict[str, Any]:
     data = io.read_json(path)
@@ -67,8 +69,19 @@ def _read_json(path: str | PathLike[str], machines: int | None, counts: str) -> 
         if machines is None and data.get("machines") is not None:
             machines = integer(data["machines"], "machines", 1)
         if "jobs" not in data:
-            return _of_table(data, machines, counts)
-        return _of_jobs(data["jobs"], machines, counts)
+            fields, known = _of_table(data, machines, counts), _TABLE
+        else:
+            fields, known = _of_jobs(data["jobs"], machines, counts), {"jobs", "machines"}
+        unread = [key for key in data if key not in known]
+        return {**fields, "notes": not_read("fields", unread + _unread_of_jobs(data))}
+
+
+def _unread_of_jobs(data: dict[str, Any]) -> list[str]:
+    """Fields of jobs that nothing reads, as ``jobs.weigth``, each once."""
+    jobs = data.get("jobs", [])
+    formulas = any("downey" in job for job in jobs)
+    known = {"id", "weight", "release", "downey" if formulas else "processingTimes"}
+    return list(dict.fromkeys(f"jobs.{key}" for job in jobs for key in job if key not in known))
 
 
 def _of_table(data: dict[str, Any], machines: int | None, counts: str) -> dict[str, Any]:

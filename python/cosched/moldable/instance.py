@@ -110,6 +110,7 @@ class Instance(core.Instance):
         *,
         release: Any = None,
         names: Sequence[str] | None = None,
+        notes: Iterable[str] = (),
     ) -> Self:
         """Jobs whose times follow Downey's speed-up: t_i(q) = t1_i / S(q; A_i, sigma_i).
 
@@ -131,6 +132,8 @@ class Instance(core.Instance):
             Seconds >= 0 from which a job may start. None: all 0.
         names : sequence of str, optional
             Labels of the jobs.
+        notes : sequence of str, optional
+            What was read, for ``inst.notes``.
 
         Returns
         -------
@@ -168,7 +171,7 @@ class Instance(core.Instance):
             _released(release),
             integer(machines, "machines", 1),
         )
-        made._fill(given, tuple(numbers), names, None, None, ())
+        made._fill(given, tuple(numbers), names, None, None, notes)
         return made
 
     def _fill(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from cosched import io
 from cosched.core.arrays import INT_MAX, integer, real_array
-from cosched.core.text import labels
+from cosched.core.text import labels, not_read
 from cosched.errors import InvalidInstance, shorten
 from cosched.profiles.completion import (
     MOST_PROCESSORS,
@@ -28,6 +28,7 @@ from cosched.profiles.completion import (
 WAYS = ("cores_or_ranks", "threads")
 #: Columns of a value a task, and that value where the file has no such column.
 TASK_COLUMNS = {"weight": 1.0, "release": 0.0}
+JSON_FIELDS = ("times", "names", "max_tasks")
 #: What ``cosched profile`` writes beside a run, and nobody needs here.
 RUN_COLUMNS = {"status", "started", "host", "attempt"}
 
@@ -139,7 +140,8 @@ def from_csv(
             f"{table.path}: line 1: header {shorten(','.join(table.header))}: expected "
             "'task,1,2,3,...' or 'task,processors,seconds'"
         )
-    notes += _unread(name for name in table.header if name.strip().lower() not in known)
+    titles = map(str.strip, table.header)
+    notes += not_read("columns", [name for name in titles if name.lower() not in known])
     weights, release = (_task_column(table, header, name) for name in TASK_COLUMNS)
     with io.naming(table.path):
         full = complete(measured, procs, fit=fit, extrapolate=extrapolate, counts=counts)
@@ -154,11 +156,6 @@ def _without_index(table: io.CsvTable) -> io.CsvTable:
         return replace(table, header=["task", *table.header[1:]])
     rows = [(line, cells[1:]) for line, cells in table.rows]
     return replace(table, header=table.header[1:], rows=rows)
-
-
-def _unread(columns: Iterable[str]) -> list[str]:
-    names = [shorten(name.strip()) for name in columns]
-    return [f"columns that are not read: {', '.join(names)}"] if names else []
 
 
 def _task_column(table: io.CsvTable, header: list[str], name: str) -> np.ndarray | None:
@@ -353,6 +350,7 @@ def _read_json(path: str | PathLike[str], procs: int | None) -> Profiles:
         names=tuple(map(str, names)),
         origin=np.zeros(times.shape, dtype=np.int8),
         max_tasks=max_tasks,
+        notes=tuple(not_read("fields", [key for key in data if key not in JSON_FIELDS])),
     )
 
 

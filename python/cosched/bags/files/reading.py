@@ -13,6 +13,7 @@ from cosched import io
 from cosched.bags.files.folders import read_folder, write_folder
 from cosched.bags.files.gaps import Table
 from cosched.core.arrays import any_array, integer
+from cosched.core.text import not_read
 from cosched.errors import InvalidInstance, shorten
 
 MISSING = ("refuse", "drop", "drop-tasks", "drop-machines")
@@ -72,6 +73,7 @@ def _read_json(path: Path) -> dict[str, Any]:
             fields[key] = [[1.0 if x is None else x for x in row] for row in fields[key]]
         if len({len(row) for row in closed}) == 1:
             fields["allowed"] = ~np.array(closed)
+    fields["notes"] = not_read("fields", [k for k in data if k not in (*needed, *optional)])
     return fields
 
 

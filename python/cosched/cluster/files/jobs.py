@@ -58,10 +58,10 @@ def read_jobs(
 def _table(path: str | PathLike[str], nodes: int | None) -> Given:
     lines: list[int] = []
     if io.bare_name(path).endswith(".json"):
-        jobs, said = read_json(path)
+        jobs, said, notes = read_json(path)
         nodes = said if nodes is None else nodes
     else:
-        jobs, lines = read_csv(path)
+        jobs, lines, notes = read_csv(path)
     if nodes is None:
         raise InvalidInstance(f"{path}: nodes are missing: expected their number")
-    return Given(jobs, nodes, lines=tuple(lines))
+    return Given(jobs, nodes, tuple(notes), lines=tuple(lines))

@@ -9,24 +9,28 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.files.facts import FACTS
+from cosched.core.text import not_read
 from cosched.errors import InvalidInstance
 
 COLUMNS = ("submit", "tasks", "cpu", "memory", "runtime")
+_READ = {*COLUMNS, "estimate", "id", *FACTS}
 
 
-def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any]:
-    """Columns of jobs, and the number of nodes (None where the file does not say it)."""
+def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any, list[str]]:
+    """Columns of jobs, the number of nodes (None where the file does not say it), and notes."""
     data = io.read_json(path)
     if not isinstance(data, dict) or not isinstance(data.get("jobs"), dict):
         raise InvalidInstance(f"{path}: expected an object with 'jobs' (lists by column)")
     jobs = dict(data["jobs"])
     if isinstance(jobs.get("wait"), list):  # null = the log does not say
         jobs["wait"] = [np.nan if value is None else value for value in jobs["wait"]]
-    return jobs, data.get("nodes")
+    unread = [f"jobs.{name}" for name in jobs if name not in _READ]
+    notes = not_read("fields", [*unread, *(key for key in data if key not in ("jobs", "nodes"))])
+    return jobs, data.get("nodes"), notes
 
 
-def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]]:
-    """Columns of jobs, what is known of them beside, and the line of each job."""
+def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int], list[str]]:
+    """Columns of jobs, what is known of them beside, the line of each job, and notes."""
     table = io.read_csv(path)
     header = [text.strip().lower() for text in table.header]
     wanted = [name for name in (*COLUMNS, "estimate") if name in header]
@@ -47,7 +51,9 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
             where = f"{path}: line {line}, column '{name}'"
             unknown = name == "estimate" and text.lower() in ("", "nan")
             jobs[name].append(np.nan if unknown else io.parse_number(text, where))
-    return jobs, [line for line, _ in table.rows]
+    titles = map(str.strip, table.header)
+    notes = not_read("columns", [name for name in titles if name.lower() not in _READ])
+    return jobs, [line for line, _ in table.rows], notes
 
 
 def _fact(name: str, cells: list[tuple[int, str]]) -> list[Any]:
