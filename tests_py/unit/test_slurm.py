@@ -81,16 +81,72 @@ def test_a_slurm_conf(conf):
         ("SchedulerParameters=bf_busy_nodes", "SchedulerParameters=bf_busy_nodes"),
         ("SelectTypeParameters=CR_Core_Memory", "CR_Core_Memory"),
         ("TopologyPlugin=topology/tree", "TopologyPlugin"),
+        ("SchedulerParameters=bf_interval=-1", "bf_interval=-1"),
+        ("SchedulerParameters=sched_interval=-1", "sched_interval=-1"),
+        ("AccountingStorageEnforce=associations,limits", "AccountingStorageEnforce"),
+        ("NodeName=n9 State=DOWN", "State=DOWN"),
+        ("DownNodes=n3 State=DOWN", "DownNodes"),
+        ("PartitionName=b Nodes=n1 OverSubscribe=FORCE:4", "OverSubscribe=FORCE:4"),
+        ("PartitionName=b Nodes=n1 MinNodes=2", "MinNodes=2"),
+        ("SelectType=select/cons_tres", "SelectTypeParameters"),
+        (
+            "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n"
+            "PartitionName=b Nodes=n1 MaxCPUsPerNode=2",
+            "MaxCPUsPerNode=2",
+        ),
+        (
+            "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n"
+            "NodeName=n8 CoreSpecCount=1",
+            "CoreSpecCount=1",
+        ),
     ],
 )
 def test_what_is_not_covered_is_refused_by_name(tmp_path, line, said):
     path = tmp_path / "slurm.conf"
     path.write_text(f"{line}\nNodeName=n[1-4] CPUs=1\nPartitionName=a Nodes=ALL\n")
-    instance = cs.cluster.Instance(jobs_of((0, 1, 60, 30)), 4)
-    with pytest.raises(cs.InvalidInstance, match=said):
-        cs.cluster.solve(instance, "slurm-backfill", machine=cs.cluster.Machine.read(path))
+    machine = cs.cluster.Machine.read(path)
+    instance = cs.cluster.Instance(jobs_of((0, 1, 60, 30)), machine.node_count)
+    with pytest.raises(cs.InvalidInstance, match=f"does not cover .*{said}"):
+        cs.cluster.solve(instance, "slurm-backfill", machine=machine)
     with pytest.raises(TypeError, match="bf_frob"):
         cs.cluster.solve(instance, "slurm-backfill", bf_frob=3)
+
+
+def test_what_changes_nothing_is_no_reason_to_refuse(tmp_path):
+    path = tmp_path / "slurm.conf"
+    path.write_text(
+        "AccountingStorageEnforce=associations\nPreemptMode=OFF\nNodeName=n[1-4] CPUs=1\n"
+        "PartitionName=a Nodes=ALL MinNodes=1 MaxNodes=UNLIMITED OverSubscribe=FORCE:1\n"
+    )
+    instance = cs.cluster.Instance(jobs_of((0, 1, 60, 30)), 4)
+    machine = cs.cluster.Machine.read(path)
+    assert cs.cluster.solve(instance, "slurm-backfill", machine=machine).status == "ok"
+    assert not machine.notes
+
+
+def test_a_value_that_slurm_would_not_take_has_no_row_of_its_own(tmp_path):
+    instance = cs.cluster.Instance(jobs_of((0, 1, 60, 30)), 1)
+    for bad in ({"bf_interval": -1}, {"bf_interval": 20000}, {"bf_window": 0}):
+        with pytest.raises(cs.InvalidInstance, match=f"{next(iter(bad))} = .*expected 1.."):
+            cs.cluster.solve(instance, "slurm-backfill", **bad)
+    path = tmp_path / "slurm.conf"
+    path.write_text(
+        "SchedulerParameters=bf_interval=20000\nNodeName=n[1-4]\nPartitionName=a Nodes=ALL\n"
+    )
+    machine = cs.cluster.Machine.read(path)
+    assert "bf_interval" not in machine.slurm.parameters
+    (note,) = machine.notes
+    assert "bf_interval=20000 (outside 1..10800: Slurm takes its default, 30)" in note
+
+
+def test_options_are_in_the_units_of_slurm(tmp_path):
+    """A job that runs past its limit of 60 s: two minutes of OverTimeLimit let it end."""
+    instance = cs.cluster.Instance(jobs_of((0, 1, 60, 150)), 1)
+    killed = [
+        cs.cluster.solve(instance, "slurm-backfill", OverTimeLimit=minutes).metrics()["killed"]
+        for minutes in (0, 2)
+    ]
+    assert killed == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,9 @@ _PARTITION_KEYS = words(
 #: Keys of a partition that change who starts when and are not covered.
 _NOT_COVERED = ("overtimelimit", "selecttypeparameters", "lln", "minnodes", "maxnodes", "qos",
                 "exclusiveuser", "reqresv", "preemptmode")  # fmt: skip
+#: The same where jobs share nodes.
+_NOT_SHARED = ("maxcpuspernode", "maxcpuspersocket")
+_HARMLESS = ("", "NO", "0", "UNLIMITED", "N/A", "OFF")
 
 
 class PlainNode(NamedTuple):
@@ -68,10 +71,11 @@ def machine_of_lines(
         raise InvalidInstance(f"{path}: no PartitionName: expected one at least")
     numbers = {node.name: k for k, node in enumerate(nodes)}
     parts = [_partition(line, keys, numbers, reader) for line, keys in given]
-    reader.unknown += [
-        line.spelled[line.record] for line in lines
-        if line.record not in ("", "nodename", "partitionname")
-    ]  # fmt: skip
+    for line in lines:
+        if line.record not in ("", "nodename", "partitionname"):
+            (reader.refused if line.record == "downnodes" else reader.unknown).append(
+                line.spelled[line.record]
+            )
     settings = _settings(nodes, given, parts, reader)
     return nodes, parts, settings
 
@@ -96,7 +100,10 @@ def _nodes(path: Any, lines: list[Line], reader: Reader) -> list[PlainNode]:
         if any(
             word in keys.get("state", "").upper() for word in ("DOWN", "DRAIN", "FUTURE", "FAIL")
         ):
-            reader.unknown.append(f"State={keys['state']} of NodeName (taken as up)")
+            reader.refused.append(f"State={keys['state']} (NodeName {keys['nodename']})")
+        for key in () if reader.linear else ("corespeccount", "cpuspeclist"):
+            if keys.get(key, "0") not in ("", "0"):
+                reader.refused.append(f"{line.spelled.get(key, key)}={keys[key]} of NodeName")
         for name in hosts(keys["nodename"], line.place):
             if name in nodes:
                 raise InvalidInstance(f"{line.place}: node {shorten(name)} is there twice")
@@ -128,10 +135,14 @@ def _partition(
     name = keys["partitionname"]
     for key in set(keys) - _PARTITION_KEYS:
         reader.unknown.append(f"{line.spelled.get(key, key)} of PartitionName")
-    for key in _NOT_COVERED:
+    shared = not (reader.linear or _exclusive(keys))
+    for key in _NOT_COVERED + (_NOT_SHARED if shared else ()):
         value = keys.get(key, "").upper()
-        if value not in ("", "NO", "0", "UNLIMITED", "N/A", "OFF"):
+        if value not in _HARMLESS and (key, value) != ("minnodes", "1"):
             reader.refused.append(f"{line.spelled.get(key, key)}={keys[key]} (partition {name})")
+    sharing = _sharing(keys)
+    if sharing.startswith("FORCE") and sharing != "FORCE:1":
+        reader.refused.append(f"OverSubscribe={sharing} (partition {name})")
     if keys.get("state", "UP").upper() not in ("UP", "YES"):
         reader.refused.append(f"State={keys['state']} (partition {name})")
     text = keys.get("nodes", "")
@@ -164,7 +175,9 @@ def _settings(
     by_weight = sorted(lines, key=lambda line: (weight[line], line))
     if not reader.linear and len(set(weight.values())) > 1:
         reader.refused.append("Weight of NodeName with select/cons_tres")
-    exclusive = [_exclusive(keys) for _, keys in given]
+    whole = reader.linear or all(_exclusive(keys) for _, keys in given)
+    if not (whole or reader.selects):
+        reader.refused.append("no SelectTypeParameters: Slurm shares memory then, CR_Core_Memory")
     defaults = [k["partitionname"] for _, k in given if k.get("default", "NO").upper() == "YES"]
     return SlurmSettings(
         parameters=reader.parameters,
@@ -183,11 +196,15 @@ def _settings(
             if "defaulttime" in keys
         },
         default_partition=defaults[-1] if defaults else parts[0].name,
-        whole=reader.linear or all(exclusive),
+        whole=whole,
         refused=tuple(dict.fromkeys(reader.refused)),
         notes=tuple(dict.fromkeys(f"not understood: {one}" for one in reader.unknown)),
     )
 
 
 def _exclusive(keys: Mapping[str, str]) -> bool:
-    return keys.get("oversubscribe", keys.get("shared", "NO")).upper() == "EXCLUSIVE"
+    return _sharing(keys) == "EXCLUSIVE"
+
+
+def _sharing(keys: Mapping[str, str]) -> str:
+    return keys.get("oversubscribe", keys.get("shared", "NO")).upper()

@@ -51,7 +51,14 @@ _SILENT_PARAMETERS = words(
     """
 )
 _FLAGS = frozenset({"defer"})
-_MINUTES = frozenset({"bf_window"})
+#: Seconds of Slurm's unit, where that is another.
+_UNIT = {
+    "bf_window": 60.0,
+    "OverTimeLimit": 60.0,
+    "PriorityMaxAge": 60.0,
+    "PriorityCalcPeriod": 60.0,
+    "sched_min_interval": 1e-6,
+}
 #: Least and greatest value that Slurm takes; outside it falls back to its default.
 _RANGE = {
     "bf_interval": (1, 10800),
@@ -116,6 +123,7 @@ class Reader:
         self.refused: list[str] = []
         self.unknown: list[str] = []
         self.linear = True
+        self.selects = False  # SelectTypeParameters are given
 
     def read(self, lines: Iterable[Line]) -> None:
         """All lines with one key."""
@@ -163,7 +171,11 @@ class Reader:
                 self.refused.append(f"{name}={value}")
         elif key in ("epilog", "prolog", "epilogslurmctld", "prologslurmctld"):
             self.unknown.append(f"{name} (its time is the option epilog=)")
+        elif key == "accountingstorageenforce":
+            if _LIMITS & set(low.split(",")):
+                self.refused.append(f"{name}={value}")
         elif key == "selecttypeparameters":
+            self.selects = True
             if any(part not in _PLAIN_SELECT for part in low.split(",")):
                 self.refused.append(f"{name}={value}")
         elif key not in _SILENT:
@@ -188,26 +200,48 @@ class Reader:
             name = key.strip().lower()
             if name in _FLAGS:
                 self.parameters[name] = 1.0
-            elif name == "sched_min_interval":
-                self.parameters[name] = number(value, place, name) * 1e-6
-            elif name == "bf_max_job_assoc":
-                self.refused.append(one)
-            elif name in PARAMETERS and name[0].islower() and name not in ("cons_tres",):
-                self.parameters[name] = checked(name, number(value, place, name))
+            elif name in PARAMETERS and name[0].islower() and name not in _OUR_OWN:
+                self._scheduler_parameter(name, number(value, place, name), one)
             elif name not in _SILENT_PARAMETERS:
                 self.refused.append(f"SchedulerParameters={one}")
 
+    def _scheduler_parameter(self, name: str, value: float, given: str) -> None:
+        low, high = _range(name)
+        if low <= value <= high:
+            self.parameters[name] = value * _UNIT.get(name, 1.0)
+        elif value == -1 and name in ("bf_interval", "sched_interval"):  # switches it off
+            self.refused.append(f"SchedulerParameters={given}")
+        else:
+            usual = PARAMETERS[name] / _UNIT.get(name, 1.0)
+            self.unknown.append(
+                f"{given} (outside {low:.15g}..{high:.15g}: Slurm takes its default, {usual:g})"
+            )
 
+
+#: Values of AccountingStorageEnforce that bring limits of users, accounts or QOS.
+_LIMITS = frozenset({"1", "all", "limits", "qos", "safe"})
+#: Parameters of the twin that are no SchedulerParameters.
+_OUR_OWN = frozenset({"cons_tres", "multifactor", "age_counts"})
 _PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_default_dist_block",
                            "cr_one_task_per_core"})  # fmt: skip
 
 
-def checked(name: str, value: float) -> float:
-    """A value of SchedulerParameters in seconds; outside Slurm's range its default."""
-    low, high = _RANGE.get(name, (0, 1e18))
+def in_seconds(name: str, value: float) -> float:
+    """A parameter that is given in Slurm's unit, in seconds.
+
+    Raises
+    ------
+    InvalidInstance
+        Slurm would not take it.
+    """
+    low, high = _range(name)
     if not low <= value <= high:
-        return PARAMETERS[name]
-    return value * 60 if name in _MINUTES else value
+        raise InvalidInstance(f"{name} = {value:.15g}: expected {low:.15g}..{high:.15g}")
+    return value * _UNIT.get(name, 1.0)
+
+
+def _range(name: str) -> tuple[float, float]:
+    return _RANGE.get(name, (0, 1e18))
 
 
 def number(value: str, place: str, name: str) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
-from cosched.cluster.slurm_settings import PARAMETERS, SlurmSettings, checked
+from cosched.cluster.slurm_settings import PARAMETERS, SlurmSettings, in_seconds
 from cosched.core.arrays import nonnegative, real
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 
@@ -239,7 +239,7 @@ def _own(parameters: Mapping[str, float]) -> dict[str, float]:
         if name not in PARAMETERS:
             known = ", ".join(sorted(PARAMETERS))
             raise TypeError(f"slurm-backfill: unknown option {name!r} (options: {known})")
-        own[name] = checked(name, real(value, name))
+        own[name] = in_seconds(name, real(value, name))
     return own
 
 
