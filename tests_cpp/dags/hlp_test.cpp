@@ -243,6 +243,16 @@ TEST(HlpBest, HasHeftAndHlpOlsBeforeItsTimeLimit) {
   EXPECT_NEAR(nothing.bound.value, solution.value, 1e-9 * solution.value);
 }
 
+TEST(CheapestTypes, GoesFromTheLoadsToTheFastest) {
+  const Instance instance =
+      graphs::make({{4, 1}, {3, 3}, {2, 5}, {kInfinity, 7}, {6, kInfinity}}, {}, {2, 1});
+  const std::vector<double> weights{0.2, 0.8, 0};  // 0.1 a second on type 0, 0.8 on type 1
+  EXPECT_EQ(cheapest_types(instance, weights, 0), (Allocation{0, 0, 0, 1, 0}));
+  EXPECT_EQ(cheapest_types(instance, weights, 0.1), (Allocation{0, 0, 0, 1, 0}));
+  EXPECT_EQ(cheapest_types(instance, weights, 0.3), (Allocation{1, 0, 0, 1, 0}));
+  EXPECT_EQ(cheapest_types(instance, {0, 0, 1}, 1), (Allocation{1, 0, 0, 1, 0}));
+}
+
 TEST(HlpBest, EndsWhereItMeetsTheBound) {
   Rng rng(17);
   int met = 0;

@@ -122,4 +122,21 @@ Allocation round_allocation(const Table& times, const Table& x, double threshold
   return allocation;
 }
 
+Allocation cheapest_types(const Instance& instance, const std::vector<double>& weights,
+                          double flow) {
+  Allocation cheapest(instance.tasks());
+  for (int task = 0; task < instance.tasks(); ++task) {
+    double least = kInfinity;
+    for (int type = 0; type < instance.types(); ++type) {
+      if (!instance.can_run(task, type)) continue;
+      const double cost =
+          instance.time(task, type) * (weights[type] / instance.units(type) + flow);
+      if (cost >= least) continue;
+      least = cost;
+      cheapest[task] = type;
+    }
+  }
+  return cheapest;
+}
+
 }  // namespace cosched::dags

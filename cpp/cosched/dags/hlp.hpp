@@ -60,4 +60,9 @@ HlpSolution hlp_so_far(const Instance& instance);
 /// time.  A type that cannot run the task is never chosen.
 Allocation round_allocation(const Table& times, const Table& x, double threshold = 0.5);
 
+/// Each task on its cheapest type where a load costs its weight and every task has the same flow
+/// (ties: the lowest type): the certificate's sum with what is known before the flow is.
+Allocation cheapest_types(const Instance& instance, const std::vector<double>& weights,
+                          double flow);
+
 }  // namespace cosched::dags

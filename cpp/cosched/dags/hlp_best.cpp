@@ -50,6 +50,18 @@ Instance restricted(const Instance& instance, const Table& x, double share) {
   return {std::move(times), instance.graph(), instance.units(), instance.transfers()};
 }
 
+// Where a limit has ended the LP early, its best x knows little of the paths.
+void offer_even_flows(const Instance& instance, const std::vector<double>& weights, Best& best) {
+  double price = 0;  // of a second on a unit of the dearest type
+  for (int type = 0; type < instance.types(); ++type)
+    price = std::max(price, weights[type] / instance.units(type));
+  if (price <= 0) return;
+  for (const double share : {0.05, 0.1, 0.025, 0.2, 0.0125, 0.4}) {
+    best.offer(ols(instance, cheapest_types(instance, weights, share * price)));
+    check_interrupt();
+  }
+}
+
 // Tasks that the LP splits between types: their type is worth a try.
 std::vector<int> split_tasks(const Instance& instance, const Table& x) {
   std::vector<int> split;
@@ -161,27 +173,33 @@ bool meets(double makespan, double bound) { return makespan <= bound * (1 + kExa
 BestResult hlp_best(const Instance& instance, const BestOptions& options,
                     const HlpSolution* relaxation) {
   constexpr double kGrace = 0.5;  // seconds, so that a short limit does not cost the guarantee
+  constexpr double kMoreGrace = 0.2;
   const ScopedTimeLimit limit(options.time_limit);
   Best best;
   BestResult result;
-  unhurried([&] {
-    best.offer(heft(instance));
-    if (instance.transfers().free()) return;
-    best.offer(cpop(instance));
-    best.offer(peft(instance));
-  });
   if (relaxation) {
     result.relaxation = *relaxation;
-  } else {
+  } else {  // before all else: it has as long as HLP-OLS has under the same limit
     const ScopedGrace grace(kGrace);
     result.relaxation = hlp_so_far(instance);
   }
   unhurried([&] {
+    best.offer(heft(instance));
+    if (!instance.transfers().free()) {
+      best.offer(cpop(instance));
+      best.offer(peft(instance));
+    }
     best.offer(ols(instance, round_allocation(instance.times(), result.relaxation.x)));
     result.bound.certificate.relaxation = result.relaxation.certificate;
     result.bound.value = certified_bound(instance, result.bound.certificate);
   });
   result.complete = result.relaxation.complete;
+  if (!result.complete) {
+    const ScopedGrace grace(kMoreGrace);
+    (void)finishes_within(std::nullopt, [&] {
+      offer_even_flows(instance, result.relaxation.certificate.weights, best);
+    });
+  }
   if (!meets(best.makespan, result.bound.value))
     result.complete =
         finishes_within(std::nullopt,

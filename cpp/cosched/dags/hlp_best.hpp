@@ -43,8 +43,9 @@ bool meets(double makespan, double bound);
 /// (place_search.hpp) is over orders and units; no guarantee then.
 /// It ends where a plan meets the bound: LP*, then windows_bound, tried just below the best plan; with
 /// data, up to 100 tasks, transfers_bound after a quarter of the search.
-/// `relaxation`: of this instance, null: its own.  A time limit may end it after HEFT and 1; an LP
-/// that takes longer than the limit gets half a second, then its best x so far is rounded.
+/// `relaxation`: of this instance, null: its own, first of all, so that it has as long as HLP-OLS
+/// has under the same limit, and half a second at least.  Where that is too short its best x so far
+/// is rounded, and cheapest_types() for a few flows.  A time limit may end it after that and HEFT.
 /// Deterministic without a limit.
 BestResult hlp_best(const Instance& instance, const BestOptions& options = {},
                     const HlpSolution* relaxation = nullptr);

@@ -211,9 +211,9 @@ def hlp_best(
         None means 0.
     time_limit : float, optional
         Seconds, the LP included, after which it returns its best so far, with status
-        ``"time_limit"``: at least HEFT, and HLP-OLS. An LP that takes longer than both the limit
-        and half a second is stopped too, and its best solution so far is rounded. None: fixed
-        work, the same result on every machine.
+        ``"time_limit"``: at least HEFT, and HLP-OLS where this ends within the limit, or in half a
+        second. An LP that takes longer is stopped, and its best solution so far is rounded. None:
+        fixed work, the same result on every machine.
 
     Returns
     -------
