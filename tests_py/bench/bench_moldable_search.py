@@ -1,26 +1,34 @@
-"""moldable: local-search beside the other algorithms and CP-SAT, and the bounds before and after.
+"""moldable: local-search beside the other algorithms and constraint solvers, and the bounds.
 
-Generated instances with a fixed seed, and the measured speed-ups below COSCHED_DATA; local-search
-under time_limit=1 (5 s from 200 jobs on). CP-SAT, if OR-tools is here (`pip install ortools`), has
-the seconds of the first argument on two threads and starts from the schedule of `list-shelf`.
+Generated instances with a fixed seed, and the measured speed-ups below COSCHED_DATA. A second a
+method, five from 100 jobs on, all on one core: CP-SAT and PyJobShop (`pip install ortools
+pyjobshop`, where they are here) with eight workers there, which is more than one finds.
 
-    python tests_py/bench/bench_moldable_search.py 20
-    python tests_py/bench/bench_moldable_search.py 60 makespan "10 x 16"  # what contains these
+    python tests_py/bench/bench_moldable_search.py
+    python tests_py/bench/bench_moldable_search.py --reference 60  # CP-SAT, every other one, n <= 40
+    python tests_py/bench/bench_moldable_search.py makespan "10 x 16"  # what contains these
 """
 
+import argparse
+import importlib.util
 import os
-import sys
+import time
 from pathlib import Path
 
 import numpy as np
+from moldable_solvers import by_cp_sat, by_pyjobshop
 
 import cosched as cs
+from cosched.moldable.bounds import minsum_bound_beside
 from cosched.moldable.workloads import KINDS
 
 OTHERS = ("demt", "dual-approximation", "list-shelf", "list-lptf", "list-saf", "gang", "sequential")
-RESOLUTION = 3000  # time units in the horizon of CP-SAT
-DATA = Path(os.environ.get("COSCHED_DATA", Path(__file__).parents[3] / "shared" / "data"))
+DATA = Path(os.environ.get("COSCHED_DATA", Path("..", "shared", "data")))
 SPEEDUPS = DATA / "speedup" / "archer_benchmarks_runs.csv"
+SIZES = ((10, 16), (15, 16), (40, 32), (100, 64), (200, 64), (1000, 64))
+FEW = 40  # jobs up to which a second is enough, and a reference is asked for
+MOST = {"ortools": 200, "pyjobshop": 200}  # jobs: beyond, the model alone takes the time
+COLUMNS = ("others", "local-search", "CP-SAT", "PyJobShop", "reference", "search-ref")
 
 
 def generated(jobs, machines, releases=False):
@@ -42,126 +50,112 @@ def measured():
         yield cs.moldable.Instance(packs.times, np.ones(packs.tasks))
 
 
-def amdahl(jobs, machines, seed):
-    rng = np.random.default_rng(seed)
-    alone, serial = rng.uniform(1, 10, (jobs, 1)), rng.uniform(0, 0.3, (jobs, 1))
-    times = alone * (serial + (1 - serial) / np.arange(1, machines + 1))
-    return cs.moldable.Instance(times, rng.uniform(1, 10, jobs))
+def amdahl(jobs, machines):
+    for seed in (1, 2):
+        rng = np.random.default_rng(seed)
+        alone, serial = rng.uniform(1, 10, (jobs, 1)), rng.uniform(0, 0.3, (jobs, 1))
+        times = alone * (serial + (1 - serial) / np.arange(1, machines + 1))
+        yield cs.moldable.Instance(times, rng.uniform(1, 10, jobs))
 
 
 def value(result, objective):
     return result.makespan if objective == "makespan" else result.weighted_completion
 
 
-def by_cp_sat(inst, objective, horizon, seconds):
-    """The criterion of CP-SAT's best schedule, at its resolution; infinite where it has none."""
-    try:
-        from ortools.sat.python import cp_model
-    except ImportError:
+def timed(work):
+    begin = time.process_time()
+    found = float(work())
+    return found, time.process_time() - begin
+
+
+def peer(package, solve, inst, objective, seconds):
+    """What a package's solver finds; not a number where it does not take part."""
+    if not importlib.util.find_spec(package) or inst.jobs > MOST[package]:
         return np.nan
-    unit, most = horizon / RESOLUTION, 2 * RESOLUTION
-    model = cp_model.CpModel()
-    intervals, demands, ends = [], [], []
-    known = cs.moldable.list_shelf(inst)
-    for i in range(inst.jobs):
-        start = model.new_int_var(int(np.ceil(inst.release[i] / unit)), most, "")
-        end, present, least = model.new_int_var(0, most, ""), [], np.inf
-        for q in range(1, inst.machines + 1):
-            if not inst.time(i, q) < least:
-                continue
-            least = inst.time(i, q)
-            present.append(model.new_bool_var(""))
-            model.add_hint(present[-1], int(q == known.procs[i]))
-            length = int(np.ceil(least / unit))
-            intervals.append(model.new_optional_interval_var(start, length, end, present[-1], ""))
-            demands.append(q)
-        model.add_hint(start, int(np.ceil(known.start[i] / unit)))
-        model.add_exactly_one(present)
-        ends.append(end)
-    model.add_cumulative(intervals, demands, inst.machines)
+    return solve(inst, objective, seconds)[0]
+
+
+def bounds_of(inst, objective):
+    """((value, seconds) before, the same now)."""
     if objective == "makespan":
-        last = model.new_int_var(0, most, "")
-        model.add_max_equality(last, ends)
-        model.minimize(last)
-    else:
-        weights = np.round(100 * inst.weights).astype(int)
-        model.minimize(sum(int(w) * end for w, end in zip(weights, ends, strict=True)))
-    solver = cp_model.CpSolver()
-    solver.parameters.max_time_in_seconds = seconds
-    solver.parameters.num_workers = 2
-    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return np.inf
-    return solver.objective_value * unit / (1 if objective == "makespan" else 100)
+        return (
+            timed(lambda: cs.moldable.bound(inst)),
+            timed(lambda: cs.moldable.bound(inst, "slots")),
+        )
+    return (
+        timed(lambda: cs.moldable.bound(inst, "minsum", refine=8)),
+        timed(lambda: minsum_bound_beside(inst)),
+    )
 
 
-def row(inst, objective, limit, seconds):
-    """Per cent above the best known: others, local-search, CP-SAT; below it: bounds."""
+def row(inst, objective, limit, reference):
+    """Per cent above the best known a method, per cent of bounds below it, seconds of bounds."""
     options = {"objective": objective, "work": 2**50}
     found = cs.moldable.local_search(inst, time_limit=limit, **options)
     found.schedule.validate()
-    long = cs.moldable.local_search(inst, time_limit=2 * limit, seed=1, **options)
+    search = value(found, objective)
     others = min(value(cs.moldable.solve(inst, name), objective) for name in OTHERS)
-    peer = by_cp_sat(inst, objective, 1.5 * found.makespan, seconds) if seconds else np.nan
-    if objective == "makespan":
-        bounds = float(cs.moldable.bound(inst)), float(cs.moldable.bound(inst, "slots"))
-    else:
-        bounds = float(cs.moldable.bound(inst, "minsum", refine=8)), float(found.minsum_bound)
-    best = np.nanmin([value(found, objective), value(long, objective), others, peer])
-    above = np.array([others, value(found, objective), peer]) / best - 1
-    return 100 * np.concatenate([above, 1 - np.array(bounds) / best])
+    cp_sat = peer("ortools", by_cp_sat, inst, objective, limit)
+    jobshop = peer("pyjobshop", by_pyjobshop, inst, objective, limit)
+    longer = peer("ortools", by_cp_sat, inst, objective, reference) if reference else np.nan
+    again = cs.moldable.local_search(inst, time_limit=limit, seed=1, **options)
+    values = np.array([others, search, cp_sat, jobshop, longer])
+    best = np.nanmin([*values, value(again, objective)])
+    (before, first), (after, second) = bounds_of(inst, objective)
+    return np.array(
+        [
+            *100 * (values / best - 1),
+            100 * (search / longer - 1),
+            100 * (1 - before / best),
+            100 * (1 - after / best),
+            first,
+            second,
+        ]
+    )
+
+
+def mean_and_worst(column):
+    known = column[~np.isnan(column)]
+    return f"{known.mean():6.2f} ({known.max():6.2f})" if len(known) else f"{'':15}"
 
 
 def report(title, rows):
     table = np.array(rows)
-    with np.errstate(invalid="ignore"):
-        mean, worst = table.mean(axis=0), table.max(axis=0)
-    print(
-        f"{title:34} others {mean[0]:5.2f} ({worst[0]:5.2f})  local-search {mean[1]:5.2f} "
-        f"({worst[1]:5.2f})  CP-SAT {mean[2]:6.2f} ({worst[2]:6.2f})  "
-        f"bound {mean[3]:5.2f} -> {mean[4]:5.2f} ({worst[4]:5.2f})",
-        flush=True,
-    )
+    cells = [mean_and_worst(table[:, k]) for k in range(8)]
+    print(f"{title:31}", *cells[:6], cells[6], "->", cells[7], end=" ")
+    print(f"{table[:, 8].mean():.2f} -> {table[:, 9].mean():.2f} ({table[:, 9].max():.2f})", flush=True)
 
 
 def cases():
-    """Title, instances, criterion, seconds of local-search, whether CP-SAT takes part."""
+    """Title, instances, criterion."""
     for objective in ("makespan", "minsum"):
-        for releases in (False, True):
-            known = ", releases" if releases else ""
-            for jobs, machines in ((10, 16), (40, 32)):
-                yield (
-                    f"{objective}, {jobs} x {machines}{known}",
-                    lambda n=jobs, m=machines, r=releases: generated(n, m, r),
-                    objective,
-                    1.0,
-                    True,
-                )
+        for jobs, machines in SIZES:
+            yield f"{objective}, {jobs} x {machines}", list(generated(jobs, machines)), objective
+        for jobs, machines in ((10, 16), (40, 32)):
+            released = list(generated(jobs, machines, releases=True))
+            yield f"{objective}, {jobs} x {machines}, releases", released, objective
         if SPEEDUPS.exists():
-            yield f"{objective}, measured speed-ups", measured, objective, 1.0, True
-    for objective, sizes in (
-        ("makespan", ((200, 64), (1000, 64))),
-        ("minsum", ((15, 16), (200, 64), (1000, 64))),
-    ):
-        for jobs, machines in sizes:
-            yield (
-                f"{objective}, {jobs} x {machines}",
-                lambda n=jobs, m=machines: generated(n, m),
-                objective,
-                1.0 if jobs < 200 else 5.0,
-                False,
-            )
-    for seed in (1, 2):
-        title = f"makespan, Amdahl, 1000 x 64 ({seed})"
-        yield title, lambda s=seed: [amdahl(1000, 64, s)], "makespan", 5.0, False
+            yield f"{objective}, measured speed-ups", list(measured()), objective
+    yield "makespan, Amdahl, 1000 x 64", list(amdahl(1000, 64)), "makespan"
 
 
 def main():
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
-    print("per cent, mean (worst): above the best known; bounds below it, before -> after")
-    for title, instances, objective, limit, peer in cases():
-        if all(word in title for word in sys.argv[2:]):
-            peers = seconds if peer else 0.0
-            report(title, [row(inst, objective, limit, peers) for inst in instances()])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--reference", type=float, default=0, help="seconds of CP-SAT")
+    parser.add_argument("titles", nargs="*")
+    options = parser.parse_args()
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    print("moldable, per cent, mean (worst): above the best known; local-search above the")
+    print("reference; bounds below the best known, before -> now; their processor seconds")
+    print(f"{'':31}", *(f"{name:15}" for name in COLUMNS), "bounds")
+    for title, instances, objective in cases():
+        if all(word in title for word in options.titles):
+            few = instances[0].jobs <= FEW
+            rows = [
+                row(inst, objective, 1.0 if few else 5.0, options.reference * (few and k % 2 == 0))
+                for k, inst in enumerate(instances)
+            ]
+            report(title, rows)
 
 
 if __name__ == "__main__":
