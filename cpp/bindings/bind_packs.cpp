@@ -107,6 +107,10 @@ void bind_schedule(py::module_& module) {
 }
 
 void bind_heuristics(py::module_& module) {
+  py::enum_<PackChoice>(module, "PackChoice")
+      .value("greedy", PackChoice::kGreedy)
+      .value("idle", PackChoice::kIdle)
+      .value("cuts", PackChoice::kCuts);
   module.def(
       "make_pack",
       [](const Instance& instance, const IntArray& procs, bool reoptimise) {
@@ -137,11 +141,11 @@ void bind_heuristics(py::module_& module) {
       py::arg("instance"), py::arg("draws"), py::arg("seed"));
   module.def(
       "pack_by_pack",
-      [](const Instance& instance, const RealArray& epsilons) {
+      [](const Instance& instance, const RealArray& epsilons, PackChoice choice) {
         const auto values = to_reals(epsilons);
-        return pack_tuple(released([&] { return pack_by_pack(instance, values); }));
+        return pack_tuple(released([&] { return pack_by_pack(instance, values, choice); }));
       },
-      py::arg("instance"), py::arg("epsilons"));
+      py::arg("instance"), py::arg("epsilons"), py::arg("choice"));
   module.attr("LOCAL_SEARCH_WORK") = kLocalSearchWork;
   module.def(
       "local_search",

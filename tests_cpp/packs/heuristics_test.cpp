@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "cosched/core/errors.hpp"
@@ -106,6 +107,102 @@ TEST(PackByPack, TakesTheBestEpsilon) {
   for (const double epsilon : nine_epsilons())
     best = std::min(best, pack_by_pack(instance, {epsilon}).cost);
   EXPECT_EQ(pack_by_pack(instance, nine_epsilons()).cost, best);
+}
+
+// Most work of up to `most` candidates on `procs` processors, the first among them: all subsets.
+double most_work(const std::vector<Candidate>& candidates, int procs, int most) {
+  double best = 0;
+  for (unsigned set = 1; set < 1U << candidates.size(); set += 2) {
+    int used = 0, count = 0;
+    double work = 0;
+    for (std::size_t i = 0; i < candidates.size(); ++i)
+      if (set >> i & 1) {
+        used += candidates[i].procs;
+        work += candidates[i].work;
+        ++count;
+      }
+    if (used <= procs && count <= most) best = std::max(best, work);
+  }
+  return best;
+}
+
+TEST(PackChoice, LeavesTheLeastIdle) {
+  Rng rng(1);
+  for (int draw = 0; draw < 400; ++draw) {
+    const int procs = static_cast<int>(rng.between(1, 12)), n = static_cast<int>(rng.between(1, 9));
+    const int most = static_cast<int>(rng.between(1, 7));
+    std::vector<Candidate> candidates;
+    for (int i = 0; i < n; ++i) {
+      const int width = static_cast<int>(rng.between(1, i == 0 ? procs : procs + 2));
+      candidates.push_back({width, width * static_cast<double>(rng.between(1, 20))});
+    }
+    const std::vector<int> chosen = least_idle(candidates, procs, most);
+    ASSERT_EQ(chosen.front(), 0);
+    ASSERT_LE(chosen.size(), static_cast<std::size_t>(most));
+    int used = 0;
+    double work = 0;
+    for (std::size_t k = 0; k < chosen.size(); ++k) {
+      if (k > 0) {
+        ASSERT_LT(chosen[k - 1], chosen[k]);
+      }
+      used += candidates[chosen[k]].procs;
+      work += candidates[chosen[k]].work;
+    }
+    EXPECT_LE(used, procs);
+    EXPECT_DOUBLE_EQ(work, most_work(candidates, procs, most)) << draw;
+  }
+}
+
+TEST(PackChoice, TakesTheFirstOfEqualTasksAndRefusesTooManyStates) {
+  EXPECT_EQ(least_idle({{2, 4}, {1, 1}, {1, 1}, {1, 1}}, 4, 3), (std::vector<int>{0, 1, 2}));
+  std::vector<Candidate> wide(20000, {1, 1});
+  EXPECT_THROW(least_idle(wide, 10000, 5000), InvalidInstance);
+}
+
+TEST(PackChoice, CutsAreTheCheapestOfAllContiguousPartitions) {
+  for (int kind = 0; kind < kTableKinds; ++kind)
+    for (const int n : {1, 4, 9})
+      for (const int k : {1, 3, 9}) {
+        const Instance instance(Times(small_table(kind, n, 5, n + k)), k);
+        std::vector<int> order(n);
+        for (int i = 0; i < n; ++i) order[i] = (5 * i + 2) % n;
+        double best = kInfinity;
+        for (unsigned cuts = 0; cuts < 1U << (n - 1); ++cuts) {  // bit i: a cut after task i
+          Packs packs(1);
+          for (int i = 0; i < n; ++i) {
+            packs.back().push_back(order[i]);
+            if (i < n - 1 && cuts >> i & 1) packs.emplace_back();
+          }
+          bool allowed = true;
+          for (auto& pack : packs) {
+            allowed = allowed && static_cast<int>(pack.size()) <= instance.max_tasks();
+            std::sort(pack.begin(), pack.end());
+          }
+          if (allowed) best = std::min(best, CandidateCosts(instance.times()).optimal(packs));
+        }
+        EXPECT_DOUBLE_EQ(with_optimal_procs(instance.times(), best_cuts(instance, order)).cost,
+                         best);
+      }
+}
+
+TEST(PackByPack, VariantsAreValidAndCutsNeverWorse) {
+  int better = 0, other = 0;
+  for (int kind = 0; kind < kTableKinds; ++kind)
+    for (const int n : {1, 5, 30})
+      for (const int k : {1, 3, 16})
+        for (const double epsilon : {0.1, 0.5, 0.9}) {
+          const Instance instance(Times(small_table(kind, n, 7, 10 * n + k)), k);
+          const double greedy = pack_by_pack(instance, {epsilon}).cost;
+          const Coschedule cuts = pack_by_pack(instance, {epsilon}, PackChoice::kCuts);
+          const Coschedule idle = pack_by_pack(instance, {epsilon}, PackChoice::kIdle);
+          require_valid(instance, cuts);
+          require_valid(instance, idle);
+          EXPECT_LE(cuts.cost, greedy * (1 + 1e-12));
+          better += cuts.cost < greedy * (1 - 1e-9);
+          other += idle.cost != greedy;
+        }
+  EXPECT_GT(better, 0);
+  EXPECT_GT(other, 0);
 }
 
 TEST(PackByPack, RefusesBadEpsilons) {

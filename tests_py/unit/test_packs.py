@@ -163,6 +163,19 @@ def test_options():
     for bad in ([], [1.0], [-0.1], [float("nan")], ["x"]):
         with pytest.raises(cs.InvalidInstance, match="epsilon"):
             cs.packs.pack_by_pack(inst, epsilons=bad)
+    for k in (2, 4, 12):
+        some = inst.with_max_tasks(k)
+        for epsilons in ([0.2], [0.5, 0.9]):
+            cuts = cs.packs.pack_by_pack(some, epsilons=epsilons, choice="cuts")
+            cuts.schedule.validate()
+            assert cuts.value <= cs.packs.pack_by_pack(some, epsilons=epsilons).value * (1 + 1e-12)
+            cs.packs.pack_by_pack(some, epsilons=epsilons, choice="idle").schedule.validate()
+    one = cs.packs.solve(inst, "pack-by-pack-1", choice="greedy")
+    assert one.value == each[4]
+    with pytest.raises(
+        cs.InvalidInstance, match="choice = 'x': expected one of greedy, idle, cuts"
+    ):
+        cs.packs.pack_by_pack(inst, choice="x")
     for name in ("random_pack", "random_proc"):
         draw = getattr(cs.packs, name)
         assert draw(inst, draws=9, seed=1).value <= draw(inst, draws=1, seed=1).value

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cosched/packs/coschedule.hpp"
+#include "cosched/packs/pack_choice.hpp"
 
 namespace cosched::packs {
 
@@ -38,8 +39,12 @@ std::vector<double> nine_epsilons();
 /// pack-by-pack(epsilon), the best over `epsilons`.  Tasks within a factor 1 - epsilon of the
 /// longest make a pack once they ask for p processors; until then the longest gets one more.
 /// Throws InvalidInstance when `epsilons` is empty or one is outside [0, 1).
-/// O(|epsilons| n p) at worst, in practice close to O(|epsilons| (n + P p) log n).
-Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons);
+/// `choice`: the paper's packs, or those of a dynamic programme (pack_choice.hpp); kCuts is never
+/// worse than kGreedy.
+/// O(|epsilons| n p) at worst, in practice close to O(|epsilons| (n + P p) log n), and for each
+/// epsilon a least_idle a pack or one best_cuts.
+Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons,
+                        PackChoice choice = PackChoice::kGreedy);
 
 /// What searches start from: pack_by_pack over nine_epsilons().  They may take half a second
 /// whatever the time limit; a limit that ends them after that leaves the best of those done, which

@@ -36,8 +36,8 @@ std::vector<Entry> sorted_entries(const Times& times) {
 // stays short, and a task that gets a processor returns to its place in V or to the heap.
 class Run {
  public:
-  Run(const Instance& instance, const std::vector<Entry>& list, double epsilon)
-      : instance_(instance), keep_(1 - epsilon), rest_(list) {
+  Run(const Instance& instance, const std::vector<Entry>& list, double epsilon, PackChoice choice)
+      : instance_(instance), keep_(1 - epsilon), choice_(choice), rest_(list) {
     for (int i = 0; i < instance.tasks(); ++i) sigma_.push_back(instance.times().fewest(i));
   }
 
@@ -46,10 +46,12 @@ class Run {
       if (steps % 16384 == 0) check_interrupt();
       extend();
       if (head_ == v_.size()) return std::move(packs_);
-      if (asked_ >= instance_.procs())
-        make_pack();
-      else
+      if (asked_ < instance_.procs())
         widen_first();
+      else if (choice_ == PackChoice::kIdle)
+        make_pack_of(least_idle(candidates(), instance_.procs(), instance_.max_tasks()));
+      else
+        make_pack();
     }
   }
 
@@ -86,6 +88,34 @@ class Run {
     head_ = 0;
   }
 
+  std::vector<Candidate> candidates() const {
+    std::vector<Candidate> found;
+    for (std::size_t k = head_; k < v_.size(); ++k) {
+      const int sigma = sigma_[v_[k].task];
+      found.push_back({sigma, sigma * v_[k].time});
+    }
+    return found;
+  }
+
+  // A new pack of these places of V, ascending.
+  void make_pack_of(const std::vector<int>& places) {
+    std::vector<int> pack;
+    std::vector<Entry> left;
+    auto next = places.begin();
+    for (std::size_t k = head_; k < v_.size(); ++k) {
+      if (next == places.end() || static_cast<std::size_t>(*next) != k - head_) {
+        left.push_back(v_[k]);
+        continue;
+      }
+      pack.push_back(v_[k].task);
+      asked_ -= sigma_[v_[k].task];
+      ++next;
+    }
+    packs_.push_back(std::move(pack));
+    v_ = std::move(left);
+    head_ = 0;
+  }
+
   // T1 gets one more processor and goes back into L by its new time.
   void widen_first() {
     const int task = v_[head_].task;
@@ -107,6 +137,7 @@ class Run {
 
   const Instance& instance_;
   double keep_;
+  PackChoice choice_;
   std::vector<int> sigma_;
   std::vector<Entry> rest_;  // heap; the list sorted by `before` is one
   std::vector<Entry> v_;     // V = v_[head_..], sorted
@@ -124,6 +155,12 @@ void require_epsilons(const std::vector<double>& epsilons) {
                             ": expected a number in [0, 1)");
 }
 
+std::vector<int> in_order(const Packs& packs) {
+  std::vector<int> order;
+  for (const auto& pack : packs) order.insert(order.end(), pack.begin(), pack.end());
+  return order;
+}
+
 constexpr double kFirstEpsilon = 0.5;
 constexpr double kStartSeconds = 0.5;
 
@@ -131,14 +168,16 @@ constexpr double kStartSeconds = 0.5;
 
 std::vector<double> nine_epsilons() { return {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}; }
 
-Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons) {
+Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons,
+                        PackChoice choice) {
   require_epsilons(epsilons);
   const std::vector<Entry> list = sorted_entries(instance.times());
   CandidateCosts costs(instance.times());
   Packs best_packs;
   double best = kInfinity;
   for (const double epsilon : epsilons) {
-    Packs packs = Run(instance, list, epsilon).packs();
+    Packs packs = Run(instance, list, epsilon, choice).packs();
+    if (choice == PackChoice::kCuts) packs = best_cuts(instance, in_order(packs));
     const double candidate = costs.optimal(packs);
     if (candidate < best) {
       best = candidate;

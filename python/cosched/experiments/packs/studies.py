@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cosched import packs
 from cosched.core.result import Bound, relative_gap
 from cosched.errors import optional
-from cosched.experiments.packs import measured
+from cosched.experiments.packs import measured, variants
 from cosched.experiments.study import Study, Task, with_registered
 from cosched.packs import FAMILY, Instance
 from cosched.packs.plots import MEASURES, pack_quality
@@ -204,5 +204,20 @@ STUDIES = (
         needs=(measured.RUNS,),
         quick_needs=(measured.RUNS,),
         keep=("max_tasks", "algorithm", "tasks", "value", "gap", *MEASURES),
+    ),
+    Study(
+        name="packs-variants",
+        title="Co-scheduling in packs: packs by a dynamic programme, and 99 runs",
+        family="packs",
+        paper="Aupy, Shantharam, Benoit, Robert, Raghavan: Co-scheduling algorithms for "
+        "high-throughput workload execution, 2013. Section 5, the variants that it leaves out.",
+        about="pack-by-pack with packs that leave the least processor time idle ('idle', a "
+        "knapsack a pack), with the greedy packs' tasks cut anew at the best places ('cuts'), "
+        "with 99 values of epsilon; random heuristics with 99 draws. Seconds are processor time.",
+        plan=variants.plan,
+        run=variants.run,
+        tables=variants.tables,
+        figures=variants.figures,
+        keep=("workload", "draw", "max_tasks", "algorithm", "value", "seconds"),
     ),
 )

@@ -7,9 +7,9 @@ from typing import Any
 from cosched import _core, core
 from cosched.core import Schedule
 from cosched.core.arrays import integer, seed_of, time_limit_of
+from cosched.core.choices import named
 from cosched.errors import InvalidInstance
 from cosched.moldable.algorithms.batches import on_line_by_batches
-from cosched.moldable.algorithms.choices import named
 from cosched.moldable.instance import Instance
 from cosched.moldable.result import Result, make_result, result_of_schedule
 

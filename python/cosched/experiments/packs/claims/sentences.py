@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PAPER, STUDY = "aupy2013", "packs-fig2-5"
 SEVEN = studies.HEURISTICS[:-1]
-_WORKLOADS = {"packs_ii": "Workload-II", "packs_iii": "Workload-III"}
+WORKLOADS = {"packs_ii": "Workload-II", "packs_iii": "Workload-III"}
 _DRAWN = (
     "drawn without numbers, and the picture is not in the copy that was at hand; what the text "
     "says of it has rows of its own"
@@ -101,7 +101,7 @@ def _claim(
 
 
 def _sentences() -> Iterator[Claim]:
-    for workload, title in _WORKLOADS.items():
+    for workload, title in WORKLOADS.items():
         for measure, words in (
             ("relative_cost", "faster workload completion time"),
             ("relative_response_time", "faster response times on average"),
@@ -176,16 +176,6 @@ def _not_run() -> Iterator[Claim]:
         ("Theorem 3", "Algorithm 4.2 gives each pack its best processors", _PROOF),
         ("Theorem 4", "the integer programme describes the problem", _PROOF),
         ("Theorem 5", "pack-Approx is a 3-approximation", _PROOF),
-        (
-            "section 5",
-            "a dynamic programme that chooses packs improves very little, at much higher run time",
-            "no numbers are given, and the variant is not written here",
-        ),
-        (
-            "section 5",
-            "with up to 99 runs the gain is negligible",
-            "no numbers are given, and the study runs nine",
-        ),
     ):
         yield _claim(place, text, None, None, None, why)
 

@@ -1,0 +1,124 @@
+"""Section 5's variants: packs chosen by a dynamic programme, 99 runs instead of nine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from cosched import packs
+from cosched.experiments.study import Task
+from cosched.packs import Instance, Result
+from cosched.workloads import WORKLOADS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+MANY = 99
+#: 0.1, ..., 0.9 among them.
+_EPSILONS = tuple(round(0.01 * step, 2) for step in range(1, MANY + 1))
+#: The paper's heuristic -> its variants.
+OF = {
+    "pack-by-pack-9": ("pack-by-pack-9, idle", "pack-by-pack-9, cuts", "pack-by-pack-99"),
+    "random-pack-9": ("random-pack-99",),
+    "random-proc-9": ("random-proc-99",),
+}
+_MAKE: dict[str, Callable[[Instance, int], Result]] = {
+    "pack-by-pack-9": lambda inst, _: packs.pack_by_pack(inst),
+    "pack-by-pack-9, idle": lambda inst, _: packs.pack_by_pack(inst, choice="idle"),
+    "pack-by-pack-9, cuts": lambda inst, _: packs.pack_by_pack(inst, choice="cuts"),
+    "pack-by-pack-99": lambda inst, _: packs.pack_by_pack(inst, epsilons=_EPSILONS),
+    "random-pack-9": lambda inst, seed: packs.random_pack(inst, draws=9, seed=seed),
+    "random-pack-99": lambda inst, seed: packs.random_pack(inst, draws=MANY, seed=seed),
+    "random-proc-9": lambda inst, seed: packs.random_proc(inst, draws=9, seed=seed),
+    "random-proc-99": lambda inst, seed: packs.random_proc(inst, draws=MANY, seed=seed),
+}
+_ON = ["workload", "draw", "max_tasks"]
+
+
+def plan(quick: bool) -> list[Task]:
+    """Draws x pack sizes x variants, for both workloads."""
+    sizes: dict[str, tuple] = {
+        "packs_ii": (65, 10, (4, 8, 16)),
+        "packs_iii": (260, 10, (8, 16, 32)),
+    }
+    if quick:
+        sizes = {"packs_ii": (65, 2, (4, 16))}
+    return [
+        {"workload": workload, "tasks": tasks, "draw": draw, "max_tasks": k, "algorithm": name}
+        for workload, (tasks, draws, pack_sizes) in sizes.items()
+        for draw in range(draws)
+        for k in pack_sizes
+        for name in _MAKE
+    ]
+
+
+def run(task: Task) -> dict[str, Any]:
+    """Cost of one variant, and the processor time of the call."""
+    instance = _draw(task["workload"], task["tasks"], task["draw"]).with_max_tasks(
+        task["max_tasks"]
+    )
+    begin = time.process_time()
+    result = _MAKE[task["algorithm"]](instance, task["draw"])
+    seconds = time.process_time() - begin
+    result.schedule.validate()
+    return {"value": result.value, **result.metrics(), "seconds": seconds}
+
+
+@lru_cache(maxsize=4)
+def _draw(workload: str, tasks: int, seed: int) -> Instance:
+    return WORKLOADS[workload](tasks=tasks, seed=seed)
+
+
+def beside(frame: pd.DataFrame) -> pd.DataFrame:
+    """Each variant beside the paper's heuristic.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a (workload, variant): ``instead of``, mean ``gain`` in cost (share), ``least`` and
+        ``greatest``, and ``times longer``: all its seconds over all of the paper's heuristic.
+    """
+    import pandas as pd
+
+    cost = frame.pivot(index=_ON, columns="algorithm", values="value")
+    seconds = frame.groupby(["workload", "algorithm"], sort=False).seconds.sum()
+    rows = []
+    for workload in frame.workload.unique():
+        some = cost.loc[workload]
+        for name, variants in OF.items():
+            for variant in variants:
+                gain = 1 - some[variant] / some[name]
+                rows.append(
+                    {
+                        "workload": workload,
+                        "variant": variant,
+                        "instead of": name,
+                        "gain": gain.mean(),
+                        "least": gain.min(),
+                        "greatest": gain.max(),
+                        "times longer": seconds[workload, variant] / seconds[workload, name],
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Gains in cost and what they take."""
+    return {"variants": beside(frame).round(4)}
+
+
+def figures(frame: pd.DataFrame) -> dict[str, Figure]:
+    """Gain against time, a point a variant and workload."""
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+    for (workload, variant), row in beside(frame).set_index(["workload", "variant"]).iterrows():
+        ax.plot(row["times longer"], 100 * row["gain"], "o", label=f"{variant}, {workload}")
+    ax.set_xscale("log")
+    ax.set_xlabel("times longer")
+    ax.set_ylabel("gain in cost (%)")
+    ax.legend(fontsize=7)
+    return {"variants": figure}
