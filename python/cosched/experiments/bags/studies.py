@@ -20,6 +20,7 @@ from cosched.experiments.bags.tables import (
     tarplee_over_tms,
     wide_rates,
 )
+from cosched.experiments.boxes import boxes
 from cosched.experiments.study import Study, Task, data_path, with_registered
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def _charts_3(frame: pd.DataFrame) -> dict[str, Chart]:
     means = wide_rates(frame, ["q", "draw"]).groupby("q").mean().reset_index()
     long = means.melt("q", var_name="algorithm", value_name="profit per unit of time")
     lines = px.line(long, x="q", y="profit per unit of time", color="algorithm", markers=True)
-    box = px.box(advantage(frame), x="q", y="ratio", color="algorithm", log_y=True)
+    box = boxes(advantage(frame), "q", "ratio", "algorithm", says=["draw"], log=True)
     return {"fig3": lines, "advantage": box.update_yaxes(title="profit rate / that of tms")}
 
 

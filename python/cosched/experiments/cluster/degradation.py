@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cosched import plot
 from cosched.cluster import TABLE_2, paper_policies
 from cosched.errors import optional
+from cosched.experiments.boxes import boxes
 from cosched.experiments.cluster import paper, traces
 from cosched.experiments.study import Task, with_registered
 
@@ -151,22 +152,20 @@ def figures1(frame: pd.DataFrame) -> dict[str, Figure]:
 
 def charts(frame: pd.DataFrame) -> dict[str, Chart]:
     """Degradation of each trace a policy, one chart a set of traces."""
-    px = optional("plotly.express", extra="studies")
-
     found = {}
     for name, rows in frame.groupby("traces", sort=False):
         names = list(dict.fromkeys(rows.algorithm))
-        chart = px.box(
+        chart = boxes(
             rows,
-            x="degradation",
-            y="algorithm",
-            log_x=True,
-            hover_data=["trace", "bound", "max_stretch"],
-            category_orders={"algorithm": names},
+            "algorithm",
+            "degradation",
+            says=["trace", "bound", "max_stretch"],
+            flat=True,
+            log=True,
             title=traces.TITLES[str(name)],
-            height=120 + 22 * len(names),
         )
-        found[str(name)] = chart.update_layout(yaxis_title="")
+        order = {"categoryorder": "array", "categoryarray": names[::-1], "title": ""}
+        found[str(name)] = chart.update_layout(height=120 + 22 * len(names), yaxis=order)
     return found
 
 

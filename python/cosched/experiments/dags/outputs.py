@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cosched.dags import plots
-from cosched.errors import optional
+from cosched.experiments.boxes import boxes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,18 +170,9 @@ def online_figures(frame: pd.DataFrame) -> dict[str, Figure]:
 
 def charts(frame: pd.DataFrame) -> dict[str, Chart]:
     """Distribution of makespan / LP* of each algorithm, by application."""
-    px = optional("plotly.express", extra="studies")
-
     wide = _wide(frame)
     keys = ["application", "graph", "units"]
     ratio = wide[_algorithms(wide)].div(wide.lp, axis=0)
     long = wide[keys].join(ratio).melt(keys, var_name="algorithm", value_name="makespan / LP*")
-    chart = px.box(
-        long,
-        x="application",
-        y="makespan / LP*",
-        color="algorithm",
-        hover_data=["graph", "units"],
-        points="outliers",
-    )
-    return {"ratio-to-lp": chart}
+    says = ["graph", "units"]
+    return {"ratio-to-lp": boxes(long, "application", "makespan / LP*", "algorithm", says=says)}
