@@ -51,7 +51,8 @@ def boxes(
         chart.add_box(
             **{key: [box[key] for box in found] for key in _STATISTICS},
             **{along: [box["points"] for box in found], across: [str(key) for key, _ in places]},
-            text=[box["text"] for box in found],
+            customdata=[box["says"] for box in found],
+            hovertemplate="%{" + along + "}<br>%{customdata}" if says else None,
             name=str(name),
             orientation="h" if flat else "v",
             boxpoints="outliers",
@@ -74,12 +75,16 @@ def _box(values: pd.Series, rows: pd.DataFrame, says: Sequence[str]) -> dict[str
     inside = values[(values >= q1 - reach) & (values <= q3 + reach)]
     far = (values - median).abs()[values.index.difference(inside.index)]
     beyond = far.nlargest(_MOST_POINTS).index
-    text = [
-        "; ".join(f"{name} {row[name]}" for name in says) for _, row in rows.loc[beyond].iterrows()
+    columns = (rows.loc[beyond, name] for name in says)
+    said = [
+        "; ".join(f"{name} {cell}" for name, cell in zip(says, cells, strict=True))
+        for cells in zip(*columns, strict=True)
     ]
     numbers = (q1, median, q3, inside.min(), inside.max(), values.mean())
     box: dict[str, Any] = dict(zip(_STATISTICS, map(_short, numbers), strict=True))
-    return {**box, "points": [_short(value) for value in values[beyond]], "text": text}
+    # A box whose list is empty would not be drawn at all; the median is no point beyond.
+    points = [_short(value) for value in values[beyond]] or [_short(median)]
+    return {**box, "points": points, "says": said or [""] * len(points)}
 
 
 def _short(value: float) -> float:

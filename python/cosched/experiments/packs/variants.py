@@ -115,8 +115,9 @@ def figures(frame: pd.DataFrame) -> dict[str, Figure]:
     import matplotlib.pyplot as plt
 
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-    for (workload, variant), row in beside(frame).set_index(["workload", "variant"]).iterrows():
-        ax.plot(row["times longer"], 100 * row["gain"], "o", label=f"{variant}, {workload}")
+    table = beside(frame)
+    for label, rows in table.groupby(table.variant + ", " + table.workload, sort=False):
+        ax.plot(rows["times longer"], 100 * rows.gain, "o", label=str(label))
     ax.set_xscale("log")
     ax.set_xlabel("times longer")
     ax.set_ylabel("gain in cost (%)")
