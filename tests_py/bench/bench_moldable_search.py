@@ -5,7 +5,7 @@ method, five from 100 jobs on, all on one core: CP-SAT and PyJobShop (`pip insta
 pyjobshop`, where they are here) with eight workers there, which is more than one finds.
 
     python tests_py/bench/bench_moldable_search.py
-    python tests_py/bench/bench_moldable_search.py --reference 60  # CP-SAT, every other one, n <= 40
+    python tests_py/bench/bench_moldable_search.py --reference 60  # CP-SAT, up to 40 jobs
     python tests_py/bench/bench_moldable_search.py makespan "10 x 16"  # what contains these
 """
 
@@ -123,7 +123,10 @@ def report(title, rows):
     table = np.array(rows)
     cells = [mean_and_worst(table[:, k]) for k in range(8)]
     print(f"{title:31}", *cells[:6], cells[6], "->", cells[7], end=" ")
-    print(f"{table[:, 8].mean():.2f} -> {table[:, 9].mean():.2f} ({table[:, 9].max():.2f})", flush=True)
+    print(
+        f"{table[:, 8].mean():.2f} -> {table[:, 9].mean():.2f} ({table[:, 9].max():.2f})",
+        flush=True,
+    )
 
 
 def cases():
