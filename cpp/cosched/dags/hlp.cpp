@@ -129,8 +129,7 @@ Allocation cheapest_types(const Instance& instance, const std::vector<double>& w
     double least = kInfinity;
     for (int type = 0; type < instance.types(); ++type) {
       if (!instance.can_run(task, type)) continue;
-      const double cost =
-          instance.time(task, type) * (weights[type] / instance.units(type) + flow);
+      const double cost = instance.time(task, type) * (weights[type] / instance.units(type) + flow);
       if (cost >= least) continue;
       least = cost;
       cheapest[task] = type;
