@@ -147,8 +147,13 @@ def test_compare_shows_the_best_bound_beside_all_rows(inst, own_algorithm):
 
         return algorithm
 
-    names = ["sequential", "optimal", "pack-approx"]
+    def no_memory(instance, *, seed):
+        raise MemoryError
+
+    own_algorithm("packs", "broken", no_memory)
+    names = ["sequential", "optimal", "pack-approx", "broken"]
     table = cs.packs.compare(inst, names).set_index("algorithm")
+    assert table.loc["broken", ["status", "message"]].tolist() == ["error", "MemoryError"]
     best = table.loc["optimal", "value"]
     assert (table.bound == best).all()
     assert table.loc["optimal", "gap"] == 0

@@ -56,7 +56,7 @@ def _known(row: dict[str, Any], result: Result | None) -> Bound | None:
 
 
 def _beside(row: dict[str, Any], result: Result | None, best: Bound) -> dict[str, Any]:
-    if row["status"] == "error":
+    if row["status"] == "error" and row.get("proof") is None:
         return row
     if result is None:
         return {**row, "bound": best.value, "proof": best}

@@ -476,7 +476,7 @@ class Family:
             row = row_without_result(name, "not_applicable", str(error), bound)
         except Exception as error:  # a defect in one algorithm must not lose the others
             result = None
-            message = f"{type(error).__name__}: {error}".replace("\n", " ")
+            message = f"{type(error).__name__}: {error}".replace("\n", " ").removesuffix(": ")
             row = row_without_result(name, "error", message, bound)
         row["seconds"] = time.perf_counter() - begin if seconds is None else seconds
         return row, result
