@@ -139,6 +139,15 @@ def test_a_value_that_slurm_would_not_take_has_no_row_of_its_own(tmp_path):
     assert "bf_interval=20000 (outside 1..10800: Slurm takes its default, 30)" in note
 
 
+@pytest.mark.parametrize(
+    ("row", "said"), [((1e11, 1, 60, 30), "submit"), ((3, 1, 60, 1e11), "runtime")]
+)
+def test_clocks_do_not_tick_for_ever(row, said):
+    instance = cs.cluster.Instance(jobs_of((0, 1, 60, 30), row), 1)
+    with pytest.raises(cs.InvalidInstance, match=f"job 1: {said} = 100000000000: expected"):
+        cs.cluster.solve(instance, "slurm-backfill")
+
+
 def test_options_are_in_the_units_of_slurm(tmp_path):
     """A job that runs past its limit of 60 s: two minutes of OverTimeLimit let it end."""
     instance = cs.cluster.Instance(jobs_of((0, 1, 60, 150)), 1)

@@ -26,6 +26,9 @@ _MEASURED_AT = 20.0
 _LAUNCHES, _EPILOGS, _LOOPS, _CYCLES = (0.5, 4.0), (0.4, 5.0), (0.5, 1.5), (0.3, 3.0)
 _NOISE = 0.5
 
+#: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.
+_LONGEST = 1e10
+
 ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish")
 
 
@@ -70,6 +73,7 @@ class Twin:
         self.instance = instance
         settings = (machine.slurm if machine is not None else None) or SlurmSettings()
         self._refuse(settings)
+        self._require_times_of_life(instance)
         self.settings = settings
         self.node_cores = _node_cores(instance, machine)
         #: Jobs have cores of their own, several on a node; else whole nodes.
@@ -88,6 +92,19 @@ class Twin:
                 f"slurm-backfill does not cover {', '.join(settings.refused)}: expected a "
                 "slurm.conf without"
             )
+
+    @staticmethod
+    def _require_times_of_life(instance: Instance) -> None:
+        submit = instance.column("submit")
+        spans = {"submit": submit - submit.min(), "runtime": instance.column("runtime")}
+        for name, span in spans.items():
+            row = int(np.argmax(span))
+            if span[row] > _LONGEST:
+                raise InvalidInstance(
+                    f"slurm-backfill: job {instance.ids[row]}: {name} = "
+                    f"{instance.column(name)[row]:.15g}: expected at most {_LONGEST:g} s, from the "
+                    "first submission"
+                )
 
     def _partition_of_jobs(self, settings: SlurmSettings) -> np.ndarray:
         usual = settings.default_partition or self.names[0]
