@@ -302,6 +302,25 @@ def test_slurm_check(capsys, tmp_path):
     assert "expected a recording" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("plans", [[1, 0, 2, 3]]),
+        ("plans", [[1, 0, 2, "x", "n1"]]),
+        ("submit_exact", ["x"]),
+        ("bf_cycles", [None]),
+        ("epoch", "x"),
+    ],
+)
+def test_a_damaged_recording_is_one_line(tmp_path, capsys, key, value):
+    data = cs.io.read_json(next(p for p in RECORDINGS if "cores" not in p.name))
+    data["phases"][0][key] = value
+    cs.io.write_json(data, tmp_path / "damaged.json")
+    assert main(["slurm", "check", str(tmp_path / "damaged.json")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "damaged.json" in line
+
+
 def test_a_grid_of_parameters(tmp_path, capsys):
     rng = np.random.default_rng(3)
     jobs = {

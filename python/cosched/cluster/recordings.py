@@ -199,7 +199,9 @@ def read_recording(path: str | PathLike[str]) -> Recording:
     data = io.read_json(path)
     try:
         return _recording(Path(path).name, data)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except InvalidInstance:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise InvalidInstance(
             f"{path}: {shorten(str(error))}: expected a recording with config, nodes, jobs, runs "
             "and phases"
@@ -241,10 +243,11 @@ def _run(run: list[Mapping[str, Any]], phase: Mapping[str, Any]) -> Run:
         nodes=tuple(tuple(hosts(job["nodelist"], "nodelist")) for job in run),
         controller_start=float(phase["controller_start"]),
         epoch=int(phase["epoch"]),
-        cycles=tuple(phase.get("bf_cycles", ())),
-        checks=tuple(phase.get("kills", ())),
+        cycles=tuple(map(float, phase.get("bf_cycles", ()))),
+        checks=tuple(map(float, phase.get("kills", ()))),
         plans=tuple(
-            (t, j, a, b, tuple(hosts(n, "plans"))) for t, j, a, b, n in phase.get("plans", ())
+            (float(t), int(j), float(a), float(b), tuple(hosts(n, "plans")))
+            for t, j, a, b, n in phase.get("plans", ())
         ),
     )
 
