@@ -10,6 +10,8 @@ from pathlib import Path
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+import matplotlib.pyplot as plt
+
 from cosched import plot
 from cosched.experiments import kept, ledger
 from cosched.experiments.catalogue import CLAIMS, STUDIES
@@ -154,6 +156,7 @@ def _page(name: str, frame, rows: list[ledger.Row], folder: Path) -> str:
     for title, figure in pictures.items():
         file = f"{name}-{title}.png"
         plot.save(figure, folder / file)
+        plt.close(figure)
         parts.append(f"![{title}]({file})")
     return "\n\n".join(parts) + "\n"
 

@@ -15,7 +15,7 @@ from cosched.experiments import kept, ledger, papers, tolerances
 from cosched.experiments.catalogue import CLAIMS, STUDIES
 from cosched.experiments.ledger import Check, Claim, NotKept
 from cosched.experiments.study import data_root
-from cosched.experiments.tolerances import AGREES, DIFFERS, ORDER, Seen
+from cosched.experiments.tolerances import AGREES, DIFFERS, ORDER, Curve, Seen
 from support import REPO
 
 KEYS = [
@@ -92,6 +92,17 @@ def test_what_cannot_be_reproduced_says_why():
     assert ledger.evaluate([toy(study="other")], frames, partial=True) == []
     with pytest.raises(LookupError):
         ledger.evaluate([toy(measure=lambda frame: frame["y"].mean())], frames)
+
+
+@pytest.mark.parametrize(("holds", "verdict"), [(True, ORDER), (False, DIFFERS)])
+def test_a_curve_without_numbers_is_judged_by_the_order_that_is_told(holds, verdict):
+    rule = tolerances.in_order("it rises")
+    curve = Curve("1: 2, 2: 3", holds, "from 2 to 3")
+    claim = toy(paper_value="a picture", tolerance=rule, measure=lambda _: curve, check=None)
+    (row,) = ledger.evaluate([claim], frames)
+    assert (row.verdict, row.value) == (verdict, "1: 2, 2: 3")
+    assert row.tolerance == "no numbers to compare; order only: it rises"
+    assert row.explanation == "Another reading. Check order: from 2 to 3"
 
 
 def test_keep_refuses_a_run_with_errors_or_without_a_column(tmp_path):

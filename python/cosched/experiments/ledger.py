@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cosched.experiments.tolerances import AGREES, DIFFERS, ORDER, Seen, Tolerance
+from cosched.experiments.tolerances import AGREES, DIFFERS, ORDER, Curve, Seen, Tolerance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -181,18 +181,22 @@ def _row(claim: Claim, prepared: _Prepared) -> Row:
     seen = None
     if claim.measure is not None:
         seen = claim.measure(prepared.get(claim.study, claim.prepare))
-    value = seen if isinstance(seen, str) else None if seen is None else _number(seen)
+    shown = seen.values if isinstance(seen, Curve) else seen
+    value = shown if isinstance(shown, str) else None if shown is None else _number(shown)
     if claim.tolerance is None:
         verdict, rule = f"{NOT}: {claim.explanation}", ""
         explanation = claim.explanation
     else:
         assert seen is not None, f"{claim.place}: a tolerance, and nothing measured"
-        found = seen if isinstance(seen, Seen) else Seen(float(seen))
+        number = float(seen.holds) if isinstance(seen, Curve) else seen
+        found = number if isinstance(number, Seen) else Seen(float(number))
         printed = claim.paper_value if isinstance(claim.paper_value, float | int) else math.nan
         verdict, rule = claim.tolerance.judge(printed, found), claim.tolerance.text(found)
         source = prepared.frames(claim.study).attrs.get("source")
         rule += f"; the value is of {source}" if source else ""
         explanation = "" if verdict == AGREES else _explained(claim, prepared)
+        if isinstance(seen, Curve):
+            explanation = f"{explanation} Check order: {seen.shown}".lstrip()
     return Row(
         paper=claim.paper,
         place=claim.place,

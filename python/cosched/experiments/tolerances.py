@@ -18,6 +18,14 @@ class Seen(NamedTuple):
     high: float = math.nan
 
 
+class Curve(NamedTuple):
+    """What a picture without numbers draws, as ours is; whether it keeps the order of the text."""
+
+    values: str
+    holds: bool
+    shown: str
+
+
 @dataclass(frozen=True)
 class Tolerance:
     """``judge(paper's number, what we see)`` gives the verdict; ``says`` is what is printed.
@@ -43,6 +51,14 @@ def _within_factor(paper: float, value: float, factor: float) -> bool:
     if paper == 0 or value == 0:
         return paper == value
     return value / paper > 0 and 1 / factor <= value / paper <= factor
+
+
+def in_order(why: str) -> Tolerance:
+    """A picture without numbers: the order that the text tells of it is kept, or not."""
+    return Tolerance(
+        f"no numbers to compare; order only: {why}",
+        lambda _, seen: ORDER if seen.value == 1 else DIFFERS,
+    )
 
 
 def within(relative: float, why: str, factor: float = 2.0) -> Tolerance:

@@ -1,4 +1,4 @@
-"""Sections 1 and 6.3 of Amaris et al. 2017: on-line rules. And each box and curve that is drawn."""
+"""Sections 1 and 6.3 of Amaris et al. 2017: on-line rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 
 from cosched.experiments.dags.claims.frames import Wide, wide
 from cosched.experiments.dags.claims.measures import by_application, extreme, mean, outlying
-from cosched.experiments.dags.claims.offline import EXTREME, THREE, TWO, claim
+from cosched.experiments.dags.claims.offline import EXTREME, claim
 from cosched.experiments.ledger import Check, Claim
 from cosched.experiments.tolerances import at_least, at_most, between, near, within
 
@@ -26,7 +26,7 @@ _ARRIVAL = (
 _MEAN = near(0.03, "three points of per cent: the order of arrival is not said and moves it by one")
 
 
-def _at_root(name: str, application: str, root: float, w: Wide) -> float:
+def at_root(name: str, application: str, root: float, w: Wide) -> float:
     """Mean makespan / LP* over sqrt(m/k), on the machines with that sqrt(m/k)."""
     rows = w.rows[w.rows.application == application]
     some = rows[((rows.cpus / rows.gpus) ** 0.5 - root).abs() < 1e-6]
@@ -45,7 +45,7 @@ def _curves(w: Wide) -> str:
     for application in ("potri", "fork-join"):
         for name in ("er-ls", "eft", "greedy"):
             line = ", ".join(
-                f"{root:.3f}: {root * _at_root(name, application, root, w):.3f}" for root in ROOTS
+                f"{root:.3f}: {root * at_root(name, application, root, w):.3f}" for root in ROOTS
             )
             parts.append(f"{application} {name} {line}")
     return "mean makespan / LP* by sqrt(m/k), of which LP* is at most the optimum; " + "; ".join(
@@ -146,7 +146,7 @@ def _sentences() -> Iterator[Claim]:
                 "the mean competitive ratio of ER-LS is smaller than sqrt(m/k): over it",
                 1.0,
                 at_most(1.0, "smaller"),
-                partial(_at_root, "er-ls", application, root),
+                partial(at_root, "er-ls", application, root),
                 "At sqrt(m/k) = 1 no ratio to a lower bound can be smaller.",
                 _BY_ROOT,
             )
@@ -183,61 +183,4 @@ def _outlier_table(w: Wide) -> str:
     )
 
 
-# --- what is drawn ------------------------------------------------------------------------
-
-_DRAWN = (
-    "drawn without numbers, and the picture is not in the copy that was at hand; what the text "
-    "says of it has rows of its own"
-)
-_APPLICATIONS = ("fork-join", "getrf", "posv", "potrf", "potri", "potrs")
-_BOXES = (
-    (TWO, "Figure 3", (("hlp-est", "lp"), ("hlp-ols", "lp"), ("heft", "lp"))),
-    (TWO, "Figure 4", (("hlp-est", "hlp-ols"), ("heft", "hlp-ols"))),
-    (THREE, "Figure 5 left", (("hlp-est", "lp"), ("hlp-ols", "lp"), ("heft", "lp"))),
-    (THREE, "Figure 5 right", (("heft", "hlp-ols"),)),
-    (STUDY, "Figure 6 left", (("er-ls", "lp"), ("eft", "lp"), ("greedy", "lp"))),
-    (STUDY, "Figure 7", (("greedy", "er-ls"), ("eft", "er-ls"))),
-)
-
-
-def _box(above: str, below: str, application: str, w: Wide) -> str:
-    ratio = w.ratio(above, below, application)
-    if ratio.empty:
-        raise LookupError(application)
-    return f"{ratio.mean():.3f} ({ratio.min():.3f} to {ratio.max():.3f})"
-
-
-def _curve(name: str, application: str, w: Wide) -> str:
-    return ", ".join(
-        f"{root:.2f}: {root * _at_root(name, application, root, w):.2f}" for root in ROOTS
-    )
-
-
-def _drawn() -> Iterator[Claim]:
-    for study, figure, pairs in _BOXES:
-        for above, below in pairs:
-            for application in _APPLICATIONS:
-                yield claim(
-                    study,
-                    f"{figure}, {application}",
-                    f"{above} / {below.replace('lp', 'LP*') if below == 'lp' else below}: mean, "
-                    "least and greatest",
-                    None,
-                    None,
-                    partial(_box, above, below, application),
-                    _DRAWN,
-                )
-    for application in ("potri", "fork-join"):
-        for name in ("er-ls", "eft", "greedy"):
-            yield claim(
-                STUDY,
-                f"Figure 6 right, {application}",
-                f"curve of {name}: mean competitive ratio against sqrt(m/k)",
-                None,
-                None,
-                partial(_curve, name, application),
-                _DRAWN,
-            )
-
-
-CLAIMS = (*_sentences(), *_drawn())
+CLAIMS = (*_sentences(),)

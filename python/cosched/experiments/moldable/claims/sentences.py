@@ -24,10 +24,6 @@ ALGORITHMS = ("demt", "gang", "sequential", "list-shelf", "list-lptf", "list-saf
 LISTS = ("list-shelf", "list-lptf", "list-saf")
 CRITERIA = ("makespan", "minsum")
 WEAK, HIGH, MIXED, CIRNE = studies.FIGURES
-_DRAWN = (
-    "drawn without numbers, and the picture is not in the copy that was at hand; what the text "
-    "says of it has rows of its own"
-)
 _LOST = "the number is lost in the copy that was at hand; the value is ours"
 
 
@@ -149,7 +145,7 @@ def _by_kind(r: Ratios) -> str:
 _KINDS = Check("demt-by-workload", (STUDY,), _by_kind, ratios)
 
 
-def _claim(
+def claim(
     place: str,
     text: str,
     value: Any,
@@ -158,6 +154,7 @@ def _claim(
     explanation: str = "",
     check: Check | None = None,
 ) -> Claim:
+    """A row of this paper."""
     return Claim(
         paper=PAPER,
         place=place,
@@ -175,7 +172,7 @@ def _claim(
 def _sentences() -> Iterator[Claim]:
     every = at_least(1.0, "at every number of jobs", order=0.5)
     for criterion in CRITERIA:
-        yield _claim(
+        yield claim(
             "section 4.2, Figure 3, weakly parallel",
             f"DEMT's average {criterion} ratio is worse than all others' except Gang's: share of "
             "the numbers of jobs",
@@ -185,7 +182,7 @@ def _sentences() -> Iterator[Claim]:
             "Sequential is worse than DEMT where jobs are few: 200 processors stand idle.",
             _check(WEAK),
         )
-    yield _claim(
+    yield claim(
         "section 4.2, Figure 3, weakly parallel",
         "Gang does not appear in the range of the picture: its least mean makespan ratio",
         "very big",
@@ -193,7 +190,7 @@ def _sentences() -> Iterator[Claim]:
         lambda r: float(r.means(WEAK, "makespan").gang.min()),
         check=_check(WEAK),
     )
-    yield _claim(
+    yield claim(
         "section 4.2, Figure 4, highly parallel",
         "on minsum DEMT is clearly the best: share of the numbers of jobs",
         "all",
@@ -207,7 +204,7 @@ def _sentences() -> Iterator[Claim]:
             ("gang", "good with a small number of tasks", at_least(1.0, "it grows")),
             ("sequential", "good for a large number only", at_most(1.0, "it falls")),
         ):
-            yield _claim(
+            yield claim(
                 "section 4.2, Figure 4, highly parallel",
                 f"{name} is {words}: its mean {criterion} ratio with 400 jobs over that with 25",
                 "above 1" if name == "gang" else "below 1",
@@ -217,7 +214,7 @@ def _sentences() -> Iterator[Claim]:
                 _check(HIGH),
             )
     for name in LISTS:
-        yield _claim(
+        yield claim(
             "section 4.2, Figure 4, highly parallel",
             f"the other algorithms are stable with respect to the number of tasks: largest over "
             f"least mean minsum ratio of {name}",
@@ -227,7 +224,7 @@ def _sentences() -> Iterator[Claim]:
             "No number says how stable.",
             _check(HIGH),
         )
-        yield _claim(
+        yield claim(
             "section 4.2, Figure 4, highly parallel",
             f"... but with a larger ratio on minsum: mean of {name} over DEMT's",
             "above 1",
@@ -236,7 +233,7 @@ def _sentences() -> Iterator[Claim]:
             check=_check(HIGH),
         )
     for criterion in CRITERIA:
-        yield _claim(
+        yield claim(
             "section 4.2, Figure 5, mixed",
             f"DEMT is quite stable: largest over least mean {criterion} ratio",
             "stable",
@@ -244,7 +241,7 @@ def _sentences() -> Iterator[Claim]:
             partial(_spread, MIXED, criterion, "demt"),
             check=_check(MIXED),
         )
-        yield _claim(
+        yield claim(
             "section 4.2, Figure 5, mixed",
             f"SAF is better than DEMT: share of the numbers of jobs, {criterion}",
             "all",
@@ -254,7 +251,7 @@ def _sentences() -> Iterator[Claim]:
             _check(MIXED),
         )
     for name in LISTS[:2]:
-        yield _claim(
+        yield claim(
             "section 4.2, Figure 5, mixed",
             f"the ratio of the two other lists greatly increases with the tasks: mean minsum ratio "
             f"of {name} with 400 jobs over that with 25",
@@ -264,7 +261,7 @@ def _sentences() -> Iterator[Claim]:
             "The order by weight over time, as the paper's text defines it, does not grow.",
             _check(MIXED),
         )
-    yield _claim(
+    yield claim(
         "section 4.2, Figure 6, Cirne-Berman",
         "DEMT clearly outperforms the others for the minsum: share of the numbers of jobs",
         "all",
@@ -272,7 +269,7 @@ def _sentences() -> Iterator[Claim]:
         partial(_share, CIRNE, "minsum", _best),
         check=_check(CIRNE),
     )
-    yield _claim(
+    yield claim(
         "section 4.2, Figure 6, Cirne-Berman",
         "... and is the only one to keep a stable ratio: its spread over the least of the others'",
         "below 1",
@@ -281,7 +278,7 @@ def _sentences() -> Iterator[Claim]:
         check=_check(CIRNE),
     )
     for criterion in CRITERIA:
-        yield _claim(
+        yield claim(
             "section 4.2",
             "DEMT performs better when tasks are more parallel: mean "
             f"{criterion} ratio, highly over weakly parallel",
@@ -290,7 +287,7 @@ def _sentences() -> Iterator[Claim]:
             partial(_high_over_weak, criterion),
             check=_KINDS,
         )
-    yield _claim(
+    yield claim(
         "section 4.2",
         "DEMT's minsum ratio is insensitive to the jobs' behaviour: largest over least mean of the "
         "four workloads",
@@ -361,36 +358,12 @@ def _lost() -> Iterator[Claim]:
             partial(_demt, "makespan", "mean"),
         ),
     ):
-        yield _claim(place, text, None, None, measure, _LOST)
+        yield claim(place, text, None, None, measure, _LOST)
 
 
 def _almost_always(r: Ratios) -> float:
     runs = _runs(r)
     return float((runs.makespan / runs.makespan_bound).quantile(0.95))
-
-
-def _curve(kind: str, criterion: str, name: str, r: Ratios) -> str:
-    some = r.table[
-        (r.table.kind == kind) & (r.table.criterion == criterion) & (r.table.algorithm == name)
-    ]
-    return ", ".join(
-        f"{row.jobs}: {row.mean_:.2f} ({row.least:.2f} to {row.greatest:.2f})"
-        for row in some.rename(columns={"mean": "mean_"}).itertuples()
-    )
-
-
-def _drawn() -> Iterator[Claim]:
-    for kind, number in studies.FIGURES.items():
-        for criterion in CRITERIA:
-            for name in ALGORITHMS:
-                yield _claim(
-                    f"Figure {number}, {kind}, {criterion}",
-                    f"curve of {name}: mean (least to greatest) ratio by jobs",
-                    None,
-                    None,
-                    partial(_curve, kind, criterion, name),
-                    _DRAWN,
-                )
 
 
 # --- Figure 7 -----------------------------------------------------------------------------
@@ -399,12 +372,6 @@ def _drawn() -> Iterator[Claim]:
 def _longest(frame: pd.DataFrame) -> float:
     demt = frame[(frame.algorithm == "demt") & (frame.jobs == frame.jobs.max())]
     return float((demt.greatest if "greatest" in demt else demt.seconds).max())
-
-
-def _seconds(kind: str, frame: pd.DataFrame) -> str:
-    demt = frame[(frame.algorithm == "demt") & (frame.kind == kind)]
-    means = 1e3 * demt.groupby("jobs", sort=False).seconds.mean()
-    return ", ".join(f"{jobs}: {value:.2f} ms" for jobs, value in means.items())
 
 
 def _times() -> Iterator[Claim]:
@@ -417,17 +384,6 @@ def _times() -> Iterator[Claim]:
         tolerance=at_most(2.0, "a machine of 2004 against one of today"),
         measure=_longest,
     )
-    for kind in studies.FIGURES:
-        yield Claim(
-            paper=PAPER,
-            place=f"Figure 7, {kind}",
-            text="curve of DEMT: execution time by jobs",
-            study=TIMES,
-            paper_value=None,
-            tolerance=None,
-            measure=partial(_seconds, kind),
-            explanation=_DRAWN,
-        )
 
 
-CLAIMS = (*_sentences(), *_drawn(), *_times())
+CLAIMS = (*_sentences(), *_times())
