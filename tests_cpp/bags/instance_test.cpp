@@ -29,7 +29,7 @@ std::string refusal(const std::function<void(Parts&)>& spoil) {
   try {
     parts.make();
   } catch (const InvalidInstance& error) {
-    const std::string text = error.what();
+    std::string text = error.what();
     EXPECT_EQ(text.find('\n'), std::string::npos);
     return text;
   }

@@ -60,9 +60,10 @@ void bench_minsum() {
     lp::GlpkOptions primal;
     primal.method = lp::GlpkOptions::Method::primal;
     primal.presolve = false;
-    const auto [lp, unit] = minsum_lp(model);
-    const double glpk = seconds([&] { glpk_value = unit * lp::solve_glpk(lp, primal).objective; });
-    const double dual = seconds([&] { lp::solve_glpk(lp); });
+    const MinsumLp reference = minsum_lp(model);
+    const double glpk = seconds(
+        [&] { glpk_value = reference.unit * lp::solve_glpk(reference.model, primal).objective; });
+    const double dual = seconds([&] { lp::solve_glpk(reference.model); });
     options.refine = 8;
     const double fine_time = seconds([&] { minsum_bound(instance, options); });
     std::printf(

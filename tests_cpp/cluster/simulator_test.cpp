@@ -22,7 +22,7 @@ using testing::StreamShape;
 
 Outcome run(const Instance& instance, const std::string& name, SimulationOptions options = {}) {
   Trace trace;
-  const Outcome outcome = run_dfrs(instance, *parse_policy_name(name), options, &trace);
+  Outcome outcome = run_dfrs(instance, *parse_policy_name(name), options, &trace);
   validate_trace(instance, trace, outcome, {options.penalty, false});
   return outcome;
 }
@@ -184,7 +184,7 @@ std::string complaint(const Instance& instance, Scripted& policy) {
 TEST(Simulator, RefusesWhatAPolicyMustNotDo) {
   const Instance instance = one_node_jobs({{0, 100}, {0, 100}}, 2, 1, 0.6);
   Scripted policy;
-  const auto start_all = [](std::vector<int> nodes, double yield) {
+  const auto start_all = [](const std::vector<int>& nodes, double yield) {
     return [=](const Event& event, Machine& machine) {
       if (event.kind != EventKind::submission) return;
       machine.start(event.jobs[0], nodes, Reason::policy);

@@ -46,7 +46,7 @@ TEST(TaskGraph, OrderRespectsRandomEdges) {
 
 TEST(TaskGraph, NamesACycle) {
   try {
-    TaskGraph(5, {{0, 1}, {1, 3}, {3, 4}, {4, 1}, {3, 2}});
+    const TaskGraph graph(5, {{0, 1}, {1, 3}, {3, 4}, {4, 1}, {3, 2}});
     FAIL() << "a cycle passed";
   } catch (const InvalidInstance& error) {
     EXPECT_NE(std::string(error.what()).find("1 -> 3 -> 4 -> 1"), std::string::npos)

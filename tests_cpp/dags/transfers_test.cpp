@@ -30,7 +30,7 @@ TEST(Transfers, CostsAsDefined) {
   // Given in another order than edges are numbered in: (0, 1), (0, 2), (1, 2).
   const std::vector<Edge> edges{{0, 2}, {1, 2}, {0, 1}, {0, 1}};
   const std::vector<double> data{8, 0, 16, 16};
-  const auto with = [&](Memories memories) {
+  const auto with = [&](const Memories& memories) {
     return Transfers(graph, units, edges, data, {bandwidth, latency, memories});
   };
   const Transfers host = with({Memories::Kind::host, {}});
@@ -90,7 +90,7 @@ TEST(Transfers, TypeAndMeanCostsAreThoseOfAllPairs) {
   }
 }
 
-std::string refusal(std::vector<double> data, double bandwidth, double latency,
+std::string refusal(const std::vector<double>& data, double bandwidth, double latency,
                     std::vector<int> memories = {0, 0}) {
   try {
     const Transfers made(TaskGraph(2, {{0, 1}}), {1, 1}, std::vector<Edge>(data.size(), {0, 1}),
