@@ -40,7 +40,7 @@ struct Items {
 Items random_items(Rng& rng, int jobs, int mean_tasks, double shrink) {
   Items items;
   for (int j = 0; j < jobs; ++j) {
-    items.tasks.push_back(1 + static_cast<int>(rng.below(2 * std::uint64_t(mean_tasks))));
+    items.tasks.push_back(1 + static_cast<int>(rng.below(2 * mean_tasks)));
     items.cpu.push_back(items.tasks.back() == 1 ? 0.25 : 1);
     items.memory.push_back(
         shrink * (rng.uniform() < 0.55 ? 0.1 : 0.1 * static_cast<double>(rng.between(2, 10))));

@@ -46,8 +46,7 @@ TEST(Algorithms, BuildValidSchedulesNoBetterThanTheOptimum) {
     for (int n = 1; n <= 4; ++n)
       for (int m = 1; m <= 4; ++m)
         for (std::uint64_t seed = 0; seed < (n < 4 ? 10 : 3); ++seed) {
-          const Instance instance =
-              small_instance(kind, n, m, 1000 * seed + std::uint64_t(10 * n + m));
+          const Instance instance = small_instance(kind, n, m, 1000 * seed + 10 * n + m);
           const Optima optima = exhaustive_optima(instance);
           for (const Placement& placement : every_algorithm(instance)) {
             require_valid(instance, placement);

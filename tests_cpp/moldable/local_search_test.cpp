@@ -52,7 +52,7 @@ TEST(MoldableSearch, IsNeverWorseThanItsStarts) {
       const Instance instance = small_instance(kind, 12, 6, seed, seed % 2 == 1);
       for (const Objective objective : {Objective::makespan, Objective::minsum}) {
         double least = kInfinity;
-        const Offer offer = [&](Placement made) {
+        const Offer offer = [&](const Placement& made) {
           validate(instance, to_schedule(instance, made));
           least = std::min(least, value(instance, made, objective));
         };

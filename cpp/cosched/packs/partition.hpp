@@ -54,7 +54,7 @@ class Partition {
   const double* curve(const std::vector<double>& curves, int index) const {
     return &curves[static_cast<std::size_t>(index) * width_];
   }
-  double* curve(std::vector<double>& curves, int index) {
+  double* curve(std::vector<double>& curves, int index) const {
     return &curves[static_cast<std::size_t>(index) * width_];
   }
   double crossing(const double* others, int count, int j) const;
