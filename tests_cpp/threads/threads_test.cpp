@@ -153,11 +153,11 @@ TEST(Threads, Bags) {
     const auto keep = [&](const bags::Plan& plan) {
       const bags::Timetable times = bags::timetable(instance, plan);
       bags::Rows rows;
-      for (std::size_t r = 0; r < plan.runs.size(); ++r) {
-        rows.task_type.push_back(plan.runs[r].task_type);
-        rows.machine_type.push_back(plan.runs[r].machine_type);
-        rows.machine.push_back(plan.runs[r].machine);
-        rows.count.push_back(plan.runs[r].count);
+      for (const auto& run : plan.runs) {
+        rows.task_type.push_back(run.task_type);
+        rows.machine_type.push_back(run.machine_type);
+        rows.machine.push_back(run.machine);
+        rows.count.push_back(run.count);
       }
       rows.start = times.start;
       rows.end = times.end;
