@@ -60,8 +60,8 @@ class PythonPolicy : public Policy {
           py::make_tuple(status, job.virtual_time, job.nodes, job.yield);
     };
     for (const int rank : machine.running()) add(rank, "running");
-    for (const auto& [shape, group] : machine.idle().groups())
-      for (const int rank : group.ranks())
+    for (const int shape : machine.idle().present())
+      for (const int rank : machine.idle().group(shape).ranks())
         add(rank, machine.job(rank).status == Status::paused ? "paused" : "waiting");
     return state;
   }

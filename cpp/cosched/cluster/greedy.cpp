@@ -47,39 +47,45 @@ class WhatIf {
   std::int64_t slots_;
 };
 
-// Whether jobs find memory, remembered by memory need: few needs are distinct.
-class RoomByNeed {
+// The nodes as they will be when some idle jobs have been started, and how much room there is,
+// remembered by memory need: few needs are distinct.
+class Room {
  public:
-  explicit RoomByNeed(const Machine& machine) : machine_(machine) { forget(); }
+  explicit Room(const Machine& machine) : nodes_(machine.nodes()) {}
   bool fits(std::int64_t need, int tasks) {
-    if (need > kMemoryLimit - least_used_) return false;
-    const auto at = std::lower_bound(
-        known_.begin(), known_.end(), need,
-        [](const Known& known, std::int64_t value) { return known.first < value; });
-    if (at != known_.end() && at->first == need) return at->second >= tasks;
-    const std::int64_t room = free_slots(machine_.nodes(), need);
+    const auto at =
+        std::lower_bound(known_.begin(), known_.end(), need,
+                         [](const Known& known, std::int64_t value) { return known.need < value; });
+    if (at != known_.end() && at->need == need) return at->slots >= tasks;
+    const std::int64_t room = free_slots(nodes_, need);
     known_.insert(at, {need, room});
     return room >= tasks;
   }
-  /// The machine has changed.
-  void forget() {
-    known_.clear();
-    least_used_ = kMemoryLimit;
-    for (const auto& node : machine_.nodes()) least_used_ = std::min(least_used_, node.memory_used);
+  /// Nodes for a job that fits; they are taken.
+  std::vector<int> take(const Machine::Job& job) {
+    std::vector<int> chosen = greedy_nodes(nodes_, job);
+    for (const int node : chosen) {
+      const std::int64_t before = nodes_[node].memory_used, now = before + job.memory_need;
+      for (Known& known : known_) known.slots += slots(known.need, now) - slots(known.need, before);
+      nodes_[node].memory_used = now;
+      nodes_[node].cpu_load += job.cpu_need;
+    }
+    return chosen;
   }
 
  private:
-  using Known = std::pair<std::int64_t, std::int64_t>;  // (need, slots), increasing
-  const Machine& machine_;
-  std::vector<Known> known_;
-  std::int64_t least_used_ = 0;
+  struct Known {
+    std::int64_t need, slots;
+  };
+  std::vector<Machine::Node> nodes_;
+  std::vector<Known> known_;  // by increasing need
 };
 
-// The first job of a shape.  Heap order: that of service.
-struct Head {
-  Prioritised job;
-  IdleQueue::Shape shape;
-  bool operator<(const Head& other) const { return other.job < job; }
+// The idle jobs of a shape.  Heap order: that of service.
+struct Queued {
+  ServiceOrder jobs;
+  int shape;
+  bool operator<(const Queued& other) const { return other.jobs.first() < jobs.first(); }
 };
 
 // Jobs to displace, by decreasing priority; empty if displacing all would not do.
@@ -103,13 +109,6 @@ std::vector<int> choose_displaced(const Machine& machine, int rank) {
     displaced.push_back(*at);
   }
   return displaced;
-}
-
-bool start_if_fits(Machine& machine, int rank) {
-  std::vector<int> nodes = greedy_nodes(machine.nodes(), machine.job(rank));
-  if (nodes.empty()) return false;
-  machine.start(rank, std::move(nodes), Reason::greedy);
-  return true;
 }
 
 // The usual case, without a heap.
@@ -162,7 +161,11 @@ std::int64_t free_slots(const std::vector<Machine::Node>& nodes, std::int64_t me
 }
 
 bool greedy_start(Machine& machine, int rank) {
-  if (start_if_fits(machine, rank)) return true;
+  std::vector<int> nodes = greedy_nodes(machine.nodes(), machine.job(rank));
+  if (!nodes.empty()) {
+    machine.start(rank, std::move(nodes), Reason::greedy);
+    return true;
+  }
   machine.explain_wait(
       rank, Reason::no_memory, -1,
       static_cast<double>(free_slots(machine.nodes(), machine.job(rank).memory_need)));
@@ -171,27 +174,29 @@ bool greedy_start(Machine& machine, int rank) {
 
 void greedy_resume(Machine& machine) {
   // Starting jobs only takes memory: who finds no room now will not find it later.
-  RoomByNeed room(machine);
-  const auto& groups = machine.idle().groups();
-  std::vector<Head> heads;  // heap, the first in the order of service on top
-  for (const auto& [shape, group] : groups) {
-    if (!room.fits(shape.memory_need, 1)) break;  // needs increase
-    if (room.fits(shape.memory_need, shape.tasks))
-      heads.push_back({group.first(machine.now()), shape});
+  Room room(machine);
+  const IdleQueue& idle = machine.idle();
+  std::vector<Queued> queues;  // heap, the first in the order of service on top
+  for (const int shape : idle.present()) {
+    const auto [need, tasks, memory] = idle.shape(shape);
+    if (!room.fits(need, 1)) break;  // needs increase
+    if (room.fits(need, tasks))
+      queues.push_back({ServiceOrder(idle.group(shape), machine.now()), shape});
   }
-  std::make_heap(heads.begin(), heads.end());
-  while (!heads.empty()) {
-    std::pop_heap(heads.begin(), heads.end());
-    const auto [job, shape] = heads.back();
-    heads.pop_back();
+  auto open = queues.end();  // a heap before it, behind it those without room or jobs
+  std::make_heap(queues.begin(), open);
+  std::vector<std::pair<int, std::vector<int>>> starts;  // rank, nodes
+  while (open != queues.begin()) {
+    std::pop_heap(queues.begin(), open--);
+    const IdleQueue::Shape& shape = idle.shape(open->shape);
     if (!room.fits(shape.memory_need, shape.tasks)) continue;
-    start_if_fits(machine, job.rank);
-    room.forget();
-    const auto group = groups.find(shape);
-    if (group == groups.end()) continue;
-    heads.push_back({group->second.first(machine.now()), shape});
-    std::push_heap(heads.begin(), heads.end());
+    const int rank = open->jobs.first().rank;
+    starts.emplace_back(rank, room.take(machine.job(rank)));
+    open->jobs.advance();
+    if (!open->jobs.done()) std::push_heap(queues.begin(), ++open);
   }
+  for (auto& [rank, nodes] : starts) machine.start(rank, std::move(nodes), Reason::greedy);
+  for (const Queued& queue : queues) queue.jobs.tighten_bounds();
 }
 
 void greedy_displace(Machine& machine, int rank, Displaced displaced) {

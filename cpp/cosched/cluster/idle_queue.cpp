@@ -1,12 +1,23 @@
 #include "cosched/cluster/idle_queue.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace cosched::cluster {
 namespace {
 
 constexpr int kBlock = 64;
+
+// Lanes: a single running maximum would wait for itself at each step.
+double greatest(const double* value, int count) {
+  constexpr int kLanes = 8;
+  double top[kLanes];
+  std::fill_n(top, kLanes, -kInfinity);
+  for (int k = 0; k < count; k += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane) top[lane] = std::max(top[lane], value[k + lane]);
+  return *std::max_element(top, top + kLanes);
+}
 
 }  // namespace
 
@@ -57,73 +68,117 @@ void IdleGroup::sort(double now) {
 
 // The priorities of the block's jobs, and from now on their bound.
 const double* IdleGroup::look_into(std::size_t block, double now) const {
-  priority_.resize(kBlock);
+  // Behind the last job: of no priority.
+  priority_.assign(kBlock, -kInfinity);
   const int begin = static_cast<int>(block) * kBlock;
   const int count = std::min(kBlock, size() - begin);
   for (int k = 0; k < count; ++k) priority_[k] = priority(begin + k, now);
-  // Lanes: a single running maximum would wait for itself at each step.
-  constexpr int kLanes = 8;
-  double top[kLanes], least_square[kLanes];
-  std::fill_n(top, kLanes, -kInfinity);
-  std::fill_n(least_square, kLanes, kInfinity);
-  const auto see = [&](int k, int lane) {
-    top[lane] = std::max(top[lane], priority_[k]);
-    least_square[lane] = std::min(least_square[lane], square_[begin + k]);
-  };
-  int k = 0;
-  for (; k + kLanes <= count; k += kLanes)
-    for (int lane = 0; lane < kLanes; ++lane) see(k + lane, lane);
-  for (; k < count; ++k) see(k, 0);
-  blocks_[block] = {now, *std::max_element(top, top + kLanes),
-                    1 / *std::min_element(least_square, least_square + kLanes)};
+  double least_square = kInfinity;
+  for (int k = 0; k < count; ++k) least_square = std::min(least_square, square_[begin + k]);
+  blocks_[block] = {now, greatest(priority_.data(), kBlock), 1 / least_square};
   return priority_.data();
 }
 
-Prioritised IdleGroup::first(double now) const {
-  Prioritised best{-kInfinity, 0};
-  const auto improve = [&](std::size_t block) {
-    const double* priority = look_into(block, now);
-    const double top = blocks_[block].top;
-    if (top < best.priority) return;
-    const int begin = static_cast<int>(block) * kBlock;
-    for (int k = 0; k < std::min(kBlock, size() - begin); ++k)
-      if (priority[k] == top) best = std::min(best, Prioritised{top, rank_[begin + k]});
-  };
-  std::size_t promising = 0;
-  for (std::size_t b = 1; b < blocks_.size(); ++b)
-    if (blocks_[b].bound(now) > blocks_[promising].bound(now)) promising = b;
-  improve(promising);
-  for (std::size_t b = 0; b < blocks_.size(); ++b)  // a bound may be NaN (of infinities)
-    if (b != promising && !(blocks_[b].bound(now) < best.priority)) improve(b);
-  return best;
-}
-
-void IdleGroup::append(double now, double least, std::vector<Prioritised>& jobs) const {
+void IdleGroup::append(double now, double least, int shape, std::vector<Prioritised>& jobs) const {
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     if (blocks_[b].bound(now) < least) continue;
     const double* priority = look_into(b, now);
+    if (blocks_[b].top < least) continue;
     const int begin = static_cast<int>(b) * kBlock;
     for (int k = 0; k < std::min(kBlock, size() - begin); ++k)
-      if (priority[k] >= least) jobs.push_back({priority[k], rank_[begin + k]});
+      if (priority[k] >= least) jobs.push_back({priority[k], rank_[begin + k], shape});
   }
 }
 
-void IdleQueue::add(const Shape& shape, int rank, double submit, double virtual_time, double now) {
+ServiceOrder::ServiceOrder(const IdleGroup& group, double now) : group_(&group), now_(now) {
+  blocks_.reserve(group.blocks_.size());
+  for (std::size_t b = 0; b < group.blocks_.size(); ++b) {
+    const double bound = group.blocks_[b].bound(now);  // NaN, of infinities: no bound
+    blocks_.push_back({bound <= kInfinity ? bound : kInfinity, -1, static_cast<int>(b), -1});
+  }
+  std::make_heap(blocks_.begin(), blocks_.end());
+  settle();
+}
+
+void ServiceOrder::advance() {
+  std::pop_heap(blocks_.begin(), blocks_.end());
+  Block& block = blocks_.back();
+  const int begin = block.number * kBlock;
+  for (int k = 0;; ++k)
+    if (group_->rank_[begin + k] == block.rank) {
+      priority_[block.seen * kBlock + k] = -kInfinity;
+      break;
+    }
+  if (find_first(block))
+    std::push_heap(blocks_.begin(), blocks_.end());
+  else
+    blocks_.pop_back();
+  settle();
+}
+
+void ServiceOrder::settle() {
+  while (!blocks_.empty() && blocks_.front().rank < 0) {
+    std::pop_heap(blocks_.begin(), blocks_.end());
+    look_into(blocks_.back());
+    std::push_heap(blocks_.begin(), blocks_.end());
+  }
+}
+
+void ServiceOrder::look_into(Block& block) {
+  const double* priority = group_->look_into(block.number, now_);
+  block.seen = static_cast<int>(seen_.size());
+  seen_.push_back(block.number);
+  priority_.insert(priority_.end(), priority, priority + kBlock);
+  find_first(block);
+}
+
+// False if none is left.
+bool ServiceOrder::find_first(Block& block) {
+  const double* priority = priority_.data() + block.seen * kBlock;
+  const int* rank = group_->rank_.data() + block.number * kBlock;
+  const double top = greatest(priority, kBlock);
+  if (top == -kInfinity) return false;
+  block.priority = top;
+  block.rank = std::numeric_limits<int>::max();
+  const int count = std::min(kBlock, group_->size() - block.number * kBlock);
+  for (int k = 0; k < count; ++k)
+    if (priority[k] == top) block.rank = std::min(block.rank, rank[k]);
+  return true;
+}
+
+void ServiceOrder::tighten_bounds() const {
+  for (const int block : seen_)
+    if (block < static_cast<int>(group_->blocks_.size())) group_->look_into(block, now_);
+}
+
+IdleQueue::IdleQueue(const std::vector<Shape>& shapes) : shapes_(shapes), places_(shapes.size()) {
+  std::sort(shapes_.begin(), shapes_.end());
+  shapes_.erase(std::unique(shapes_.begin(), shapes_.end()), shapes_.end());
+  groups_.resize(shapes_.size());
+  for (std::size_t rank = 0; rank < shapes.size(); ++rank)
+    places_[rank].shape = static_cast<int>(
+        std::lower_bound(shapes_.begin(), shapes_.end(), shapes[rank]) - shapes_.begin());
+}
+
+void IdleQueue::add(int rank, double submit, double virtual_time, double now) {
+  const int shape = places_[rank].shape;
   IdleGroup& group = groups_[shape];
-  at_[rank] = static_cast<int>(group.ranks().size());
+  if (group.empty())
+    present_.insert(std::lower_bound(present_.begin(), present_.end(), shape), shape);
+  places_[rank].position = static_cast<int>(group.ranks().size());
   group.add(rank, submit, virtual_time, now);
   if (!group.mixed()) return;
   group.sort(now);
   for (std::size_t k = 0; k < group.ranks().size(); ++k)
-    at_[group.ranks()[k]] = static_cast<int>(k);
+    places_[group.ranks()[k]].position = static_cast<int>(k);
 }
 
-void IdleQueue::remove(const Shape& shape, int rank, double now) {
-  const auto group = groups_.find(shape);
-  const int position = at_[rank];
-  at_[group->second.ranks().back()] = position;
-  group->second.remove(position, now);
-  if (group->second.empty()) groups_.erase(group);
+void IdleQueue::remove(int rank, double now) {
+  const auto [shape, position] = places_[rank];
+  IdleGroup& group = groups_[shape];
+  places_[group.ranks().back()].position = position;
+  group.remove(position, now);
+  if (group.empty()) present_.erase(std::lower_bound(present_.begin(), present_.end(), shape));
 }
 
 }  // namespace cosched::cluster

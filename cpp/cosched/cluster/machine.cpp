@@ -7,8 +7,21 @@
 
 namespace cosched::cluster {
 
+namespace {
+
+std::vector<IdleQueue::Shape> shapes_of(const Instance& instance) {
+  const Jobs& jobs = instance.jobs();
+  std::vector<IdleQueue::Shape> shapes;
+  shapes.reserve(instance.size());
+  for (const int j : instance.order())
+    shapes.push_back({memory_units(jobs.memory[j]), jobs.tasks[j], jobs.memory[j]});
+  return shapes;
+}
+
+}  // namespace
+
 Machine::Machine(const Instance& instance)
-    : nodes_(instance.nodes()), idle_(instance.size()), change_at_(instance.size(), -1) {
+    : nodes_(instance.nodes()), idle_(shapes_of(instance)), change_at_(instance.size(), -1) {
   const Jobs& jobs = instance.jobs();
   jobs_.reserve(instance.size());
   for (const int j : instance.order()) {
@@ -62,9 +75,11 @@ void Machine::note_change(int rank, std::vector<int> held, Reason reason, int ot
   change.value = value;
 }
 
-std::vector<Machine::Change> Machine::take_changes() {
+const std::vector<Machine::Change>& Machine::take_changes() {
   for (const Change& change : changes_) change_at_[change.rank] = -1;
-  return std::exchange(changes_, {});
+  taken_.clear();
+  taken_.swap(changes_);
+  return taken_;
 }
 
 void Machine::add_running(int rank) {
@@ -77,13 +92,10 @@ void Machine::remove_running(int rank) {
 
 void Machine::add_idle(int rank) {
   const Job& job = jobs_[rank];
-  idle_.add({job.memory_need, job.tasks}, rank, job.submit, job.virtual_time, now_);
+  idle_.add(rank, job.submit, job.virtual_time, now_);
 }
 
-void Machine::remove_idle(int rank) {
-  const Job& job = jobs_[rank];
-  idle_.remove({job.memory_need, job.tasks}, rank, now_);
-}
+void Machine::remove_idle(int rank) { idle_.remove(rank, now_); }
 
 void Machine::start(int rank, std::vector<int> nodes, Reason reason, int other, double value) {
   note_change(rank, {}, reason, other, value);

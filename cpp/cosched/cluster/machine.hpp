@@ -7,6 +7,7 @@
 #include "cosched/cluster/decision_log.hpp"
 #include "cosched/cluster/idle_queue.hpp"
 #include "cosched/cluster/instance.hpp"
+#include "cosched/cluster/prefetch.hpp"
 #include "cosched/cluster/units.hpp"
 #include "cosched/core/numeric.hpp"
 
@@ -19,7 +20,7 @@ enum class Status : char { unsubmitted, waiting, running, paused, finished };
 /// increasing) and the CPU share yield * cpu there.
 class Machine {
  public:
-  struct Job {
+  struct alignas(64) Job {  // two cache lines
     double submit, runtime, cpu, memory;
     int tasks;
     Status status = Status::unsubmitted;
@@ -42,6 +43,13 @@ class Machine {
   int node_count() const { return static_cast<int>(nodes_.size()); }
   const std::vector<Node>& nodes() const { return nodes_; }
   const Job& job(int rank) const { return jobs_[rank]; }
+  /// The job will soon be looked at, and started.
+  void expect(int rank) const {
+    prefetch(&jobs_[rank]);
+    prefetch(reinterpret_cast<const char*>(&jobs_[rank]) + 64);
+    prefetch(&change_at_[rank]);
+    idle_.expect(rank);
+  }
   int jobs() const { return static_cast<int>(jobs_.size()); }
 
   /// Ranks, increasing.
@@ -87,8 +95,8 @@ class Machine {
   /// The running job makes no progress before `time`.
   void hold_up(int rank, double time) { jobs_[rank].penalty_until = time; }
   /// The jobs that were started, paused, moved or explained since the last call, in the order in
-  /// which they were first; each once.
-  std::vector<Change> take_changes();
+  /// which they were first; each once.  Valid until the next call.
+  const std::vector<Change>& take_changes();
 
  private:
   void add_running(int rank);
@@ -105,7 +113,7 @@ class Machine {
   std::vector<Node> nodes_;
   std::vector<int> running_;
   IdleQueue idle_;
-  std::vector<Change> changes_;
+  std::vector<Change> changes_, taken_;
   std::vector<int> change_at_;  // rank -> index into changes_, or -1
 };
 

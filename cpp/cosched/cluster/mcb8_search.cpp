@@ -29,6 +29,13 @@ double lower(double first, int attempt) {
   return first == kInfinity || part > 1 ? 0 : first * (1 - part);
 }
 
+// Of all tasks; an idle job's record, far away, is not looked at.
+double memory_of(const Machine& machine, const Prioritised& job) {
+  if (job.shape < 0) return machine.job(job.rank).memory * machine.job(job.rank).tasks;
+  const IdleQueue::Shape& shape = machine.idle().shape(job.shape);
+  return shape.memory * shape.tasks;
+}
+
 // The jobs in the system by decreasing priority (ties by submission), as many as fit in the
 // memory of all nodes together.  Looks first at those of priority >= `cut` only, which are
 // enough where the last call's are not far off; sets `cut` for the next one.
@@ -41,15 +48,15 @@ std::vector<int> memory_prefix(const Machine& machine, double& cut) {
     for (const int rank : machine.running())
       if (const double priority = machine.priority(rank); priority >= least)
         heap.push_back({priority, rank});
-    for (const auto& [shape, group] : machine.idle().groups())
-      group.append(machine.now(), least, heap);
+    for (const int shape : machine.idle().present())
+      machine.idle().group(shape).append(machine.now(), least, shape, heap);
     std::make_heap(heap.begin(), heap.end(), after);
     std::vector<int> prefix;
     auto end = heap.end();
     for (double sum = 0; end != heap.begin(); --end) {
-      const auto& job = machine.job(heap.front().rank);
-      sum += job.memory * job.tasks;
+      sum += memory_of(machine, heap.front());
       if (sum > room) break;
+      machine.expect(heap.front().rank);
       prefix.push_back(heap.front().rank);
       std::pop_heap(heap.begin(), end, after);
     }

@@ -24,16 +24,25 @@ bool same_time(double a, double b) {
 }  // namespace
 
 ScheduleChecker::ScheduleChecker(const Jobs& jobs, int nodes, const TraceRules& rules)
-    : jobs_(jobs), rules_(rules), state_(jobs.size()), use_(nodes) {}
+    : jobs_(jobs), rules_(rules), state_(jobs.size()), use_(nodes) {
+  for (int job = 0; job < jobs.size(); ++job) {
+    State& state = state_[job];
+    state.submit = jobs.submit[job];
+    state.memory = jobs.memory[job];
+    state.cpu = jobs.cpu[job];
+    state.tasks = jobs.tasks[job];
+  }
+}
 
 void ScheduleChecker::check_span(int job, double time, const int* nodes, std::size_t count,
                                  double yield) const {
   if (job < 0 || job >= jobs_.size())
     fail("job " + std::to_string(job) + ": there are " + std::to_string(jobs_.size()));
   if (!std::isfinite(time)) fail(job_at(jobs_, job, time) + ": not a finite time");
-  if (count != static_cast<std::size_t>(jobs_.tasks[job]))
+  const State& state = state_[job];
+  if (count != static_cast<std::size_t>(state.tasks))
     fail(job_at(jobs_, job, time) + " has " + std::to_string(count) + " nodes for " +
-         std::to_string(jobs_.tasks[job]) + " tasks");
+         std::to_string(state.tasks) + " tasks");
   for (std::size_t k = 0; k < count; ++k) {
     if (nodes[k] < 0 || nodes[k] >= static_cast<int>(use_.size()))
       fail(job_at(jobs_, job, time) + " uses node " + std::to_string(nodes[k]) + " of " +
@@ -43,9 +52,9 @@ void ScheduleChecker::check_span(int job, double time, const int* nodes, std::si
   }
   if (!(yield >= 0 && yield <= 1 + kNodeTolerance))
     fail(job_at(jobs_, job, time) + " has yield " + to_text(yield));
-  if (state_[job].open) fail(job_at(jobs_, job, time) + " begins while it runs already");
-  if (time < jobs_.submit[job] && !same_time(time, jobs_.submit[job]))
-    fail(job_at(jobs_, job, time) + " runs before its submission at " + to_text(jobs_.submit[job]) +
+  if (state.open) fail(job_at(jobs_, job, time) + " begins while it runs already");
+  if (time < state.submit && !same_time(time, state.submit))
+    fail(job_at(jobs_, job, time) + " runs before its submission at " + to_text(state.submit) +
          " s");
 }
 
@@ -104,9 +113,10 @@ void ScheduleChecker::end(int job, double time) {
 }
 
 void ScheduleChecker::use_nodes(int job, int sign) {
-  const double memory = sign * jobs_.memory[job];
-  const double cpu = sign * jobs_.cpu[job] * state_[job].yield;
-  for (const int node : state_[job].nodes) {
+  const State& state = state_[job];
+  const double memory = sign * state.memory;
+  const double cpu = sign * state.cpu * state.yield;
+  for (const int node : state.nodes) {
     Use& use = use_[node];
     use.tasks += sign;
     use.memory = use.tasks == 0 ? 0 : use.memory + memory;  // exact again when empty

@@ -9,6 +9,7 @@
 
 #include "cosched/cluster/instance.hpp"
 #include "cosched/cluster/outcome.hpp"
+#include "cosched/cluster/prefetch.hpp"
 #include "cosched/cluster/trace.hpp"
 
 namespace cosched::cluster {
@@ -38,11 +39,18 @@ class ScheduleChecker {
   void settle();
   void finish(const Outcome& outcome) const;
 
+  /// The job will soon be told of.
+  void expect(int job) const {
+    prefetch(&state_[job]);
+    prefetch(reinterpret_cast<const char*>(&state_[job]) + 64);
+  }
   /// No progress before this time, by the rules; valid after begin().
   double penalty_end(int job) const { return state_[job].penalty_end; }
 
  private:
-  struct State {
+  struct alignas(64) State {                 // two cache lines
+    double submit = 0, memory = 0, cpu = 0;  // as given
+    int tasks = 0;
     bool open = false, ran = false;
     double first = 0, last = 0;  // start of the first span, end of the last one
     double since = 0, yield = 0, work = 0, penalty_end = 0;

@@ -35,10 +35,10 @@ struct SimulationOptions {
   bool check = true;     // tell a ScheduleChecker everything, while it happens
 };
 
-/// Throws InvalidInstance on bad options; InfeasibleError when the policy leaves jobs
+/// Throws InvalidInstance on bad options; InvalidSchedule when the policy leaves jobs
 /// that never finish, or no job makes progress during 100,000 events (a penalty as long
-/// as the period can do that); InvalidSchedule when an untrusted policy breaks a rule,
-/// or the ScheduleChecker finds one broken.
+/// as the period can do that), an untrusted policy breaks a rule, or the ScheduleChecker
+/// finds one broken.
 /// O(running jobs) an event beside the policy's own work; waiting jobs cost nothing.
 Outcome simulate(const Instance& instance, Policy& policy, const SimulationOptions& options = {},
                  Trace* trace = nullptr, DecisionLog* log = nullptr);

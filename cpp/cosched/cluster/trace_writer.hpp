@@ -6,6 +6,7 @@
 
 #include "cosched/cluster/instance.hpp"
 #include "cosched/cluster/machine.hpp"
+#include "cosched/cluster/prefetch.hpp"
 #include "cosched/cluster/schedule_checker.hpp"
 #include "cosched/cluster/trace.hpp"
 
@@ -16,6 +17,12 @@ class TraceWriter {
   /// Either may be null.
   TraceWriter(const Instance& instance, Trace* trace, ScheduleChecker* checker);
 
+  /// The job will soon be told of.
+  void expect(int rank) const {
+    if (!enabled()) return;
+    prefetch(&open_[rank]);
+    if (checker_) checker_->expect(order_[rank]);
+  }
   bool enabled() const { return trace_ != nullptr || checker_ != nullptr; }
   /// The running job's state from `now` on: a new row if its yield changed or close()
   /// ended the last one.
@@ -28,7 +35,7 @@ class TraceWriter {
   }
 
  private:
-  struct Open {
+  struct alignas(64) Open {
     bool is_open = false;
     int mapping = -1;  // in the trace
     double start = 0, yield = 0, penalty_until = 0;

@@ -117,33 +117,36 @@ std::vector<double> node_loads(const Mapping& mapping) {
 }
 
 FullNodes full_nodes(const Mapping& mapping) {
-  const std::vector<double> load = node_loads(mapping);
+  std::vector<double> load(mapping.nodes, 0.0);
+  std::vector<int> jobs(mapping.nodes, 0);  // on the node
+  for (int j = 0; j < mapping.jobs(); ++j) {
+    int last = -1;
+    for (const int node : *mapping.where[j]) {
+      load[node] += mapping.cpu[j];
+      jobs[node] += node != last;
+      last = node;
+    }
+  }
   FullNodes full;
   std::vector<int> row(mapping.nodes, -1);
   for (int node = 0; node < mapping.nodes; ++node)
     if (load[node] > 1 + kLoadTolerance) {
       row[node] = full.rows();
       full.node.push_back(node);
+      full.begin.push_back(full.begin.back() + jobs[node]);
     }
-  std::vector<int> count(full.rows() + 1, 0);
-  const auto each_share = [&](const auto& visit) {
-    for (int j = 0; j < mapping.jobs(); ++j) {
-      const std::vector<int>& where = *mapping.where[j];
-      for (std::size_t k = 0; k < where.size();) {
-        const std::size_t begin = k;
-        while (k < where.size() && where[k] == where[begin]) ++k;
-        if (row[where[begin]] >= 0) visit(row[where[begin]], j, static_cast<double>(k - begin));
-      }
-    }
-  };
   if (full.rows() == 0) return full;
-  each_share([&](int r, int, double) { ++count[r]; });
-  for (int r = 0; r < full.rows(); ++r) full.begin.push_back(full.begin[r] + count[r]);
   full.shares.resize(full.begin.back());
   std::vector<int> next(full.begin.begin(), full.begin.end() - 1);
-  each_share([&](int r, int job, double tasks) {
-    full.shares[next[r]++] = {job, tasks * mapping.cpu[job]};
-  });
+  for (int j = 0; j < mapping.jobs(); ++j) {
+    const std::vector<int>& where = *mapping.where[j];
+    for (std::size_t k = 0; k < where.size();) {
+      const std::size_t begin = k;
+      while (k < where.size() && where[k] == where[begin]) ++k;
+      if (const int r = row[where[begin]]; r >= 0)
+        full.shares[next[r]++] = {j, static_cast<double>(k - begin) * mapping.cpu[j]};
+    }
+  }
   return full;
 }
 
