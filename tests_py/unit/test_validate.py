@@ -93,6 +93,8 @@ def test_a_changed_table_is_refused(call, folder, capsys):
         ({"value": 10**400}, "value = "),
         ({"value": "3"}, "value = '3'"),
         ({"value": None}, "states cost None"),
+        ({"times": [[1] * 16] * 5}, "times[0] = [1, 1, "),
+        ({"times": 3}, "times = 3: expected those of the instance"),
         ({"bound": {"value": 10**400}}, "bound = "),
         ({"bound": {"value": "3"}}, "bound = '3'"),
         ({"placements": [3]}, "placements[0]"),

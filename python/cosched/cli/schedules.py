@@ -32,6 +32,7 @@ def read_schedule(of: Family, instance: Any, path: Path) -> tuple[Schedule, dict
     if name.endswith(".json"):
         data = io.read_json(path)
         _require_known(of, data)
+        _require_same_facts(instance, data)
         return of.schedule_type.from_dict(instance, data), data
     if name.endswith(".csv"):
         import pandas as pd
@@ -52,6 +53,24 @@ def _require_known(of: Family, data: Any) -> None:
             f"version = {shorten(version)}: this cosched reads version {VERSION}: expected a "
             "schedule that it wrote, or a newer cosched"
         )
+
+
+def _require_same_facts(instance: Any, data: dict[str, Any]) -> None:
+    """What the file repeats of the instance, for `cosched run`, is as the instance has it.
+
+    A table of another shape is of an instance with more or fewer processors: the schedule may suit
+    both.
+    """
+    for key, ours in io.plain(instance.facts()).items():
+        theirs = data.get(key, ours)
+        if not isinstance(ours, list) or (isinstance(theirs, list) and len(theirs) != len(ours)):
+            continue
+        if not isinstance(theirs, list):
+            raise InvalidSchedule(f"{key} = {shorten(theirs)}: expected those of the instance")
+        for number, (row, own) in enumerate(zip(theirs, ours, strict=True)):
+            same_width = isinstance(row, list) and len(row) == len(own)
+            if row != own and (same_width or not isinstance(row, list)):
+                raise InvalidSchedule(f"{key}[{number}] = {shorten(row)}: it is {shorten(own)}")
 
 
 def _placements(path: Path) -> list[dict[str, Any]]:
