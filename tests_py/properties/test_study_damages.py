@@ -120,7 +120,10 @@ def test_no_damage_is_silent_and_none_breaks(seed, studies, tmp_path, capsys):
     out = tmp_path / "out"
     shutil.copytree(studies / ("stopped" if seed % 2 else "finished"), out)
     before = content(out)
-    files = sorted([*out.glob("state/*.*"), *out.glob("*.parquet")])
+    files = sorted(
+        file for pattern in ("state/*.*", "*.parquet", "tables/*.*", "report.html")
+        for file in out.glob(pattern)
+    )  # fmt: skip
     assert not any(file.damage for file in experiments.verify(out))
     damage = DAMAGES[seed // 2 % len(DAMAGES)]
     damage(draw, draw.choice(files), files, studies / "other")

@@ -14,7 +14,7 @@ from cosched.experiments import html
 from cosched.experiments.ledger import Claim, findings
 from cosched.experiments.plan import Plan
 from cosched.experiments.seal import read_table
-from cosched.experiments.stored import RESULTS
+from cosched.experiments.stored import REPORT, RESULTS, write_digests
 from cosched.experiments.study import Study
 
 if TYPE_CHECKING:
@@ -72,8 +72,10 @@ def write_outputs(
     """Write ``tables/``, ``figures/`` and ``report.html`` of what ``results.parquet`` holds.
 
     The first table is ``findings``: what the paper says that these results answer. With `library`,
-    a file that is written if it is not there, the report has no charts' library of its own.
+    a file that is written if it is not there, the report has no charts' library of its own. Digests
+    of all these go into ``state/outputs.json``.
     """
+    write_digests(folder, ())  # none holds while they are written
     frame = read_frame(folder)
     good = frame[frame.status != "error"].reset_index(drop=True)
     tables: dict[str, pd.DataFrame] = {}
@@ -86,7 +88,9 @@ def write_outputs(
         pictures = _write_figures(study.figures(good), folder / "figures")
         charts = study.charts(good) if study.charts else html.distributions(plan, good)
     page = html.page(study, plan.quick, frame, tables, charts, pictures, _shared(library, folder))
-    io.write_text(page, folder / "report.html")
+    io.write_text(page, folder / REPORT)
+    kept = [path for part in ("tables", "figures") for path in sorted((folder / part).glob("*.*"))]
+    write_digests(folder, [folder / REPORT, *kept])
     return StudyResult(study.name, folder, frame, tables)
 
 

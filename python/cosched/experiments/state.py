@@ -35,8 +35,8 @@ from cosched.experiments.worker import Outcome
 _FORMAT = 2
 #: What a run that was killed while it wrote leaves.
 _UNFINISHED = (
-    *("state/.part-*", "state/.study-*", ".results-*", ".timings-*", ".errors-*", ".report-*"),
-    *("tables/.*-*", "figures/.*-*"),
+    *("state/.part-*", "state/.study-*", "state/.outputs-*", ".results-*", ".timings-*"),
+    *(".errors-*", ".report-*", "tables/.*-*", "figures/.*-*"),
 )
 
 

@@ -7,6 +7,7 @@ whose it is, so that it can be judged without that list.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LIST = "state/study.json"
+#: Digests of what is made of the results: tables, figures and the report.
+OUTPUTS, REPORT = "state/outputs.json", "report.html"
 RESULTS = ("results.parquet", "timings.parquet")
 _PART = re.compile(r"part-([0-9]{6,9})\.parquet")
 #: In the metadata of a part: whose it is.
@@ -85,7 +88,8 @@ def verify(out: str | PathLike[str]) -> list[CheckedFile]:
     Returns
     -------
     list of CheckedFile
-        The state's list, its parts, ``results.parquet`` and ``timings.parquet``.
+        The state's list, its parts, ``results.parquet`` and ``timings.parquet``; tables, figures
+        and the report.
 
     Raises
     ------
@@ -122,6 +126,39 @@ def write_list(folder: Path, owner: Owner, parts: dict[str, str], results: dict[
     write_json({"owner": owner, "parts": parts, "results": results}, folder / LIST)
 
 
+def write_digests(folder: Path, outputs: Iterable[Path]) -> None:
+    """Write ``state/outputs.json``: digests of files made of the results."""
+    names = {path.relative_to(folder).as_posix(): _digest(path) for path in outputs}
+    write_json({"files": names}, folder / OUTPUTS)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _check_outputs(folder: Path) -> list[CheckedFile]:
+    """Judge tables, figures and the report by their digests, which are written after them."""
+    if not (folder / REPORT).exists() and not (folder / OUTPUTS).exists():
+        return []
+    try:
+        digests = read_json(folder / OUTPUTS)["files"]
+    except Damaged as damage:
+        return [CheckedFile(OUTPUTS, damage.why)]
+    return [CheckedFile(OUTPUTS)] + [
+        CheckedFile(name, _output_damage(folder / name, digest)) for name, digest in digests.items()
+    ]
+
+
+def _output_damage(path: Path, digest: str) -> str:
+    try:
+        found = _digest(path)
+    except FileNotFoundError:
+        return MISSING
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    return "" if found == digest else "its bytes do not match its digest"
+
+
 def write_part(folder: Path, number: int, owner: Owner, table: pa.Table) -> tuple[str, str]:
     """Write a part; its name and digest."""
     name = f"part-{number:06d}.parquet"
@@ -152,7 +189,7 @@ def read_stored(folder: Path) -> Stored:
         for name in RESULTS
         if name in results or (folder / name).exists()
     ]
-    return Stored(owner, parts, rows, results, files)
+    return Stored(owner, parts, rows, results, files + _check_outputs(folder))
 
 
 class _Part(NamedTuple):
