@@ -185,6 +185,7 @@ def _referee(rows: list[ledger.Row]) -> str:
         mine = [row for row in rows if row.paper == paper]
         if mine:
             parts += [f"## {paper}", f"{citation}.", _items(mine)]
+    parts += ["## The runs", *_runs()]
     parts.append("## What earlier pages said, and the verdict now")
     for words, study, places, claims in _CORRECTED:
         some = [
@@ -199,6 +200,21 @@ def _referee(rows: list[ledger.Row]) -> str:
         some = [row for row in rows if row.verdict == verdict and not _is_cell(row)]
         parts += [f"## Sentences: {verdict}", ledger.rows_table(some)]
     return "\n\n".join(parts) + "\n"
+
+
+def _runs() -> list[str]:
+    """What is kept: a line a study, and all."""
+    lines = ["| study | run on | tasks | seconds of work |", "|:--|:--|--:|--:|"]
+    all_facts = {name: kept.facts(name) for name in STUDIES if name in kept.names()}
+    for name, facts in all_facts.items():
+        cells = (facts["date"], f"{facts['rows']:,}", f"{facts['seconds']:,.0f}")
+        lines.append(f"| [{name}]({name}.md) | " + " | ".join(cells) + " |")
+    total = sum(facts["seconds"] for facts in all_facts.values())
+    return [
+        f"`make results-full` runs all of them: {total / 60:,.0f} minutes of work, about half of "
+        "that on two cores. `make results` renders these pages from what is kept of the runs.",
+        "\n".join(lines),
+    ]
 
 
 def _is_cell(row: ledger.Row) -> bool:

@@ -157,22 +157,29 @@ def _gzip(data: bytes) -> str:
 
 
 def _table(identifier: str, table: pd.DataFrame) -> str:
-    import pandas as pd
-
     itables = optional("itables", extra="studies")
-    with pd.option_context("display.float_format", "{:.6g}".format):
-        html = itables.to_html_datatable(
-            table,
-            connected=False,
-            table_id=identifier.replace(".", "-"),
-            showIndex=False,
-            paging=len(table) > _ONE_PAGE,
-            maxBytes=0,
-            display_logo_when_loading=False,
-            text_in_header_can_be_selected=False,  # so that a click anywhere in it sorts
-            style="table-layout:auto;width:auto;margin:0",
-        )
+    html = itables.to_html_datatable(
+        _short(table),
+        connected=False,
+        table_id=identifier.replace(".", "-"),
+        showIndex=False,
+        paging=len(table) > _ONE_PAGE,
+        maxBytes=0,
+        format_floats_in_python=False,  # else each number is there twice, shown and for sorting
+        display_logo_when_loading=False,
+        text_in_header_can_be_selected=False,  # so that a click anywhere in it sorts
+        style="table-layout:auto;width:auto;margin:0",
+    )
     return f'<div class="scroll">{html}</div>\n'
+
+
+def _short(table: pd.DataFrame) -> pd.DataFrame:
+    """Numbers as they are shown, in six digits."""
+    some = {
+        name: [float(f"{value:.6g}") for value in table[name]]
+        for name in table.select_dtypes("float").columns
+    }
+    return table.assign(**some)
 
 
 def charts_library() -> str:

@@ -23,6 +23,10 @@ _NOT_DRAWN = tuple(name for name in TABLE_2 if name.startswith("GreedyP") and "P
 _COLUMN = {"weeks": 0, "generated": 0, "unscaled": 3, "scaled": 6}
 
 
+#: Above this, the strokes of the traces are a picture of pixels in the SVG.
+_MOST_STROKES = 500
+
+
 # --- plans --------------------------------------------------------------------------------
 
 
@@ -121,7 +125,11 @@ def plot_degradation(frame: pd.DataFrame, number: int) -> Figure:
         rows = frame[frame.traces == name]
         table = degradation(rows, number)
         where = rows.algorithm.map(names.index)
-        ax.plot(rows.degradation, where, "|", color="0.6", markersize=6, label="a trace")
+        few = len(rows) < _MOST_STROKES
+        ax.plot(
+            rows.degradation, where, "|", color="0.6", markersize=6, label="a trace",
+            rasterized=not few,
+        )  # fmt: skip
         ax.plot(table["avg"], table.algorithm.map(names.index), "o", label="mean")
         ax.plot(table["paper avg"], table.algorithm.map(names.index), "x", label="paper's mean")
         ax.set_xscale("log")

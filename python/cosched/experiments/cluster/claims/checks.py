@@ -63,6 +63,26 @@ def _larger(table2: pd.DataFrame, readings: pd.DataFrame) -> str:
 LARGER_MACHINE = Check("bound-of-a-larger-machine", ("cluster-table2", "cluster-readings"), _larger)
 
 
+_LIMITS = ("", "/minft=300", "/minft=600", "/minvt=300", "/minvt=600")
+
+
+def limits(name: str) -> Check:
+    """What each limit to remapping gives for the policy of a row of Table 5, beside the paper's."""
+    family = name.partition("/min")[0]
+
+    def run(frame: pd.DataFrame) -> str:
+        means = frame[frame.traces == "weeks"].groupby("algorithm").degradation.mean()
+        parts = [
+            f"{limit.strip('/') or 'no limit'} {means[family + limit]:.1f} "
+            f"(paper {paper.table(5)[family + limit][0]:.1f})"
+            for limit in _LIMITS
+            if family + limit in means and family + limit in paper.table(5)
+        ]
+        return f"mean degradation of {family} by limit: " + ", ".join(parts)
+
+    return Check("limits-to-remapping", ("cluster-table5",), run)
+
+
 def _worst_trace(table2: pd.DataFrame) -> str:
     """How much one trace of the hundred weighs."""
     rows = table2[table2.traces == "unscaled"]
