@@ -27,6 +27,8 @@ PAPERS = {
     "maximizing scheduling problem in heterogeneous computing systems, 2016",
 }
 NOT = "cannot be reproduced"
+#: The paper's value where it draws without numbers.
+PICTURE = "a picture"
 _ABSENT = "at full size is kept"
 _AVERAGES = "the averages of an earlier one do not say it"
 VERDICTS = (AGREES, ORDER, DIFFERS, NOT)
@@ -242,7 +244,13 @@ def findings(claims: Iterable[Claim], study: str, frame: pd.DataFrame) -> pd.Dat
             raise NotKept(f"{name} is another study")
         return frame
 
-    sentences = [c for c in claims if c.tolerance is not None and not c.place.startswith("Table")]
+    sentences = [
+        claim
+        for claim in claims
+        if claim.tolerance is not None
+        and not claim.place.startswith("Table")
+        and claim.paper_value != PICTURE
+    ]
     rows = evaluate(sentences, frames, partial=True)
     columns = ["place", "the paper says", "paper", "here", "verdict", "tolerance", "explanation"]
     cells = [

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cosched.experiments.bags.tables import GRID, TABLE_1, advantage, wide_rates
-from cosched.experiments.ledger import Check, Claim, Prepare
+from cosched.experiments.ledger import PICTURE, Check, Claim, Prepare
 from cosched.experiments.tolerances import (
     Curve,
     Tolerance,
@@ -262,7 +262,7 @@ def _figure3() -> Iterator[Claim]:
         yield figure(
             "Figure 3",
             f"curve of {title}: profit per unit time by q",
-            "a picture",
+            PICTURE,
             in_order("TTB's curve is above TMS's at every q"),
             partial(_curve, name),
             "The paper's draws are not public; means of 40 draws of ours.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosched.cluster import TABLE_2
 from cosched.experiments.cluster.costs import BEST
-from cosched.experiments.ledger import Check, Claim
+from cosched.experiments.ledger import PICTURE, Check, Claim
 from cosched.experiments.tolerances import Curve, at_least, at_most, in_order, within
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _figure1() -> Iterator[Claim]:
             **common,
             place="Figure 1",
             text=f"curve of {name}: mean degradation against the load",
-            paper_value="a picture",
+            paper_value=PICTURE,
             tolerance=in_order(_told(name)),
             measure=partial(_curve, name),
         )

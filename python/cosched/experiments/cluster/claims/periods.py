@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cosched.experiments.cluster.claims import checks
 from cosched.experiments.cluster.claims.stats import SETS
 from cosched.experiments.cluster.costs import BEST
-from cosched.experiments.ledger import Check, Claim, NotKept
+from cosched.experiments.ledger import PICTURE, Check, Claim, NotKept
 from cosched.experiments.tolerances import (
     Curve,
     Tolerance,
@@ -258,7 +258,7 @@ def _periods() -> Iterator[Claim]:
             yield claim(
                 f"Figure 3({letter}), {title}",
                 f"curve of {name}: underutilisation against the period",
-                "a picture",
+                PICTURE,
                 in_order(told),
                 measure,
                 check=None,
@@ -266,7 +266,7 @@ def _periods() -> Iterator[Claim]:
         yield claim(
             f"Figure 4, {title}",
             f"curve of {BEST}: degradation against the period",
-            "a picture",
+            PICTURE,
             in_order("it increases slowly, by less than a factor 3"),
             partial(_by_period_curve, kind, "degradation"),
             check=None,

@@ -9,10 +9,9 @@ from math import inf
 from cosched.experiments.dags.claims.frames import Wide
 from cosched.experiments.dags.claims.offline import THREE, TWO, claim
 from cosched.experiments.dags.claims.online import ROOTS, STUDY, at_root
-from cosched.experiments.ledger import Claim
+from cosched.experiments.ledger import PICTURE, Claim
 from cosched.experiments.tolerances import Curve, in_order
 
-_PICTURE = "a picture"
 _BELOW_TWO = "the box is at most at 2 (section 6.2)"
 #: (above, below) -> what the text says of the box of an application, and whether it holds.
 _MEANS: dict[str, dict[tuple[str, str], tuple[str, float, float]]] = {
@@ -117,7 +116,7 @@ def _drawn() -> Iterator[Claim]:
                     f"{figure}, {application}",
                     f"{above} / {below.replace('lp', 'LP*') if below == 'lp' else below}: mean, "
                     "least and greatest",
-                    _PICTURE,
+                    PICTURE,
                     in_order(_said(figure, above, below, application)),
                     partial(_box, figure, above, below, application),
                 )
@@ -127,7 +126,7 @@ def _drawn() -> Iterator[Claim]:
                 STUDY,
                 f"Figure 6 right, {application}",
                 f"curve of {name}: mean competitive ratio against sqrt(m/k)",
-                _PICTURE,
+                PICTURE,
                 in_order(_WORDS_OF_CURVES[name]),
                 partial(_curve, name, application),
             )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cosched.experiments.ledger import Claim
+from cosched.experiments.ledger import PICTURE, Claim
 from cosched.experiments.moldable import studies
 from cosched.experiments.moldable.claims.sentences import (
     ALGORITHMS,
@@ -26,7 +26,6 @@ from cosched.experiments.tolerances import Curve, in_order
 if TYPE_CHECKING:
     import pandas as pd
 
-_PICTURE = "a picture"
 _UNSAID = (
     "drawn without numbers, the picture is not in the copy that was at hand, and the text says "
     "nothing of this curve; the values are ours"
@@ -127,7 +126,7 @@ def _drawn() -> Iterator[Claim]:
                     continue
                 words, rule = told
                 measure = partial(_curve, kind, criterion, name, rule)
-                yield claim(place, text, _PICTURE, in_order(words), measure)
+                yield claim(place, text, PICTURE, in_order(words), measure)
 
 
 # --- Figure 7 -----------------------------------------------------------------------------
@@ -148,7 +147,7 @@ def _times() -> Iterator[Claim]:
             place=f"Figure 7, {kind}",
             text="curve of DEMT: execution time by jobs",
             study=TIMES,
-            paper_value=_PICTURE,
+            paper_value=PICTURE,
             tolerance=in_order("less than 2 seconds for the largest instances"),
             measure=partial(_seconds, kind),
         )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from cosched.experiments.ledger import Check, Claim
+from cosched.experiments.ledger import PICTURE, Check, Claim
 from cosched.experiments.packs import measured, studies
 from cosched.experiments.tolerances import Curve, Tolerance, at_least, at_most, exactly, in_order
 from cosched.packs.plots import MEASURES
@@ -238,7 +238,7 @@ def _of_stand_in(place: str, name: str, measure: str) -> Claim:
             place=place,
             text=f"{what}: relative cost by pack size, on a stand-in for Workload-I",
             study=STAND_IN,
-            paper_value="a picture",
+            paper_value=PICTURE,
             tolerance=in_order("the line of the optimum is below all curves"),
             measure=partial(_above_optimum, name),
             explanation="Workload-I is not public; measured codes stand in for it.",
@@ -269,7 +269,7 @@ def _drawn() -> Iterator[Claim]:
                 given = workload, name, measure
                 if measure in _ORDERS:
                     told, curve = in_order(_ORDERS[measure]), partial(_curve, *given)
-                    yield _claim(place, text, "a picture", told, curve, workload=workload)
+                    yield _claim(place, text, PICTURE, told, curve, workload=workload)
                 else:
                     values = partial(_values, *given)
                     yield _claim(place, text, None, None, values, _UNSAID, workload)
