@@ -1,5 +1,6 @@
 """The command line: output, files, exit codes, one clear line on bad input."""
 
+import errno
 import json
 import os
 import subprocess
@@ -277,3 +278,15 @@ def test_a_closed_pipe_is_quiet(table):
     command = f"{sys.executable} -m cosched compare packs {table} | head -n 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def test_a_full_disk_names_the_file_and_leaves_nothing(tmp_path):
+    def write():
+        with cs.io.replacing(tmp_path / "plan.json") as temporary:
+            temporary.write_text("half")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left") as error:
+        write()
+    assert error.value.filename == str(tmp_path / "plan.json")
+    assert not list(tmp_path.iterdir())

@@ -62,8 +62,10 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
         os.umask(mask)
         os.chmod(name, 0o666 & ~mask)
         os.replace(name, target)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            error.filename = str(target)  # a full disk does not say what was being written
         raise
 
 
