@@ -142,8 +142,6 @@ def _page(name: str, frame, rows: list[ledger.Row], folder: Path) -> str:
             f"`cosched study ledger {name}` prints it. Numbers in brackets: explanations below.",
             ledger.rows_table(rows),
         ]
-    if "source" in facts:
-        return "\n\n".join([*parts, f"What is kept are {facts['source']}."]) + "\n"
     if study.remarks is not None:
         parts += ["## What it says", *(f"* {line}" for line in study.remarks(frame))]
     parts.append("## Tables")

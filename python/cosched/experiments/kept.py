@@ -29,20 +29,14 @@ def names(folder: Path = FOLDER) -> list[str]:
 
 
 def read(name: str, folder: Path = FOLDER) -> pd.DataFrame:
-    """The kept rows of a study; NotKept where there are none.
-
-    Where an earlier run left averages only, ``frame.attrs["source"]`` says so.
-    """
+    """The kept rows of a study; NotKept where there are none."""
     frame = _table(name, folder).to_pandas()
     frame.attrs.clear()
-    source = facts(name, folder).get("source")
-    if source:
-        frame.attrs["source"] = source
     return frame
 
 
 def facts(name: str, folder: Path = FOLDER) -> dict[str, Any]:
-    """``rows, seconds, date, version`` of the run that the kept rows are of, maybe ``source``."""
+    """``rows, seconds, date, version`` of the run that the kept rows are of."""
     return json.loads(_table(name, folder).schema.metadata[_FACTS])
 
 

@@ -30,7 +30,6 @@ NOT = "cannot be reproduced"
 #: The paper's value where it draws without numbers.
 PICTURE = "a picture"
 _ABSENT = "at full size is kept"
-_AVERAGES = "the averages of an earlier one do not say it"
 VERDICTS = (AGREES, ORDER, DIFFERS, NOT)
 
 #: What a claim needs of a study's results, computed once for all claims that need it.
@@ -158,10 +157,8 @@ def evaluate(claims: Iterable[Claim], frames: Frames, *, partial: bool = False) 
             if not partial:
                 rows.append(_unanswered(claim, str(absent)))
         except (LookupError, ArithmeticError, ValueError):
-            if not partial and "source" not in frames(claim.study).attrs:
-                raise
             if not partial:
-                rows.append(_unanswered(claim, f"no run of {claim.study} {_ABSENT}: {_AVERAGES}"))
+                raise
     return rows
 
 
@@ -194,8 +191,6 @@ def _row(claim: Claim, prepared: _Prepared) -> Row:
         found = number if isinstance(number, Seen) else Seen(float(number))
         printed = claim.paper_value if isinstance(claim.paper_value, float | int) else math.nan
         verdict, rule = claim.tolerance.judge(printed, found), claim.tolerance.text(found)
-        source = prepared.frames(claim.study).attrs.get("source")
-        rule += f"; the value is of {source}" if source else ""
         explanation = "" if verdict == AGREES else _explained(claim, prepared)
         if isinstance(seen, Curve):
             explanation = f"{explanation} Check order: {seen.shown}".lstrip()

@@ -190,8 +190,6 @@ PERIODS = Check("by-period", ("cluster-fig3-4",), _periods)
 def _worst_at_period(frame: pd.DataFrame) -> str:
     """Whether the growth of the mean with the period is one of all traces or of few."""
     best = frame[frame.algorithm != "EASY"]
-    if "trace" not in best:
-        return "not of averages"
     parts = []
     for kind, rows in best.groupby("traces", sort=False):
         wide = rows.assign(load=rows["load"].fillna(0.0)).pivot(

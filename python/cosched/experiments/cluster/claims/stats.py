@@ -39,17 +39,8 @@ def printed(table: int, kind: str) -> dict[tuple[str, str], float]:
 
 
 def degradations(frame: pd.DataFrame) -> dict[str, dict[tuple[str, str], Seen]]:
-    """Ours, a set of traces after the other, with the interval of another draw.
-
-    Of rows that are averages already (`avg`, `std`, `max`) there is no interval.
-    """
+    """Ours, a set of traces after the other, with the interval of another draw."""
     found: dict[str, dict[tuple[str, str], Seen]] = {}
-    if "avg" in frame:
-        for row in frame[frame["avg"].notna()].itertuples():
-            cells = found.setdefault(str(row.traces), {})
-            for number in NUMBERS:
-                cells[str(row.algorithm), number] = Seen(float(getattr(row, number)))
-        return found
     for kind, rows in frame.groupby("traces", sort=False):
         found[str(kind)] = cells = {}
         for name, each in rows.groupby("algorithm", sort=False):

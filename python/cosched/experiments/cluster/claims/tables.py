@@ -108,13 +108,6 @@ def _check(name: str, kind: str, table: int) -> Any:
 def busy(frame: pd.DataFrame) -> dict[tuple[str, str], dict[str, Seen]]:
     """(policy, measure) -> mean and maximum over the scaled traces with load 0.7 and more."""
     found: dict[tuple[str, str], dict[str, Seen]] = {}
-    if "trace" not in frame:  # averages of an earlier run
-        means = frame.set_index("algorithm")
-        return {
-            (str(name), measure): {"avg": Seen(float(means[measure][name]))}
-            for name in means.index
-            for measure in _MEASURES
-        }
     rows = frame[(frame.traces == "scaled") & (frame["load"] > 0.65)]
     for name, each in rows.groupby("algorithm", sort=False):
         for measure in _MEASURES:
@@ -161,11 +154,6 @@ _WHY_3 = {
 def underutilisation(frame: pd.DataFrame) -> dict[str, dict[str, Seen]]:
     """Set of traces -> policy -> mean normalised underutilisation."""
     found: dict[str, dict[str, Seen]] = {}
-    if "trace" not in frame:  # averages of an earlier run
-        columns = (frame.traces, frame.algorithm, frame.underutilisation)
-        for kind, name, value in zip(*columns, strict=True):
-            found.setdefault(str(kind), {})[str(name)] = Seen(float(value))
-        return found
     for (kind, name), rows in frame.groupby(["traces", "algorithm"], sort=False):
         of_traces = by_trace(rows, "underutilisation")
         found.setdefault(str(kind), {})[str(name)] = with_interval(of_traces, "avg")

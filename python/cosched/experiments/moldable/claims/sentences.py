@@ -42,9 +42,7 @@ class Ratios:
 
 
 def ratios(frame: pd.DataFrame) -> Ratios:
-    """Of the study's rows, or of the ratios that an earlier run's page printed."""
-    if "mean" in frame:
-        return Ratios(frame, frame.iloc[:0])
+    """Of the study's rows."""
     return Ratios(studies.ratios(frame), studies.with_bounds(frame))
 
 
@@ -56,10 +54,7 @@ def _demt(criterion: str, number: str, r: Ratios) -> float:
 
 
 def _runs(r: Ratios) -> pd.DataFrame:
-    runs = r.runs[r.runs.algorithm == "demt"]
-    if runs.empty:
-        raise LookupError("no runs, only ratios")
-    return runs
+    return r.runs[r.runs.algorithm == "demt"]
 
 
 def _greatest_of(kind: str, criterion: str, names: tuple[str, ...], r: Ratios) -> float:
@@ -371,7 +366,7 @@ def _almost_always(r: Ratios) -> float:
 
 def _longest(frame: pd.DataFrame) -> float:
     demt = frame[(frame.algorithm == "demt") & (frame.jobs == frame.jobs.max())]
-    return float((demt.greatest if "greatest" in demt else demt.seconds).max())
+    return float(demt.seconds.max())
 
 
 def _times() -> Iterator[Claim]:
