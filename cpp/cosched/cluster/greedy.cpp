@@ -1,6 +1,7 @@
 #include "cosched/cluster/greedy.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
@@ -114,12 +115,18 @@ std::vector<int> choose_displaced(const Machine& machine, int rank) {
 // The usual case, without a heap.
 std::vector<int> node_of_one_task(const std::vector<Machine::Node>& nodes,
                                   std::int64_t memory_need) {
-  const Machine::Node* best = nullptr;
-  for (const auto& node : nodes)
-    if (memory_need <= kMemoryLimit - node.memory_used && (!best || node.cpu_load < best->cpu_load))
-      best = &node;
-  if (!best) return {};
-  return {static_cast<int>(best - nodes.data())};
+  // Which nodes have room is hard to foresee, for a processor too: no branch depends on it alone.
+  constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  std::int64_t least = kNone;
+  int best = -1;
+  for (int node = 0; node < static_cast<int>(nodes.size()); ++node) {
+    const bool fits = memory_need <= kMemoryLimit - nodes[node].memory_used;
+    const std::int64_t load = fits ? nodes[node].cpu_load : kNone;
+    best = load < least ? node : best;
+    least = std::min(least, load);
+  }
+  if (best < 0) return {};
+  return {best};
 }
 
 }  // namespace
