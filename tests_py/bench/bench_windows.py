@@ -5,6 +5,7 @@ Chameleon graphs below COSCHED_DATA; layered graphs are generated.
 
     bench_windows.py                # the table, the count of STG proofs, 40,000 tasks
     bench_windows.py --seconds 1    # hlp-best for as long, instead of its fixed work
+    bench_windows.py --seconds 60 spotri-512-10 "layered 300"  # the table of what contains these
 
 "gap" is makespan / bound - 1: "before" of HLP-OLS against LP*, "now" of hlp-best against the better
 of windows and the bound that it proves itself. Seconds are of the processor. Every certificate is
@@ -52,15 +53,23 @@ def graphs():
         yield "layered", f"layered {n}, 4+2", inst
 
 
-def table(limit):
+def search(inst, limit):
+    """hlp-best with its fixed work, or for so many seconds."""
+    evaluations = None if limit is None else 2**31 - 1
+    return cs.dags.solve(inst, "hlp-best", time_limit=limit, evaluations=evaluations)
+
+
+def table(limit, wanted):
     names = ("tasks", "LP*", "windows", "hlp-best", "before", "now", "s(LP*)", "s(bound)")
     print(ROW.format("", *names, "s(best)"))
     gaps = {}
     for group, label, inst in graphs():
+        if wanted and not any(text in label for text in wanted):
+            continue
         lp_seconds, lp = timed(lambda inst=inst: cs.dags.hlp(inst).value)
         bound_seconds, bound = timed(lambda inst=inst: cs.dags.windows(inst))
         assert bound.certificate.bound(inst) == bound.value
-        seconds, best = timed(lambda inst=inst: cs.dags.solve(inst, "hlp-best", time_limit=limit))
+        seconds, best = timed(lambda inst=inst: search(inst, limit))
         best.schedule.validate()
         before = cs.dags.solve(inst, "hlp-ols").value / lp - 1
         top = max(bound.value, best.bound.value)
@@ -103,9 +112,7 @@ def stg(limit):
         for path in sorted(Path(folder).glob("optimal_50_m*.csv")):
             for name, units, optimum, *interval in csv.reader(path.read_text().splitlines()):
                 inst = Instance.read(Path(folder, name), units=[int(units)])
-                took, best = timed(
-                    lambda inst=inst: cs.dags.solve(inst, "hlp-best", time_limit=limit)
-                )
+                took, best = timed(lambda inst=inst: search(inst, limit))
                 best.schedule.validate()
                 seconds.append(took)
                 if interval:
@@ -138,11 +145,13 @@ def large():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, help="time limit of hlp-best")
-    limit = parser.parse_args().seconds
+    parser.add_argument("labels", nargs="*", help="graphs whose label has one of these texts")
+    options = parser.parse_args()
     print("dags: graph by graph")
-    table(limit)
-    stg(limit)
-    large()
+    table(options.seconds, options.labels)
+    if not options.labels:
+        stg(options.seconds)
+        large()
 
 
 if __name__ == "__main__":
