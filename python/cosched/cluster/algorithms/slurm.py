@@ -53,7 +53,8 @@ def slurm_backfill(
     ----------
     instance : Instance
         ``estimate`` is the time limit (a partition's DefaultTime, MaxTime or a year where it is
-        not known), ``partition`` the partition, ``user`` counts for bf_max_job_user; ``nice`` is 0.
+        not known; one beyond MaxTime is cut to it, where Slurm would leave the job pending),
+        ``partition`` the partition, ``user`` counts for bf_max_job_user; ``nice`` is 0.
     machine : Machine or path-like, optional
         A slurm.conf; default the instance's machine. Without one: a line of nodes,
         ``select/linear``, one partition. Where the instance counts processors (as rigid logs do),
