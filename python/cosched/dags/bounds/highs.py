@@ -74,7 +74,9 @@ def _solved_here(model: Mapping[str, Any]) -> Solution:
 def _solved_apart(model: Mapping[str, Any]) -> Solution:
     """The same in a process of its own, which gets and gives arrays in a folder."""
     with tempfile.TemporaryDirectory(prefix="cosched-highs-") as folder:
-        np.savez(Path(folder) / "model.npz", **model)
+        for name, array in model.items():
+            _core.check_interrupt()
+            np.save(Path(folder) / f"{name}.npy", array)
         paths = os.pathsep.join(sys.path)  # the process finds the package where this one found it
         child = subprocess.Popen(
             [sys.executable, "-c", _CHILD, folder],
@@ -103,10 +105,10 @@ def _solved_apart(model: Mapping[str, Any]) -> Solution:
 
 
 def solve_file(folder: str) -> None:
-    """What the process of its own does: ``model.npz`` of a folder to ``solution.npz``."""
-    with np.load(Path(folder) / "model.npz") as model:
-        try:
-            value, columns, rows = _solved_here(dict(model))
-        except SolverError as error:
-            raise SystemExit(str(error)) from error
+    """What the process of its own does: the model's arrays in a folder to ``solution.npz``."""
+    try:
+        model = {path.stem: np.load(path) for path in Path(folder).glob("*.npy")}
+        value, columns, rows = _solved_here(model)
+    except SolverError as error:
+        raise SystemExit(str(error)) from error
     np.savez(Path(folder) / "solution.npz", value=value, columns=columns, rows=rows)
