@@ -117,6 +117,10 @@ def render(folder: Path) -> None:
         mine = [row for row in rows if row.study == name]
         _write(folder / f"{name}.md", _page(name, frame, mine, folder))
     _write(folder / "ledger.md", _referee(rows))
+    shown = "".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md"))
+    for picture in folder.glob("*.png"):  # of pages as they were
+        if f"({picture.name})" not in shown:
+            picture.unlink()
 
 
 def _write(path: Path, text: str) -> None:
