@@ -214,7 +214,8 @@ def _runs() -> list[str]:
     total = sum(facts["seconds"] for facts in all_facts.values())
     return [
         f"`make results-full` runs all of them: {total / 60:,.0f} minutes of work, which its "
-        "workers share, one a core. `make results` renders these pages from what is kept of the runs.",
+        "workers share, one a core. `make results` renders these pages from what is kept of the "
+        "runs.",
         "\n".join(lines),
     ]
 

@@ -401,7 +401,7 @@ def pack_by_pack(
     >>> cs.packs.pack_by_pack(inst, epsilons=(0.5,)).cost
     6.9
     >>> cs.packs.pack_by_pack(inst, epsilons=(0.5,), choice="cuts").cost
-    6.9
+    6.5
     """
     Instance.require(instance)
     values = real_array(
