@@ -128,6 +128,9 @@ def test_what_is_kept_has_nine_digits_and_times_have_three(tmp_path):
     assert read.x[2] == math.inf
     assert read.seconds[0] == pytest.approx(1 / 7, rel=1e-3)
     assert read.seconds[0] != 1 / 7
+    keys = pd.DataFrame({"status": "ok", "gamma": [1.1, 1.12, 0.9375]})  # rows are found by them
+    kept.keep("toy", keys, ("gamma",), {}, tmp_path)
+    assert kept.read("toy", tmp_path).gamma.tolist() == keys.gamma.tolist()
 
 
 def test_remarks_tell_numbers_of_the_kept_rows():

@@ -21,6 +21,7 @@ FOLDER = Path(__file__).parent / "kept"
 _FACTS = b"cosched.kept"
 #: Binary digits that are kept of results and of measured times: nine and three decimal ones.
 _DIGITS, _DIGITS_OF_TIMES = 32, 10
+_FEW_DECIMALS = 4
 
 
 def names(folder: Path = FOLDER) -> list[str]:
@@ -57,7 +58,8 @@ def keep(
 ) -> Path:
     """Write the columns that tables and claims need; a run with errors is not kept.
 
-    Numbers are rounded to nine decimal digits, measured times to three.
+    Numbers are rounded to nine decimal digits, measured times to three; a number of few decimals,
+    which may be the key of a row, stays as it is.
     """
     pyarrow = optional("pyarrow", extra="studies")
     parquet = optional("pyarrow.parquet", extra="studies")
@@ -91,6 +93,8 @@ def _shortened(frame: pd.DataFrame) -> pd.DataFrame:
     short = {}
     for column in frame.select_dtypes("float").columns:
         digits = _DIGITS_OF_TIMES if column.startswith("seconds") else _DIGITS
-        share, power = np.frexp(frame[column].to_numpy())
-        short[column] = np.ldexp(np.round(np.ldexp(share, digits)), power - digits)
+        number = frame[column].to_numpy()
+        share, power = np.frexp(number)
+        rounded = np.ldexp(np.round(np.ldexp(share, digits)), power - digits)
+        short[column] = np.where(np.round(number, _FEW_DECIMALS) == number, number, rounded)
     return frame.assign(**short)
