@@ -1,6 +1,7 @@
 #include "cosched/cluster/idle_queue.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <utility>
 
@@ -134,8 +135,8 @@ void ServiceOrder::look_into(Block& block) {
 
 // False if none is left.
 bool ServiceOrder::find_first(Block& block) {
-  const double* priority = priority_.data() + block.seen * kBlock;
-  const int* rank = group_->rank_.data() + block.number * kBlock;
+  const double* priority = priority_.data() + std::ptrdiff_t{block.seen} * kBlock;
+  const int* rank = group_->rank_.data() + std::ptrdiff_t{block.number} * kBlock;
   const double top = greatest(priority, kBlock);
   if (top == -kInfinity) return false;
   block.priority = top;

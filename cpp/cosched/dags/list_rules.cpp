@@ -72,6 +72,13 @@ struct ReadyTasks {
   void pop() { now.empty() ? later.pop() : now.pop(); }
 };
 
+// Units of each type that can be busy at once.
+std::vector<int> units_for_tasks(const Instance& instance) {
+  std::vector<int> units = instance.units();
+  for (int& some : units) some = std::min(some, instance.tasks());
+  return units;
+}
+
 }  // namespace
 
 Plan est(const Instance& instance, const Allocation& allocation) {
@@ -111,8 +118,7 @@ Plan list_schedule(const Instance& instance, const Allocation& allocation,
   const TaskGraph& graph = instance.graph();
   Plan plan(instance.tasks());
   std::vector<UnitPool> pools = make_pools(instance);
-  std::vector<int> free_units;
-  for (const int units : instance.units()) free_units.push_back(std::min(units, instance.tasks()));
+  std::vector<int> free_units = units_for_tasks(instance);
   std::vector<MinHeap<std::pair<double, int>>> ready(instance.types());  // (-priority, task)
   MinHeap<std::pair<double, int>> running;                               // (end, task)
   std::vector<int> waiting = count_predecessors(graph);

@@ -51,7 +51,7 @@ std::vector<int> by_decreasing_time(const Times& times, const std::vector<int>& 
 FirstFit::FirstFit(int tasks, int procs, int max_tasks)
     : procs_(procs), max_tasks_(max_tasks), leaves_(1) {
   while (leaves_ < tasks) leaves_ *= 2;
-  free_.resize(2 * leaves_);
+  free_.resize(std::size_t{2} * leaves_);
 }
 
 const Packs& FirstFit::pack(const std::vector<int>& order, const std::vector<int>& sigma) {
@@ -72,13 +72,14 @@ const Packs& FirstFit::pack(const std::vector<int>& order, const std::vector<int
 }
 
 int FirstFit::first_with(int need) const {
-  int node = 1;
-  while (node < leaves_) node = free_[2 * node] >= need ? 2 * node : 2 * node + 1;
-  return node - leaves_;
+  std::size_t node = 1;
+  while (node < static_cast<std::size_t>(leaves_))
+    node = free_[2 * node] >= need ? 2 * node : 2 * node + 1;
+  return static_cast<int>(node) - leaves_;
 }
 
 void FirstFit::set_free(int pack, int free) {
-  int node = leaves_ + pack;
+  std::size_t node = static_cast<std::size_t>(leaves_) + pack;
   free_[node] = free;
   for (node /= 2; node >= 1; node /= 2)
     free_[node] = std::max(free_[2 * node], free_[2 * node + 1]);
