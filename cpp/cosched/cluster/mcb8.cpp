@@ -18,11 +18,7 @@ std::int64_t parts(int k, double memory) {
   return static_cast<std::int64_t>((k + 1) * std::max(0.0, memory - 1e-9));
 }
 
-}  // namespace
-
-namespace {
-
-constexpr std::size_t kFew = 16;
+constexpr std::size_t kFew = 16;  // distinct values that counting looks through
 
 std::vector<int> by_decreasing_sorted(const std::vector<double>& values) {
   std::vector<std::pair<double, int>> order;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cosched.experiments.tolerances import AGREES, DIFFERS, ORDER, Curve, Seen, Tolerance
@@ -60,9 +60,9 @@ class Check:
     prepare: Prepare = whole
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Claim:
-    """One sentence, cell or curve of a paper.
+    """One sentence, cell or curve of a paper; what a whole table shares goes by name.
 
     Attributes
     ----------
@@ -82,16 +82,17 @@ class Claim:
         What shows that the explanation is right. Needed where the verdict is not ``agrees``.
     """
 
-    paper: str
     place: str
     text: str
-    study: str
     paper_value: float | str | None
     tolerance: Tolerance | None
     measure: Callable[[Any], Any] | None = None
-    prepare: Prepare = whole
     explanation: str = ""
     check: Check | None = None
+    _: KW_ONLY
+    paper: str
+    study: str
+    prepare: Prepare = whole
 
 
 @dataclass(frozen=True)

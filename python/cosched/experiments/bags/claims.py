@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cosched.experiments.bags.tables import GRID, TABLE_1, advantage, wide_rates
-from cosched.experiments.ledger import PICTURE, Check, Claim, Prepare
+from cosched.experiments.ledger import PICTURE, Check, Claim
 from cosched.experiments.tolerances import (
     Curve,
-    Tolerance,
     at_least,
     at_most,
     between,
@@ -87,29 +86,7 @@ def _splits(rates: pd.DataFrame) -> str:
 _SPLITS = Check("other-splits", (TABLE,), _splits, programs)
 
 
-def _claim(
-    place: str,
-    text: str,
-    value: Any,
-    tolerance: Tolerance | None,
-    measure: Any,
-    explanation: str = "",
-    check: Check | None = _SPLITS,
-    study: str = TABLE,
-    prepare: Prepare = programs,
-) -> Claim:
-    return Claim(
-        paper=PAPER,
-        place=place,
-        text=text,
-        study=study,
-        paper_value=value,
-        tolerance=tolerance,
-        measure=measure,
-        prepare=prepare,
-        explanation=explanation,
-        check=check,
-    )
+_claim = partial(Claim, paper=PAPER, study=TABLE, prepare=programs, check=_SPLITS)
 
 
 def _table1() -> Iterator[Claim]:
@@ -233,7 +210,7 @@ def _figure3() -> Iterator[Claim]:
             at_least(1.0, "every", order=0.5),
             partial(_above, name),
             why,
-            _BY_Q,
+            check=_BY_Q,
             prepare=over_tms,
         )
         yield figure(
@@ -244,7 +221,7 @@ def _figure3() -> Iterator[Claim]:
             at_most(5.0, "no number; within a twentieth", order=10.0),
             partial(_gain, name, 20, 25),
             "",
-            _BY_Q,
+            check=_BY_Q,
             prepare=over_tms,
         )
         yield figure(
@@ -255,7 +232,7 @@ def _figure3() -> Iterator[Claim]:
             at_least(2.0, "much: twice", order=1.0),
             partial(_few_over_many, name),
             "",
-            _BY_Q,
+            check=_BY_Q,
             prepare=over_tms,
         )
     for name, title in (("tms", "TMS"), (GRID, "TTB")):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cosched import packs
 from cosched.core.result import Bound, relative_gap
 from cosched.errors import optional
 from cosched.experiments.packs import measured, variants
+from cosched.experiments.packs.draws import Sizes, instance_of, plan_of
 from cosched.experiments.study import Study, Task, with_registered
 from cosched.packs import FAMILY, Instance
 from cosched.packs.plots import MEASURES, pack_quality
-from cosched.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,35 +83,22 @@ def _plan(quick: bool) -> list[Task]:
     """Draws x pack sizes x (the bound and the heuristics), for both workloads."""
     names = (_BOUND, *with_registered("packs", HEURISTICS))
     if quick:
-        sizes: dict[str, tuple] = {"packs_ii": (65, 2, (2, 4, 16)), "packs_iii": (80, 1, (4, 16))}
+        sizes: Sizes = {"packs_ii": (65, 2, (2, 4, 16)), "packs_iii": (80, 1, (4, 16))}
     else:
         sizes = {
             "packs_ii": (65, 10, range(2, 17, 2)),
             "packs_iii": (260, 10, (2, 4, 8, 12, 16, 24, 32)),
         }
-    return [
-        {"workload": workload, "tasks": tasks, "draw": draw, "max_tasks": k, "algorithm": name}
-        for workload, (tasks, draws, pack_sizes) in sizes.items()
-        for draw in range(draws)
-        for k in pack_sizes
-        for name in names
-    ]
+    return plan_of(sizes, names)
 
 
 def _run(task: Task) -> dict[str, Any]:
-    instance = _draw(task["workload"], task["tasks"], task["draw"]).with_max_tasks(
-        task["max_tasks"]
-    )
+    instance = instance_of(task)
     if task["algorithm"] == _BOUND:
         return {"value": packs.bound(instance).value}
     result = packs.solve(instance, task["algorithm"], seed=task["draw"])
     result.schedule.validate()
     return {"status": result.status, "value": result.value, **result.metrics()}
-
-
-@lru_cache(maxsize=4)
-def _draw(workload: str, tasks: int, seed: int) -> Instance:
-    return WORKLOADS[workload](tasks=tasks, seed=seed)
 
 
 def with_gap(frame: pd.DataFrame) -> pd.DataFrame:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from cosched import packs
+from cosched.experiments.packs.draws import Sizes, instance_of, plan_of
 from cosched.experiments.study import Task
 from cosched.packs import Instance, Result
-from cosched.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,36 +39,23 @@ _ON = ["workload", "draw", "max_tasks"]
 
 def plan(quick: bool) -> list[Task]:
     """Draws x pack sizes x variants, for both workloads."""
-    sizes: dict[str, tuple] = {
+    sizes: Sizes = {
         "packs_ii": (65, 10, (4, 8, 16)),
         "packs_iii": (260, 10, (8, 16, 32)),
     }
     if quick:
         sizes = {"packs_ii": (65, 2, (4, 16))}
-    return [
-        {"workload": workload, "tasks": tasks, "draw": draw, "max_tasks": k, "algorithm": name}
-        for workload, (tasks, draws, pack_sizes) in sizes.items()
-        for draw in range(draws)
-        for k in pack_sizes
-        for name in _MAKE
-    ]
+    return plan_of(sizes, _MAKE)
 
 
 def run(task: Task) -> dict[str, Any]:
     """Cost of one variant, and the processor time of the call."""
-    instance = _draw(task["workload"], task["tasks"], task["draw"]).with_max_tasks(
-        task["max_tasks"]
-    )
+    instance = instance_of(task)
     begin = time.process_time()
     result = _MAKE[task["algorithm"]](instance, task["draw"])
     seconds = time.process_time() - begin
     result.schedule.validate()
     return {"value": result.value, **result.metrics(), "seconds": seconds}
-
-
-@lru_cache(maxsize=4)
-def _draw(workload: str, tasks: int, seed: int) -> Instance:
-    return WORKLOADS[workload](tasks=tasks, seed=seed)
 
 
 def beside(frame: pd.DataFrame) -> pd.DataFrame:

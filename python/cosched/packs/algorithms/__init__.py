@@ -1,14 +1,16 @@
 """The algorithms of packs: exact ones, and the heuristics of Section 5 with local search."""
 
+from cosched.packs.algorithms.allocation import (
+    co_schedule,
+    make_pack,
+    one_pack,
+    one_pack_dynamic_programme,
+)
 from cosched.packs.algorithms.exact import ilp, optimal, pairs
 from cosched.packs.algorithms.heuristics import (
     LOCAL_SEARCH_WORK,
     NINE,
-    co_schedule,
     local_search,
-    make_pack,
-    one_pack,
-    one_pack_dynamic_programme,
     pack_approx,
     pack_by_pack,
     random_pack,

@@ -25,7 +25,7 @@ from cosched.experiments.dags.claims.measures import (
     worse,
 )
 from cosched.experiments.ledger import Check, Claim
-from cosched.experiments.tolerances import Tolerance, at_least, at_most, exactly, near
+from cosched.experiments.tolerances import at_least, at_most, exactly, near
 
 PAPER = "amaris2017"
 TWO, THREE, ONLINE = "dags-fig3-4", "dags-fig5", "dags-fig6-7"
@@ -50,29 +50,9 @@ _FORK = {
 }
 
 
-def claim(
-    study: str,
-    place: str,
-    text: str,
-    value: Any,
-    tolerance: Tolerance | None,
-    measure: Any,
-    explanation: str = "",
-    check: Check | None = None,
-) -> Claim:
+def claim(study: str, *row: Any, **more: Any) -> Claim:
     """A row of this paper."""
-    return Claim(
-        paper=PAPER,
-        place=place,
-        text=text,
-        study=study,
-        paper_value=value,
-        tolerance=tolerance,
-        measure=measure,
-        prepare=wide,
-        explanation=explanation,
-        check=check,
-    )
+    return Claim(*row, **more, paper=PAPER, study=study, prepare=wide)
 
 
 _OPTIMA = "The sizes depend on which optimum of HLP is rounded."

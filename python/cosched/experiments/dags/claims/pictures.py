@@ -23,14 +23,11 @@ _MEANS: dict[str, dict[tuple[str, str], tuple[str, float, float]]] = {
         ("heft", "hlp-ols"): ("QHEFT is an improvement on average: a mean of at most 1", 0.0, 1.0)
     },
     "Figure 7": {
-        ("greedy", "er-ls"): (
-            "ER-LS outperforms Greedy: a mean of 1 and more",
-            1,
-            inf,
-        ),
+        ("greedy", "er-ls"): ("ER-LS outperforms Greedy: a mean of 1 and more", 1.0, inf),
         ("eft", "er-ls"): ("ER-LS is outperformed by EFT: a mean of at most 1", 0.0, 1.0),
     },
 }
+_TITLES = {"lp": "LP*"}
 _APPLICATIONS = ("fork-join", "getrf", "posv", "potrf", "potri", "potrs")
 _BOXES = (
     (TWO, "Figure 3", (("hlp-est", "lp"), ("hlp-ols", "lp"), ("heft", "lp"))),
@@ -44,7 +41,7 @@ _BOXES = (
 
 def _order(figure: str, above: str, below: str, application: str) -> tuple[str, float, float]:
     """What the text says of a box: words, and the least and greatest mean."""
-    if figure.startswith("Figure 7") and (above, application) == ("greedy", "potrs"):
+    if figure == "Figure 7" and (above, application) == ("greedy", "potrs"):
         return "on potrs ER-LS is worse than Greedy: a mean of at most 1", 0.0, 1.0
     if figure == "Figure 4" and (above, application) == ("heft", "fork-join"):
         return "HEFT is significantly worse on fork-join: a mean above 1", 1.0, inf
@@ -114,8 +111,7 @@ def _drawn() -> Iterator[Claim]:
                 yield claim(
                     study,
                     f"{figure}, {application}",
-                    f"{above} / {below.replace('lp', 'LP*') if below == 'lp' else below}: mean, "
-                    "least and greatest",
+                    f"{above} / {_TITLES.get(below, below)}: mean, least and greatest",
                     PICTURE,
                     in_order(_said(figure, above, below, application)),
                     partial(_box, figure, above, below, application),

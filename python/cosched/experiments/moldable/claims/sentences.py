@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosched.experiments.ledger import Check, Claim
 from cosched.experiments.moldable import studies
-from cosched.experiments.tolerances import Tolerance, at_least, at_most, between
+from cosched.experiments.tolerances import at_least, at_most, between
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,28 +140,8 @@ def _by_kind(r: Ratios) -> str:
 _KINDS = Check("demt-by-workload", (STUDY,), _by_kind, ratios)
 
 
-def claim(
-    place: str,
-    text: str,
-    value: Any,
-    tolerance: Tolerance | None,
-    measure: Any,
-    explanation: str = "",
-    check: Check | None = None,
-) -> Claim:
-    """A row of this paper."""
-    return Claim(
-        paper=PAPER,
-        place=place,
-        text=text,
-        study=STUDY,
-        paper_value=value,
-        tolerance=tolerance,
-        measure=measure,
-        prepare=ratios,
-        explanation=explanation,
-        check=check,
-    )
+#: A row of this paper.
+claim = partial(Claim, paper=PAPER, study=STUDY, prepare=ratios)
 
 
 def _sentences() -> Iterator[Claim]:

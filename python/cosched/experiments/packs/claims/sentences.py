@@ -7,12 +7,13 @@ numbers are lost; its figures are pictures.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cosched.experiments.ledger import PICTURE, Check, Claim
 from cosched.experiments.packs import measured, studies
-from cosched.experiments.tolerances import Curve, Tolerance, at_least, at_most, exactly, in_order
+from cosched.experiments.tolerances import Curve, at_least, at_most, exactly, in_order
 from cosched.packs.plots import MEASURES
 
 if TYPE_CHECKING:
@@ -90,27 +91,9 @@ def _table(workload: str, found: Any) -> str:
     )
 
 
-def _claim(
-    place: str,
-    text: str,
-    value: Any,
-    tolerance: Tolerance | None,
-    measure: Any,
-    explanation: str = "",
-    workload: str = "packs_ii",
-) -> Claim:
-    return Claim(
-        paper=PAPER,
-        place=place,
-        text=text,
-        study=STUDY,
-        paper_value=value,
-        tolerance=tolerance,
-        measure=measure,
-        prepare=means,
-        explanation=explanation,
-        check=Check("costs", (STUDY,), partial(_table, workload), means),
-    )
+def _claim(*row: Any, workload: str = "packs_ii") -> Claim:
+    check = Check("costs", (STUDY,), partial(_table, workload), means)
+    return replace(Claim(*row, paper=PAPER, study=STUDY, prepare=means), check=check)
 
 
 def _sentences() -> Iterator[Claim]:

@@ -1,0 +1,195 @@
+"""Processors of the tasks of a pack, and packs that the caller chooses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cosched import _core
+from cosched.core.arrays import integer, integer_array, real_array
+from cosched.errors import InvalidInstance
+from cosched.packs.instance import Instance
+from cosched.packs.result import Result, result_of_packs
+
+
+def one_pack(times: Any, procs: int) -> np.ndarray:
+    """Optimal processor counts when all tasks run in one pack (Algorithm 4.2).
+
+    Every task starts on one processor; the longest one gets one more, p - n times.
+
+    Parameters
+    ----------
+    times : array_like, shape (n, >= procs)
+        Seconds, as :class:`Instance` takes them: they may rise with processors, or be infinite
+        where a task cannot run. Columns above `procs` are not looked at.
+    procs : int
+        p processors for the pack, 1..columns.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (n,)
+        Counts that minimise the longest time, at most `procs` in all; ties go to the lower task.
+        A task that is slower on more processors keeps the fewer: ``times[i, counts[i] - 1]`` is
+        its time.
+
+    Raises
+    ------
+    InvalidInstance
+        A bad entry, or the table has fewer than `procs` columns.
+    InfeasibleError
+        The fewest processors on which the tasks can run are more than `procs` together.
+
+    Notes
+    -----
+    Exact. O(p log n). :func:`one_pack_dynamic_programme` is the check, O(n p^2).
+
+    Examples
+    --------
+    >>> one_pack([[8.0, 4.0, 3.0], [2.0, 1.5, 1.0]], procs=3).tolist()
+    [2, 1]
+    """
+    table, procs = _pack_table(times, procs)
+    return _core.packs.one_pack(table, procs)
+
+
+def one_pack_dynamic_programme(times: Any, procs: int) -> np.ndarray:
+    """Like :func:`one_pack`, by dynamic programming over the times as measured.
+
+    Parameters
+    ----------
+    times : array_like, shape (n, >= procs)
+        Seconds, positive or infinite.
+    procs : int
+        p processors for the pack, 1..columns.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (n,)
+        Counts that minimise the longest time, at most `procs` in all.
+
+    Raises
+    ------
+    InvalidInstance
+        A bad entry, or the table has fewer than `procs` columns.
+    InfeasibleError
+        The fewest processors on which the tasks can run are more than `procs` together.
+
+    Notes
+    -----
+    Exact. O(n p^2).
+
+    Examples
+    --------
+    >>> one_pack_dynamic_programme([[8.0, 4.0, 3.0], [2.0, 1.5, 1.0]], procs=3).tolist()
+    [2, 1]
+    """
+    table, procs = _pack_table(times, procs)
+    return _core.packs.one_pack_dynamic_programme(table, procs)
+
+
+def _pack_table(times: Any, procs: int) -> tuple[np.ndarray, int]:
+    table = real_array(times, "times", 2)
+    procs = integer(procs, "procs", 1)
+    if procs > table.shape[1]:
+        raise InvalidInstance(
+            f"procs = {procs}: times has only {table.shape[1]} columns (processor counts)"
+        )
+    return np.ascontiguousarray(table[:, :procs]), procs
+
+
+def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Result:
+    """Packs for given processor counts (Make-pack, Algorithm 4.4).
+
+    First fit by decreasing time: a task goes to the first pack with enough free processors
+    and fewer than k tasks.
+
+    Parameters
+    ----------
+    instance : Instance
+    procs : array_like of int, shape (n,)
+        Counts in 1..p, each one on which its task can run. They are kept as they are, also
+        where fewer processors are faster, unless `reoptimise`.
+    reoptimise : bool
+        Give each pack the optimal counts of :func:`one_pack` afterwards: never worse.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        Wrong length, a count outside 1..p, or one on which the task cannot run.
+
+    References
+    ----------
+    Aupy et al. 2013, Algorithm 4.4.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> cs.packs.make_pack(inst, [2, 1, 1], reoptimise=False).pack_of.tolist()
+    [0, 0, 1]
+    """
+    Instance.require(instance)
+    counts = integer_array(procs, "procs", 1, 1)
+    found = _core.packs.make_pack(instance._core, counts, bool(reoptimise))
+    return result_of_packs(instance, "make-pack", *found)
+
+
+def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
+    """The result of packs that one chose oneself.
+
+    Parameters
+    ----------
+    instance : Instance
+    pack_of : array_like of int, shape (n,)
+        Number of each task's pack, >= 0; numbers that nothing uses are left out.
+    procs : array_like of int, shape (n,), optional
+        Processor counts in 1..p, each one on which its task can run. By default each pack gets
+        the optimal counts of :func:`one_pack`.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInstance
+        Wrong length, a count outside 1..p or on which the task cannot run, a pack with more
+        than ``max_tasks`` tasks or that needs more than p processors.
+
+    Examples
+    --------
+    >>> inst = Instance([[4.0, 2.0], [3.0, 2.0], [5.0, 3.0]], max_tasks=2)
+    >>> co_schedule(inst, [0, 0, 1]).value
+    7.0
+    """
+    Instance.require(instance)
+    given = integer_array(pack_of, "pack_of", 1, 0)
+    if len(given) != instance.tasks:
+        raise InvalidInstance(f"pack_of has {len(given)} entries: expected {instance.tasks}")
+    packs, pack = np.unique(given, return_inverse=True)
+    if procs is None:
+        counts = np.empty(instance.tasks, dtype=np.int64)
+        for number in range(len(packs)):
+            members = np.flatnonzero(pack == number)
+            counts[members] = one_pack(instance.times[members], instance.procs)
+    else:
+        counts = integer_array(procs, "procs", 1, 1, instance.procs)
+        if len(counts) != instance.tasks:
+            raise InvalidInstance(f"procs has {len(counts)} entries: expected {instance.tasks}")
+    for number, given_name in enumerate(packs):
+        size, used = int((pack == number).sum()), int(counts[pack == number].sum())
+        if size > instance.max_tasks:
+            raise InvalidInstance(
+                f"pack {given_name} has {size} tasks: expected at most {instance.max_tasks}"
+            )
+        if used > instance.procs:
+            raise InvalidInstance(
+                f"pack {given_name} uses {used} processors: expected at most {instance.procs}"
+            )
+    return result_of_packs(instance, "co-schedule", pack.astype(np.int64), counts)
