@@ -15,11 +15,12 @@ struct Known {
   double submit, virtual_time;
 };
 
-std::vector<Prioritised> sorted(const std::map<int, Known>& jobs, int shape, double now) {
+std::vector<Prioritised> sorted(const std::map<int, Known>& jobs, const std::vector<int>& shapes,
+                                double now) {
   std::vector<Prioritised> result;
   for (const auto& [rank, job] : jobs)
-    if (job.shape == shape)
-      result.push_back({priority_at(now, job.submit, job.virtual_time), rank});
+    if (std::count(shapes.begin(), shapes.end(), job.shape) > 0)
+      result.push_back({priority_at(now, job.submit, job.virtual_time), rank, job.shape});
   std::sort(result.begin(), result.end());
   return result;
 }
@@ -30,6 +31,7 @@ void expect_same(const std::vector<Prioritised>& found, const std::vector<Priori
   for (std::size_t k = 0; k < count; ++k) {
     EXPECT_EQ(found[k].rank, expected[k].rank);
     EXPECT_EQ(found[k].priority, expected[k].priority);
+    EXPECT_EQ(found[k].shape, expected[k].shape);
   }
 }
 
@@ -55,38 +57,67 @@ TEST(IdleQueue, ServiceOrderAndAppendEqualSorting) {
       int shape = 0;
       while (!(queue.shape(shape) == shape_of[next])) ++shape;
       const Known job{shape, submit, virtual_time};
-      queue.add(next, job.submit, job.virtual_time, now);
+      queue.add(next, job.submit, job.virtual_time);
       jobs.emplace(next++, job);
     } else if (!jobs.empty()) {
       auto gone = jobs.begin();
       std::advance(gone, static_cast<std::ptrdiff_t>(rng.below(jobs.size())));
-      queue.remove(gone->first, now);
+      queue.remove(gone->first);
       jobs.erase(gone);
     }
     if (step % 7 != 0) continue;
+    std::vector<int> wanted;  // shapes
     for (int shape = 0; shape < 3; ++shape) {
-      const std::vector<Prioritised> expected = sorted(jobs, shape, now);
+      const bool any = !sorted(jobs, {shape}, now).empty();
       const auto& present = queue.present();
-      ASSERT_EQ(std::count(present.begin(), present.end(), shape), expected.empty() ? 0 : 1);
-      if (expected.empty()) continue;
-      std::vector<Prioritised> served;
-      ServiceOrder order(queue.group(shape), now);
-      const std::size_t most = rng.below(4) == 0 ? expected.size() : rng.below(80);
-      for (; !order.done() && served.size() < most; order.advance())
-        served.push_back(order.first());
-      expect_same(served, expected, std::min(most, expected.size()));
-      order.tighten_bounds();
-      const double least = expected[rng.below(expected.size())].priority;
-      std::vector<Prioritised> upper;
-      queue.group(shape).append(now, least, shape, upper);
-      std::sort(upper.begin(), upper.end());
-      std::size_t count = 0;
-      while (count < expected.size() && expected[count].priority >= least) ++count;
-      expect_same(upper, expected, count);
+      ASSERT_EQ(std::count(present.begin(), present.end(), shape), any ? 1 : 0);
+      if (any && rng.below(3) > 0) wanted.push_back(shape);
     }
+    std::vector<Prioritised> expected = sorted(jobs, wanted, now);
+    std::vector<Prioritised> served;
+    ServiceOrder order(queue, wanted, now);
+    const bool all = rng.below(4) == 0;
+    const std::size_t most = all ? expected.size() : rng.below(80);
+    while (!order.done() && (all || served.size() < most)) {
+      const std::vector<Prioritised>& part = order.next();
+      served.insert(served.end(), part.begin(), part.end());
+    }
+    ASSERT_GE(served.size(), std::min(most, expected.size()));
+    expect_same(served, expected, served.size());
+    expected = sorted(jobs, {0, 1, 2}, now);
+    if (expected.empty()) continue;
+    const double least = expected[rng.below(expected.size())].priority;
+    std::vector<Prioritised> upper;
+    queue.append(now, least, upper);
+    std::sort(upper.begin(), upper.end());
+    std::size_t count = 0;
+    while (count < expected.size() && expected[count].priority >= least) ++count;
+    expect_same(upper, expected, count);
   }
-  EXPECT_GT(jobs.size(), 1000u);  // enough to be sorted now and then
+  EXPECT_GT(jobs.size(), 1000u);  // enough for several parts
   EXPECT_EQ(next, ranks);
+}
+
+// Shapes that find no room any more are left out of the parts to come.
+TEST(IdleQueue, ServiceOrderKeepsTheShapesWanted) {
+  const std::vector<IdleQueue::Shape> shapes{{10, 1, 0.1}, {20, 1, 0.2}};
+  const int ranks = 4000;
+  std::vector<IdleQueue::Shape> shape_of;
+  for (int rank = 0; rank < ranks; ++rank) shape_of.push_back(shapes[rank % 2]);
+  IdleQueue queue(shape_of);
+  for (int rank = 0; rank < ranks; ++rank) queue.add(rank, rank, 1);
+  ServiceOrder order(queue, {0, 1}, ranks);
+  int next = 0;  // of the first part: all, by rank
+  for (const Prioritised& job : order.next()) EXPECT_EQ(job.rank, next++);
+  ASSERT_GT(next, 0);
+  ASSERT_LT(next, ranks);
+  next += next % 2 == 0;
+  for (order.keep([](int shape) { return shape == 1; }); !order.done();)
+    for (const Prioritised& job : order.next()) {
+      EXPECT_EQ(job.rank, next);
+      next += 2;
+    }
+  EXPECT_EQ(next, ranks + 1);
 }
 
 }  // namespace

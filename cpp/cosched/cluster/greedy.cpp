@@ -82,13 +82,6 @@ class Room {
   std::vector<Known> known_;  // by increasing need
 };
 
-// The idle jobs of a shape.  Heap order: that of service.
-struct Queued {
-  ServiceOrder jobs;
-  int shape;
-  bool operator<(const Queued& other) const { return other.jobs.first() < jobs.first(); }
-};
-
 // Jobs to displace, by decreasing priority; empty if displacing all would not do.
 std::vector<int> choose_displaced(const Machine& machine, int rank) {
   WhatIf what_if(machine, machine.job(rank));
@@ -183,27 +176,19 @@ void greedy_resume(Machine& machine) {
   // Starting jobs only takes memory: who finds no room now will not find it later.
   Room room(machine);
   const IdleQueue& idle = machine.idle();
-  std::vector<Queued> queues;  // heap, the first in the order of service on top
+  const auto fits = [&](int shape) {
+    return room.fits(idle.shape(shape).memory_need, idle.shape(shape).tasks);
+  };
+  std::vector<int> open;  // shapes with room
   for (const int shape : idle.present()) {
-    const auto [need, tasks, memory] = idle.shape(shape);
-    if (!room.fits(need, 1)) break;  // needs increase
-    if (room.fits(need, tasks))
-      queues.push_back({ServiceOrder(idle.group(shape), machine.now()), shape});
+    if (!room.fits(idle.shape(shape).memory_need, 1)) break;  // needs increase
+    if (fits(shape)) open.push_back(shape);
   }
-  auto open = queues.end();  // a heap before it, behind it those without room or jobs
-  std::make_heap(queues.begin(), open);
   std::vector<std::pair<int, std::vector<int>>> starts;  // rank, nodes
-  while (open != queues.begin()) {
-    std::pop_heap(queues.begin(), open--);
-    const IdleQueue::Shape& shape = idle.shape(open->shape);
-    if (!room.fits(shape.memory_need, shape.tasks)) continue;
-    const int rank = open->jobs.first().rank;
-    starts.emplace_back(rank, room.take(machine.job(rank)));
-    open->jobs.advance();
-    if (!open->jobs.done()) std::push_heap(queues.begin(), ++open);
-  }
+  for (ServiceOrder order(idle, open, machine.now()); !order.done(); order.keep(fits))
+    for (const Prioritised& job : order.next())
+      if (fits(job.shape)) starts.emplace_back(job.rank, room.take(machine.job(job.rank)));
   for (auto& [rank, nodes] : starts) machine.start(rank, std::move(nodes), Reason::greedy);
-  for (const Queued& queue : queues) queue.jobs.tighten_bounds();
 }
 
 void greedy_displace(Machine& machine, int rank, Displaced displaced) {

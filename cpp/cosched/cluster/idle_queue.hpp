@@ -1,15 +1,16 @@
-// Waiting and paused jobs, arranged so that an event evaluates few of them.
+// Waiting and paused jobs, arranged so that an event looks closely at few of them.
 //
 // The priority (now - submit) / (virtual time)^2 of every idle job grows with the clock, each
 // at its own speed: no sorted list stays sorted, and as policies serve the greatest first,
-// thousands in a long queue are nearly equal.  But an idle job's virtual time stands still, so
-// its priority is a line in time.  Jobs are kept in blocks; a block remembers a bound on its
-// priorities at one time and its steepest line, which bound it at any later time.  Jobs are
-// sorted by priority now and then, so that the greatest are in few blocks.  Blocks are kept
-// by shape (memory need, tasks): jobs of one shape find room all or none.  All shapes are
+// thousands in a long queue are nearly equal.  Jobs are kept by shape (memory need, tasks): jobs
+// of one shape find room all or none, so those of a shape without room are not looked at.  Within
+// a shape they are in blocks, in columns: the greatest priority of a block takes one multiplication
+// a job, and only blocks that may hold one of the jobs wanted are looked into.  All shapes are
 // numbered in advance: what comes and goes millions of times finds its group without a search.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <utility>
@@ -35,75 +36,30 @@ struct Prioritised {
   }
 };
 
-/// Idle jobs of one shape.
+/// Idle jobs of one shape, in blocks.
 class IdleGroup {
  public:
+  static constexpr int kBlock = 32;
+
   bool empty() const { return rank_.empty(); }
   const std::vector<int>& ranks() const { return rank_; }
-  void add(int rank, double submit, double virtual_time, double now);
+  void add(int rank, double submit, double virtual_time);
   /// The last job takes its position.
-  void remove(int position, double now);
-  /// Whether so many have come and gone since the last sort() that the next one is paid for.
-  bool mixed() const;
-  /// By decreasing priority.
-  void sort(double now);
-  /// Appends the jobs of priority >= `least`.  O(blocks) and the blocks whose bound is.
-  void append(double now, double least, int shape, std::vector<Prioritised>& jobs) const;
+  void remove(int position);
+
+  int blocks() const { return static_cast<int>(origin_.size()) / kBlock; }
+  /// Above the priorities of the block's jobs, by rounding only (infinite: not below).  O(kBlock).
+  double above(int block, double now) const;
+  /// Appends the block's jobs of priority >= `least` that are served after `last`.  O(kBlock).
+  void append(int block, double now, double least, const Prioritised& last, int shape,
+              std::vector<Prioritised>& jobs) const;
 
  private:
-  friend class ServiceOrder;
-  // priority(t) <= top + (t - time) steepest, for each of its jobs.
-  struct Block {
-    double time = 0, top = -kInfinity, steepest = 0;
-    double bound(double now) const { return (top + (now - time) * steepest) * (1 + 1e-9); }
-  };
-  double priority(int position, double now) const {
-    return (now - origin_[position]) / square_[position];
-  }
-  void raise_bound(int position, double now);
-  const double* look_into(std::size_t block, double now) const;
-  int size() const { return static_cast<int>(rank_.size()); }
-
-  // Priority = (now - origin) / square; origin = -infinity at zero virtual time.
+  // Priority = (now - origin) / square; origin = -infinity at zero virtual time.  Columns of whole
+  // blocks: behind the last job, origin = infinity.
   std::vector<double> origin_, square_;
+  std::vector<double> inverse_;  // of the square, but 1 at zero
   std::vector<int> rank_;
-  int changes_ = 0;                       // since the last sort()
-  mutable std::vector<Block> blocks_;     // what is known, not what is
-  mutable std::vector<double> priority_;  // of the jobs of one block: scratch
-};
-
-/// The jobs of a group in the order of service at one time.  The group must not change meanwhile.
-class ServiceOrder {
- public:
-  /// O(blocks).
-  ServiceOrder(const IdleGroup& group, double now);
-  bool done() const { return blocks_.empty(); }
-  /// Not done.
-  Prioritised first() const { return {blocks_.front().priority, blocks_.front().rank}; }
-  /// The next one is first.  O(log blocks); each block is looked into once, when its bound is not
-  /// below the first job's priority.
-  void advance();
-  /// When the first ones have left the group: bounds without them, for later searches.
-  void tighten_bounds() const;
-
- private:
-  struct Block {
-    double priority;   // of its first job; a bound where it has not been looked into
-    int rank;          // of that job; -1 where the block has not been looked into
-    int number, seen;  // in the group; among those looked into
-    bool operator<(const Block& other) const {
-      return priority != other.priority ? priority < other.priority : rank > other.rank;
-    }
-  };
-  void look_into(Block& block);
-  bool find_first(Block& block);
-  void settle();
-
-  const IdleGroup* group_;
-  double now_;
-  std::vector<Block> blocks_;     // heap, the first on top: one that has been looked into
-  std::vector<int> seen_;         // numbers of blocks
-  std::vector<double> priority_;  // of the jobs of each of those; those that were first: gone
 };
 
 class IdleQueue {
@@ -122,11 +78,10 @@ class IdleQueue {
   /// For jobs of these shapes, by rank.  O(jobs log jobs).
   explicit IdleQueue(const std::vector<Shape>& shapes);
 
-  /// O(log jobs), amortised, and O(shapes present) for the first of a shape.  `now` never
-  /// decreases.
-  void add(int rank, double submit, double virtual_time, double now);
+  /// O(1), amortised, and O(shapes present) for the first of a shape.
+  void add(int rank, double submit, double virtual_time);
   /// O(1), and O(shapes present) for the last of a shape.
-  void remove(int rank, double now);
+  void remove(int rank);
   /// remove(rank) is soon to come.
   void expect(int rank) const { prefetch(&places_[rank]); }
 
@@ -134,6 +89,8 @@ class IdleQueue {
   const std::vector<int>& present() const { return present_; }
   const Shape& shape(int number) const { return shapes_[number]; }
   const IdleGroup& group(int number) const { return groups_[number]; }
+  /// Appends the jobs of priority >= `least`.  O(idle jobs), a multiplication each.
+  void append(double now, double least, std::vector<Prioritised>& jobs) const;
 
  private:
   struct Place {
@@ -144,5 +101,37 @@ class IdleQueue {
   std::vector<int> present_;
   std::vector<Place> places_;  // by rank
 };
+
+/// The jobs of some shapes in the order of service at one time, a part after the other.  The queue
+/// must not change meanwhile.
+class ServiceOrder {
+ public:
+  ServiceOrder(const IdleQueue& queue, const std::vector<int>& shapes, double now);
+  /// Whether next() has given all.
+  bool done() const { return blocks_.empty(); }
+  /// The jobs that follow those given before; maybe none.  Valid until the next call.
+  const std::vector<Prioritised>& next();
+  /// Jobs of shapes for which `wanted` is false are not needed any more.
+  template <class Wanted>
+  void keep(const Wanted& wanted);
+
+ private:
+  struct Block {
+    double above;  // its jobs' priorities
+    int shape, number;
+  };
+  const IdleQueue& queue_;
+  double now_;
+  std::vector<Block> blocks_;  // decreasing
+  std::size_t part_ = 0;       // blocks that the next part looks into
+  Prioritised last_{kInfinity, -1};
+  std::vector<Prioritised> jobs_;
+};
+
+template <class Wanted>
+void ServiceOrder::keep(const Wanted& wanted) {
+  const auto unwanted = [&](const Block& block) { return !wanted(block.shape); };
+  blocks_.erase(std::remove_if(blocks_.begin(), blocks_.end(), unwanted), blocks_.end());
+}
 
 }  // namespace cosched::cluster

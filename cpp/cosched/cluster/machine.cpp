@@ -92,10 +92,10 @@ void Machine::remove_running(int rank) {
 
 void Machine::add_idle(int rank) {
   const Job& job = jobs_[rank];
-  idle_.add(rank, job.submit, job.virtual_time, now_);
+  idle_.add(rank, job.submit, job.virtual_time);
 }
 
-void Machine::remove_idle(int rank) { idle_.remove(rank, now_); }
+void Machine::remove_idle(int rank) { idle_.remove(rank); }
 
 void Machine::start(int rank, std::vector<int> nodes, Reason reason, int other, double value) {
   note_change(rank, {}, reason, other, value);

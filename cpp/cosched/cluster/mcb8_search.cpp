@@ -48,8 +48,7 @@ std::vector<int> memory_prefix(const Machine& machine, double& cut) {
     for (const int rank : machine.running())
       if (const double priority = machine.priority(rank); priority >= least)
         heap.push_back({priority, rank});
-    for (const int shape : machine.idle().present())
-      machine.idle().group(shape).append(machine.now(), least, shape, heap);
+    machine.idle().append(machine.now(), least, heap);
     std::make_heap(heap.begin(), heap.end(), after);
     std::vector<int> prefix;
     auto end = heap.end();
