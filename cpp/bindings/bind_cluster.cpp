@@ -267,6 +267,12 @@ void bind_measures(py::module_& module) {
       py::arg("exclusive"));
 }
 
+std::vector<std::vector<int>> vectors(const std::vector<NodeList>& lists) {
+  std::vector<std::vector<int>> made;
+  for (const NodeList& list : lists) made.emplace_back(list.begin(), list.end());
+  return made;
+}
+
 void bind_mapping(py::module_& module) {
   module.def(
       "yields",
@@ -275,7 +281,8 @@ void bind_mapping(py::module_& module) {
         Mapping mapping;
         mapping.nodes = nodes;
         mapping.cpu = to_reals(cpu);
-        for (const auto& one : where) mapping.where.push_back(&one);
+        const std::vector<NodeList> lists(where.begin(), where.end());
+        for (const NodeList& list : lists) mapping.where.push_back(&list);
         return real_array(released([&] {
           if (opt == "min") return max_min_yields(mapping);
           auto base = base_yields(mapping);
@@ -295,7 +302,7 @@ void bind_mapping(py::module_& module) {
             released([&] { return mcb8.pack(requirement, by_decreasing(requirement)); });
         if (!packed) return std::nullopt;
         mcb8.keep();
-        return mcb8.placement();
+        return vectors(mcb8.placement());
       },
       py::arg("tasks"), py::arg("cpu"), py::arg("memory"), py::arg("nodes"), py::arg("yield_"));
   using Found = std::pair<double, std::vector<std::vector<int>>>;
@@ -310,7 +317,7 @@ void bind_mapping(py::module_& module) {
           return best_target(mcb8, target, kYieldAccuracy);
         });
         if (!yield) return std::nullopt;
-        return Found{*yield, mcb8.placement()};
+        return Found{*yield, vectors(mcb8.placement())};
       },
       py::arg("tasks"), py::arg("cpu"), py::arg("memory"), py::arg("nodes"));
 }

@@ -57,7 +57,8 @@ class PythonPolicy : public Policy {
     const auto add = [&](int rank, const char* status) {
       const Machine::Job& job = machine.job(rank);
       state[py::int_(order_[rank])] =
-          py::make_tuple(status, job.virtual_time, job.nodes, job.yield);
+          py::make_tuple(status, job.virtual_time,
+                         std::vector<int>(job.nodes.begin(), job.nodes.end()), job.yield);
     };
     for (const int rank : machine.running()) add(rank, "running");
     for (const int shape : machine.idle().present())

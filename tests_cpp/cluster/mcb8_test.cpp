@@ -30,6 +30,12 @@ Items random_items(Rng& rng, int n, bool tenths) {
   return items;
 }
 
+std::vector<std::vector<int>> vectors(const std::vector<NodeList>& lists) {
+  std::vector<std::vector<int>> made;
+  for (const NodeList& list : lists) made.emplace_back(list.begin(), list.end());
+  return made;
+}
+
 std::vector<std::vector<int>> fast_mcb8(const Items& items, int nodes,
                                         const std::vector<std::vector<int>>& pinned = {}) {
   Mcb8 mcb8(items.tasks, items.memory, nodes);
@@ -37,7 +43,7 @@ std::vector<std::vector<int>> fast_mcb8(const Items& items, int nodes,
     if (!pinned[i].empty()) mcb8.pin(static_cast<int>(i), pinned[i]);
   if (!mcb8.pack(items.cpu, by_decreasing(items.cpu))) return {};
   mcb8.keep();
-  return mcb8.placement();
+  return vectors(mcb8.placement());
 }
 
 TEST(Mcb8, PlacementsEqualThePlainAlgorithm) {
@@ -100,7 +106,7 @@ TEST(Mcb8, DroppedItemsAreNotPacked) {
   EXPECT_FALSE(mcb8.surely_too_much());
   ASSERT_TRUE(mcb8.pack(cpu, by_decreasing(cpu)));
   mcb8.keep();
-  EXPECT_EQ(mcb8.placement(), (std::vector<std::vector<int>>{{0}, {}, {0}}));
+  EXPECT_EQ(mcb8.placement(), (std::vector<NodeList>{{0}, {}, {0}}));
 }
 
 TEST(Mcb8, WhatIsSurelyTooMuchCannotBePacked) {
@@ -124,7 +130,7 @@ TEST(BestTarget, BisectsTheYield) {
   ASSERT_TRUE(found);
   EXPECT_LE(*found, 0.5);
   EXPECT_GT(*found, 0.5 - 0.01);
-  EXPECT_EQ(mcb8.placement(), (std::vector<std::vector<int>>{{0, 0}}));
+  EXPECT_EQ(mcb8.placement(), (std::vector<NodeList>{{0, 0}}));
   Mcb8 light({1}, {0.2}, 1);
   EXPECT_EQ(best_target(light, yield_target({0.9}), kYieldAccuracy), 1);
   Mcb8 heavy({2}, {0.6}, 1);

@@ -13,7 +13,7 @@ namespace cosched::cluster {
 namespace {
 
 struct Case {
-  std::vector<std::vector<int>> where;
+  std::vector<NodeList> where;
   std::vector<double> cpu;
   int nodes = 0;
 

@@ -48,26 +48,35 @@ class WhatIf {
   std::int64_t slots_;
 };
 
-// The nodes as they will be when some idle jobs have been started, and how much room there is,
-// remembered by memory need: few needs are distinct.
+// The nodes as they will be when some idle jobs have been started, and how many tasks of each
+// shape find room there.
 class Room {
  public:
-  explicit Room(const Machine& machine) : nodes_(machine.nodes()) {}
-  bool fits(std::int64_t need, int tasks) {
-    const auto at =
-        std::lower_bound(known_.begin(), known_.end(), need,
-                         [](const Known& known, std::int64_t value) { return known.need < value; });
-    if (at != known_.end() && at->need == need) return at->slots >= tasks;
-    const std::int64_t room = free_slots(nodes_, need);
-    known_.insert(at, {need, room});
-    return room >= tasks;
+  explicit Room(const Machine& machine)
+      : idle_(machine.idle()), nodes_(machine.nodes()), slots_(idle_.shapes(), 0) {
+    std::int64_t need = 0, free = 0;
+    for (const int shape : idle_.present()) {  // by increasing need
+      if (idle_.shape(shape).memory_need != need) {
+        need = idle_.shape(shape).memory_need;
+        free = free_slots(nodes_, need);
+      }
+      if (free == 0) break;
+      slots_[shape] = free;
+      if (fits(shape)) open_.push_back(shape);
+    }
   }
+  /// The shapes that fitted at first.  Starting jobs only takes memory: no other ever will.
+  const std::vector<int>& open() const { return open_; }
+  bool fits(int shape) const { return slots_[shape] >= idle_.shape(shape).tasks; }
   /// Nodes for a job that fits; they are taken.
-  std::vector<int> take(const Machine::Job& job) {
-    std::vector<int> chosen = greedy_nodes(nodes_, job);
+  NodeList take(const Machine::Job& job) {
+    NodeList chosen = greedy_nodes(nodes_, job);
     for (const int node : chosen) {
       const std::int64_t before = nodes_[node].memory_used, now = before + job.memory_need;
-      for (Known& known : known_) known.slots += slots(known.need, now) - slots(known.need, before);
+      for (const int shape : open_) {
+        const std::int64_t need = idle_.shape(shape).memory_need;
+        slots_[shape] += slots(need, now) - slots(need, before);
+      }
       nodes_[node].memory_used = now;
       nodes_[node].cpu_load += job.cpu_need;
     }
@@ -75,23 +84,26 @@ class Room {
   }
 
  private:
-  struct Known {
-    std::int64_t need, slots;
-  };
+  const IdleQueue& idle_;
   std::vector<Machine::Node> nodes_;
-  std::vector<Known> known_;  // by increasing need
+  std::vector<int> open_;
+  std::vector<std::int64_t> slots_;  // by shape
 };
 
 // Jobs to displace, by decreasing priority; empty if displacing all would not do.
 std::vector<int> choose_displaced(const Machine& machine, int rank) {
   WhatIf what_if(machine, machine.job(rank));
+  std::vector<Prioritised> running;  // heap, the last in the order of service on top
+  for (const int other : machine.running()) running.push_back({machine.priority(other), other});
+  std::make_heap(running.begin(), running.end());
   std::vector<int> marked;
-  std::vector<int> running = machine.by_priority(machine.running());
   Poll poll;
-  for (auto at = running.rbegin(); at != running.rend() && !what_if.fits(); ++at) {
-    poll.count(std::int64_t{10} * machine.job(*at).tasks);
-    what_if.remove(*at);
-    marked.push_back(*at);
+  for (auto end = running.end(); end != running.begin() && !what_if.fits(); --end) {
+    const int lowest = running.front().rank;
+    poll.count(std::int64_t{10} * machine.job(lowest).tasks);
+    what_if.remove(lowest);
+    marked.push_back(lowest);
+    std::pop_heap(running.begin(), end);
   }
   if (!what_if.fits()) return {};
   std::vector<int> displaced;
@@ -106,8 +118,7 @@ std::vector<int> choose_displaced(const Machine& machine, int rank) {
 }
 
 // The usual case, without a heap.
-std::vector<int> node_of_one_task(const std::vector<Machine::Node>& nodes,
-                                  std::int64_t memory_need) {
+NodeList node_of_one_task(const std::vector<Machine::Node>& nodes, std::int64_t memory_need) {
   // Which nodes have room is hard to foresee, for a processor too: no branch depends on it alone.
   constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
   std::int64_t least = kNone;
@@ -124,7 +135,7 @@ std::vector<int> node_of_one_task(const std::vector<Machine::Node>& nodes,
 
 }  // namespace
 
-std::vector<int> greedy_nodes(const std::vector<Machine::Node>& nodes, const Machine::Job& job) {
+NodeList greedy_nodes(const std::vector<Machine::Node>& nodes, const Machine::Job& job) {
   if (job.tasks == 1) return node_of_one_task(nodes, job.memory_need);
   std::vector<Candidate> heap;
   std::int64_t total = 0;
@@ -136,21 +147,21 @@ std::vector<int> greedy_nodes(const std::vector<Machine::Node>& nodes, const Mac
   }
   if (total < job.tasks) return {};
   std::make_heap(heap.begin(), heap.end(), Worse{});
-  std::vector<int> chosen;
+  NodeList chosen;
   chosen.reserve(job.tasks);
   Poll poll;
   while (static_cast<int>(chosen.size()) < job.tasks) {
     std::pop_heap(heap.begin(), heap.end(), Worse{});
     Candidate& best = heap.back();
     poll.count(20);
-    chosen.push_back(best.node);
+    chosen.append(1, best.node);
     best.load += job.cpu_need;
     if (--best.room == 0)
       heap.pop_back();
     else
       std::push_heap(heap.begin(), heap.end(), Worse{});
   }
-  std::sort(chosen.begin(), chosen.end());
+  chosen.sort();
   return chosen;
 }
 
@@ -161,7 +172,7 @@ std::int64_t free_slots(const std::vector<Machine::Node>& nodes, std::int64_t me
 }
 
 bool greedy_start(Machine& machine, int rank) {
-  std::vector<int> nodes = greedy_nodes(machine.nodes(), machine.job(rank));
+  NodeList nodes = greedy_nodes(machine.nodes(), machine.job(rank));
   if (!nodes.empty()) {
     machine.start(rank, std::move(nodes), Reason::greedy);
     return true;
@@ -173,21 +184,14 @@ bool greedy_start(Machine& machine, int rank) {
 }
 
 void greedy_resume(Machine& machine) {
-  // Starting jobs only takes memory: who finds no room now will not find it later.
   Room room(machine);
-  const IdleQueue& idle = machine.idle();
-  const auto fits = [&](int shape) {
-    return room.fits(idle.shape(shape).memory_need, idle.shape(shape).tasks);
-  };
-  std::vector<int> open;  // shapes with room
-  for (const int shape : idle.present()) {
-    if (!room.fits(idle.shape(shape).memory_need, 1)) break;  // needs increase
-    if (fits(shape)) open.push_back(shape);
-  }
-  std::vector<std::pair<int, std::vector<int>>> starts;  // rank, nodes
-  for (ServiceOrder order(idle, open, machine.now()); !order.done(); order.keep(fits))
+  std::vector<std::pair<int, NodeList>> starts;  // rank, nodes
+  ServiceOrder order(machine.idle(), room.open(), machine.now());
+  while (!order.done()) {
     for (const Prioritised& job : order.next())
-      if (fits(job.shape)) starts.emplace_back(job.rank, room.take(machine.job(job.rank)));
+      if (room.fits(job.shape)) starts.emplace_back(job.rank, room.take(machine.job(job.rank)));
+    order.keep([&](int shape) { return room.fits(shape); });
+  }
   for (auto& [rank, nodes] : starts) machine.start(rank, std::move(nodes), Reason::greedy);
 }
 
@@ -199,7 +203,7 @@ void greedy_displace(Machine& machine, int rank, Displaced displaced) {
   greedy_start(machine, rank);
   if (displaced == Displaced::paused) return;
   for (const int other : chosen) {
-    std::vector<int> nodes = greedy_nodes(machine.nodes(), machine.job(other));
+    NodeList nodes = greedy_nodes(machine.nodes(), machine.job(other));
     if (!nodes.empty()) machine.start(other, std::move(nodes), Reason::makes_room, rank);
   }
 }

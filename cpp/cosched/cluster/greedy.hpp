@@ -10,7 +10,7 @@ namespace cosched::cluster {
 /// Nodes for the tasks of a job: one task at a time to the node with the least CPU load
 /// (the job's earlier tasks counted; equal load: lowest number) among those with memory
 /// left; all tasks or none (empty).  Increasing.  O(P + |T_j| log P).
-std::vector<int> greedy_nodes(const std::vector<Machine::Node>& nodes, const Machine::Job& job);
+NodeList greedy_nodes(const std::vector<Machine::Node>& nodes, const Machine::Job& job);
 
 /// How many tasks with this memory need (in units) find room.  A job can start iff that
 /// is at least |T_j|.  O(P).
@@ -20,7 +20,10 @@ std::int64_t free_slots(const std::vector<Machine::Node>& nodes, std::int64_t me
 bool greedy_start(Machine& machine, int rank);
 
 /// Greedy on completion: waiting and paused jobs by decreasing priority, each all or
-/// nothing; later ones may pass.
+/// nothing; later ones may pass.  Between periods idle jobs are looked at only here,
+/// when nodes have become free, and of those only the jobs of shapes that find room now; a
+/// submission looks at its own job and running ones.  O(P) a memory need, a multiplication an
+/// idle job of such a shape, and what starts.
 void greedy_resume(Machine& machine);
 
 enum class Displaced { paused, moved_or_paused };

@@ -57,10 +57,17 @@ double IdleGroup::above(int block, double now) const {
 
 void IdleGroup::append(int block, double now, double least, const Prioritised& last, int shape,
                        std::vector<Prioritised>& jobs) const {
-  const double about = least * (1 - kRounding);
-  const int end = std::min((block + 1) * kBlock, static_cast<int>(rank_.size()));
-  for (int k = block * kBlock; k < end; ++k) {
-    if ((now - origin_[k]) * inverse_[k] < about) continue;
+  const int begin = block * kBlock;
+  double about[kBlock];
+  for (int k = 0; k < kBlock; ++k) about[k] = (now - origin_[begin + k]) * inverse_[begin + k];
+  // Which ones are high is hard to foresee, for a processor too: no branch depends on it.
+  int high[kBlock], found = 0;
+  for (int k = 0; k < std::min(kBlock, static_cast<int>(rank_.size()) - begin); ++k) {
+    high[found] = begin + k;
+    found += about[k] >= least * (1 - kRounding);
+  }
+  for (int h = 0; h < found; ++h) {
+    const int k = high[h];
     const Prioritised job{(now - origin_[k]) / square_[k], rank_[k], shape};
     if (job.priority >= least && last < job) jobs.push_back(job);
   }
@@ -104,23 +111,33 @@ ServiceOrder::ServiceOrder(const IdleQueue& queue, const std::vector<int>& shape
   for (const int shape : shapes)
     for (int block = 0; block < queue.group(shape).blocks(); ++block)
       blocks_.push_back({queue.group(shape).above(block, now), shape, block});
-  std::sort(blocks_.begin(), blocks_.end(),
-            [](const Block& a, const Block& b) { return a.above > b.above; });
 }
 
 const std::vector<Prioritised>& ServiceOrder::next() {
   jobs_.clear();
-  part_ = std::min(std::max(kFirstPart, 2 * part_), blocks_.size());
-  while (part_ < blocks_.size() && blocks_[part_].above == kInfinity) ++part_;
-  // No job of the other blocks is served before one of priority `least`.
-  const double least = part_ < blocks_.size() ? blocks_[part_].above : 0;
-  for (std::size_t k = 0; k < part_; ++k)
-    queue_.group(blocks_[k].shape)
-        .append(blocks_[k].number, now_, least, last_, blocks_[k].shape, jobs_);
+  const double least = choose_part();
+  for (std::size_t k = 0; k < part_; ++k) {
+    const auto& [above, shape, number] = blocks_[k];
+    queue_.group(shape).append(number, now_, least, last_, shape, jobs_);
+  }
   if (part_ == blocks_.size()) blocks_.clear();
   std::sort(jobs_.begin(), jobs_.end());
   if (!jobs_.empty()) last_ = jobs_.back();
   return jobs_;
+}
+
+// Twice as many blocks as before, those of the greatest priorities, come first: part_ of them.
+// Returns a priority that no job of the others reaches.
+double ServiceOrder::choose_part() {
+  const auto infinite = std::count_if(blocks_.begin(), blocks_.end(),
+                                      [](const Block& block) { return block.above == kInfinity; });
+  part_ = std::max({kFirstPart, 2 * part_, static_cast<std::size_t>(infinite)});
+  part_ = std::min(part_, blocks_.size());
+  if (part_ == blocks_.size()) return 0;
+  const auto next = blocks_.begin() + static_cast<std::ptrdiff_t>(part_);
+  std::nth_element(blocks_.begin(), next, blocks_.end(),
+                   [](const Block& a, const Block& b) { return a.above > b.above; });
+  return next->above;
 }
 
 }  // namespace cosched::cluster

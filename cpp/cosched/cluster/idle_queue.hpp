@@ -87,6 +87,7 @@ class IdleQueue {
 
   /// The numbers of the shapes that some idle job has: by increasing memory need.
   const std::vector<int>& present() const { return present_; }
+  int shapes() const { return static_cast<int>(shapes_.size()); }
   const Shape& shape(int number) const { return shapes_[number]; }
   const IdleGroup& group(int number) const { return groups_[number]; }
   /// Appends the jobs of priority >= `least`.  O(idle jobs), a multiplication each.
@@ -120,10 +121,12 @@ class ServiceOrder {
     double above;  // its jobs' priorities
     int shape, number;
   };
+  double choose_part();
+
   const IdleQueue& queue_;
   double now_;
-  std::vector<Block> blocks_;  // decreasing
-  std::size_t part_ = 0;       // blocks that the next part looks into
+  std::vector<Block> blocks_;
+  std::size_t part_ = 0;  // blocks that the last part looked into
   Prioritised last_{kInfinity, -1};
   std::vector<Prioritised> jobs_;
 };

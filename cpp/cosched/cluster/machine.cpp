@@ -20,8 +20,7 @@ std::vector<IdleQueue::Shape> shapes_of(const Instance& instance) {
 
 }  // namespace
 
-Machine::Machine(const Instance& instance)
-    : nodes_(instance.nodes()), idle_(shapes_of(instance)), change_at_(instance.size(), -1) {
+Machine::Machine(const Instance& instance) : nodes_(instance.nodes()), idle_(shapes_of(instance)) {
   const Jobs& jobs = instance.jobs();
   jobs_.reserve(instance.size());
   for (const int j : instance.order()) {
@@ -37,16 +36,7 @@ Machine::Machine(const Instance& instance)
   }
 }
 
-std::vector<int> Machine::by_priority(std::vector<int> ranks) const {
-  std::vector<Prioritised> jobs;
-  jobs.reserve(ranks.size());
-  for (const int rank : ranks) jobs.push_back({priority(rank), rank});
-  std::sort(jobs.begin(), jobs.end());
-  for (std::size_t k = 0; k < ranks.size(); ++k) ranks[k] = jobs[k].rank;
-  return ranks;
-}
-
-void Machine::hold(int rank, std::vector<int> nodes) {
+void Machine::hold(int rank, NodeList&& nodes) {
   Job& job = jobs_[rank];
   job.nodes = std::move(nodes);
   for (const int node : job.nodes) {
@@ -55,7 +45,7 @@ void Machine::hold(int rank, std::vector<int> nodes) {
   }
 }
 
-std::vector<int> Machine::release(int rank) {
+NodeList Machine::release(int rank) {
   Job& job = jobs_[rank];
   for (const int node : job.nodes) {
     nodes_[node].memory_used -= job.memory_need;
@@ -64,19 +54,20 @@ std::vector<int> Machine::release(int rank) {
   return std::exchange(job.nodes, {});
 }
 
-void Machine::note_change(int rank, std::vector<int> held, Reason reason, int other, double value) {
-  if (change_at_[rank] < 0) {
-    change_at_[rank] = static_cast<int>(changes_.size());
-    changes_.push_back({rank, jobs_[rank].status, std::move(held), reason, other, value});
+void Machine::note_change(int rank, NodeList&& held, Reason reason, int other, double value) {
+  Job& job = jobs_[rank];
+  if (job.change < 0) {
+    job.change = static_cast<int>(changes_.size());
+    changes_.push_back({rank, job.status, std::move(held), reason, other, value});
   }
-  Change& change = changes_[change_at_[rank]];
+  Change& change = changes_[job.change];
   change.reason = reason;
   change.other = other;
   change.value = value;
 }
 
 const std::vector<Machine::Change>& Machine::take_changes() {
-  for (const Change& change : changes_) change_at_[change.rank] = -1;
+  for (const Change& change : changes_) jobs_[change.rank].change = -1;
   taken_.clear();
   taken_.swap(changes_);
   return taken_;
@@ -97,7 +88,7 @@ void Machine::add_idle(int rank) {
 
 void Machine::remove_idle(int rank) { idle_.remove(rank); }
 
-void Machine::start(int rank, std::vector<int> nodes, Reason reason, int other, double value) {
+void Machine::start(int rank, NodeList nodes, Reason reason, int other, double value) {
   note_change(rank, {}, reason, other, value);
   hold(rank, std::move(nodes));
   jobs_[rank].status = Status::running;
@@ -113,7 +104,7 @@ void Machine::pause(int rank, Reason reason, int other, double value) {
   add_idle(rank);
 }
 
-void Machine::move(int rank, std::vector<int> nodes, Reason reason, int other, double value) {
+void Machine::move(int rank, NodeList nodes, Reason reason, int other, double value) {
   note_change(rank, release(rank), reason, other, value);
   hold(rank, std::move(nodes));
 }

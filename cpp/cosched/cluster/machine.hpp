@@ -7,6 +7,7 @@
 #include "cosched/cluster/decision_log.hpp"
 #include "cosched/cluster/idle_queue.hpp"
 #include "cosched/cluster/instance.hpp"
+#include "cosched/cluster/node_list.hpp"
 #include "cosched/cluster/prefetch.hpp"
 #include "cosched/cluster/units.hpp"
 #include "cosched/core/numeric.hpp"
@@ -20,16 +21,18 @@ enum class Status : char { unsubmitted, waiting, running, paused, finished };
 /// increasing) and the CPU share yield * cpu there.
 class Machine {
  public:
-  struct alignas(64) Job {  // two cache lines
-    double submit, runtime, cpu, memory;
+  struct alignas(64) Job {  // two cache lines; in the first, what each event looks at
+    double submit, runtime, cpu;
+    double virtual_time = 0;   // integral of the yield, at now()
+    double yield = 0;          // current share; not progress during a penalty
+    double penalty_until = 0;  // no progress before this time
+    double memory;
     int tasks;
     Status status = Status::unsubmitted;
-    double virtual_time = 0;       // integral of the yield, at now()
-    double yield = 0;              // current share; not progress during a penalty
-    double penalty_until = 0;      // no progress before this time
     std::int64_t memory_need = 0;  // of a task, in units
     std::int64_t cpu_need = 0;
-    std::vector<int> nodes;
+    NodeList nodes;
+    int change = -1;  // index into the changes of this event
   };
 
   struct Node {
@@ -47,7 +50,6 @@ class Machine {
   void expect(int rank) const {
     prefetch(&jobs_[rank]);
     prefetch(reinterpret_cast<const char*>(&jobs_[rank]) + 64);
-    prefetch(&change_at_[rank]);
     idle_.expect(rank);
   }
   int jobs() const { return static_cast<int>(jobs_.size()); }
@@ -62,15 +64,13 @@ class Machine {
   double priority(int rank) const {
     return priority_at(now_, jobs_[rank].submit, jobs_[rank].virtual_time);
   }
-  /// Ranks sorted by decreasing priority; ties by submission.
-  std::vector<int> by_priority(std::vector<int> ranks) const;
 
   /// Waiting or paused -> running on `nodes` (increasing).  No checks: see check_machine.
-  void start(int rank, std::vector<int> nodes, Reason reason, int other = -1, double value = 0);
+  void start(int rank, NodeList nodes, Reason reason, int other = -1, double value = 0);
   /// Running -> paused.
   void pause(int rank, Reason reason, int other = -1, double value = 0);
   /// Running on other nodes from now on.
-  void move(int rank, std::vector<int> nodes, Reason reason, int other = -1, double value = 0);
+  void move(int rank, NodeList nodes, Reason reason, int other = -1, double value = 0);
   /// Says why a job that is not running stays so (the last reason of an event counts).
   void explain_wait(int rank, Reason reason, int other = -1, double value = 0);
   void set_yield(int rank, double yield) { jobs_[rank].yield = yield; }
@@ -78,8 +78,8 @@ class Machine {
   /// What a policy did to a job during an event: the job's state before, and the last reason given.
   struct Change {
     int rank;
-    Status status;           // before
-    std::vector<int> nodes;  // before; empty unless it was running
+    Status status;   // before
+    NodeList nodes;  // before; empty unless it was running
     Reason reason;
     int other;
     double value;
@@ -103,10 +103,10 @@ class Machine {
   void remove_running(int rank);
   void add_idle(int rank);
   void remove_idle(int rank);
-  void hold(int rank, std::vector<int> nodes);
-  std::vector<int> release(int rank);  // what it held
+  void hold(int rank, NodeList&& nodes);
+  NodeList release(int rank);  // what it held
   // `held`: by a job that runs, before the change.
-  void note_change(int rank, std::vector<int> held, Reason reason, int other, double value);
+  void note_change(int rank, NodeList&& held, Reason reason, int other, double value);
 
   double now_ = 0;
   std::vector<Job> jobs_;
@@ -114,7 +114,6 @@ class Machine {
   std::vector<int> running_;
   IdleQueue idle_;
   std::vector<Change> changes_, taken_;
-  std::vector<int> change_at_;  // rank -> index into changes_, or -1
 };
 
 /// The machine with what only the simulator may do: let time pass, bring and end jobs.

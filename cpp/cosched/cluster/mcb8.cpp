@@ -18,50 +18,7 @@ std::int64_t parts(int k, double memory) {
   return static_cast<std::int64_t>((k + 1) * std::max(0.0, memory - 1e-9));
 }
 
-constexpr std::size_t kFew = 16;  // distinct values that counting looks through
-
-std::vector<int> by_decreasing_sorted(const std::vector<double>& values) {
-  std::vector<std::pair<double, int>> order;
-  order.reserve(values.size());
-  for (int i = 0; i < static_cast<int>(values.size()); ++i) order.emplace_back(-values[i], i);
-  std::sort(order.begin(), order.end());
-  std::vector<int> items;
-  items.reserve(values.size());
-  for (const auto& [value, item] : order) items.push_back(item);
-  return items;
-}
-
 }  // namespace
-
-// Needs of jobs take few distinct values as a rule: then items are counted, not compared.
-std::vector<int> by_decreasing(const std::vector<double>& values) {
-  struct Kind {
-    double value;
-    int count, number;
-  };
-  std::vector<Kind> kinds;
-  std::vector<int> kind_of;
-  kind_of.reserve(values.size());
-  for (const double value : values) {
-    std::size_t k = 0;
-    while (k < kinds.size() && kinds[k].value != value) ++k;
-    if (k == kFew) return by_decreasing_sorted(values);
-    if (k == kinds.size()) kinds.push_back({value, 0, static_cast<int>(k)});
-    ++kinds[k].count;
-    kind_of.push_back(static_cast<int>(k));
-  }
-  std::sort(kinds.begin(), kinds.end(),
-            [](const Kind& a, const Kind& b) { return a.value > b.value; });
-  std::vector<int> next(kinds.size());  // place of the next item of a kind
-  int begin = 0;
-  for (const Kind& kind : kinds) {
-    next[kind.number] = begin;
-    begin += kind.count;
-  }
-  std::vector<int> items(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) items[next[kind_of[i]]++] = static_cast<int>(i);
-  return items;
-}
 
 void Mcb8::Packing::swap(Packing& other) {
   runs.swap(other.runs);
@@ -83,13 +40,14 @@ Mcb8::Mcb8(std::vector<int> tasks, std::vector<double> memory, int nodes)
       memory_(std::move(memory)),
       by_memory_(by_decreasing(memory_)),
       pinned_(tasks_.size()),
-      dropped_(tasks_.size(), 0) {
+      dropped_(tasks_.size(), 0),
+      settled_(tasks_.size(), 0) {
   for (std::size_t i = 0; i < tasks_.size(); ++i)
     for (int k = 1; k <= 8; ++k) parts_[k - 1] += tasks_[i] * parts(k, memory_[i]);
 }
 
 void Mcb8::drop(int item) {
-  dropped_[item] = 1;
+  dropped_[item] = settled_[item] = 1;
   for (int k = 1; k <= 8; ++k) parts_[k - 1] -= tasks_[item] * parts(k, memory_[item]);
 }
 
@@ -99,8 +57,9 @@ bool Mcb8::surely_too_much() const {
   return false;
 }
 
-void Mcb8::pin(int item, std::vector<int> nodes) {
+void Mcb8::pin(int item, NodeList nodes) {
   pinned_[item] = std::move(nodes);
+  settled_[item] = 1;
   any_pinned_ = true;
 }
 
@@ -160,10 +119,10 @@ bool Mcb8::fits_in_all(const std::vector<double>& cpu) {
   unplaced_ = 0;
   left_ = {};
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    if (!to_pack(i)) continue;
-    unplaced_ += tasks_[i];
-    left_.cpu += tasks_[i] * cpu[i];
-    left_.memory += tasks_[i] * memory_[i];
+    const double tasks = to_pack(i) ? tasks_[i] : 0;  // no branch: pinned items are anywhere
+    unplaced_ += static_cast<std::int64_t>(tasks);
+    left_.cpu += tasks * cpu[i];
+    left_.memory += tasks * memory_[i];
   }
   const double room = nodes_ * kSurelyTooMuch;
   return left_.cpu + held.cpu <= room && left_.memory + held.memory <= room;
@@ -248,12 +207,12 @@ int Mcb8::repeat_run(int node) {
   return run.repeat;
 }
 
-std::vector<std::vector<int>> Mcb8::placement() const {
-  std::vector<std::vector<int>> nodes(tasks_.size());
+std::vector<NodeList> Mcb8::placement() const {
+  std::vector<NodeList> nodes(tasks_.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (dropped_[i]) continue;
-    nodes[i].reserve(static_cast<std::size_t>(tasks_[i]));
     nodes[i] = pinned_[i];
+    nodes[i].reserve(static_cast<std::size_t>(tasks_[i]));
   }
   // Within a group the members take its tasks in order.
   std::vector<int> member = kept_.group_begin;
@@ -262,7 +221,7 @@ std::vector<std::vector<int>> Mcb8::placement() const {
       const int item = kept_.members[member[pick.group]];
       const auto need = tasks_[item] - static_cast<std::int64_t>(nodes[item].size());
       const auto now = std::min(left, need);
-      nodes[item].insert(nodes[item].end(), static_cast<std::size_t>(now), node);
+      nodes[item].append(static_cast<std::size_t>(now), node);
       if (now == need) ++member[pick.group];
       left -= now;
     }

@@ -16,7 +16,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "cosched/cluster/by_decreasing.hpp"
 #include "cosched/cluster/first_fit_list.hpp"
+#include "cosched/cluster/node_list.hpp"
 
 namespace cosched::cluster {
 
@@ -29,7 +31,7 @@ class Mcb8 {
   Mcb8(std::vector<int> tasks, std::vector<double> memory, int nodes);
 
   /// The tasks of `item` stay on these nodes (one entry a task, increasing).
-  void pin(int item, std::vector<int> nodes);
+  void pin(int item, NodeList nodes);
   /// The item is packed no more.
   void drop(int item);
   bool dropped(int item) const { return dropped_[item]; }
@@ -48,7 +50,7 @@ class Mcb8 {
   /// Keeps the packing that the last pack() found.
   void keep() { kept_.swap(found_); }
   /// Node lists by item of the packing kept last; increasing; empty if dropped.
-  std::vector<std::vector<int>> placement() const;
+  std::vector<NodeList> placement() const;
 
  private:
   struct Group {
@@ -80,7 +82,7 @@ class Mcb8 {
 
   bool place_pinned(const std::vector<double>& cpu);
   void add_to_list(int item, double cpu, bool cpu_list);
-  bool to_pack(std::size_t item) const { return !dropped_[item] && pinned_[item].empty(); }
+  bool to_pack(std::size_t item) const { return !settled_[item]; }
   // Sums up what is to be placed; whether the machine as a whole is large enough for it.
   bool fits_in_all(const std::vector<double>& cpu);
   void build_groups(const std::vector<double>& cpu, const std::vector<int>& by_cpu);
@@ -93,8 +95,9 @@ class Mcb8 {
   std::vector<int> tasks_;
   std::vector<double> memory_;
   std::vector<int> by_memory_;
-  std::vector<std::vector<int>> pinned_;  // by item; empty = free
+  std::vector<NodeList> pinned_;  // by item; empty = free
   std::vector<char> dropped_;
+  std::vector<char> settled_;  // dropped or pinned
   bool any_pinned_ = false;
   std::array<std::int64_t, 8> parts_{};  // [k-1] = sum over tasks of floor((k+1) m)
   std::vector<Load> start_;              // by node, where any_pinned_
@@ -104,8 +107,5 @@ class Mcb8 {
   Load left_;  // requirements of unplaced tasks
   Packing found_, kept_;
 };
-
-/// Items by decreasing value, ties by number.
-std::vector<int> by_decreasing(const std::vector<double>& values);
 
 }  // namespace cosched::cluster

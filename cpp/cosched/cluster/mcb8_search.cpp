@@ -75,19 +75,19 @@ std::vector<int> memory_prefix(const Machine& machine, double& cut) {
 
 struct Remap {
   std::vector<int> ranks;  // increasing; those without nodes were dropped
-  std::vector<std::vector<int>> nodes;
+  std::vector<NodeList> nodes;
   double target = 0;
 };
 
 Target target_of(const Machine& machine, const std::vector<int>& ranks,
                  std::optional<double> period) {
   std::vector<double> cpu, flow_time, virtual_time;
+  for (const int rank : ranks) cpu.push_back(machine.job(rank).cpu);
+  if (!period) return yield_target(std::move(cpu));
   for (const int rank : ranks) {
-    cpu.push_back(machine.job(rank).cpu);
     flow_time.push_back(machine.flow_time(rank));
     virtual_time.push_back(machine.job(rank).virtual_time);
   }
-  if (!period) return yield_target(std::move(cpu));
   return stretch_target(std::move(cpu), std::move(flow_time), std::move(virtual_time), *period);
 }
 
@@ -118,9 +118,10 @@ Remap pack_jobs(const Machine& machine, const std::vector<int>& by_priority, Lim
 
 void apply(Machine& machine, Remap remap) {
   const std::vector<int> running = machine.running();
+  std::size_t at = 0;
   for (const int rank : running) {
-    const auto at = std::lower_bound(remap.ranks.begin(), remap.ranks.end(), rank);
-    if (at == remap.ranks.end() || *at != rank || remap.nodes[at - remap.ranks.begin()].empty())
+    while (at < remap.ranks.size() && remap.ranks[at] < rank) ++at;
+    if (at == remap.ranks.size() || remap.ranks[at] != rank || remap.nodes[at].empty())
       machine.pause(rank, Reason::packed_out, -1, machine.priority(rank));
   }
   for (std::size_t i = 0; i < remap.ranks.size(); ++i) {

@@ -80,7 +80,7 @@ void ScheduleChecker::begin(int job, double time, const int* nodes, std::size_t 
                             RowCause cause) {
   check_span(job, time, nodes, count, yield);
   State& state = state_[job];
-  const bool moved = !std::equal(nodes, nodes + count, state.nodes.begin(), state.nodes.end());
+  const bool moved = !state.nodes.equals(nodes, count);
   check_transition(job, time, moved, cause);
   if (!state.ran) {
     state.first = state.last = time;
@@ -93,7 +93,7 @@ void ScheduleChecker::begin(int job, double time, const int* nodes, std::size_t 
   state.open = state.ran = true;
   state.since = time;
   state.yield = yield;
-  if (moved) state.nodes.assign(nodes, nodes + count);
+  if (moved) state.nodes.assign(nodes, count);
   use_nodes(job, +1);
   now_ = time;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cosched/cluster/instance.hpp"
+#include "cosched/cluster/node_list.hpp"
 #include "cosched/cluster/outcome.hpp"
 #include "cosched/cluster/prefetch.hpp"
 #include "cosched/cluster/trace.hpp"
@@ -55,7 +56,7 @@ class ScheduleChecker {
     double first = 0, last = 0;  // start of the first span, end of the last one
     double since = 0, yield = 0, work = 0, penalty_end = 0;
     int pauses = 0, moves = 0;
-    std::vector<int> nodes;
+    NodeList nodes;
   };
   struct Use {
     double memory = 0, cpu = 0;

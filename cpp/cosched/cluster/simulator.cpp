@@ -39,7 +39,7 @@ void require_countable_periods(const Jobs& jobs, double period) {
 double same_instant(double time) { return kSameInstant + kSameInstantRelative * time; }
 
 // How many tasks change their node; the tasks of a job are alike.
-int moved_tasks(const std::vector<int>& before, const std::vector<int>& now) {
+int moved_tasks(const NodeList& before, const NodeList& now) {
   std::vector<int> left;
   std::set_difference(before.begin(), before.end(), now.begin(), now.end(),
                       std::back_inserter(left));

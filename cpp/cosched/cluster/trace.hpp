@@ -1,6 +1,7 @@
 // What ran where, at which speed, when: the full record of a simulation.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -29,11 +30,12 @@ struct Trace {
   std::size_t rows() const { return job.size(); }
   int mappings() const { return static_cast<int>(node_begin.size()) - 1; }
 
-  int add_mapping(const std::vector<int>& nodes) {
-    node.insert(node.end(), nodes.begin(), nodes.end());
+  int add_mapping(const int* nodes, std::size_t count) {
+    node.insert(node.end(), nodes, nodes + count);
     node_begin.push_back(static_cast<std::int64_t>(node.size()));
     return mappings() - 1;
   }
+  int add_mapping(const std::vector<int>& nodes) { return add_mapping(nodes.data(), nodes.size()); }
   void add(int job_id, int mapping_id, double from, double to, double share, double speed,
            RowCause why) {
     job.push_back(job_id);

@@ -13,7 +13,7 @@ void TraceWriter::update(int rank, double now, const Machine::Job& job) {
   if (open.is_open)
     end_row(rank, now);
   else if (trace_)
-    open.mapping = trace_->add_mapping(job.nodes);
+    open.mapping = trace_->add_mapping(job.nodes.data(), job.nodes.size());
   open.is_open = true;
   open.start = now;
   open.yield = job.yield;

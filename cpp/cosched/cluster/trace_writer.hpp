@@ -35,10 +35,10 @@ class TraceWriter {
   }
 
  private:
-  struct alignas(64) Open {
-    bool is_open = false;
-    int mapping = -1;  // in the trace
+  struct alignas(32) Open {  // half a cache line
     double start = 0, yield = 0, penalty_until = 0;
+    int mapping = -1;  // in the trace
+    bool is_open = false;
     RowCause cause = RowCause::start;
   };
   void end_row(int rank, double now);

@@ -5,6 +5,7 @@
 #include <queue>
 #include <utility>
 
+#include "cosched/cluster/by_decreasing.hpp"
 #include "cosched/cluster/full_nodes.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
@@ -139,7 +140,7 @@ FullNodes full_nodes(const Mapping& mapping) {
   full.shares.resize(full.begin.back());
   std::vector<int> next(full.begin.begin(), full.begin.end() - 1);
   for (int j = 0; j < mapping.jobs(); ++j) {
-    const std::vector<int>& where = *mapping.where[j];
+    const NodeList& where = *mapping.where[j];
     for (std::size_t k = 0; k < where.size();) {
       const std::size_t begin = k;
       while (k < where.size() && where[k] == where[begin]) ++k;
@@ -187,15 +188,15 @@ std::vector<double> max_min_yields(const Mapping& mapping) {
   };
   // By limit: the rows as they are at first, sorted, and those whose limit has risen since.
   using Limit = std::pair<double, int>;
-  std::vector<Limit> initial;
-  initial.reserve(full.rows());
-  for (int r = 0; r < full.rows(); ++r) initial.emplace_back(limit_of(r, 0), r);
-  std::sort(initial.begin(), initial.end());
+  std::vector<double> falling(full.rows());  // limits, negative
+  for (int r = 0; r < full.rows(); ++r) falling[r] = -limit_of(r, 0);
+  const std::vector<int> initial = by_decreasing(falling);
   std::priority_queue<Limit, std::vector<Limit>, std::greater<>> risen;
   Poll poll;
   for (auto next = initial.begin(); next != initial.end() || !risen.empty();) {
-    const bool old = risen.empty() || (next != initial.end() && *next < risen.top());
-    const auto [limit, row] = old ? *next : risen.top();
+    const Limit first = next != initial.end() ? Limit{-falling[*next], *next} : Limit{kInfinity, 0};
+    const bool old = risen.empty() || (next != initial.end() && first < risen.top());
+    const auto [limit, row] = old ? first : risen.top();
     if (!(limit < 1)) break;
     if (old)
       ++next;

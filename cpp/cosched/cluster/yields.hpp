@@ -3,14 +3,16 @@
 
 #include <vector>
 
+#include "cosched/cluster/node_list.hpp"
+
 namespace cosched::cluster {
 
 /// Jobs with their CPU needs and the nodes of their tasks (one entry a task, increasing).
-/// Views: the vectors pointed to outlive the mapping.
+/// Views: the lists pointed to outlive the mapping.
 struct Mapping {
   int nodes = 0;
   std::vector<double> cpu;
-  std::vector<const std::vector<int>*> where;
+  std::vector<const NodeList*> where;
 
   int jobs() const { return static_cast<int>(cpu.size()); }
 };
