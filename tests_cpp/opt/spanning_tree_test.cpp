@@ -74,18 +74,5 @@ TEST(SpanningTree, KeepsSizesAndSidesThroughExchanges) {
   }
 }
 
-TEST(SpanningTree, ShiftsASubtreeOrAllButIt) {
-  SpanningTree tree(5);  // 0 - 1 - {2, 3}, 0 - 4
-  tree.hang(4, 0, 4);
-  tree.hang(3, 1, 3);
-  tree.hang(2, 1, 2);
-  tree.hang(1, 0, 1);
-  std::vector<double> value(5, 0.0);
-  tree.shift_subtree(2, 1, value);
-  EXPECT_EQ(value, (std::vector<double>{0, 0, 1, 0, 0}));
-  tree.shift_subtree(1, 1, value);  // three of five nodes: the other two go down
-  EXPECT_EQ(value, (std::vector<double>{-1, 0, 1, 0, -1}));
-}
-
 }  // namespace
 }  // namespace cosched::opt

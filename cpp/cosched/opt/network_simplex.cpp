@@ -15,7 +15,8 @@ LongestFlow::LongestFlow(int nodes, std::vector<LengthArc> arcs, std::vector<cha
       count_(static_cast<int>(arcs.size())),
       arcs_(std::move(arcs)),
       endless_(std::move(endless)),
-      tree_(nodes) {
+      tree_(nodes),
+      potential_(nodes) {
   leaving_.build(nodes_, arcs_, true, nullptr);
   entering_.build(nodes_, arcs_, false, nullptr);
   leaving_capped_.build(nodes_, arcs_, true, &endless_);
@@ -29,7 +30,7 @@ LongestFlow::LongestFlow(int nodes, std::vector<LengthArc> arcs, std::vector<cha
   flow_.assign(arcs_.size(), 0);
   state_.assign(arcs_.size(), State::lower);
   noted_.assign(arcs_.size(), 0);
-  potential_.assign(nodes, 0);
+  distance_.assign(nodes, 0);
   balance_.assign(nodes, 0);
 }
 
@@ -56,13 +57,13 @@ void LongestFlow::build_first_tree() {
   for (int node = 1; node < nodes_; ++node) {
     double longest = -kInfinity;
     for (const Incident& in : entering_.at(node)) {
-      const double length = potential_[in.other] + in.length;
+      const double length = distance_[in.other] + in.length;
       if (endless_[in.arc] && length > longest) {
         longest = length;
         best[node] = in.arc;
       }
     }
-    potential_[node] = longest;
+    distance_[node] = longest;
   }
   for (int node = nodes_ - 1; node > 0; --node) {
     tree_.hang(node, arcs_[best[node]].from, best[node]);
@@ -73,12 +74,13 @@ void LongestFlow::build_first_tree() {
 
 void LongestFlow::recompute_potentials() {
   const std::vector<int>& order = tree_.breadth_first();
-  potential_[0] = 0;
+  distance_[0] = 0;
   for (std::size_t k = 1; k < order.size(); ++k) {
     const LengthArc& arc = arcs_[tree_.arc(order[k])];
-    potential_[order[k]] =
-        arc.to == order[k] ? potential_[arc.from] + arc.length : potential_[arc.to] - arc.length;
+    distance_[order[k]] =
+        arc.to == order[k] ? distance_[arc.from] + arc.length : distance_[arc.to] - arc.length;
   }
+  potential_.assign(tree_, distance_);
 }
 
 // Flows of the tree arcs from those beside the tree, and the list of violated ones.
@@ -121,7 +123,7 @@ void LongestFlow::count_pivot() {
 }
 
 // Dual pivots scan cuts, so they only pay while few arcs are violated.
-constexpr std::size_t kFew = 100;
+constexpr std::size_t kFew = 30;
 
 void LongestFlow::solve(const std::vector<double>& capacity, double demand,
                         const std::vector<double>& start) {
@@ -132,8 +134,10 @@ void LongestFlow::solve(const std::vector<double>& capacity, double demand,
     // More than the demand never flows; a finite bound keeps flows at `upper` finite.
     capacity_[a] = endless_[a] ? kInfinity : std::min(capacity[a], 2 * demand);
   const bool warm = has_tree_;
-  if (!warm) build_first_tree();
-  recompute_potentials();
+  if (!warm) {
+    build_first_tree();
+    recompute_potentials();
+  }
   for (int a = 0; a < count_; ++a)
     if (state_[a] != State::tree) set_bound(a, warm && !endless_[a] && reduced_length(a) > 0);
   recompute_flows();

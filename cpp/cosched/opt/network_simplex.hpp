@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cosched/opt/spanning_tree.hpp"
+#include "cosched/opt/tree_potentials.hpp"
 
 namespace cosched::opt {
 
@@ -103,9 +104,11 @@ class LongestFlow {
   std::vector<LengthArc> arcs_;
   std::vector<char> endless_;
   Incidence leaving_, entering_, leaving_capped_, entering_capped_;
-  std::vector<double> capacity_, flow_, potential_, balance_;
+  std::vector<double> capacity_, flow_, balance_;
+  std::vector<double> distance_;  // potentials before the tree takes them over
   std::vector<State> state_;
   SpanningTree tree_;
+  TreePotentials potential_;
   bool has_tree_ = false;
   double demand_ = 0, tolerance_ = 0, length_tolerance_ = 0;
   std::int64_t pivots_ = 0, pivot_limit_ = 0;

@@ -127,10 +127,9 @@ void LongestFlow::dual_pivot(int leaving) {
   set_bound(leaving, above);
   state_[entering.arc] = State::tree;
   const double shift = exporting ? entering.ratio : -entering.ratio;
-  if (shift != 0)
-    for (const int node : side) potential_[node] += shift;
   int inside = arcs_[entering.arc].from, outside = arcs_[entering.arc].to;
   if (tree_.in_side(inside) != tree_.side_is_subtree()) std::swap(inside, outside);
+  potential_.rehang(tree_, top, inside, outside, tree_.side_is_subtree() ? shift : -shift);
   tree_.rehang(top, inside, outside, entering.arc, join);
   note(entering.arc);
 }

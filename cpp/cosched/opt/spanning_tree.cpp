@@ -2,7 +2,7 @@
 
 namespace cosched::opt {
 
-SpanningTree::SpanningTree(int nodes) : up_(nodes), down_(nodes), stack_(nodes), stamp_(nodes, 0) {}
+SpanningTree::SpanningTree(int nodes) : up_(nodes), down_(nodes), stamp_(nodes, 0) {}
 
 void SpanningTree::attach(int child, int parent, int arc) {
   up_[child].parent = parent;
@@ -20,16 +20,19 @@ void SpanningTree::detach(int child) {
 }
 
 void SpanningTree::hang(int node, int parent, int arc) {
+  order_.clear();
   attach(node, parent, arc);
   up_[parent].size += up_[node].size;
 }
 
 const std::vector<int>& SpanningTree::breadth_first() {
-  side_.assign(1, 0);
-  for (std::size_t k = 0; k < side_.size(); ++k)
-    for (int child = down_[side_[k]].first_child; child >= 0; child = down_[child].next_sibling)
-      side_.push_back(child);
-  return side_;
+  if (order_.empty()) {
+    order_.push_back(0);
+    for (std::size_t k = 0; k < order_.size(); ++k)
+      for (int child = down_[order_[k]].first_child; child >= 0; child = down_[child].next_sibling)
+        order_.push_back(child);
+  }
+  return order_;
 }
 
 const std::vector<int>& SpanningTree::smaller_side(int top) {
@@ -46,22 +49,8 @@ const std::vector<int>& SpanningTree::smaller_side(int top) {
   return side_;
 }
 
-void SpanningTree::shift_subtree(int top, double shift, std::vector<double>& value) {
-  const bool subtree = 2 * size(top) <= nodes();
-  if (!subtree) shift = -shift;
-  // A plain array as a stack: this loop is most of a primal simplex.
-  int* const stack = stack_.data();
-  int depth = 0;
-  stack[depth++] = subtree ? top : 0;
-  while (depth > 0) {
-    const int node = stack[--depth];
-    value[node] += shift;
-    for (int child = down_[node].first_child; child >= 0; child = down_[child].next_sibling)
-      if (subtree || child != top) stack[depth++] = child;
-  }
-}
-
 void SpanningTree::rehang(int top, int inside, int outside, int arc, int join) {
+  order_.clear();
   const int subtree_size = up_[top].size;
   for (int node = up_[top].parent; node != join; node = up_[node].parent)
     up_[node].size -= subtree_size;

@@ -16,19 +16,18 @@ class SpanningTree {
   int parent(int node) const { return up_[node].parent; }  // -1: the root
   int arc(int node) const { return up_[node].arc; }        // to the parent
   int size(int node) const { return up_[node].size; }      // of the subtree
+  int first_child(int node) const { return down_[node].first_child; }
+  int next_sibling(int node) const { return down_[node].next_sibling; }
 
   /// First construction: hangs every node by (parent, arc), children before parents.
   void hang(int node, int parent, int arc);
 
-  /// Nodes from the root, parents before children.
+  /// Nodes from the root, parents before children.  O(n) where the tree has changed since.
   const std::vector<int>& breadth_first();
 
   /// The smaller side of the cut above `top`; in_side tells which nodes it has, until the
   /// next call.
   const std::vector<int>& smaller_side(int top);
-  /// Adds `shift` to value[node] for the nodes of the subtree of `top`; or, where that is
-  /// less work, takes it from those of all the others.
-  void shift_subtree(int top, double shift, std::vector<double>& value);
   bool side_is_subtree() const { return side_is_subtree_; }
   bool in_side(int node) const { return stamp_[node] == stamp_count_; }
 
@@ -50,7 +49,7 @@ class SpanningTree {
   };
   std::vector<Up> up_;
   std::vector<Down> down_;
-  std::vector<int> side_, stack_, stamp_, path_, path_arcs_;
+  std::vector<int> order_, side_, stamp_, path_, path_arcs_;
   int stamp_count_ = 0;
   bool side_is_subtree_ = true;
 };
