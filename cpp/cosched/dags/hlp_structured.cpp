@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/dags/hlp_outer.hpp"
 #include "cosched/dags/trade_off.hpp"
 #include "cosched/opt/matrix_game.hpp"
 
@@ -19,15 +19,6 @@ constexpr double kGap = 0.1 * kExactTolerance;
 
 // Weight of the loads against the path's 1 where the path comes first.
 constexpr double kHardly = 1e-5;
-
-struct Proof {
-  double bound = -kInfinity;
-  std::vector<double> weights;
-  std::vector<double> task_flow;  // empty: no flow
-  std::vector<EdgeFlow> edge_flow;
-  bool in_network = false;  // the flow is on links of the event network, not yet on edges
-  std::vector<double> link_flow;
-};
 
 // An allocation with its measures, on the graph itself: most instances are solved before an
 // event network pays.
@@ -72,103 +63,16 @@ Table fastest_types(const Instance& instance) {
   return x;
 }
 
-// Columns and prices of the outer problem.
-class Outer {
- public:
-  Outer(const Instance& instance, TradeOff& trade_off)
-      : instance_(instance), trade_off_(trade_off), game_(instance.types() + 1) {}
+// From here on a query of the whole costs so much that a slice of the graph is asked first.
+constexpr std::size_t kManyLinks = 100'000;
 
-  void add(Relaxed point) {
-    game_.add_column(point.measures);
-    measures_.push_back(std::move(point.measures));
-    points_.push_back(std::move(point.x));
-    game_.solve();
-  }
-
-  /// Takes over a proof that is better than the best so far.
-  void offer(Proof proof) {
-    if (proof.bound > proof_.bound) proof_ = std::move(proof);
-  }
-
-  void query(const std::vector<double>& weights) {
-    TradeOff::Optimum found = trade_off_.minimise(weights);
-    ++flows_;
-    if (found.bound > proof_.bound) {
-      proof_ = {found.bound, weights, {}, {}, weights.back() > 0, {}};
-      if (proof_.in_network) {
-        proof_.task_flow = trade_off_.task_flow();
-        proof_.link_flow = trade_off_.link_flow();
-      }
-    }
-    add(std::move(found.point));
-  }
-
-  /// Finds the weight of the path, roughly, while those of the loads keep their proportions:
-  /// a game with two rows.  The first query gives the path a third: a high weight first, since
-  /// it falls with fewer pivots than it rises.
-  void weigh_path(const std::vector<double>& load_weights) {
-    constexpr double kRough = 0.02;
-    double path = 1.0 / 3;
-    for (int round = 0; round < 6; ++round) {
-      std::vector<double> weights;
-      for (const double weight : load_weights) weights.push_back((1 - path) * weight);
-      weights.push_back(path);
-      query(weights);
-      opt::MatrixGame line(2);
-      for (const std::vector<double>& measures : measures_)
-        line.add_column(
-            {std::inner_product(load_weights.begin(), load_weights.end(), measures.begin(), 0.0),
-             measures.back()});
-      line.solve();
-      if (leq(line.value(), proof_.bound, kRough)) return;
-      path = line.prices()[1];
-    }
-  }
-
-  void run() {
-    constexpr int kRounds = 2000;
-    double trust = 1;  // falls to 0 while smoothed weights cut nothing off
-    for (int round = 0; round < kRounds; ++round) {
-      if (leq(game_.value(), proof_.bound, kGap)) return;
-      const double value = game_.value(), bound = proof_.bound;
-      const double smoothing = trust * smoothing_at(value / bound - 1);
-      std::vector<double> weights = game_.prices();
-      for (std::size_t r = 0; r < weights.size(); ++r)
-        weights[r] = smoothing * proof_.weights[r] + (1 - smoothing) * weights[r];
-      query(weights);
-      const bool moved = proof_.bound > bound || game_.value() < value * (1 - 1e-12);
-      if (!moved && trust == 0) throw SolverError("hlp: the column generation stalls");
-      trust = moved ? 1 : trust < 0.1 ? 0 : trust / 2;
-    }
-    throw SolverError("hlp: the column generation does not end");
-  }
-
-  int flows() const { return flows_; }
-  const Proof& proof() const { return proof_; }
-
-  Table combination() const {
-    Table x = Table::Zero(instance_.tasks(), instance_.types());
-    for (std::size_t t = 0; t < points_.size(); ++t)
-      if (game_.combination()[t] > 0) x += game_.combination()[t] * points_[t];
-    return x;
-  }
-
- private:
-  // Share of the best weights so far in the next query.  A far jump costs many pivots, so
-  // stay close while the prices are still wild (measured on the Chameleon graphs).  At the end
-  // a query leaves the tree nearly as it is: the prices are exact.
-  static double smoothing_at(double gap) {
-    return gap > 1e-2 ? 0.93 : gap > 1e-4 ? 0.85 : gap > 1e-7 ? 0.3 : 0;
-  }
-
-  const Instance& instance_;
-  TradeOff& trade_off_;
-  opt::MatrixGame game_;
-  std::vector<std::vector<double>> measures_;
-  std::vector<Table> points_;
-  Proof proof_;
-  int flows_ = 0;
-};
+// The path gets a third, the loads share the rest.
+std::vector<double> thirds(const std::vector<double>& load_weights) {
+  std::vector<double> weights;
+  for (const double weight : load_weights) weights.push_back(2 * weight / 3);
+  weights.push_back(1.0 / 3);
+  return weights;
+}
 
 // The loads give way to the path as far as they can: prices of the path, then of the loads.
 std::vector<double> path_first(const std::vector<double>& load_weights) {
@@ -261,22 +165,17 @@ class Structured {
     const bool path_decides = leq(area.value, fastest_.path, kGap);
     if (by_area.bound > proof_.bound) proof_ = by_area;
     trade_off_.emplace(instance_);
-    WithinPath within;
-    if (path_decides) {
-      within = find_within_path(*trade_off_, area.weights, fastest_.path);
-      if (within.x) {
-        best_ = make_candidate(instance_, *std::move(within.x));
-        return;
-      }
-    }
+    std::optional<SliceModel> model;
+    if (trade_off_->network().links.size() >= kManyLinks) model.emplace(instance_);
     outer_.emplace(instance_, *trade_off_);
     outer_->offer(std::move(by_area));
     if (path_decides) outer_->offer(proof_);
     outer_->add(relaxed(balanced));
     outer_->add(relaxed(fastest_));
-    for (Relaxed& point : within.points) outer_->add(std::move(point));
-    outer_->weigh_path(area.weights);
-    outer_->run();
+    const bool path_leads = !model || outer_->follow(*model, thirds(area.weights));
+    if (path_decides && path_leads && keep_path(area.weights)) return;
+    if (!model) outer_->weigh_path(area.weights);
+    outer_->run(kGap);
   }
 
   HlpSolution solution() {
@@ -292,11 +191,23 @@ class Structured {
   }
 
  private:
+  // Whether an allocation was found that keeps the longest path of the fastest types, which then is LP*.
+  bool keep_path(const std::vector<double>& load_weights) {
+    WithinPath within = find_within_path(*trade_off_, load_weights, fastest_.path);
+    if (within.x) {
+      best_ = make_candidate(instance_, *std::move(within.x));
+      outer_.reset();
+      return true;
+    }
+    for (Relaxed& point : within.points) outer_->add(std::move(point));
+    return false;
+  }
+
   const Instance& instance_;
   Candidate fastest_, best_;
   Proof proof_;
   std::optional<TradeOff> trade_off_;
-  std::optional<Outer> outer_;
+  std::optional<OuterProblem> outer_;
 };
 
 }  // namespace

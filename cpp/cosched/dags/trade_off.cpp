@@ -134,20 +134,19 @@ void TradeOff::set_shares(int task, double window, double* share) const {
 
 // The last flow, scaled to the new amount: each task keeps its share and fills its new
 // capacities from the slowest level on.
-std::vector<double> TradeOff::start_flow(double demand) const {
-  std::vector<double> start;
-  if (!flow_->has_flow()) return start;
+const std::vector<double>& TradeOff::start_flow(double demand) {
+  if (!flow_->has_flow()) return start_;
   const double scale = demand / demand_;
-  start = link_flow();
-  start.insert(start.begin(), levels_.size(), 0.0);
-  for (std::size_t k = levels_.size(); k < start.size(); ++k) start[k] *= scale;
+  start_.resize(capacity_.size());
+  for (std::size_t k = levels_.size(); k < start_.size(); ++k)
+    start_[k] = scale * std::max(0.0, flow_->flow(static_cast<int>(k)));
   const std::vector<double> through = task_flow();
   for (int task = 0; task < instance_.tasks(); ++task) {
     double rest = scale * through[task];
     for (int k = level_begin_[task]; k < level_begin_[task + 1]; ++k)
-      rest -= start[k] = std::min(rest, capacity_[k]);
+      rest -= start_[k] = std::min(rest, capacity_[k]);
   }
-  return start;
+  return start_;
 }
 
 // The share of a task's flow that each used level takes: up to where the next one is cheaper.

@@ -60,7 +60,7 @@ class TradeOff {
   void set_envelope(int task);
   void build_flow();
   void set_capacities();
-  std::vector<double> start_flow(double demand) const;
+  const std::vector<double>& start_flow(double demand);
   void solve_flow(double demand);
   std::vector<double> windows() const;
   double envelope_sum(const std::vector<double>& flow) const;
@@ -72,7 +72,7 @@ class TradeOff {
   PathLength path_;
   std::vector<int> level_begin_;  // levels of task j: decreasing times
   std::vector<Level> levels_;
-  std::vector<double> capacity_;
+  std::vector<double> capacity_, start_;
   double demand_ = 0;                       // of the last flow
   std::unique_ptr<opt::LongestFlow> flow_;  // levels first, then links
 };

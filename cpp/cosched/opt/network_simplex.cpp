@@ -21,6 +21,8 @@ LongestFlow::LongestFlow(int nodes, std::vector<LengthArc> arcs, std::vector<cha
   entering_.build(nodes_, arcs_, false, nullptr);
   leaving_capped_.build(nodes_, arcs_, true, &endless_);
   entering_capped_.build(nodes_, arcs_, false, &endless_);
+  for (int a = 0; a < count_; ++a)
+    if (!endless_[a]) capped_.push_back(a);
   for (int node = 0; node < nodes_; ++node) {  // no path is longer
     double longest = 0;
     for (const Incident& in : entering_.at(node)) longest = std::max(longest, in.length);
@@ -88,7 +90,7 @@ void LongestFlow::recompute_flows() {
   std::fill(balance_.begin(), balance_.end(), 0.0);
   balance_[0] = demand_;
   balance_[nodes_ - 1] -= demand_;
-  for (int a = 0; a < count_; ++a) {
+  for (const int a : capped_) {
     if (state_[a] != State::upper) continue;
     balance_[arcs_[a].from] -= flow_[a];
     balance_[arcs_[a].to] += flow_[a];
@@ -113,7 +115,7 @@ double LongestFlow::violation(int arc) const {
 }
 
 void LongestFlow::set_bound(int arc, bool upper) {
-  state_[arc] = upper ? State::upper : State::lower;
+  state_[arc] = capacity_[arc] <= 0 ? State::closed : upper ? State::upper : State::lower;
   flow_[arc] = upper ? capacity_[arc] : 0;
 }
 
@@ -130,16 +132,16 @@ void LongestFlow::solve(const std::vector<double>& capacity, double demand,
   demand_ = demand;
   tolerance_ = 1e-13 * demand;
   pivot_limit_ = pivots_ + 100000 + 100 * static_cast<std::int64_t>(count_);
-  for (int a = 0; a < count_; ++a)
+  for (const int a : capped_)
     // More than the demand never flows; a finite bound keeps flows at `upper` finite.
-    capacity_[a] = endless_[a] ? kInfinity : std::min(capacity[a], 2 * demand);
+    capacity_[a] = std::min(capacity[a], 2 * demand);
   const bool warm = has_tree_;
   if (!warm) {
     build_first_tree();
     recompute_potentials();
   }
-  for (int a = 0; a < count_; ++a)
-    if (state_[a] != State::tree) set_bound(a, warm && !endless_[a] && reduced_length(a) > 0);
+  for (const int a : capped_)
+    if (state_[a] != State::tree) set_bound(a, warm && reduced_length(a) > 0);
   recompute_flows();
   if (!warm || violated_.size() > kFew) {
     if (warm) adopt(start);

@@ -42,7 +42,8 @@ class LongestFlow {
   double potential(int node) const { return potential_[node]; }
 
  private:
-  enum class State : char { lower, upper, tree };
+  // closed: at its lower bound, which is its upper bound too.
+  enum class State : char { lower, upper, tree, closed };
   struct Incident {
     int other, arc;
     double length;
@@ -103,6 +104,7 @@ class LongestFlow {
   int nodes_, count_;
   std::vector<LengthArc> arcs_;
   std::vector<char> endless_;
+  std::vector<int> capped_;  // the other arcs
   Incidence leaving_, entering_, leaving_capped_, entering_capped_;
   std::vector<double> capacity_, flow_, balance_;
   std::vector<double> distance_;  // potentials before the tree takes them over

@@ -62,7 +62,6 @@ void LongestFlow::find_crossings(const std::vector<int>& side, bool exporting, d
   const auto offer = [&](const Incident& incident, double ratio, State state) {
     if (ratio > limit || state_[incident.arc] != state) return;
     const double capacity = capacity_[incident.arc];
-    if (capacity <= 0) return;
     ratio = std::max(0.0, ratio);
     if (capacity >= amount) limit = ratio;
     crossings_.push_back({ratio, incident.arc});

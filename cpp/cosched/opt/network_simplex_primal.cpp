@@ -45,7 +45,7 @@ int LongestFlow::choose_entering() {
     const int first = next_entering_, last = std::min(count_, first + block);
     int best = -1;
     for (int arc = first; arc < last; ++arc) {
-      if (state_[arc] == State::tree || capacity_[arc] <= 0) continue;
+      if (state_[arc] == State::tree || state_[arc] == State::closed) continue;
       const double reduced = reduced_length(arc);
       const double here = state_[arc] == State::lower ? reduced : -reduced;
       if (here > gain) {
