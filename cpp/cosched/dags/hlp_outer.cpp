@@ -10,6 +10,8 @@
 namespace cosched::dags {
 namespace {
 
+constexpr double kNearlyAll = 0.9;  // of the weight, where the path decides
+
 double distance(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
   for (std::size_t r = 0; r < a.size(); ++r) sum += std::abs(a[r] - b[r]);
@@ -70,16 +72,19 @@ void OuterProblem::weigh_path(const std::vector<double>& load_weights) {
   }
 }
 
-bool OuterProblem::follow(SliceModel& model, std::vector<double> weights) {
+bool OuterProblem::path_leads(SliceModel& model, const std::vector<double>& start) const {
+  return model.best_weights(measures_, start, 1e-3).back() > kNearlyAll;
+}
+
+bool OuterProblem::follow(SliceModel& model, std::vector<double> weights, bool stop_at_path) {
   constexpr int kRounds = 6;
   constexpr double kNear = 1e-5;  // then facets of the whole decide, which a slice does not have
-  constexpr double kNearlyAll = 0.9;
   for (int round = 0; round < kRounds; ++round) {
     query(weights);
     if (gap() < kNear) return false;
     model.correct(weights, measures_.back());
     weights = model.best_weights(measures_, weights, 0.1 * kNear);
-    if (weights.back() > kNearlyAll) return true;
+    if (stop_at_path && weights.back() > kNearlyAll) return true;
   }
   return false;
 }

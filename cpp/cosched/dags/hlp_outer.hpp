@@ -36,9 +36,12 @@ class OuterProblem {
   /// Finds the weight of the path, roughly, while those of the loads keep their proportions.
   void weigh_path(const std::vector<double>& load_weights);
 
+  /// Whether the model leaves nearly all weight to the path.
+  bool path_leads(SliceModel& model, const std::vector<double>& start) const;
+
   /// Asks at these weights, then where the model takes the best ones to be, and corrects it by what
-  /// that tells.  True: it leaves nearly all weight to the path, and was not followed there.
-  bool follow(SliceModel& model, std::vector<double> weights);
+  /// that tells.  True: with `stop_at_path`, as soon as the model leaves nearly all weight to the path.
+  bool follow(SliceModel& model, std::vector<double> weights, bool stop_at_path);
 
   /// Until value and proof are within a relative `gap`.  Throws SolverError if that fails.
   void run(double gap);

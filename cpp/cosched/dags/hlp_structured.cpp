@@ -172,9 +172,13 @@ class Structured {
     if (path_decides) outer_->offer(proof_);
     outer_->add(relaxed(balanced));
     outer_->add(relaxed(fastest_));
-    const bool path_leads = !model || outer_->follow(*model, thirds(area.weights));
-    if (path_decides && path_leads && keep_path(area.weights)) return;
-    if (!model) outer_->weigh_path(area.weights);
+    const std::vector<double> start = thirds(area.weights);
+    const bool path_leads = path_decides && (!model || outer_->path_leads(*model, start));
+    if (path_leads && keep_path(area.weights)) return;
+    if (!model)
+      outer_->weigh_path(area.weights);
+    else if (outer_->follow(*model, start, path_decides && !path_leads) && keep_path(area.weights))
+      return;
     outer_->run(kGap);
   }
 
