@@ -18,6 +18,18 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
+// Relaxation of a fixed-point iteration by its last two steps (Aitken): a model that goes too far each
+// time, and back, is followed part of the way.  At most the whole way.
+double aitken(double damping, const std::vector<double>& before, const std::vector<double>& step) {
+  double along = 0, squared = 0;
+  for (std::size_t r = 0; r < step.size(); ++r) {
+    const double change = step[r] - before[r];
+    along += before[r] * change;
+    squared += change * change;
+  }
+  return squared > 0 ? std::min(1.0, std::max(0.2, -damping * along / squared)) : damping;
+}
+
 // Share of the best weights so far in the next query.  A far jump costs many pivots, so
 // stay close while the prices are still wild (measured on the Chameleon graphs).  At the end
 // a query leaves the tree nearly as it is: the prices are exact.
@@ -79,12 +91,18 @@ bool OuterProblem::path_leads(SliceModel& model, const std::vector<double>& star
 bool OuterProblem::follow(SliceModel& model, std::vector<double> weights, bool stop_at_path) {
   constexpr int kRounds = 6;
   constexpr double kNear = 1e-5;  // then facets of the whole decide, which a slice does not have
+  std::vector<double> last_step;
+  double damping = 1;
   for (int round = 0; round < kRounds; ++round) {
     query(weights);
     if (gap() < kNear) return false;
     model.correct(weights, measures_.back());
-    weights = model.best_weights(measures_, weights, 0.1 * kNear);
-    if (stop_at_path && weights.back() > kNearlyAll) return true;
+    std::vector<double> step = model.best_weights(measures_, weights, 0.1 * kNear);
+    if (stop_at_path && step.back() > kNearlyAll) return true;
+    for (std::size_t r = 0; r < step.size(); ++r) step[r] -= weights[r];
+    if (!last_step.empty()) damping = aitken(damping, last_step, step);
+    for (std::size_t r = 0; r < step.size(); ++r) weights[r] += damping * step[r];
+    last_step = std::move(step);
   }
   return false;
 }
