@@ -127,10 +127,18 @@ def stg(limit):
     )
 
 
+def dense():
+    """1.1 million edges; the machine decides how the path and the loads share the weight."""
+    for units in ((16, 4), (16, 8), (32, 4), (64, 4), (64, 6), (64, 7), (64, 8)):
+        label = f"layered 40,000, {units[0]}+{units[1]}"
+        yield label, cs.workloads.layered(40000, 0.29, units=units, seed=1)
+
+
 def large():
     for label, inst in (
         ("fork-join 8 x 5,000, 256+32", cs.workloads.fork_join(5000, 8, units=(256, 32), seed=1)),
         ("layered 40,000, 64+16", cs.workloads.layered(40000, 0.05, units=(64, 16), seed=1)),
+        *dense(),
     ):
         lp_seconds, relaxation = timed(lambda inst=inst: cs.dags.hlp(inst))
         seconds, bound = timed(lambda inst=inst: cs.dags.windows(inst))
