@@ -41,7 +41,8 @@ void IdleGroup::remove(int position) {
   inverse_.resize(last);
 }
 
-double IdleGroup::above(int block, double now) const {
+// About the priority of each of the block's jobs, by a product for a quotient; returns the greatest.
+double IdleGroup::estimate(int block, double now, double* about) const {
   // Lanes: a single running maximum would wait for itself at each step.
   constexpr int kLanes = 8;
   double top[kLanes];
@@ -49,22 +50,29 @@ double IdleGroup::above(int block, double now) const {
   const double* origin = origin_.data() + std::ptrdiff_t{block} * kBlock;
   const double* inverse = inverse_.data() + std::ptrdiff_t{block} * kBlock;
   for (int k = 0; k < kBlock; k += kLanes)
-    for (int lane = 0; lane < kLanes; ++lane)
-      top[lane] = std::max(top[lane], (now - origin[k + lane]) * inverse[k + lane]);
-  return *std::max_element(top, top + kLanes) * (1 + kRounding) +
-         std::numeric_limits<double>::min();
+    for (int lane = 0; lane < kLanes; ++lane) {
+      about[k + lane] = (now - origin[k + lane]) * inverse[k + lane];
+      top[lane] = std::max(top[lane], about[k + lane]);
+    }
+  return *std::max_element(top, top + kLanes);
+}
+
+double IdleGroup::above(int block, double now) const {
+  double about[kBlock];
+  return estimate(block, now, about) * (1 + kRounding) + std::numeric_limits<double>::min();
 }
 
 void IdleGroup::append(int block, double now, double least, const Prioritised& last, int shape,
                        std::vector<Prioritised>& jobs) const {
-  const int begin = block * kBlock;
+  const double enough = least * (1 - kRounding);
   double about[kBlock];
-  for (int k = 0; k < kBlock; ++k) about[k] = (now - origin_[begin + k]) * inverse_[begin + k];
+  if (estimate(block, now, about) < enough) return;
   // Which ones are high is hard to foresee, for a processor too: no branch depends on it.
+  const int begin = block * kBlock;
   int high[kBlock], found = 0;
-  for (int k = 0; k < std::min(kBlock, static_cast<int>(rank_.size()) - begin); ++k) {
+  for (int k = 0; k < kBlock; ++k) {
     high[found] = begin + k;
-    found += about[k] >= least * (1 - kRounding);
+    found += about[k] >= enough;
   }
   for (int h = 0; h < found; ++h) {
     const int k = high[h];
@@ -102,8 +110,7 @@ void IdleQueue::remove(int rank) {
 void IdleQueue::append(double now, double least, std::vector<Prioritised>& jobs) const {
   for (const int shape : present_)
     for (int block = 0; block < groups_[shape].blocks(); ++block)
-      if (groups_[shape].above(block, now) >= least)
-        groups_[shape].append(block, now, least, {kInfinity, -1}, shape, jobs);
+      groups_[shape].append(block, now, least, {kInfinity, -1}, shape, jobs);
 }
 
 ServiceOrder::ServiceOrder(const IdleQueue& queue, const std::vector<int>& shapes, double now)

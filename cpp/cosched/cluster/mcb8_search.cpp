@@ -29,6 +29,12 @@ double lower(double first, int attempt) {
   return first == kInfinity || part > 1 ? 0 : first * (1 - part);
 }
 
+// The cut's job, if it still waits, has gained priority like those around it.
+double priority_of(const Machine& machine, const Prioritised& cut) {
+  if (cut.rank < 0 || machine.job(cut.rank).status != Status::paused) return cut.priority;
+  return machine.priority(cut.rank);
+}
+
 // Of all tasks; an idle job's record, far away, is not looked at.
 double memory_of(const Machine& machine, const Prioritised& job) {
   if (job.shape < 0) return machine.job(job.rank).memory * machine.job(job.rank).tasks;
@@ -36,40 +42,35 @@ double memory_of(const Machine& machine, const Prioritised& job) {
   return shape.memory * shape.tasks;
 }
 
-// The jobs in the system by decreasing priority (ties by submission), as many as fit in the
-// memory of all nodes together.  Looks first at those of priority >= `cut` only, which are
-// enough where the last call's are not far off; sets `cut` for the next one.
-std::vector<int> memory_prefix(const Machine& machine, double& cut) {
+// The jobs in the system in the order of service (decreasing priority, ties by submission), as many
+// as fit in the memory of all nodes together: a heap, the last of them on top.  Looks first at those
+// of priority >= the cut's only, which are enough where the last call's are not far off; sets the
+// cut for the next one.
+std::vector<Prioritised> memory_prefix(const Machine& machine, Prioritised& cut) {
   const double room = machine.node_count() * (1 + 1e-9);
-  const auto after = [](const Prioritised& a, const Prioritised& b) { return b < a; };
-  double least = cut;
-  for (int attempt = 0;; least = lower(cut, ++attempt)) {
-    std::vector<Prioritised> heap;  // the next on top
+  const double first = priority_of(machine, cut);
+  double least = first;
+  for (int attempt = 0;; least = lower(first, ++attempt)) {
+    std::vector<Prioritised> heap;
     for (const int rank : machine.running())
       if (const double priority = machine.priority(rank); priority >= least)
         heap.push_back({priority, rank});
     machine.idle().append(machine.now(), least, heap);
-    std::make_heap(heap.begin(), heap.end(), after);
-    std::vector<int> prefix;
+    double sum = 0;
+    for (const Prioritised& job : heap) sum += memory_of(machine, job);
+    if (sum <= room && least > 0) continue;
+    std::make_heap(heap.begin(), heap.end());
     auto end = heap.end();
-    for (double sum = 0; end != heap.begin(); --end) {
-      sum += memory_of(machine, heap.front());
-      if (sum > room) break;
-      machine.expect(heap.front().rank);
-      prefix.push_back(heap.front().rank);
-      std::pop_heap(heap.begin(), end, after);
+    while (sum > room) {
+      sum -= memory_of(machine, heap.front());
+      std::pop_heap(heap.begin(), end--);
     }
-    const std::size_t left = static_cast<std::size_t>(end - heap.begin());
-    if (left == 0 && least > 0) continue;
-    // The jobs that run now will be far behind then: the next ones come after them.
-    const std::size_t next = prefix.size() + prefix.size() / 4;
-    cut = least;
-    if (next < left) {
-      const auto limit = heap.begin() + static_cast<std::ptrdiff_t>(next);
-      std::nth_element(heap.begin(), limit, end);
-      cut = limit->priority;
-    }
-    return prefix;
+    // The jobs that run now will be far behind then, and as many as they have come after them.
+    const std::ptrdiff_t next = end - heap.begin();
+    cut = next < heap.end() - end ? end[next] : Prioritised{least, -1};
+    heap.erase(end, heap.end());
+    for (const Prioritised& job : heap) machine.expect(job.rank);
+    return heap;
   }
 }
 
@@ -91,9 +92,11 @@ Target target_of(const Machine& machine, const std::vector<int>& ranks,
   return stretch_target(std::move(cpu), std::move(flow_time), std::move(virtual_time), *period);
 }
 
-Remap pack_jobs(const Machine& machine, const std::vector<int>& by_priority, Limit limit,
+// `jobs`: a heap, the first to be dropped on top.
+Remap pack_jobs(const Machine& machine, std::vector<Prioritised> jobs, Limit limit,
                 double limit_seconds, std::optional<double> period) {
-  std::vector<int> ranks = by_priority;
+  std::vector<int> ranks;
+  for (const Prioritised& job : jobs) ranks.push_back(job.rank);
   std::sort(ranks.begin(), ranks.end());
   std::vector<int> tasks;
   std::vector<double> memory;
@@ -107,12 +110,13 @@ Remap pack_jobs(const Machine& machine, const std::vector<int>& by_priority, Lim
       mcb8.pin(static_cast<int>(i), machine.job(ranks[i]).nodes);
   const Target target = target_of(machine, ranks, period);
   const double accuracy = period ? kStretchAccuracy : kYieldAccuracy;
-  auto lowest = by_priority.rbegin();
-  for (;; ++lowest) {
+  for (auto end = jobs.end();;) {
     const auto best = mcb8.surely_too_much() ? std::nullopt : best_target(mcb8, target, accuracy);
     if (best) return {std::move(ranks), mcb8.placement(), *best};
-    const auto item = std::lower_bound(ranks.begin(), ranks.end(), *lowest) - ranks.begin();
+    const int lowest = jobs.front().rank;
+    const auto item = std::lower_bound(ranks.begin(), ranks.end(), lowest) - ranks.begin();
     mcb8.drop(static_cast<int>(item));
+    std::pop_heap(jobs.begin(), end--);
   }
 }
 
@@ -182,7 +186,7 @@ std::optional<double> best_target(Mcb8& mcb8, const Target& target, double accur
 }
 
 double remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period,
-             double& cut) {
+             Prioritised& cut) {
   Remap found = pack_jobs(machine, memory_prefix(machine, cut), limit, limit_seconds, period);
   const double target = found.target;
   apply(machine, std::move(found));
