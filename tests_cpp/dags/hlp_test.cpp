@@ -74,6 +74,37 @@ TEST(Hlp, StructuredAndGlpkAgreeOnRandomGraphs) {
   }
 }
 
+// Random layers; each pair of tasks in consecutive layers is an edge with probability `density`.
+Instance layered(Rng& rng, int layers, int width, double density, std::vector<int> units) {
+  const int tasks = layers * width, types = static_cast<int>(units.size());
+  Table times(tasks, types);
+  for (int task = 0; task < tasks; ++task) {
+    times(task, 0) = 1 + 19 * rng.uniform();
+    for (int type = 1; type < types; ++type)
+      times(task, type) = times(task, 0) / (0.5 + 30 * rng.uniform());
+  }
+  std::vector<Edge> edges;
+  for (int task = width; task < tasks; ++task)
+    for (int k = 0; k < width; ++k)
+      if (rng.uniform() < density) edges.emplace_back((task / width - 1) * width + k, task);
+  return Instance(std::move(times), TaskGraph(tasks, edges), std::move(units));
+}
+
+// A slice says where to ask first: here some layers that are like the others, and one layer of two,
+// which knows nothing of paths.  What is found is proved, whatever it says.
+TEST(Hlp, ExactOnGraphsWithMoreThanAHundredThousandLinks) {
+  Rng rng(5);
+  for (const auto& units :
+       {std::vector<int>{40, 4}, {40, 8}, {40, 12}, {60, 60}, {20, 4, 4}, {8, 2}}) {
+    const Instance instance = layered(rng, 24, 110, 0.4, units);
+    EXPECT_GT(instance.graph().edges(), 105'000);
+    expect_exact(instance, hlp(instance));
+  }
+  const Instance wide = layered(rng, 2, 500, 0.5, {60, 20});
+  EXPECT_GT(wide.graph().edges(), 105'000);
+  expect_exact(wide, hlp(wide));
+}
+
 // Machines at which neither the area nor the path alone decides.
 TEST(Hlp, StructuredAndGlpkAgreeOnCholeskyAndForkJoin) {
   int with_flows = 0;

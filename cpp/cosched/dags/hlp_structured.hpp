@@ -7,7 +7,8 @@
 // 3. Otherwise LP* = max over weights pi on (loads, path) of min over x of the weighted sum
 //    of the measures.  Column generation: the master is a matrix game with Q + 1 rows over
 //    the x's found so far, the inner problem is trade_off.hpp's flow, queried at weights
-//    between the best so far and the master's.
+//    between the best so far and the master's (hlp_outer.hpp); of a large graph first where a
+//    slice of it says (slice_model.hpp).
 #pragma once
 
 #include "cosched/dags/hlp.hpp"
