@@ -1,7 +1,6 @@
 // The DFRS policies of the paper (sections 4.4 to 4.7).
 #pragma once
 
-#include "cosched/cluster/mcb8_search.hpp"
 #include "cosched/cluster/policy.hpp"
 #include "cosched/cluster/policy_name.hpp"
 #include "cosched/cluster/simulator.hpp"
@@ -23,8 +22,8 @@ class Dfrs : public Policy {
 
   PolicyName name_;
   double period_;
-  double target_ = 0;         // of the last MCB8-stretch
-  Prioritised cut_ = kNoCut;  // of the last remap()
+  double target_ = 0;  // of the last MCB8-stretch
+  double cut_ = 0;     // of the last remap()
 };
 
 /// simulate() with Dfrs.  Throws InfeasibleError where a job can never fit in memory.

@@ -41,8 +41,7 @@ void IdleGroup::remove(int position) {
   inverse_.resize(last);
 }
 
-// About the priority of each of the block's jobs, by a product for a quotient; returns the greatest.
-double IdleGroup::estimate(int block, double now, double* about) const {
+double IdleGroup::above(int block, double now) const {
   // Lanes: a single running maximum would wait for itself at each step.
   constexpr int kLanes = 8;
   double top[kLanes];
@@ -50,25 +49,21 @@ double IdleGroup::estimate(int block, double now, double* about) const {
   const double* origin = origin_.data() + std::ptrdiff_t{block} * kBlock;
   const double* inverse = inverse_.data() + std::ptrdiff_t{block} * kBlock;
   for (int k = 0; k < kBlock; k += kLanes)
-    for (int lane = 0; lane < kLanes; ++lane) {
-      about[k + lane] = (now - origin[k + lane]) * inverse[k + lane];
-      top[lane] = std::max(top[lane], about[k + lane]);
-    }
-  return *std::max_element(top, top + kLanes);
-}
-
-double IdleGroup::above(int block, double now) const {
-  double about[kBlock];
-  return estimate(block, now, about) * (1 + kRounding) + std::numeric_limits<double>::min();
+    for (int lane = 0; lane < kLanes; ++lane)
+      top[lane] = std::max(top[lane], (now - origin[k + lane]) * inverse[k + lane]);
+  // Which lane is greatest is hard to foresee, for a processor too: no branch depends on it.
+  const auto of_two = [&top](int lane) { return std::max(top[lane], top[lane + 1]); };
+  const double greatest = std::max(std::max(of_two(0), of_two(2)), std::max(of_two(4), of_two(6)));
+  return greatest * (1 + kRounding) + std::numeric_limits<double>::min();
 }
 
 void IdleGroup::append(int block, double now, double least, const Prioritised& last, int shape,
                        std::vector<Prioritised>& jobs) const {
-  const double enough = least * (1 - kRounding);
-  double about[kBlock];
-  if (estimate(block, now, about) < enough) return;
-  // Which ones are high is hard to foresee, for a processor too: no branch depends on it.
   const int begin = block * kBlock;
+  double about[kBlock];
+  for (int k = 0; k < kBlock; ++k) about[k] = (now - origin_[begin + k]) * inverse_[begin + k];
+  // Nor which ones are high.
+  const double enough = least * (1 - kRounding);
   int high[kBlock], found = 0;
   for (int k = 0; k < kBlock; ++k) {
     high[found] = begin + k;
@@ -110,7 +105,8 @@ void IdleQueue::remove(int rank) {
 void IdleQueue::append(double now, double least, std::vector<Prioritised>& jobs) const {
   for (const int shape : present_)
     for (int block = 0; block < groups_[shape].blocks(); ++block)
-      groups_[shape].append(block, now, least, {kInfinity, -1}, shape, jobs);
+      if (groups_[shape].above(block, now) >= least)
+        groups_[shape].append(block, now, least, {kInfinity, -1}, shape, jobs);
 }
 
 ServiceOrder::ServiceOrder(const IdleQueue& queue, const std::vector<int>& shapes, double now)

@@ -50,14 +50,11 @@ class IdleGroup {
   int blocks() const { return static_cast<int>(origin_.size()) / kBlock; }
   /// Above the priorities of the block's jobs, by rounding only (infinite: not below).  O(kBlock).
   double above(int block, double now) const;
-  /// Appends the block's jobs of priority >= `least` that are served after `last`, in any order.
-  /// O(kBlock).
+  /// Appends the block's jobs of priority >= `least` that are served after `last`.  O(kBlock).
   void append(int block, double now, double least, const Prioritised& last, int shape,
               std::vector<Prioritised>& jobs) const;
 
  private:
-  double estimate(int block, double now, double* about) const;
-
   // Priority = (now - origin) / square; origin = -infinity at zero virtual time.  Columns of whole
   // blocks: behind the last job, origin = infinity.
   std::vector<double> origin_, square_;

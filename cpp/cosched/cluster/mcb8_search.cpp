@@ -29,12 +29,6 @@ double lower(double first, int attempt) {
   return first == kInfinity || part > 1 ? 0 : first * (1 - part);
 }
 
-// The cut's job, if it still waits, has gained priority like those around it.
-double priority_of(const Machine& machine, const Prioritised& cut) {
-  if (cut.rank < 0 || machine.job(cut.rank).status != Status::paused) return cut.priority;
-  return machine.priority(cut.rank);
-}
-
 // Of all tasks; an idle job's record, far away, is not looked at.
 double memory_of(const Machine& machine, const Prioritised& job) {
   if (job.shape < 0) return machine.job(job.rank).memory * machine.job(job.rank).tasks;
@@ -44,13 +38,12 @@ double memory_of(const Machine& machine, const Prioritised& job) {
 
 // The jobs in the system in the order of service (decreasing priority, ties by submission), as many
 // as fit in the memory of all nodes together: a heap, the last of them on top.  Looks first at those
-// of priority >= the cut's only, which are enough where the last call's are not far off; sets the
+// of priority >= `cut` only, which are enough where the last call's are not far off; sets the
 // cut for the next one.
-std::vector<Prioritised> memory_prefix(const Machine& machine, Prioritised& cut) {
+std::vector<Prioritised> memory_prefix(const Machine& machine, double& cut) {
   const double room = machine.node_count() * (1 + 1e-9);
-  const double first = priority_of(machine, cut);
-  double least = first;
-  for (int attempt = 0;; least = lower(first, ++attempt)) {
+  double least = cut;
+  for (int attempt = 0;; least = lower(cut, ++attempt)) {
     std::vector<Prioritised> heap;
     for (const int rank : machine.running())
       if (const double priority = machine.priority(rank); priority >= least)
@@ -67,7 +60,7 @@ std::vector<Prioritised> memory_prefix(const Machine& machine, Prioritised& cut)
     }
     // The jobs that run now will be far behind then, and as many as they have come after them.
     const std::ptrdiff_t next = end - heap.begin();
-    cut = next < heap.end() - end ? end[next] : Prioritised{least, -1};
+    cut = next < heap.end() - end ? end[next].priority : least;
     heap.erase(end, heap.end());
     for (const Prioritised& job : heap) machine.expect(job.rank);
     return heap;
@@ -186,7 +179,7 @@ std::optional<double> best_target(Mcb8& mcb8, const Target& target, double accur
 }
 
 double remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period,
-             Prioritised& cut) {
+             double& cut) {
   Remap found = pack_jobs(machine, memory_prefix(machine, cut), limit, limit_seconds, period);
   const double target = found.target;
   apply(machine, std::move(found));

@@ -24,14 +24,17 @@ bool same_time(double a, double b) {
 }  // namespace
 
 ScheduleChecker::ScheduleChecker(const Jobs& jobs, int nodes, const TraceRules& rules)
-    : jobs_(jobs), rules_(rules), state_(jobs.size()), use_(nodes) {
+    : jobs_(jobs), rules_(rules), state_(jobs.size()), first_(jobs.size()), use_(nodes) {
+  std::size_t tasks = 0;
   for (int job = 0; job < jobs.size(); ++job) {
     State& state = state_[job];
-    state.submit = jobs.submit[job];
     state.memory = jobs.memory[job];
     state.cpu = jobs.cpu[job];
     state.tasks = jobs.tasks[job];
+    state.held = tasks;
+    tasks += static_cast<std::size_t>(state.tasks);
   }
+  held_.assign(tasks, -1);
 }
 
 void ScheduleChecker::check_span(int job, double time, const int* nodes, std::size_t count,
@@ -52,16 +55,16 @@ void ScheduleChecker::check_span(int job, double time, const int* nodes, std::si
   }
   if (!(yield >= 0 && yield <= 1 + kNodeTolerance))
     fail(job_at(jobs_, job, time) + " has yield " + to_text(yield));
-  if (state.open) fail(job_at(jobs_, job, time) + " begins while it runs already");
-  if (time < state.submit && !same_time(time, state.submit))
-    fail(job_at(jobs_, job, time) + " runs before its submission at " + to_text(state.submit) +
-         " s");
+  if (state.open()) fail(job_at(jobs_, job, time) + " begins while it runs already");
+  const double submit = jobs_.submit[job];
+  if (time < submit && !same_time(time, submit))
+    fail(job_at(jobs_, job, time) + " runs before its submission at " + to_text(submit) + " s");
 }
 
 // What happened since the job's last span, by the geometry; must agree with the cause.
 void ScheduleChecker::check_transition(int job, double time, bool moved, RowCause cause) const {
   const State& state = state_[job];
-  if (!state.ran) {
+  if (!state.ran()) {
     if (cause != RowCause::start) fail(job_at(jobs_, job, time) + " begins, but is not a start");
     return;
   }
@@ -80,43 +83,53 @@ void ScheduleChecker::begin(int job, double time, const int* nodes, std::size_t 
                             RowCause cause) {
   check_span(job, time, nodes, count, yield);
   State& state = state_[job];
-  const bool moved = !state.nodes.equals(nodes, count);
+  int* held = held_.data() + state.held;
+  bool moved = false;
+  for (std::size_t k = 0; k < count; ++k) moved |= held[k] != nodes[k];
   check_transition(job, time, moved, cause);
-  if (!state.ran) {
-    state.first = state.last = time;
-    state.penalty_end = -kInfinity;
-  }
+  if (!state.ran()) first_[job] = state.last = time;
   state.pauses += cause == RowCause::resume;
   state.moves += cause == RowCause::move;
   if (cause == RowCause::resume || cause == RowCause::move)
     state.penalty_end = time + rules_.penalty;
-  state.open = state.ran = true;
-  state.since = time;
-  state.yield = yield;
-  if (moved) state.nodes.assign(nodes, count);
-  use_nodes(job, +1);
+  if (moved)
+    for (std::size_t k = 0; k < count; ++k) held[k] = nodes[k];  // few: no call
+  open_span(state, {time, yield});
+  use_nodes(state, yield, +1);
   now_ = time;
 }
 
+void ScheduleChecker::open_span(State& state, const Span& span) {
+  if (unused_spans_.empty()) {
+    unused_spans_.push_back(static_cast<int>(spans_.size()));
+    spans_.emplace_back();
+  }
+  state.span = unused_spans_.back();
+  unused_spans_.pop_back();
+  spans_[state.span] = span;
+}
+
 void ScheduleChecker::end(int job, double time) {
-  if (job < 0 || job >= jobs_.size() || !state_[job].open)
+  if (job < 0 || job >= jobs_.size() || !state_[job].open())
     fail(job_at(jobs_, job, time) + " ends, but does not run");
   State& state = state_[job];
-  if (!(time >= state.since) || !std::isfinite(time))
-    fail(job_at(jobs_, job, state.since) + " ends at " + to_text(time) + " s");
-  const double from = std::max(state.since, state.penalty_end);
-  if (time > from) state.work += state.yield * (time - from);
-  use_nodes(job, -1);
-  state.open = false;
+  const Span span = spans_[state.span];
+  if (!(time >= span.since) || !std::isfinite(time))
+    fail(job_at(jobs_, job, span.since) + " ends at " + to_text(time) + " s");
+  const double from = std::max(span.since, state.penalty_end);
+  if (time > from) state.work += span.yield * (time - from);
+  use_nodes(state, span.yield, -1);
+  unused_spans_.push_back(state.span);
+  state.span = -1;
   state.last = time;
   now_ = time;
 }
 
-void ScheduleChecker::use_nodes(int job, int sign) {
-  const State& state = state_[job];
+void ScheduleChecker::use_nodes(const State& state, double yield, int sign) {
   const double memory = sign * state.memory;
-  const double cpu = sign * state.cpu * state.yield;
-  for (const int node : state.nodes) {
+  const double cpu = sign * state.cpu * yield;
+  for (int k = 0; k < state.tasks; ++k) {
+    const int node = held_[state.held + static_cast<std::size_t>(k)];
     Use& use = use_[node];
     use.tasks += sign;
     use.memory = use.tasks == 0 ? 0 : use.memory + memory;  // exact again when empty
@@ -153,16 +166,16 @@ void ScheduleChecker::finish(const Outcome& outcome) const {
 void ScheduleChecker::check_job(int job, const Outcome& outcome) const {
   const State& state = state_[job];
   const std::string name = jobs_.called(job);
-  if (!state.ran) fail(name + " never runs");
-  if (state.open) fail(name + " never ends");
+  if (!state.ran()) fail(name + " never runs");
+  if (state.open()) fail(name + " never ends");
   const double runtime = jobs_.runtime[job];
   if (std::abs(state.work - runtime) > kValidateTolerance * std::max({runtime, state.last, 1.0}))
     fail(name + " gets " + to_text(state.work) + " s of its " + to_text(runtime) + " s run time");
   if (!same_time(state.last, outcome.end[job]))
     fail(name + " ends at " + to_text(state.last) + " s, not at " + to_text(outcome.end[job]) +
          " s");
-  if (!same_time(state.first, outcome.start[job]))
-    fail(name + " starts at " + to_text(state.first) + " s, not at " + to_text(outcome.start[job]) +
+  if (!same_time(first_[job], outcome.start[job]))
+    fail(name + " starts at " + to_text(first_[job]) + " s, not at " + to_text(outcome.start[job]) +
          " s");
   if (state.pauses != outcome.preemptions[job] || state.moves != outcome.migrations[job])
     fail(name + " has " + std::to_string(state.pauses) + " pauses and " +

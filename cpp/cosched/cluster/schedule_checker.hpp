@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "cosched/cluster/instance.hpp"
-#include "cosched/cluster/node_list.hpp"
 #include "cosched/cluster/outcome.hpp"
 #include "cosched/cluster/prefetch.hpp"
 #include "cosched/cluster/trace.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster {
 
@@ -41,22 +41,24 @@ class ScheduleChecker {
   void finish(const Outcome& outcome) const;
 
   /// The job will soon be told of.
-  void expect(int job) const {
-    prefetch(&state_[job]);
-    prefetch(reinterpret_cast<const char*>(&state_[job]) + 64);
-  }
+  void expect(int job) const { prefetch(&state_[job]); }
   /// No progress before this time, by the rules; valid after begin().
   double penalty_end(int job) const { return state_[job].penalty_end; }
 
  private:
-  struct alignas(64) State {                 // two cache lines
-    double submit = 0, memory = 0, cpu = 0;  // as given
-    int tasks = 0;
-    bool open = false, ran = false;
-    double first = 0, last = 0;  // start of the first span, end of the last one
-    double since = 0, yield = 0, work = 0, penalty_end = 0;
-    int pauses = 0, moves = 0;
-    NodeList nodes;
+  // Jobs come and go by the million: what a job keeps while it does not run is one cache line.
+  struct alignas(64) State {
+    double memory = 0, cpu = 0;  // as given
+    double last = -kInfinity;    // end of the last span; its start, at first
+    double work = 0, penalty_end = -kInfinity;
+    int tasks = 0, pauses = 0, moves = 0;
+    int span = -1;         // index into spans_, while it runs
+    std::size_t held = 0;  // its latest nodes: held_[held .. held + tasks)
+    bool ran() const { return last > -kInfinity; }
+    bool open() const { return span >= 0; }
+  };
+  struct Span {
+    double since, yield;
   };
   struct Use {
     double memory = 0, cpu = 0;
@@ -66,7 +68,8 @@ class ScheduleChecker {
 
   void check_span(int job, double time, const int* nodes, std::size_t count, double yield) const;
   void check_transition(int job, double time, bool moved, RowCause cause) const;
-  void use_nodes(int job, int sign);
+  void open_span(State& state, const Span& span);
+  void use_nodes(const State& state, double yield, int sign);
   void check_node(int node) const;
   void check_job(int job, const Outcome& outcome) const;
 
@@ -74,6 +77,10 @@ class ScheduleChecker {
   const TraceRules rules_;
   double now_ = 0;
   std::vector<State> state_;
+  std::vector<double> first_;      // start of the job's first span
+  std::vector<int> held_;          // nodes; -1 at first
+  std::vector<Span> spans_;        // open ones, and the unused
+  std::vector<int> unused_spans_;  // indices
   std::vector<Use> use_;
   std::vector<int> touched_;
 };

@@ -19,8 +19,6 @@ class TraceWriter {
 
   /// The job will soon be told of.
   void expect(int rank) const {
-    if (!enabled()) return;
-    prefetch(&open_[rank]);
     if (checker_) checker_->expect(order_[rank]);
   }
   bool enabled() const { return trace_ != nullptr || checker_ != nullptr; }
@@ -35,19 +33,22 @@ class TraceWriter {
   }
 
  private:
-  struct alignas(32) Open {  // half a cache line
+  struct alignas(32) Row {  // half a cache line
     double start = 0, yield = 0, penalty_until = 0;
     int mapping = -1;  // in the trace
-    bool is_open = false;
-    RowCause cause = RowCause::start;
   };
+  Row& open_row(int rank);
   void end_row(int rank, double now);
   void record(int rank, double now) const;
 
   const std::vector<int>& order_;
   Trace* trace_;
   ScheduleChecker* checker_;
-  std::vector<Open> open_;
+  // Few jobs run at a time: what is told of each at every event lies close together.
+  std::vector<Row> rows_;        // open ones, and the unused
+  std::vector<int> unused_;      // indices of rows
+  std::vector<int> row_of_;      // by rank: index of its open row, or -1
+  std::vector<RowCause> cause_;  // by rank: of the row that is open, or of the next
 };
 
 }  // namespace cosched::cluster
