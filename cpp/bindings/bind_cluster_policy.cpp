@@ -1,5 +1,4 @@
 // A policy written in Python, called at events.
-#include <algorithm>
 #include <map>
 
 #include "cosched/cluster/simulator.hpp"
@@ -91,8 +90,8 @@ class PythonPolicy : public Policy {
     for (const int rank : std::vector<int>(machine.running()))
       if (yields_.count(rank) == 0) machine.pause(rank, Reason::policy);
     for (const auto& [job, share] : answer) {
-      std::vector<int> nodes = share.first;
-      std::sort(nodes.begin(), nodes.end());
+      NodeList nodes = share.first;
+      nodes.sort();
       const int rank = rank_[job];
       if (machine.job(rank).status != Status::running)
         machine.start(rank, std::move(nodes), Reason::policy);

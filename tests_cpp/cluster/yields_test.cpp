@@ -33,7 +33,7 @@ Case random_case(Rng& rng) {
     for (std::uint64_t k = 0; k <= rng.below(4); ++k)
       nodes.push_back(static_cast<int>(rng.below(made.nodes)));
     std::sort(nodes.begin(), nodes.end());
-    made.where.push_back(nodes);
+    made.where.emplace_back(nodes);
     made.cpu.push_back(rng.below(2) ? 0.25 * static_cast<double>(rng.between(1, 4))
                                     : 1 - rng.uniform());
   }
