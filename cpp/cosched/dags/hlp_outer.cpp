@@ -39,6 +39,13 @@ double smoothing_at(double gap) {
 
 }  // namespace
 
+std::vector<double> with_path(const std::vector<double>& load_weights, double path) {
+  std::vector<double> weights;
+  for (const double weight : load_weights) weights.push_back((1 - path) * weight);
+  weights.push_back(path);
+  return weights;
+}
+
 void OuterProblem::add(Relaxed point) {
   game_.add_column(point.measures);
   measures_.push_back(std::move(point.measures));
@@ -69,10 +76,7 @@ void OuterProblem::weigh_path(const std::vector<double>& load_weights) {
   constexpr double kRough = 0.02;
   double path = 1.0 / 3;
   for (int round = 0; round < 6; ++round) {
-    std::vector<double> weights;
-    for (const double weight : load_weights) weights.push_back((1 - path) * weight);
-    weights.push_back(path);
-    query(weights);
+    query(with_path(load_weights, path));
     opt::MatrixGame line(2);
     for (const std::vector<double>& measures : measures_)
       line.add_column(
@@ -93,9 +97,9 @@ bool OuterProblem::follow(SliceModel& model, std::vector<double> weights, bool s
   constexpr double kNear = 1e-5;  // then facets of the whole decide, which a slice does not have
   std::vector<double> last_step;
   double damping = 1;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 1;; ++round) {
     query(weights);
-    if (gap() < kNear) return false;
+    if (gap() < kNear || round == kRounds) return false;
     model.correct(weights, measures_.back());
     std::vector<double> step = model.best_weights(measures_, weights, 0.1 * kNear);
     if (stop_at_path && step.back() > kNearlyAll) return true;
@@ -104,7 +108,6 @@ bool OuterProblem::follow(SliceModel& model, std::vector<double> weights, bool s
     for (std::size_t r = 0; r < step.size(); ++r) weights[r] += damping * step[r];
     last_step = std::move(step);
   }
-  return false;
 }
 
 // How far from the best weights better ones may be.  Bounds fall with the square of the distance at least

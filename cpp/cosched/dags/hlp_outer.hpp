@@ -22,6 +22,9 @@ struct Proof {
   std::vector<double> link_flow;
 };
 
+/// Weights of which the path has `path` and the loads share the rest.
+std::vector<double> with_path(const std::vector<double>& load_weights, double path);
+
 /// Allocations found so far are the columns of a matrix game; its prices say which weights to ask next.
 class OuterProblem {
  public:

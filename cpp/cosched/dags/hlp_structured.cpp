@@ -66,14 +66,6 @@ Table fastest_types(const Instance& instance) {
 // From here on a query of the whole costs so much that a slice of the graph is asked first.
 constexpr std::size_t kManyLinks = 100'000;
 
-// The path gets a third, the loads share the rest.
-std::vector<double> thirds(const std::vector<double>& load_weights) {
-  std::vector<double> weights;
-  for (const double weight : load_weights) weights.push_back(2 * weight / 3);
-  weights.push_back(1.0 / 3);
-  return weights;
-}
-
 // The loads give way to the path as far as they can: prices of the path, then of the loads.
 std::vector<double> path_first(const std::vector<double>& load_weights) {
   std::vector<double> weights;
@@ -172,7 +164,7 @@ class Structured {
     if (path_decides) outer_->offer(proof_);
     outer_->add(relaxed(balanced));
     outer_->add(relaxed(fastest_));
-    const std::vector<double> start = thirds(area.weights);
+    const std::vector<double> start = with_path(area.weights, 1.0 / 3);
     const bool path_leads = path_decides && (!model || outer_->path_leads(*model, start));
     if (path_leads && keep_path(area.weights)) return;
     if (!model)

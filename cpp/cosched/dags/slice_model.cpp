@@ -98,8 +98,8 @@ std::vector<double> SliceModel::best_weights(const std::vector<std::vector<doubl
     game.add_column(measures);
     game.solve();
     if (game.value() <= (1 + gap) * bound) break;
-    const double share =
-        game.value() > 1.01 * bound ? 0.3 : 0.6;  // of the prices, as a far jump costs
+    // Of the prices: a far jump costs many pivots.
+    const double share = game.value() > 1.01 * bound ? 0.3 : 0.6;
     for (std::size_t r = 0; r < weights.size(); ++r)
       weights[r] = (1 - share) * best[r] + share * game.prices()[r];
   }
