@@ -60,9 +60,8 @@ class PythonPolicy : public Policy {
                          std::vector<int>(job.nodes.begin(), job.nodes.end()), job.yield);
     };
     for (const int rank : machine.running()) add(rank, "running");
-    for (const int shape : machine.idle().present())
-      for (const int rank : machine.idle().group(shape).ranks())
-        add(rank, machine.job(rank).status == Status::paused ? "paused" : "waiting");
+    for (const int rank : machine.idle().ranks())
+      add(rank, machine.job(rank).status == Status::paused ? "paused" : "waiting");
     return state;
   }
 

@@ -98,6 +98,43 @@ TEST(IdleQueue, ServiceOrderAndAppendEqualSorting) {
   EXPECT_EQ(next, ranks);
 }
 
+// Nearly empty blocks are put together when new ones are needed; nothing gets lost.
+TEST(IdleQueue, SparseBlocksArePutTogether) {
+  const int ranks = 200 * IdleBlock::kMost;
+  IdleQueue queue(std::vector<IdleQueue::Shape>(ranks, {10, 1, 0.1}));
+  std::map<int, Known> jobs;
+  const auto add = [&](int rank) {
+    const Known job{0, 10.0 * (rank % 17), 1.0 + rank % 29};
+    queue.add(rank, job.submit, job.virtual_time);
+    jobs.emplace(rank, job);
+  };
+  for (int rank = 0; rank < 100 * IdleBlock::kMost; ++rank) add(rank);
+  ASSERT_EQ(queue.group(0).blocks.size(), 100u);
+  for (int rank = 0; rank < 100 * IdleBlock::kMost; ++rank)
+    if (rank % IdleBlock::kMost > 1 && jobs.erase(rank) > 0) queue.remove(rank);
+  ASSERT_EQ(queue.group(0).blocks.size(), 100u);
+  for (int rank = 100 * IdleBlock::kMost; rank < ranks; rank += 50) add(rank);
+  EXPECT_LT(queue.group(0).blocks.size(), 20u);
+  std::vector<int> known;
+  for (const auto& [rank, job] : jobs) known.push_back(rank);
+  EXPECT_EQ(queue.ranks(), known);
+  for (const double now : {170.0, 200.0, 1e4}) {
+    const std::vector<Prioritised> expected = sorted(jobs, {0}, now);
+    std::vector<Prioritised> served;
+    for (ServiceOrder order(queue, {0}, now); !order.done();)
+      for (const Prioritised& job : order.next()) served.push_back(job);
+    expect_same(served, expected, expected.size());
+    std::vector<Prioritised> upper;
+    queue.append(now, expected[50].priority, upper);
+    std::sort(upper.begin(), upper.end());
+    ASSERT_GE(upper.size(), 51u);
+    expect_same(upper, expected, upper.size());
+  }
+  for (const int rank : known) queue.remove(rank);
+  EXPECT_TRUE(queue.present().empty());
+  EXPECT_TRUE(queue.group(0).blocks.empty());
+}
+
 // Shapes that find no room any more are left out of the parts to come.
 TEST(IdleQueue, ServiceOrderKeepsTheShapesWanted) {
   const std::vector<IdleQueue::Shape> shapes{{10, 1, 0.1}, {20, 1, 0.2}};

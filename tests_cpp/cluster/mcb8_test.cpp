@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 
 #include "cosched/cluster/mcb8_search.hpp"
 #include "support/cluster_instances.hpp"
@@ -88,6 +90,65 @@ TEST(Mcb8, PlacementsEqualThePlainAlgorithmWithPinnedTasks) {
   }
   EXPECT_GT(packed, 300);
   EXPECT_LT(packed, 1400);
+}
+
+// One Mcb8 for several targets, with few kinds of items, of which some are dropped on the way.
+TEST(Mcb8, PlacementsEqualThePlainAlgorithmForItemsOfFewKinds) {
+  Rng rng(6);
+  int packed = 0;
+  for (int round = 0; round < 600; ++round) {
+    Items items = random_items(rng, 1 + static_cast<int>(rng.below(30)), true);
+    for (double& cpu : items.cpu) cpu = 0.25 * static_cast<double>(rng.between(1, 4));
+    for (double& memory : items.memory) memory = 0.1 * static_cast<double>(rng.between(1, 4));
+    const int nodes = 1 + static_cast<int>(rng.below(80));
+    const Kinds kinds = kinds_of(items.cpu);
+    Mcb8 mcb8(items.tasks, items.memory, kinds.of, kinds.values.size(), nodes);
+    std::vector<int> left(items.tasks.size());
+    std::iota(left.begin(), left.end(), 0);
+    for (int call = 0; call < 6 && !left.empty(); ++call) {
+      const double yield = call == 0 ? 0 : rng.uniform();
+      Items now;
+      for (const int item : left) {
+        now.tasks.push_back(items.tasks[item]);
+        now.cpu.push_back(yield * items.cpu[item]);
+        now.memory.push_back(items.memory[item]);
+      }
+      const auto expected = plain_mcb8(now.tasks, now.cpu, now.memory, nodes);
+      std::vector<double> cpu = kinds.values;
+      for (double& need : cpu) need *= yield;
+      ASSERT_EQ(mcb8.pack(cpu, by_decreasing(cpu)), !expected.empty());
+      packed += !expected.empty();
+      if (!expected.empty()) {
+        mcb8.keep();
+        const auto found = vectors(mcb8.placement());
+        for (std::size_t k = 0; k < left.size(); ++k) EXPECT_EQ(found[left[k]], expected[k]);
+      }
+      if (rng.below(2) == 0) continue;
+      const auto gone = left.begin() + static_cast<std::ptrdiff_t>(rng.below(left.size()));
+      mcb8.drop(*gone);
+      left.erase(gone);
+    }
+  }
+  EXPECT_GT(packed, 600);
+  EXPECT_LT(packed, 2500);
+}
+
+TEST(Kinds, AreTheDistinctValuesWhetherFewOrMany) {
+  Rng rng(7);
+  for (const int distinct : {1, 5, 16, 17, 60}) {
+    std::vector<double> values;
+    for (int i = 0; i < 200; ++i) values.push_back(0.1 * static_cast<double>(rng.below(distinct)));
+    const Kinds kinds = kinds_of(values);
+    EXPECT_TRUE(std::is_sorted(kinds.values.rbegin(), kinds.values.rend()));
+    EXPECT_EQ(std::set<double>(values.begin(), values.end()).size(), kinds.values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(kinds.values[kinds.of[i]], values[i]);
+    std::vector<int> order(values.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return values[a] > values[b]; });
+    EXPECT_EQ(by_decreasing(values), order);
+    EXPECT_EQ(by_kind(kinds.of, kinds.values.size()), order);
+  }
 }
 
 TEST(Mcb8, TenTimesATenthFits) {

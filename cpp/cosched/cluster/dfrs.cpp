@@ -19,6 +19,8 @@ bool any_full(const Machine& machine) {
 Mapping running_mapping(const Machine& machine) {
   Mapping mapping;
   mapping.nodes = machine.node_count();
+  mapping.cpu.reserve(machine.running().size());
+  mapping.where.reserve(machine.running().size());
   for (const int rank : machine.running()) {
     mapping.cpu.push_back(machine.job(rank).cpu);
     mapping.where.push_back(&machine.job(rank).nodes);

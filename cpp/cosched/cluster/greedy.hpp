@@ -22,8 +22,8 @@ bool greedy_start(Machine& machine, int rank);
 /// Greedy on completion: waiting and paused jobs by decreasing priority, each all or
 /// nothing; later ones may pass.  Between periods idle jobs are looked at only here,
 /// when nodes have become free, and of those only the jobs of shapes that find room now; a
-/// submission looks at its own job and running ones.  O(P) a memory need, a multiplication an
-/// idle job of such a shape, and what starts.
+/// submission looks at its own job and running ones.  O(P) a memory need, a multiplication a block
+/// of such a shape, and what is in the blocks that may be served.
 void greedy_resume(Machine& machine);
 
 enum class Displaced { paused, moved_or_paused };

@@ -2,79 +2,23 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
+#include <utility>
 
 namespace cosched::cluster {
 namespace {
 
-constexpr double kRounding = 1e-12;    // relative, more than that of a product for a quotient
-constexpr std::size_t kFirstPart = 8;  // blocks
+constexpr std::size_t kFirstPart = 8, kLikely = 3;  // blocks; times as many
+
+// Moves the greatest of them to the end, `count` or all; returns their begin.
+template <class Iterator>
+Iterator greatest(Iterator first, Iterator last, std::size_t count) {
+  if (static_cast<std::size_t>(last - first) <= count) return first;
+  const Iterator begin = last - static_cast<std::ptrdiff_t>(count);
+  std::nth_element(first, begin, last);
+  return begin;
+}
 
 }  // namespace
-
-void IdleGroup::add(int rank, double submit, double virtual_time) {
-  const std::size_t at = rank_.size();
-  rank_.push_back(rank);
-  if (at == origin_.size()) {
-    origin_.resize(at + kBlock, kInfinity);
-    square_.resize(at + kBlock, 1);
-    inverse_.resize(at + kBlock, 1);
-  }
-  const double square = virtual_time * virtual_time;
-  origin_[at] = virtual_time > 0 ? submit : -kInfinity;
-  square_[at] = square;
-  inverse_[at] = virtual_time > 0 ? 1 / square : 1;
-}
-
-void IdleGroup::remove(int position) {
-  const std::size_t last = rank_.size() - 1;
-  rank_[position] = rank_[last];
-  origin_[position] = origin_[last];
-  square_[position] = square_[last];
-  inverse_[position] = inverse_[last];
-  rank_.pop_back();
-  origin_[last] = kInfinity;
-  inverse_[last] = 1;
-  if (last % kBlock > 0) return;
-  origin_.resize(last);
-  square_.resize(last);
-  inverse_.resize(last);
-}
-
-double IdleGroup::above(int block, double now) const {
-  // Lanes: a single running maximum would wait for itself at each step.
-  constexpr int kLanes = 8;
-  double top[kLanes];
-  std::fill_n(top, kLanes, -kInfinity);
-  const double* origin = origin_.data() + std::ptrdiff_t{block} * kBlock;
-  const double* inverse = inverse_.data() + std::ptrdiff_t{block} * kBlock;
-  for (int k = 0; k < kBlock; k += kLanes)
-    for (int lane = 0; lane < kLanes; ++lane)
-      top[lane] = std::max(top[lane], (now - origin[k + lane]) * inverse[k + lane]);
-  // Which lane is greatest is hard to foresee, for a processor too: no branch depends on it.
-  const auto of_two = [&top](int lane) { return std::max(top[lane], top[lane + 1]); };
-  const double greatest = std::max(std::max(of_two(0), of_two(2)), std::max(of_two(4), of_two(6)));
-  return greatest * (1 + kRounding) + std::numeric_limits<double>::min();
-}
-
-void IdleGroup::append(int block, double now, double least, const Prioritised& last, int shape,
-                       std::vector<Prioritised>& jobs) const {
-  const int begin = block * kBlock;
-  double about[kBlock];
-  for (int k = 0; k < kBlock; ++k) about[k] = (now - origin_[begin + k]) * inverse_[begin + k];
-  // Nor which ones are high.
-  const double enough = least * (1 - kRounding);
-  int high[kBlock], found = 0;
-  for (int k = 0; k < kBlock; ++k) {
-    high[found] = begin + k;
-    found += about[k] >= enough;
-  }
-  for (int h = 0; h < found; ++h) {
-    const int k = high[h];
-    const Prioritised job{(now - origin_[k]) / square_[k], rank_[k], shape};
-    if (job.priority >= least && last < job) jobs.push_back(job);
-  }
-}
 
 IdleQueue::IdleQueue(const std::vector<Shape>& shapes) : shapes_(shapes), places_(shapes.size()) {
   std::sort(shapes_.begin(), shapes_.end());
@@ -86,61 +30,135 @@ IdleQueue::IdleQueue(const std::vector<Shape>& shapes) : shapes_(shapes), places
 }
 
 void IdleQueue::add(int rank, double submit, double virtual_time) {
-  const int shape = places_[rank].shape;
-  IdleGroup& group = groups_[shape];
-  if (group.empty())
-    present_.insert(std::lower_bound(present_.begin(), present_.end(), shape), shape);
-  places_[rank].position = static_cast<int>(group.ranks().size());
-  group.add(rank, submit, virtual_time);
+  Place& place = places_[rank];
+  Group& group = groups_[place.shape];
+  if (group.jobs == 0)
+    present_.insert(std::lower_bound(present_.begin(), present_.end(), place.shape), place.shape);
+  if (group.blocks.empty() || blocks_[group.blocks.back()].jobs() == IdleBlock::kMost) {
+    if (group.blocks.size() > 4 + static_cast<std::size_t>(group.jobs) / (IdleBlock::kMost / 2))
+      compact(group);
+    group.blocks.push_back(new_block());
+    group.lines.push_back({});
+  }
+  ++group.jobs;
+  place.block = group.blocks.back();
+  place.position = blocks_[place.block].jobs();
+  blocks_[place.block].add(rank, submit, virtual_time, group.lines.back());
 }
 
 void IdleQueue::remove(int rank) {
-  const auto [shape, position] = places_[rank];
-  IdleGroup& group = groups_[shape];
-  places_[group.ranks().back()].position = position;
-  group.remove(position);
-  if (group.empty()) present_.erase(std::lower_bound(present_.begin(), present_.end(), shape));
+  const auto [shape, number, position] = places_[rank];
+  IdleBlock& block = blocks_[number];
+  places_[block.rank(block.jobs() - 1)].position = position;
+  block.remove(position);
+  Group& group = groups_[shape];
+  if (block.jobs() == 0) {
+    const auto at = std::find(group.blocks.begin(), group.blocks.end(), number);
+    group.lines.erase(group.lines.begin() + (at - group.blocks.begin()));
+    group.blocks.erase(at);
+    unused_.push_back(number);
+  }
+  if (--group.jobs == 0) present_.erase(std::lower_bound(present_.begin(), present_.end(), shape));
+}
+
+// An empty one.
+int IdleQueue::new_block() {
+  if (unused_.empty()) {
+    unused_.push_back(static_cast<int>(blocks_.size()));
+    blocks_.emplace_back();
+  }
+  const int number = unused_.back();
+  unused_.pop_back();
+  return number;
+}
+
+// Its blocks are less than half full: all but the last become full, in their order.
+void IdleQueue::compact(Group& group) {
+  std::size_t filled = 0;
+  for (std::size_t k = 1; k < group.blocks.size(); ++k)
+    while (filled < k && blocks_[group.blocks[k]].jobs() > 0) {
+      IdleBlock &from = blocks_[group.blocks[k]], &to = blocks_[group.blocks[filled]];
+      if (to.jobs() == IdleBlock::kMost) {
+        ++filled;
+        continue;
+      }
+      Place& place = places_[from.rank(from.jobs() - 1)];
+      place.block = group.blocks[filled];
+      place.position = to.jobs();
+      to.take_last(from);
+    }
+  std::vector<int> kept;
+  for (const int number : group.blocks)
+    (blocks_[number].jobs() == 0 ? unused_ : kept).push_back(number);
+  group.blocks = std::move(kept);
+  group.lines.assign(group.blocks.size(), {0, kInfinity, 0});  // to be found anew
+}
+
+std::vector<int> IdleQueue::ranks() const {
+  std::vector<int> ranks;
+  for (const int shape : present_)
+    for (const int number : groups_[shape].blocks)
+      for (int k = 0; k < blocks_[number].jobs(); ++k) ranks.push_back(blocks_[number].rank(k));
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
 }
 
 void IdleQueue::append(double now, double least, std::vector<Prioritised>& jobs) const {
-  for (const int shape : present_)
-    for (int block = 0; block < groups_[shape].blocks(); ++block)
-      if (groups_[shape].above(block, now) >= least)
-        groups_[shape].append(block, now, least, {kInfinity, -1}, shape, jobs);
+  for (const int shape : present_) {
+    const Group& group = groups_[shape];
+    for (std::size_t k = 0; k < group.blocks.size(); ++k) {
+      Line& line = group.lines[k];
+      if (line.at(now) < least) continue;
+      const IdleBlock& block = blocks_[group.blocks[k]];
+      line = block.line(now);
+      if (line.at(now) >= least) block.append(now, least, {kInfinity, -1}, shape, jobs);
+    }
+  }
 }
 
 ServiceOrder::ServiceOrder(const IdleQueue& queue, const std::vector<int>& shapes, double now)
     : queue_(queue), now_(now) {
-  for (const int shape : shapes)
-    for (int block = 0; block < queue.group(shape).blocks(); ++block)
-      blocks_.push_back({queue.group(shape).above(block, now), shape, block});
+  std::size_t blocks = 0;
+  for (const int shape : shapes) blocks += queue.group(shape).blocks.size();
+  closed_.reserve(blocks);
+  for (const int shape : shapes) {
+    const IdleQueue::Group& group = queue.group(shape);
+    for (std::size_t k = 0; k < group.blocks.size(); ++k)
+      closed_.push_back({group.lines[k].at(now), shape, group.blocks[k], &group.lines[k]});
+  }
 }
 
 const std::vector<Prioritised>& ServiceOrder::next() {
   jobs_.clear();
-  const double least = choose_part();
-  for (std::size_t k = 0; k < part_; ++k) {
-    const auto& [above, shape, number] = blocks_[k];
-    queue_.group(shape).append(number, now_, least, last_, shape, jobs_);
-  }
-  if (part_ == blocks_.size()) blocks_.clear();
+  const double least = open_blocks();
+  for (const Block& block : open_)
+    queue_.block(block.number).append(now_, least, last_, block.shape, jobs_);
+  if (closed_.empty()) open_.clear();
   std::sort(jobs_.begin(), jobs_.end());
   if (!jobs_.empty()) last_ = jobs_.back();
   return jobs_;
 }
 
-// Twice as many blocks as before, those of the greatest priorities, come first: part_ of them.
-// Returns a priority that no job of the others reaches.
-double ServiceOrder::choose_part() {
-  const auto infinite = std::count_if(blocks_.begin(), blocks_.end(),
-                                      [](const Block& block) { return block.above == kInfinity; });
-  part_ = std::max({kFirstPart, 2 * part_, static_cast<std::size_t>(infinite)});
-  part_ = std::min(part_, blocks_.size());
-  if (part_ == blocks_.size()) return 0;
-  const auto next = blocks_.begin() + static_cast<std::ptrdiff_t>(part_);
-  std::nth_element(blocks_.begin(), next, blocks_.end(),
-                   [](const Block& a, const Block& b) { return a.above > b.above; });
-  return next->above;
+// Opens blocks of the greatest priorities, about as many as are open.  Returns a priority that no
+// job of the closed ones reaches.
+double ServiceOrder::open_blocks() {
+  const auto infinite = static_cast<std::size_t>(std::count_if(
+      closed_.begin(), closed_.end(), [](const Block& block) { return block.above == kInfinity; }));
+  const std::size_t count = std::max({kFirstPart, open_.size(), infinite});
+  // Lines lie higher than what they bound: more blocks than wanted are looked at.
+  const auto likely = greatest(closed_.begin(), closed_.end(), kLikely * count);
+  double least = likely == closed_.begin() ? 0 : likely->above;
+  for (auto block = likely; block != closed_.end(); ++block) {
+    if (block->line == nullptr) continue;
+    *block->line = queue_.block(block->number).line(now_);
+    block->above = block->line->at(now_);
+    block->line = nullptr;
+  }
+  const auto opened = greatest(likely, closed_.end(), count);
+  if (opened != likely) least = std::max(least, opened->above);
+  open_.insert(open_.end(), opened, closed_.end());
+  closed_.erase(opened, closed_.end());
+  return least;
 }
 
 }  // namespace cosched::cluster

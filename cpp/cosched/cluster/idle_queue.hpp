@@ -4,9 +4,11 @@
 // at its own speed: no sorted list stays sorted, and as policies serve the greatest first,
 // thousands in a long queue are nearly equal.  Jobs are kept by shape (memory need, tasks): jobs
 // of one shape find room all or none, so those of a shape without room are not looked at.  Within
-// a shape they are in blocks, in columns: the greatest priority of a block takes one multiplication
-// a job, and only blocks that may hold one of the jobs wanted are looked into.  All shapes are
-// numbered in advance: what comes and goes millions of times finds its group without a search.
+// a shape they are in blocks, those that came at about the same time together: they ran last at
+// about the same time, and are wanted again at about the same time.  A line, found now and then,
+// bounds the greatest priority of a block while the clock goes on; only blocks whose line reaches
+// the jobs wanted are looked into, in columns, a multiplication a job.  All shapes are numbered in
+// advance: what comes and goes millions of times finds its group without a search.
 #pragma once
 
 #include <algorithm>
@@ -16,51 +18,11 @@
 #include <utility>
 #include <vector>
 
+#include "cosched/cluster/idle_block.hpp"
 #include "cosched/cluster/prefetch.hpp"
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster {
-
-/// flow time / (virtual time)^2; infinite at zero virtual time (paper 3, section 4.1).
-inline double priority_at(double now, double submit, double virtual_time) {
-  return virtual_time > 0 ? (now - submit) / (virtual_time * virtual_time) : kInfinity;
-}
-
-/// Order of service: decreasing priority, ties by rank (order of submission).
-struct Prioritised {
-  double priority;
-  int rank;
-  int shape = -1;  // of an idle job: its number in the queue
-  bool operator<(const Prioritised& other) const {
-    return priority != other.priority ? priority > other.priority : rank < other.rank;
-  }
-};
-
-/// Idle jobs of one shape, in blocks.
-class IdleGroup {
- public:
-  static constexpr int kBlock = 32;
-
-  bool empty() const { return rank_.empty(); }
-  const std::vector<int>& ranks() const { return rank_; }
-  void add(int rank, double submit, double virtual_time);
-  /// The last job takes its position.
-  void remove(int position);
-
-  int blocks() const { return static_cast<int>(origin_.size()) / kBlock; }
-  /// Above the priorities of the block's jobs, by rounding only (infinite: not below).  O(kBlock).
-  double above(int block, double now) const;
-  /// Appends the block's jobs of priority >= `least` that are served after `last`.  O(kBlock).
-  void append(int block, double now, double least, const Prioritised& last, int shape,
-              std::vector<Prioritised>& jobs) const;
-
- private:
-  // Priority = (now - origin) / square; origin = -infinity at zero virtual time.  Columns of whole
-  // blocks: behind the last job, origin = infinity.
-  std::vector<double> origin_, square_;
-  std::vector<double> inverse_;  // of the square, but 1 at zero
-  std::vector<int> rank_;
-};
 
 class IdleQueue {
  public:
@@ -80,7 +42,7 @@ class IdleQueue {
 
   /// O(1), amortised, and O(shapes present) for the first of a shape.
   void add(int rank, double submit, double virtual_time);
-  /// O(1), and O(shapes present) for the last of a shape.
+  /// O(1), O(blocks of the shape) for the last of a block, O(shapes present) for that of a shape.
   void remove(int rank);
   /// remove(rank) is soon to come.
   void expect(int rank) const { prefetch(&places_[rank]); }
@@ -89,18 +51,36 @@ class IdleQueue {
   const std::vector<int>& present() const { return present_; }
   int shapes() const { return static_cast<int>(shapes_.size()); }
   const Shape& shape(int number) const { return shapes_[number]; }
-  const IdleGroup& group(int number) const { return groups_[number]; }
-  /// Appends the jobs of priority >= `least`.  O(idle jobs), a multiplication each.
+  /// The number of a job's shape, be it idle or not.
+  int shape_of(int rank) const { return places_[rank].shape; }
+  /// All idle jobs, increasing.
+  std::vector<int> ranks() const;
+
+  /// The jobs of a shape, in blocks.
+  struct Group {
+    std::vector<int> blocks;          // numbers; none is empty; jobs are added to the last
+    mutable std::vector<Line> lines;  // of the blocks; found anew now and then
+    int jobs = 0;
+  };
+  const Group& group(int shape) const { return groups_[shape]; }
+  const IdleBlock& block(int number) const { return blocks_[number]; }
+
+  /// Appends the jobs of priority >= `least`.  O(blocks), and what is in those that reach it.
   void append(double now, double least, std::vector<Prioritised>& jobs) const;
 
  private:
   struct Place {
-    int shape = -1, position = -1;  // number; in its group
+    int shape = -1, block = -1, position = -1;  // numbers; in the block
   };
-  std::vector<Shape> shapes_;      // increasing
-  std::vector<IdleGroup> groups_;  // by shape
+  int new_block();
+  void compact(Group& group);
+
+  std::vector<Shape> shapes_;  // increasing
+  std::vector<Group> groups_;  // by shape
   std::vector<int> present_;
-  std::vector<Place> places_;  // by rank
+  std::vector<Place> places_;      // by rank
+  std::vector<IdleBlock> blocks_;  // and the unused
+  std::vector<int> unused_;        // numbers
 };
 
 /// The jobs of some shapes in the order of service at one time, a part after the other.  The queue
@@ -109,7 +89,7 @@ class ServiceOrder {
  public:
   ServiceOrder(const IdleQueue& queue, const std::vector<int>& shapes, double now);
   /// Whether next() has given all.
-  bool done() const { return blocks_.empty(); }
+  bool done() const { return open_.empty() && closed_.empty(); }
   /// The jobs that follow those given before; maybe none.  Valid until the next call.
   const std::vector<Prioritised>& next();
   /// Jobs of shapes for which `wanted` is false are not needed any more.
@@ -120,13 +100,14 @@ class ServiceOrder {
   struct Block {
     double above;  // its jobs' priorities
     int shape, number;
+    Line* line;  // none: `above` is so by rounding only
+    bool operator<(const Block& other) const { return above < other.above; }
   };
-  double choose_part();
+  double open_blocks();
 
   const IdleQueue& queue_;
   double now_;
-  std::vector<Block> blocks_;
-  std::size_t part_ = 0;  // blocks that the last part looked into
+  std::vector<Block> open_, closed_;  // looked into, or not
   Prioritised last_{kInfinity, -1};
   std::vector<Prioritised> jobs_;
 };
@@ -134,7 +115,8 @@ class ServiceOrder {
 template <class Wanted>
 void ServiceOrder::keep(const Wanted& wanted) {
   const auto unwanted = [&](const Block& block) { return !wanted(block.shape); };
-  blocks_.erase(std::remove_if(blocks_.begin(), blocks_.end(), unwanted), blocks_.end());
+  open_.erase(std::remove_if(open_.begin(), open_.end(), unwanted), open_.end());
+  closed_.erase(std::remove_if(closed_.begin(), closed_.end(), unwanted), closed_.end());
 }
 
 }  // namespace cosched::cluster

@@ -5,14 +5,16 @@
 // CPU load <= memory load the first fitting task of the CPU list is taken, else that of
 // the memory list; if that list has none, the other's; if neither, the next node.
 //
-// Fast because (a) tasks of an item are identical, and so are neighbours in a list with
-// equal requirements: a *group* is kept with a count; (b) a list finds its first fitting
-// group in a tree over the second requirement; (c) once a node's pattern is known it is
-// repeated on as many equal nodes as every group in it allows.  The placements are those
-// of the plain algorithm, bit for bit.
+// Fast because (a) tasks of an item are identical, and so are neighbours in a list with equal
+// requirements: those that are equal whatever the target are found once, as *runs*, those that
+// are for one target make a *group*, kept with a count; (b) a list finds its first fitting group
+// in a tree over the second requirement; (c) once a node's pattern is known it is repeated on as
+// many equal nodes as every group in it allows.  The placements are those of the plain algorithm,
+// bit for bit.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,10 +29,14 @@ inline constexpr double kPackTolerance = 1e-12;
 
 class Mcb8 {
  public:
-  /// Items 0..n-1 with their task counts (>= 1) and memory needs of a task.
+  /// Items 0..n-1 with their task counts (>= 1) and memory needs of a task.  Items of one kind
+  /// (0..kinds-1) have the same CPU requirement whatever the target.
+  Mcb8(std::vector<int> tasks, std::vector<double> memory, std::vector<int> kind_of,
+       std::size_t kinds, int nodes);
+  /// Each item is a kind of its own.
   Mcb8(std::vector<int> tasks, std::vector<double> memory, int nodes);
 
-  /// The tasks of `item` stay on these nodes (one entry a task, increasing).
+  /// The tasks of `item` stay on these nodes (one entry a task, increasing).  Once an item.
   void pin(int item, NodeList nodes);
   /// The item is packed no more.
   void drop(int item);
@@ -41,9 +47,9 @@ class Mcb8 {
   /// 1..8: sum of floor((k+1) m) over a node's tasks is at most k.)  O(1).
   bool surely_too_much() const;
 
-  /// Packs for cpu[item] = CPU requirement of a task.  `by_cpu`: all items by decreasing
+  /// Packs for cpu[kind] = CPU requirement of a task.  `by_cpu`: all kinds by decreasing
   /// cpu, ties by number.  Returns whether every task found a node.
-  /// O(n + pinned tasks + d k log g), g = groups, d = distinct node patterns (at most
+  /// O(runs + pinned tasks + d k log g), g = groups, d = distinct node patterns (at most
   /// about 2 g), k = tasks on a node.
   bool pack(const std::vector<double>& cpu, const std::vector<int>& by_cpu);
 
@@ -53,6 +59,13 @@ class Mcb8 {
   std::vector<NodeList> placement() const;
 
  private:
+  // Neighbours in a list of the same requirements: of one kind, with the same memory need.
+  struct Run {
+    double memory;
+    int kind;
+    std::size_t begin, end;  // items: order_[begin .. end)
+    std::int64_t tasks = 0;  // of the items to pack
+  };
   struct Group {
     double cpu, memory;
     std::int64_t left;  // tasks not yet placed
@@ -63,15 +76,15 @@ class Mcb8 {
     int group;
     std::int64_t count;
   };
-  // The picks from `pick` to the next run's, on each of the nodes first .. first + repeat - 1.
-  struct Run {
+  // The picks from `pick` to the next filling's, on each of the nodes first .. first + repeat - 1.
+  struct Filling {
     int first, repeat;
     std::size_t pick;
   };
   struct Packing {
-    std::vector<Run> runs;
+    std::vector<Filling> fillings;
     std::vector<Pick> picks;
-    std::vector<int> members;      // items, by group
+    std::vector<int> members;      // runs, by group
     std::vector<int> group_begin;  // index into members
     void swap(Packing& other);
     void clear();
@@ -80,27 +93,39 @@ class Mcb8 {
     double cpu = 0, memory = 0;
   };
 
+  // The tasks that stay on their nodes.
+  struct Pinned {
+    int item;
+    NodeList nodes;
+  };
+
+  void add_runs(const std::vector<int>& items, std::vector<int>& run_of);
+  // The item is packed no more by lists.
+  void settle(int item);
   bool place_pinned(const std::vector<double>& cpu);
-  void add_to_list(int item, double cpu, bool cpu_list);
-  bool to_pack(std::size_t item) const { return !settled_[item]; }
+  void add_to_list(int run, double cpu, bool cpu_list);
   // Sums up what is to be placed; whether the machine as a whole is large enough for it.
   bool fits_in_all(const std::vector<double>& cpu);
   void build_groups(const std::vector<double>& cpu, const std::vector<int>& by_cpu);
   bool fill_node(int node);
   int take(const Load& load);
-  int repeat_run(int node);
+  int repeat_filling(int node);
   int equal_nodes(int node) const;
+  std::vector<int> items_by_group(const Packing& packing, std::vector<int>& begin) const;
 
   int nodes_;
   std::vector<int> tasks_;
   std::vector<double> memory_;
-  std::vector<int> by_memory_;
-  std::vector<NodeList> pinned_;  // by item; empty = free
+  std::vector<int> kind_of_;               // by item
+  std::vector<int> order_;                 // all items by kind, then all by decreasing memory
+  std::vector<Run> runs_;                  // likewise
+  std::vector<std::size_t> kind_begin_;    // by kind: its first run; and an end
+  std::vector<int> cpu_run_, memory_run_;  // by item
+  std::vector<Pinned> pinned_;
   std::vector<char> dropped_;
-  std::vector<char> settled_;  // dropped or pinned
-  bool any_pinned_ = false;
+  std::vector<char> settled_;            // dropped or pinned
   std::array<std::int64_t, 8> parts_{};  // [k-1] = sum over tasks of floor((k+1) m)
-  std::vector<Load> start_;              // by node, where any_pinned_
+  std::vector<Load> start_;              // by node, where any are pinned
   FirstFitList cpu_list_, memory_list_;
   std::vector<Group> groups_;
   std::int64_t unplaced_ = 0;

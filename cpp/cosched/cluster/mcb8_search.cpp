@@ -29,41 +29,78 @@ double lower(double first, int attempt) {
   return first == kInfinity || part > 1 ? 0 : first * (1 - part);
 }
 
-// Of all tasks; an idle job's record, far away, is not looked at.
-double memory_of(const Machine& machine, const Prioritised& job) {
-  if (job.shape < 0) return machine.job(job.rank).memory * machine.job(job.rank).tasks;
-  const IdleQueue::Shape& shape = machine.idle().shape(job.shape);
+// Of all tasks.
+double memory_of(const IdleQueue& idle, const Prioritised& job) {
+  const IdleQueue::Shape& shape = idle.shape(job.shape);
   return shape.memory * shape.tasks;
 }
 
-// The jobs in the system in the order of service (decreasing priority, ties by submission), as many
-// as fit in the memory of all nodes together: a heap, the last of them on top.  Looks first at those
-// of priority >= `cut` only, which are enough where the last call's are not far off; sets the
-// cut for the next one.
+constexpr std::ptrdiff_t kFew = 12;  // jobs that are sorted
+
+double middle_of(double a, double b, double c) {
+  return std::max(std::min(a, b), std::min(std::max(a, b), c));
+}
+
+// Moves to the front the jobs that come first in the order of service, as many as fit in `room` of
+// memory, in no particular order; returns their end.  A quickselect by weights: O(jobs) expected.
+std::vector<Prioritised>::iterator select_fitting(std::vector<Prioritised>& jobs,
+                                                  const IdleQueue& idle, double room) {
+  auto first = jobs.begin(), last = jobs.end();  // of those not yet known to be in or out
+  while (last - first > kFew) {
+    const double pivot =
+        middle_of(first->priority, first[(last - first) / 2].priority, last[-1].priority);
+    auto middle = first;
+    for (auto job = first; job != last; ++job) {
+      // Which are higher is hard to foresee, for a processor too: no branch depends on it.
+      const Prioritised moved = *job;
+      *job = *middle;
+      *middle = moved;
+      middle += moved.priority > pivot ? 1 : 0;
+    }
+    double memory = 0;
+    for (auto job = first; job != middle; ++job) memory += memory_of(idle, *job);
+    if (memory > room) {
+      last = middle;
+    } else if (middle == first) {  // several are the highest
+      break;
+    } else {
+      room -= memory;
+      first = middle;
+    }
+  }
+  std::sort(first, last);
+  for (; first != last; ++first)
+    if ((room -= memory_of(idle, *first)) < 0) break;
+  return first;
+}
+
+// The jobs in the system that come first in the order of service (decreasing priority, ties by
+// submission), as many as fit in the memory of all nodes together; in no particular order.  Looks
+// first at those of priority >= `cut` only, which are enough where the last call's are not far off;
+// sets the cut for the next one.
 std::vector<Prioritised> memory_prefix(const Machine& machine, double& cut) {
+  const IdleQueue& idle = machine.idle();
   const double room = machine.node_count() * (1 + 1e-9);
   double least = cut;
   for (int attempt = 0;; least = lower(cut, ++attempt)) {
-    std::vector<Prioritised> heap;
+    std::vector<Prioritised> jobs;
+    jobs.reserve(4 * machine.running().size());
     for (const int rank : machine.running())
       if (const double priority = machine.priority(rank); priority >= least)
-        heap.push_back({priority, rank});
-    machine.idle().append(machine.now(), least, heap);
-    double sum = 0;
-    for (const Prioritised& job : heap) sum += memory_of(machine, job);
-    if (sum <= room && least > 0) continue;
-    std::make_heap(heap.begin(), heap.end());
-    auto end = heap.end();
-    while (sum > room) {
-      sum -= memory_of(machine, heap.front());
-      std::pop_heap(heap.begin(), end--);
-    }
+        jobs.push_back({priority, rank, idle.shape_of(rank)});
+    idle.append(machine.now(), least, jobs);
+    const auto end = select_fitting(jobs, idle, room);
+    if (end == jobs.end() && least > 0) continue;
     // The jobs that run now will be far behind then, and as many as they have come after them.
-    const std::ptrdiff_t next = end - heap.begin();
-    cut = next < heap.end() - end ? end[next].priority : least;
-    heap.erase(end, heap.end());
-    for (const Prioritised& job : heap) machine.expect(job.rank);
-    return heap;
+    const std::ptrdiff_t next = end - jobs.begin();
+    cut = least;
+    if (next < jobs.end() - end) {
+      std::nth_element(end, end + next, jobs.end());
+      cut = end[next].priority;
+    }
+    jobs.erase(end, jobs.end());
+    for (const Prioritised& job : jobs) machine.expect(job.rank);
+    return jobs;
   }
 }
 
@@ -73,36 +110,49 @@ struct Remap {
   double target = 0;
 };
 
-Target target_of(const Machine& machine, const std::vector<int>& ranks,
-                 std::optional<double> period) {
-  std::vector<double> cpu, flow_time, virtual_time;
-  for (const int rank : ranks) cpu.push_back(machine.job(rank).cpu);
-  if (!period) return yield_target(std::move(cpu));
+// What the search works with.
+struct Search {
+  Mcb8 mcb8;
+  Target target;
+  double accuracy;
+};
+
+Search search_for(const Machine& machine, const std::vector<int>& ranks,
+                  std::optional<double> period) {
+  std::vector<int> tasks;
+  std::vector<double> memory, cpu, flow_time, virtual_time;
+  for (auto* column : {&memory, &cpu}) column->reserve(ranks.size());
+  tasks.reserve(ranks.size());
   for (const int rank : ranks) {
-    flow_time.push_back(machine.flow_time(rank));
-    virtual_time.push_back(machine.job(rank).virtual_time);
+    const Machine::Job& job = machine.job(rank);
+    tasks.push_back(job.tasks);
+    memory.push_back(job.memory);
+    cpu.push_back(job.cpu);
+    if (period) flow_time.push_back(machine.flow_time(rank));
+    if (period) virtual_time.push_back(job.virtual_time);
   }
-  return stretch_target(std::move(cpu), std::move(flow_time), std::move(virtual_time), *period);
+  const int nodes = machine.node_count();
+  if (period)
+    return {Mcb8(std::move(tasks), std::move(memory), nodes),
+            stretch_target(std::move(cpu), std::move(flow_time), std::move(virtual_time), *period),
+            kStretchAccuracy};
+  Kinds kinds = kinds_of(cpu);
+  const std::size_t count = kinds.values.size();
+  return {Mcb8(std::move(tasks), std::move(memory), std::move(kinds.of), count, nodes),
+          yield_target(std::move(kinds.values)), kYieldAccuracy};
 }
 
-// `jobs`: a heap, the first to be dropped on top.
 Remap pack_jobs(const Machine& machine, std::vector<Prioritised> jobs, Limit limit,
                 double limit_seconds, std::optional<double> period) {
+  std::make_heap(jobs.begin(), jobs.end());  // the first to be dropped on top
   std::vector<int> ranks;
+  ranks.reserve(jobs.size());
   for (const Prioritised& job : jobs) ranks.push_back(job.rank);
   std::sort(ranks.begin(), ranks.end());
-  std::vector<int> tasks;
-  std::vector<double> memory;
-  for (const int rank : ranks) {
-    tasks.push_back(machine.job(rank).tasks);
-    memory.push_back(machine.job(rank).memory);
-  }
-  Mcb8 mcb8(std::move(tasks), std::move(memory), machine.node_count());
+  auto [mcb8, target, accuracy] = search_for(machine, ranks, period);
   for (std::size_t i = 0; i < ranks.size(); ++i)
     if (keeps_nodes(machine, ranks[i], limit, limit_seconds))
       mcb8.pin(static_cast<int>(i), machine.job(ranks[i]).nodes);
-  const Target target = target_of(machine, ranks, period);
-  const double accuracy = period ? kStretchAccuracy : kYieldAccuracy;
   for (auto end = jobs.end();;) {
     const auto best = mcb8.surely_too_much() ? std::nullopt : best_target(mcb8, target, accuracy);
     if (best) return {std::move(ranks), mcb8.placement(), *best};

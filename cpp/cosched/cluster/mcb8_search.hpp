@@ -12,21 +12,21 @@
 
 namespace cosched::cluster {
 
-/// CPU requirements of the items for a target in [0, 1].
+/// CPU requirements of the items, by kind, for a target in [0, 1].
 struct Requirements {
   std::vector<double> cpu;
-  std::vector<int> by_cpu;  // items by decreasing cpu, ties by number
+  std::vector<int> by_cpu;  // kinds by decreasing cpu, ties by number
 };
 
 /// Fills `requirements` for a target; false if no CPU share of an item that `mcb8` still
 /// packs reaches it.
 using Target = std::function<bool(double target, const Mcb8& mcb8, Requirements& requirements)>;
 
-/// Target = yield Y of every item: requirement Y c_j.
+/// Target = yield Y of every item: requirement Y c_k for the items of kind k.
 Target yield_target(std::vector<double> cpu);
 
 /// Target = Z, inverse of the stretch estimated for the end of the next period T:
-/// y = max(0, (Z (ft + T) - vt) / T), infeasible where y > 1.
+/// y = max(0, (Z (ft + T) - vt) / T), infeasible where y > 1.  Each item is a kind.
 Target stretch_target(std::vector<double> cpu, std::vector<double> flow_time,
                       std::vector<double> virtual_time, double period);
 

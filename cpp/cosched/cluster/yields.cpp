@@ -118,36 +118,38 @@ std::vector<double> node_loads(const Mapping& mapping) {
 }
 
 FullNodes full_nodes(const Mapping& mapping) {
-  std::vector<double> load(mapping.nodes, 0.0);
-  std::vector<int> jobs(mapping.nodes, 0);  // on the node
+  struct Part {  // of a node, by a job
+    int node;
+    Share share;
+  };
+  std::vector<Part> parts;
+  parts.reserve(4 * mapping.cpu.size());
+  struct Total {
+    double load = 0;
+    int jobs = 0;
+  };
+  std::vector<Total> total(mapping.nodes);
   for (int j = 0; j < mapping.jobs(); ++j) {
-    int last = -1;
-    for (const int node : *mapping.where[j]) {
-      load[node] += mapping.cpu[j];
-      jobs[node] += node != last;
-      last = node;
+    const double cpu = mapping.cpu[j];
+    const int *at = mapping.where[j]->begin(), *const end = mapping.where[j]->end();
+    while (at != end) {
+      const int node = *at, *const begin = at;
+      for (; at != end && *at == node; ++at) total[node].load += cpu;
+      ++total[node].jobs;
+      parts.push_back({node, {j, static_cast<double>(at - begin) * cpu}});
     }
   }
   FullNodes full;
-  std::vector<int> row(mapping.nodes, -1);
+  std::vector<int> next(mapping.nodes, -1);  // share of the node's row
   for (int node = 0; node < mapping.nodes; ++node)
-    if (load[node] > 1 + kLoadTolerance) {
-      row[node] = full.rows();
+    if (total[node].load > 1 + kLoadTolerance) {
+      next[node] = full.begin.back();
       full.node.push_back(node);
-      full.begin.push_back(full.begin.back() + jobs[node]);
+      full.begin.push_back(full.begin.back() + total[node].jobs);
     }
-  if (full.rows() == 0) return full;
   full.shares.resize(full.begin.back());
-  std::vector<int> next(full.begin.begin(), full.begin.end() - 1);
-  for (int j = 0; j < mapping.jobs(); ++j) {
-    const NodeList& where = *mapping.where[j];
-    for (std::size_t k = 0; k < where.size();) {
-      const std::size_t begin = k;
-      while (k < where.size() && where[k] == where[begin]) ++k;
-      if (const int r = row[where[begin]]; r >= 0)
-        full.shares[next[r]++] = {j, static_cast<double>(k - begin) * mapping.cpu[j]};
-    }
-  }
+  for (const Part& part : parts)
+    if (next[part.node] >= 0) full.shares[next[part.node]++] = part.share;
   return full;
 }
 
@@ -189,7 +191,11 @@ std::vector<double> max_min_yields(const Mapping& mapping) {
   // By limit: the rows as they are at first, sorted, and those whose limit has risen since.
   using Limit = std::pair<double, int>;
   std::vector<double> falling(full.rows());  // limits, negative
-  for (int r = 0; r < full.rows(); ++r) falling[r] = -limit_of(r, 0);
+  for (int r = 0; r < full.rows(); ++r) {
+    double amount = 0;  // nothing is frozen yet
+    for (int k = full.begin[r]; k < full.begin[r + 1]; ++k) amount += full.shares[k].amount;
+    falling[r] = -1 / amount;
+  }
   const std::vector<int> initial = by_decreasing(falling);
   std::priority_queue<Limit, std::vector<Limit>, std::greater<>> risen;
   Poll poll;
