@@ -140,6 +140,8 @@ FullNodes full_nodes(const Mapping& mapping) {
     }
   }
   FullNodes full;
+  full.node.reserve(mapping.nodes);
+  full.begin.reserve(mapping.nodes + 1);
   std::vector<int> next(mapping.nodes, -1);  // share of the node's row
   for (int node = 0; node < mapping.nodes; ++node)
     if (total[node].load > 1 + kLoadTolerance) {
