@@ -57,7 +57,7 @@ Mcb8::Mcb8(std::vector<int> tasks, std::vector<double> memory, std::vector<int> 
     for (int k = 1; k <= 8; ++k) parts_[k - 1] += runs_[r].tasks * parts(k, runs_[r].memory);
 }
 
-Mcb8::Mcb8(std::vector<int> tasks, std::vector<double> memory, int nodes)
+Mcb8::Mcb8(const std::vector<int>& tasks, std::vector<double> memory, int nodes)
     : Mcb8(tasks, std::move(memory), numbers_below(tasks.size()), tasks.size(), nodes) {}
 
 void Mcb8::add_runs(const std::vector<int>& items, std::vector<int>& run_of) {

@@ -34,7 +34,7 @@ class Mcb8 {
   Mcb8(std::vector<int> tasks, std::vector<double> memory, std::vector<int> kind_of,
        std::size_t kinds, int nodes);
   /// Each item is a kind of its own.
-  Mcb8(std::vector<int> tasks, std::vector<double> memory, int nodes);
+  Mcb8(const std::vector<int>& tasks, std::vector<double> memory, int nodes);
 
   /// The tasks of `item` stay on these nodes (one entry a task, increasing).  Once an item.
   void pin(int item, NodeList nodes);

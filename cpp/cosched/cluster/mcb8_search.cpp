@@ -133,7 +133,7 @@ Search search_for(const Machine& machine, const std::vector<int>& ranks,
   }
   const int nodes = machine.node_count();
   if (period)
-    return {Mcb8(std::move(tasks), std::move(memory), nodes),
+    return {Mcb8(tasks, std::move(memory), nodes),
             stretch_target(std::move(cpu), std::move(flow_time), std::move(virtual_time), *period),
             kStretchAccuracy};
   Kinds kinds = kinds_of(cpu);

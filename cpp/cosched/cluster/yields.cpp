@@ -179,6 +179,17 @@ double limit_of_row(const FullNodes& full, int row, const std::vector<double>& y
   return amount == 0 ? kInfinity : std::max(std::max(room, 0.0) / amount, from);
 }
 
+// The same for each row while none is frozen, negative.
+std::vector<double> falling_limits(const FullNodes& full) {
+  std::vector<double> falling(full.rows());
+  for (int row = 0; row < full.rows(); ++row) {
+    double amount = 0;
+    for (int k = full.begin[row]; k < full.begin[row + 1]; ++k) amount += full.shares[k].amount;
+    falling[row] = -1 / amount;
+  }
+  return falling;
+}
+
 }  // namespace
 
 // Filling with slope 1 and offset 0, which is called at every event: a row's limit is then a
@@ -192,12 +203,7 @@ std::vector<double> max_min_yields(const Mapping& mapping) {
   };
   // By limit: the rows as they are at first, sorted, and those whose limit has risen since.
   using Limit = std::pair<double, int>;
-  std::vector<double> falling(full.rows());  // limits, negative
-  for (int r = 0; r < full.rows(); ++r) {
-    double amount = 0;  // nothing is frozen yet
-    for (int k = full.begin[r]; k < full.begin[r + 1]; ++k) amount += full.shares[k].amount;
-    falling[r] = -1 / amount;
-  }
+  const std::vector<double> falling = falling_limits(full);
   const std::vector<int> initial = by_decreasing(falling);
   std::priority_queue<Limit, std::vector<Limit>, std::greater<>> risen;
   Poll poll;
