@@ -16,7 +16,7 @@ _INTEGERS = {"task", "kind", "task_type", "machine_type", "machine", "count"}
 _LISTS = {"units", "nodes"}
 _NUMBERS = {"start", "end", "yield_", "progress"}
 _TEXTS = {"cause", "name", "machine_name"}
-_FLAGS = {"exclusive"}
+_FLAGS = {"exclusive", "killed"}
 _LIST = re.compile(r"\(?\s*([0-9]+(\s*,\s*[0-9]+)*)?\s*,?\s*\)?")
 
 

@@ -76,6 +76,8 @@ def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
             raise InvalidInstance(
                 f"jobs['wait'][{row}] = {values[row]:g}: expected seconds >= 0, or nan"
             )
+    elif name == "running":  # from a text file these are words
+        values = np.isin(np.array(jobs[name]).astype(str), ("True", "true", "1"))
     elif name == "line":
         values = integer_array(jobs[name], "jobs['line']", 1, 0)
     else:

@@ -29,7 +29,8 @@ class Instance(core.Instance):
         (needs of one task, fractions of a node in (0, 1]), ``runtime`` (s, with all the CPU it
         needs), and optionally ``estimate`` (requested run time, s; unknown = nan: the run time
         is taken). Where known: ``id`` (how messages and outputs call the job; default the row),
-        ``user, group, partition, status, line, wait`` (s in the queue, as the log has it). Other
+        ``user, group, partition, status, line, wait`` (s in the queue, as the log has it),
+        ``running`` (at the begin of a part of a log: batch policies start them first). Other
         columns are ignored. Any order.
     nodes : int
         Number of nodes, 1..10,000,000. Jobs larger than the machine are accepted here; policies
@@ -113,7 +114,7 @@ class Instance(core.Instance):
         """The jobs in input order (a copy).
 
         ``id, submit, tasks, cpu, memory, runtime[, estimate]``, and where known ``user, group,
-        partition, status, line, wait``.
+        partition, status, line, wait, running``.
         """
         import pandas as pd
 
@@ -158,10 +159,16 @@ class Instance(core.Instance):
         [50.0, 20.0]
         """
         jobs = {**self._columns, **self._facts, **columns}
-        return Instance(
+        found = Instance(
             jobs, self.nodes, notes=self.notes, source=self.source,
             min_runtime=self.min_runtime, machine=self.machine,
         )  # fmt: skip
+        return found._without_bound() if self.kept("no bound") else found
+
+    def _without_bound(self) -> Instance:
+        self.once("no bound", lambda: True)
+        self.once("bound", lambda: None)
+        return self
 
     def layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Parts of the machine by partitions.
@@ -341,9 +348,7 @@ class Instance(core.Instance):
             left, left_out = files.dropped(found.jobs, found.nodes, drop)
             said = f"assumed: left out: {', '.join(left_out)}"
             found = cls(left, found.nodes, notes=(said,), **kept)
-        if no_bound:
-            found.once("bound", lambda: None)
-        return found
+        return found._without_bound() if no_bound else found
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write as .json (with the nodes) or .csv, as :meth:`read` takes it.

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+#: Batsim's word for a job that was ended at its limit.
+_KILLED = "COMPLETED_WALLTIME_REACHED"
+
+
 def jobs_table(result: Result) -> pd.DataFrame:
     """One row a job with the columns that evalys and Batsim use.
 
@@ -36,7 +40,8 @@ def jobs_table(result: Result) -> pd.DataFrame:
     As in these tools, ``execution_time`` is ``finish_time - starting_time`` (pauses included)
     and ``stretch`` is ``turnaround_time / execution_time``, empty for a job of no length.
     ``allocated_resources`` is an interval set such as ``0-3 7``; it exists for a job that
-    kept its nodes from start to end, and is empty for one that was moved.
+    kept its nodes from start to end, and is empty for one that was moved. A job that was ended at
+    its limit is no success: its ``final_state`` is ``COMPLETED_WALLTIME_REACHED``.
 
     Examples
     --------
@@ -56,6 +61,7 @@ def jobs_table(result: Result) -> pd.DataFrame:
     execution, turnaround = end - start, end - submit
     with np.errstate(divide="ignore", invalid="ignore"):
         stretch = np.where(execution > 0, turnaround / execution, np.nan)
+    killed = result.outcome.get("at_limit", np.zeros(len(given), dtype=bool))
     requested = given["estimate"] if "estimate" in given else given["runtime"]
     return pd.DataFrame(
         {
@@ -65,8 +71,8 @@ def jobs_table(result: Result) -> pd.DataFrame:
             "submission_time": submit,
             "requested_number_of_resources": given["tasks"].to_numpy(),
             "requested_time": requested.to_numpy(),
-            "success": 1,
-            "final_state": "COMPLETED_SUCCESSFULLY",
+            "success": np.where(killed, 0, 1),
+            "final_state": np.where(killed, _KILLED, "COMPLETED_SUCCESSFULLY"),
             "starting_time": start,
             "execution_time": execution,
             "finish_time": end,
@@ -115,9 +121,9 @@ def batsim_summary(result: Result) -> dict[str, Any]:
         "batsim_version": "cosched",
         "nb_jobs": len(table),
         "nb_jobs_finished": len(table),
-        "nb_jobs_success": len(table),
-        "nb_jobs_killed": 0,
-        "success_rate": 1.0,
+        "nb_jobs_success": int(table.success.sum()),
+        "nb_jobs_killed": int((table.success == 0).sum()),
+        "success_rate": float(table.success.mean()),
         "makespan": last,
         "mean_waiting_time": table.waiting_time.mean(),
         "max_waiting_time": table.waiting_time.max(),

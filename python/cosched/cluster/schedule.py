@@ -247,7 +247,8 @@ class Schedule(core.Schedule):
             ``task`` (the job), ``id`` (what its log calls it), ``kind, units`` (tuple, a node
             a task), ``start, end`` (s), ``nodes`` (the units again), ``yield_, progress``
             (0..1), ``cause`` (start, resume, move, go on), ``exclusive`` (whether the policy gives
-            a task a whole node); ``name``, the id as a text, where the jobs have one.
+            a task a whole node); ``killed``, where some jobs were ended at their limit; ``name``,
+            the id as a text, where the jobs have one.
 
         Examples
         --------
@@ -265,7 +266,13 @@ class Schedule(core.Schedule):
         frame["progress"] = self.progress
         frame["cause"] = [CAUSES[code] for code in self.cause]
         frame["exclusive"] = self.exclusive
+        if len(killed := self._killed()):
+            frame["killed"] = np.isin(frame["task"], killed)
         return frame
+
+    def _killed(self) -> np.ndarray:
+        """Jobs that were ended at their limit."""
+        return np.flatnonzero(self.totals.get("at_limit", ()))
 
     def _ids(self) -> list:
         """What each row's job is called; -1 where there is no such job."""
@@ -279,7 +286,8 @@ class Schedule(core.Schedule):
         -------
         dict
             ``placements`` (task, id, kind, units, start, end, yield, progress, cause), ``jobs``
-            (lists ``start, end, preemptions, migrations``), ``penalty, exclusive, threshold``.
+            (lists ``start, end, preemptions, migrations``), ``penalty, exclusive, threshold``;
+            ``killed`` (jobs), where some were ended at their limit.
 
         Examples
         --------
@@ -301,6 +309,8 @@ class Schedule(core.Schedule):
             "exclusive": self.exclusive,
             "threshold": self.threshold,
         }
+        if len(killed := self._killed()):
+            data["killed"] = killed.tolist()
         return {**data, "recorded": True} if self.recorded else data
 
     @classmethod
@@ -316,7 +326,7 @@ class Schedule(core.Schedule):
         instance : Instance
         frame : pandas.DataFrame
             ``task, units, start, end`` (s), ``yield_, progress`` (0..1), ``cause``; optionally
-            ``exclusive``, the same in all rows (False).
+            ``exclusive``, the same in all rows (False), and ``killed`` (nobody).
         penalty : float, optional
             What a resumed or moved job pays (s), >= 0. None: what the first of them pays here, so
             that all others have to pay the same.
@@ -360,6 +370,8 @@ class Schedule(core.Schedule):
             totals[key] = totals[key].reindex(every, fill_value=0)
         paid = _penalty_paid(frame) if penalty is None else penalty
         data = {"placements": rows, "jobs": totals, "penalty": paid, "exclusive": _alone(frame)}
+        if "killed" in frame:
+            data["killed"] = np.unique(frame["task"][frame["killed"] == True])  # noqa: E712
         return cls.from_dict(instance, data)
 
     @classmethod
@@ -406,6 +418,7 @@ class Schedule(core.Schedule):
             exclusive = flag(exclusive, "exclusive")
             threshold = real(data.get("threshold", THRESHOLD), "threshold")
             recorded = flag(data.get("recorded", False), "recorded")
+            killed = integer_array(data.get("killed", ()), "killed", 1, 0, len(instance) - 1)
         except InvalidInstance as error:
             raise InvalidSchedule(str(error)) from None
         except (KeyError, TypeError, ValueError) as error:
@@ -417,10 +430,28 @@ class Schedule(core.Schedule):
             raise InvalidSchedule(f"penalty = {penalty}: expected seconds >= 0")
         if not 0 < threshold < np.inf:
             raise InvalidSchedule(f"threshold = {threshold}: expected seconds > 0")
+        if len(killed):
+            outcome["at_limit"] = np.isin(np.arange(len(instance)), killed)
+            instance = _cut_at_limits(instance, outcome)
         return cls(
             instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive,
             threshold=threshold, recorded=recorded,
         )  # fmt: skip
+
+
+def _cut_at_limits(instance: Instance, outcome: Mapping[str, np.ndarray]) -> Instance:
+    """The instance with the times that killed jobs ran, which end at their limits or later."""
+    known, ran = instance.column("runtime"), outcome["end"] - outcome["start"]
+    limit = instance.column("estimate") if "estimate" in instance.known else np.zeros(len(known))
+    # Slurm's clock has whole seconds.
+    wrong = outcome["at_limit"] & ~((ran >= limit - 1) & (ran <= known * (1 + 1e-9)) & (ran >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InvalidSchedule(
+            f"job {instance.ids[row]} is ended at its limit after {ran[row]:g} s: expected "
+            f"{limit[row]:g} to {known[row]:g} s"
+        )
+    return instance.replace(runtime=np.where(outcome["at_limit"], ran, known))
 
 
 def _alone(frame: pd.DataFrame) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import _core
 from cosched.cluster.algorithms.simulation import result_of_simulation
-from cosched.cluster.bounds import THRESHOLD, max_stretch_bound
+from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
 from cosched.core.arrays import flag, real_array
@@ -242,35 +242,31 @@ def _batch(
     log: bool,
 ) -> Result:
     requested = _requested(estimates)
-    cut = flag(kill, "kill")
-    if cut:
-        instance = killed(instance)
+    at_limit = None
+    if flag(kill, "kill"):
+        instance, at_limit = killed(instance)
     if rule == "FCFS" and priority == "fcfs":
         requested = False  # it plans nothing
     key = _with_tiers(_keys(instance, requested, priority), instance, priority == "wfp3")
     simulate = partial(_rows, rule=rule, requested=requested, key=key, wfp3=priority == "wfp3")
     outcome, _, told = simulate(instance, trace=False, log=bool(log))
-    if cut:
-        outcome["killed"] = int((instance.column("runtime") >= instance.column("estimate")).sum())
-    result = result_of_simulation(
-        instance, rule, outcome, told, threshold, partial(_trace, simulate), 0.0, True
-    )
-    if cut and result.own_bound is None:
-        bound = instance.once("bound", lambda: max_stretch_bound(instance))
-        object.__setattr__(result, "own_bound", bound)
-    return result
+    return result_of_simulation(
+        instance, rule, outcome, told, threshold, partial(_trace, simulate), 0.0, True,
+        at_limit=at_limit,
+    )  # fmt: skip
 
 
-def killed(instance: Instance) -> Instance:
-    """The instance in which every job ends at its limit."""
+def killed(instance: Instance) -> tuple[Instance, np.ndarray]:
+    """The instance in which every job ends at its limit, and which jobs that ends early."""
     if "estimate" not in instance.known:
         raise InvalidInstance("kill: the jobs have no estimate column to be ended at")
     return instance.once("killed", lambda: _killed(instance))
 
 
-def _killed(instance: Instance) -> Instance:
-    runtime = np.minimum(instance.column("runtime"), instance.column("estimate"))
-    return instance.replace(runtime=runtime)
+def _killed(instance: Instance) -> tuple[Instance, np.ndarray]:
+    runtime, limit = instance.column("runtime"), instance.column("estimate")
+    late = runtime > limit
+    return instance.replace(runtime=np.minimum(runtime, limit)) if late.any() else instance, late
 
 
 def _rows(
@@ -316,8 +312,13 @@ def _keys(instance: Instance, requested: bool, priority: Priority) -> np.ndarray
 
 
 def _with_tiers(key: np.ndarray, instance: Instance, wfp3: bool) -> np.ndarray:
-    """Keys that put jobs of a partition with a greater priority first."""
+    """Keys that put jobs first that run at the begin, then those of a partition with a greater
+    priority."""
     tier = instance.layout()[2]
+    if "running" in instance.known and (len(key) or len(tier) or wfp3):
+        # Whoever runs at the begin of a part of a log has its nodes, whatever the order is.
+        known = tier if len(tier) else np.zeros(len(instance))
+        tier = np.where(instance.column("running"), known.max() + 1, known)
     if not len(tier) or np.ptp(tier) == 0:
         return key
     if wfp3 or not len(key):

@@ -46,7 +46,11 @@ def result_of_simulation(
     exclusive: bool,
     rows: tuple | None = None,
     recorded: bool = False,
+    at_limit: np.ndarray | None = None,
 ) -> Result:
+    """`at_limit`: the jobs that were ended at their limit; the instance has the times they ran."""
+    if at_limit is not None:
+        outcome |= {"at_limit": at_limit, "killed": int(at_limit.sum())}
     threshold = positive(threshold, "threshold", "seconds > 0")
     stretches = _core.cluster.stretches(instance._core, outcome["end"], threshold)
     stretches.flags.writeable = False
@@ -68,21 +72,24 @@ def result_of_simulation(
         value=float(stretches[instance.measured].max()),
         outcome=outcome,
         stretches=stretches,
-        own_bound=_own_bound(instance, threshold),
-        log=None if told is None else _log_frame(instance, told),
+        own_bound=_own_bound(instance, threshold, outcome),
+        log=None if told is None else _log_frame(instance, told, at_limit),
     )
 
 
-def _own_bound(instance: Instance, threshold: float) -> Bound | None:
-    """The bound for another threshold than the family's; computed once for an instance."""
+def _own_bound(instance: Instance, threshold: float, outcome: dict[str, Any]) -> Bound | None:
+    """The bound for another threshold than the family's, or for the run times that some jobs
+    were cut to; computed once for an instance."""
     if threshold == THRESHOLD:
+        return Result.bound_beside(instance) if outcome.get("killed") else None
+    if instance.kept("no bound"):
         return None
     return instance.once(
         f"bound, threshold {threshold}", lambda: max_stretch_bound(instance, threshold=threshold)
     )
 
 
-def _log_frame(instance: Instance, told: tuple) -> Any:
+def _log_frame(instance: Instance, told: tuple, at_limit: np.ndarray | None) -> Any:
     import pandas as pd
 
     time, job, action, reason = told
@@ -91,12 +98,15 @@ def _log_frame(instance: Instance, told: tuple) -> Any:
     before = log.groupby("job")[["time", "action"]].shift()
     at_once = (log.action == "resume") & (before.action == "pause") & (before.time == log.time)
     log.loc[at_once, "reason"] += _AT_ONCE
+    if at_limit is not None:
+        log.loc[(log.action == "finish") & at_limit[log.job], "reason"] = "ended at its limit"
     return log
 
 
 def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
     """The result that a schedule (from a file) stands for; counts come from its rows."""
     schedule.validate()
+    instance = schedule.instance  # with the run times of those that it ends at their limit
     memory, tasks = instance.column("memory"), instance.column("tasks")
     outcome: dict[str, Any] = dict(schedule.totals)
     demand = demand_area(instance, outcome["end"])
@@ -104,6 +114,8 @@ def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
     outcome.update(
         demand_area=demand, preempted_memory=pauses, migrated_memory=_moved(schedule), events=0
     )
+    if "at_limit" in outcome:
+        outcome["killed"] = int(outcome["at_limit"].sum())
     stretches = _core.cluster.stretches(instance._core, outcome["end"], schedule.threshold)
     return Result(
         algorithm="",
@@ -112,7 +124,7 @@ def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
         value=float(stretches[instance.measured].max()),
         outcome=outcome,
         stretches=stretches,
-        own_bound=_own_bound(instance, schedule.threshold),
+        own_bound=_own_bound(instance, schedule.threshold, outcome),
     )
 
 

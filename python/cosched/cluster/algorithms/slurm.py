@@ -208,12 +208,12 @@ def _result(
     counted: dict[str, Any] = {
         "start": start, "end": end, "preemptions": nothing, "migrations": nothing,
         "demand_area": demand_area(instance, end), "preempted_memory": 0.0, "migrated_memory": 0.0,
-        "events": len(outcome["cycles"]), "killed": int(killed.sum()),
+        "events": len(outcome["cycles"]),
         "backfilled": int(np.sum(outcome["by"])),
     }  # fmt: skip
     return result_of_simulation(
         instance, "slurm-backfill", counted, told, nonnegative(threshold, "threshold"), None, 0.0,
-        True, rows=twin.rows(outcome, start, end),
+        True, rows=twin.rows(outcome, start, end), at_limit=killed,
     )  # fmt: skip
 
 

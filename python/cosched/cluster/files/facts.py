@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Columns of an instance's jobs that no algorithm needs, where known.
-FACTS = ("user", "group", "partition", "status", "line", "wait")
+FACTS = ("user", "group", "partition", "status", "line", "wait", "running")
 
 _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}
 

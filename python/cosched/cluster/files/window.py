@@ -45,6 +45,8 @@ def jobs_between(
     part["runtime"] -= ran
     if "estimate" in part:
         part["estimate"] = np.maximum(part["estimate"] - ran, 0.0)
+    if running.any():
+        part["running"] = running[chosen]
     if "wait" in part:
         part["wait"] = np.maximum(start[chosen] - came, 0.0)
     return part, (
