@@ -195,3 +195,19 @@ def test_a_resumption_at_the_instant_of_the_pause_says_what_it_costs():
                 assert same == ("costs the penalty" in reasons[k])
                 found += same
     assert found > 0
+
+
+def test_the_screen_says_what_is_the_same_and_what_was_overcommitted(tmp_path, capsys):
+    logged().write(tmp_path / "log.json")
+    compare = ["compare", "cluster", str(tmp_path / "log.json"), "--policies", "as-logged", "EASY"]
+    assert main(compare) == 0
+    said = "as-logged: for 0.006944 h the log has more nodes in use than the machine or a partition"
+    assert said in capsys.readouterr().out
+    waits = logged().jobs.drop(columns="wait")
+    cs.cluster.Instance(waits, 4).write(tmp_path / "log.json")
+    assert main(compare) == 0
+    printed = capsys.readouterr().out  # as-logged is not_applicable, and its row comes first
+    value = cs.cluster.solve(cs.cluster.Instance(waits, 4), "EASY").value
+    assert any(line.split()[:3] == ["*", "EASY", f"{value:.6g}"] for line in printed.splitlines())
+    assert "median wait" in printed
+    assert "more nodes in use" not in printed

@@ -42,9 +42,29 @@ def test_no_waits_no_sharing_and_no_time(tmp_path):
     text = page_of(tmp_path, inst)
     assert "the log has no waits" in text
     assert "GreedyPM" not in text
+    assert "DFRS policies are left out: every task has a whole node" in text
     assert "<td>as-logged</td>" not in text
     with pytest.raises(cs.InvalidInstance, match="html"):
         cs.cluster.audit(inst, tmp_path / "audit.txt")
+
+
+def test_who_is_ahead_goes_by_the_priority_of_partitions(tmp_path):
+    (tmp_path / "m.toml").write_text(
+        '[[nodes]]\ncount = 2\ncores = 2\n[[partitions]]\nname = "long"\n'
+        '[[partitions]]\nname = "short"\npriority = 5\n'
+    )
+    jobs = {"submit": [0, 10, 20, 20], "tasks": [4, 4, 2, 4], "cpu": [1] * 4, "memory": [1] * 4,
+            "runtime": [100.0, 50, 30, 40], "id": [11, 12, 13, 14],
+            "partition": ["long", "long", "short", "short"]}  # fmt: skip
+    inst = cs.cluster.Instance(jobs, 4, machine=cs.cluster.Machine.read(tmp_path / "m.toml"))
+    text = page_of(tmp_path, inst)
+    said = dict(re.findall(r"<li>job (1[0-9]) waited [^<]*submitted day 0 00:00: ([^<]*)<", text))
+    assert said["12"] == "nobody ahead of it"
+    assert said["13"] == "nobody ahead of it"  # job 12 came first, in a lower partition
+    assert said["14"].startswith("1 ahead of it, the first of them job 13 (2 nodes)")
+    assert "11" not in said  # did not wait
+    assert "4 cores of 2 nodes" in text
+    assert "DFRS policies are left out: they know no partitions" in text
 
 
 def test_the_command(tmp_path, capsys):

@@ -111,6 +111,20 @@ def test_rows_that_are_no_ended_job(tmp_path, machine):
         cs.cluster.solve(night, "EASY")
 
 
+def test_a_row_twice_a_column_twice_and_limits_in_minutes(tmp_path, machine):
+    row = "7|ada|short|COMPLETED|2026-03-01T10:00:00|2026-03-01T10:00:05|00:01:00|{}|2"
+    again = row.replace("10:00:05", "10:30:05")  # requeued: another run
+    inst = read(tmp_path, machine, *(one.format("00:02:00") for one in (row, row, again)))
+    assert inst.jobs.line.tolist() == [2, 4]
+    assert any("dropped 1: the same row once more (line 3)" in note for note in inst.notes)
+    raw = HEADER.replace("Timelimit", "TimelimitRaw")
+    minutes = [row.format(limit) for limit in ("Partition_Limit", "1", "UNLIMITED")]
+    inst = read(tmp_path, machine, *minutes, header=raw)
+    assert inst.column("estimate").tolist() == [120, 60, 60]
+    with pytest.raises(cs.InvalidInstance, match="line 1: 2 columns 'State': expected one"):
+        read(tmp_path, machine, row.format(1) + "|x", header=HEADER + "|State")
+
+
 def test_clocks_that_change(tmp_path, machine):
     rows = (
         "1|a|main|COMPLETED|2025-10-26T01:50:00|2025-10-26T02:30:00|00:01:00|00:05:00|4",

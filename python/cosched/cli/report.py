@@ -170,7 +170,8 @@ def show_table(of: Family, frame: pd.DataFrame, keys: Sequence[str]) -> None:
     first_shown = ("value", "bound", "gap", "seconds", "status")
     order = dict.fromkeys((*first_shown, *frame.columns))
     told = [c for c in order if c not in {*hidden, *keys, "algorithm"}]
-    same = {c: ranked[c].iloc[0] for c in told if len(frame) > 1 and _says_nothing(ranked[c])}
+    known = {c: ranked[c].dropna() for c in told if len(frame) > 1 and _says_nothing(ranked[c])}
+    same = {c: column.iloc[0] if len(column) else math.nan for c, column in known.items()}
     kept = [c for c in told if c not in same or (c in ("value", "gap") and same[c] == same[c])]
     marks = ["*" if k in first and v == v else "" for k, v in enumerate(ranked["value"])]
     shown = [tables.Column("", marks)]
@@ -190,6 +191,10 @@ def show_table(of: Family, frame: pd.DataFrame, keys: Sequence[str]) -> None:
         say(f"in all rows: {', '.join(constant)}")
     for line in _of_the_bound(of, ranked, not keys and _says_nothing(ranked["bound"])):
         say(line)
+    for row in ranked.to_dict("records") if of.remark else ():
+        if remark := of.remark(row):
+            where = "".join(f", {key} = {row[key]}" for key in keys)
+            say(f"{row['algorithm']}{where}: {remark}")
     reasons = frame.loc[frame.message != "", ["algorithm", "status", "message"]]
     for name, status, message in reasons.drop_duplicates().itertuples(index=False):
         say(f"{name}: {status}: {message}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from cosched import core
@@ -48,6 +48,16 @@ def _default_names(instance: Instance) -> tuple[str, ...]:
     logged = ("as-logged",) if has_waits(instance) else ()
     partitions = len(instance.layout()[0]) > 0  # DFRS policies refuse them
     return (*logged, *(("FCFS", "EASY", "conservative") if partitions else DEFAULT_COMPARE))
+
+
+def _remark(row: Mapping[str, Any]) -> str:
+    hours = row.get("overcommitted_hours", 0.0)
+    if not hours > 0:
+        return ""
+    return (
+        f"for {hours:.4g} h the log has more nodes in use than the machine or a partition has "
+        f"(at most {row['most_nodes_in_use']:g} at once)"
+    )
 
 
 FAMILY = Family(
@@ -102,6 +112,7 @@ FAMILY = Family(
     ),
     panels=(plots.occupation, plots.utilisation, plots.queue_length),
     recorded="as-logged",
+    remark=_remark,
     screen=("mean_wait", "median_wait", "p95_wait", "mean_bounded_slowdown", "utilisation"),
     patience=None,  # a simulation that is cut short has no result; Ctrl-C keeps the rows
     example=("trace.swf.gz", "--nodes 120 --week 5", "EASY"),

@@ -99,19 +99,32 @@ def audit(
     io.write_text(
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head>\n<body>\n<h1>{escape(title)}</h1>\n"
-        f'<p class="facts">{len(instance):,} jobs, {instance.nodes:,} nodes; '
+        f'<p class="facts">{len(instance):,} jobs, {_size(instance)}; '
         f"cosched {installed_version()}</p>\n{body}\n</body></html>\n",
         path,
     )
 
 
 def _names(instance: Instance) -> list[str]:
-    shared = bool((instance.column("memory") < 1).any()) and not len(instance.layout()[0])
     return [
         *(["as-logged"] if has_waits(instance) else []),
         *BATCH,
-        *(DFRS if shared else ()),
+        *(() if _why_no_dfrs(instance) else DFRS),
     ]
+
+
+def _why_no_dfrs(instance: Instance) -> str:
+    """Why DFRS policies have no meaning here, or an empty text."""
+    if len(instance.layout()[0]):
+        return "they know no partitions"
+    return "" if (instance.column("memory") < 1).any() else "every task has a whole node"
+
+
+def _size(instance: Instance) -> str:
+    machine = instance.machine
+    if machine is None:
+        return f"{instance.nodes:,} nodes"
+    return f"{machine.cores:,} cores of {machine.node_count:,} nodes (cores are handed out)"
 
 
 # --- sections -------------------------------------------------------------------------------
@@ -123,6 +136,8 @@ def _assumed(instance: Instance) -> str:
         lines.append(f"assumed: measured are jobs that run {instance.min_runtime:g} s or more")
     if len(instance.layout()[0]):
         lines.append("assumed: the bound ignores partitions: it is valid, and can be weak")
+    if why := _why_no_dfrs(instance):
+        lines.append(f"assumed: DFRS policies are left out: {why}")
     if has_waits(instance):
         lines.append("assumed: as-logged: the log has starts, and does not say on which nodes")
     else:
@@ -134,6 +149,8 @@ def _policies(rows: list[dict[str, Any]]) -> str:
     import pandas as pd
 
     frame = pd.DataFrame(rows)
+    if "gap" in frame:
+        frame["gap"] = [_gap(gap) for gap in frame["gap"]]
     table = _table(frame[[name for name in _COLUMNS if name in frame]])
     told = [
         f"<li>{escape(row['algorithm'])}: {escape(row['message'])}</li>"
@@ -225,6 +242,9 @@ def _longest(results: dict[str, Result]) -> str:
     told = cast("Result", FAMILY.solve(instance, "EASY", log=True))
     starts, submit = told.outcome["start"], instance.column("submit")
     jobs = np.argsort(-told.waits, kind="stable")[:_LONGEST]
+    jobs = jobs[told.waits[jobs] > 0]
+    if not len(jobs):
+        return "<p>Under EASY no job waits.</p>"
     lines = told.log[told.log.job.isin(jobs) & told.log.action.isin(("wait", "start"))]
     items = []
     for job in jobs.tolist():
@@ -245,19 +265,24 @@ def _longest(results: dict[str, Result]) -> str:
 def _ahead(instance: Instance, starts: np.ndarray, job: int) -> str:
     """Who was in the queue and on the nodes when the job came."""
     submit, tasks = instance.column("submit"), instance.column("tasks")
-    now = submit[job]
+    now, row = submit[job], np.arange(len(instance))
     ends = starts + instance.column("runtime")
-    free = instance.nodes - int(tasks[(starts < now) & (ends > now)].sum())
-    ahead = np.flatnonzero((submit <= now) & (starts > now))
-    ahead = ahead[(submit[ahead] < now) | (ahead < job)]
-    text = f"{free} free"
+    cells, _, tier = instance.layout()
+    rank = -tier if len(tier) else np.zeros(len(instance))
+    earlier = (submit < now) | ((submit == now) & (row < job))
+    before = (rank < rank[job]) | ((rank == rank[job]) & earlier)
+    came = (submit < now) | ((submit == now) & before)
+    using = came & (starts <= now) & (ends > now)
+    # Which of them are open to the job's partition, only the decision log below knows.
+    told = [] if len(cells) else [f"{instance.nodes - int(tasks[using].sum())} free"]
+    ahead = np.flatnonzero((submit <= now) & (starts > now) & before)
     if len(ahead):
-        first = ahead[np.lexsort((ahead, submit[ahead]))[0]]
-        text += (
-            f"; {len(ahead)} ahead of it, the first of them job {instance.ids[first]} "
+        first = ahead[np.lexsort((ahead, submit[ahead], rank[ahead]))[0]]
+        told.append(
+            f"{len(ahead)} ahead of it, the first of them job {instance.ids[first]} "
             f"({tasks[first]} nodes), which got them at {_clock(starts[first])}"
         )
-    return escape(text)
+    return escape("; ".join(told) or "nobody ahead of it")
 
 
 # --- texts ----------------------------------------------------------------------------------
@@ -277,6 +302,13 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "-" if np.isnan(value) else f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
     return str(value)
+
+
+def _gap(share: float) -> str:
+    """As tables on the screen: percent above the bound, or how many times the bound."""
+    if np.isnan(share):
+        return "-"
+    return f"{100 * share:.2f}%" if share < 1 else f"{share + 1:,.1f} x"
 
 
 def _clock(seconds: float) -> str:

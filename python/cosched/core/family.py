@@ -53,6 +53,8 @@ class Family:
         chart of the schedule where there is none.
     recorded : str
         Algorithm that says what happened, not what to do: its row stands first in tables.
+    remark : callable, optional
+        What the row of a result has to say beside its numbers, one line, or an empty text.
     screen : tuple of str
         Metrics that tables on the screen show (files have all); all of them where empty.
     patience : float or None
@@ -93,6 +95,7 @@ class Family:
     outputs: tuple[Output, ...] = ()
     panels: tuple[Callable[..., Any], ...] = ()
     recorded: str = ""
+    remark: Callable[[Mapping[str, Any]], str] | None = None
     screen: tuple[str, ...] = ()
     patience: float | None = 10.0
     example: tuple[str, str, str] = ("FILE", "", "NAME")

@@ -33,6 +33,9 @@ def read_sacct(
     state = rows["State"].str.split(" ", n=1).str[0].str.upper()
     rows = _usable(rows, reasons, state.isin(_PENDING), "not ended yet")
     rows = _usable(rows, reasons, rows["Start"].isin(("Unknown", "None", "")), "never started")
+    # Outputs of adjoining months, put together, have jobs that ran over midnight twice.
+    fields = [name for name in rows.columns if name != "line"]
+    rows = _usable(rows, reasons, rows.duplicated(fields), "the same row once more")
     jobs = _jobs(path, rows, machine, timezone)
     for column, what in (("submit", "Submit"), ("start", "Start"), ("runtime", "Elapsed")):
         jobs = _usable(jobs, reasons, jobs[column].isna(), f"{what} is no time")
@@ -67,6 +70,11 @@ def _rows(path: str | PathLike[str]) -> tuple[pd.DataFrame, np.ndarray]:
         missing = ["Elapsed"]
     if not missing and not cpus & set(header):
         missing = ["NCPUS"]
+    twice = [name for name in header if header.count(name) > 1]
+    if twice:
+        raise InvalidInstance(
+            f"{path}: line 1: {header.count(twice[0])} columns {twice[0]!r}: expected one"
+        )
     if missing:
         raise InvalidInstance(f"{path}: line 1: no column {missing[0]!r}: expected sacct -P output")
     raw = np.frombuffer(text if text.endswith(b"\n") else text + b"\n", dtype=np.uint8)
@@ -184,13 +192,16 @@ def _estimates(rows: pd.DataFrame, machine: Machine) -> pd.Series:
     """Limits in seconds; nan where there is none. ``Partition_Limit`` is the partition's."""
     import pandas as pd
 
-    if "Timelimit" not in rows:
-        if "TimelimitRaw" not in rows:
-            return pd.Series(np.nan, index=rows.index)
-        minutes = pd.to_numeric(rows["TimelimitRaw"], errors="coerce")
-        return minutes.where(minutes < np.inf) * 60.0
-    found = _durations(rows["Timelimit"])
-    of_partition = rows["Timelimit"].str.lower() == "partition_limit"
+    if "Timelimit" in rows:
+        texts = rows["Timelimit"]
+        found = _durations(texts)
+    elif "TimelimitRaw" in rows:
+        texts = rows["TimelimitRaw"]
+        minutes = pd.to_numeric(texts, errors="coerce")
+        found = minutes.where(minutes < np.inf) * 60.0
+    else:
+        return pd.Series(np.nan, index=rows.index)
+    of_partition = texts.str.lower() == "partition_limit"
     if of_partition.any() and "Partition" in rows:
         limits = machine.limits(rows["Partition"])
         found = found.mask(of_partition & np.isfinite(limits), limits)
