@@ -66,6 +66,9 @@ def test_read(machine):
         (TOML + '[[partitions]]\nname = "x"\nnodes = ["thick"]', "no type 'thick'"),
         (TOML + '[[partitions]]\nname = "x"\nmax_time = "soon"', "expected seconds or"),
         (TOML + '[[partitions]]\nname = "x"\npriority = "high"', "expected a number"),
+        (TOML + '[[partitions]]\nname = "x"\npriority = nan', "expected a number"),
+        (TOML + '[[partitions]]\nname = "x"\nnodes = []', "expected at least one type"),
+        (TOML + '[[nodes]]\nname = "thin"\ncount = 1\ncores = 1', "nodes: two of the same name"),
     ],
 )
 def test_what_is_no_machine(tmp_path, text, said):

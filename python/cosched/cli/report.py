@@ -191,13 +191,23 @@ def show_table(of: Family, frame: pd.DataFrame, keys: Sequence[str]) -> None:
         say(f"in all rows: {', '.join(constant)}")
     for line in _of_the_bound(of, ranked, not keys and _says_nothing(ranked["bound"])):
         say(line)
-    for row in ranked.to_dict("records") if of.remark else ():
-        if remark := of.remark(row):
-            where = "".join(f", {key} = {row[key]}" for key in keys)
-            say(f"{row['algorithm']}{where}: {remark}")
+    for line in _remarks(of, ranked, keys):
+        say(line)
     reasons = frame.loc[frame.message != "", ["algorithm", "status", "message"]]
     for name, status, message in reasons.drop_duplicates().itertuples(index=False):
         say(f"{name}: {status}: {message}")
+
+
+def _remarks(of: Family, ranked: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+    """What rows have to say beside their numbers."""
+    if of.remark is None:
+        return []
+    lines = []
+    for _, row in ranked.iterrows():
+        if remark := of.remark(dict(row)):
+            where = "".join(f", {key} = {row[key]}" for key in keys)
+            lines.append(f"{row['algorithm']}{where}: {remark}")
+    return lines
 
 
 def _of_the_bound(of: Family, ranked: pd.DataFrame, one: bool) -> list[str]:

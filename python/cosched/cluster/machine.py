@@ -185,6 +185,8 @@ class Machine:
         names = [part.name for part in parts]
         if len(set(names)) < len(names):
             raise InvalidInstance(f"{path}: partitions: two of the same name: expected different")
+        if len({kind.name for kind in kinds}) < len(kinds):
+            raise InvalidInstance(f"{path}: nodes: two of the same name: expected different")
         return cls(kinds, parts)
 
     def limits(self, partitions: Iterable[Any]) -> np.ndarray:
@@ -308,7 +310,8 @@ def _partition(
     where = f"{path}: partitions {number}"
     _checked(where, table, {"name"}, {"nodes", "max_time", "priority"})
     priority = table.get("priority", 0)
-    if isinstance(priority, bool) or not isinstance(priority, (int, float)):
+    number = isinstance(priority, (int, float)) and not isinstance(priority, bool)
+    if not number or not np.isfinite(priority):
         raise InvalidInstance(f"{where}: priority = {shorten(priority)}: expected a number")
     limit = seconds(table.get("max_time", "UNLIMITED"), f"{where}: max_time")
     nodes = _node_ranges(table.get("nodes", "all"), where, kinds)
@@ -321,6 +324,8 @@ def _node_ranges(
     total = sum(kind.count for kind in kinds)
     if value == "all":
         return ((0, total),)
+    if value == []:
+        raise InvalidInstance(f"{where}: nodes = []: expected at least one type")
     if isinstance(value, list):
         begin, places = 0, {}
         for kind in kinds:
