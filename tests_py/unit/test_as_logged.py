@@ -211,3 +211,25 @@ def test_the_screen_says_what_is_the_same_and_what_was_overcommitted(tmp_path, c
     assert any(line.split()[:3] == ["*", "EASY", f"{value:.6g}"] for line in printed.splitlines())
     assert "median wait" in printed
     assert "more nodes in use" not in printed
+
+
+def test_a_log_with_too_many_jobs_at_once_may_pass_the_bound(tmp_path, capsys):
+    jobs = {"submit": [0] * 4, "tasks": [2] * 4, "cpu": [1] * 4, "memory": [1] * 4,
+            "runtime": [100.0] * 4, "wait": [0.0] * 4}  # fmt: skip
+    inst = cs.cluster.Instance(jobs, 2)
+    frame = cs.cluster.compare(inst, ["as-logged", "EASY"]).set_index("algorithm")
+    assert frame.status.tolist() == ["ok", "ok"]
+    assert frame.value.tolist() == [1, 4]
+    assert frame.bound.tolist() == [4, 4]
+    assert np.isnan(frame.gap["as-logged"])
+    assert frame.overcommitted_hours["as-logged"] == pytest.approx(100 / 3600)
+    inst.write(tmp_path / "log.json")
+    log, plan = str(tmp_path / "log.json"), str(tmp_path / "plan.json")
+    assert main(["solve", "cluster", log, "--algorithm", "as-logged", "-o", plan]) == 0
+    assert "no gap: this is what was recorded" in capsys.readouterr().out
+    assert main(["validate", "cluster", log, plan]) == 0
+    assert main(["compare", "cluster", log, "--policies", "as-logged", "EASY"]) == 0
+    marked = [line for line in capsys.readouterr().out.splitlines() if line.startswith("*  ")]
+    assert [line.split()[1] for line in marked] == ["EASY"]
+    spread = inst.replace(wait=[0.0, 100, 200, 300])  # as many as there are: the bound holds
+    assert cs.cluster.solve(spread, "as-logged").gap == 0

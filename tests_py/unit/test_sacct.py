@@ -146,3 +146,25 @@ def test_many_rows(tmp_path, machine):
     inst = read(tmp_path, machine, *rows)
     assert len(inst) == 20_000
     assert np.array_equal(inst.ids, np.arange(20_000))
+
+
+def test_a_part_of_the_output(tmp_path, machine, capsys):
+    row = "{}|ada|main|COMPLETED|2026-03-01T{}|2026-03-01T{}|00:10:00|00:20:00|2"
+    rows = [row.format(1, "10:00:00", "10:00:00"), row.format(2, "10:01:00", "10:08:00"),
+            row.format(3, "10:30:00", "10:30:00")]  # fmt: skip
+    inst = read(tmp_path, machine, *rows, begin=300.0, until=1000.0)
+    columns = inst.jobs[["id", "submit", "runtime", "wait", "running"]]
+    assert columns.to_numpy().tolist() == [[1, 0, 300, 0, True], [2, 0, 600, 180, False]]
+    command = ["compare", "cluster", str(tmp_path / "jobs.txt"), "--machine", str(machine)]
+    part = ["--from", "300", "--until", "1000", "--timezone", "Europe/Stockholm"]
+    assert main([*command, "--policies", "EASY", *part]) == 0
+    printed = capsys.readouterr().out
+    assert "2 jobs, 1 of them running and 1 waiting at the begin" in printed
+    assert "change of clocks" not in printed
+    assert main([*command, "--cores-per-node", "3"]) == 2
+    assert "cores_per_node: the machine says it" in capsys.readouterr().err
+    with pytest.raises(cs.InvalidInstance, match="week 3 has no job: the last week is 0"):
+        read(tmp_path, machine, *rows, week=3)
+    (tmp_path / "x.swf").write_text("1 0 0 9 1 -1 -1 1 9 -1 1 1 1 1 1 1 -1 -1\n")
+    with pytest.raises(cs.InvalidInstance, match="timezone = 'UTC' is for sacct output only"):
+        cs.cluster.Instance.read(tmp_path / "x.swf", 4, convention="rigid", timezone="UTC")

@@ -81,11 +81,13 @@ def in_words(of: Family, result: Result) -> list[str]:
             "in 90% of 200 draws"
         )
     bound, gap = result.bound, result.gap
-    if bound is None or math.isnan(gap):
+    if bound is None or math.isnan(bound.value):
         return [*lines, f"no bound: how far this is from the best possible {of.ideal} is not known"]
     side = "above" if of.maximise else "below"
     said = f"no {of.ideal} can be {side} {bound.value:.9g}{of.unit}"
     lines.append(f"bound {bound.value:.9g}{of.unit} ({bound.method}): {said}")
+    if math.isnan(gap):
+        return [*lines, f"no gap: this is what was recorded, and no {of.ideal} of this instance"]
     return [*lines, f"gap {tables.percent(gap)}: {_distance(of, gap)}"]
 
 
@@ -185,7 +187,7 @@ def show_table(of: Family, frame: pd.DataFrame, keys: Sequence[str]) -> None:
     constant = [
         f"{c.replace('_', ' ')} {tables.cell(c, v)}"
         for c, v in same.items()
-        if v == v and c not in told_below
+        if v == v and c not in (*told_below, *kept)
     ]
     if constant := [text for text in constant if text != "status ok"]:
         say(f"in all rows: {', '.join(constant)}")
@@ -255,7 +257,8 @@ def _ranked(of: Family, frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 def _groups(of: Family, ranked: pd.DataFrame, keys: list[str]) -> tuple[set[int], list[int]]:
     """The best row of each instance that has one, and the last row of each."""
     instance = _instance(ranked, keys)
-    value = _value(of, ranked).dropna()
+    beyond = ranked["bound"].notna() & ranked["gap"].isna()  # recorded, and no schedule
+    value = _value(of, ranked)[~beyond].dropna()
     best = value.groupby(instance[value.index]).idxmin()
     return set(best), ranked.index[~instance.duplicated(keep="last")].tolist()
 

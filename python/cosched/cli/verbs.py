@@ -29,10 +29,9 @@ from cosched.cli.values import (
     seed_of_text,
     time_limit_of_text,
 )
-from cosched.core import Bound, Family
+from cosched.core import Bound, Family, Result
 from cosched.core.arrays import real
-from cosched.core.result import relative_gap
-from cosched.errors import InvalidInstance, InvalidSchedule, shorten
+from cosched.errors import InvalidBound, InvalidInstance, InvalidSchedule, shorten
 
 
 def solve(
@@ -167,25 +166,25 @@ def validate(
     try:
         found, data = read_schedule(of, instance, schedule)
         found.validate()
-        value = of.result_of(instance, found).value
+        result = of.result_of(instance, found)
+        value = result.value
         stated = data.get("value", value)
         # written so that nan is refused
         if not abs(value - _number(stated, "value")) <= 1e-9 * abs(value):
             raise InvalidSchedule(f"states {of.objective} {shorten(stated)}, it is {value:.17g}")
-        bound = _stated_bound(data.get("bound"), value, of)
+        bound = _stated_bound(data.get("bound"), result, of)
     except (InvalidSchedule, InvalidInstance) as error:
         said = str(error)
         text = said if said.startswith(f"{schedule}: ") else f"{schedule}: {said}"
         raise InvalidSchedule(text) from None
     text = f"valid: {len(found)} placements, {of.objective} {value:.9g}"
     if bound is not None:
-        gap = relative_gap(value, bound, of.maximise)
-        text += f", stated bound {bound.value:.9g} (gap {percent(gap)})"
+        text += f", stated bound {bound.value:.9g} (gap {percent(result.gap_to(bound))})"
     report.say(text)
 
 
-def _stated_bound(stated: Any, value: float, of: Family) -> Bound | None:
-    """The bound that a schedule file states; InvalidSchedule where `value` contradicts it."""
+def _stated_bound(stated: Any, result: Result, of: Family) -> Bound | None:
+    """The bound that a schedule file states; InvalidSchedule where the value contradicts it."""
     if stated is None:
         return None
     known = stated.get("value", math.nan) if isinstance(stated, dict) else math.nan
@@ -194,12 +193,13 @@ def _stated_bound(stated: Any, value: float, of: Family) -> Bound | None:
     number = _number(known, "bound")
     if math.isnan(number):
         raise InvalidSchedule(f"states the bound {shorten(stated)}: expected value and method")
-    beyond = value - number if of.maximise else number - value
-    if beyond > 1e-6 * abs(value):  # some bounds come from a linear programme
+    try:
+        result.gap_to(Bound(number, ""))
+    except InvalidBound:
         side = "below" if of.maximise else "above"
         raise InvalidSchedule(
-            f"states a bound of {number:.17g}, {side} the {of.objective}, {value:.17g}"
-        )
+            f"states a bound of {number:.17g}, {side} the {of.objective}, {result.value:.17g}"
+        ) from None
     return Bound(number, "")
 
 

@@ -90,6 +90,12 @@ FAMILY = Family(
             "Measure jobs of this run time or more (s).",
             parse=float,
         ),
+        Argument(
+            "--timezone",
+            "timezone",
+            "sacct output: where it was printed, as Europe/Stockholm.",
+            parse=str,
+        ),
         Argument("--week", "week", "Only this week of a log, from 0 (several: 3,4,5).", vary=True),
     ),
     default_names=_default_names,

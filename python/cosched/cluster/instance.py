@@ -279,6 +279,7 @@ class Instance(core.Instance):
         min_runtime: float = 0.0,
         machine: Machine | str | PathLike[str] | None = None,
         no_bound: bool = False,
+        timezone: str | None = None,
     ) -> Instance:
         r"""Read jobs from a file.
 
@@ -295,7 +296,7 @@ class Instance(core.Instance):
         convention : {"dfrs", "rigid"}, optional
             How a log's jobs become tasks; default ``"dfrs"``.
         cores_per_node, memory_per_node, week, begin, until
-            For logs: see :func:`from_swf`.
+            For logs (a part of one also for sacct output): see :func:`from_swf`.
         drop : str or iterable of str, optional
             Jobs to leave out, of any file: see :func:`from_swf`.
         min_runtime : float
@@ -305,6 +306,8 @@ class Instance(core.Instance):
             log, which is then read as ``"rigid"``.
         no_bound : bool
             No bound beside results, where it would take too long.
+        timezone : str, optional
+            Where the times of sacct output were printed: see :func:`from_sacct`.
 
         Returns
         -------
@@ -333,7 +336,7 @@ class Instance(core.Instance):
         known = (
             machine if machine is None or isinstance(machine, Machine) else Machine.read(machine)
         )
-        given = files.read_jobs(path, nodes, convention, of_logs, drop, known)
+        given = files.read_jobs(path, nodes, convention, of_logs, drop, known, timezone)
         kept: dict[str, Any] = {"min_runtime": min_runtime, "machine": known}
         try:
             found = cls(given.jobs, given.nodes, notes=given.notes, source=given.source, **kept)

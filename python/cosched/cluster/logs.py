@@ -90,6 +90,9 @@ def from_sacct(
     machine: Machine | str | PathLike[str],
     *,
     timezone: str | None = None,
+    week: int | None = None,
+    begin: float | None = None,
+    until: float | None = None,
     drop: str | Iterable[str] | None = None,
     min_runtime: float = 0.0,
 ) -> Instance:
@@ -107,6 +110,8 @@ def from_sacct(
     timezone : str, optional
         Where the times were printed, such as ``"Europe/Stockholm"``. None: as written, so that a
         change of clocks shifts the rest by an hour.
+    week, begin, until
+        Only this part, counted from the first submission; see :func:`from_swf`.
     drop : str or iterable of str, optional
         Jobs to leave out; see :func:`from_swf`.
     min_runtime : float
@@ -142,7 +147,7 @@ def from_sacct(
     [['7', 0.0, 4, 60.0, 5.0], ['8_1', 9.0, 2, 121.0, 56.0]]
     """
     known = machine if isinstance(machine, Machine) else Machine.read(machine)
-    jobs, notes = files.read_sacct(path, known, timezone, drop)
+    jobs, notes = files.read_sacct(path, known, timezone, drop, week, begin, until)
     return Instance(
         jobs, known.cores, notes=notes, source=Path(path).name, min_runtime=min_runtime,
         machine=known,

@@ -13,6 +13,7 @@ from cosched.cluster.bounds import max_stretch_bound
 from cosched.cluster.draws import Draws
 from cosched.cluster.groups import by, calibration, slowdowns_of
 from cosched.cluster.instance import Instance
+from cosched.cluster.schedule import Schedule
 from cosched.core import Bound
 from cosched.core.overview import Overview
 
@@ -70,6 +71,38 @@ class Result(core.Result):
     @property
     def proves(self) -> None:
         """Nothing: a bound of its own goes with another threshold of the bounded stretch."""
+
+    def gap_to(self, bound: Bound | None) -> float:
+        """As :attr:`gap`; nan where the log has more nodes in use than there are and its value is
+        below the bound, which holds for schedules of this machine.
+
+        Parameters
+        ----------
+        bound : Bound or None
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InvalidBound
+            The value is better than the bound allows.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> jobs = {"submit": [0, 0], "tasks": [1, 1], "cpu": [1, 1], "memory": [1, 1],
+        ...         "runtime": [60.0, 60.0], "wait": [0.0, 0.0]}
+        >>> res = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=1), "as-logged")
+        >>> res.value, float(res.bound), res.gap
+        (1.0, 2.0, nan)
+        """
+        recorded = isinstance(self.schedule, Schedule) and self.schedule.recorded
+        fits = not recorded or self.outcome.get("overcommitted_hours") == 0
+        if not fits and bound is not None and self.value < bound.value:
+            return float("nan")
+        return super().gap_to(bound)
 
     def _overview(self, most: int) -> Overview:
         # Of jobs, not of placements: those of a long log come from a second run.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cosched.core.result import Bound, Result, relative_gap
+from cosched.core.result import Bound, Result
 from cosched.errors import InvalidBound
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _beside(row: dict[str, Any], result: Result | None, best: Bound) -> dict[str
     if result.own_bound is not None and result.proves is None:
         return row
     try:
-        gap = relative_gap(result.value, best, result.maximise)
+        gap = result.gap_to(best)
     except InvalidBound as error:
         message = f"{type(error).__name__}: {error}"
         seconds = {"seconds": row["seconds"]}
@@ -80,7 +80,7 @@ def row_of_result(name: str, result: Result, bound: Bound | None) -> dict[str, A
         "message": "",
         "value": result.value,
         "bound": float("nan") if best is None else best.value,
-        "gap": relative_gap(result.value, best, result.maximise),
+        "gap": result.gap_to(best),
         "proof": best,
         **result.metrics(),
     }

@@ -173,7 +173,34 @@ class Result:
         InvalidBound
             The value is better than the bound allows.
         """
-        return relative_gap(self.value, self.bound, self.maximise)
+        return self.gap_to(self.bound)
+
+    def gap_to(self, bound: Bound | None) -> float:
+        """The gap to another bound of this instance.
+
+        Parameters
+        ----------
+        bound : Bound or None
+
+        Returns
+        -------
+        float
+            As :attr:`gap`; nan where the bound does not hold for what this is a result of.
+
+        Raises
+        ------
+        InvalidBound
+            The value is better than the bound allows.
+
+        Examples
+        --------
+        >>> import cosched as cs
+        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+        >>> res = cs.packs.solve(cs.packs.Instance(times, max_tasks=2), "sequential")
+        >>> res.gap_to(cs.packs.bound(res.schedule.instance)) == res.gap
+        True
+        """
+        return relative_gap(self.value, bound, self.maximise)
 
     def metrics(self) -> dict[str, float]:
         """The family's measures of quality by name.

@@ -32,6 +32,7 @@ def read_jobs(
     of_logs: dict[str, Any],
     drop: str | Iterable[str] | None,
     machine: Machine | None,
+    timezone: str | None = None,
 ) -> Given:
     """Jobs of a log (.swf, sacct), where `drop` has been heeded, or of a table (.csv, .json)."""
     if machine is not None:
@@ -43,8 +44,14 @@ def read_jobs(
     if io.bare_name(path).endswith((".txt", ".sacct")):
         if machine is None:
             raise InvalidInstance(f"{path}: sacct output: expected a machine (--machine)")
-        jobs, notes = read_sacct(path, machine, None, drop)
+        for argument in ("cores_per_node", "memory_per_node"):
+            if of_logs[argument] is not None:
+                raise InvalidInstance(f"{path}: {argument}: the machine says it")
+        part = {name: of_logs[name] for name in ("week", "begin", "until")}
+        jobs, notes = read_sacct(path, machine, timezone, drop, **part)
         return Given(jobs, machine.cores, notes, name)
+    if timezone is not None:
+        raise InvalidInstance(f"{path}: timezone = {shorten(timezone)} is for sacct output only")
     if io.bare_name(path).endswith(".swf"):
         log = read_log(path, nodes, convention or "dfrs", drop=drop, **of_logs)
         return Given(log.jobs, log.nodes, tuple(log.notes), name)

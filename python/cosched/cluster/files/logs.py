@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cosched.cluster.files.conventions import WEEK, dfrs_jobs, rigid_jobs, week_of
+from cosched.cluster.files.conventions import dfrs_jobs, rigid_jobs
 from cosched.cluster.files.facts import described, dropped, swf_facts
 from cosched.cluster.files.machines import rigid_machine, shared_machine
 from cosched.cluster.files.swf import read_swf
-from cosched.cluster.files.window import jobs_between
-from cosched.core.arrays import integer
+from cosched.cluster.files.window import part_of
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -56,15 +55,8 @@ def read_log(
     notes = [*str(report).splitlines(), *_unused(table)]
     notes += [f"  {n} jobs: {what}" for what, n in repaired.items() if n]
     notes.append(f"assumed: {', '.join(machine.said)}; convention {convention}")
-    if week is not None:
-        jobs = week_of(jobs, integer(week, "week", 0))
-        if not len(jobs):
-            last = int(table["submit"].max() // WEEK)
-            raise InvalidInstance(f"{path}: week {week} has no job: the last week is {last}")
-        notes.append(f"  week {week}: {len(jobs)} jobs")
-    if begin is not None or until is not None:
-        jobs, said = jobs_between(path, jobs, begin, until)
-        notes.append(f"  {said}")
+    jobs, said = part_of(path, jobs, week, begin, until)
+    notes += said
     jobs, left_out = dropped(jobs, machine.nodes, drop)
     notes.append(f"assumed: {described(jobs)}")
     notes.append(f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}")

@@ -11,6 +11,7 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.files.facts import described, dropped
+from cosched.cluster.files.window import part_of
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -24,7 +25,13 @@ _STEP = "a step, not a job"
 
 
 def read_sacct(
-    path: str | PathLike[str], machine: Machine, timezone: str | None, drop: Any
+    path: str | PathLike[str],
+    machine: Machine,
+    timezone: str | None,
+    drop: Any,
+    week: int | None = None,
+    begin: float | None = None,
+    until: float | None = None,
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Jobs (rigid, a task a core) and notes; see :func:`cosched.cluster.from_sacct`."""
     rows, bad = _rows(path)
@@ -44,6 +51,8 @@ def read_sacct(
         told = "; ".join(_told(reason, lines) for reason, lines in reasons.items() if len(lines))
         raise InvalidInstance(f"{path}: no usable job: {told or 'the file has none'}")
     jobs, notes = _finished(path, jobs, reasons, timezone)
+    jobs, said = part_of(path, jobs, week, begin, until)
+    notes += said
     jobs, left_out = dropped(jobs, machine.cores, drop)
     notes += [
         f"assumed: {machine.cores} cores of {machine.node_count} nodes (machine); memory and GPUs "
@@ -229,7 +238,9 @@ def _finished(
     if again:
         notes.append(f"  {again} further runs of requeued jobs: each is a job of its own")
     if timezone is None:
-        notes.append("assumed: times as written; across a change of clocks pass timezone=")
+        notes.append(
+            "assumed: times as written; across a change of clocks pass timezone (--timezone)"
+        )
     ids = jobs["id"]
     if ids.str.fullmatch(r"[0-9]{1,15}").all():
         ids = ids.astype(np.int64)

@@ -6,11 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched.core.arrays import nonnegative
+from cosched.cluster.files.conventions import WEEK, week_of
+from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def part_of(
+    path: Any, jobs: pd.DataFrame, week: int | None, begin: float | None, until: float | None
+) -> tuple[pd.DataFrame, list[str]]:
+    """The jobs of a week, of a part of a log, or all; and what to say of it."""
+    said = []
+    if week is not None:
+        last = int(jobs["submit"].max() // WEEK)
+        jobs = week_of(jobs, integer(week, "week", 0))
+        if not len(jobs):
+            raise InvalidInstance(f"{path}: week {week} has no job: the last week is {last}")
+        said.append(f"  week {week}: {len(jobs)} jobs")
+    if begin is not None or until is not None:
+        jobs, told = jobs_between(path, jobs, begin, until)
+        said.append(f"  {told}")
+    return jobs, said
 
 
 def jobs_between(
