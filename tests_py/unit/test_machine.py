@@ -183,3 +183,30 @@ def test_what_is_refused(machine, tmp_path, capsys):
     command = ["compare", "cluster", str(tmp_path / "jobs.csv"), "--policies", "EASY"]
     assert main([*command, "--machine", str(tmp_path / "machine.toml")]) == 0
     assert "EASY" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["swf", "sacct", "csv"])
+def test_a_job_too_wide_for_its_partition_can_be_dropped(machine, tmp_path, kind):
+    files = {
+        "swf": "1 0 0 9 12 -1 -1 12 9 -1 1 1 1 1 1 1 -1 -1\n"
+        "2 0 0 9 12 -1 -1 12 9 -1 1 1 1 1 1 2 -1 -1\n; Partition: 1 main\n; Partition: 2 short\n",
+        "txt": "JobID|Partition|State|Submit|Start|Elapsed|NCPUS\n"
+        "1|main|COMPLETED|2026-03-01T10:00:00|2026-03-01T10:00:00|00:00:09|12\n"
+        "2|short|COMPLETED|2026-03-01T10:00:00|2026-03-01T10:00:00|00:00:09|12\n",
+        "csv": "id,partition,submit,tasks,cpu,memory,runtime\n"
+        "1,main,0,12,1,1,9\n2,short,0,12,1,1,9\n",
+    }
+    suffix = "txt" if kind == "sacct" else kind
+    path = tmp_path / f"log.{suffix}"
+    path.write_text(files[suffix])
+    inst = cs.cluster.Instance.read(path, machine=machine)
+    said = "job 2.*needs 12 nodes, its partition has 8; drop it with --drop too-wide"
+    with pytest.raises(cs.InfeasibleError, match=said):
+        cs.cluster.solve(inst, "EASY")
+    left = cs.cluster.Instance.read(
+        path, machine=machine, drop="cancelled, too-wide", min_runtime=5
+    )
+    assert [str(one) for one in left.ids] == ["1"]
+    assert cs.cluster.solve(left, "EASY").value == 1
+    assert any("1 too-wide" in note for note in left.notes)
+    assert "assumed: measured are 1 of 1 jobs: those that run 5 s or more" in left.notes

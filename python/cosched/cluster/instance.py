@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_MEASURED = "assumed: measured are"
+
+
 class Instance(core.Instance):
     """Jobs that arrive over time at a machine of identical nodes.
 
@@ -97,11 +100,16 @@ class Instance(core.Instance):
         )  # fmt: skip
         for column in (*columns.values(), *facts.values()):
             column.flags.writeable = False
+        least = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
+        counted = int((columns["runtime"] >= least).sum())
+        notes = [note for note in notes if not note.startswith(_MEASURED)]
+        if least > 0:
+            of = f"{counted:,} of {len(columns['runtime']):,} jobs"
+            notes.append(f"{_MEASURED} {of}: those that run {least:g} s or more")
         self._set(
             _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes,
             notes=tuple(dict.fromkeys((*notes, *(() if machine is None else machine.notes)))),
-            source=source, min_runtime=nonnegative(min_runtime, "min_runtime", "seconds >= 0"),
-            machine=machine,
+            source=source, min_runtime=least, machine=machine,
         )  # fmt: skip
         if not self.measured.any():
             raise InvalidInstance(
@@ -348,9 +356,9 @@ class Instance(core.Instance):
             )
             raise InvalidInstance(f"{path}: {where}{error}") from None
         if drop is not None and not given.source:
-            left, left_out = files.dropped(found.jobs, found.nodes, drop)
+            left, left_out = files.dropped(found.jobs, found.nodes, drop, known)
             said = f"assumed: left out: {', '.join(left_out)}"
-            found = cls(left, found.nodes, notes=(said,), **kept)
+            found = cls(left, found.nodes, notes=(*given.notes, said), **kept)
         return found._without_bound() if no_bound else found
 
     def write(self, path: str | PathLike[str]) -> None:

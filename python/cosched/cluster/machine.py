@@ -217,6 +217,42 @@ class Machine:
         known = {part.name: part.max_time for part in self.partitions}
         return np.array([known.get(str(name), np.inf) for name in partitions])
 
+    def room(self, partitions: Iterable[Any]) -> np.ndarray:
+        """Cores of partitions by name: as many as a job there can have.
+
+        Parameters
+        ----------
+        partitions : iterable
+            Names; others than the machine's have all cores.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Raises
+        ------
+        TypeError
+            What is given cannot be iterated.
+        InvalidInstance
+            More than 64 parts.
+
+        Examples
+        --------
+        >>> machine = Machine((NodeType("thin", 4, 2, 8.0, 0),),
+        ...                   (Partition("short", ((0, 1),), 60.0, 0.0),))
+        >>> machine.room(["short", "long"]).tolist()
+        [2, 8]
+        """
+        sizes, masks = self.cells()
+        cores = {
+            name: int(sum(size for bit, size in enumerate(sizes.tolist()) if mask >> bit & 1))
+            for name, mask in masks.items()
+        }
+        every = self.cores
+        if self.slurm is not None and len(masks) == 1:
+            cores, every = {}, next(iter(cores.values()))  # it has the jobs of all queues
+        return np.array([cores.get(str(name), every) for name in partitions], dtype=np.int64)
+
     def cells(self) -> tuple[np.ndarray, dict[str, int]]:
         """Parts of the machine that every partition has either all or none of.
 

@@ -132,8 +132,6 @@ def _size(instance: Instance) -> str:
 
 def _assumed(instance: Instance) -> str:
     lines = list(instance.notes) or ["nothing: the jobs were given as they are"]
-    if instance.min_runtime:
-        lines.append(f"assumed: measured are jobs that run {instance.min_runtime:g} s or more")
     if len(instance.layout()[0]):
         lines.append("assumed: the bound ignores partitions: it is valid, and can be weak")
     if why := _why_no_dfrs(instance):

@@ -12,6 +12,8 @@ from cosched.errors import InvalidInstance, shorten
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cosched.cluster.machine import Machine
+
 #: Columns of an instance's jobs that no algorithm needs, where known.
 FACTS = ("user", "group", "partition", "status", "line", "wait", "running")
 
@@ -56,7 +58,7 @@ def _named(numbers: np.ndarray, names: str) -> np.ndarray:
 
 
 #: What ``drop`` may name: which rows of the jobs (on so many nodes) it leaves out.
-DROPS: dict[str, Callable[[pd.DataFrame, int], Any]] = {
+DROPS: dict[str, Callable[[pd.DataFrame, np.ndarray], Any]] = {
     "too-wide": lambda jobs, nodes: jobs["tasks"] > nodes,
     "cancelled": lambda jobs, nodes: _status(jobs) == "cancelled",
     "failed": lambda jobs, nodes: _status(jobs) == "failed",
@@ -69,12 +71,15 @@ DROPS: dict[str, Callable[[pd.DataFrame, int], Any]] = {
 
 
 def dropped(
-    jobs: pd.DataFrame, nodes: int, drop: str | Iterable[str] | None
+    jobs: pd.DataFrame,
+    nodes: int,
+    drop: str | Iterable[str] | None,
+    machine: Machine | None = None,
 ) -> tuple[pd.DataFrame, list[str]]:
     """The jobs that are left, and a line a reason; a job is counted under the first that holds."""
     said = []
     for name in drop_names(drop):
-        out = np.asarray(DROPS[name](jobs, nodes), dtype=bool)
+        out = np.asarray(DROPS[name](jobs, _room(jobs, nodes, machine)), dtype=bool)
         said.append(f"{int(out.sum())} {name}")
         jobs = jobs[~out]
     if not len(jobs):
@@ -82,9 +87,17 @@ def dropped(
     return jobs.reset_index(drop=True), said
 
 
+def _room(jobs: pd.DataFrame, nodes: int, machine: Machine | None) -> np.ndarray:
+    """Nodes that each job could have, with its partition where the machine has some."""
+    if machine is None or not machine.partitions or "partition" not in jobs:
+        return np.full(len(jobs), nodes)
+    return machine.room(jobs["partition"])
+
+
 def drop_names(drop: str | Iterable[str] | None) -> list[str]:
     """Names out of ``"too-wide,cancelled"`` or a sequence, checked."""
     names = drop.split(",") if isinstance(drop, str) else list(drop or ())
+    names = [name.strip() if isinstance(name, str) else name for name in names]
     for name in names:
         if name not in DROPS:
             raise InvalidInstance(f"drop = {shorten(name)}: expected some of {', '.join(DROPS)}")

@@ -53,7 +53,7 @@ def read_jobs(
     if timezone is not None:
         raise InvalidInstance(f"{path}: timezone = {shorten(timezone)} is for sacct output only")
     if io.bare_name(path).endswith(".swf"):
-        log = read_log(path, nodes, convention or "dfrs", drop=drop, **of_logs)
+        log = read_log(path, nodes, convention or "dfrs", drop=drop, of_machine=machine, **of_logs)
         return Given(log.jobs, log.nodes, tuple(log.notes), name)
     for argument, value in {"convention": convention, **of_logs}.items():
         if value is not None:

@@ -16,6 +16,8 @@ from cosched.errors import InvalidInstance, shorten
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cosched.cluster.machine import Machine
+
 
 class Log(NamedTuple):
     """Jobs of a log on a machine."""
@@ -36,8 +38,10 @@ def read_log(
     begin: float | None = None,
     until: float | None = None,
     drop: str | Iterable[str] | None = None,
+    of_machine: Machine | None = None,
 ) -> Log:
-    """Jobs, nodes and notes; arguments as :func:`cosched.cluster.from_swf`."""
+    """Jobs, nodes and notes; arguments as :func:`cosched.cluster.from_swf`, and the machine whose
+    partitions say which jobs are too wide."""
     if convention not in ("dfrs", "rigid"):
         raise InvalidInstance(f"convention = {shorten(convention)}: expected dfrs or rigid")
     table, report = read_swf(path)
@@ -57,7 +61,7 @@ def read_log(
     notes.append(f"assumed: {', '.join(machine.said)}; convention {convention}")
     jobs, said = part_of(path, jobs, week, begin, until)
     notes += said
-    jobs, left_out = dropped(jobs, machine.nodes, drop)
+    jobs, left_out = dropped(jobs, machine.nodes, drop, of_machine)
     notes.append(f"assumed: {described(jobs)}")
     notes.append(f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}")
     return Log(jobs, machine.nodes, tuple(notes))

@@ -53,7 +53,7 @@ def read_sacct(
     jobs, notes = _finished(path, jobs, reasons, timezone)
     jobs, said = part_of(path, jobs, week, begin, until)
     notes += said
-    jobs, left_out = dropped(jobs, machine.cores, drop)
+    jobs, left_out = dropped(jobs, machine.cores, drop, machine)
     notes += [
         f"assumed: {machine.cores} cores of {machine.node_count} nodes (machine); memory and GPUs "
         "of nodes are not looked at",

@@ -67,7 +67,8 @@ def jobs_between(
         part["running"] = running[chosen]
     if "wait" in part:
         part["wait"] = np.maximum(start[chosen] - came, 0.0)
+    until_last = f"until {last:g} s" if np.isfinite(last) else "on"
     return part, (
-        f"from {first:g} s until {last:g} s: {len(part)} jobs, {int(running.sum())} of them running"
+        f"from {first:g} s {until_last}: {len(part)} jobs, {int(running.sum())} of them running"
         f" and {int(waiting.sum())} waiting at the begin (their waits count from then)"
     )
