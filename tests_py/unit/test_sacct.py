@@ -133,6 +133,8 @@ def test_clocks_that_change(tmp_path, machine):
     )
     inst = read(tmp_path, machine, *rows, timezone="Europe/Stockholm")
     assert inst.jobs.wait.tolist() == [2400, 1800, 0]
+    said = "repaired 2: in the hour that comes twice: the first taken (lines 2, 3)"
+    assert any(said in note for note in inst.notes)
     assert inst.jobs.submit.tolist() == [0, 3000, 3 * 3600 + 600]
     assert read(tmp_path, machine, *rows).jobs.submit.tolist() == [0, 3000, 2 * 3600 + 600]
     with pytest.raises(cs.InvalidInstance, match="timezone = 'Middle/Earth'"):

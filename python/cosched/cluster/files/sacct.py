@@ -118,8 +118,7 @@ def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None)
     import pandas as pd
 
     jobs = pd.DataFrame({"id": rows["JobID"], "line": rows["line"]})
-    submit, start = _seconds_of_times(path, rows, timezone)
-    jobs["submit"], jobs["start"] = submit, start
+    jobs["submit"], jobs["start"], jobs["twice"] = _seconds_of_times(path, rows, timezone)
     raw = rows.get("ElapsedRaw")
     jobs["runtime"] = _durations(rows["Elapsed"]) if raw is None else pd.to_numeric(raw, "coerce")
     jobs["tasks"] = _cpus(rows)
@@ -133,23 +132,23 @@ def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None)
 
 def _seconds_of_times(
     path: Any, rows: pd.DataFrame, timezone: str | None
-) -> tuple[pd.Series, pd.Series]:
-    """Submission and start in seconds since the epoch; nan where it is no time."""
+) -> tuple[pd.Series, pd.Series, pd.Series]:
+    """Submission and start in seconds since the epoch, nan where it is no time; and whether one of
+    them is in the hour that comes twice: the first is taken, but no start before its submission."""
     import pandas as pd
 
-    found = []
+    found, later = [], []
     for name in _TIMES:
         if rows[name].str.fullmatch(r"[0-9]{9,11}").all():  # SLURM_TIME_FORMAT=%s
             found.append(pd.to_numeric(rows[name]).astype(float))
+            later.append(found[-1])
             continue
         local = pd.to_datetime(rows[name], format="%Y-%m-%dT%H:%M:%S", errors="coerce")
         found.append(_utc(path, local, timezone, first=True))
+        later.append(found[-1] if timezone is None else _utc(path, local, timezone, first=False))
     submit, start = found
-    if timezone is not None and (start < submit).any():  # the hour that comes twice: its second
-        local = pd.to_datetime(rows["Start"], format="%Y-%m-%dT%H:%M:%S", errors="coerce")
-        later = _utc(path, local, timezone, first=False)
-        start = start.where(start >= submit, later)
-    return submit, start
+    twice = (submit < later[0]) | (start < later[1])
+    return submit, start.where(start >= submit, later[1]), twice
 
 
 def _utc(path: Any, local: pd.Series, timezone: str | None, first: bool) -> pd.Series:
@@ -234,6 +233,9 @@ def _finished(
     if back.any():
         lines = jobs.loc[back, "line"].to_numpy()
         notes.append(f"  repaired {_told('started before its submission: wait 0', lines)}")
+    if jobs["twice"].any():
+        lines = jobs.loc[jobs["twice"], "line"].to_numpy()
+        notes.append(f"  repaired {_told('in the hour that comes twice: the first taken', lines)}")
     again = int(jobs["id"].duplicated().sum())
     if again:
         notes.append(f"  {again} further runs of requeued jobs: each is a job of its own")
