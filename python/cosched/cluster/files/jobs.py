@@ -35,7 +35,11 @@ def read_jobs(
     timezone: str | None = None,
 ) -> Given:
     """Jobs of a log (.swf, sacct), where `drop` has been heeded, or of a table (.csv, .json)."""
+    said: tuple[str, ...] = ()
     if machine is not None:
+        if nodes is not None and nodes != machine.cores:
+            told = f"nodes = {shorten(nodes)}"
+            said = (f"assumed: {told} is not used: the machine has {machine.cores} cores",)
         nodes = machine.cores
         if convention not in (None, "rigid"):
             raise InvalidInstance(f"{path}: with a machine expected the convention rigid")
@@ -49,17 +53,18 @@ def read_jobs(
                 raise InvalidInstance(f"{path}: {argument}: the machine says it")
         part = {name: of_logs[name] for name in ("week", "begin", "until")}
         jobs, notes = read_sacct(path, machine, timezone, drop, **part)
-        return Given(jobs, machine.cores, notes, name)
+        return Given(jobs, machine.cores, (*notes, *said), name)
     if timezone is not None:
         raise InvalidInstance(f"{path}: timezone = {shorten(timezone)} is for sacct output only")
     if io.bare_name(path).endswith(".swf"):
         log = read_log(path, nodes, convention or "dfrs", drop=drop, of_machine=machine, **of_logs)
-        return Given(log.jobs, log.nodes, tuple(log.notes), name)
+        return Given(log.jobs, log.nodes, (*log.notes, *said), name)
     for argument, value in {"convention": convention, **of_logs}.items():
         if value is not None:
             told = f"{argument} = {shorten(value)}"
             raise InvalidInstance(f"{path}: {told} is for .swf logs only")
-    return _table(path, nodes)
+    found = _table(path, nodes)
+    return found._replace(notes=(*found.notes, *said))
 
 
 def _table(path: str | PathLike[str], nodes: int | None) -> Given:

@@ -59,6 +59,10 @@ def read_log(
     notes = [*str(report).splitlines(), *_unused(table)]
     notes += [f"  {n} jobs: {what}" for what, n in repaired.items() if n]
     notes.append(f"assumed: {', '.join(machine.said)}; convention {convention}")
+    for name, value in (("cores_per_node", cores_per_node), ("memory_per_node", memory_per_node)):
+        if convention == "rigid" and value is not None:
+            told = f"{name} = {shorten(value)}"
+            notes.append(f"assumed: {told} is not used: the convention rigid counts processors")
     jobs, said = part_of(path, jobs, week, begin, until)
     notes += said
     jobs, left_out = dropped(jobs, machine.nodes, drop, of_machine)
