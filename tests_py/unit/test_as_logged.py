@@ -146,7 +146,14 @@ def test_options_of_compare(tmp_path, capsys):
     assert table.loc["EASY", "mean_wait"] == easy.metrics()["mean_wait"]
     assert main([*command, "--option", "estimate=requested"]) == 2
     assert "--option estimate: none of the algorithms takes it" in capsys.readouterr().err
+    capsys.readouterr()
     assert main([*command, "--option", "estimates=requested", "--option", "kill=true"]) == 0
+    told = capsys.readouterr().out
+    assert "without kill, which they do not take: as-logged\n" in told
+    assert "without estimates, which they do not take: as-logged\n" in told
+    many = ["compare", "cluster", command[2], "--policies", "EASY", *cs.cluster.paper_policies()[:7]]
+    assert main([*many, "--option", "kill=true"]) == 0
+    assert f"{cs.cluster.paper_policies()[4]} and 2 more\n" in capsys.readouterr().out
 
 
 def test_what_happened_stands_first_and_the_best_is_marked(tmp_path, capsys):

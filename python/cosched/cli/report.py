@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 #: (title, result): what :func:`draw` takes.
 Titled = tuple[str, Result]
 
+#: Algorithms that a line names; of more it says how many.
+_NAMED = 5
+
 
 def _progress() -> Progress:
     """Progress on the terminal only; removed when the work is done."""
@@ -157,6 +160,15 @@ def compare_all(
 def _taken(of: Family, name: str, options: dict[str, Any]) -> dict[str, Any]:
     accepted = accepted_options(of.algorithm(name))
     return {key: v for key, v in options.items() if accepted is None or key in accepted}
+
+
+def show_untaken(of: Family, frame: pd.DataFrame, options: dict[str, Any]) -> None:
+    """Print which rows of ``compare`` are without an option that was given."""
+    for key in options:
+        names = [name for name in frame["algorithm"].unique() if not _taken(of, name, {key: None})]
+        if names:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            say(f"without {key}, which they do not take: {', '.join(names[:_NAMED])}{more}")
 
 
 def show_table(of: Family, frame: pd.DataFrame, keys: Sequence[str]) -> None:

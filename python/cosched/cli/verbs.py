@@ -101,13 +101,15 @@ def compare(
     instances = read_all(of, file, given)
     report.show_notes(instances[0][1])
     seed_used = seed_of_text(seed)
-    options = parse_options(option) | ({} if draws is None else {"draws": draws})
+    asked = parse_options(option)
+    options = asked | ({} if draws is None else {"draws": draws})
     if values:
         if len(instances) > 1:
             raise InvalidInstance("--grid: expected one instance, not a list of them")
         instance = instances[0][1]
         frame = compare_grid(of, instance, algorithms, seed_used, limit, options, values)
         show_grid(of, frame, values)
+        report.show_untaken(of, frame, asked)
         if output is not None:
             io.write_frame(frame, output)
         return
@@ -115,6 +117,7 @@ def compare(
         of, instances, algorithms, seed_used, limit, options
     )
     report.show_table(of, table, keys)
+    report.show_untaken(of, table, asked)
     if output is not None:
         io.write_frame(table, output)
     if plot is not None:

@@ -346,8 +346,8 @@ def _partition(
     where = f"{path}: partitions {number}"
     _checked(where, table, {"name"}, {"nodes", "max_time", "priority"})
     priority = table.get("priority", 0)
-    number = isinstance(priority, (int, float)) and not isinstance(priority, bool)
-    if not number or not np.isfinite(priority):
+    is_number = isinstance(priority, (int, float)) and not isinstance(priority, bool)
+    if not is_number or not np.isfinite(priority):
         raise InvalidInstance(f"{where}: priority = {shorten(priority)}: expected a number")
     limit = seconds(table.get("max_time", "UNLIMITED"), f"{where}: max_time")
     nodes = _node_ranges(table.get("nodes", "all"), where, kinds)
