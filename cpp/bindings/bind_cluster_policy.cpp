@@ -27,7 +27,11 @@ const char* kind_name(EventKind kind) {
 class PythonPolicy : public Policy {
  public:
   PythonPolicy(const Instance& instance, py::object ask, bool periodic)
-      : order_(instance.order()), rank_(order_.size()), ask_(std::move(ask)), periodic_(periodic) {
+      : jobs_(instance.jobs()),
+        order_(instance.order()),
+        rank_(order_.size()),
+        ask_(std::move(ask)),
+        periodic_(periodic) {
     for (std::size_t rank = 0; rank < order_.size(); ++rank)
       rank_[order_[rank]] = static_cast<int>(rank);
   }
@@ -65,6 +69,13 @@ class PythonPolicy : public Policy {
     return state;
   }
 
+  // As its log does, and as the policy does.
+  std::string called(int job) const {
+    const std::string number = std::to_string(job);
+    return jobs_.called(job) +
+           (jobs_.called(job) == "job " + number ? "" : " (number " + number + ")");
+  }
+
   void apply(const Answer& answer, Machine& machine) {
     yields_.clear();
     for (const auto& [job, share] : answer) {
@@ -73,15 +84,14 @@ class PythonPolicy : public Policy {
                               ", which does not exist");
       const Status status = machine.job(rank_[job]).status;
       if (status == Status::unsubmitted || status == Status::finished)
-        throw InvalidSchedule("the policy runs job " + std::to_string(job) +
-                              ", which is not in the system");
+        throw InvalidSchedule("the policy runs " + called(job) + ", which is not in the system");
       yields_[rank_[job]] = share.second;
       for (const int node : share.first)
         if (node < 0 || node >= machine.node_count())
-          throw InvalidSchedule("the policy puts job " + std::to_string(job) + " on node " +
+          throw InvalidSchedule("the policy puts " + called(job) + " on node " +
                                 std::to_string(node) + ", which does not exist");
       if (static_cast<int>(share.first.size()) != machine.job(rank_[job]).tasks)
-        throw InvalidSchedule("the policy gives job " + std::to_string(job) + " " +
+        throw InvalidSchedule("the policy gives " + called(job) + " " +
                               std::to_string(share.first.size()) + " nodes for " +
                               std::to_string(machine.job(rank_[job]).tasks) + " tasks");
     }
@@ -99,6 +109,7 @@ class PythonPolicy : public Policy {
     }
   }
 
+  const Jobs& jobs_;
   const std::vector<int>& order_;
   std::vector<int> rank_;
   py::object ask_;

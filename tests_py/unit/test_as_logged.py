@@ -151,7 +151,14 @@ def test_options_of_compare(tmp_path, capsys):
     told = capsys.readouterr().out
     assert "without kill, which they do not take: as-logged\n" in told
     assert "without estimates, which they do not take: as-logged\n" in told
-    many = ["compare", "cluster", command[2], "--policies", "EASY", *cs.cluster.paper_policies()[:7]]
+    many = [
+        "compare",
+        "cluster",
+        command[2],
+        "--policies",
+        "EASY",
+        *cs.cluster.paper_policies()[:7],
+    ]
     assert main([*many, "--option", "kill=true"]) == 0
     assert f"{cs.cluster.paper_policies()[4]} and 2 more\n" in capsys.readouterr().out
 

@@ -66,6 +66,24 @@ def test_what_an_answer_may_not_be(one_job, answer, part):
 
 
 @pytest.mark.parametrize(
+    ("answer", "part"),
+    [
+        ({0: ([2], 1.0)}, "the policy puts job a17 (number 0) on node 2, which does not exist"),
+        ({0: ([0, 1], 1.0)}, "the policy gives job a17 (number 0) 2 nodes for 1 tasks"),
+        ({0: ([0], "1")}, "the yield of job a17 (number 0) = '1'"),
+        ({1: ([0], 1.0)}, "the policy names job 1, which does not exist"),
+        ({}, "the policy never runs: job a17"),
+    ],
+    ids=str,
+)
+def test_messages_call_jobs_as_their_log_does(one_job, answer, part):
+    named = cs.cluster.Instance(one_job.jobs.assign(id=["a17"]), one_job.nodes)
+    with pytest.raises(cs.InvalidSchedule) as error:
+        cs.cluster.python_policy(named, Answers(answer))
+    assert part in str(error.value)
+
+
+@pytest.mark.parametrize(
     "answer",
     [
         {0: ([1], 0.5)},

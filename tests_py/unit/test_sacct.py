@@ -170,3 +170,12 @@ def test_a_part_of_the_output(tmp_path, machine, capsys):
     (tmp_path / "x.swf").write_text("1 0 0 9 1 -1 -1 1 9 -1 1 1 1 1 1 1 -1 -1\n")
     with pytest.raises(cs.InvalidInstance, match="timezone = 'UTC' is for sacct output only"):
         cs.cluster.Instance.read(tmp_path / "x.swf", 4, convention="rigid", timezone="UTC")
+
+
+@pytest.mark.parametrize("year", ["0016", "-016", "1677", "9999"])
+def test_a_year_that_no_clock_says_is_no_time(tmp_path, machine, year):
+    good = "1|u|main|COMPLETED|2026-03-01T00:00:00|2026-03-01T00:00:05|00:01:00|00:02:00|1"
+    bad = good.replace("1|u", "2|u").replace("2026", year, 1)
+    inst = read(tmp_path, machine, good, bad, timezone="Europe/Stockholm")
+    assert inst.ids.tolist() == [1]
+    assert any("Submit is no time (line 3)" in note for note in inst.notes)

@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 _MEASURED = "assumed: measured are"
 
 
+def _notes(given: Iterable[str], runtime: np.ndarray, least: float) -> list[str]:
+    """What was told of the jobs, and which of them are measured."""
+    notes = list(given)
+    for note in notes:
+        if not isinstance(note, str):
+            raise InvalidInstance(f"notes: {shorten(note)}: expected texts")
+    notes = [note for note in notes if not note.startswith(_MEASURED)]
+    if least > 0:
+        of = f"{int((runtime >= least).sum()):,} of {len(runtime):,} jobs"
+        notes.append(f"{_MEASURED} {of}: those that run {least:g} s or more")
+    return notes
+
+
 class Instance(core.Instance):
     """Jobs that arrive over time at a machine of identical nodes.
 
@@ -101,14 +114,10 @@ class Instance(core.Instance):
         for column in (*columns.values(), *facts.values()):
             column.flags.writeable = False
         least = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
-        counted = int((columns["runtime"] >= least).sum())
-        notes = [note for note in notes if not note.startswith(_MEASURED)]
-        if least > 0:
-            of = f"{counted:,} of {len(columns['runtime']):,} jobs"
-            notes.append(f"{_MEASURED} {of}: those that run {least:g} s or more")
+        told = _notes(notes, columns["runtime"], least)
         self._set(
             _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes,
-            notes=tuple(dict.fromkeys((*notes, *(() if machine is None else machine.notes)))),
+            notes=tuple(dict.fromkeys((*told, *(() if machine is None else machine.notes)))),
             source=source, min_runtime=least, machine=machine,
         )  # fmt: skip
         if not self.measured.any():

@@ -86,6 +86,8 @@ class Result(core.Result):
 
         Raises
         ------
+        TypeError
+            `bound` is something else.
         InvalidBound
             The value is better than the bound allows.
 
@@ -100,7 +102,7 @@ class Result(core.Result):
         """
         recorded = isinstance(self.schedule, Schedule) and self.schedule.recorded
         fits = not recorded or self.outcome.get("overcommitted_hours") == 0
-        if not fits and bound is not None and self.value < bound.value:
+        if not fits and isinstance(bound, Bound) and self.value < bound.value:
             return float("nan")
         return super().gap_to(bound)
 

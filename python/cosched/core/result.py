@@ -189,6 +189,8 @@ class Result:
 
         Raises
         ------
+        TypeError
+            `bound` is something else.
         InvalidBound
             The value is better than the bound allows.
 
@@ -297,9 +299,13 @@ def relative_gap(value: float, bound: Bound | None, maximise: bool) -> float:
 
     Raises
     ------
+    TypeError
+        The bound is none.
     InvalidBound
         The value is better than the bound by more than 1e-6 of the larger magnitude.
     """
+    if bound is not None and not isinstance(bound, Bound):
+        raise TypeError(f"bound: expected a Bound or None, got {type(bound).__name__}")
     if bound is None or math.isnan(value) or math.isnan(bound.value):
         return math.nan
     best = bound.value

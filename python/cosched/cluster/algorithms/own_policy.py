@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,6 +177,7 @@ class _Adapter:
         self.on_event = policy.on_event
         self.periodic = bool(getattr(policy, "periodic", False))
         self.nodes = instance.nodes
+        self.ids = instance.ids
         self.given = {
             name: instance.column(name).tolist() for name in ("submit", "tasks", "cpu", "memory")
         }
@@ -201,10 +202,18 @@ class _Adapter:
                 for job, (status, virtual_time, nodes, share) in sorted(inside.items())
             },
         )
-        return _checked(self.on_event(Event(kind, time, tuple(jobs)), state))
+        return _checked(self.on_event(Event(kind, time, tuple(jobs)), state), self._called)
+
+    def _called(self, number: int) -> str:
+        """A job as its log calls it, and as the policy does."""
+        if not 0 <= number < len(self.ids) or str(self.ids[number]) == str(number):
+            return f"job {number}"
+        return f"job {self.ids[number]} (number {number})"
 
 
-def _checked(answer: Any) -> dict[int, tuple[list[int], float]] | None:
+def _checked(
+    answer: Any, called: Callable[[int], str]
+) -> dict[int, tuple[list[int], float]] | None:
     """A policy's answer as it was given: what is no integer or no number is refused."""
     if answer is None:
         return None
@@ -215,14 +224,14 @@ def _checked(answer: Any) -> dict[int, tuple[list[int], float]] | None:
     try:
         for job, (nodes, share) in answer.items():
             number = integer(job, "a job", _LOW)
-            what = f"the nodes of job {number}"
+            what = f"the nodes of {called(number)}"
             if isinstance(nodes, (str, bytes)):
                 raise TypeError
             places = [
                 node if type(node) is int and 0 <= node <= INT_MAX else integer(node, what, _LOW)
                 for node in nodes
             ]
-            found[number] = places, real(share, f"the yield of job {number}")
+            found[number] = places, real(share, f"the yield of {called(number)}")
     except InvalidInstance as error:
         raise InvalidSchedule(f"the policy's answer: {error}") from None
     except (TypeError, ValueError):

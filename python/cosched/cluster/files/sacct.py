@@ -23,6 +23,9 @@ _TIMES = ("Submit", "Start")
 _PENDING = ("PENDING", "RUNNING", "SUSPENDED", "REQUEUE_HOLD", "RESIZING", "CONFIGURING")
 _STEP = "a step, not a job"
 
+#: Of times: what Slurm's clock can say, and nanoseconds since 1970 can hold.
+_YEARS = (1970, 2261)
+
 
 def read_sacct(
     path: str | PathLike[str],
@@ -144,6 +147,7 @@ def _seconds_of_times(
             later.append(found[-1])
             continue
         local = pd.to_datetime(rows[name], format="%Y-%m-%dT%H:%M:%S", errors="coerce")
+        local = local.where(local.dt.year.between(*_YEARS))
         found.append(_utc(path, local, timezone, first=True))
         later.append(found[-1] if timezone is None else _utc(path, local, timezone, first=False))
     submit, start = found
