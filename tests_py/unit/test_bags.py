@@ -88,6 +88,8 @@ def test_rounding_rules():
         bags.round_relaxation(inst, found.x * 0.9)
     with pytest.raises(cs.InvalidInstance, match="x has shape"):
         bags.round_relaxation(inst, found.x[:1])
+    with pytest.raises(cs.InvalidInstance, match="x"):
+        bags.round_relaxation(inst, None)
     with pytest.raises(cs.InvalidInstance, match="rule"):
         bags.round_relaxation(inst, found, rule="up")
 

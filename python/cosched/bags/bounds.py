@@ -265,8 +265,9 @@ def round_relaxation(
     Instance.require(instance)
     if rule not in ("matching", "largest-part"):
         raise InvalidInstance(f"rule = {shorten(rule)}: expected 'matching' or 'largest-part'")
-    x = getattr(relaxation, "x", relaxation)
-    if x is None:
+    known = isinstance(relaxation, Relaxation)
+    x = relaxation.x if known else relaxation
+    if known and x is None:
         raise InfeasibleError(f"no assignment within makespan {relaxation.makespan:g} s to round")
     table = real_array(x, "x", 2)
     return _core.bags.round_relaxation(instance._core, table, rule == "matching")
