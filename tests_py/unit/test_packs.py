@@ -247,3 +247,12 @@ def test_thousands_of_tasks_keep_a_limit_and_have_a_bound():
     assert local.status == "ok"
     longest = float(cs.packs.bound(inst, "longest"))
     assert longest <= float(bound) <= local.value <= 1.05 * float(bound)
+
+
+@pytest.mark.parametrize("name", ["x" * 5002 + ".json", "x" * 300 + ".csv", "d/" * 2100 + "x.json"])
+def test_a_name_that_no_file_can_have_is_not_repeated(name):
+    inst = cs.packs.Instance([[2.0, 1.0]], max_tasks=1)
+    for call in (inst.write, cs.packs.Instance.read):
+        with pytest.raises(OSError, match="File name too long") as error:
+            call(name)
+        assert len(str(error.value)) < 200

@@ -19,7 +19,7 @@ from cosched.core import Family, Result
 from cosched.core.comparison import in_order, settled
 from cosched.core.drawing import literal
 from cosched.core.options import accepted_options
-from cosched.core.text import printable
+from cosched.core.text import percent, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +91,7 @@ def in_words(of: Family, result: Result) -> list[str]:
     lines.append(f"bound {bound.value:.9g}{of.unit} ({bound.method}): {said}")
     if math.isnan(gap):
         return [*lines, f"no gap: this is what was recorded, and no {of.ideal} of this instance"]
-    return [*lines, f"gap {tables.percent(gap)}: {_distance(of, gap)}"]
+    return [*lines, f"gap {percent(gap)}: {_distance(of, gap)}"]
 
 
 def _distance(of: Family, gap: float) -> str:
@@ -100,8 +100,8 @@ def _distance(of: Family, gap: float) -> str:
     if math.isinf(gap):
         return f"the bound says nothing of how far the best possible {of.ideal} is"
     if of.maximise:
-        return f"the best possible {of.ideal} is at most {tables.percent(gap)} better"
-    times = f"{tables.percent(gap)} above" if gap < 1 else f"{gap + 1:,.1f} times"
+        return f"the best possible {of.ideal} is at most {percent(gap)} better"
+    times = f"{percent(gap)} above" if gap < 1 else f"{gap + 1:,.1f} times"
     return f"at most {times} the best possible {of.ideal}"
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cosched.core.text import printable
+from cosched.core.text import percent, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,15 +65,6 @@ def cell(title: str, value: Any) -> str:
     if title == "gap":
         return percent(value)
     return f"{value:.3g}" if title == "seconds" else f"{value:.6g}"
-
-
-def percent(share: float) -> str:
-    """A gap: percent above the bound, or how many times the bound where it is far."""
-    if math.isnan(share):
-        return "-"
-    if 1e-9 < share < 5e-5:
-        return "<0.01%"
-    return f"{100 * share:.2f}%" if share < 1 else f"{share + 1:,.1f} x"
 
 
 def console() -> Console:

@@ -13,7 +13,6 @@ from cosched.cli import report
 from cosched.cli.commands import add as add_verb
 from cosched.cli.grid import compare_grid, parse_grid, show_grid
 from cosched.cli.schedules import read_schedule
-from cosched.cli.tables import percent
 from cosched.cli.values import (
     PICTURES,
     RESULTS,
@@ -31,6 +30,7 @@ from cosched.cli.values import (
 )
 from cosched.core import Bound, Family, Result
 from cosched.core.arrays import real
+from cosched.core.text import percent
 from cosched.errors import InvalidBound, InvalidInstance, InvalidSchedule, shorten
 
 

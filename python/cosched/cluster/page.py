@@ -17,6 +17,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
 from cosched.core.arrays import time_limit_of
 from cosched.core.comparison import settled
+from cosched.core.text import percent
 from cosched.version import installed_version
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _policies(rows: list[dict[str, Any]]) -> str:
 
     frame = pd.DataFrame(rows)
     if "gap" in frame:
-        frame["gap"] = [_gap(gap) for gap in frame["gap"]]
+        frame["gap"] = [percent(gap) for gap in frame["gap"]]
     table = _table(frame[[name for name in _COLUMNS if name in frame]])
     told = [
         f"<li>{escape(row['algorithm'])}: {escape(row['message'])}</li>"
@@ -300,13 +301,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "-" if np.isnan(value) else f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
     return str(value)
-
-
-def _gap(share: float) -> str:
-    """As tables on the screen: percent above the bound, or how many times the bound."""
-    if np.isnan(share):
-        return "-"
-    return f"{100 * share:.2f}%" if share < 1 else f"{share + 1:,.1f} x"
 
 
 def _clock(seconds: float) -> str:

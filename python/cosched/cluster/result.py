@@ -72,39 +72,12 @@ class Result(core.Result):
     def proves(self) -> None:
         """Nothing: a bound of its own goes with another threshold of the bounded stretch."""
 
-    def gap_to(self, bound: Bound | None) -> float:
-        """As :attr:`gap`; nan where the log has more nodes in use than there are and its value is
-        below the bound, which holds for schedules of this machine.
-
-        Parameters
-        ----------
-        bound : Bound or None
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        TypeError
-            `bound` is something else.
-        InvalidBound
-            The value is better than the bound allows.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> jobs = {"submit": [0, 0], "tasks": [1, 1], "cpu": [1, 1], "memory": [1, 1],
-        ...         "runtime": [60.0, 60.0], "wait": [0.0, 0.0]}
-        >>> res = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=1), "as-logged")
-        >>> res.value, float(res.bound), res.gap
-        (1.0, 2.0, nan)
-        """
+    def _comparable(self, bound: Bound) -> bool:
+        # A log may have more nodes in use than there are: no schedule of this machine, and below
+        # the bound of all that are.
         recorded = isinstance(self.schedule, Schedule) and self.schedule.recorded
         fits = not recorded or self.outcome.get("overcommitted_hours") == 0
-        if not fits and isinstance(bound, Bound) and self.value < bound.value:
-            return float("nan")
-        return super().gap_to(bound)
+        return fits or self.value >= bound.value
 
     def _overview(self, most: int) -> Overview:
         # Of jobs, not of placements: those of a long log come from a second run.

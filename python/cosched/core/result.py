@@ -202,7 +202,14 @@ class Result:
         >>> res.gap_to(cs.packs.bound(res.schedule.instance)) == res.gap
         True
         """
+        if isinstance(bound, Bound) and not self._comparable(bound):
+            return math.nan
         return relative_gap(self.value, bound, self.maximise)
+
+    def _comparable(self, bound: Bound) -> bool:
+        """Whether the bound holds for what this is a result of."""
+        del bound
+        return True
 
     def metrics(self) -> dict[str, float]:
         """The family's measures of quality by name.

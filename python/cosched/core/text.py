@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
@@ -90,3 +91,12 @@ def first_repeated(names: Iterable[str]) -> str | None:
             return name
         seen.add(name)
     return None
+
+
+def percent(share: float) -> str:
+    """A gap: percent above the bound, or how many times the bound where it is far."""
+    if math.isnan(share):
+        return "-"
+    if 1e-9 < share < 5e-5:
+        return "<0.01%"
+    return f"{100 * share:.2f}%" if share < 1 else f"{share + 1:,.1f} x"

@@ -7,12 +7,15 @@ and a person who reads one large file wants to say so once, around the call.
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from os import PathLike
+from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from cosched import _core
@@ -27,6 +30,8 @@ MOST_RATIO = 200
 #: Largest limit that can be asked for: all sizes below are exact.
 _LARGEST = 2**62
 _CHUNK = 1 << 20
+#: Characters of a path and of each part: what systems take at most.
+_LONGEST, _LONGEST_PART = 4095, 255
 _SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,6})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 
 _REMEDY = "(--max-bytes 2GB, or cosched.io.max_bytes, sets another limit)"
@@ -194,6 +199,13 @@ def most_bytes() -> int:
     """Bytes of a file that may be read here and now."""
     asked = _asked.get()
     return MOST_BYTES if asked is None else asked
+
+
+def require_length(path: str | PathLike[str]) -> None:
+    """OSError where no file can have this name: the system's own would repeat all of it."""
+    name = os.fspath(path)
+    if len(name) > _LONGEST or any(len(part) > _LONGEST_PART for part in Path(name).parts):
+        raise OSError(errno.ENAMETOOLONG, "File name too long", f"{name[:40]}...")
 
 
 def require_size(path: str | PathLike[str], total: int) -> None:

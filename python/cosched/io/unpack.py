@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from cosched.errors import InvalidInstance, shorten
-from cosched.io.limit import Unpacked, most_bytes, require_size
+from cosched.io.limit import Unpacked, most_bytes, require_length, require_size
 
 _GZIP = b"\x1f\x8b"
 #: What an archive's first bytes say of its packing.
@@ -217,6 +217,7 @@ def bare_name(path: str | PathLike[str]) -> str:
     ('folder/montage.json', 'trace.swf')
     """
     name = str(path).lower()
+    require_length(path)
     found = None if Path(path).exists() else _IN_ARCHIVE.fullmatch(name)
     return (found[2] if found else name).removesuffix(".gz")
 

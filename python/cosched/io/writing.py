@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosched.errors import InvalidInstance
+from cosched.io.limit import require_length
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +50,7 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
     ['a.txt']
     """
     target = Path(path)
+    require_length(target)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target.parent}: no such folder to write {target.name} into")
     handle, name = tempfile.mkstemp(
