@@ -10,10 +10,11 @@
 #include "cosched/core/errors.hpp"
 #include "pybind.hpp"
 
-namespace cosched::bindings {
+namespace cosched::bags::bindings {
+
+using namespace cosched::bindings;  // NOLINT
 namespace {
 
-using namespace bags;
 using Seconds = std::optional<double>;
 
 std::vector<std::int64_t> to_longs(const IntArray& values) {
@@ -212,4 +213,4 @@ void bind_bags(py::module_& module) {
   bind_algorithms(module);
 }
 
-}  // namespace cosched::bindings
+}  // namespace cosched::bags::bindings

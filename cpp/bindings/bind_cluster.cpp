@@ -10,7 +10,9 @@
 #include "cosched/core/errors.hpp"
 #include "pybind.hpp"
 
-namespace cosched::bindings {
+namespace cosched::cluster::bindings {
+
+using namespace cosched::bindings;  // NOLINT
 
 // bind_cluster_policy.cpp
 cluster::Outcome run_python_policy(const cluster::Instance& instance, const py::object& policy,
@@ -18,8 +20,6 @@ cluster::Outcome run_python_policy(const cluster::Instance& instance, const py::
                                    cluster::DecisionLog* log);
 
 namespace {
-
-using namespace cluster;
 
 py::dict outcome_dict(const Outcome& outcome) {
   using namespace py::literals;
@@ -334,4 +334,4 @@ void bind_cluster(py::module_& module) {
   bind_mapping(module);
 }
 
-}  // namespace cosched::bindings
+}  // namespace cosched::cluster::bindings

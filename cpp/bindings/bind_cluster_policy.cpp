@@ -5,10 +5,10 @@
 #include "cosched/core/errors.hpp"
 #include "pybind.hpp"
 
-namespace cosched::bindings {
-namespace {
+namespace cosched::cluster::bindings {
 
-using namespace cluster;
+using namespace cosched::bindings;  // NOLINT
+namespace {
 
 const char* kind_name(EventKind kind) {
   switch (kind) {
@@ -126,4 +126,4 @@ Outcome run_python_policy(const Instance& instance, const py::object& policy,
   return simulate(instance, wrapped, options, trace, log);
 }
 
-}  // namespace cosched::bindings
+}  // namespace cosched::cluster::bindings

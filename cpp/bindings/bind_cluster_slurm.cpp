@@ -1,10 +1,11 @@
 #include "cosched/cluster/slurm_simulator.hpp"
 #include "pybind.hpp"
 
-namespace cosched::bindings {
+namespace cosched::cluster::bindings {
+
+using namespace cosched::bindings;  // NOLINT
 namespace {
 
-using namespace cluster;
 using Ranges = std::vector<std::pair<int, int>>;  // [first, last) of node numbers
 
 /// What does not change from draw to draw.
@@ -137,4 +138,4 @@ void bind_cluster_slurm(py::module_& module) {
   module.attr("SLURM_PARAMETERS") = SlurmParameters().values;
 }
 
-}  // namespace cosched::bindings
+}  // namespace cosched::cluster::bindings

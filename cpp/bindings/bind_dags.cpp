@@ -19,10 +19,10 @@
 #include "dags_certificates.hpp"
 #include "pybind.hpp"
 
-namespace cosched::bindings {
-namespace {
+namespace cosched::dags::bindings {
 
-using namespace dags;
+using namespace cosched::bindings;  // NOLINT
+namespace {
 
 // Edges as an (e, 2) array.
 std::vector<Edge> to_edges(const IntArray& edges) {
@@ -93,7 +93,7 @@ py::object intervals_array(const std::vector<PricedInterval>& intervals) {
 std::vector<PricedInterval> to_intervals(const py::handle& rows) {
   const Table table = to_table(rows.cast<RealArray>());
   std::vector<PricedInterval> intervals;
-  for (Eigen::Index k = 0; k < table.rows(); ++k)
+  for (std::ptrdiff_t k = 0; k < table.rows(); ++k)
     intervals.push_back({{static_cast<int>(table(k, 0)), table(k, 1), table(k, 2)}, table(k, 3)});
   return intervals;
 }
@@ -409,4 +409,4 @@ void bind_dags(py::module_& module) {
   bind_transfers(module);
 }
 
-}  // namespace cosched::bindings
+}  // namespace cosched::dags::bindings

@@ -7,10 +7,10 @@
 #include "cosched/dags/transfers_relaxation.hpp"
 #include "dags_certificates.hpp"
 
-namespace cosched::bindings {
-namespace {
+namespace cosched::dags::bindings {
 
-using namespace dags;
+using namespace cosched::bindings;  // NOLINT
+namespace {
 
 // (raise, loads, task flow, edge flow, shift (e, Q) or empty, intervals, guesses), the last a row
 // (whether of an edge, task or edge, type or way) each.
@@ -116,4 +116,4 @@ void bind_transfers(py::module_& module) {
       py::arg("windows_stages"), py::arg("makespan"), py::arg("stages"), py::arg("clusters"));
 }
 
-}  // namespace cosched::bindings
+}  // namespace cosched::dags::bindings

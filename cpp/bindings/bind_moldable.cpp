@@ -12,10 +12,10 @@
 #include "cosched/moldable/validate.hpp"
 #include "pybind.hpp"
 
-namespace cosched::bindings {
-namespace {
+namespace cosched::moldable::bindings {
 
-using namespace moldable;  // NOLINT
+using namespace cosched::bindings;  // NOLINT
+namespace {
 
 using Seconds = std::optional<double>;
 
@@ -198,10 +198,11 @@ void bind_algorithms(py::module_& module) {
         const BestOptions options{seed, work, time_limit};
         const BestResult found = released([&] { return demt_best(instance, options); });
         const auto& points = found.front.points();
-        Table front(static_cast<Eigen::Index>(points.size()), 2);
-        for (std::size_t k = 0; k < points.size(); ++k)
-          front.row(static_cast<Eigen::Index>(k)) << points[k].value.makespan,
-              points[k].value.minsum;
+        Table front(static_cast<std::ptrdiff_t>(points.size()), 2);
+        for (int k = 0; k < static_cast<int>(points.size()); ++k) {
+          front(k, 0) = points[k].value.makespan;
+          front(k, 1) = points[k].value.minsum;
+        }
         return py::make_tuple(placement_tuple(points[found.chosen].placement), table_array(front),
                               found.complete);
       },
@@ -301,4 +302,4 @@ void bind_moldable(py::module_& module) {
   bind_bounds(module);
 }
 
-}  // namespace cosched::bindings
+}  // namespace cosched::moldable::bindings

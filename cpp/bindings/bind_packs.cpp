@@ -11,10 +11,11 @@
 #include "cosched/packs/validate.hpp"
 #include "pybind.hpp"
 
-namespace cosched::bindings {
+namespace cosched::packs::bindings {
+
+using namespace cosched::bindings;  // NOLINT
 namespace {
 
-using namespace packs;
 using Seconds = std::optional<double>;
 
 py::tuple pack_tuple(const Coschedule& found) {
@@ -204,4 +205,4 @@ void bind_packs(py::module_& module) {
   bind_exact(module);
 }
 
-}  // namespace cosched::bindings
+}  // namespace cosched::packs::bindings

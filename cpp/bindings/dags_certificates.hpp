@@ -7,7 +7,9 @@
 #include "cosched/lp/model.hpp"
 #include "pybind.hpp"
 
-namespace cosched::bindings {
+namespace cosched::dags::bindings {
+
+using namespace cosched::bindings;  // NOLINT
 
 /// From (weights, task flow, edges, flow on them).
 dags::Certificate to_certificate(const py::tuple& given);
@@ -27,4 +29,4 @@ py::dict model_dict(const lp::Model& model);
 /// `transfers`, its relaxation and their certificates.
 void bind_transfers(py::module_& module);
 
-}  // namespace cosched::bindings
+}  // namespace cosched::dags::bindings

@@ -5,14 +5,27 @@
 #include "cosched/core/interrupt.hpp"
 #include "pybind.hpp"
 
-namespace cosched::bindings {
+// One a family, in a namespace of its own: several files of bindings may share a compilation unit.
+namespace cosched {
+namespace packs::bindings {
+void bind_packs(pybind11::module_& module);
+}
+namespace dags::bindings {
+void bind_dags(pybind11::module_& module);
+}
+namespace cluster::bindings {
+void bind_cluster(pybind11::module_& module);
+void bind_cluster_slurm(pybind11::module_& module);
+}  // namespace cluster::bindings
+namespace moldable::bindings {
+void bind_moldable(pybind11::module_& module);
+}
+namespace bags::bindings {
+void bind_bags(pybind11::module_& module);
+}
+}  // namespace cosched
 
-void bind_cluster(py::module_& module);
-void bind_cluster_slurm(py::module_& module);
-void bind_packs(py::module_& module);
-void bind_dags(py::module_& module);
-void bind_moldable(py::module_& module);
-void bind_bags(py::module_& module);
+namespace cosched::bindings {
 
 namespace {
 
@@ -86,14 +99,14 @@ PYBIND11_MODULE(_core, module) {
   module.def("check_interrupt", &cosched::check_interrupt);  // for loops in Python
   module.def("seconds_left", &cosched::seconds_left);  // for solvers with a clock of their own
   auto packs = module.def_submodule("packs");
-  bind_packs(packs);
+  cosched::packs::bindings::bind_packs(packs);
   auto dags = module.def_submodule("dags");
-  bind_dags(dags);
+  cosched::dags::bindings::bind_dags(dags);
   auto cluster = module.def_submodule("cluster");
-  bind_cluster(cluster);
-  bind_cluster_slurm(cluster);
+  cosched::cluster::bindings::bind_cluster(cluster);
+  cosched::cluster::bindings::bind_cluster_slurm(cluster);
   auto moldable = module.def_submodule("moldable");
-  bind_moldable(moldable);
+  cosched::moldable::bindings::bind_moldable(moldable);
   auto bags = module.def_submodule("bags");
-  bind_bags(bags);
+  cosched::bags::bindings::bind_bags(bags);
 }

@@ -13,7 +13,7 @@ namespace {
 // A correct instance; a test breaks one part of it.
 struct Parts {
   std::vector<std::int64_t> counts{3, 4}, machines{2, 1};
-  Table etc = Table::Constant(2, 2, 2), apc = Table::Constant(2, 2, 5);
+  Table etc = Table(2, 2, 2), apc = Table(2, 2, 5);
   double price = 100, energy_cost = 1;
   Extensions extensions;
 
@@ -51,8 +51,8 @@ TEST(Instance, RefusesBadEntriesByNameAndPlace) {
   expect_refused("machines[0] = -1", [](Parts& p) { p.machines[0] = -1; });
   expect_refused("machines are all 0", [](Parts& p) { p.machines = {0, 0}; });
   expect_refused("machines", [](Parts& p) { p.machines = {9'000'000, 9'000'000}; });
-  expect_refused("etc has shape (1, 2)", [](Parts& p) { p.etc = Table::Ones(1, 2); });
-  expect_refused("apc has shape (2, 3)", [](Parts& p) { p.apc = Table::Ones(2, 3); });
+  expect_refused("etc has shape (1, 2)", [](Parts& p) { p.etc = Table(1, 2, 1); });
+  expect_refused("apc has shape (2, 3)", [](Parts& p) { p.apc = Table(2, 3, 1); });
   for (const double bad : {0.0, -1.0, nan, kInfinity}) {
     expect_refused("etc[1, 0] = ", [&](Parts& p) { p.etc(1, 0) = bad; });
     expect_refused("apc[0, 1] = ", [&](Parts& p) { p.apc(0, 1) = bad; });

@@ -67,7 +67,7 @@ TEST(AssignLocally, EqualsLptOfAllTypes) {
   Rng rng(2);
   for (int round = 0; round < 500; ++round) {
     const int types = static_cast<int>(rng.between(1, 6));
-    Table etc(types, 1), apc = Table::Ones(types, 1);
+    Table etc(types, 1), apc = Table(types, 1, 1);
     std::vector<std::int64_t> counts;
     for (int i = 0; i < types; ++i) {
       etc(i, 0) = round % 2 == 0 ? static_cast<double>(rng.between(1, 6)) : 6 * rng.uniform();

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include "cosched/bags/front.hpp"
 #include "cosched/bags/plan.hpp"
@@ -65,17 +66,16 @@ TEST(Split, AddsUpExactly) {
 }
 
 TEST(Split, RefusesWhatIsNoAssignment) {
-  const Instance instance({2}, {1, 1}, Table::Ones(1, 2), Table::Ones(1, 2), 5, 1);
+  const Instance instance({2}, {1, 1}, Table(1, 2, 1), Table(1, 2, 1), 5, 1);
   const auto row = [](double a, double b) {
-    Table x(1, 2);
-    x << a, b;
+    Table x{{a, b}};
     return x;
   };
   EXPECT_NO_THROW(split(instance, row(0.5, 1.5)));
   EXPECT_THROW(split(instance, row(0.5, 1.4)), InvalidInstance);
   EXPECT_THROW(split(instance, row(-1, 3)), InvalidInstance);
   EXPECT_THROW(split(instance, row(std::nan(""), 2)), InvalidInstance);
-  EXPECT_THROW(split(instance, Table::Ones(2, 1)), InvalidInstance);
+  EXPECT_THROW(split(instance, Table(2, 1, 1)), InvalidInstance);
 }
 
 TEST(RoundByMatching, NeitherRaisesEnergyNorDoublesTheMakespan) {
@@ -96,14 +96,14 @@ TEST(RoundByMatching, TakesTheLeastMatching) {
   // Machine type 0: parts .5 .5 .5 of types of ETC 3, 2, 1 fill slots {0, 1}, {2}; type 1: the rest
   // in one slot and a half.  By hand: the matchings give a type each to 0 or 1, at most 2 each.
   Table etc(3, 2), apc(3, 2), x(3, 2);
-  etc << 3, 3, 2, 2, 1, 1;
-  x << 0.5, 0.5, 0.5, 0.5, 0.5, 0.5;
+  etc = {{3, 3}, {2, 2}, {1, 1}};
+  x = {{0.5, 0.5}, {0.5, 0.5}, {0.5, 0.5}};
   for (int cheap = 0; cheap < 3; ++cheap) {
-    apc = Table::Constant(3, 2, 2);
+    apc = Table(3, 2, 2);
     apc(cheap, 1) = 1;
     const Instance instance({1, 1, 1}, {1, 1}, etc, apc, 100, 1);
     const Counts counts = round_by_matching(instance, x);
-    EXPECT_EQ(counts.sum(), 3);
+    EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), 3);
     EXPECT_EQ(counts(cheap, 1), 1) << cheap;
     // Types 0 and 1 share the first slot of each machine type.
     EXPECT_EQ(counts(0, 0) + counts(1, 0), 1);
@@ -111,12 +111,8 @@ TEST(RoundByMatching, TakesTheLeastMatching) {
 }
 
 TEST(RoundByLargestPart, GivesWhatIsLeftToTheLargest) {
-  const Instance instance({4}, {1, 1, 1}, Table::Ones(1, 3), Table::Ones(1, 3), 5, 1);
-  Table x(1, 3);
-  x << 1.2, 2.5, 0.3;
-  Counts expected(1, 3);
-  expected << 1, 3, 0;
-  EXPECT_TRUE((round_by_largest_part(instance, x) == expected).all());
+  const Instance instance({4}, {1, 1, 1}, Table(1, 3, 1), Table(1, 3, 1), 5, 1);
+  EXPECT_EQ(round_by_largest_part(instance, {{1.2, 2.5, 0.3}}), (Counts{{1, 3, 0}}));
 }
 
 }  // namespace

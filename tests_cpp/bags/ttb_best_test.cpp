@@ -37,7 +37,7 @@ TEST(Patterns, BestPatternEqualsExhaustiveSearch) {
     const Instance instance = random_instance(shape, seed);
     std::vector<double> value;
     for (int i = 0; i < 4; ++i) value.push_back(instance.joules(i, 0) * (2.5 * rng.uniform()));
-    const double limit = 3 * rng.uniform() * instance.etc().maxCoeff();
+    const double limit = 3 * rng.uniform() * longest_finite(instance.etc());
     const Pattern found = best_pattern(instance, 0, limit, value, 1'000'000);
     double gain = 0, seconds = 0;
     for (const auto& [i, n] : found.tasks) {
@@ -157,7 +157,8 @@ TEST(Annealed, IsAPlanOfTheSameTasksThatEarnsWhatItSays) {
     const Plan start = min_energy(instance);
     const Plan found = annealed(instance, start, 20'000, seed);
     EXPECT_GE(found.profit_rate, start.profit_rate);
-    EXPECT_EQ(found.counts.rowwise().sum().matrix(), start.counts.rowwise().sum().matrix());
+    for (int i = 0; i < instance.types(); ++i)
+      EXPECT_EQ(found.counts.row(i).sum(), start.counts.row(i).sum());
     EXPECT_DOUBLE_EQ(found.profit_rate, plan_of_runs(instance, found.runs).profit_rate);
     EXPECT_EQ(found.profit_rate, annealed(instance, start, 20'000, seed).profit_rate);
   }

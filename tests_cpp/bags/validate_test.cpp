@@ -14,8 +14,8 @@ Instance instance_with(double power_cap = kInfinity) {
   Extensions extensions;
   extensions.allowed = {1, 1, 0, 1};
   extensions.power_cap = power_cap;
-  Table etc(2, 2), apc = Table::Ones(2, 2);
-  etc << 1, 2, 3, 4;
+  Table etc(2, 2), apc = Table(2, 2, 1);
+  etc = {{1, 2}, {3, 4}};
   return Instance({3, 2}, {2, 1}, etc, apc, 100, 1, extensions);
 }
 

@@ -144,7 +144,9 @@ TEST(Hlp, ScalesWithTheUnitOfTime) {
   const Instance instance = graphs::random(rng, options);
   const double value = hlp(instance).value;
   for (const double scale : {1e-9, 1e9}) {
-    const Instance scaled(instance.times() * scale, instance.graph(), instance.units());
+    Table times = instance.times();
+    for (double& time : times) time *= scale;
+    const Instance scaled(times, instance.graph(), instance.units());
     EXPECT_NEAR(hlp(scaled).value, scale * value, 1e-9 * scale * value);
   }
 }
@@ -179,15 +181,15 @@ TEST(Certificate, BrokenOnesAreFound) {
 
 TEST(Rounding, AsInThePaper) {
   Table times(4, 2), x(4, 2);
-  times << 5, 1, 5, 1, 5, kInfinity, kInfinity, 1;
-  x << 0.5, 0.5, 0.5 - 1e-6, 0.5 + 1e-6, 0, 1, 1, 0;
+  times = {{5, 1}, {5, 1}, {5, kInfinity}, {kInfinity, 1}};
+  x = {{0.5, 0.5}, {0.5 - 1e-6, 0.5 + 1e-6}, {0, 1}, {1, 0}};
   EXPECT_EQ(round_allocation(times, x), (Allocation{0, 1, 0, 1}));
   x(0, 0) -= 1e-10;  // within the tolerance of 1/2
   EXPECT_EQ(round_allocation(times, x)[0], 0);
   EXPECT_EQ(round_allocation(times, x, 0.6), (Allocation{1, 1, 0, 1}));
   Table times3(2, 3), x3(2, 3);
-  times3 << 3, 2, 1, 3, 2, 1;
-  x3 << 0.4, 0.4, 0.2, 0.2, 0.4, 0.4;
+  times3 = {{3, 2, 1}, {3, 2, 1}};
+  x3 = {{0.4, 0.4, 0.2}, {0.2, 0.4, 0.4}};
   EXPECT_EQ(round_allocation(times3, x3), (Allocation{1, 2}));
   EXPECT_THROW(round_allocation(times, x3), InvalidInstance);
   x(0, 0) = std::nan("");

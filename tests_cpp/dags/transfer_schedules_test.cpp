@@ -195,11 +195,10 @@ TEST(TransferSchedules, ListSchedulingLeavesNoUnitIdle) {
 TEST(TransferSchedules, CpopKeepsItsPathOnOneUnit) {
   // Path 0 -> 1 -> 3 in either type's favour; 2 is short.  Data makes it stay together.
   const TaskGraph graph(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}});
-  Table times(4, 2);
-  times << 4, 2, 6, 3, 1, 9, 4, 2;
+  Table times{{4, 2}, {6, 3}, {1, 9}, {4, 2}};
   const Instance instance(times, graph, {2, 1},
                           Transfers(graph, {2, 1}, {{0, 1}, {0, 2}, {1, 3}, {2, 3}}, {1, 1, 1, 1},
-                                    {Table::Constant(2, 2, 1.0), Table::Zero(2, 2), {}}));
+                                    {Table(2, 2, 1.0), Table(2, 2), {}}));
   const Plan plan = cpop(instance);
   plain::expect_valid(instance, plan);
   EXPECT_EQ(plan.kind, (std::vector<int>{1, 1, 0, 1}));
@@ -209,11 +208,10 @@ TEST(TransferSchedules, CpopKeepsItsPathOnOneUnit) {
 TEST(TransferSchedules, PeftLooksAhead) {
   // OCT by hand: 1 needs 1 on the second type, so 0 on the first type pays min(5, 1 + 2).
   const TaskGraph graph(2, {{0, 1}});
-  Table times(2, 2);
-  times << 2, 2.5, 5, 1;
+  Table times{{2, 2.5}, {5, 1}};
   const Instance instance(
       times, graph, {1, 1},
-      Transfers(graph, {1, 1}, {{0, 1}}, {2}, {Table::Constant(2, 2, 1.0), Table::Zero(2, 2), {}}));
+      Transfers(graph, {1, 1}, {{0, 1}}, {2}, {Table(2, 2, 1.0), Table(2, 2), {}}));
   const Table costs = optimistic_costs(instance);
   EXPECT_EQ(costs(0, 0), 3);
   EXPECT_EQ(costs(0, 1), 1);

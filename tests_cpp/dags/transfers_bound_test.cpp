@@ -108,8 +108,9 @@ TEST(TransfersBound, ACertificateHoldsForEverySlowerNetwork) {
     const Instance fast =
         graphs::with_random_transfers(rng, graphs::random(rng, options), 0.2 * (1 + round % 4));
     Links links = fast.transfers().links();
-    links.bandwidth /= 1 + rng.uniform();
-    links.latency *= 1 + rng.uniform();
+    const double slower = 1 + rng.uniform(), later = 1 + rng.uniform();
+    for (double& rate : links.bandwidth) rate /= slower;
+    for (double& wait : links.latency) wait *= later;
     const Instance slow = graphs::with_transfers(fast, fast.transfers().data(), links);
     const TransfersBound bound = transfers_of(fast);
     with_stages += !bound.certificate.refutation.stages.empty();
@@ -134,9 +135,9 @@ TEST(TransfersBound, IsTightOnSmallGraphs) {
       Instance graph = graphs::random(rng, options);
       if (round % 2 == 0) {  // related times
         Table times = graph.times();
-        for (Eigen::Index task = 0; task < times.rows(); ++task) {
-          const double time = times.row(task).minCoeff();
-          times.row(task) << 3 * time, time;
+        for (std::ptrdiff_t task = 0; task < times.rows(); ++task) {
+          times(task, 1) = times.row(task).least();
+          times(task, 0) = 3 * times(task, 1);
         }
         graph = Instance(times, graph.graph(), graph.units());
       }
@@ -152,8 +153,8 @@ TEST(TransfersBound, IsTightOnSmallGraphs) {
 
 TEST(TransfersBound, StagesOfTheWrongShapeAreRefused) {
   const Instance plain = graphs::make({{3, 3}, {3, 3}, {3, 3}}, {{0, 1}}, {1, 1});
-  const Instance instance = graphs::with_transfers(
-      plain, {2}, {Table::Constant(2, 2, 1), Table::Zero(2, 2), {Memories::Kind::unit, {}}});
+  const Instance instance =
+      graphs::with_transfers(plain, {2}, {Table(2, 2, 1), Table(2, 2), {Memories::Kind::unit, {}}});
   const TransfersBound bound = transfers_of(instance);
   const auto refuse = [&](const TransferStage& stage) {
     TransfersCertificate certificate = bound.certificate;

@@ -25,8 +25,8 @@ TEST(Transfers, CostsAsDefined) {
   const TaskGraph graph(3, {{0, 2}, {0, 1}, {1, 2}});
   const std::vector<int> units{2, 2};
   Table bandwidth(2, 2), latency(2, 2);
-  bandwidth << 1, 2, 4, 8;
-  latency << 0.5, 1, 2, 3;
+  bandwidth = {{1, 2}, {4, 8}};
+  latency = {{0.5, 1}, {2, 3}};
   // Given in another order than edges are numbered in: (0, 1), (0, 2), (1, 2).
   const std::vector<Edge> edges{{0, 2}, {1, 2}, {0, 1}, {0, 1}};
   const std::vector<double> data{8, 0, 16, 16};
@@ -69,7 +69,7 @@ TEST(Transfers, TypeAndMeanCostsAreThoseOfAllPairs) {
     const auto seconds = instance.requirements().transfer;
     bool free = true;
     for (int edge = 0; edge < instance.graph().edges(); ++edge) {
-      Table least = Table::Constant(instance.types(), instance.types(), kInfinity);
+      Table least(instance.types(), instance.types(), kInfinity);
       double sum = 0;
       for (const Place u : places)
         for (const Place v : places) {
@@ -95,8 +95,8 @@ std::string refusal(const std::vector<double>& data, double bandwidth, double la
   try {
     const Transfers made(TaskGraph(2, {{0, 1}}), {1, 1}, std::vector<Edge>(data.size(), {0, 1}),
                          data,
-                         {Table::Constant(2, 2, bandwidth),
-                          Table::Constant(2, 2, latency),
+                         {Table(2, 2, bandwidth),
+                          Table(2, 2, latency),
                           {Memories::Kind::given, std::move(memories)}});
   } catch (const InvalidInstance& error) {
     return error.what();
@@ -125,9 +125,9 @@ TEST(Transfers, RefusesBadNumbersWithTheirPlace) {
 TEST(Transfers, AreCheckedByTheValidator) {
   const TaskGraph graph(2, {{0, 1}});
   const std::vector<int> units{1, 2};
-  Instance instance(Table::Constant(2, 2, 1.0), graph, units,
-                    Transfers(graph, units, {{0, 1}}, {6},
-                              {Table::Constant(2, 2, 2.0), Table::Constant(2, 2, 0.5), {}}));
+  Instance instance(
+      Table(2, 2, 1.0), graph, units,
+      Transfers(graph, units, {{0, 1}}, {6}, {Table(2, 2, 2.0), Table(2, 2, 0.5), {}}));
   const auto refused = [&](int type, int unit, double start) -> std::string {
     Schedule schedule;
     schedule.place(0, 1, {0}, 0, 1);

@@ -3,10 +3,7 @@
 #include <cstdio>
 
 int main() {
-  cosched::Table times(3, 3);
-  times << 8.0, 4.4, 3.1,  //
-      6.0, 3.2, 2.5,       //
-      2.0, 1.2, 0.9;
+  const cosched::Table times{{8.0, 4.4, 3.1}, {6.0, 3.2, 2.5}, {2.0, 1.2, 0.9}};
   const cosched::packs::Instance instance(cosched::Times(times), 2);
   const auto found = cosched::packs::optimal(instance);
   std::printf("cost %g, proved %s\n", found.coschedule.cost, found.proved ? "yes" : "no");

@@ -19,10 +19,6 @@ namespace {
 using namespace cosched::moldable::testing;  // NOLINT
 using Compaction = DemtOptions::Compaction;
 
-void require_valid(const Instance& instance, const Placement& placement) {
-  EXPECT_NO_THROW(validate(instance, to_schedule(instance, placement)));
-}
-
 std::vector<Placement> every_algorithm(const Instance& instance) {
   std::vector<Placement> found{gang(instance), sequential(instance), demt(instance)};
   for (const Compaction step : {Compaction::none, Compaction::early, Compaction::list}) {
@@ -126,9 +122,9 @@ TEST(Demt, EachCompactionIsNoWorseForMinsum) {
 }
 
 TEST(Demt, SchedulesJobsWithoutWeight) {
-  const Instance one(Times(Table::Constant(9, 2, 1.0)), {0, 0, 0, 1, 0, 0, 0, 0, 2});
+  const Instance one(Times(Table(9, 2, 1.0)), {0, 0, 0, 1, 0, 0, 0, 0, 2});
   require_valid(one, demt(one));
-  const Instance none(Times(Table::Constant(9, 2, 1.0)), std::vector<double>(9, 0));
+  const Instance none(Times(Table(9, 2, 1.0)), std::vector<double>(9, 0));
   require_valid(none, demt(none));
   require_valid(none, demt_best(none).front.points().front().placement);
 }
@@ -212,7 +208,7 @@ TEST(ByBatches, IsWithinTwiceTheOffLineRatio) {
 
 TEST(ByBatches, WaitsForReleasesAndTakesWhatIsThere) {
   // One processor: jobs of 2 s released at 0, 1 and 10.
-  const Instance instance(Times(Table::Constant(3, 1, 2.0)), {1, 1, 1}, {10, 0, 1});
+  const Instance instance(Times(Table(3, 1, 2.0)), {1, 1, 1}, {10, 0, 1});
   std::vector<std::vector<int>> batches;
   const Placement found = by_batches(instance, [&](const std::vector<int>& jobs) {
     batches.push_back(jobs);
@@ -225,7 +221,7 @@ TEST(ByBatches, WaitsForReleasesAndTakesWhatIsThere) {
 }
 
 TEST(OffLineAlgorithms, RefuseReleases) {
-  const Instance instance(Times(Table::Constant(2, 2, 1.0)), {1, 1}, {0, 3});
+  const Instance instance(Times(Table(2, 2, 1.0)), {1, 1}, {0, 3});
   EXPECT_THROW(demt(instance, {}), InvalidInstance);
   EXPECT_THROW(demt_best(instance), InvalidInstance);
   EXPECT_THROW(gang(instance), InvalidInstance);

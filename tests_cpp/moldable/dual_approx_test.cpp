@@ -12,10 +12,6 @@ namespace {
 
 using namespace cosched::moldable::testing;  // NOLINT
 
-void require_valid(const Instance& instance, const Placement& placement) {
-  EXPECT_NO_THROW(validate(instance, to_schedule(instance, placement)));
-}
-
 TEST(DualApproximation, IsWithinItsGuaranteeOfTheOptimumAndItsBoundBelow) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (int n = 1; n <= 5; ++n)
@@ -35,8 +31,7 @@ TEST(DualApproximation, IsWithinItsGuaranteeOfTheOptimumAndItsBoundBelow) {
 
 // Two codes, 40 s on two processors and 15 s on four: one after the other takes 30 s.
 TEST(DualApproximation, SeesThatSuperLinearJobsGainInTurn) {
-  Table table(2, 4);
-  table << 100, 40, 25, 15, 100, 40, 25, 15;
+  Table table{{100, 40, 25, 15}, {100, 40, 25, 15}};
   const Instance instance(Times(table), {1, 1});
   EXPECT_EQ(guarantee(instance), 2);
   const DualApproximation found = dual_approximation(instance);
@@ -163,9 +158,8 @@ TEST(DualApproximation, RefusesWhatItCannotTake) {
 
 TEST(DualApproximation, SurvivesTimesOfAllMagnitudes) {
   for (const double scale : {5e-324, 1e-300, 1e-150, 1.0, 1e150, 1e290}) {
-    Table table(3, 2);
-    table << 4, 2, 3, 3, 1, 1;
-    table *= scale;
+    Table table{{4, 2}, {3, 3}, {1, 1}};
+    for (double& time : table) time *= scale;
     const Instance instance(Times(table), {1, 1, 1});
     const DualApproximation found = dual_approximation(instance);
     require_valid(instance, found.schedule.placement);

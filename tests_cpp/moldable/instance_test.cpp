@@ -144,8 +144,7 @@ TEST(Instance, RefusesAJobThatTheMachineCannotRun) {
 }
 
 TEST(ListScheduler, ListOvertakesAndAppendDoesNot) {
-  Table table(3, 2);
-  table << 4, 4, 4, 4, 2, 2;
+  Table table{{4, 4}, {4, 4}, {2, 2}};
   const Instance instance(Times(table), {1, 1, 1});
   const Allotment procs{1, 2, 1};
   EXPECT_EQ(list_schedule(instance, procs, {0, 1, 2}).start, (std::vector<double>{0, 4, 0}));
@@ -154,7 +153,7 @@ TEST(ListScheduler, ListOvertakesAndAppendDoesNot) {
 }
 
 TEST(Validate, FindsEachBreach) {
-  const Instance instance(Times(Table::Constant(2, 2, 1.0)), {1, 1}, {0, 1});
+  const Instance instance(Times(Table(2, 2, 1.0)), {1, 1}, {0, 1});
   Placement good = unplaced(2);
   place(instance, good, 0, 2, 0);
   place(instance, good, 1, 2, 1);

@@ -14,8 +14,6 @@ namespace {
 
 using namespace cosched::moldable::testing;  // NOLINT
 
-constexpr double kRounding = 1e-9;  // of sums
-
 double value(const Instance& instance, const Placement& placement, Objective objective) {
   const Criteria both = criteria(instance, placement);
   return objective == Objective::makespan ? both.makespan : both.minsum;
@@ -108,8 +106,7 @@ TEST(FreeProfile, EarliestFitByHand) {
 }
 
 TEST(LocalSearch, AReleaseThatSwallowsAllTimes) {
-  Table times(2, 3);
-  times << 7.5, 5.8, 4.6, 8.9, 7.9, 6.8;
+  Table times{{7.5, 5.8, 4.6}, {8.9, 7.9, 6.8}};
   for (const double late : {1.8e19, 1e300})
     for (const Objective objective : {Objective::makespan, Objective::minsum}) {
       const Instance instance(Times(times), {1, 1}, {3, late});

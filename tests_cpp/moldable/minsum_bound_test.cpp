@@ -110,7 +110,7 @@ TEST(Minsum, TheLastIntervalMayBeEndless) {
 }
 
 TEST(Minsum, NoWeightNoBound) {
-  const Instance instance(Times(Table::Constant(3, 2, 1.0)), {0, 0, 0});
+  const Instance instance(Times(Table(3, 2, 1.0)), {0, 0, 0});
   EXPECT_EQ(minsum_bound(instance), 0);
 }
 

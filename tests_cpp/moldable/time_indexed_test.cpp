@@ -15,8 +15,6 @@ namespace {
 
 using namespace cosched::moldable::testing;  // NOLINT
 
-constexpr double kRounding = 1e-9;  // of the enumeration's sums
-
 // Every kind of profile, with and without releases, against complete enumeration.
 TEST(TimeIndexed, IsNeverAboveTheOptimum) {
   double sum = 0;
@@ -125,7 +123,7 @@ TEST(TimeIndexed, IsBetterThanThePapersAndStopsInTime) {
 }
 
 TEST(TimeIndexed, NoWeightNoBound) {
-  EXPECT_EQ(time_indexed_bound(Instance(Times(Table::Constant(3, 2, 1.0)), {0, 0, 0})).value, 0);
+  EXPECT_EQ(time_indexed_bound(Instance(Times(Table(3, 2, 1.0)), {0, 0, 0})).value, 0);
 }
 
 }  // namespace

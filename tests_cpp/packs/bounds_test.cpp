@@ -13,8 +13,6 @@ namespace {
 
 using namespace cosched::packs::testing;  // NOLINT
 
-constexpr double kRounding = 1e-12;  // of the sums of exhaustive search
-
 TEST(Bounds, AreNeverAboveTheOptimum) {
   for (int kind = 0; kind < kTableKinds; ++kind)
     for (int n = 1; n <= 7; ++n)
@@ -31,10 +29,9 @@ TEST(Bounds, AreNeverAboveTheOptimum) {
 }
 
 TEST(Bounds, SimpleOnesByHand) {
-  Table table(3, 2);
-  table.row(0) << 8, 5;   // least work 8, least time 5
-  table.row(1) << 6, 6;   // 6, 6
-  table.row(2) << 10, 4;  // 8, 4 (super-linear)
+  const Table table{{8, 5},    // least work 8, least time 5
+                    {6, 6},    // 6, 6
+                    {10, 4}};  // 8, 4 (super-linear)
   const auto instance = [&](int k) { return Instance(Times(table), k); };
   EXPECT_NEAR(area_bound(instance(2)), (8 + 6 + 8) / 2.0, 1e-12);
   EXPECT_NEAR(longest_bound(instance(2)), 6 + 4, 1e-12);  // of three tasks, two share a pack
@@ -107,7 +104,7 @@ TEST(GroupedBound, OfManyTasksIsCloseToLocalSearch) {
 TEST(Groups, HoldEveryTaskBetweenTheirRows) {
   for (const int most : {2, 10, 64}) {
     Table table = speedup_workload(200, 16, 3);
-    table.row(7) = table.row(3);
+    table.set_row(7, std::as_const(table).row(3));
     const Groups groups = alike(Times(table), most);
     EXPECT_LE(groups.rows, most);
     EXPECT_EQ(groups.typical.size(), static_cast<std::size_t>(groups.rows));

@@ -68,7 +68,8 @@ TEST(LongestFirst, IsAStartOfLocalSearch) {
 
 TEST(LongestFirst, MeetsTheBoundOfTheLongestWhereProcessorsAbound) {
   Table table(30, 40);
-  for (int i = 0; i < 30; ++i) table.row(i) = 1.0 + i;
+  for (int i = 0; i < 30; ++i)
+    for (double& time : table.row(i)) time = 1.0 + i;
   const Instance instance(Times(table), 3);
   EXPECT_NEAR(longest_first(instance).cost, longest_bound(instance), 1e-9);
 }

@@ -57,11 +57,7 @@ TEST(MakePack, IsFirstFitByDecreasingTime) {
 
 TEST(MakePack, ByHand) {
   // Times on the given processors: 5, 4, 4, 1; three processors.
-  Table table(4, 3);
-  table.row(0) << 9, 5, 3;
-  table.row(1) << 4, 3, 2;
-  table.row(2) << 7, 4, 3;
-  table.row(3) << 1, 1, 1;
+  const Table table{{9, 5, 3}, {4, 3, 2}, {7, 4, 3}, {1, 1, 1}};
   const Coschedule result = make_pack(Instance(Times(table), 2), {2, 1, 2, 1}, false);
   EXPECT_EQ(result.pack_of, (std::vector<int>{0, 0, 1, 1}));  // 1 comes before 2: lower number
   EXPECT_EQ(result.cost, 5 + 4);
@@ -90,7 +86,7 @@ TEST(MakePack, RefusesWrongProcessors) {
   EXPECT_THROW(make_pack(instance, {1, 1}, false), InvalidInstance);
   EXPECT_THROW(make_pack(instance, {1, 1, 0}, false), InvalidInstance);
   EXPECT_THROW(make_pack(instance, {1, 1, 5}, false), InvalidInstance);
-  Table holed = Table::Constant(3, 4, 1.0);
+  Table holed(3, 4, 1.0);
   holed(1, 2) = kInfinity;
   EXPECT_THROW(make_pack(Instance(Times(holed), 2), {1, 3, 1}, true), InvalidInstance);
   EXPECT_NO_THROW(make_pack(Instance(Times(holed), 2), {1, 4, 1}, true));

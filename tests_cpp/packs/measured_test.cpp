@@ -17,8 +17,6 @@ namespace {
 
 using namespace cosched::packs::testing;  // NOLINT
 
-constexpr double kRounding = 1e-12;  // of sums
-
 std::vector<Coschedule> exact_answers(const Instance& instance) {
   std::vector<Coschedule> found{optimal(instance).coschedule, subset_programme(instance),
                                 branch_and_price(instance, sequential(instance)).coschedule};
@@ -77,8 +75,7 @@ TEST(Measured, EveryAlgorithmAndBoundOnSmallTables) {
 
 // Codes that fit into caches on four processors: 40 s on two, 15 s on four.
 TEST(Measured, SuperLinearCodesRunOneAfterTheOther) {
-  Table table(2, 4);
-  table << 100, 40, 25, 15, 100, 40, 25, 15;
+  Table table{{100, 40, 25, 15}, {100, 40, 25, 15}};
   const Instance instance(Times(table), 2);
   for (const Coschedule& found : exact_answers(instance)) {
     EXPECT_EQ(found.cost, 30);
@@ -88,8 +85,7 @@ TEST(Measured, SuperLinearCodesRunOneAfterTheOther) {
 }
 
 TEST(Measured, ATaskGetsTheCountThatAttainsItsTime) {
-  Table table(1, 4);
-  table << 100, 60, kInfinity, 80;
+  Table table{{100, 60, kInfinity, 80}};
   const Instance instance(Times(table), 1);
   for (const auto& found : {exact_answers(instance), heuristic_answers(instance, 1)})
     for (const Coschedule& each : found) {

@@ -86,17 +86,15 @@ TEST(OnePack, TiesGoToTheLongerThenToTheLowerTask) {
     EXPECT_EQ(one_pack(times, tasks, 12), literal_algorithm(times, tasks, 12)) << "seed " << seed;
   }
   // Three equal tasks, two processors to give; the answer is in the caller's order.
-  Table equal(3, 5);
-  for (int i = 0; i < 3; ++i) equal.row(i) << 12, 6, 4, 3, 2;
+  const Table equal{{12, 6, 4, 3, 2}, {12, 6, 4, 3, 2}, {12, 6, 4, 3, 2}};
   EXPECT_EQ(one_pack(Times(equal), {0, 1, 2}, 5), (std::vector<int>{2, 2, 1}));
   EXPECT_EQ(one_pack(Times(equal), {2, 0, 1}, 5), (std::vector<int>{1, 2, 2}));
-  EXPECT_EQ(one_pack(Times(Table::Constant(3, 5, 7.0)), {2, 1, 0}, 5), (std::vector<int>{1, 1, 3}));
+  EXPECT_EQ(one_pack(Times(Table(3, 5, 7.0)), {2, 1, 0}, 5), (std::vector<int>{1, 1, 3}));
 }
 
 // 100 s on one processor, 60 s on two, 80 s on four: two are used, whatever there is.
 TEST(OnePack, GivesATaskOnlyWhatItUses) {
-  Table table(1, 4);
-  table << 100, 60, 70, 80;
+  Table table{{100, 60, 70, 80}};
   EXPECT_EQ(one_pack(Times(table), {0}, 4), std::vector<int>{2});
   EXPECT_EQ(one_pack_dynamic_programme(Times(table), {0}, 4), std::vector<int>{2});
 }
@@ -114,7 +112,7 @@ TEST(OnePack, RefusesWhatIsNoPack) {
     EXPECT_THROW(solver(times, {0}, 4), InvalidInstance);
   }
   Table two(2, 3);  // each needs two processors
-  two << kInfinity, 1, 1, kInfinity, 1, 1;
+  two = {{kInfinity, 1, 1}, {kInfinity, 1, 1}};
   for (const auto solver : {one_pack, one_pack_dynamic_programme})
     EXPECT_THROW(solver(Times(two), {0, 1}, 3), InfeasibleError);
 }

@@ -32,10 +32,7 @@ TEST(Pairs, EqualsOptimalOnLargerInstances) {
 
 // An odd number of tasks: the matching leaves one on its loop, the right one.
 TEST(Pairs, LeavesTheTaskAloneThatNeedsAllProcessors) {
-  Table table(3, 4);
-  table.row(0) << 4, 4, 4, 4;
-  table.row(1) << 100, 50, 34, 25;
-  table.row(2) << 4, 4, 4, 4;
+  const Table table{{4, 4, 4, 4}, {100, 50, 34, 25}, {4, 4, 4, 4}};
   const Coschedule result = pairs(Instance(Times(table), 2));
   EXPECT_EQ(result.cost, 4 + 25);
   EXPECT_EQ(result.pack_of[0], result.pack_of[2]);

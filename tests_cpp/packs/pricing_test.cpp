@@ -118,8 +118,7 @@ TEST(Pricing, FindsTheBestPackUnderEveryRestriction) {
 
 // Task 0 must be in a pack of at least 4 seconds: only task 1, of no price, makes one.
 TEST(Pricing, ATaskOfNoPriceMayMakeThePackLong) {
-  Table table(2, 2);
-  table << 1, 1, 5, 5;
+  Table table{{1, 1}, {5, 5}};
   const Times times(table);
   Restrictions restrictions;
   restrictions.least = {4, 0};

@@ -24,6 +24,12 @@ struct Shape {
   double cap = 0;      // power cap over the least possible mean power (0: none)
 };
 
+inline double least_of_column(const Table& table, int j) {
+  double least = table(0, j);
+  for (std::ptrdiff_t i = 1; i < table.rows(); ++i) least = std::min(least, table(i, j));
+  return least;
+}
+
 inline Table random_numbers(int rows, int columns, int integers, Rng& rng) {
   Table table(rows, columns);
   for (int i = 0; i < rows; ++i)
@@ -52,7 +58,7 @@ inline Instance random_instance(const Shape& shape, std::uint64_t seed) {
   }
   if (shape.idle)
     for (int j = 0; j < shape.machine_types; ++j)
-      extensions.idle_power.push_back(0.5 * rng.uniform() * apc.col(j).minCoeff());
+      extensions.idle_power.push_back(0.5 * rng.uniform() * least_of_column(apc, j));
   const Instance plain(counts, machines, etc, apc, 0, shape.energy_cost, extensions);
   if (shape.cap > 0) {
     double least_mean = 0;  // a makespan that least energy certainly fits in

@@ -10,8 +10,16 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/placement.hpp"
+#include "cosched/moldable/validate.hpp"
 
 namespace cosched::moldable::testing {
+
+inline constexpr double kRounding = 1e-9;  // of the sums of exhaustive search
+
+/// Throws InvalidSchedule.
+inline void require_valid(const Instance& instance, const Placement& placement) {
+  validate(instance, to_schedule(instance, placement));
+}
 
 /// A normal draw (Box-Muller).
 inline double normal(Rng& rng, double mean, double deviation) {
@@ -171,9 +179,10 @@ inline Optima exhaustive_optima(const Instance& instance) { return Exhaustive(in
 
 /// With d = 1 the work fits, but the published three transformations leave shelf 2 without room.
 inline Instance counterexample() {
-  Table table(4, 4);
-  table << 1.01, .51, .40, .38, .51, .51, .51, .51, .76, .76, .76, .76, 1.51, 1.51 / 2, 1.51 / 3,
-      1.51 / 4;
+  const Table table{{1.01, .51, .40, .38},
+                    {.51, .51, .51, .51},
+                    {.76, .76, .76, .76},
+                    {1.51, 1.51 / 2, 1.51 / 3, 1.51 / 4}};
   return Instance(Times(table), {1, 1, 1, 1});
 }
 

@@ -12,6 +12,8 @@
 
 namespace cosched::packs::testing {
 
+inline constexpr double kRounding = 1e-12;  // of the sums of exhaustive search
+
 /// Size m of a synthetic application: log-uniform in 2^10..2^14.
 inline double random_size(Rng& rng) { return std::exp2(10 + 4 * rng.uniform()); }
 

@@ -38,10 +38,10 @@ class Best {
   void round(const EnergyWalk& walk, double makespan) {
     check_interrupt();
     Counts counts = round_by_matching(instance_, walk.solution(makespan));
-    if (counts_.size() > 0 && (counts == last_).all()) return;
+    if (!counts_.empty() && counts == last_) return;
     last_ = counts;
     const double rate = profit_rate_of(instance_, counts);
-    if (counts_.size() > 0 && rate < rate_) return;
+    if (!counts_.empty() && rate < rate_) return;
     rate_ = rate;
     counts_ = std::move(counts);
   }
@@ -213,7 +213,7 @@ Plan tms(const Instance& instance) {
 }
 
 Plan min_energy(const Instance& instance) {
-  Counts counts = Counts::Zero(instance.types(), instance.machine_types());
+  Counts counts(instance.types(), instance.machine_types());
   for (int i = 0; i < instance.types(); ++i) counts(i, instance.thriftiest(i)) = instance.count(i);
   return make_plan(instance, counts);
 }

@@ -25,8 +25,8 @@ EnergyBasis::EnergyBasis(const Instance& instance)
     : instance_(&instance),
       types_(instance.types()),
       machines_(instance.machine_types()),
-      seconds_(Table::Zero(types_, machines_)),
-      joules_(Table::Zero(types_, machines_)),
+      seconds_(Table(types_, machines_)),
+      joules_(Table(types_, machines_)),
       open_(static_cast<std::size_t>(types_) * machines_, 0),
       role_(open_.size(), nonbasic),
       slack_basic_(machines_, 1),
@@ -75,7 +75,7 @@ double EnergyBasis::joules(double makespan) const {
 }
 
 Table EnergyBasis::solution(double makespan) const {
-  Table x = Table::Zero(types_, machines_);
+  Table x(types_, machines_);
   for (int i = 0; i < types_; ++i) x(i, key_[i]) = static_cast<double>(instance_->count(i));
   for (int p = 0; p < machines_; ++p) {
     const auto& [i, j] = nonkey_[p];

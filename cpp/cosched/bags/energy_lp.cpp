@@ -47,7 +47,7 @@ Relaxation relaxation_lp(const Instance& instance, double makespan) {
   const lp::Solution solution = lp::solve_glpk(model, basic_solution());
   if (solution.status == lp::Status::infeasible) return {};
   lp::require_optimal(solution, "energy programme");
-  Relaxation result{true, 0, Table::Zero(instance.types(), instance.machine_types())};
+  Relaxation result{true, 0, Table(instance.types(), instance.machine_types())};
   for (const auto& [i, j, column] : cells) {
     result.x(i, j) = static_cast<double>(instance.count(i)) * std::max(solution.x[column], 0.0);
     result.joules += result.x(i, j) > 0 ? result.x(i, j) * instance.joules(i, j) : 0;
@@ -86,7 +86,7 @@ ProfitLp profit_lp(const Instance& instance) {
   result.rate = -solution.objective * money / second - c * instance.idle_power();
   if (solution.x[r] < 1e-9) return result;
   result.makespan = second / solution.x[r];
-  result.x = Table::Zero(instance.types(), instance.machine_types());
+  result.x = Table(instance.types(), instance.machine_types());
   for (const auto& [i, j, column] : cells)
     result.x(i, j) =
         static_cast<double>(instance.count(i)) * std::max(solution.x[column], 0.0) / solution.x[r];

@@ -106,7 +106,7 @@ void Instance::set_joules(const std::vector<double>& idle) {
   if (idle.size() != machines_.size())
     throw InvalidInstance("idle_power has " + to_string(idle.size()) +
                           " entries: expected one a machine type, " + to_string(machines_.size()));
-  joules_ = Table::Constant(types(), machine_types(), kInfinity);
+  joules_ = Table(types(), machine_types(), kInfinity);
   for (int j = 0; j < machine_types(); ++j) {
     if (!(idle[j] >= 0) || idle[j] == kInfinity)
       throw InvalidInstance("idle_power[" + to_string(j) + "] = " + to_text(idle[j]) +

@@ -25,7 +25,7 @@
 namespace cosched::bags {
 
 /// counts(i, j) = tasks of type i on machines of type j.
-using Counts = Eigen::Array<std::int64_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Counts = Matrix<std::int64_t>;
 
 /// What the paper's base model leaves out.
 struct Extensions {

@@ -206,7 +206,7 @@ struct Placed {
 
 Placed place_whole(const Instance& instance, const PatternPool& pool, const PatternUse& use) {
   Placed placed;
-  placed.counts = Counts::Zero(instance.types(), instance.machine_types());
+  placed.counts = Counts(instance.types(), instance.machine_types());
   placed.left = instance.counts();
   for (int j = 0; j < instance.machine_types(); ++j)
     placed.loads.emplace_back(instance.machines(j), 0.0);
@@ -233,7 +233,7 @@ Placed place_whole(const Instance& instance, const PatternPool& pool, const Patt
 
 // Tasks of each type on each machine type, fractional; rows sum to T_i.
 Table shares(const Instance& instance, const PatternPool& pool, const PatternUse& use) {
-  Table x = Table::Zero(instance.types(), instance.machine_types());
+  Table x(instance.types(), instance.machine_types());
   for (const auto& [number, copies] : use.copies)
     for (const auto& [i, n] : pool[number].tasks)
       x(i, pool[number].machine_type) += copies * static_cast<double>(n);
@@ -248,12 +248,12 @@ Table shares(const Instance& instance, const PatternPool& pool, const PatternUse
 std::vector<Run> pattern_runs(const Instance& instance, const PatternPool& pool,
                               const PatternUse& use) {
   Placed placed = place_whole(instance, pool, use);
-  Counts rest = round_by_matching(instance, shares(instance, pool, use)) - placed.counts;
+  Counts rest = round_by_matching(instance, shares(instance, pool, use));
   // A copy that was rounded up can hold more of a type than the rounding gives the machine type:
   // then another machine type gets less.
   for (int i = 0; i < instance.types(); ++i)
     for (int j = 0; j < instance.machine_types(); ++j) {
-      rest(i, j) = std::clamp(rest(i, j), std::int64_t{0}, placed.left[i]);
+      rest(i, j) = std::clamp(rest(i, j) - placed.counts(i, j), std::int64_t{0}, placed.left[i]);
       placed.left[i] -= rest(i, j);
     }
   for (int i = 0; i < instance.types(); ++i) rest(i, instance.thriftiest(i)) += placed.left[i];

@@ -36,7 +36,7 @@ void check_counts(const Instance& instance, const Counts& counts) {
 
 std::vector<std::int64_t> column(const Counts& counts, int j) {
   std::vector<std::int64_t> result(counts.rows());
-  for (Eigen::Index i = 0; i < counts.rows(); ++i) result[i] = counts(i, j);
+  for (std::ptrdiff_t i = 0; i < counts.rows(); ++i) result[i] = counts(i, j);
   return result;
 }
 
@@ -98,7 +98,7 @@ Plan make_plan(const Instance& instance, const Counts& counts) {
 
 Plan plan_of_runs(const Instance& instance, std::vector<Run> runs) {
   Plan plan;
-  plan.counts = Counts::Zero(instance.types(), instance.machine_types());
+  plan.counts = Counts(instance.types(), instance.machine_types());
   for (int j = 0; j < instance.machine_types(); ++j)
     plan.loads.emplace_back(instance.machines(j), 0.0);
   for (const auto& [i, j, k, n] : runs) {

@@ -83,7 +83,7 @@ Split split(const Instance& instance, const Table& x) {
   if (x.rows() != types || x.cols() != machines)
     throw InvalidInstance("x has shape (" + to_string(x.rows()) + ", " + to_string(x.cols()) +
                           "): expected (" + to_string(types) + ", " + to_string(machines) + ")");
-  Split result{Counts::Zero(types, machines), Table::Zero(types, machines), {}};
+  Split result{Counts(types, machines), Table(types, machines), {}};
   for (int i = 0; i < types; ++i) {
     check_row(instance, x, i);
     int largest = 0;

@@ -16,7 +16,7 @@ constexpr double kNoRoom = 1e-12;
 
 struct Row {
   double room;
-  std::vector<Share> shares;  // by increasing job
+  std::vector<CpuShare> shares;  // by increasing job
 };
 
 using Rows = std::vector<Row>;
@@ -51,7 +51,7 @@ Rows binding_rows(const FullNodes& full, const std::vector<double>& lower,
 void drop_repeated(Rows& rows) {
   const auto shares_less = [](const Row& a, const Row& b) {
     return std::lexicographical_compare(a.shares.begin(), a.shares.end(), b.shares.begin(),
-                                        b.shares.end(), [](const Share& s, const Share& t) {
+                                        b.shares.end(), [](const CpuShare& s, const CpuShare& t) {
                                           return s.job != t.job ? s.job < t.job
                                                                 : s.amount < t.amount;
                                         });
@@ -75,7 +75,7 @@ std::vector<Rows> pieces(Rows rows, int jobs) {
   std::vector<int> parent(jobs);
   std::iota(parent.begin(), parent.end(), 0);
   for (const Row& row : rows)
-    for (const Share& share : row.shares)
+    for (const CpuShare& share : row.shares)
       parent[root(parent, share.job)] = root(parent, row.shares[0].job);
   std::vector<Rows> result;
   std::vector<int> piece_of(jobs, -1);
@@ -93,8 +93,8 @@ std::vector<Rows> pieces(Rows rows, int jobs) {
 // One node: fractional knapsack, greatest weight per CPU first, ties by job.
 void fill_one(const Row& row, const std::vector<double>& weight, const std::vector<double>& most,
               std::vector<double>& gain) {
-  std::vector<Share> order = row.shares;
-  std::stable_sort(order.begin(), order.end(), [&](const Share& a, const Share& b) {
+  std::vector<CpuShare> order = row.shares;
+  std::stable_sort(order.begin(), order.end(), [&](const CpuShare& a, const CpuShare& b) {
     return weight[a.job] * b.amount > weight[b.job] * a.amount;
   });
   double room = row.room;
@@ -108,7 +108,7 @@ void solve_lp(const Rows& rows, const std::vector<double>& weight, const std::ve
               std::vector<double>& gain) {
   std::vector<int> jobs;
   for (const Row& row : rows)
-    for (const Share& share : row.shares) jobs.push_back(share.job);
+    for (const CpuShare& share : row.shares) jobs.push_back(share.job);
   std::sort(jobs.begin(), jobs.end());
   jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
   lp::Model model;

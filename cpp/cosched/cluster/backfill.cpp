@@ -18,8 +18,8 @@ struct Item {
   double submit, runtime, expected, key;
   int tasks, job;
   std::uint64_t allowed;
-  double start;  // of the plan, then of the run
-  Share share;   // of the plan, then of the run
+  double start;        // of the plan, then of the run
+  NodesPerCell share;  // of the plan, then of the run
   bool running;
 };
 
@@ -32,7 +32,7 @@ std::vector<Item> items_of(const Instance& instance, const Layout& layout,
   for (const int j : instance.order())
     items.push_back({jobs.submit[j], jobs.runtime[j], planned && expected[j] == 0 ? 1 : expected[j],
                      options.key.empty() ? 0 : options.key[j], jobs.tasks[j], j, layout.allowed[j],
-                     0, Share(layout.cells()), false});
+                     0, NodesPerCell(layout.cells()), false});
   return items;
 }
 
@@ -340,7 +340,7 @@ class Backfill {
   std::vector<Item> items_;  // by rank
   Outcome outcome_;
   DemandArea demand_;
-  Share free_;
+  NodesPerCell free_;
   Profile plan_;
   DecisionLog* log_;
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;

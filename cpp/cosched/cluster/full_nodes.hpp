@@ -7,7 +7,7 @@
 
 namespace cosched::cluster {
 
-struct Share {
+struct CpuShare {
   int job;
   double amount;  // CPU that the job takes of the node per unit of yield
 };
@@ -16,7 +16,7 @@ struct Share {
 struct FullNodes {
   std::vector<int> node;
   std::vector<int> begin{0};
-  std::vector<Share> shares;
+  std::vector<CpuShare> shares;
 
   int rows() const { return static_cast<int>(node.size()); }
 };

@@ -96,7 +96,7 @@ void Profile::merge(std::size_t step) {
   free_.erase(here, here + static_cast<std::ptrdiff_t>(cells_));
 }
 
-void Profile::change(double begin, double end, const Share& share, int sign) {
+void Profile::change(double begin, double end, const NodesPerCell& share, int sign) {
   begin = std::max(begin, time_.front());
   if (!(begin < end)) return;
   const std::size_t first = border_at(begin);
@@ -114,7 +114,7 @@ void Profile::change(double begin, double end, const Share& share, int sign) {
 // Whether so many nodes of the allowed cells stay free from the step on until `end`; `least` of each
 // cell do so, as far as it has looked.
 bool Profile::stays_free(std::size_t step, double end, int tasks, std::uint64_t allowed,
-                         Share& least) const {
+                         NodesPerCell& least) const {
   const auto free = [&](std::size_t k, std::size_t cell) {
     return allowed >> cell & 1 ? free_[k * cells_ + cell] : 0;
   };
@@ -131,7 +131,7 @@ bool Profile::stays_free(std::size_t step, double end, int tasks, std::uint64_t 
 namespace {
 
 // So many nodes of those that are free, from the lowest cells on.
-Share taken_from(Share free, int tasks) {
+NodesPerCell taken_from(NodesPerCell free, int tasks) {
   for (int& of_cell : free) {
     of_cell = std::min(std::max(of_cell, 0), tasks);
     tasks -= of_cell;
@@ -143,7 +143,7 @@ Share taken_from(Share free, int tasks) {
 
 Profile::Slot Profile::earliest(double now, int tasks, double length, std::uint64_t allowed) {
   if (cells_ == 1) return {sooner(now, tasks, length, kInfinity), {tasks}};
-  Share least(cells_);
+  NodesPerCell least(cells_);
   for (std::size_t step = step_at(now);; ++step) {
     const double start = std::max(now, time_[step]);
     if (stays_free(step, start + length, tasks, allowed, least))

@@ -7,7 +7,7 @@
 namespace cosched::cluster {
 
 /// How many nodes of each cell a job gets.
-using Share = std::vector<int>;
+using NodesPerCell = std::vector<int>;
 
 /// A step function of time for each cell; the last step never ends.
 class Profile {
@@ -16,14 +16,14 @@ class Profile {
 
   struct Busy {
     double end;
-    const Share* share;
+    const NodesPerCell* share;
   };
   /// All free from `now` on but for these shares until their ends.  O(busy log busy).
   void reset(double now, std::vector<Busy> busy);
   /// Forgets what was before `now`.
   void advance(double now);
   /// Takes (sign -1) or gives back (+1) the share from `begin` to `end`.  O(steps).
-  void change(double begin, double end, const Share& share, int sign);
+  void change(double begin, double end, const NodesPerCell& share, int sign);
 
   /// Whether `tasks` nodes, of whatever cells, are free at some time before that one: else no
   /// start can be earlier.  O(log steps) as long as nothing changes.
@@ -36,7 +36,7 @@ class Profile {
 
   struct Slot {
     double start;
-    Share share;
+    NodesPerCell share;
   };
   /// The earliest start >= now (and a step's begin, or `now`) from which `tasks` nodes of the
   /// allowed cells are free for `length` seconds: from the lowest cells on.  One cell: O(steps).
@@ -45,7 +45,7 @@ class Profile {
  private:
   std::size_t first_with_room(int tasks, double before);
   bool stays_free(std::size_t step, double end, int tasks, std::uint64_t allowed,
-                  Share& least) const;
+                  NodesPerCell& least) const;
   std::size_t step_at(double time) const;  // the step that contains the time
   std::size_t border_at(double time);      // a step that begins at the time, made if need be
   void repeat(std::size_t step);

@@ -25,7 +25,7 @@ class Filling {
         offset_(offset),
         yield_(mapping.jobs(), 1.0),
         frozen_(mapping.jobs(), 1) {
-    for (const Share& share : full_.shares) frozen_[share.job] = 0;
+    for (const CpuShare& share : full_.shares) frozen_[share.job] = 0;
   }
 
   std::vector<double> run() {
@@ -120,7 +120,7 @@ std::vector<double> node_loads(const Mapping& mapping) {
 FullNodes full_nodes(const Mapping& mapping) {
   struct Part {  // of a node, by a job
     int node;
-    Share share;
+    CpuShare share;
   };
   std::vector<Part> parts;
   parts.reserve(4 * mapping.cpu.size());
@@ -170,7 +170,7 @@ double limit_of_row(const FullNodes& full, int row, const std::vector<double>& y
                     const std::vector<char>& frozen, double from) {
   double room = 1, amount = 0;
   for (int k = full.begin[row]; k < full.begin[row + 1]; ++k) {
-    const Share& share = full.shares[k];
+    const CpuShare& share = full.shares[k];
     if (frozen[share.job])
       room -= share.amount * yield[share.job];
     else

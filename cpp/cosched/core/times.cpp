@@ -20,15 +20,15 @@ void require_times(const Table& table) {
   constexpr auto most = std::numeric_limits<int>::max();
   if (table.rows() > most || table.cols() > most)
     throw InvalidInstance("times has more than 2147483647 rows or columns");
-  for (Eigen::Index i = 0; i < table.rows(); ++i) {
-    for (Eigen::Index column = 0; column < table.cols(); ++column)
+  for (std::ptrdiff_t i = 0; i < table.rows(); ++i) {
+    for (std::ptrdiff_t column = 0; column < table.cols(); ++column)
       if (const double t = table(i, column); !(t > 0))
         throw InvalidInstance("times[" + to_string(i) + ", " + to_string(column) +
                               "] = " + to_text(t) +
                               ": expected a positive number of seconds, or infinity where the task "
                               "cannot run on " +
                               to_string(column + 1) + " processors");
-    if (table.row(i).minCoeff() == kInfinity)
+    if (table.row(i).least() == kInfinity)
       throw InvalidInstance("times[" + to_string(i) + "] has no finite entry: task " +
                             to_string(i) + " can run on none of 1.." + to_string(table.cols()) +
                             " processors");
@@ -36,19 +36,26 @@ void require_times(const Table& table) {
 }
 
 bool increases(const Table& table) {
-  for (Eigen::Index i = 0; i < table.rows(); ++i)
-    for (Eigen::Index column = 1; column < table.cols(); ++column)
+  for (std::ptrdiff_t i = 0; i < table.rows(); ++i)
+    for (std::ptrdiff_t column = 1; column < table.cols(); ++column)
       if (table(i, column) > table(i, column - 1)) return true;
   return false;
 }
 
 void take_running_minimum(Table& table) {
-  for (Eigen::Index i = 0; i < table.rows(); ++i)
-    for (Eigen::Index column = 1; column < table.cols(); ++column)
+  for (std::ptrdiff_t i = 0; i < table.rows(); ++i)
+    for (std::ptrdiff_t column = 1; column < table.cols(); ++column)
       table(i, column) = std::min(table(i, column), table(i, column - 1));
 }
 
 }  // namespace
+
+double longest_finite(const Table& times) {
+  double longest = 0;
+  for (const double t : times)
+    if (t < kInfinity) longest = std::max(longest, t);
+  return longest;
+}
 
 Times::Times(Table given) : best_(std::move(given)) {
   require_times(best_);
@@ -74,9 +81,9 @@ Table monotone(const Table& times) {
   require_times(times);
   Table repaired = times;
   take_running_minimum(repaired);
-  for (Eigen::Index i = 0; i < repaired.rows(); ++i) {
+  for (std::ptrdiff_t i = 0; i < repaired.rows(); ++i) {
     double* t = &repaired(i, 0);
-    for (Eigen::Index column = 1; column < repaired.cols(); ++column) {
+    for (std::ptrdiff_t column = 1; column < repaired.cols(); ++column) {
       const auto q = static_cast<double>(column);  // t[column] is the time on q + 1
       if (t[column - 1] < kInfinity && (q + 1) * t[column] < q * t[column - 1])
         t[column] = q * t[column - 1] / (q + 1);

@@ -1,13 +1,17 @@
 // Execution times of n tasks on 1..p processors, as measured.
 #pragma once
 
-#include <Eigen/Core>
 #include <vector>
+
+#include "cosched/core/matrix.hpp"
 
 namespace cosched {
 
-/// Row-major: a row is one task's profile, contiguous in memory.
-using Table = Eigen::Array<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+/// A row is one task's profile.
+using Table = Matrix<double>;
+
+/// The longest time that is not infinite; 0 if there is none.  O(n p).
+double longest_finite(const Table& times);
 
 /// Immutable table of execution times in seconds.  given(i, q) is what was measured, never changed:
 /// infinite where task i cannot run on q processors.  What solvers read is
@@ -35,9 +39,7 @@ class Times {
   /// w*_i(q) = q t*_i(q).
   double work(int i, int q) const { return q * row(i)[q - 1]; }
   /// row(i)[q-1] = t*_i(q).
-  const double* row(int i) const {
-    return best_.data() + static_cast<Eigen::Index>(i) * best_.cols();
-  }
+  const double* row(int i) const { return best_.data() + i * best_.cols(); }
   /// t*_i(p), the least time of task i.
   double least(int i) const { return row(i)[procs() - 1]; }
 

@@ -20,7 +20,7 @@ struct Assignment {
 // Every task on the type with the least weighted time p_jq w_q / m_q (equal: the least
 // time, then the lowest type).
 Assignment assign(const Instance& instance, const std::vector<double>& weights) {
-  Assignment best{0, Table::Zero(instance.tasks(), instance.types()),
+  Assignment best{0, Table(instance.tasks(), instance.types()),
                   std::vector<double>(instance.types(), 0.0)};
   for (int task = 0; task < instance.tasks(); ++task) {
     int choice = -1;
@@ -123,9 +123,9 @@ AreaOptimum balance_many(const Instance& instance) {
     if (leq(game.value(), bound, 1e-3 * kExactTolerance)) break;
     weights = game.prices();
   }
-  area.x = Table::Zero(instance.tasks(), types);
+  area.x = Table(instance.tasks(), types);
   for (std::size_t t = 0; t < points.size(); ++t)
-    if (game.combination()[t] > 0) area.x += game.combination()[t] * points[t];
+    if (game.combination()[t] > 0) area.x.add(game.combination()[t], points[t]);
   area.value = game.value();
   return area;
 }

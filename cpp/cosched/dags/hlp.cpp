@@ -78,17 +78,17 @@ namespace {
 
 constexpr double kTie = kExactTolerance;  // of shares
 
-void require_finite(const Table& x, Eigen::Index task) {
-  for (Eigen::Index type = 0; type < x.cols(); ++type)
+void require_finite(const Table& x, std::ptrdiff_t task) {
+  for (std::ptrdiff_t type = 0; type < x.cols(); ++type)
     if (!std::isfinite(x(task, type)))
       throw InvalidInstance("x[" + std::to_string(task) + ", " + std::to_string(type) +
                             "] = " + to_text(x(task, type)) + ": expected a finite share");
 }
 
 // Among the types that can run the task; -1 if there is none.
-int type_of_largest_share(const Table& times, const Table& x, Eigen::Index task) {
+int type_of_largest_share(const Table& times, const Table& x, std::ptrdiff_t task) {
   double most = -kInfinity;
-  for (Eigen::Index type = 0; type < times.cols(); ++type)
+  for (std::ptrdiff_t type = 0; type < times.cols(); ++type)
     if (times(task, type) != kInfinity) most = std::max(most, x(task, type));
   int best = -1;
   for (int type = 0; type < times.cols(); ++type)
@@ -98,7 +98,7 @@ int type_of_largest_share(const Table& times, const Table& x, Eigen::Index task)
   return best;
 }
 
-int rounded(const Table& times, const Table& x, Eigen::Index task, double threshold) {
+int rounded(const Table& times, const Table& x, std::ptrdiff_t task, double threshold) {
   if (times.cols() == 2 && times(task, 0) != kInfinity && times(task, 1) != kInfinity)
     return x(task, 0) >= threshold - kTie ? 0 : 1;
   return type_of_largest_share(times, x, task);
@@ -112,7 +112,7 @@ Allocation round_allocation(const Table& times, const Table& x, double threshold
                           std::to_string(x.cols()) + "): expected that of times, (" +
                           std::to_string(times.rows()) + ", " + std::to_string(times.cols()) + ")");
   Allocation allocation(times.rows());
-  for (Eigen::Index task = 0; task < times.rows(); ++task) {
+  for (std::ptrdiff_t task = 0; task < times.rows(); ++task) {
     require_finite(x, task);
     allocation[task] = rounded(times, x, task, threshold);
     if (allocation[task] < 0)

@@ -46,7 +46,7 @@ Instance restricted(const Instance& instance, const Table& x, double share) {
   Table times = instance.times();
   for (int task = 0; task < instance.tasks(); ++task)
     for (int type = 0; type < instance.types(); ++type)
-      if (x(task, type) < std::min(share, x.row(task).maxCoeff())) times(task, type) = kInfinity;
+      if (x(task, type) < std::min(share, x.row(task).greatest())) times(task, type) = kInfinity;
   return {std::move(times), instance.graph(), instance.units(), instance.transfers()};
 }
 
@@ -66,7 +66,7 @@ void offer_even_flows(const Instance& instance, const std::vector<double>& weigh
 std::vector<int> split_tasks(const Instance& instance, const Table& x) {
   std::vector<int> split;
   for (int task = 0; task < instance.tasks(); ++task)
-    if (x.row(task).maxCoeff() < 1 - 1e-6) split.push_back(task);
+    if (x.row(task).greatest() < 1 - 1e-6) split.push_back(task);
   return split;
 }
 

@@ -104,7 +104,7 @@ lp::Model hlp_model(const Instance& instance) {
 namespace {
 
 Table read_shares(const Instance& instance, const Layout& at, const std::vector<double>& x) {
-  Table shares = Table::Zero(at.tasks, at.types);
+  Table shares(at.tasks, at.types);
   for (int task = 0; task < at.tasks; ++task) {
     if (at.one_share) {
       shares(task, 0) = std::min(1.0, std::max(0.0, x[at.share(task, 0)]));

@@ -147,9 +147,9 @@ void OuterProblem::run(double gap) {
 }
 
 Table OuterProblem::combination() const {
-  Table x = Table::Zero(instance_.tasks(), instance_.types());
+  Table x(instance_.tasks(), instance_.types());
   for (std::size_t t = 0; t < points_.size(); ++t)
-    if (game_.combination()[t] > 0) x += game_.combination()[t] * points_[t];
+    if (game_.combination()[t] > 0) x.add(game_.combination()[t], points_[t]);
   return x;
 }
 

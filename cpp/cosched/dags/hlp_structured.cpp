@@ -58,7 +58,7 @@ HlpSolution finish(const Instance& instance, Candidate found, Proof proof) {
 }
 
 Table fastest_types(const Instance& instance) {
-  Table x = Table::Zero(instance.tasks(), instance.types());
+  Table x(instance.tasks(), instance.types());
   for (int task = 0; task < instance.tasks(); ++task) x(task, instance.fastest(task)) = 1;
   return x;
 }
@@ -99,9 +99,9 @@ WithinPath find_within_path(TradeOff& trade_off, std::vector<double> load_weight
     game.add_column(loads);
     game.solve();
     if (leq(game.value(), path, kGap)) {
-      found.x = Table::Zero(found.points[0].x.rows(), types);
+      found.x = Table(found.points[0].x.rows(), types);
       for (std::size_t t = 0; t < found.points.size(); ++t)
-        if (game.combination()[t] > 0) *found.x += game.combination()[t] * found.points[t].x;
+        if (game.combination()[t] > 0) found.x->add(game.combination()[t], found.points[t].x);
       return found;
     }
     for (int q = 0; q < types; ++q)

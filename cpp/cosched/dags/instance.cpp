@@ -22,7 +22,7 @@ void check_shape(const Table& times, const TaskGraph& graph, const std::vector<i
   if (graph.tasks() != times.rows())
     throw InvalidInstance("the graph has " + to_string(graph.tasks()) + " tasks, times has " +
                           to_string(times.rows()) + " rows");
-  if (static_cast<Eigen::Index>(units.size()) != times.cols())
+  if (static_cast<std::ptrdiff_t>(units.size()) != times.cols())
     throw InvalidInstance("units has " + to_string(units.size()) +
                           " entries: expected one for each of the " + to_string(times.cols()) +
                           " resource types (columns of times)");
@@ -34,9 +34,9 @@ void check_shape(const Table& times, const TaskGraph& graph, const std::vector<i
 
 void check_times(const Table& times) {
   double sum = 0;
-  for (Eigen::Index j = 0; j < times.rows(); ++j) {
+  for (std::ptrdiff_t j = 0; j < times.rows(); ++j) {
     bool somewhere = false;
-    for (Eigen::Index q = 0; q < times.cols(); ++q) {
+    for (std::ptrdiff_t q = 0; q < times.cols(); ++q) {
       const double t = times(j, q);
       if (!(t >= 0))
         throw InvalidInstance("times[" + to_string(j) + ", " + to_string(q) + "] = " + to_text(t) +

@@ -29,9 +29,7 @@ class Instance {
 
   double time(int task, int type) const { return row(task)[type]; }
   /// row(j)[q] = p_{j,q}.
-  const double* row(int task) const {
-    return times_.data() + static_cast<Eigen::Index>(task) * times_.cols();
-  }
+  const double* row(int task) const { return times_.data() + task * times_.cols(); }
   bool can_run(int task, int type) const;
   /// Type with the least time of the task, lowest number on equality.
   int fastest(int task) const;

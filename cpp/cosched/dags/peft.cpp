@@ -32,7 +32,7 @@ Table optimistic_costs(const Instance& instance) {
   const TaskGraph& graph = instance.graph();
   const Transfers& transfers = instance.transfers();
   const int types = instance.types();
-  Table costs = Table::Zero(graph.tasks(), types);
+  Table costs(graph.tasks(), types);
   for (auto it = graph.order().rbegin(); it != graph.order().rend(); ++it)
     for (int k = 0; k < graph.successors(*it).size(); ++k) {
       const int next = graph.successors(*it).first[k];

@@ -45,7 +45,7 @@ Instance slice_of(const Instance& whole) {
   std::vector<Edge> edges;
   for (int task = 0; task < whole.tasks(); ++task) {
     if (number[task] < 0) continue;
-    times.row(number[task]) = whole.times().row(task);
+    times.set_row(number[task], whole.times().row(task));
     for (const int before : whole.graph().predecessors(task))
       if (number[before] >= 0) edges.emplace_back(number[before], number[task]);
   }

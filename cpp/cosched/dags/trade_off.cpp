@@ -188,7 +188,7 @@ double TradeOff::envelope_sum(const std::vector<double>& flow) const {
 }
 
 Relaxed TradeOff::cheapest_within(const std::vector<double>& window) const {
-  Relaxed point{Table::Zero(instance_.tasks(), instance_.types()), {}};
+  Relaxed point{Table(instance_.tasks(), instance_.types()), {}};
   for (int task = 0; task < instance_.tasks(); ++task)
     set_shares(task, window[task], &point.x(task, 0));
   point.measures = fractional_loads(instance_, point.x);

@@ -211,7 +211,7 @@ std::vector<double> TransferLp::inside() const {
 
 Table TransferLp::shares(const std::vector<double>& point) const {
   const int n = windows_.instance().tasks();
-  Table shares = Table::Zero(n, types_);
+  Table shares(n, types_);
   for (int task = 0; task < n; ++task) {
     double rest = 1;
     for (int type = 0; type < types_; ++type) {

@@ -202,7 +202,7 @@ EnergySweep TransferRefuter::sweep(const TransferWindows& windows, int type,
 // Intervals in which tasks without a choice need too much.
 bool TransferRefuter::energy_alone(const TransferWindows& windows) {
   const Instance& instance = windows.instance();
-  Table share = Table::Zero(instance.tasks(), instance.types());
+  Table share(instance.tasks(), instance.types());
   for (int task = 0; task < instance.tasks(); ++task)
     if (windows.only_type(task) >= 0) share(task, windows.only_type(task)) = 1;
   for (const Interval& interval : broken(windows, share)) {

@@ -66,13 +66,13 @@ std::map<int, std::vector<double>> units_by_memory(const std::vector<int>& units
 
 // (Q, Q): ordered pairs of different units that share a memory.
 Table sharing_pairs(const std::vector<int>& units, const Memories& memories) {
-  const auto types = static_cast<Eigen::Index>(units.size());
-  Table pairs = Table::Zero(types, types);
+  const auto types = static_cast<std::ptrdiff_t>(units.size());
+  Table pairs(types, types);
   if (memories.kind == Memories::Kind::host) pairs(0, 0) = units[0] * (units[0] - 1.0);
   if (memories.kind == Memories::Kind::given)
     for (const auto& [memory, counts] : units_by_memory(units, memories.of_unit))
-      for (Eigen::Index q = 0; q < types; ++q)
-        for (Eigen::Index r = 0; r < types; ++r)
+      for (std::ptrdiff_t q = 0; q < types; ++q)
+        for (std::ptrdiff_t r = 0; r < types; ++r)
           pairs(q, r) += counts[q] * (counts[r] - (q == r ? 1 : 0));
   return pairs;
 }
@@ -158,7 +158,7 @@ void Transfers::compare_memories(const std::vector<int>& units) {
     mean_latency_ /= all_pairs;
     mean_inverse_bandwidth_ /= all_pairs;
   }
-  for (int q = 0; q < types_; ++q) alone_.push_back(sharing.row(q).maxCoeff() == 0);
+  for (int q = 0; q < types_; ++q) alone_.push_back(sharing.row(q).greatest() == 0);
 }
 
 void Transfers::group_units(const std::vector<int>& units) {

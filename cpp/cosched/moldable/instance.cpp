@@ -43,7 +43,10 @@ void require_profile(const Downey& profile, int i, int machines) {
 // Columns above m can never be used.
 Times first_columns(Times times, std::optional<int> machines) {
   if (!machines || *machines < 1 || *machines >= times.procs()) return times;
-  return Times(times.table().leftCols(*machines));
+  Table first(times.tasks(), *machines);
+  for (int i = 0; i < times.tasks(); ++i)
+    std::copy_n(times.table().row(i).begin(), *machines, first.row(i).begin());
+  return Times(std::move(first));
 }
 
 }  // namespace
@@ -95,10 +98,7 @@ void Instance::check() const {
   require_each(weights_, "weights", n);
   require_each(release_, "release", n);
   double longest = 0, latest = 0, weight = 0;
-  if (times_) {
-    const Table& table = times_->table();
-    longest = (table < kInfinity).select(table, 0).maxCoeff();
-  }
+  if (times_) longest = longest_finite(times_->table());
   for (const Downey& profile : profiles_) longest = std::max(longest, profile.alone);
   for (const double r : release_) latest = std::max(latest, r);
   for (const double w : weights_) weight += w;
@@ -176,9 +176,9 @@ Instance Instance::select(const std::vector<int>& chosen) const {
     if (!times_) profiles.push_back(profiles_[i]);
   }
   if (!times_) return Instance(std::move(profiles), std::move(weights), {}, machines_);
-  Table rows(static_cast<Eigen::Index>(chosen.size()), columns_);
+  Table rows(static_cast<std::ptrdiff_t>(chosen.size()), columns_);
   for (std::size_t k = 0; k < chosen.size(); ++k)
-    rows.row(static_cast<Eigen::Index>(k)) = times_->table().row(chosen[k]);
+    rows.set_row(static_cast<std::ptrdiff_t>(k), times_->table().row(chosen[k]));
   return Instance(Times(std::move(rows)), std::move(weights), {}, machines_);
 }
 

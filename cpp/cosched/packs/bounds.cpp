@@ -12,7 +12,6 @@
 namespace cosched::packs {
 namespace {
 
-constexpr int kMostCountRows = 64;
 constexpr std::int64_t kMostWork = 20'000'000'000;  // operations: some twenty seconds
 constexpr int kMostAlone = 300;    // tasks up to which only the whole relaxation is solved
 constexpr int kMostWhole = 1'200;  // and beyond which only that of groups
@@ -55,7 +54,7 @@ LowerBound column_bound(const Instance& instance, std::optional<double> time_lim
   std::optional<Relaxation> grouped, whole;
   bound.complete = finishes_within(std::nullopt, [&] {
     Restrictions restrictions;
-    restrictions.counts = least_counts(instance, kMostCountRows);
+    restrictions.counts = least_counts(instance);
     if (instance.tasks() > kMostAlone) {
       grouped.emplace(instance, alike(instance.times(), kMostGroupRows), restrictions,
                       first_columns(instance));

@@ -17,7 +17,6 @@
 namespace cosched::packs {
 namespace {
 
-constexpr int kMostCountRows = 64;
 constexpr double kPoolMargin = 0.05;         // columns this close to useful start a node's master
 constexpr std::size_t kMostPooled = 50'000;  // columns kept for later nodes
 constexpr double kTolerances[] = {1e-5, 1e-8, 1e-11};
@@ -84,7 +83,7 @@ class Search {
     Node node;
     node.restrictions.least.assign(instance_.tasks(), 0.0);
     node.restrictions.below.assign(instance_.tasks(), kInfinity);
-    node.restrictions.counts = least_counts(instance_, kMostCountRows);
+    node.restrictions.counts = least_counts(instance_);
     node.bound = std::max(area_bound(instance_), longest_bound(instance_));
     node.number = 0;
     return node;

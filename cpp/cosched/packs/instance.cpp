@@ -12,14 +12,15 @@ namespace cosched::packs {
 namespace {
 
 void require_no_overflow(const Times& times) {
-  Eigen::Index row = 0, column = 0;
   const Table& table = times.table();
-  const double longest = (table < kInfinity).select(table, 0).maxCoeff(&row, &column);
+  const double longest = longest_finite(table);
   if (std::isfinite(longest * times.tasks() * times.procs())) return;
-  throw InvalidInstance("times[" + std::to_string(row) + ", " + std::to_string(column) +
-                        "] = " + to_text(longest) + ": expected times whose sum over " +
-                        std::to_string(times.tasks()) + " tasks and " +
-                        std::to_string(times.procs()) + " processors is a finite number");
+  const auto place = std::find(table.begin(), table.end(), longest) - table.begin();
+  throw InvalidInstance("times[" + std::to_string(place / table.cols()) + ", " +
+                        std::to_string(place % table.cols()) + "] = " + to_text(longest) +
+                        ": expected times whose sum over " + std::to_string(times.tasks()) +
+                        " tasks and " + std::to_string(times.procs()) +
+                        " processors is a finite number");
 }
 
 int clamped(const Times& times, int max_tasks) {

@@ -12,7 +12,7 @@ namespace cosched::packs {
 namespace {
 
 constexpr double kSlacks[] = {0, 0.1, 0.3, 0.8};
-constexpr int kWindow = 200;  // tasks that a pack looks at in vain
+constexpr int kMostRefused = 200;  // tasks that a pack looks at in vain
 
 class LongestFirst {
  public:
@@ -37,7 +37,7 @@ class LongestFirst {
   std::vector<int> pack(std::size_t first, double length, std::vector<char>& packed) {
     std::vector<int> tasks;
     int left = instance_.procs(), places = instance_.max_tasks(), refused = 0;
-    for (std::size_t at = first; at < order_.size() && places > 0 && refused < kWindow; ++at) {
+    for (std::size_t at = first; at < order_.size() && places > 0 && refused < kMostRefused; ++at) {
       const int task = order_[at];
       if (packed[task]) continue;
       const int need = least_need(task, length);

@@ -34,7 +34,7 @@ namespace cosched::packs {
 /// Of the (m-1) k + 1 tasks with the longest least times s_1 >= s_2 >= ..., one is not in the m-1
 /// longest packs, so m packs are at least s_{(m-1)k+1} long.  At most `most` such rows, evenly
 /// chosen.  They make the relaxation as strong as longest_bound.
-std::vector<CountRow> least_counts(const Instance& instance, int most);
+std::vector<CountRow> least_counts(const Instance& instance, int most = 64);
 
 /// Feasible packs to start from: all runs of pack-by-pack, and every task alone.
 std::vector<Column> first_columns(const Instance& instance);
