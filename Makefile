@@ -24,6 +24,13 @@ SOURCES := $(shell find cpp python -type f -not -name '*.pyc') CMakeLists.txt py
 TEST_SOURCES := $(shell find tests_cpp -type f)
 CMAKE := cmake -G Ninja -S .
 
+# One folder of objects for the extension, the C++ tests and the benchmarks; with `make dev` the one that compiles
+# each file alone. Warnings are errors for CI, lint and those who change the code.
+BUILD := build/$(if $(wildcard .venv/editable.stamp),dev,release)
+WERROR := $(if $(CI)$(wildcard .venv/editable.stamp),ON,OFF)
+# What a build prints, without all but its steps: [12/64] dags/search/unity_0
+STEPS := sed -unE 's|^ *(\[[0-9]+/[0-9]+\]) Building CXX object ([^/]*/)?CMakeFiles/([^/]*)\.dir/([^ ]*/)?([^/ ]*)\.cxx.*|\1 \3 \5|p; s|^ *(\[[0-9]+/[0-9]+\]) (Linking.*)|\1 \2|p'
+
 .PHONY: help demo study-quick dev test test-one test-cpp test-py slurm lint tidy docs results results-full coverage stubs bench asan tsan fuzz wheel build clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,7 +43,12 @@ define apt_install
 	  command -v apt-get >/dev/null || { echo "please install:$$missing" >&2; exit 2; }; \
 	  sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	  echo "installing:$$missing"; \
-	  { $$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing; } \
+	  for try in $$(seq 60); do \
+	    $$sudo apt-get update -qq >build/apt.log 2>&1 && break; \
+	    [ $$try -lt 60 ] && grep -q 'Could not get lock' build/apt.log || { tail -n 20 build/apt.log >&2; exit 1; }; \
+	    [ $$try -gt 1 ] || echo "another program is installing packages: waiting for it"; sleep 5; \
+	  done; \
+	  $$sudo env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -y -qq $$missing \
 	    >build/apt.log 2>&1 || { tail -n 20 build/apt.log >&2; exit 1; }; \
 	fi
 endef
@@ -63,8 +75,9 @@ build/apt-%.stamp: Makefile
 .venv/installed.stamp: $(SOURCES) .venv/dependencies.stamp
 	@echo "building and installing cosched (log: build/install.log)"
 	@mkdir -p build
-	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m pip install --no-build-isolation --no-deps --force-reinstall . \
-	  >build/install.log 2>&1 || { tail -n 60 build/install.log >&2; exit 1; }
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m pip install -v --no-build-isolation --no-deps --force-reinstall \
+	  --config-settings=build-dir=$(BUILD) --config-settings=cmake.define.COSCHED_WERROR=$(WERROR) . 2>&1 \
+	  | tee build/install.log | $(STEPS) || { tail -n 60 build/install.log >&2; exit 1; }
 	@touch $@
 
 build: $(if $(wildcard .venv/editable.stamp),dev,.venv/installed.stamp) ## build the extension and install the package into .venv
@@ -75,9 +88,9 @@ build: $(if $(wildcard .venv/editable.stamp),dev,.venv/installed.stamp) ## build
 	@echo "building cosched in build/dev, installed as a link to python/ (log: build/dev.log)"
 	@mkdir -p build
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m pip install --no-build-isolation --no-deps --force-reinstall \
-	  --config-settings=build-dir=build/dev --config-settings=cmake.define.COSCHED_WERROR=ON \
-	  --config-settings=cmake.define.CMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF --editable . \
-	  >build/dev.log 2>&1 || { tail -n 60 build/dev.log >&2; exit 1; }
+	  -v --config-settings=build-dir=build/dev --config-settings=cmake.define.COSCHED_WERROR=ON \
+	  --config-settings=cmake.define.CMAKE_UNITY_BUILD=OFF --editable . 2>&1 \
+	  | tee build/dev.log | $(STEPS) || { tail -n 60 build/dev.log >&2; exit 1; }
 	@rm -f .venv/installed.stamp
 	@touch $@
 
@@ -122,25 +135,26 @@ PYTEST = $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --doctest-modules
 
 test: test-cpp test-py ## C++ tests (ctest), Python tests, doctests and notebooks (pytest)
 
-build/tests/configured.stamp: CMakeLists.txt cpp/CMakeLists.txt tests_cpp/CMakeLists.txt build/apt-BUILD.stamp build/apt-TEST.stamp
-	@$(CMAKE) -B build/tests -DCOSCHED_BUILD_TESTS=ON -DCOSCHED_WERROR=ON >build/configure.log 2>&1 || { tail -n 20 build/configure.log >&2; exit 1; }
+# The objects of the extension are those of the tests: after `make demo` only tests are compiled.
+$(BUILD)/tests.stamp: CMakeLists.txt cpp/CMakeLists.txt tests_cpp/CMakeLists.txt build/apt-BUILD.stamp build/apt-TEST.stamp
+	@$(CMAKE) -B $(BUILD) -DCOSCHED_BUILD_TESTS=ON -DCOSCHED_WERROR=$(WERROR) >build/configure.log 2>&1 || { tail -n 20 build/configure.log >&2; exit 1; }
 	@touch $@
 
-test-cpp: build/tests/configured.stamp
-	@cmake --build build/tests -j $(JOBS)
-	ctest --test-dir build/tests -j $(JOBS) --output-on-failure --timeout 600 -Q -O build/ctest.log || { tail -n 100 build/ctest.log; exit 1; }
+test-cpp: $(BUILD)/tests.stamp
+	@cmake --build $(BUILD) -j $(JOBS)
+	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --timeout 600 -Q -O build/ctest.log || { tail -n 100 build/ctest.log; exit 1; }
 	@tail -n 5 build/ctest.log
 
-test-py: build build/tests/configured.stamp build/apt-LINT.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp
+test-py: build build/apt-TEST.stamp build/apt-LINT.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp
 	$(PYTEST)
 
 slurm: build build/apt-SLURM.stamp ## a fresh recording of a real Slurm on this host, and the twin beside it
 	$(BIN)/python -m pytest -q -m slurm tests_py/unit/test_slurm.py
 
-test-one: build/tests/configured.stamp ## one C++ test: make test-one T=packs.Pairs (folder.suite, or folder.suite.test)
+test-one: $(BUILD)/tests.stamp ## one C++ test: make test-one T=packs.Pairs (folder.suite, or folder.suite.test)
 	@[ -n "$(T)" ] || { echo "say which: make test-one T=packs.Pairs" >&2; exit 2; }
-	@cmake --build build/tests --target test_$(firstword $(subst ., ,$(T))) -j $(JOBS)
-	@build/tests/tests_cpp/test_$(firstword $(subst ., ,$(T))) --gtest_filter='$(T:$(firstword $(subst ., ,$(T))).%=%)*'
+	@cmake --build $(BUILD) --target test_$(firstword $(subst ., ,$(T))) -j $(JOBS)
+	@$(BUILD)/tests_cpp/test_$(firstword $(subst ., ,$(T))) --gtest_filter='$(T:$(firstword $(subst ., ,$(T))).%=%)*'
 
 lint: .venv/dependencies.stamp build/apt-LINT.stamp tidy ## ruff, mypy, import-linter, clang-format, clang-tidy
 	$(BIN)/ruff check python tests_py docs .ci
@@ -153,7 +167,7 @@ lint: .venv/dependencies.stamp build/apt-LINT.stamp tidy ## ruff, mypy, import-l
 TIDY := clang-tidy;--quiet;--warnings-as-errors=*;--extra-arg=-Wno-error;--extra-arg=-Wno-unknown-warning-option
 build/tidy/configured.stamp: $(wildcard .clang-tidy) CMakeLists.txt build/apt-BUILD.stamp build/apt-TEST.stamp build/apt-LINT.stamp
 	@rm -rf build/tidy
-	@$(CMAKE) -B build/tidy -DCOSCHED_BUILD_TESTS=ON -DCOSCHED_WERROR=ON "-DCMAKE_CXX_CLANG_TIDY=$(TIDY)" >build/configure-tidy.log 2>&1 || { tail -n 20 build/configure-tidy.log >&2; exit 1; }
+	@$(CMAKE) -B build/tidy -DCOSCHED_BUILD_TESTS=ON -DCOSCHED_WERROR=ON -DCMAKE_UNITY_BUILD=OFF "-DCMAKE_CXX_CLANG_TIDY=$(TIDY)" >build/configure-tidy.log 2>&1 || { tail -n 20 build/configure-tidy.log >&2; exit 1; }
 	@touch $@
 
 tidy: build/tidy/configured.stamp ## clang-tidy on cpp/ and tests_cpp/
@@ -186,9 +200,9 @@ stubs: build ## regenerate python/cosched/_core/*.pyi
 
 # --- the rest -----------------------------------------------------------------------------
 bench: build ## measure: ratios in one run, fixed work, fixed seeds
-	@$(CMAKE) -B build/bench -DCOSCHED_BUILD_BENCH=ON >build/configure-bench.log 2>&1 || { tail -n 20 build/configure-bench.log >&2; exit 1; }
-	@cmake --build build/bench -j $(JOBS) >build/bench.log || { tail -n 60 build/bench.log >&2; exit 1; }
-	@for program in build/bench/tests_cpp/*_bench; do [ ! -x "$$program" ] || "$$program"; done
+	@$(CMAKE) -B $(BUILD) -DCOSCHED_BUILD_BENCH=ON >build/configure-bench.log 2>&1 || { tail -n 20 build/configure-bench.log >&2; exit 1; }
+	@cmake --build $(BUILD) -j $(JOBS) >build/bench.log || { tail -n 60 build/bench.log >&2; exit 1; }
+	@for program in $(BUILD)/tests_cpp/*_bench; do [ ! -x "$$program" ] || "$$program"; done
 	@for program in tests_py/bench/bench_*.py; do [ ! -e "$$program" ] || $(BIN)/python "$$program"; done
 
 asan: build/apt-BUILD.stamp build/apt-TEST.stamp ## C++ tests under address and undefined-behaviour sanitizers
