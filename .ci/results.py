@@ -2,8 +2,10 @@
 
 `keep` takes finished studies at full size (folders that `cosched study run` wrote) and puts the
 columns that tables and claims need into the package; `render` writes every page from what is kept.
+In git are the ledger and the digests of the pages; `pages` writes the rest, as the site does.
 """
 
+import hashlib
 import os
 import sys
 from pathlib import Path
@@ -20,6 +22,7 @@ from cosched.version import installed_version
 
 REPO = Path(__file__).resolve().parents[1]
 PAGES = REPO / "docs" / "results"
+LEDGER, DIGESTS = "ledger.md", "pages.sha256"
 _MOST_ROWS = 130
 
 #: What pages said that were written by hand, and the rows that say it now: (their words; study,
@@ -108,7 +111,19 @@ def _day(seconds: float) -> str:
 
 
 def render(folder: Path) -> None:
-    """Every page, and the pictures beside them."""
+    """Every page, the pictures beside them, and the digests of the pages (of no picture: they
+    differ with matplotlib)."""
+    rows = pages(folder)
+    _write(folder / LEDGER, _referee(rows))
+    digests = [
+        f"{hashlib.sha256((folder / f'{name}.md').read_bytes()).hexdigest()}  {name}.md\n"
+        for name in sorted(set(STUDIES) & set(kept.names()))
+    ]
+    _write(folder / DIGESTS, "".join(digests))
+
+
+def pages(folder: Path) -> list[ledger.Row]:
+    """The page of each study, with its pictures; the rows of all."""
     folder.mkdir(parents=True, exist_ok=True)
     there = set(kept.names())
     rows = ledger.evaluate(CLAIMS, kept.read)
@@ -116,11 +131,11 @@ def render(folder: Path) -> None:
         frame = kept.read(name)
         mine = [row for row in rows if row.study == name]
         _write(folder / f"{name}.md", _page(name, frame, mine, folder))
-    _write(folder / "ledger.md", _referee(rows))
     shown = "".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md"))
     for picture in folder.glob("*.png"):  # of pages as they were
         if f"({picture.name})" not in shown:
             picture.unlink()
+    return rows
 
 
 def _write(path: Path, text: str) -> None:
@@ -247,7 +262,8 @@ def main() -> None:
     if verb == "keep":
         keep(rest)
     else:
-        render(Path(rest[0]) if rest else PAGES)
+        write = pages if verb == "pages" else render
+        write(Path(rest[0]) if rest else PAGES)
 
 
 if __name__ == "__main__":

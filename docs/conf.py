@@ -3,10 +3,12 @@
 import hashlib
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import cosched
+from cosched.experiments.kept import FOLDER as KEPT
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
@@ -55,16 +57,33 @@ def copy_notebooks() -> None:
             shutil.copyfile(path, HERE / "tutorials" / name)
 
 
-def fingerprint() -> str:
-    """Changes with the package and the size of the notebooks: outputs of another one are stale."""
+def fingerprint(start: str, *more: Path) -> str:
+    """Changes with the package: what another one has made is stale."""
     package = Path(cosched.__file__).parent
-    total = hashlib.sha256(os.environ.get("COSCHED_QUICK", "").encode())
-    for path in sorted([*package.rglob("*.py"), *package.parent.glob("cosched/_core*.so")]):
+    total = hashlib.sha256(start.encode())
+    for path in sorted([*package.rglob("*.py"), *package.glob("_core*.so"), *more]):
         total.update(path.read_bytes())
     return total.hexdigest()[:16]
 
 
+def render_results() -> None:
+    """The pages of the studies, from the rows that the package keeps of their runs.
+
+    In git are the ledger and the digests of the pages: only `make results` writes these.
+    """
+    folder, script = HERE / "results", HERE.parent / ".ci" / "results.py"
+    mark, current = folder / ".rendered", fingerprint("", script, *KEPT.glob("*.parquet"))
+    if mark.exists() and mark.read_text() == current:
+        return
+    for path in [*folder.glob("*.png"), *folder.glob("*-*.md")]:  # of studies as they were
+        path.unlink()
+    agg = {**os.environ, "MPLBACKEND": "Agg"}
+    subprocess.run([sys.executable, script, "pages"], check=True, env=agg)
+    mark.write_text(current)
+
+
 copy_notebooks()
+render_results()
 
 # --- reference ----------------------------------------------------------------------------
 autodoc_typehints = "none"  # numpydoc's sections say types, with shapes and units
@@ -86,6 +105,6 @@ pygments_style = "tango"
 
 def setup(app) -> None:
     """A new fingerprint reads all pages anew, and runs the notebooks again."""
-    current = fingerprint()
+    current = fingerprint(os.environ.get("COSCHED_QUICK", ""))  # the size of the notebooks
     app.add_config_value("cosched_fingerprint", current, "env")
     app.config.nb_execution_cache_path = str(Path(app.outdir).parent / "notebooks" / current)

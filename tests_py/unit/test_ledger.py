@@ -1,5 +1,6 @@
 """The ledger: rules judge as they say, kept results answer, pages are what they render to."""
 
+import hashlib
 import json
 import math
 import os
@@ -209,6 +210,11 @@ def test_pages_are_what_they_render_to(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    for page in tmp_path.glob("*.md"):
-        committed = REPO / "docs" / "results" / page.name
-        assert committed.read_text() == page.read_text(), f"{page.name}: run `make results`"
+    results = REPO / "docs" / "results"
+    for name in ("ledger.md", "pages.sha256"):  # the digests: of every page that is not in git
+        committed, rendered = ((place / name).read_text() for place in (results, tmp_path))
+        assert committed == rendered, f"{name}: run `make results`"
+    digests = [line.split() for line in rendered.splitlines()]
+    assert {page for _, page in digests} == {f"{name}.md" for name in kept.names()}
+    for digest, page in digests:
+        assert hashlib.sha256((tmp_path / page).read_bytes()).hexdigest() == digest

@@ -15,7 +15,7 @@ for each task on which type it runs (the hard part), and when.
 (6.0, 0.0)
 
 Reference: M. Amaris, G. Lucarelli, C. Mommessin, D. Trystram, *Generic algorithms for
-scheduling applications on heterogeneous multi-core machines*, 2017. Section and theorem numbers
+scheduling applications on heterogeneous multi-core platforms*, 2017. Section and theorem numbers
 in the docstrings are that paper's.
 """
 
