@@ -29,7 +29,7 @@ CMAKE := cmake -G Ninja -S .
 BUILD := build/$(if $(wildcard .venv/editable.stamp),dev,release)
 WERROR := $(if $(CI)$(wildcard .venv/editable.stamp),ON,OFF)
 # What a build prints, without all but its steps: [12/64] dags/search/unity_0
-STEPS := sed -unE 's|^ *(\[[0-9]+/[0-9]+\]) Building CXX object ([^/]*/)?CMakeFiles/([^/]*)\.dir/([^ ]*/)?([^/ ]*)\.cxx.*|\1 \3 \5|p; s|^ *(\[[0-9]+/[0-9]+\]) (Linking.*)|\1 \2|p'
+STEPS := sed -unE 's|^ *(\[[0-9]+/[0-9]+\]) Building CXX object [^ ]*/([^/ ]*)\.dir/([^ ]*)\.c[px]*\.o|\1 \2 \3|p; s|^ *(\[[0-9]+/[0-9]+\] Linking.*)|\1|p'
 
 .PHONY: help demo study-quick dev test test-one test-cpp test-py slurm lint tidy docs results results-full coverage stubs bench asan tsan fuzz wheel build clean
 help: ## this list
