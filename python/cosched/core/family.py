@@ -11,7 +11,7 @@ from cosched import _core
 from cosched.core.arrays import seed_of, time_limit_of
 from cosched.core.comparison import in_order, row_of_result, row_without_result, settled
 from cosched.core.instance import Instance
-from cosched.core.options import Argument, Output, accepted_options
+from cosched.core.options import accepted_options
 from cosched.core.result import Bound, Result
 from cosched.core.schedule import Schedule
 from cosched.core.text import texts, unknown_name
@@ -23,94 +23,79 @@ if TYPE_CHECKING:
 Algorithm = Callable[..., "Result | Schedule"]
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Family:
-    """A family of algorithms for one kind of instance.
+    """What solves one kind of instance: its classes, algorithms and bounds.
+
+    How a family looks on the command line is its :class:`Presentation`.
 
     Attributes
     ----------
     name : str
     instance_type, schedule_type, result_type : type
         The family's classes.
-    objective : str
-        What ``Result.value`` is, for texts.
-    unit : str
-        Of the objective, with its blank before it.
-    ideal : str
-        What a bound speaks of: no such thing is better.
-    default_bound : str
-        A key of `bounds`.
-    bound_name : callable, optional
-        The default bound of an instance, where not all have the same.
     result_of : callable
         Makes a Result of a schedule that a registered algorithm or a file gives.
-    arguments : tuple of Argument
-        What ``Instance.read`` takes on the command line.
-    outputs : tuple of Output
-        Files beside the schedule that ``cosched solve`` can write.
-    panels : tuple of callable
-        Pictures of a result, ``f(result, ax)``, that ``--plot`` draws one below the other; a Gantt
-        chart of the schedule where there is none.
-    recorded : str
-        Algorithm that says what happened, not what to do: its row stands first in tables.
-    remark : callable, optional
-        What the row of a result has to say beside its numbers, one line, or an empty text.
-    screen : tuple of str
-        Metrics that tables on the screen show (files have all); all of them where empty.
-    patience : float or None
-        Seconds that ``cosched compare`` gives each algorithm unless told; None: no limit.
-    example : (str, str, str)
-        A file, its arguments and an algorithm: for the examples that ``--help`` shows.
-    default_names : callable, optional
-        Names that ``compare`` takes by default for an instance.
-    spelling : str
-        How names are spelled, where there are too many to list.
-    resolve : callable, optional
-        What a name that is not in the table means (cluster: the policy grammar); None = nothing.
     algorithms : dict
         Public name -> ``algorithm(instance, *, seed, **options) -> Result or Schedule``.
     bounds : dict
         Public name -> ``bound(instance, **options) -> Bound``.
-    registered : set of str
-        Names that the user registered.
+    default_bound : str
+        A key of `bounds`.
+    bound_name : callable, optional
+        The default bound of an instance, where not all have the same.
+    default_names : callable, optional
+        Names that ``compare`` takes by default for an instance.
+    resolve : callable, optional
+        What a name that is not in the table means (cluster: the policy grammar); None = nothing.
 
     Examples
     --------
-    >>> from cosched.registry import family
-    >>> packs = family("packs")
-    >>> packs.default_bound, packs.maximise, "pairs" in packs.algorithms
-    ('columns', False, True)
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> packs = cs.packs.FAMILY
+    >>> packs.solve(inst, "pack-by-pack-9").value
+    6.5
+    >>> packs.bound(inst), packs.bound(inst, "longest")
+    (Bound(6.29994054, 'columns'), Bound(4, 'longest'))
+    >>> table = packs.compare(inst, ["sequential", "optimal"])
+    >>> table[["algorithm", "status", "value"]].to_numpy().tolist()
+    [['sequential', 'ok', 6.5], ['optimal', 'ok', 6.300000000000001]]
+    >>> packs.algorithm("pears")
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown packs algorithm 'pears' (near: pairs)
+    >>> packs.register("alone", lambda instance: cs.packs.sequential(instance).schedule)
+    >>> packs.solve(inst, "alone").algorithm, sorted(packs.registered)
+    ('alone', ['alone'])
     """
 
     name: str
     instance_type: type[Instance]
     schedule_type: type[Schedule]
     result_type: type[Result]
-    objective: str
-    default_bound: str
     result_of: Callable[..., Result]
-    unit: str = ""
-    ideal: str = "schedule"
-    arguments: tuple[Argument, ...] = ()
-    outputs: tuple[Output, ...] = ()
-    panels: tuple[Callable[..., Any], ...] = ()
-    recorded: str = ""
-    remark: Callable[[Mapping[str, Any]], str] | None = None
-    screen: tuple[str, ...] = ()
-    patience: float | None = 10.0
-    example: tuple[str, str, str] = ("FILE", "", "NAME")
-    default_names: Callable[[Any], Sequence[str]] | None = None
+    algorithms: dict[str, Algorithm]
+    bounds: dict[str, Callable[..., Bound]]
+    default_bound: str
     bound_name: Callable[[Any], str] | None = None
-    spelling: str = ""
+    default_names: Callable[[Any], Sequence[str]] | None = None
     resolve: Callable[[str], Algorithm | None] | None = None
-    algorithms: dict[str, Algorithm] = field(default_factory=dict)
-    bounds: dict[str, Callable[..., Bound]] = field(default_factory=dict)
-    registered: set[str] = field(default_factory=set)
+    _built_in: frozenset[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_built_in", frozenset(self.algorithms))
 
     @property
     def maximise(self) -> bool:
         """Whether greater values are better."""
         return self.result_type.maximise
+
+    @property
+    def registered(self) -> frozenset[str]:
+        """Names that the user registered."""
+        return frozenset(self.algorithms) - self._built_in
 
     def algorithm(self, name: str) -> Algorithm:
         """The function of a public name.
@@ -129,16 +114,6 @@ class Family:
         ------
         ValueError
             Unknown name; the message lists near ones.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> cs.dags.FAMILY.algorithm("heft") is cs.dags.heft
-        True
-        >>> cs.dags.FAMILY.algorithm("heff")
-        Traceback (most recent call last):
-            ...
-        ValueError: unknown dags algorithm 'heff' (near: heft, etf, eft, peft)
         """
         found = self.algorithms.get(name)
         if found is None and self.resolve is not None and isinstance(name, str):
@@ -172,15 +147,6 @@ class Family:
             An option that the algorithm does not take.
         InvalidInstance
             The algorithm does not apply to this instance, or an option's value is bad.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> result = cs.packs.solve(inst, "pack-by-pack-9")
-        >>> result.value, result.gap < 0.25
-        (6.5, True)
         """
         self.instance_type.require(instance)
         function = self.algorithm(name)
@@ -218,15 +184,6 @@ class Family:
             Neither a Result nor a Schedule.
         InvalidSchedule
             The schedule breaks a rule.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> schedule = cs.packs.sequential(inst).schedule
-        >>> cs.packs.FAMILY.as_result(schedule, inst, "mine", 0).algorithm
-        'mine'
         """
         if isinstance(outcome, Schedule):
             outcome = self.result_of(instance, outcome)
@@ -257,14 +214,6 @@ class Family:
             Unknown name; the message lists near ones.
         TypeError
             An option that the bound does not take.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> cs.packs.bound(inst), cs.packs.bound(inst, "longest")
-        (Bound(6.29994054, 'columns'), Bound(4, 'longest'))
         """
         self.instance_type.require(instance)
         method = name
@@ -281,27 +230,6 @@ class Family:
                 f"(options: {', '.join(sorted(accepted or ())) or 'none'})"
             )
         return function(instance, **options)
-
-    def bound_beside(self, instance: Any) -> Bound | None:
-        """The bound that stands beside every result of an instance; computed once.
-
-        Parameters
-        ----------
-        instance : Instance
-
-        Returns
-        -------
-        Bound or None
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> cs.packs.FAMILY.bound_beside(inst) is cs.packs.FAMILY.bound_beside(inst)
-        True
-        """
-        return self.result_type.bound_beside(instance)
 
     def compare(
         self,
@@ -338,15 +266,6 @@ class Family:
         ------
         ValueError
             An unknown name, or options for a name that is not compared: before anything runs.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> table = cs.packs.compare(inst, ["sequential", "optimal"])
-        >>> table[["algorithm", "status", "value"]].to_numpy().tolist()
-        [['sequential', 'ok', 6.5], ['optimal', 'ok', 6.300000000000001]]
         """
         rows = list(self.compare_rows(instance, names, seed, time_limit, options))
         return in_order(settled(rows))
@@ -382,15 +301,6 @@ class Family:
         ------
         ValueError
             An unknown name, or options for a name that is not compared: before anything runs.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> for row, result in cs.packs.FAMILY.compare_rows(inst, ["sequential"]):
-        ...     print(row["algorithm"], row["status"], result.value)
-        sequential ok 6.5
         """
         self.instance_type.require(instance)
         time_limit = time_limit_of(time_limit)
@@ -420,14 +330,6 @@ class Family:
         ------
         ValueError
             Unknown name; the message lists near ones.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> cs.packs.FAMILY.names_of(inst, "pairs")
-        ['pairs']
         """
         if names is None:
             return list(self.default_names(instance) if self.default_names else self.algorithms)
@@ -443,7 +345,7 @@ class Family:
             if stops_itself and time_limit is not None:
                 return self.bound(instance, time_limit=time_limit)
             with _core.time_limit(time_limit):
-                return self.bound_beside(instance)
+                return self.result_type.bound_beside(instance)
         except (InvalidInstance, TimeLimit):  # it does not apply here, or takes too long
             return None
 
@@ -500,24 +402,14 @@ class Family:
             An empty name, or the name of a built-in algorithm.
         TypeError
             `function` cannot be called.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> def alone(instance):
-        ...     return cs.packs.sequential(instance).schedule
-        >>> cs.packs.FAMILY.register("alone", alone)
-        >>> cs.packs.solve(cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]]), "alone").value
-        4.0
         """
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"algorithm name {shorten(name)}: expected a non-empty text")
-        if name in self.algorithms and name not in self.registered:
+        if name in self._built_in:
             raise ValueError(f"{self.name} has a built-in algorithm {name!r}: choose another name")
         if not callable(function):
             raise TypeError(f"{name}: expected a function, got {type(function).__name__}")
         self.algorithms[name] = function
-        self.registered.add(name)
 
     def _unknown(self, what: str, name: Any, known: Iterable[str]) -> NoReturn:
         raise ValueError(unknown_name(f"{self.name} {what}", name, known))
