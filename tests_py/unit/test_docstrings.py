@@ -56,7 +56,7 @@ def public() -> dict[str, Any]:
                 found[_name(member)] = member
                 found.update((_name(method), method) for method in _methods(member))
                 for name, each in vars(member).items():
-                    if isinstance(each, property) and not name.startswith("_"):
+                    if isinstance(each, property) and each.__doc__ and name[0] != "_":
                         found[f"{_name(member)}.{name}"] = each
             elif inspect.isroutine(member) or isinstance(member, partial):
                 function = member.func if isinstance(member, partial) else member
@@ -75,8 +75,9 @@ def _written_in(module: Any) -> list[str]:
 def _methods(owner: type) -> Iterator[Callable]:
     """Public methods in the class' own text."""
     for name, member in vars(owner).items():
-        if name.startswith("_"):
-            continue
+        written = getattr(member, "__doc__", None)
+        if name.startswith("_") or (not written and inspect.getdoc(getattr(owner, name))):
+            continue  # private, or as its base class says
         if isinstance(member, (classmethod, staticmethod)):
             yield member.__func__
         elif inspect.isfunction(member):
@@ -135,7 +136,7 @@ def check_class(owner: type) -> None:
     described = _described(parsed, "Parameters", "Attributes")
     if is_dataclass(owner):
         own = vars(owner).get("__annotations__", {})
-        made_of = {each.name for each in fields(owner) if each.name in own}
+        made_of = {each.name for each in fields(owner) if each.name in own and each.name[0] != "_"}
     else:
         made_of = set(_parameters(owner.__init__)) if "__init__" in vars(owner) else set()
     assert made_of <= set(described), f"not described: {sorted(made_of - set(described))}"

@@ -165,6 +165,17 @@ def test_without_an_allocation_it_is_refused(monkeypatch):
         launcher_of("slurm")
 
 
+def test_options_go_with_the_launcher():
+    made = launcher_of("local", oversubscribe=True, grace=1.0)
+    assert launcher_of(made) is made
+    assert (made.oversubscribe, made.grace) == (True, 1.0)
+    with pytest.raises(TypeError, match="grace: expected as options of 'local' itself"):
+        launcher_of(made, grace=2.0)
+    for bad in ({"unit": "node"}, {"unit": "rack"}, {"grace": -1.0}):
+        with pytest.raises(InvalidInstance):
+            launcher_of("local", **bad)
+
+
 def test_cores_of_the_nodes():
     assert cpus_of("4(x2),2") == [4, 4, 2]
     with pytest.raises(InvalidInstance, match="expected 4"):

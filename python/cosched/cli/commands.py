@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -100,10 +101,7 @@ def add(app: typer.Typer, verb: str, run: Callable[..., None], help_text: str) -
 def command_of(
     of: Presentation, run: Callable[..., None], outputs: Sequence[Output] = ()
 ) -> Callable[..., None]:
-    """The function whose parameters typer asks for: the family's, then `run`'s own.
-
-    typer reads parameters off a signature and has no public way to add one.
-    """
+    """`run` with the family's parameters before its own."""
     keywords = [argument.keyword for argument in of.arguments] + [out.keyword for out in outputs]
     own = inspect.signature(run, eval_str=True).parameters.values()
     size = typer.Option("--max-bytes", help="Read files of up to this size, unpacked, such as 2GB.")
@@ -123,6 +121,35 @@ def command_of(
             print(printable(said), file=sys.stderr)
             raise typer.Exit(130) from None
 
+    return _asking_for(parameters, command)
+
+
+def in_groups(run: Callable[..., None]) -> Callable[..., None]:
+    """`run` with a parameter for each field of the dataclasses that it takes."""
+    parameters: list[inspect.Parameter] = []
+    groups = {}
+    for parameter in inspect.signature(run, eval_str=True).parameters.values():
+        group: Any = parameter.annotation
+        fields = [parameter]
+        if isinstance(group, type) and is_dataclass(group):
+            fields = list(inspect.signature(group, eval_str=True).parameters.values())
+            groups[parameter.name] = (group, [each.name for each in fields])
+        parameters += [each.replace(kind=parameter.KEYWORD_ONLY) for each in fields]
+
+    def command(**given: Any) -> None:
+        made = {
+            name: group(**{key: given.pop(key) for key in keys})
+            for name, (group, keys) in groups.items()
+        }
+        run(**given, **made)
+
+    return _asking_for(parameters, command)
+
+
+def _asking_for(
+    parameters: Sequence[inspect.Parameter], command: Callable[..., None]
+) -> Callable[..., None]:
+    """typer reads parameters off a signature, and has no public way to add one."""
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
     return command

@@ -10,7 +10,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-import tomllib
 
 from cosched import io
 from cosched.cluster.slurm_conf import Line, parse_lines, read_lines
@@ -167,10 +166,7 @@ class Machine:
         """
         if io.bare_name(path).endswith(".conf"):
             return _of_slurm(path, read_lines(path))
-        try:
-            data = tomllib.loads(io.read_text(path))
-        except tomllib.TOMLDecodeError as error:
-            raise InvalidInstance(f"{path}: not TOML: {error}") from None
+        data = io.parse_toml(io.read_text(path), str(path))
         kinds = tuple(_node_type(path, k, table) for k, table in _tables(path, data, "nodes"))
         if not kinds:
             raise InvalidInstance(f"{path}: no [[nodes]]: expected count and cores of each type")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -17,11 +16,6 @@ from cosched import io
 from cosched.core.arrays import integer, nonnegative, positive
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance, shorten
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _KEYS = ("command", "counts", "directory", "environment", "timeout", "weight", "ranks")
 _PLACES = re.compile(r"\{(procs|cpus|task)\}")
@@ -231,13 +225,7 @@ class _Reader:
         self.path = path
         self.lines = text.splitlines()
         self.folder = Path(path).absolute().parent
-        try:
-            self.data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            found = re.search(r" \(at (line \d+, column \d+)\)", str(error))
-            place = f"{path}: {found[1]}" if found else f"{path}: end of file"
-            said = re.sub(r" \(at .*\)", "", str(error))
-            raise InvalidInstance(f"{place}: not TOML ({said})") from None
+        self.data = io.parse_toml(text, path)
 
     def codes(self) -> Codes:
         for key in self.data:
@@ -365,8 +353,8 @@ def _line_of(lines: Sequence[str], where: tuple[str, ...], key: str) -> int:
 
 def _section(line: str) -> tuple[str, ...]:
     try:
-        table: Any = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
+        table: Any = io.parse_toml(line, "")
+    except InvalidInstance:
         return ()
     path = []
     while isinstance(table, dict) and table:

@@ -1,4 +1,4 @@
-"""CSV files as text cells, and JSON; errors name line and column."""
+"""CSV files as text cells, JSON and TOML; errors name line and column."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
@@ -14,6 +15,11 @@ from typing import Any
 from cosched.errors import InvalidInstance
 from cosched.io.limit import polled
 from cosched.io.unpack import open_text, read_text
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 @dataclass(frozen=True)
@@ -257,3 +263,35 @@ def parse_json(text: str, where: str) -> Any:
         ) from None
     except (ValueError, RecursionError) as error:  # an integer of too many digits, ...
         raise InvalidInstance(f"{where}: {str(error).splitlines()[0][:120]}") from None
+
+
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """The tables of a TOML text.
+
+    Parameters
+    ----------
+    text : str
+    where : str
+        What a message begins with: the file.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InvalidInstance
+        Not TOML: the message names line and column.
+
+    Examples
+    --------
+    >>> parse_toml("procs = 4", "codes.toml")
+    {'procs': 4}
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.fullmatch(r"(.*) \(at (line \d+, column \d+)\)", str(error))
+        said, place = found.groups() if found else (str(error), "end of file")
+        said = said.removesuffix(" (at end of document)")
+        raise InvalidInstance(f"{where}: {place}: not TOML ({said})") from None

@@ -6,21 +6,26 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from cosched.core.arrays import nonnegative
+from cosched.errors import InvalidInstance
 from cosched.execution.codes import Code, Codes
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Launch
 
 
 class Launcher(ABC):
-    """Makes commands of steps."""
+    """Where a plan runs, and how its processes end: makes commands of steps."""
 
     name: str
     #: Ask processes to end, and wait, before they are killed when the driver has died.
     polite = False
 
-    def __init__(self, *, oversubscribe: bool, unit: str) -> None:
+    def __init__(self, oversubscribe: bool, unit: str, grace: float) -> None:
+        if unit not in ("core", "node"):
+            raise InvalidInstance(f"unit = {unit!r}: expected 'core' or 'node'")
         self.oversubscribe = oversubscribe
         self.unit = unit
+        self.grace = nonnegative(grace, "grace")
 
     @property
     @abstractmethod
