@@ -19,10 +19,6 @@ def family(name: str) -> Family:
     ----------
     name : {"packs", "dags", "cluster", "moldable", "bags"}
 
-    Returns
-    -------
-    Family
-
     Raises
     ------
     ValueError
@@ -42,10 +38,6 @@ def presentation(name: str) -> Presentation:
     Parameters
     ----------
     name : {"packs", "dags", "cluster", "moldable", "bags"}
-
-    Returns
-    -------
-    Presentation
 
     Raises
     ------

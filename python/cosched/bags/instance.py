@@ -216,10 +216,6 @@ class Instance(core.Instance):
         gamma : float, optional
             The price as a multiple of the least cost of energy.
 
-        Returns
-        -------
-        Instance
-
         Raises
         ------
         InvalidInstance
@@ -301,7 +297,6 @@ class Instance(core.Instance):
 
         Parameters
         ----------
-        path : str or path-like
         price, energy_cost, gamma, power_cap : float, optional
             As in :class:`Instance`. None: what the file or folder says; else an energy cost of 1,
             no cap, and one of price and gamma is needed.
@@ -314,10 +309,6 @@ class Instance(core.Instance):
         counts, machines : array_like of int or int, optional
             For openbenchmarking: tasks and machines of each type; one number of tasks is
             split evenly. None: the paper's 12,000 tasks, and 40 machines of each type.
-
-        Returns
-        -------
-        Instance
 
         Raises
         ------
@@ -359,15 +350,6 @@ class Instance(core.Instance):
             Another suffix.
         OSError
             A file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> inst = Instance([4], [2], [[10.0]], [[100.0]], price=9000)
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "bag.json"
-        >>> inst.write(path)
-        >>> Instance.read(path) == inst
-        True
         """
         fields = ("counts", "machines", "etc", "apc", "price", "energy_cost", "idle_power",
                   "power_cap", "names", "machine_names")  # fmt: skip

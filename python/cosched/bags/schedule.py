@@ -92,15 +92,6 @@ class Schedule(core.Schedule):
         ------
         InvalidSchedule
             Names the first breach.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> inst = cs.bags.Instance([3], [2], [[10.0]], [[90.0]], price=9000)
-        >>> Schedule(inst, [0], [0], [0], [2], [0.0], [20.0]).validate()
-        Traceback (most recent call last):
-            ...
-        cosched.errors.InvalidSchedule: 1 tasks of type 0 are not scheduled
         """
         self.instance._core.validate(
             self.task_type, self.machine_type, self.machine, self.count, self.start, self.end
@@ -212,13 +203,6 @@ class Schedule(core.Schedule):
         -------
         dict
             ``placements``: a mapping a run, with the columns of :meth:`to_frame`.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> inst = cs.bags.Instance([3], [1], [[10.0]], [[90.0]], price=9000)
-        >>> cs.bags.solve(inst, "ttb").schedule.to_dict()["placements"][0]["count"]
-        3
         """
         return {"placements": self.to_frame().to_dict(orient="records")}
 
@@ -228,7 +212,6 @@ class Schedule(core.Schedule):
 
         Parameters
         ----------
-        instance : Instance
         data : mapping
             ``placements``: a mapping a run.
 
@@ -241,14 +224,6 @@ class Schedule(core.Schedule):
         ------
         InvalidSchedule
             A key is missing or an entry is bad; the message names it.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> inst = cs.bags.Instance([3], [1], [[10.0]], [[90.0]], price=9000)
-        >>> run = dict(task_type=0, machine_type=0, machine=0, count=3, start=0.0, end=30.0)
-        >>> Schedule.from_dict(inst, {"placements": [run]}).makespan
-        30.0
         """
         rows = data.get("placements") if isinstance(data, Mapping) else None
         if not isinstance(rows, list):

@@ -36,10 +36,6 @@ def bags_random(
         The paper's sizes; a type has ``q tasks_per_type`` tasks.
     seed : int, optional
 
-    Returns
-    -------
-    Instance
-
     Raises
     ------
     InvalidInstance

@@ -23,7 +23,6 @@ def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bo
 
     Parameters
     ----------
-    instance : Instance
     threshold : float
         Shortest time of the bounded stretch (s), > 0.
 

@@ -159,21 +159,10 @@ class Instance(core.Instance):
         **columns : array_like, shape (n,)
             By name.
 
-        Returns
-        -------
-        Instance
-
         Raises
         ------
         InvalidInstance
             A bad entry.
-
-        Examples
-        --------
-        >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 0.5], "memory": [0.3, 0.1],
-        ...         "runtime": [60, 30]}
-        >>> Instance(jobs, nodes=2).replace(runtime=[50, 20]).column("runtime").tolist()
-        [50.0, 20.0]
         """
         jobs = {**self._columns, **self._facts, **columns}
         found = Instance(
@@ -200,13 +189,6 @@ class Instance(core.Instance):
         ------
         InvalidInstance
             A job of a partition that the machine does not have, or more than 64 parts.
-
-        Examples
-        --------
-        >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
-        ...         "runtime": [60, 30]}
-        >>> [part.tolist() for part in Instance(jobs, nodes=2).layout()]
-        [[], [], []]
         """
         return self.once("layout", self._layout)
 
@@ -238,13 +220,6 @@ class Instance(core.Instance):
         ------
         KeyError
             A column that the instance does not have.
-
-        Examples
-        --------
-        >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 0.5], "memory": [0.3, 0.1],
-        ...         "runtime": [60, 30]}
-        >>> Instance(jobs, nodes=2).column("runtime").tolist()
-        [60.0, 30.0]
         """
         if name == "id":
             return self.ids
@@ -307,7 +282,6 @@ class Instance(core.Instance):
 
         Parameters
         ----------
-        path : str or path-like
         nodes : int, optional
             Needed unless the file says it (JSON, or a log's header).
         convention : {"dfrs", "rigid"}, optional
@@ -326,17 +300,11 @@ class Instance(core.Instance):
         timezone : str, optional
             Where the times of sacct output were printed: see :func:`from_sacct`.
 
-        Returns
-        -------
-        Instance
-
         Raises
         ------
         InvalidInstance
             The file is malformed, an entry is bad (named by file, line and column), the number of
             nodes is missing, or an argument of logs is given for another file.
-        OSError
-            The file is not there or cannot be read.
 
         Examples
         --------
@@ -382,19 +350,6 @@ class Instance(core.Instance):
         ------
         InvalidInstance
             Another suffix.
-        OSError
-            The file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 0.5], "memory": [0.3, 0.1],
-        ...         "runtime": [60, 30]}
-        >>> inst = Instance(jobs, nodes=2)
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "jobs.json"
-        >>> inst.write(path)
-        >>> Instance.read(path) == inst
-        True
         """
         if io.check_suffix(path, (".json", ".csv")) == ".json":
             io.write_json({"nodes": self.nodes, "jobs": {**self._columns, **self._facts}}, path)

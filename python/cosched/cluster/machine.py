@@ -127,20 +127,10 @@ class Machine:
         CompleteWait`` and ``Include``; nodes are numbered in the natural order of their names, as
         Slurm does. What is not understood is in :attr:`notes`, once.
 
-        Parameters
-        ----------
-        path : str or path-like
-
-        Returns
-        -------
-        Machine
-
         Raises
         ------
         InvalidInstance
             Not such a file; names the entry, its value and what was expected.
-        OSError
-            The file is not there or cannot be read.
 
         Examples
         --------
@@ -202,13 +192,6 @@ class Machine:
         ------
         TypeError
             What is given cannot be iterated.
-
-        Examples
-        --------
-        >>> machine = Machine((NodeType("thin", 4, 2, 8.0, 0),),
-        ...                   (Partition("short", ((0, 1),), 60.0, 0.0),))
-        >>> machine.limits(["short", "long"]).tolist()
-        [60.0, inf]
         """
         known = {part.name: part.max_time for part in self.partitions}
         return np.array([known.get(str(name), np.inf) for name in partitions])
@@ -231,13 +214,6 @@ class Machine:
             What is given cannot be iterated.
         InvalidInstance
             More than 64 parts.
-
-        Examples
-        --------
-        >>> machine = Machine((NodeType("thin", 4, 2, 8.0, 0),),
-        ...                   (Partition("short", ((0, 1),), 60.0, 0.0),))
-        >>> machine.room(["short", "long"]).tolist()
-        [2, 8]
         """
         sizes, masks = self.cells()
         cores = {
@@ -261,12 +237,6 @@ class Machine:
         ------
         InvalidInstance
             More than 64 parts.
-
-        Examples
-        --------
-        >>> kinds = (NodeType("thin", 4, 2, 8.0, 0),)
-        >>> Machine(kinds, (Partition("short", ((0, 1),), 60.0, 0.0),)).cells()
-        (array([2, 6]), {'short': 1})
         """
         cores = np.repeat([k.cores for k in self.nodes], [k.count for k in self.nodes])
         member = np.zeros((len(cores), len(self.partitions)), dtype=bool)

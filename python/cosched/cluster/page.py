@@ -54,7 +54,6 @@ def audit(
 
     Parameters
     ----------
-    instance : Instance
     path : str or path-like
         Ends in .html. Replaced as a whole or not at all.
     time_limit : float or None
@@ -64,8 +63,6 @@ def audit(
     ------
     InvalidInstance
         Another suffix, or a bad time limit.
-    OSError
-        The file cannot be written.
 
     Notes
     -----

@@ -127,17 +127,12 @@ class Family:
 
         Parameters
         ----------
-        instance : Instance
         name : str
             A key of ``ALGORITHMS``.
         seed : int, optional
             Where there is chance; None means 0. ``result.seed`` says what was used.
         **options
             The algorithm's own options.
-
-        Returns
-        -------
-        Result
 
         Raises
         ------
@@ -170,13 +165,8 @@ class Family:
         ----------
         outcome : Result or Schedule
             A schedule is validated first.
-        instance : Instance
         name : str
         seed : int
-
-        Returns
-        -------
-        Result
 
         Raises
         ------
@@ -198,15 +188,10 @@ class Family:
 
         Parameters
         ----------
-        instance : Instance
         name : str, optional
             A key of ``BOUNDS``; None: the default of the family, or of the instance.
         **options
             The bound's own options.
-
-        Returns
-        -------
-        Bound
 
         Raises
         ------
@@ -244,7 +229,6 @@ class Family:
 
         Parameters
         ----------
-        instance : Instance
         names : iterable of str, optional
             Keys of ``ALGORITHMS``; by default those of ``DEFAULT_COMPARE`` that suit the size.
         seed : int
@@ -282,7 +266,6 @@ class Family:
 
         Parameters
         ----------
-        instance : Instance
         names : iterable of str, optional
             As in :meth:`compare`.
         seed : int
@@ -318,7 +301,6 @@ class Family:
 
         Parameters
         ----------
-        instance : Instance
         names : str or iterable of str, optional
             None: the default names for this instance.
 

@@ -65,13 +65,6 @@ class Instance:
         -------
         object
             What `make` returned the first time.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
-        >>> inst.once("answer", lambda: 41 + 1), inst.once("answer", lambda: 0)
-        (42, 42)
         """
         if key not in self._memo:
             self._memo[key] = make()
@@ -87,12 +80,6 @@ class Instance:
         Returns
         -------
         object or None
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]]).kept("answer") is None
-        True
         """
         return self._memo.get(key)
 
@@ -111,12 +98,6 @@ class Instance:
         -------
         dict
             Plain data that running needs beside the placements: ``procs, times`` or ``edges``.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> cs.packs.Instance([[4.0, 2.0]], names=["fem"]).facts()
-        {'procs': 2, 'times': [[4.0, 2.0]]}
         """
         return {}
 
@@ -132,14 +113,6 @@ class Instance:
         ------
         InvalidInstance
             The message says what was expected, and what came.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> cs.dags.Instance.require(cs.packs.Instance([[4.0, 2.0]]))
-        Traceback (most recent call last):
-            ...
-        cosched.errors.InvalidInstance: expected a cosched.dags.Instance, got Instance
         """
         if not isinstance(value, cls):
             raise InvalidInstance(

@@ -238,11 +238,6 @@ class Instance(core.Instance):
         Returns
         -------
         dict
-
-        Examples
-        --------
-        >>> Instance([[3.0], [2.0]], [(0, 1)], units=(2,)).facts()
-        {'edges': [[0, 1]]}
         """
         return {"edges": self.edges.tolist()}
 
@@ -298,10 +293,6 @@ class Instance(core.Instance):
         memories : optional
             As of the constructor; None: as they are. A number a unit fits one machine only.
 
-        Returns
-        -------
-        Instance
-
         Raises
         ------
         InvalidInstance
@@ -336,7 +327,6 @@ class Instance(core.Instance):
 
         Parameters
         ----------
-        path : str or path-like
         units : sequence of int
             Units of each type, as ``(16, 4)``. None: what a file of :meth:`write` says.
         bandwidth, latency, memories : optional
@@ -345,16 +335,10 @@ class Instance(core.Instance):
         **options
             Of :func:`cosched.dags.read_graph`.
 
-        Returns
-        -------
-        Instance
-
         Raises
         ------
         InvalidInstance
             One line with file, line, value and what was expected; no `units`.
-        OSError
-            The file cannot be read.
 
         Examples
         --------
@@ -399,17 +383,6 @@ class Instance(core.Instance):
         ------
         InvalidInstance
             Another suffix.
-        OSError
-            The file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> inst = Instance([[3.0, 1.0], [2.0, float("inf")]], [(0, 1)], units=(2, 1))
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "graph.json"
-        >>> inst.write(path)
-        >>> Instance.read(path) == inst
-        True
         """
         io.check_suffix(path, (".json",))
         fields = ["times", "edges", "units", "names", "kernels"]

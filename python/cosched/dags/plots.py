@@ -36,12 +36,6 @@ def ratios(
         `reference`.
     group, reference : str
         Columns.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------
@@ -121,12 +115,6 @@ def competitive(
         Columns with makespans; the first four are drawn.
     cpus, gpus, reference : str
         Columns.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------

@@ -132,10 +132,6 @@ def guarantee(
     names : sequence of str, optional
         Of the tasks.
 
-    Returns
-    -------
-    Guarantee
-
     Raises
     ------
     InvalidInstance

@@ -33,7 +33,6 @@ def script(
     Parameters
     ----------
     schedule : Schedule, Result or Plan
-    codes : Codes
     unit : {"core", "node"}
         What a processor of the plan is.
     nodes : int

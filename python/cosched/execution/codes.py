@@ -79,11 +79,6 @@ class Code:
         ------
         InvalidInstance
             A count that the code may not run on.
-
-        Examples
-        --------
-        >>> Code(name="a b", command="echo {task}").filled(1, (0,))[-1]
-        "echo 'a b'"
         """
         self.require_count(procs)
         values = {"procs": str(procs), "cpus": ",".join(map(str, cpus)), "task": self.name}
@@ -103,13 +98,6 @@ class Code:
         Raises
         ------
         InvalidInstance
-
-        Examples
-        --------
-        >>> Code(name="fft", command="fft", counts=(1, 2, 4)).require_count(3)
-        Traceback (most recent call last):
-            ...
-        cosched.errors.InvalidInstance: task 'fft' on 3 processors: expected one of 1, 2, 4
         """
         if self.counts is not None and procs not in self.counts:
             known = ", ".join(map(str, self.counts))
@@ -169,12 +157,6 @@ class Codes(Mapping[str, Code]):
         ------
         InvalidInstance
             No such code.
-
-        Examples
-        --------
-        >>> codes = Codes(procs=6, codes={"fem": Code(name="fem", command="./fem {procs}")})
-        >>> codes.counts_of("fem")
-        (1, 2, 4, 6)
         """
         counts = self[name].counts
         if counts is not None:
@@ -190,20 +172,10 @@ class Codes(Mapping[str, Code]):
         ``counts`` (a list of integers), ``directory`` (relative to the file), ``environment``
         (a table of texts), ``timeout`` (s), ``weight`` (1) and ``ranks`` ("one" or "procs").
 
-        Parameters
-        ----------
-        path : str or path-like
-
-        Returns
-        -------
-        Codes
-
         Raises
         ------
         InvalidInstance
             One line with file, line, key and what was expected.
-        OSError
-            The file cannot be read.
 
         Examples
         --------

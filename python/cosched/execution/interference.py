@@ -40,7 +40,6 @@ def together(
 
     Parameters
     ----------
-    codes : Codes
     repeat : int
         Runs of each pair; their median counts.
     out : str or path-like, optional

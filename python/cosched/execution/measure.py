@@ -75,13 +75,7 @@ class Bench:
     def beside(
         self, placed: Sequence[tuple[str, Sequence[int]]], attempt: int = 1
     ) -> list[tuple[Run, Ended]]:
-        """Codes started together on these units; returns when all have ended.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            Ctrl-C: they have been ended.
-        """
+        """Codes started together on these units; returns when all have ended."""
         steps = _steps(placed)
         plan = Plan(family="moldable", steps=steps)
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
@@ -104,15 +98,7 @@ class Bench:
     def while_beside(
         self, first: tuple[str, Sequence[int]], second: tuple[str, Sequence[int]] | None
     ) -> float:
-        """Seconds of the first code while the second runs all the time, again and again.
-
-        Raises
-        ------
-        InvalidInstance
-            One of them fails.
-        KeyboardInterrupt
-            Ctrl-C: they have been ended.
-        """
+        """Seconds of the first code while the second runs all the time, again and again."""
         steps = _steps([first] if second is None else [first, second])
         plan = Plan(family="moldable", steps=steps)
         for step in reversed(steps):
@@ -199,7 +185,6 @@ def profile(
 
     Parameters
     ----------
-    codes : Codes
     counts : iterable of int, optional
         Only these; None: those of the codes, or the powers of two and ``codes.procs``.
     repeat : int

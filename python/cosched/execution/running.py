@@ -51,7 +51,6 @@ def run(
     ----------
     schedule : Schedule, Result or Plan
         Of packs, moldable or dags.
-    codes : Codes
     launcher : {"local", "slurm"} or Launcher
         Processors are cores of this host (:class:`Local`), or of the nodes of the Slurm allocation
         that this process is in (:class:`Slurm`).
@@ -72,10 +71,6 @@ def run(
         Called a few times a second with the driver; its ``execution()`` says how far all is.
     **options
         Of a launcher that is given by its name: ``oversubscribe``, ``unit``, ``grace``.
-
-    Returns
-    -------
-    Execution
 
     Raises
     ------
@@ -133,7 +128,6 @@ def commands(
     Parameters
     ----------
     schedule : Schedule, Result or Plan
-    codes : Codes
     launcher, **options
         As for :func:`run`.
 

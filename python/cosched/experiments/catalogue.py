@@ -44,10 +44,6 @@ def find(name: str) -> Study:
     ----------
     name : str
 
-    Returns
-    -------
-    Study
-
     Raises
     ------
     ValueError

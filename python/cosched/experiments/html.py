@@ -45,17 +45,7 @@ def page(
     pictures: dict[str, Path],
     library: str | None = None,
 ) -> str:
-    """The whole page.
-
-    Parameters
-    ----------
-    tables, charts : dict
-        DataFrames and plotly figures by name.
-    pictures : dict of str to path
-        SVG files, taken into the page.
-    library : str, optional
-        Where the page finds the charts' library. None: in the page itself.
-    """
+    """The whole page."""
     body = [_head(study, quick, frame)]
     failed = frame[frame.status == "error"]
     if len(failed):

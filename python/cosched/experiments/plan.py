@@ -28,13 +28,7 @@ class Plan:
 
 
 def make_plan(study: Study, name: str, quick: bool) -> Plan:
-    """The plan of a study that was asked for by `name`.
-
-    Raises
-    ------
-    StudyError
-        No tasks, one that is not plain data or claims a reserved name, or a task twice.
-    """
+    """The plan of a study that was asked for by `name`."""
     tasks = []
     ids: dict[str, int] = {}
     for number, given in enumerate(study.plan(quick)):

@@ -57,14 +57,7 @@ class State:
 
     @classmethod
     def open(cls, folder: Path, plan: Plan, version: str, resume: bool) -> State:
-        """Begin a state in a study's folder, or take one up. One without rows counts as none.
-
-        Raises
-        ------
-        StudyError
-            Another run is at work there; rows are there and `resume` is false; they are
-            of another plan or version; nothing says whose they are. One line that says what to do.
-        """
+        """Begin a state in a study's folder, or take one up. One without rows counts as none."""
         (folder / "state").mkdir(parents=True, exist_ok=True)
         owner = {
             "format": _FORMAT,

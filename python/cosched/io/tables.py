@@ -62,11 +62,6 @@ class CsvTable:
         ------
         ValueError
             A name that the header lacks.
-
-        Examples
-        --------
-        >>> CsvTable("times.csv", ["Task", "Seconds"], []).columns("seconds", "task")
-        [1, 0]
         """
         lower = [name.strip().lower() for name in self.header]
         return [lower.index(name) for name in names]
@@ -80,17 +75,11 @@ def read_csv(path: str | PathLike[str]) -> CsvTable:
     path : str or path-like
         Plain or ``.gz``.
 
-    Returns
-    -------
-    CsvTable
-
     Raises
     ------
     InvalidInstance
         Empty file, no data, a row that is longer or shorter than the header, bytes that are
         not UTF-8, or a cell longer than 128 KiB: one line with file and line number.
-    OSError
-        No such file, no permission.
 
     Examples
     --------
@@ -112,10 +101,6 @@ def parse_csv(text: str, name: str) -> CsvTable:
     text : str
     name : str
         For messages.
-
-    Returns
-    -------
-    CsvTable
 
     Raises
     ------
@@ -175,8 +160,6 @@ def read_rows(path: str | PathLike[str]) -> list[tuple[int, list[str]]]:
     ------
     InvalidInstance
         Bytes that are not UTF-8, or a cell longer than 128 KiB.
-    OSError
-        No such file, no permission.
 
     Examples
     --------
@@ -214,8 +197,6 @@ def read_json(path: str | PathLike[str]) -> Any:
     ------
     InvalidInstance
         Not JSON: the message names line and column.
-    OSError
-        No such file, no permission.
 
     Examples
     --------

@@ -101,11 +101,8 @@ def online(
 
     Parameters
     ----------
-    instance : Instance
     algorithm : str
         A key of ``ALGORITHMS``, also of one that was registered.
-    seed : int, optional
-        None means 0.
     **options
         The algorithm's.
 

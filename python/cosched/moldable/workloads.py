@@ -61,12 +61,6 @@ def moldable(
         Chance of a small job, 0..1.
     deviation : float
         Of X.
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Instance
 
     Raises
     ------

@@ -17,7 +17,6 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
 
     Parameters
     ----------
-    instance : Instance
     time_limit : float, optional
         Seconds after which a weaker, still valid bound is returned.
 
@@ -47,10 +46,6 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
 def area_bound(instance: Instance) -> Bound:
     """sum_i min_q q t_i(q) / p: no processor can do more work than there is.
 
-    Parameters
-    ----------
-    instance : Instance
-
     Returns
     -------
     Bound
@@ -70,10 +65,6 @@ def area_bound(instance: Instance) -> Bound:
 
 def longest_bound(instance: Instance) -> Bound:
     """From the longest tasks: at most k of them share a pack.
-
-    Parameters
-    ----------
-    instance : Instance
 
     Returns
     -------

@@ -127,14 +127,8 @@ def packs_iii(
     ----------
     tasks, nodes : int
         n and p, >= 1.
-    seed : int, optional
-        None means 0.
     **constants
         The other arguments of :func:`packs_ii`.
-
-    Returns
-    -------
-    Instance
 
     Raises
     ------
@@ -173,12 +167,6 @@ def three_partition(
         B >= 8.
     max_tasks : int
         k >= 3.
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Instance
 
     Raises
     ------

@@ -36,19 +36,12 @@ def gantt(
 
     Parameters
     ----------
-    schedule : Schedule
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
     labels : sequence of str, optional
         A text a task; None takes the instance's names. Drawn where there is room.
     color_by : sequence of str, optional
         A group a task (a kernel, an application): tasks of a group share a colour, and the
         groups a legend. None takes the instance's kernels; without them neighbouring tasks get
         different colours.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------
@@ -122,8 +115,6 @@ def save(ax_or_figure: Axes | Figure, path: str | PathLike[str]) -> None:
     ------
     InvalidInstance
         Another suffix.
-    OSError
-        No such folder, no permission.
 
     Examples
     --------

@@ -26,12 +26,6 @@ def execution(execution: Any, ax: Axes | None = None) -> Axes:
     ----------
     execution : cosched.execution.Execution
         Or anything with its ``tasks``.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------

@@ -45,7 +45,6 @@ def read(
 
     Parameters
     ----------
-    path : str or path-like
     procs : int, optional
         p: read the times on 1..procs only. None: the largest count.
     fit : {"interpolation", "amdahl", "power-law"}
@@ -55,16 +54,10 @@ def read(
     counts : {"all", "measured"}
         "measured": nothing is filled.
 
-    Returns
-    -------
-    Profiles
-
     Raises
     ------
     InvalidInstance
         One line with file, line, column, value and what was expected.
-    OSError
-        The file cannot be read.
 
     Examples
     --------
@@ -103,10 +96,6 @@ def from_csv(
         Allow the fitted model outside the measured counts.
     counts : {"all", "measured"}
         "measured": nothing is filled.
-
-    Returns
-    -------
-    Profiles
 
     Raises
     ------
@@ -376,8 +365,6 @@ def write(
     ------
     InvalidInstance
         Another suffix.
-    OSError
-        The file cannot be written.
 
     Examples
     --------

@@ -56,12 +56,6 @@ def fcfs(
         The order of the queue; see :func:`conservative`.
     threshold : float
         Shortest time of the bounded stretch (s), > 0.
-    log : bool
-        Keep the decision log (``result.log``).
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -129,12 +123,6 @@ def easy(
         The order of the queue; see :func:`conservative`.
     threshold : float
         Shortest time of the bounded stretch (s), > 0.
-    log : bool
-        Keep the decision log (``result.log``).
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -193,12 +181,6 @@ def conservative(
         gets ``instance.jobs`` and returns a key a job, smallest first. Equal keys by submission.
     threshold : float
         Shortest time of the bounded stretch (s), > 0.
-    log : bool
-        Keep the decision log (``result.log``).
-
-    Returns
-    -------
-    Result
 
     Raises
     ------

@@ -120,7 +120,6 @@ def python_policy(
 
     Parameters
     ----------
-    instance : Instance
     policy : object
         ``policy.on_event(event, state) -> {job: (nodes, yield)}``: all jobs that run from now
         on, with one node a task and their yield; running jobs that are left out are paused. None
@@ -131,12 +130,6 @@ def python_policy(
         What a resumed or moved job pays (s), >= 0.
     threshold : float
         Shortest time of the bounded stretch (s), > 0.
-    log : bool
-        Keep the decision log (``result.log``).
-
-    Returns
-    -------
-    Result
 
     Raises
     ------

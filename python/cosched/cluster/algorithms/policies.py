@@ -50,7 +50,6 @@ def dfrs(
 
     Parameters
     ----------
-    instance : Instance
     name : str
         The policy.
     period : float
@@ -60,12 +59,6 @@ def dfrs(
         progress (s). Policies do not know of it.
     threshold : float
         Shortest time of the bounded stretch (s), > 0.
-    log : bool
-        Keep the decision log (``result.log``).
-
-    Returns
-    -------
-    Result
 
     Raises
     ------

@@ -177,8 +177,6 @@ def lublin(
         In 0..1.
     heavy_memory : (int, int)
         Least and most tenths of a node's memory, 1..10.
-    seed : int, optional
-        None means 0.
 
     Returns
     -------

@@ -32,8 +32,6 @@ def unknown_times_worst(
         f, > 1.
     unit : float
         Length of the shortest (s), at least the threshold of the bounded stretch.
-    seed : int, optional
-        Not used: there is no chance.
 
     Returns
     -------
@@ -78,8 +76,6 @@ def equal_shares_worst(
         n, 2..100000.
     unit : float
         Length of the shortest (s), at least the threshold of the bounded stretch.
-    seed : int, optional
-        Not used: there is no chance.
 
     Returns
     -------

@@ -22,13 +22,8 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     order : array_like of int, shape (n,), optional
         Arrival order: respects precedence. None: ``instance.order``.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -62,13 +57,8 @@ def eft(instance: Instance, *, order: Any = None) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     order : array_like of int, shape (n,), optional
         Arrival order: respects precedence. None: ``instance.order``.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -96,13 +86,8 @@ def greedy(instance: Instance, *, order: Any = None) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     order : array_like of int, shape (n,), optional
         Arrival order: respects precedence. None: ``instance.order``.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -132,13 +117,8 @@ def r1_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     order : array_like of int, shape (n,), optional
         Arrival order: respects precedence. None: ``instance.order``.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -167,13 +147,8 @@ def r2_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     order : array_like of int, shape (n,), optional
         Arrival order: respects precedence. None: ``instance.order``.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -200,13 +175,8 @@ def r3_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     order : array_like of int, shape (n,), optional
         Arrival order: respects precedence. None: ``instance.order``.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -234,15 +204,8 @@ def random(instance: Instance, *, order: Any = None, seed: int | None = None) ->
 
     Parameters
     ----------
-    instance : Instance
     order : array_like of int, shape (n,), optional
         Arrival order: respects precedence. None: ``instance.order``.
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------

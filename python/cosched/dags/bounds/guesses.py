@@ -90,10 +90,6 @@ class WindowsCertificate:
     def bound(self, instance: Instance) -> float:
         """The bound it proves, checked from scratch by code that no solver shares.
 
-        Parameters
-        ----------
-        instance : Instance
-
         Returns
         -------
         float
@@ -162,16 +158,11 @@ def windows(
 
     Parameters
     ----------
-    instance : Instance
     upper : float, optional
         The makespan of a schedule (s): what lies just below it is tried first, so that a schedule
         that is optimal may be proved at once.
     time_limit : float, optional
         Seconds, the relaxation included, after which it returns the best bound so far.
-
-    Returns
-    -------
-    Windows
 
     Raises
     ------
@@ -226,7 +217,6 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
 
     Parameters
     ----------
-    instance : Instance
     time_limit : float, optional
         Seconds after which it returns the best bound so far.
 

@@ -109,10 +109,6 @@ class TransfersCertificate:
     def bound(self, instance: Instance) -> float:
         """The bound it proves, checked from scratch by code that no solver shares.
 
-        Parameters
-        ----------
-        instance : Instance
-
         Returns
         -------
         float
@@ -199,10 +195,6 @@ def transfers(
     time_limit : float, optional
         Seconds, all included, after which it returns the best bound so far.
 
-    Returns
-    -------
-    Transfers
-
     Raises
     ------
     InvalidInstance
@@ -258,7 +250,6 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
 
     Parameters
     ----------
-    instance : Instance
     time_limit : float, optional
         Seconds after which it returns the best bound so far.
 

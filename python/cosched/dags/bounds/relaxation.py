@@ -57,10 +57,6 @@ class Certificate:
     def bound(self, instance: Instance) -> float:
         """The bound it proves, checked from scratch by code that no solver shares.
 
-        Parameters
-        ----------
-        instance : Instance
-
         Returns
         -------
         float
@@ -137,16 +133,11 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
 
     Parameters
     ----------
-    instance : Instance
     method : {"auto", "structured", "glpk", "highs"}
         ``"structured"`` exploits the problem: exact to 1e-9 with a certificate, any Q, 10 to
         1,000 times faster. ``"auto"`` takes it, with GLPK as a safety net. ``"glpk"`` solves the
         model row by row as in the paper and is the reference; ``"highs"`` gives the same model
         to HiGHS (extra ``highs``).
-
-    Returns
-    -------
-    Relaxation
 
     Raises
     ------
@@ -236,7 +227,6 @@ def hlp_bound(
 
     Parameters
     ----------
-    instance : Instance
     method : {"auto", "structured", "glpk", "highs"}
         What solves the relaxation, as in :func:`cosched.dags.hlp`.
     time_limit : float, optional

@@ -82,10 +82,6 @@ def read_graph(
     edge_data : str, optional
         DOT, GraphML: the attribute of arcs that says bytes; None: ``data``, else ``size``.
 
-    Returns
-    -------
-    Graph
-
     Raises
     ------
     InvalidInstance
@@ -141,8 +137,6 @@ def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
     ------
     InvalidInstance
         Another suffix.
-    OSError
-        The file cannot be written.
 
     Examples
     --------

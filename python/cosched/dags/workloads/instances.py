@@ -31,10 +31,6 @@ def fork_join(
         ``mean, deviation, slow_share, slow, fast, types, seed`` of
         ``cosched.dags.workloads.generators.fork_join``.
 
-    Returns
-    -------
-    Instance
-
     Raises
     ------
     InvalidInstance
@@ -79,10 +75,6 @@ def cholesky(
         moves (none by default) and ``seed``, of
         ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
 
-    Returns
-    -------
-    Instance
-
     Raises
     ------
     InvalidInstance
@@ -126,10 +118,6 @@ def lu(
         moves (none by default) and ``seed``, of
         ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
 
-    Returns
-    -------
-    Instance
-
     Raises
     ------
     InvalidInstance
@@ -170,10 +158,6 @@ def qr(
         moves (none by default) and ``seed``, of
         ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
 
-    Returns
-    -------
-    Instance
-
     Raises
     ------
     InvalidInstance
@@ -213,10 +197,6 @@ def layered(
     **options
         ``fat, regularity, jump, mean, task_cv, acceleration, cpu_only, ccr, bandwidth, seed`` of
         ``cosched.dags.workloads.generators.layered``. ``ccr``: mean transfer / mean time of a task.
-
-    Returns
-    -------
-    Instance
 
     Raises
     ------

@@ -34,13 +34,7 @@ class Launcher(ABC):
 
     @abstractmethod
     def check(self, plan: Plan, codes: Codes) -> tuple[str, ...]:
-        """Notes on how the plan fits here.
-
-        Raises
-        ------
-        InvalidInstance
-            It does not.
-        """
+        """Notes on how the plan fits here."""
 
     @abstractmethod
     def launch(self, step: Step, code: Code, plan: Plan) -> Launch:

@@ -31,7 +31,9 @@ class Slurm(Launcher):
 
     Examples
     --------
-    >>> Slurm(unit="node")  # doctest: +SKIP
+    >>> from cosched.execution import Slurm
+    >>> Slurm.name
+    'slurm'
     """
 
     name = "slurm"
@@ -105,12 +107,7 @@ class Slurm(Launcher):
 
 
 def require_ranks(step: Step, code: Code, nodes: Sequence[int]) -> None:
-    """Refuse one process on several nodes.
-
-    Raises
-    ------
-    InvalidInstance
-    """
+    """Refuse one process on several nodes."""
     if len(nodes) > 1 and code.ranks == "one":
         raise InvalidInstance(
             f'task {shorten(step.name)} is on {len(nodes)} nodes: expected ranks = "procs" in its '

@@ -40,18 +40,11 @@ def demt_best(
 
     Parameters
     ----------
-    instance : Instance
     work : int
         Effort of the local search; the result depends on instance, seed and work only.
     time_limit : float, optional
         Seconds after which it stops with its best so far (the result then depends on the
         machine's speed).
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -108,12 +101,6 @@ def local_search(
         result then depends on the machine's speed).
     start : Result or Schedule, optional
         A schedule of the same tasks, of this family or of ``packs``: the answer is never worse.
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------

@@ -63,13 +63,8 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     time_limit : float, optional
         Seconds; None: until it is proved.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -99,13 +94,8 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     time_limit : float, optional
         Seconds; None: until it is proved.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
