@@ -39,7 +39,7 @@ SUBJECTS = COMMON | {"results", "axes"}
 #: Functions that take more, and refuse nothing by themselves.
 ACCEPT_ANYTHING = {
     "cosched.io.numbers.is_number",
-    "cosched.core.instance.Instance.kept",
+    "cosched.core.instance.Instance.cached",
     "cosched.core.instance.Instance.once",
     "cosched.errors.shorten",
     "cosched.experiments.study.Study.missing",

@@ -154,7 +154,7 @@ class Instance(core.Instance):
         )
 
     @property
-    def told_machine_names(self) -> tuple[str, ...] | None:
+    def given_machine_names(self) -> tuple[str, ...] | None:
         """The machine types' labels; None where nobody gave any."""
         given = self.machine_names != labels(None, len(self.machines), _MACHINE)
         return self.machine_names if given else None
@@ -353,7 +353,7 @@ class Instance(core.Instance):
         """
         fields = ("counts", "machines", "etc", "apc", "price", "energy_cost", "idle_power",
                   "power_cap", "names", "machine_names")  # fmt: skip
-        labelled = self.told_names is not None or self.told_machine_names is not None
+        labelled = self.given_names is not None or self.given_machine_names is not None
         files.write(path, {name: getattr(self, name) for name in fields}, labelled)
 
 

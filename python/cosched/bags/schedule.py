@@ -135,9 +135,9 @@ class Schedule(core.Schedule):
         )
 
     def _labels(self, types: np.ndarray, kinds: np.ndarray) -> dict[str, list[str]]:
-        told = self.instance
-        names = self._named("name", types, told.told_names)
-        return names | self._named("machine_name", kinds, told.told_machine_names)
+        of = self.instance
+        names = self._named("name", types, of.given_names)
+        return names | self._named("machine_name", kinds, of.given_machine_names)
 
     def expand(self, limit: int = 10_000_000) -> pd.DataFrame:
         """A row a task instead of a row a run.
@@ -237,8 +237,8 @@ class Schedule(core.Schedule):
                 for name in integers:
                     columns[name].append(integer(row[name], f"{where}.{name}", -(2**31)))
                 for key, number, names in (
-                    ("name", columns["task_type"][-1], instance.told_names),
-                    ("machine_name", columns["machine_type"][-1], instance.told_machine_names),
+                    ("name", columns["task_type"][-1], instance.given_names),
+                    ("machine_name", columns["machine_type"][-1], instance.given_machine_names),
                 ):
                     cls._require_name(row.get(key), number, names, f"{where}.{key}")
                 columns["count"].append(

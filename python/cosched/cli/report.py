@@ -60,11 +60,11 @@ def show_notes(instance: Any) -> None:
 
 def show_result(of: Presentation, result: Result) -> None:
     """The plan's first rows, its measures, then value, bound and gap in words."""
-    plan = result.overview()
-    tables.show(f"{of.family.name}: {result.algorithm}", tables.columns_of(plan.frame))
-    if plan.total > len(plan.frame):
-        left = plan.total - len(plan.frame)
-        say(f"... and {left:,} more {plan.what}; -o FILE writes the whole plan")
+    overview = result.overview()
+    tables.show(f"{of.family.name}: {result.algorithm}", tables.columns_of(overview.frame))
+    if overview.total > len(overview.frame):
+        left = overview.total - len(overview.frame)
+        say(f"... and {left:,} more {overview.what}; -o FILE writes the whole plan")
     measures = [f"{key.replace('_', ' ')} {x:.6g}" for key, x in result.metrics().items()]
     if measures:
         say(", ".join(measures))
@@ -183,10 +183,10 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
     hidden = {"message", *(c for c in metrics if of.screen and c not in of.screen)}
     first_shown = ("value", "bound", "gap", "seconds", "status")
     order = dict.fromkeys((*first_shown, *frame.columns))
-    told = [c for c in order if c not in {*hidden, *keys, "algorithm"}]
-    known = {c: ranked[c].dropna() for c in told if len(frame) > 1 and _says_nothing(ranked[c])}
+    columns = [c for c in order if c not in {*hidden, *keys, "algorithm"}]
+    known = {c: ranked[c].dropna() for c in columns if len(frame) > 1 and _says_nothing(ranked[c])}
     same = {c: column.iloc[0] if len(column) else math.nan for c, column in known.items()}
-    kept = [c for c in told if c not in same or (c in ("value", "gap") and same[c] == same[c])]
+    kept = [c for c in columns if c not in same or (c in ("value", "gap") and same[c] == same[c])]
     marks = ["*" if k in first and v == v else "" for k, v in enumerate(ranked["value"])]
     shown = [tables.Column("", marks)]
     for name in (*keys, "algorithm", *kept):
@@ -195,11 +195,11 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
     tables.show(title, shown, keys=2 + len(keys), ends=last if keys else ())
     if any(marks):
         say(f"* the best {of.objective}" + (" of each instance" if keys else ""))
-    told_below = ("bound",) if ranked.attrs["bounds"] and not keys else ()
+    below = ("bound",) if ranked.attrs["bounds"] and not keys else ()
     constant = [
         f"{c.replace('_', ' ')} {tables.cell(c, v)}"
         for c, v in same.items()
-        if v == v and c not in (*told_below, *kept)
+        if v == v and c not in (*below, *kept)
     ]
     if constant := [text for text in constant if text != "status ok"]:
         say(f"in all rows: {', '.join(constant)}")

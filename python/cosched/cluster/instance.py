@@ -23,7 +23,7 @@ _MEASURED = "assumed: measured are"
 
 
 def _notes(given: Iterable[str], runtime: np.ndarray, least: float) -> list[str]:
-    """What was told of the jobs, and which of them are measured."""
+    """What was texts of the jobs, and which of them are measured."""
     notes = list(given)
     for note in notes:
         if not isinstance(note, str):
@@ -114,10 +114,10 @@ class Instance(core.Instance):
         for column in (*columns.values(), *facts.values()):
             column.flags.writeable = False
         least = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
-        told = _notes(notes, columns["runtime"], least)
+        texts = _notes(notes, columns["runtime"], least)
         self._set(
             _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes,
-            notes=tuple(dict.fromkeys((*told, *(() if machine is None else machine.notes)))),
+            notes=tuple(dict.fromkeys((*texts, *(() if machine is None else machine.notes)))),
             source=source, min_runtime=least, machine=machine,
         )  # fmt: skip
         if not self.measured.any():
@@ -143,7 +143,7 @@ class Instance(core.Instance):
         """What each job is called: the log's own number or name, else its row."""
         return self._facts["id"] if "id" in self._facts else np.arange(len(self))
 
-    def _told_names(self) -> tuple[str, ...] | None:
+    def _given_names(self) -> tuple[str, ...] | None:
         return tuple(map(str, self.ids.tolist())) if "id" in self._facts else None
 
     @property
@@ -169,7 +169,7 @@ class Instance(core.Instance):
             jobs, self.nodes, notes=self.notes, source=self.source,
             min_runtime=self.min_runtime, machine=self.machine,
         )  # fmt: skip
-        return found._without_bound() if self.kept("no bound") else found
+        return found._without_bound() if self.cached("no bound") else found
 
     def _without_bound(self) -> Instance:
         self.once("no bound", lambda: True)

@@ -415,10 +415,10 @@ def _cut_at_limits(instance: Instance, outcome: Mapping[str, np.ndarray]) -> Ins
 
 def _alone(frame: pd.DataFrame) -> Any:
     """What the column ``exclusive`` says; False without it, or without a row."""
-    told = frame["exclusive"].unique().tolist() if "exclusive" in frame else []
-    if len(told) > 1:
-        raise InvalidSchedule(f"exclusive: {told[0]} and {told[1]}: expected one for all rows")
-    return told[0] if told else False
+    values = frame["exclusive"].unique().tolist() if "exclusive" in frame else []
+    if len(values) > 1:
+        raise InvalidSchedule(f"exclusive: {values[0]} and {values[1]}: expected one for all rows")
+    return values[0] if values else False
 
 
 def _penalty_paid(frame: pd.DataFrame) -> float:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 from cosched.core.text import labels
 from cosched.errors import InvalidInstance
 
-Kept = TypeVar("Kept")
+Made = TypeVar("Made")
 
 
 class Instance:
@@ -50,7 +50,7 @@ class Instance:
             object.__setattr__(self, name, value)
         object.__setattr__(self, "_memo", {})
 
-    def once(self, key: str, make: Callable[[], Kept]) -> Kept:
+    def once(self, key: str, make: Callable[[], Made]) -> Made:
         """What `make` returns, computed when it is first asked for under `key`, and kept.
 
         For values that are costly and depend on nothing else, such as the default bound.
@@ -70,7 +70,7 @@ class Instance:
             self._memo[key] = make()
         return self._memo[key]
 
-    def kept(self, key: str) -> Any:
+    def cached(self, key: str) -> Any:
         """What :meth:`once` keeps under `key`; None where nobody has asked for it.
 
         Parameters
@@ -84,11 +84,11 @@ class Instance:
         return self._memo.get(key)
 
     @property
-    def told_names(self) -> tuple[str, ...] | None:
+    def given_names(self) -> tuple[str, ...] | None:
         """The labels of the tasks where they say more than numbers; None where nobody gave any."""
-        return self.once("told names", self._told_names)
+        return self.once("given names", self._given_names)
 
-    def _told_names(self) -> tuple[str, ...] | None:
+    def _given_names(self) -> tuple[str, ...] | None:
         return None if self.names == labels(None, len(self.names), self.label) else self.names
 
     def facts(self) -> dict[str, Any]:

@@ -157,7 +157,7 @@ class Schedule:
                 "units": [self.units(row) for row in range(len(self))],
                 "start": self.start,
                 "end": self.end,
-                **self._named("name", self.task, self.instance.told_names),
+                **self._named("name", self.task, self.instance.given_names),
             }
         )
 
@@ -203,7 +203,7 @@ class Schedule:
         dict
             ``placements``: a mapping a row, with the columns of :meth:`to_frame`.
         """
-        names = self._named("name", self.task, self.instance.told_names).get("name")
+        names = self._named("name", self.task, self.instance.given_names).get("name")
         return {
             "placements": [
                 {
@@ -219,13 +219,13 @@ class Schedule:
         }
 
     @staticmethod
-    def _require_name(told: Any, number: int, names: Sequence[str] | None, where: str) -> None:
+    def _require_name(label: Any, number: int, names: Sequence[str] | None, where: str) -> None:
         """Refuse a label that is another task's: the schedule is of another instance."""
-        if names is None or not isinstance(told, str) or not 0 <= number < len(names):
+        if names is None or not isinstance(label, str) or not 0 <= number < len(names):
             return
-        if told != names[number]:
+        if label != names[number]:
             raise InvalidSchedule(
-                f"{where}: {shorten(told)}: expected {shorten(names[number])}, as the instance "
+                f"{where}: {shorten(label)}: expected {shorten(names[number])}, as the instance "
                 f"names number {number}"
             )
 
@@ -252,7 +252,7 @@ class Schedule:
         if not isinstance(rows, list):
             raise InvalidSchedule("expected an object with a list 'placements'")
         Instance.require(instance)
-        names = instance.told_names
+        names = instance.given_names
         task: list[int] = []
         kind: list[int] = []
         unit_begin, unit = [0], list[int]()

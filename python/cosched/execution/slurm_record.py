@@ -77,9 +77,9 @@ def record(
             with RealSlurm(where, nodes, _CPUS, given, partitions, node_lines, speed) as slurm:
                 numbers = _submit_all(slurm, jobs)
                 _wait(slurm, jobs)
-                told = slurm.run("scontrol", "--oneliner", "show", "job")
+                jobs_shown = slurm.run("scontrol", "--oneliner", "show", "job")
                 log = slurm.log.read_text()
-        run, phase, version = _read(log, told, numbers)
+        run, phase, version = _read(log, jobs_shown, numbers)
         found.append(run)
         phases.append(phase)
     config = {**given, "NodeLines": node_lines, "Partitions": list(partitions), "speed": speed}
@@ -151,7 +151,7 @@ def _seconds(stamp: str) -> float:
 
 
 def _read(
-    log: str, told: str, numbers: list[int]
+    log: str, jobs_shown: str, numbers: list[int]
 ) -> tuple[list[dict[str, Any]], dict[str, Any], str]:
     """One run's jobs, its phases, and the version, from the controller's log."""
     events = {
@@ -165,7 +165,9 @@ def _read(
         raise SolverError(f"the controller's log does not tell of job {missing[:1]}")
     epoch = math.floor(min(submitted.values()))
     place = {number: k for k, number in enumerate(numbers)}
-    shown = dict(_shown(line, epoch) for line in told.splitlines() if line.startswith("JobId="))
+    shown = dict(
+        _shown(line, epoch) for line in jobs_shown.splitlines() if line.startswith("JobId=")
+    )
     run = [{**shown[number], "by": by.get(number, "")} for number in numbers]
 
     def since(times: list[tuple[float, str]]) -> list[float]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosched.errors import optional
 from cosched.experiments.boxes import boxes
-from cosched.experiments.plan import Plan
+from cosched.experiments.design import Design
 from cosched.experiments.study import Study
 from cosched.version import installed_version
 
@@ -78,9 +78,9 @@ def page(
     )
 
 
-def distributions(plan: Plan, frame: pd.DataFrame) -> dict[str, Any]:
+def distributions(design: Design, frame: pd.DataFrame) -> dict[str, Any]:
     """Charts for a study without its own: each result's distribution, by algorithm if told."""
-    planned = {"task", *(key for task in plan.tasks for key in task)}
+    planned = {"task", *(key for task in design.tasks for key in task)}
     group = next((name for name in ("algorithm", "policy") if name in frame), None)
     measures = [
         name

@@ -231,9 +231,9 @@ def _batch(
         requested = False  # it plans nothing
     key = _with_tiers(_keys(instance, requested, priority), instance, priority == "wfp3")
     simulate = partial(_rows, rule=rule, requested=requested, key=key, wfp3=priority == "wfp3")
-    outcome, _, told = simulate(instance, trace=False, log=bool(log))
+    outcome, _, decisions = simulate(instance, trace=False, log=bool(log))
     return result_of_simulation(
-        instance, rule, outcome, told, threshold, partial(_trace, simulate), 0.0, True,
+        instance, rule, outcome, decisions, threshold, partial(_trace, simulate), 0.0, True,
         at_limit=at_limit,
     )  # fmt: skip
 

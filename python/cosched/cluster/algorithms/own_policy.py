@@ -154,12 +154,12 @@ def python_policy(
     Instance.require(instance)
     period, penalty = real(period, "period"), real(penalty, "penalty")
     adapter = _Adapter(instance, policy)
-    outcome, rows, told = _core.cluster.python_policy(
+    outcome, rows, decisions = _core.cluster.python_policy(
         instance._core, adapter, period, penalty, True, bool(log)
     )
     name = type(policy).__name__
     return result_of_simulation(
-        instance, name, outcome, told, threshold, None, penalty, False, rows
+        instance, name, outcome, decisions, threshold, None, penalty, False, rows
     )
 
 

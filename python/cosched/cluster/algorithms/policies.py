@@ -87,9 +87,13 @@ def dfrs(
     if len(instance.layout()[0]):
         raise InvalidInstance(f"{name}: DFRS policies know no partitions: expected no machine")
     period, penalty = real(period, "period"), real(penalty, "penalty")
-    outcome, _, told = _core.cluster.dfrs(instance._core, name, period, penalty, False, bool(log))
+    outcome, _, decisions = _core.cluster.dfrs(
+        instance._core, name, period, penalty, False, bool(log)
+    )
     replay = partial(_dfrs_rows, name=name, period=period, penalty=penalty)
-    return result_of_simulation(instance, name, outcome, told, threshold, replay, penalty, False)
+    return result_of_simulation(
+        instance, name, outcome, decisions, threshold, replay, penalty, False
+    )
 
 
 #: What is said of each DFRS policy by name.

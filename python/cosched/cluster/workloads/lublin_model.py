@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.core.arrays import fraction, integer, positive, real, seed_of, share
-from cosched.core.draws import redrawn
+from cosched.core.rejection import sampled_inside
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -298,7 +298,9 @@ def _gamma_below(
     random: np.random.Generator, shape: np.ndarray, scale: np.ndarray, most: float
 ) -> np.ndarray:
     """Gamma variables, those above `most` drawn again."""
-    return redrawn(lambda at: random.gamma(shape[at], scale[at]), len(shape), lambda x: x <= most)
+    return sampled_inside(
+        lambda at: random.gamma(shape[at], scale[at]), len(shape), lambda x: x <= most
+    )
 
 
 # --- needs, arguments -----------------------------------------------------------------------

@@ -196,9 +196,9 @@ def windows(
     limit = time_limit_of(time_limit)
     top = upper_of(upper)
     key = f"windows {top}"
-    kept = instance.kept(key)
-    if kept is not None:
-        return kept
+    cached = instance.cached(key)
+    if cached is not None:
+        return cached
     with _core.time_limit(limit):
         relaxation, in_time = hlp_so_far(instance)
         proof = relaxation.certificate

@@ -230,9 +230,9 @@ def transfers(
     limit = time_limit_of(time_limit)
     top = upper_of(upper)
     key = f"transfers {top}"
-    kept = instance.kept(key)
-    if kept is not None:
-        return kept
+    cached = instance.cached(key)
+    if cached is not None:
+        return cached
     with _core.time_limit(limit):
         start = windows(instance, time_limit=limit)
         value, complete, makespan, stages, clusters = _core.dags.transfers_bound(

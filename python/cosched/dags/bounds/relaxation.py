@@ -278,14 +278,14 @@ def hlp_at_hand(instance: Instance, method: str) -> Relaxation | None:
             return hlp(instance, method=method)
         except TimeLimit:
             return None
-    return instance.kept("hlp structured")
+    return instance.cached("hlp structured")
 
 
 def hlp_so_far(instance: Instance) -> tuple[Relaxation, bool]:
     """The structured method's result, which a time limit around it may cut short: whether not."""
-    kept = instance.kept("hlp structured")
-    if kept is not None:
-        return kept, True
+    cached = instance.cached("hlp structured")
+    if cached is not None:
+        return cached, True
     solution = _core.dags.hlp_so_far(instance._core)
     return keep_hlp(instance, solution), solution[-1]
 
