@@ -16,7 +16,7 @@ from cosched.execution.launchers import launcher_of
 from cosched.execution.launchers.slurm import cpus_of
 from execution_codes import shared_cores, shell_notes, spans
 from slurm_cluster import Cluster
-from support import REPO
+from support import REPO, library
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +210,7 @@ def test_nodes_as_processors(cluster, tmp_path):
 
 def test_workers_of_a_study_as_jobs(cluster, tmp_path):
     """The recipe of the page on studies: dask-jobqueue submits workers, and they do the rows."""
-    pytest.importorskip("dask_jobqueue")
+    library("dask_jobqueue")
     folders = [str(Path(cs.__file__).parents[1]), str(REPO / "tests_py")]
     folders += [folder for folder in os.environ.get("PYTHONPATH", "").split(":") if folder]
     path = ":".join(folders)

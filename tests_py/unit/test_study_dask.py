@@ -20,9 +20,9 @@ from cosched.experiments.dask_engine import dask
 from cosched.experiments.design import make_design
 from cosched.experiments.state import State
 from cosched.experiments.worker import Context
-from support import same_results, study_command, wait_for_rows, with_toy_studies
+from support import library, same_results, study_command, wait_for_rows, with_toy_studies
 
-pytest.importorskip("distributed")
+library("distributed")
 # distributed's own.
 pytestmark = pytest.mark.filterwarnings("default::DeprecationWarning", "default::ResourceWarning")
 
