@@ -19,11 +19,6 @@ def family(name: str) -> Family:
     ----------
     name : {"packs", "dags", "cluster", "moldable", "bags"}
 
-    Raises
-    ------
-    ValueError
-        Unknown name; the message lists near ones.
-
     Examples
     --------
     >>> family("bags").default_bound
@@ -38,11 +33,6 @@ def presentation(name: str) -> Presentation:
     Parameters
     ----------
     name : {"packs", "dags", "cluster", "moldable", "bags"}
-
-    Raises
-    ------
-    ValueError
-        Unknown name; the message lists near ones.
 
     Examples
     --------
@@ -77,8 +67,6 @@ def register(family_name: str, name: str, function: Algorithm) -> None:
     ------
     ValueError
         Unknown family, or the name of a built-in algorithm.
-    TypeError
-        `function` cannot be called.
 
     Examples
     --------

@@ -33,11 +33,6 @@ def ttb(instance: Instance, *, eps: float = DEFAULT_EPS, with_tms: bool = True) 
         integers, which Algorithm A leaves as they are; so they are a candidate too, and the
         result is never below ``tms``. False: the grid of section III alone.
 
-    Raises
-    ------
-    InvalidInstance
-        `eps` outside its range.
-
     Notes
     -----
     Guarantee: at least the optimum / (2 + 2 eps) where the price pays for the least energy
@@ -110,11 +105,6 @@ def ttb_best(instance: Instance, *, time_limit: float | None = None) -> Result:
     time_limit : float, optional
         Seconds; None: a fixed amount of work. Where the limit ends the search ``status`` is
         ``"time_limit"``.
-
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
 
     Examples
     --------
@@ -201,11 +191,6 @@ def local_assignment(instance: Instance, counts: Any) -> Result:
     ----------
     counts : array_like of int, shape (T, M)
         Tasks of each type on each machine type; rows sum to the instance's counts.
-
-    Raises
-    ------
-    InvalidInstance
-        Counts that do not fit the instance.
 
     Examples
     --------

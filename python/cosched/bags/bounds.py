@@ -89,11 +89,6 @@ class Front:
         float or numpy.ndarray
             Joules, in the shape of `makespan`.
 
-        Raises
-        ------
-        InvalidInstance
-            No numbers.
-
         Examples
         --------
         >>> import cosched as cs
@@ -168,11 +163,6 @@ def front(instance: Instance, *, cut: bool = True) -> Front:
     cut : bool
         Keep tasks off machine types where one alone takes longer than the makespan (Li et
         al.). False: only the mean loads count (Tarplee et al.); the front is convex then.
-
-    Raises
-    ------
-    InvalidInstance
-        `cut` is no truth value.
 
     Notes
     -----
@@ -281,11 +271,6 @@ def profit_rate_bound(instance: Instance, *, method: str = "front") -> Bound:
     -------
     Bound
         Money a second.
-
-    Raises
-    ------
-    InvalidInstance
-        Another method.
 
     Examples
     --------

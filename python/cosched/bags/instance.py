@@ -314,8 +314,6 @@ class Instance(core.Instance):
         ------
         InvalidInstance
             One line with file, line, column, value and what was expected.
-        OSError
-            A file cannot be read.
 
         Examples
         --------
@@ -343,13 +341,6 @@ class Instance(core.Instance):
         ----------
         path : str or path-like
             Ends in .json; a name without suffix is the folder's.
-
-        Raises
-        ------
-        InvalidInstance
-            Another suffix.
-        OSError
-            A file cannot be written.
         """
         fields = ("counts", "machines", "etc", "apc", "price", "energy_cost", "idle_power",
                   "power_cap", "names", "machine_names")  # fmt: skip

@@ -77,11 +77,6 @@ def profit_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     frame : pandas.DataFrame
         Columns ``gamma, algorithm, value, bound``: a row a (gamma, algorithm).
 
-    Raises
-    ------
-    InvalidInstance
-        No table, or a column is missing.
-
     Examples
     --------
     >>> import cosched as cs
@@ -109,11 +104,6 @@ def gap_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ----------
     frame : pandas.DataFrame
         Columns ``gamma, algorithm, gap``.
-
-    Raises
-    ------
-    InvalidInstance
-        No table, or a column is missing.
 
     Examples
     --------
@@ -146,11 +136,6 @@ def profit_rates(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ----------
     frame : pandas.DataFrame
         Index gamma or q; a column an algorithm. The column ``bound`` is drawn grey and dashed.
-
-    Raises
-    ------
-    AttributeError
-        No table.
 
     Examples
     --------
@@ -189,11 +174,6 @@ def advantage(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ----------
     frame : pandas.DataFrame
         Columns ``q, algorithm, ratio``.
-
-    Raises
-    ------
-    InvalidInstance
-        No table, or a column is missing.
 
     Examples
     --------

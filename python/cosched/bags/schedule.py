@@ -34,11 +34,6 @@ class Schedule(core.Schedule):
     start, end : array_like of float, shape (r,)
         Seconds.
 
-    Raises
-    ------
-    InvalidInstance
-        Columns of unequal length, or entries that are not numbers.
-
     Examples
     --------
     >>> import cosched as cs

@@ -158,11 +158,6 @@ class Instance(core.Instance):
         ----------
         **columns : array_like, shape (n,)
             By name.
-
-        Raises
-        ------
-        InvalidInstance
-            A bad entry.
         """
         jobs = {**self._columns, **self._facts, **columns}
         found = Instance(
@@ -345,11 +340,6 @@ class Instance(core.Instance):
         ----------
         path : str or path-like
             Ends in .json or .csv. Replaced as a whole or not at all.
-
-        Raises
-        ------
-        InvalidInstance
-            Another suffix.
         """
         if io.check_suffix(path, (".json", ".csv")) == ".json":
             io.write_json({"nodes": self.nodes, "jobs": {**self._columns, **self._facts}}, path)

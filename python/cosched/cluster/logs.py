@@ -126,8 +126,6 @@ def from_sacct(
     ------
     InvalidInstance
         Not such output, no usable job, or an unknown time zone.
-    OSError
-        A file is not there or cannot be read.
 
     Examples
     --------

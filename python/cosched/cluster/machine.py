@@ -187,11 +187,6 @@ class Machine:
         -------
         numpy.ndarray
             Seconds, or infinity.
-
-        Raises
-        ------
-        TypeError
-            What is given cannot be iterated.
         """
         known = {part.name: part.max_time for part in self.partitions}
         return np.array([known.get(str(name), np.inf) for name in partitions])
@@ -210,8 +205,6 @@ class Machine:
 
         Raises
         ------
-        TypeError
-            What is given cannot be iterated.
         InvalidInstance
             More than 64 parts.
         """

@@ -143,11 +143,6 @@ def write_jobs_csv(result: Result, path: str | PathLike[str]) -> None:
     path : str or path-like
         Ends in .csv.
 
-    Raises
-    ------
-    InvalidInstance
-        Another suffix.
-
     Examples
     --------
     >>> import pathlib, tempfile

@@ -59,11 +59,6 @@ def audit(
     time_limit : float or None
         Seconds for the bound, and for each policy; one that takes longer is left out and said.
 
-    Raises
-    ------
-    InvalidInstance
-        Another suffix, or a bad time limit.
-
     Notes
     -----
     DFRS policies are left out where they have no meaning: tasks that need whole nodes, partitions.

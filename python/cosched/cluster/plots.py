@@ -271,11 +271,6 @@ def degradation_against_load(frame: pd.DataFrame, ax: Axes | None = None) -> Axe
     matplotlib.axes.Axes
         A line a policy; degradation on a logarithmic scale.
 
-    Raises
-    ------
-    InvalidInstance
-        No table, or a column is missing.
-
     Examples
     --------
     >>> import cosched as cs

@@ -109,11 +109,6 @@ class Family:
         -------
         callable
             ``function(instance, **options)``.
-
-        Raises
-        ------
-        ValueError
-            Unknown name; the message lists near ones.
         """
         found = self.algorithms.get(name)
         if found is None and self.resolve is not None and isinstance(name, str):
@@ -136,10 +131,6 @@ class Family:
 
         Raises
         ------
-        ValueError
-            Unknown name; the message lists near ones.
-        TypeError
-            An option that the algorithm does not take.
         InvalidInstance
             The algorithm does not apply to this instance, or an option's value is bad.
         """
@@ -192,13 +183,6 @@ class Family:
             A key of ``BOUNDS``; None: the default of the family, or of the instance.
         **options
             The bound's own options.
-
-        Raises
-        ------
-        ValueError
-            Unknown name; the message lists near ones.
-        TypeError
-            An option that the bound does not take.
         """
         self.instance_type.require(instance)
         method = name
@@ -307,11 +291,6 @@ class Family:
         Returns
         -------
         list of str
-
-        Raises
-        ------
-        ValueError
-            Unknown name; the message lists near ones.
         """
         if names is None:
             return list(self.default_names(instance) if self.default_names else self.algorithms)
@@ -382,8 +361,6 @@ class Family:
         ------
         ValueError
             An empty name, or the name of a built-in algorithm.
-        TypeError
-            `function` cannot be called.
         """
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"algorithm name {shorten(name)}: expected a non-empty text")

@@ -108,11 +108,6 @@ class Instance:
         Parameters
         ----------
         value : object
-
-        Raises
-        ------
-        InvalidInstance
-            The message says what was expected, and what came.
         """
         if not isinstance(value, cls):
             raise InvalidInstance(

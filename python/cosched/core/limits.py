@@ -29,8 +29,6 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     ------
     TimeLimit
         The limit has passed.
-    InvalidInstance
-        Negative seconds, or NaN.
 
     Examples
     --------

@@ -97,11 +97,6 @@ class Result:
         Parameters
         ----------
         value : object
-
-        Raises
-        ------
-        InvalidInstance
-            The message says what was expected, and what came.
         """
         if not isinstance(value, cls):
             raise InvalidInstance(
@@ -213,11 +208,6 @@ class Result:
         -------
         Overview
             ``what`` a row is, the rows as ``frame``, and how many there are in ``total``.
-
-        Raises
-        ------
-        InvalidInstance
-            `most` is no integer >= 0.
         """
         return self._overview(integer(most, "most", 0, 2**63 - 1))
 

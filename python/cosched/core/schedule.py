@@ -38,11 +38,6 @@ class Schedule:
     start, end : array_like of float, shape (r,)
         Seconds.
 
-    Raises
-    ------
-    InvalidInstance
-        Columns of unequal length, or entries that are not numbers.
-
     Examples
     --------
     >>> import cosched as cs
@@ -105,11 +100,6 @@ class Schedule:
         -------
         tuple of int
             0-based, within the resource type of the row.
-
-        Raises
-        ------
-        IndexError
-            No such row.
         """
         row = operator.index(row)
         return tuple(self.unit[self.unit_begin[row] : self.unit_begin[row + 1]].tolist())

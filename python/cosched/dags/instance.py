@@ -176,11 +176,6 @@ class Instance(core.Instance):
         float
             Seconds; 0 within a memory, and where there is no data.
 
-        Raises
-        ------
-        InvalidInstance
-            No such edge or unit.
-
         Examples
         --------
         >>> times = [[3.0, 1.0], [2.0, 1.0]]
@@ -210,11 +205,6 @@ class Instance(core.Instance):
         -------
         numpy.ndarray of float, shape (e,)
             Seconds along each of ``edges``.
-
-        Raises
-        ------
-        InvalidInstance
-            Other shapes, or no such unit.
 
         Examples
         --------
@@ -378,11 +368,6 @@ class Instance(core.Instance):
         ----------
         path : str or path-like
             Ends in .json.
-
-        Raises
-        ------
-        InvalidInstance
-            Another suffix.
         """
         io.check_suffix(path, (".json",))
         fields = ["times", "edges", "units", "names", "kernels"]

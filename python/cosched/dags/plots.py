@@ -37,11 +37,6 @@ def ratios(
     group, reference : str
         Columns.
 
-    Raises
-    ------
-    InvalidInstance
-        No rows, or a column that is not there.
-
     Examples
     --------
     >>> import cosched as cs
@@ -115,11 +110,6 @@ def competitive(
         Columns with makespans; the first four are drawn.
     cpus, gpus, reference : str
         Columns.
-
-    Raises
-    ------
-    InvalidInstance
-        No table, or a column is missing.
 
     Examples
     --------

@@ -74,11 +74,6 @@ class Code:
         -------
         list of str
             Program and arguments.
-
-        Raises
-        ------
-        InvalidInstance
-            A count that the code may not run on.
         """
         self.require_count(procs)
         values = {"procs": str(procs), "cpus": ",".join(map(str, cpus)), "task": self.name}
@@ -152,11 +147,6 @@ class Codes(Mapping[str, Code]):
         -------
         tuple of int
             Increasing.
-
-        Raises
-        ------
-        InvalidInstance
-            No such code.
         """
         counts = self[name].counts
         if counts is not None:

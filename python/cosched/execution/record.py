@@ -184,13 +184,7 @@ class Execution:
         }
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write the record as .json.
-
-        Raises
-        ------
-        InvalidInstance
-            Another suffix.
-        """
+        """Write the record as .json."""
         io.check_suffix(path, (".json",))
         io.write_json(self.to_dict(), path)
 

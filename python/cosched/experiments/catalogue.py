@@ -44,11 +44,6 @@ def find(name: str) -> Study:
     ----------
     name : str
 
-    Raises
-    ------
-    ValueError
-        Unknown; the message lists near names.
-
     Examples
     --------
     >>> find("packs-fig2-5").family

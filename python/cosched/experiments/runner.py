@@ -73,8 +73,6 @@ def run(
 
     Raises
     ------
-    ValueError
-        Unknown study; the message lists near names.
     StudyError
         Real data is missing; `out` holds a state and `resume` is false, or a state of another
         plan or version; no scheduler answers.

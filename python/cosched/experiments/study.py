@@ -128,11 +128,6 @@ def with_registered(family_name: str, names: Iterable[str]) -> tuple[str, ...]:
     -------
     tuple of str
 
-    Raises
-    ------
-    ValueError
-        Unknown family; the message lists near names.
-
     Examples
     --------
     >>> with_registered("moldable", ["demt", "gang"])[:2]

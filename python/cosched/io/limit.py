@@ -58,11 +58,6 @@ def max_bytes(size: int | str | None) -> Iterator[None]:
     ------
     None
 
-    Raises
-    ------
-    InvalidInstance
-        Not a positive number of bytes.
-
     Examples
     --------
     >>> import cosched as cs

@@ -98,7 +98,6 @@ def parse_csv(text: str, name: str) -> CsvTable:
 
     Parameters
     ----------
-    text : str
     name : str
         For messages.
 
@@ -212,12 +211,6 @@ def read_json(path: str | PathLike[str]) -> Any:
 def parse_json(text: str, where: str) -> Any:
     """The value of a JSON text.
 
-    Parameters
-    ----------
-    text : str
-    where : str
-        What a message begins with: the file.
-
     Returns
     -------
     object
@@ -248,12 +241,6 @@ def parse_json(text: str, where: str) -> Any:
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """The tables of a TOML text.
-
-    Parameters
-    ----------
-    text : str
-    where : str
-        What a message begins with: the file.
 
     Returns
     -------

@@ -157,11 +157,6 @@ def check_suffix(path: str | PathLike[str], suffixes: tuple[str, ...]) -> str:
     str
         With its point.
 
-    Raises
-    ------
-    InvalidInstance
-        None of them.
-
     Examples
     --------
     >>> check_suffix("plan.json", (".json", ".csv"))
@@ -190,11 +185,6 @@ def write_frame(
         Its index is left out.
     suffixes : tuple of str
         Those allowed.
-
-    Raises
-    ------
-    InvalidInstance
-        Another suffix.
 
     Examples
     --------

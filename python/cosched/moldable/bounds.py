@@ -29,11 +29,6 @@ def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> 
     Bound
         Of the makespan (s).
 
-    Raises
-    ------
-    InvalidInstance
-        A tolerance that is not positive.
-
     Examples
     --------
     >>> import cosched as cs
@@ -108,11 +103,6 @@ def slots_bound(instance: Instance, *, time_limit: float | None = None) -> Bound
     -------
     Bound
         Of the makespan (s).
-
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
 
     Notes
     -----
@@ -234,11 +224,6 @@ def time_indexed_bound(instance: Instance, *, time_limit: float | None = None) -
         Beyond 2,000 jobs, or where jobs x processors are too many: 0, which says nothing.
     time_limit : float, optional
         Seconds after which a weaker, still valid bound is returned.
-
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
 
     Notes
     -----

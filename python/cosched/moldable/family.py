@@ -111,13 +111,6 @@ def online(
     Result
         ``ratio`` is twice the algorithm's.
 
-    Raises
-    ------
-    ValueError
-        Unknown name; the message lists near ones.
-    TypeError
-        An option that the algorithm does not take.
-
     References
     ----------
     Dutot, Eyraud, Mounie, Trystram 2004, Section 2.2.

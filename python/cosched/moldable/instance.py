@@ -135,11 +135,6 @@ class Instance(core.Instance):
         notes : sequence of str, optional
             What was read, for ``inst.notes``.
 
-        Raises
-        ------
-        InvalidInstance
-            Lengths that differ, or an entry out of range.
-
         References
         ----------
         Downey's model of speed-up, as Cirne and Berman use it.
@@ -232,11 +227,6 @@ class Instance(core.Instance):
         -------
         float
 
-        Raises
-        ------
-        InvalidInstance
-            No such job, or no such number of processors.
-
         Examples
         --------
         >>> Instance([[4.0, 2.5]], weights=[1], machines=4).time(0, 3)
@@ -297,11 +287,6 @@ class Instance(core.Instance):
         ----------
         jobs : array_like of int
             Numbers from 0; their order is that of the result.
-
-        Raises
-        ------
-        InvalidInstance
-            No job, or a number that is not there.
 
         Examples
         --------

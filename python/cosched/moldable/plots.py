@@ -165,11 +165,6 @@ def moldable_run_time(
     algorithm : str
         Whose rows are drawn.
 
-    Raises
-    ------
-    InvalidInstance
-        No table, or a column is missing.
-
     Examples
     --------
     >>> import cosched as cs

@@ -62,11 +62,6 @@ def moldable(
     deviation : float
         Of X.
 
-    Raises
-    ------
-    InvalidInstance
-        Unknown kind, or an argument out of range.
-
     Examples
     --------
     >>> inst = moldable("mixed", 50, 20, seed=1)

@@ -25,11 +25,6 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     Bound
         Seconds.
 
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
-
     Examples
     --------
     >>> import cosched as cs

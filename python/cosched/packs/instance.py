@@ -157,11 +157,6 @@ class Instance(core.Instance):
         max_tasks : int or None
             k >= 1, clamped to min(n, p); None: min(n, p).
 
-        Raises
-        ------
-        InvalidInstance
-            max_tasks < 1.
-
         Examples
         --------
         >>> Instance([[4.0, 2.5], [3.0, 1.5]], max_tasks=1).with_max_tasks(2)
@@ -236,11 +231,6 @@ class Instance(core.Instance):
         ----------
         path : str or path-like
             Ends in .csv (times and names) or .json (``max_tasks`` as well).
-
-        Raises
-        ------
-        InvalidInstance
-            Another suffix.
         """
         files.write(path, self.times, self.names, self.max_tasks)
 

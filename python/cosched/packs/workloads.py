@@ -79,11 +79,6 @@ def packs_ii(
     Instance
         Wherever a table is expected it stands for its ``times``.
 
-    Raises
-    ------
-    InvalidInstance
-        An argument out of range, or an unknown law.
-
     Examples
     --------
     >>> inst = packs_ii(seed=1)
@@ -130,13 +125,6 @@ def packs_iii(
     **constants
         The other arguments of :func:`packs_ii`.
 
-    Raises
-    ------
-    InvalidInstance
-        An argument out of range.
-    TypeError
-        An unknown argument.
-
     References
     ----------
     Aupy et al. 2013, Workload-III.
@@ -167,11 +155,6 @@ def three_partition(
         B >= 8.
     max_tasks : int
         k >= 3.
-
-    Raises
-    ------
-    InvalidInstance
-        An argument out of range.
 
     References
     ----------

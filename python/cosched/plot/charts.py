@@ -113,11 +113,6 @@ def save(ax_or_figure: Axes | Figure, path: str | PathLike[str]) -> None:
     path : str or path-like
         Ends in .png, .svg or .pdf.
 
-    Raises
-    ------
-    InvalidInstance
-        Another suffix.
-
     Examples
     --------
     >>> import pathlib, tempfile

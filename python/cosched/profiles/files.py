@@ -299,11 +299,6 @@ def times_of_json(values: Any, name: str, ndim: int) -> np.ndarray:
     numpy.ndarray
         Seconds.
 
-    Raises
-    ------
-    InvalidInstance
-        Another number of dimensions, or entries that are no numbers.
-
     Examples
     --------
     >>> times_of_json([[8.0, None]], "times", 2).tolist()
@@ -360,11 +355,6 @@ def write(
     names : sequence of str, n
     max_tasks : int
         Only JSON holds it.
-
-    Raises
-    ------
-    InvalidInstance
-        Another suffix.
 
     Examples
     --------

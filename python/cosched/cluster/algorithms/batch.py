@@ -54,8 +54,6 @@ def fcfs(
         so cut.
     priority : {"fcfs", "shortest", "smallest", "wfp3"} or callable
         The order of the queue; see :func:`conservative`.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
 
     Raises
     ------
@@ -121,8 +119,6 @@ def easy(
         so cut.
     priority : {"fcfs", "shortest", "smallest", "wfp3"} or callable
         The order of the queue; see :func:`conservative`.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
 
     Raises
     ------
@@ -179,8 +175,6 @@ def conservative(
         The order of the queue: by submission; by expected run time; by tasks; by decreasing
         (wait / expected run time)^3 x tasks, looked at in every pass; or ``priority(jobs)``, which
         gets ``instance.jobs`` and returns a key a job, smallest first. Equal keys by submission.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
 
     Raises
     ------

@@ -128,16 +128,12 @@ def python_policy(
         Between two periodic events (s), > 0.
     penalty : float
         What a resumed or moved job pays (s), >= 0.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
 
     Raises
     ------
     InvalidSchedule
         The policy breaks a rule: memory, CPU, number of nodes, a job or node that is not there or
         no integer, a yield that is no number; or it never runs some job.
-    InvalidInstance
-        A period, penalty or threshold outside its range.
 
     Examples
     --------

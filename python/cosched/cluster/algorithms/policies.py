@@ -57,8 +57,6 @@ def dfrs(
     penalty : float
         A job that is resumed after a pause, or migrated, holds its nodes this long without
         progress (s). Policies do not know of it.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
 
     Raises
     ------

@@ -73,8 +73,6 @@ def slurm_backfill(
     launch, epilog : float, optional
         Seconds from a job's start to its work and back, and from its end until its nodes are free;
         default 0.77 and 0.24.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
     log : bool
         Keep the decision log (``result.log``) in Slurm's words.
     **parameters : float
@@ -97,8 +95,6 @@ def slurm_backfill(
         an unknown partition, a controller that starts after the first job.
     TypeError
         A parameter that Slurm does not have, or that is not followed.
-    OSError
-        The machine's file is not there or cannot be read.
 
     Notes
     -----

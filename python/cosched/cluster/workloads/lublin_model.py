@@ -185,11 +185,6 @@ def lublin(
         seconds, not rounded (the authors' program prints whole seconds); the model knows no
         estimates.
 
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range, or unknown types, convention or constants.
-
     References
     ----------
     Lublin, Feitelson 2003; Casanova, Stillwell, Vivien 2011, Section 5 (synthetic workloads).

@@ -38,11 +38,6 @@ def unknown_times_worst(
     DataFrame
         Columns ``submit, tasks, cpu, memory, runtime``.
 
-    Raises
-    ------
-    InvalidInstance
-        A number outside its range.
-
     References
     ----------
     Casanova, Stillwell, Vivien 2011, Theorem 3.
@@ -81,11 +76,6 @@ def equal_shares_worst(
     -------
     DataFrame
         Columns ``submit, tasks, cpu, memory, runtime``.
-
-    Raises
-    ------
-    InvalidInstance
-        A number outside its range.
 
     References
     ----------

@@ -105,8 +105,6 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
 
     Raises
     ------
-    ValueError
-        Another method.
     SolverError
         The solver failed, or ``highspy`` is not installed.
 
@@ -147,8 +145,6 @@ def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
 
     Raises
     ------
-    ValueError
-        Another method.
     SolverError
         The solver failed, or ``highspy`` is not installed.
 
@@ -210,10 +206,6 @@ def hlp_best(
 
     Raises
     ------
-    ValueError
-        Another method.
-    InvalidInstance
-        Negative `evaluations` or a negative time limit.
     SolverError
         The solver failed, or ``highspy`` is not installed.
 

@@ -166,8 +166,6 @@ def windows(
 
     Raises
     ------
-    InvalidInstance
-        An upper bound that is no number >= 0, or a negative time limit.
     TimeLimit
         A limit around it has passed, and it was given none of its own.
 
@@ -224,11 +222,6 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     -------
     Bound
         Seconds.
-
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
 
     Examples
     --------

@@ -197,8 +197,6 @@ def transfers(
 
     Raises
     ------
-    InvalidInstance
-        An upper bound that is no number >= 0, or a negative time limit.
     TimeLimit
         A limit around it has passed, and it was given none of its own.
 
@@ -257,11 +255,6 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
     -------
     Bound
         Seconds.
-
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
 
     Examples
     --------

@@ -141,8 +141,6 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
 
     Raises
     ------
-    ValueError
-        Another method.
     SolverError
         The solver failed, or ``highspy`` is not installed.
 
@@ -199,11 +197,6 @@ def round_allocation(times: Any, x: Any, *, threshold: float = 0.5) -> np.ndarra
     -------
     numpy.ndarray of int, shape (n,)
 
-    Raises
-    ------
-    InvalidInstance
-        Shapes that differ, entries that are no numbers, or a threshold outside 0..1.
-
     Examples
     --------
     >>> round_allocation([[3, 1], [3, 1]], [0.5, 0.4]).tolist()
@@ -240,10 +233,6 @@ def hlp_bound(
 
     Raises
     ------
-    ValueError
-        Another method.
-    InvalidInstance
-        A negative time limit.
     SolverError
         The solver failed, or ``highspy`` is not installed.
     TimeLimit

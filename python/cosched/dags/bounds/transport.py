@@ -67,8 +67,6 @@ def transfers_relaxation(instance: Instance, *, method: str = "auto") -> Transfe
 
     Raises
     ------
-    ValueError
-        Another method.
     SolverError
         The solver failed, or ``highspy`` is not installed.
 

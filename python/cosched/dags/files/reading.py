@@ -87,8 +87,6 @@ def read_graph(
     InvalidInstance
         One line with file, and line or task: a cycle, an unknown predecessor, a repeated
         id, a task that can run nowhere, a time that is none, a missing member, ...
-    OSError
-        The file cannot be opened.
 
     Examples
     --------
@@ -132,11 +130,6 @@ def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
     graph : Graph
     path : str or path-like
         Ends in .json.
-
-    Raises
-    ------
-    InvalidInstance
-        Another suffix.
 
     Examples
     --------

@@ -31,13 +31,6 @@ def fork_join(
         ``mean, deviation, slow_share, slow, fast, types, seed`` of
         ``cosched.dags.workloads.generators.fork_join``.
 
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range.
-    TypeError
-        An unknown option.
-
     References
     ----------
     Amaris et al. 2017, Section 6.1.
@@ -75,13 +68,6 @@ def cholesky(
         moves (none by default) and ``seed``, of
         ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
 
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range.
-    TypeError
-        An unknown option.
-
     Examples
     --------
     >>> cholesky(5, units=(16, 2))
@@ -118,13 +104,6 @@ def lu(
         moves (none by default) and ``seed``, of
         ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
 
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range.
-    TypeError
-        An unknown option.
-
     Examples
     --------
     >>> lu(5, units=(16, 2))
@@ -157,13 +136,6 @@ def qr(
         ``times`` (kernel -> time on each type), ``spread`` in [0, 1), ``tile_bytes`` that each edge
         moves (none by default) and ``seed``, of
         ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
-
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range.
-    TypeError
-        An unknown option.
 
     Examples
     --------
@@ -198,13 +170,6 @@ def layered(
         ``fat, regularity, jump, mean, task_cv, acceleration, cpu_only, ccr, bandwidth, seed`` of
         ``cosched.dags.workloads.generators.layered``. ``ccr``: mean transfer / mean time of a task.
 
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range.
-    TypeError
-        An unknown option.
-
     Examples
     --------
     >>> layered(50, 0.3, units=(8, 2), seed=1).tasks
@@ -227,13 +192,6 @@ def saga(kind: str = "in-tree", **options: Any) -> Instance:
     -------
     Instance
         Each unit has its own memory.
-
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range.
-    TypeError
-        An unknown option.
 
     References
     ----------

@@ -44,12 +44,6 @@ def demt(
     seed : int, optional
         For the shuffles; None means 0.
 
-    Raises
-    ------
-    InvalidInstance
-        An unknown compaction or order, a negative number of shuffles, a horizon that is not
-        positive, or a bad seed.
-
     Notes
     -----
     Milliseconds for 400 jobs on 200 processors, a second or two for 100,000 on 10,000. What the
@@ -102,11 +96,6 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
     -------
     Result
         ``ratio`` is what is guaranteed: 3/2 (1 + tolerance), or 2 (1 + tolerance).
-
-    Raises
-    ------
-    InvalidInstance
-        A tolerance that is not positive.
 
     Notes
     -----
@@ -196,11 +185,6 @@ def list_shelf(instance: Instance, *, tolerance: float = 0.01) -> Result:
     tolerance : float
         Relative, of the bisection, > 0.
 
-    Raises
-    ------
-    InvalidInstance
-        A tolerance that is not positive.
-
     Examples
     --------
     >>> import cosched as cs
@@ -221,11 +205,6 @@ def list_lptf(instance: Instance, *, tolerance: float = 0.01) -> Result:
     tolerance : float
         Relative, of the bisection, > 0.
 
-    Raises
-    ------
-    InvalidInstance
-        A tolerance that is not positive.
-
     Examples
     --------
     >>> import cosched as cs
@@ -245,11 +224,6 @@ def list_saf(instance: Instance, *, tolerance: float = 0.01) -> Result:
     ----------
     tolerance : float
         Relative, of the bisection, > 0.
-
-    Raises
-    ------
-    InvalidInstance
-        A tolerance that is not positive.
 
     Examples
     --------

@@ -46,11 +46,6 @@ def demt_best(
         Seconds after which it stops with its best so far (the result then depends on the
         machine's speed).
 
-    Raises
-    ------
-    InvalidInstance
-        A negative effort or time limit, or a bad seed.
-
     Examples
     --------
     >>> import cosched as cs
@@ -104,8 +99,6 @@ def local_search(
 
     Raises
     ------
-    InvalidInstance
-        An unknown objective, a negative effort or time limit, or a bad seed.
     InvalidSchedule
         `start` is no schedule of this instance.
 

@@ -66,11 +66,6 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
     time_limit : float, optional
         Seconds; None: until it is proved.
 
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
-
     Examples
     --------
     >>> import cosched as cs
@@ -99,8 +94,6 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
 
     Raises
     ------
-    InvalidInstance
-        A negative time limit.
     SolverError
         GLPK failed, or the programme has more than two million columns.
 

@@ -78,11 +78,6 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     draws : int
         Co-schedules to draw, >= 1 (the paper: 1 or 9).
 
-    Raises
-    ------
-    InvalidInstance
-        Fewer than one draw, or a bad seed.
-
     Notes
     -----
     No guarantee.
@@ -113,11 +108,6 @@ def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     ----------
     draws : int
         Co-schedules to draw, >= 1 (the paper: 1 or 9).
-
-    Raises
-    ------
-    InvalidInstance
-        Fewer than one draw, or a bad seed.
 
     Notes
     -----
@@ -214,11 +204,6 @@ def local_search(
     time_limit : float, optional
         Seconds after which it stops with its best so far, with status ``"time_limit"`` (the
         result then depends on the machine's speed).
-
-    Raises
-    ------
-    InvalidInstance
-        A negative effort or time limit, or a bad seed.
 
     Examples
     --------
