@@ -21,10 +21,6 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     seconds : float or None
         From now on; None sets no limit of its own.
 
-    Yields
-    ------
-    None
-
     Raises
     ------
     TimeLimit

@@ -42,10 +42,6 @@ def script(
     name : str
         Of the job.
 
-    Returns
-    -------
-    str
-
     Raises
     ------
     InvalidInstance

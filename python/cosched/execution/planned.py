@@ -103,10 +103,6 @@ class Plan:
         Parameters
         ----------
         kind : int
-
-        Returns
-        -------
-        int
         """
         return 1 + max((max(s.units) for s in self.steps if s.kind == kind), default=-1)
 

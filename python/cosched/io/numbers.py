@@ -19,10 +19,6 @@ def parse_integer(text: str, where: str, low: int, high: int) -> int:
     low, high : int
         Least and largest value.
 
-    Returns
-    -------
-    int
-
     Examples
     --------
     >>> parse_integer(" 16 ", "jobs.csv: line 2", 1, 128)
@@ -44,10 +40,6 @@ def parse_integer(text: str, where: str, low: int, high: int) -> int:
 def parse_positive(text: str, where: str, what: str = "a positive number of seconds") -> float:
     """A positive finite number.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> parse_positive("2.5e3", "times.csv: line 2")
@@ -66,10 +58,6 @@ def parse_positive(text: str, where: str, what: str = "a positive number of seco
 def parse_nonnegative(text: str, where: str, what: str = "a number >= 0") -> float:
     """A finite number >= 0.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> parse_nonnegative("0", "times.csv: line 2")
@@ -83,10 +71,6 @@ def parse_nonnegative(text: str, where: str, what: str = "a number >= 0") -> flo
 
 def parse_number(text: str, where: str, what: str = "a number") -> float:
     """A finite number of any sign.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -105,10 +89,6 @@ def parse_number(text: str, where: str, what: str = "a number") -> float:
 
 def is_number(text: str) -> bool:
     """Whether a text is a number in decimal digits, blanks around it aside.
-
-    Returns
-    -------
-    bool
 
     Examples
     --------

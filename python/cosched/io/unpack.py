@@ -37,10 +37,6 @@ _IN_ARCHIVE = re.compile(r"(.+?\.(?:tar\.gz|tgz|tar\.bz2|tar\.xz|tar)):(.*)", re
 def naming(path: str | PathLike[str]) -> Iterator[None]:
     """A context in which errors about data say which file it is from.
 
-    Yields
-    ------
-    None
-
     Raises
     ------
     InvalidInstance
@@ -70,10 +66,6 @@ def read_bytes(path: str | PathLike[str], *, renamed: bool = False) -> bytes:
     renamed : bool
         Go by the content alone: logs are unpacked and renamed on their way. Else a name that
         ends in ``.gz`` is a promise.
-
-    Returns
-    -------
-    bytes
 
     Raises
     ------
@@ -151,10 +143,6 @@ def read_text(path: str | PathLike[str]) -> str:
     A member may be given by its whole name, by its last part, or by that without suffix, as
     long as one file alone matches.
 
-    Returns
-    -------
-    str
-
     Raises
     ------
     InvalidInstance
@@ -187,10 +175,6 @@ def bare_name(path: str | PathLike[str]) -> str:
     ----------
     path : str or path-like
         The file need not exist.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -223,10 +223,6 @@ class Instance(core.Instance):
         processors : int
             1..m.
 
-        Returns
-        -------
-        float
-
         Examples
         --------
         >>> Instance([[4.0, 2.5]], weights=[1], machines=4).time(0, 3)

@@ -44,23 +44,14 @@ def fcfs(
 
     Parameters
     ----------
-    instance : Instance
-        No job with more tasks than nodes.
-    estimates : {"perfect", "requested"}
-        As for :func:`easy`, so that a loop over batch policies gives them the same options. This
-        one looks at no estimate.
-    kill : bool
-        A job ends at its limit, the column ``estimate``; the bound is then that of the run times
-        so cut.
-    priority : {"fcfs", "shortest", "smallest", "wfp3"} or callable
-        The order of the queue; see :func:`conservative`.
+    estimates, kill, priority
+        As for :func:`conservative`, so that a loop over batch policies gives them the same
+        options. This one looks at no estimate.
 
     Raises
     ------
     InfeasibleError
         A job has more tasks than the machine has nodes.
-    InvalidInstance
-        Another `priority`, `kill` for jobs without estimates, a threshold that is not positive.
 
     Notes
     -----
@@ -109,23 +100,13 @@ def easy(
 
     Parameters
     ----------
-    instance : Instance
-        No job with more tasks than nodes.
-    estimates : {"perfect", "requested"}
-        Expected run times: the real ones, or the column ``estimate``. A job that outlives its
-        estimate runs on and is expected to end now.
-    kill : bool
-        A job ends at its limit, the column ``estimate``; the bound is then that of the run times
-        so cut.
-    priority : {"fcfs", "shortest", "smallest", "wfp3"} or callable
-        The order of the queue; see :func:`conservative`.
+    estimates, kill, priority
+        As for :func:`conservative`.
 
     Raises
     ------
     InfeasibleError
         A job has more tasks than the machine has nodes.
-    InvalidInstance
-        Other `estimates` or `priority`; ``"requested"`` or `kill` for jobs without the column.
 
     Examples
     --------
@@ -164,8 +145,6 @@ def conservative(
 
     Parameters
     ----------
-    instance : Instance
-        No job with more tasks than nodes.
     estimates : {"perfect", "requested"}
         Expected run times: the real ones, or the column ``estimate``.
     kill : bool
@@ -180,8 +159,6 @@ def conservative(
     ------
     InfeasibleError
         A job has more tasks than the machine has nodes.
-    InvalidInstance
-        Other `estimates` or `priority`; ``"requested"`` or `kill` for jobs without the column.
 
     Notes
     -----

@@ -92,17 +92,8 @@ def lu(
 
     Parameters
     ----------
-    tiles : int
-        T, 1..250.
-    units : sequence of int, optional
-        Units of each type; None: 16 CPUs and 4 of each further type.
-    bandwidth, latency, memories : optional
-        As of :class:`cosched.dags.Instance`, where `tile_bytes` is given. In the unit of the times:
-        the default is 12 GB/s and 10 microseconds for times in milliseconds.
-    **options
-        ``times`` (kernel -> time on each type), ``spread`` in [0, 1), ``tile_bytes`` that each edge
-        moves (none by default) and ``seed``, of
-        ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
+    tiles, units, bandwidth, latency, memories, **options
+        As for :func:`cholesky`.
 
     Examples
     --------
@@ -125,17 +116,8 @@ def qr(
 
     Parameters
     ----------
-    tiles : int
-        T, 1..250.
-    units : sequence of int, optional
-        Units of each type; None: 16 CPUs and 4 of each further type.
-    bandwidth, latency, memories : optional
-        As of :class:`cosched.dags.Instance`, where `tile_bytes` is given. In the unit of the times:
-        the default is 12 GB/s and 10 microseconds for times in milliseconds.
-    **options
-        ``times`` (kernel -> time on each type), ``spread`` in [0, 1), ``tile_bytes`` that each edge
-        moves (none by default) and ``seed``, of
-        ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
+    tiles, units, bandwidth, latency, memories, **options
+        As for :func:`cholesky`.
 
     Examples
     --------
