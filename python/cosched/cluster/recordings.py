@@ -45,12 +45,6 @@ class Run:
         When backfill cycles began, and limit checks that ended a job; empty: not recorded.
     plans : tuple of (float, int, float, float, tuple of str)
         Planned reservations where they were recorded: time, job, start, end, nodes.
-
-    Examples
-    --------
-    >>> one = np.zeros(1)
-    >>> Run(one, one, one, (("n1",),), -60.0, 0).cycles
-    ()
     """
 
     submit: np.ndarray
@@ -80,11 +74,6 @@ class Recording:
         Of the recorded clock: so many times as fast as life.
     slurm : str
         The version.
-
-    Examples
-    --------
-    >>> Recording("a", Machine((), ()), {}, (), 20.0, "22.05.8").speed
-    20.0
     """
 
     name: str

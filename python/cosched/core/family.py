@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cosched import _core
 from cosched.core.arrays import seed_of, time_limit_of
-from cosched.core.comparison import in_order, row_of_result, row_without_result, settled
+from cosched.core.comparison import in_order, row_of_run, settled
 from cosched.core.instance import Instance
 from cosched.core.options import accepted_options
 from cosched.core.result import Bound, Result
 from cosched.core.schedule import Schedule
 from cosched.core.text import texts, unknown_name
-from cosched.errors import InfeasibleError, InvalidInstance, TimeLimit, shorten
+from cosched.errors import InvalidInstance, TimeLimit, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,41 +138,17 @@ class Family:
         function = self.algorithm(name)
         used = seed_of(seed)
         accepted = accepted_options(function)
-        if accepted is not None:
-            for option in options:
-                if option not in accepted - {"seed"}:
-                    taken = ", ".join(sorted(accepted - {"seed"})) or "none"
-                    raise TypeError(
-                        f"{self.name} {name}: unknown option {option!r} (options: {taken})"
-                    )
+        _require_known(f"{self.name} {name}", options, accepted and accepted - {"seed"})
         if accepted is None or "seed" in accepted:
             options["seed"] = used  # functions without chance do not take one
-        return self.as_result(function(instance, **options), instance, name, used)
-
-    def as_result(self, outcome: Any, instance: Any, name: str, seed: int) -> Result:
-        """A Result under this name and seed from what an algorithm returned.
-
-        Parameters
-        ----------
-        outcome : Result or Schedule
-            A schedule is validated first.
-        name : str
-        seed : int
-
-        Raises
-        ------
-        TypeError
-            Neither a Result nor a Schedule.
-        InvalidSchedule
-            The schedule breaks a rule.
-        """
+        outcome = function(instance, **options)
         if isinstance(outcome, Schedule):
             outcome = self.result_of(instance, outcome)
         if not isinstance(outcome, Result):
             raise TypeError(
                 f"{self.name} {name} returned {type(outcome).__name__}: expected Result or Schedule"
             )
-        return replace(outcome, algorithm=name, seed=seed)
+        return replace(outcome, algorithm=name, seed=used)
 
     def bound(self, instance: Any, name: str | None = None, **options: Any) -> Bound:
         """A proven bound on the optimum by its public name.
@@ -191,13 +167,7 @@ class Family:
         if method not in self.bounds:
             self._unknown("bound", method, self.bounds)
         function = self.bounds[method]
-        accepted = accepted_options(function)
-        unknown = [option for option in options if accepted is not None and option not in accepted]
-        if unknown:
-            raise TypeError(
-                f"{self.name} bound {method}: unknown option {unknown[0]!r} "
-                f"(options: {', '.join(sorted(accepted or ())) or 'none'})"
-            )
+        _require_known(f"{self.name} bound {method}", options, accepted_options(function))
         return function(instance, **options)
 
     def compare(
@@ -250,24 +220,13 @@ class Family:
 
         Parameters
         ----------
-        names : iterable of str, optional
-            As in :meth:`compare`.
-        seed : int
-            Given to each algorithm.
-        time_limit : float or None
-            Seconds for each algorithm.
-        options : mapping, optional
-            Algorithm name -> its options.
+        names, time_limit, options
+            As for :meth:`compare`.
 
         Yields
         ------
         (dict, Result or None)
             The row, with its own bound or the one beside it, and the result where there is one.
-
-        Raises
-        ------
-        ValueError
-            An unknown name, or options for a name that is not compared: before anything runs.
         """
         self.instance_type.require(instance)
         time_limit = time_limit_of(time_limit)
@@ -322,30 +281,9 @@ class Family:
         stops_itself = "time_limit" in (accepted_options(self.algorithm(name)) or ())
         if stops_itself and time_limit is not None:
             options.setdefault("time_limit", time_limit)
+        run = partial(self.solve, instance, name, seed=seed, **options)
         # An algorithm with a time limit of its own gets time to return what it has.
-        hard_limit = None if stops_itself else time_limit
-        seconds = None
-        begin = time.perf_counter()
-        result: Result | None = None
-        try:
-            with _core.time_limit(hard_limit):
-                result = self.solve(instance, name, seed=seed, **options)
-            seconds = time.perf_counter() - begin
-            with _core.time_limit(_left(time_limit, seconds)):
-                result.schedule.validate()
-            row = row_of_result(name, result, bound)
-        except TimeLimit as error:
-            result = None  # it may be there, and its schedule not be checked
-            row = row_without_result(name, "time_limit", str(error), bound)
-        except (InvalidInstance, InfeasibleError) as error:
-            # InvalidSchedule is not caught here: a wrong schedule is an error, not a refusal.
-            row = row_without_result(name, "not_applicable", str(error), bound)
-        except Exception as error:  # a defect in one algorithm must not lose the others
-            result = None
-            message = f"{type(error).__name__}: {error}".replace("\n", " ").removesuffix(": ")
-            row = row_without_result(name, "error", message, bound)
-        row["seconds"] = time.perf_counter() - begin if seconds is None else seconds
-        return row, result
+        return row_of_run(name, run, None if stops_itself else time_limit, time_limit, bound)
 
     def register(self, name: str, function: Algorithm) -> None:
         """Add one's own algorithm; see :func:`cosched.register`.
@@ -374,8 +312,8 @@ class Family:
         raise ValueError(unknown_name(f"{self.name} {what}", name, known))
 
 
-def _left(time_limit: float | None, spent: float) -> float | None:
-    """Seconds that remain for the check of a schedule: a row may be a second or a tenth late."""
-    if time_limit is None:
-        return None
-    return max(0.0, time_limit - spent) + max(1.0, 0.1 * time_limit)
+def _require_known(what: str, options: Iterable[str], accepted: set[str] | None) -> None:
+    for option in options:
+        if accepted is not None and option not in accepted:
+            taken = ", ".join(sorted(accepted)) or "none"
+            raise TypeError(f"{what}: unknown option {option!r} (options: {taken})")

@@ -35,36 +35,9 @@ def record(
 ) -> dict[str, Any]:
     """Run the jobs on a real Slurm on this host, and say what it did.
 
-    Parameters
-    ----------
-    trace : Instance
-        ``submit`` (s from the first), ``tasks`` (whole nodes), ``runtime`` (s, whole),
-        ``estimate`` (the limit, rounded up to minutes), where known ``partition``.
-    nodes : int
-        Nodes of the Slurm, all on this host.
-    speed : float
-        Of its clock.
-    runs : int
-        So many times, one after another.
-    settings : mapping of str to str, optional
-        Keys of slurm.conf; default ``select/linear``.
-    partitions : tuple of str
-        PartitionName lines.
-    node_lines : {"one", "each"}
-        One NodeName line, or one for each node.
-
-    Returns
-    -------
-    dict
-        A recording, as :func:`cosched.cluster.recordings.read_recording` reads it; its phases have
-        every cycle's time and ``plans`` too.
-
-    Raises
-    ------
-    InvalidInstance
-        More nodes than one host can be, a job larger than that.
-    SolverError
-        No Slurm is installed, or it did not run the jobs.
+    `trace` has ``submit`` (s from the first), ``tasks`` (whole nodes), ``runtime`` (s, whole) and
+    ``estimate`` (the limit, rounded up to minutes). What comes back is a recording, as
+    :func:`cosched.cluster.recordings.read_recording` reads it.
     """
     given = {"SelectType": "select/linear", **(settings or {})}
     jobs = _jobs(trace, nodes)
