@@ -7,10 +7,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from cosched.errors import SolverError
 from cosched.execution.real_slurm import RealSlurm
+from support import lacking
 
 _SETTINGS = {
     "SelectType": "select/cons_tres",
@@ -31,7 +30,7 @@ class Cluster(RealSlurm):
             super().__init__(folder, nodes, cpus, _SETTINGS, (main,))
         except SolverError as error:
             if "apt install slurm-wlm" in str(error):
-                pytest.skip(str(error))
+                lacking(str(error))
             raise
 
     def submit(self, script: Path, *options: str) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import os
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -16,6 +20,24 @@ import pytest
 #: Kinds of tables that :func:`tables` draws.
 KINDS = ("monotone", "any", "super-linear", "infinite")
 REPO = Path(__file__).resolve().parent.parent
+
+
+def lacking(what: str) -> NoReturn:
+    """A tool of the tests is not on this machine: the test is skipped, on CI it fails."""
+    (pytest.fail if os.environ.get("CI") else pytest.skip)(what)
+
+
+def program(name: str) -> str:
+    """Where a program is; see :func:`lacking`."""
+    return shutil.which(name) or lacking(f"{name} is not installed")
+
+
+def library(name: str) -> ModuleType:
+    """A module of the extras or of a tool; see :func:`lacking`."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        lacking(f"{name} is not installed: {error}")
 
 
 def data(*parts: str) -> Path:

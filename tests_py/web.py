@@ -1,19 +1,15 @@
 """Pages in a real browser, without a network."""
 
-import shutil
-
-import pytest
+from support import program
 
 
 def started():
-    """A headless Chromium; the test is skipped where there is none."""
-    program, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if program is None or driver is None:
-        pytest.skip("chromium and chromium-driver are not installed")
+    """A headless Chromium; the test needs one, see `support.lacking`."""
+    browser, driver = program("chromium"), program("chromedriver")
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
-    options.binary_location = program
+    options.binary_location = browser
     for argument in (
         "--headless=new",
         "--no-sandbox",

@@ -18,6 +18,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from cosched.registry import presentation
+
 Functions = dict[str, Callable[..., Any]]
 
 
@@ -59,7 +61,7 @@ def name_table(module: ModuleType, functions: Functions) -> Iterator[str]:
 def spelled_names(module: ModuleType, names: list[str]) -> Iterator[str]:
     """Names that follow a grammar and have no function each, folded."""
     yield from (f".. dropdown:: {len(names)} more, named by their parts", "")
-    grammar = module.FAMILY.spelling.replace("*", "\\*")
+    grammar = presentation(module.FAMILY.name).spelling.replace("*", "\\*")
     yield from (f"   {grammar}.", "", "   .. hlist::", "      :columns: 2", "")
     yield from (f"      * ``{name}``" for name in names)
     yield ""

@@ -129,10 +129,6 @@ def shorten(value: object, width: int = 40) -> str:
     width : int
         Characters, about.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> shorten("x" * 100, width=5)

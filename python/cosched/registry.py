@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 
-from cosched.core import Algorithm, Family
+from cosched.core import Algorithm, Family, Presentation
 from cosched.core.text import unknown_name
 
 #: Names of the families, in the order of the papers. Each is a module ``cosched.<name>``.
@@ -18,23 +19,33 @@ def family(name: str) -> Family:
     ----------
     name : {"packs", "dags", "cluster", "moldable", "bags"}
 
-    Returns
-    -------
-    Family
+    Examples
+    --------
+    >>> family("bags").default_bound
+    'profit-rate-cut'
+    """
+    return _module(name).FAMILY
 
-    Raises
-    ------
-    ValueError
-        Unknown name; the message lists near ones.
+
+def presentation(name: str) -> Presentation:
+    """What the command line shows and asks of the family of a name.
+
+    Parameters
+    ----------
+    name : {"packs", "dags", "cluster", "moldable", "bags"}
 
     Examples
     --------
-    >>> family("bags").objective
+    >>> presentation("bags").objective
     'profit rate'
     """
+    return _module(name).PRESENTATION
+
+
+def _module(name: str) -> ModuleType:
     if name not in FAMILIES:
         raise ValueError(unknown_name("family", name, FAMILIES))
-    return import_module(f"cosched.{name}").FAMILY
+    return import_module(f"cosched.{name}.family")
 
 
 def register(family_name: str, name: str, function: Algorithm) -> None:
@@ -56,8 +67,6 @@ def register(family_name: str, name: str, function: Algorithm) -> None:
     ------
     ValueError
         Unknown family, or the name of a built-in algorithm.
-    TypeError
-        `function` cannot be called.
 
     Examples
     --------

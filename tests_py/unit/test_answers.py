@@ -146,8 +146,8 @@ def test_solve_says_how_many_rows_there_are(name, tmp_path, capsys):
         algorithm = "EASY"
     assert main(["solve", name, file, *arguments, "--algorithm", algorithm]) == 0
     printed = capsys.readouterr().out
-    of = cs.registry.family(name)
-    res = of.solve(of.instance_type.read(file), algorithm)
+    of = cs.registry.presentation(name)
+    res = of.family.solve(of.family.instance_type.read(file), algorithm)
     plan = res.overview()
     assert len(plan.frame) == min(20, plan.total)
     if plan.total > 20:
@@ -308,7 +308,6 @@ def test_a_compare_that_its_limit_stops_has_the_other_rows(runs, tmp_path, capsy
         assert main([*compare, "--algorithms", "hangs"]) == 1
     finally:
         cs.packs.ALGORITHMS.pop("hangs")
-        cs.packs.FAMILY.registered.discard("hangs")
 
 
 def _hangs(instance, *, seed):

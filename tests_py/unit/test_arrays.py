@@ -1,6 +1,7 @@
 """The border: what is no number, or no integer, is refused in one short line."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cosched as cs
@@ -48,7 +49,6 @@ def test_empty_tables_are_refused(shape):
 
 
 def test_whatever_holds_numbers_is_a_table():
-    import pandas as pd
 
     plain = [[4, 2], [3, 3]]
     for values in (
@@ -186,8 +186,7 @@ def test_integers_stay_what_they_are():
         cs.bags.Instance([1], [1], [[1.0]], [[1.0]], 2**53 + 1)
     exact = [[2**53 + 2, -(2**60), 2**53]]
     assert real_array(exact, "x", 2).astype(np.int64).tolist() == exact
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"a": [2**53 + 1], "b": [1.5]})
+    frame = pd.DataFrame({"a": [2**53 + 1], "b": [1.5]})
     with pytest.raises(cs.InvalidInstance, match=r"x\[0, 0\]"):
         real_array(frame, "x", 2)
     assert real_array(frame[["b"]], "x", 2).tolist() == [[1.5]]

@@ -11,7 +11,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import EXAMPLES, main
-from cosched.registry import FAMILIES
+from cosched.registry import FAMILIES, presentation
 
 
 @pytest.fixture
@@ -261,9 +261,9 @@ def test_help_has_an_example_for_each_command(capsys):
 def test_titles_of_pictures(table):
     from cosched.cli.report import compare_all
 
-    inst = cs.packs.Instance.read(table, max_tasks=2)
+    packs, inst = presentation("packs"), cs.packs.Instance.read(table, max_tasks=2)
     for varied, start in (({}, "packs: pairs, "), ({"max_tasks": 2}, "packs max_tasks = 2: pairs")):
-        _, _, best, _ = compare_all(cs.packs.FAMILY, [(varied, inst)], ["pairs"], 0, None, {})
+        _, _, best, _ = compare_all(packs, [(varied, inst)], ["pairs"], 0, None, {})
         assert best[0][0].startswith(start)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from support import data
+from support import data, library
 
 BEST = "GreedyPM */per/opt=min/minvt=600"
 
@@ -189,7 +189,7 @@ def test_outputs_of_the_ecosystem(inst, tmp_path):
 @pytest.mark.filterwarnings("ignore")  # evalys is older than what pandas deprecates
 @pytest.mark.parametrize("policy", ["EASY", "GreedyPM */per/opt=min/minvt=600"])
 def test_evalys_loads_the_jobs(policy, tmp_path):
-    jobset = pytest.importorskip("evalys.jobset")
+    jobset = library("evalys.jobset")
     inst = cs.cluster.Instance(cs.workloads.lublin(60, 16, seed=3), 16)
     res = cs.cluster.solve(inst, policy)
     cs.cluster.write_jobs_csv(res, tmp_path / "jobs.csv")

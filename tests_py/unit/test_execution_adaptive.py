@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 import cosched as cs
 from cosched.errors import InvalidInstance
-from cosched.execution import bounds_of_times, guarantee, measure_adaptively, profile
+from cosched.execution import (
+    Adaptive,
+    Local,
+    bounds_of_times,
+    guarantee,
+    measure_adaptively,
+    profile,
+)
 from execution_codes import shell_notes
 from support import tables
 
@@ -98,10 +105,9 @@ def test_profile_adaptively(tmp_path):
         codes,
         repeat=1,
         out=tmp_path / "runs.csv",
-        adaptive=True,
+        adaptive=Adaptive(watch=proofs.append),
         tolerance=0.4,
-        oversubscribe=True,
-        watch_guarantee=proofs.append,
+        launcher=Local(oversubscribe=True),
     )
     assert proofs[-1].gap <= 0.4 or proofs[-1].next is None
     assert len(frame) == len(set(zip(frame.task, frame.processors, strict=True)))

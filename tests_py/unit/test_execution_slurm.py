@@ -16,7 +16,7 @@ from cosched.execution.launchers import launcher_of
 from cosched.execution.launchers.slurm import cpus_of
 from execution_codes import shared_cores, shell_notes, spans
 from slurm_cluster import Cluster
-from support import REPO
+from support import REPO, library
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +165,17 @@ def test_without_an_allocation_it_is_refused(monkeypatch):
         launcher_of("slurm")
 
 
+def test_options_go_with_the_launcher():
+    made = launcher_of("local", oversubscribe=True, grace=1.0)
+    assert launcher_of(made) is made
+    assert (made.oversubscribe, made.grace) == (True, 1.0)
+    with pytest.raises(TypeError, match="grace: expected as options of 'local' itself"):
+        launcher_of(made, grace=2.0)
+    for bad in ({"unit": "node"}, {"unit": "rack"}, {"grace": -1.0}):
+        with pytest.raises(InvalidInstance):
+            launcher_of("local", **bad)
+
+
 def test_cores_of_the_nodes():
     assert cpus_of("4(x2),2") == [4, 4, 2]
     with pytest.raises(InvalidInstance, match="expected 4"):
@@ -199,7 +210,7 @@ def test_nodes_as_processors(cluster, tmp_path):
 
 def test_workers_of_a_study_as_jobs(cluster, tmp_path):
     """The recipe of the page on studies: dask-jobqueue submits workers, and they do the rows."""
-    pytest.importorskip("dask_jobqueue")
+    library("dask_jobqueue")
     folders = [str(Path(cs.__file__).parents[1]), str(REPO / "tests_py")]
     folders += [folder for folder in os.environ.get("PYTHONPATH", "").split(":") if folder]
     path = ":".join(folders)

@@ -1,15 +1,11 @@
-"""Rules of the house that a machine can check: layers, stubs, style."""
+"""Rules of the house that `make lint` cannot check: layers of the C++ code, stubs, the library."""
 
 import ast
 import re
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-import pytest
-
-from support import REPO
+from support import REPO, lacking, program
 
 CPP = REPO / "cpp" / "cosched"
 FAMILIES = {"packs", "dags", "cluster", "moldable", "bags"}
@@ -50,48 +46,20 @@ def test_every_bound_argument_has_a_name():
         ast.parse(stub.read_text())  # a name that is a keyword of Python would not parse
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["ruff", "check", "python", "tests_py", ".ci"],
-        ["ruff", "format", "--check", "python", "tests_py", ".ci"],
-        ["mypy"],
-    ],
-    ids=lambda command: " ".join(command[:2]),
-)
-def test_style_of_python(command):
-    program = Path(sys.executable).with_name(command[0])
-    done = subprocess.run(
-        [program, *command[1:]], cwd=REPO, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_style_of_cpp():
-    program = shutil.which("clang-format")
-    if program is None:
-        pytest.skip("clang-format is not installed")
-    files = [*REPO.glob("cpp/**/*.?pp"), *REPO.glob("tests_cpp/**/*.?pp")]
-    done = subprocess.run(
-        [program, "--dry-run", "-Werror", *files], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr[:2000]
-
-
 def test_find_package_example(tmp_path):
     """A C++ user's project: install the library, find it, link, run."""
     library = REPO / "build" / "tests" / "cpp" / "libcosched_core.a"
-    if shutil.which("cmake") is None or not library.exists():
-        pytest.skip("needs the C++ build of `make test`")
+    if not library.exists():
+        lacking("the C++ build of `make test` is not there")
 
     def run(*command):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    prefix, build = tmp_path / "prefix", tmp_path / "build"
-    run("cmake", "--install", REPO / "build" / "tests", "--component", "cpp", "--prefix", prefix)
+    cmake, prefix, build = program("cmake"), tmp_path / "prefix", tmp_path / "build"
+    run(cmake, "--install", REPO / "build" / "tests", "--component", "cpp", "--prefix", prefix)
     source = REPO / "tests_cpp" / "find_package"
-    run("cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
-    run("cmake", "--build", build)
+    run(cmake, "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run(cmake, "--build", build)
     assert run(build / "plan").startswith("cost 6.3")

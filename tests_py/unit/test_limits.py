@@ -10,6 +10,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
+from support import library
 
 
 @pytest.fixture(scope="module")
@@ -181,14 +182,14 @@ def test_who_proved_the_bound(capsys, tmp_path):
 
 
 def test_a_limit_around_reaches_solvers_with_a_clock_of_their_own():
-    pytest.importorskip("highspy")
+    library("highspy")
     instance = cs.workloads.layered(3000, 0.3, units=(64, 16), seed=1)
     with cs.time_limit(0.0), pytest.raises(cs.TimeLimit):
         cs.dags.hlp(instance, method="highs")
 
 
 def test_highs_in_a_process_of_its_own_gives_the_same_and_can_be_ended(monkeypatch):
-    pytest.importorskip("highspy")
+    library("highspy")
     make = partial(cs.workloads.layered, 60, 0.2, units=(6, 2), seed=1)
     here = cs.dags.hlp(make(), method="highs")
     monkeypatch.setattr("cosched.dags.bounds.highs.APART_FROM", 0)

@@ -122,6 +122,8 @@ def test_degradation_against_load():
 def test_the_command_line_draws_three_panels(res, tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr(cs.plot, "save", lambda figure, path: drawn.append(len(figure.axes)))
-    report.draw([("one", res), ("two", res)], cs.cluster.FAMILY, tmp_path / "x.png")
+    report.draw(
+        [("one", res), ("two", res)], cs.registry.presentation("cluster"), tmp_path / "x.png"
+    )
     assert drawn == [6]
     assert {"occupation", "queue_length", "utilisation"} <= set(cs.plot.__all__)

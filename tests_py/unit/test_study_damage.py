@@ -17,7 +17,7 @@ import toy_studies
 from cosched import experiments
 from cosched.cli import main
 from cosched.errors import StudyError
-from cosched.experiments.plan import make_plan
+from cosched.experiments.design import make_design
 from cosched.experiments.state import State
 from cosched.experiments.worker import Context, execute
 from support import same_results, study_command, wait_for_rows
@@ -40,7 +40,7 @@ def notes(capsys):
 
 @pytest.fixture(scope="module")
 def plan():
-    return make_plan(toy_studies.PLAIN, NAME, True)
+    return make_design(toy_studies.PLAIN, NAME, True)
 
 
 @pytest.fixture(scope="module")

@@ -17,12 +17,12 @@ from cosched import experiments
 from cosched.errors import StudyError
 from cosched.experiments.campaign import run_campaign, write_results
 from cosched.experiments.dask_engine import dask
-from cosched.experiments.plan import make_plan
+from cosched.experiments.design import make_design
 from cosched.experiments.state import State
 from cosched.experiments.worker import Context
-from support import same_results, study_command, wait_for_rows, with_toy_studies
+from support import library, same_results, study_command, wait_for_rows, with_toy_studies
 
-pytest.importorskip("distributed")
+library("distributed")
 # distributed's own.
 pytestmark = pytest.mark.filterwarnings("default::DeprecationWarning", "default::ResourceWarning")
 
@@ -166,7 +166,7 @@ def test_a_duplicate_delivery_changes_nothing(cluster, tmp_path):
         once = partial(dask, address=cluster.file)
         yield from itertools.chain(once(context, tasks), once(context, tasks[:7]))
 
-    plan = make_plan(toy_studies.TOY, "toy_studies:TOY", True)
+    plan = make_design(toy_studies.TOY, "toy_studies:TOY", True)
     context = Context.shipped("toy_studies:TOY")
     state = State.open(tmp_path, plan, context.version, False)
     run_campaign(plan, state, twice, context)

@@ -19,7 +19,7 @@ from cosched import experiments
 from cosched.errors import StudyError
 from cosched.experiments import engines
 from cosched.experiments.campaign import run_campaign, write_results
-from cosched.experiments.plan import make_plan
+from cosched.experiments.design import make_design
 from cosched.experiments.state import State
 from cosched.experiments.study import Study, data_path
 from cosched.experiments.worker import Context, error_outcome, execute
@@ -56,7 +56,7 @@ def planned(tasks):
         tables=dict,
         figures=dict,
     )
-    return make_plan(study, "x", False)
+    return make_design(study, "x", False)
 
 
 def test_a_plan_is_known_by_its_tasks():
@@ -108,12 +108,12 @@ def test_studies_are_found():
 
 def test_every_plan_of_the_package():
     for name, study in experiments.STUDIES.items():
-        quick = make_plan(study, name, True)
-        assert quick == make_plan(study, name, True)
+        quick = make_design(study, name, True)
+        assert quick == make_design(study, name, True)
         assert study.title
         assert study.paper
         if not study.missing(quick=False):
-            assert make_plan(study, name, False).digest != quick.digest
+            assert make_design(study, name, False).digest != quick.digest
 
 
 # --- state ----------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def test_every_plan_of_the_package():
 
 @pytest.fixture
 def plan():
-    return make_plan(toy_studies.TOY, "toy_studies:TOY", True)
+    return make_design(toy_studies.TOY, "toy_studies:TOY", True)
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ def test_a_state_of_something_else_is_refused(change, part, tmp_path, plan, cont
     state.close()
     before = (tmp_path / "state" / "study.json").read_text()
     study = experiments.find(change.get("study", "toy_studies:TOY"))
-    other = make_plan(study, change.get("study", "toy_studies:TOY"), change.get("quick", True))
+    other = make_design(study, change.get("study", "toy_studies:TOY"), change.get("quick", True))
     if "tasks" in change:
         other = planned(list(plan.tasks[: change["tasks"]]))
         other = type(other)(plan.study, plan.quick, other.tasks, other.ids, other.digest)

@@ -10,7 +10,7 @@ from cosched.cli import main
 from cosched.errors import InvalidInstance, StudyError
 from cosched.experiments import dask_engine
 from cosched.experiments.state import State
-from support import with_toy_studies
+from support import library, with_toy_studies
 
 #: Seconds: enough for a harmless task on a busy machine.
 LIMIT = 4
@@ -83,8 +83,8 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
 @pytest.fixture(scope="module")
 def cluster():
     """Two Dask workers of two threads, with nannies that start them again."""
-    dask = pytest.importorskip("dask")
-    distributed = pytest.importorskip("distributed")
+    dask = library("dask")
+    distributed = library("distributed")
     before = dict(os.environ)
     os.environ.update(with_toy_studies(), TOY_NAP=f"{2 * 10**6 + os.getpid()}", TOY_HOSTILE="")
     # On a slow machine a cluster would give up its workers while they start again.

@@ -8,6 +8,7 @@ import pytest
 
 import cosched as cs
 from cosched.dags import Instance
+from support import library
 
 TWO = [[2.0, 1.0], [1.0, 2.0]]
 
@@ -75,7 +76,7 @@ def test_a_slower_network_has_no_lower_bound(memories):
 
 
 def test_all_methods_solve_the_relaxation():
-    pytest.importorskip("highspy")
+    library("highspy")
     for types in (1, 2, 3):
         random = np.random.default_rng(types)
         times = random.uniform(1, 9, (25, types))

@@ -9,7 +9,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.dags import Graph, Instance, read_graph, write_graph
-from support import data
+from support import data, library
 
 
 def write(folder, name, text):
@@ -86,7 +86,7 @@ def test_bad_data_of_arcs_is_refused(tmp_path, arcs, part):
 
 
 def test_data_of_graphml_arcs(tmp_path):
-    networkx = pytest.importorskip("networkx")
+    networkx = library("networkx")
     graph = networkx.DiGraph()
     graph.add_node("a", time=1.0)
     graph.add_node("b", time=2.0)

@@ -25,7 +25,6 @@ def ttb(instance: Instance, *, eps: float = DEFAULT_EPS, with_tms: bool = True) 
 
     Parameters
     ----------
-    instance : Instance
     eps : float
         1e-6..1.
     with_tms : bool
@@ -33,15 +32,6 @@ def ttb(instance: Instance, *, eps: float = DEFAULT_EPS, with_tms: bool = True) 
         programme and that of its plan. TMS's counts are feasible for the relaxation there, and
         integers, which Algorithm A leaves as they are; so they are a candidate too, and the
         result is never below ``tms``. False: the grid of section III alone.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        `eps` outside its range.
 
     Notes
     -----
@@ -84,14 +74,6 @@ def ttb_exact(instance: Instance) -> Result:
     5 million, as many evenly spread makespans stand for them; then it is never below ``ttb``
     with the default eps.)
 
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Result
-
     Notes
     -----
     Guarantee: half of the bound ``profit-rate-cut``, hence of the optimum, under the conditions
@@ -120,19 +102,9 @@ def ttb_best(instance: Instance, *, time_limit: float | None = None) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     time_limit : float, optional
         Seconds; None: a fixed amount of work. Where the limit ends the search ``status`` is
         ``"time_limit"``.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
 
     Examples
     --------
@@ -155,14 +127,6 @@ def tms(instance: Instance) -> Result:
     fractional parts, longest tasks first on each machine type. Where the programme has r = 0
     (p <= c E_min), the plan of least energy.
 
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Result
-
     Notes
     -----
     No guarantee; rounding can cost energy, and the profit where it is small.
@@ -181,10 +145,6 @@ def tms(instance: Instance) -> Result:
 
 def min_energy(instance: Instance) -> Result:
     """Every task on the machine type where it takes the least energy (ties: the first).
-
-    Parameters
-    ----------
-    instance : Instance
 
     Returns
     -------
@@ -206,14 +166,6 @@ def min_energy(instance: Instance) -> Result:
 
 def min_makespan(instance: Instance) -> Result:
     """The relaxation at its least makespan, rounded by Algorithm A.
-
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Result
 
     Notes
     -----
@@ -237,18 +189,8 @@ def local_assignment(instance: Instance, counts: Any) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     counts : array_like of int, shape (T, M)
         Tasks of each type on each machine type; rows sum to the instance's counts.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        Counts that do not fit the instance.
 
     Examples
     --------

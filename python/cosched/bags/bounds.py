@@ -89,11 +89,6 @@ class Front:
         float or numpy.ndarray
             Joules, in the shape of `makespan`.
 
-        Raises
-        ------
-        InvalidInstance
-            No numbers.
-
         Examples
         --------
         >>> import cosched as cs
@@ -124,7 +119,6 @@ def relaxation(instance: Instance, makespan: float, *, method: str = "front") ->
 
     Parameters
     ----------
-    instance : Instance
     makespan : float
         Seconds, positive and finite.
     method : {"front", "glpk"}
@@ -166,19 +160,9 @@ def front(instance: Instance, *, cut: bool = True) -> Front:
 
     Parameters
     ----------
-    instance : Instance
     cut : bool
         Keep tasks off machine types where one alone takes longer than the makespan (Li et
         al.). False: only the mean loads count (Tarplee et al.); the front is convex then.
-
-    Returns
-    -------
-    Front
-
-    Raises
-    ------
-    InvalidInstance
-        `cut` is no truth value.
 
     Notes
     -----
@@ -202,10 +186,6 @@ def front(instance: Instance, *, cut: bool = True) -> Front:
 def least_makespan(instance: Instance) -> float:
     """LB of the paper: the least makespan whose relaxation is feasible, energy ignored.
 
-    Parameters
-    ----------
-    instance : Instance
-
     Returns
     -------
     float
@@ -228,7 +208,6 @@ def round_relaxation(
 
     Parameters
     ----------
-    instance : Instance
     relaxation : Relaxation, or array_like of shape (T, M)
         Rows sum to the counts of the task types.
     rule : {"matching", "largest-part"}
@@ -285,7 +264,6 @@ def profit_rate_bound(instance: Instance, *, method: str = "front") -> Bound:
 
     Parameters
     ----------
-    instance : Instance
     method : {"front", "glpk"}
         The best vertex of the front without the cut, or that programme by GLPK: the same value.
 
@@ -293,11 +271,6 @@ def profit_rate_bound(instance: Instance, *, method: str = "front") -> Bound:
     -------
     Bound
         Money a second.
-
-    Raises
-    ------
-    InvalidInstance
-        Another method.
 
     Examples
     --------
@@ -320,10 +293,6 @@ def cut_bound(instance: Instance) -> Bound:
 
     The best profit rate over the makespans of :func:`cosched.bags.front`. Never above
     ``profit-rate``, and far below it where there are few tasks a machine.
-
-    Parameters
-    ----------
-    instance : Instance
 
     Returns
     -------

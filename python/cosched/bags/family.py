@@ -11,7 +11,7 @@ from cosched.bags.bounds import cut_bound, profit_rate_bound
 from cosched.bags.instance import Instance
 from cosched.bags.result import Result, result_of_schedule
 from cosched.bags.schedule import Schedule
-from cosched.core import Argument, Bound, Family
+from cosched.core import Argument, Bound, Family, Presentation
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
     "profit-rate": profit_rate_bound,
@@ -35,11 +35,17 @@ FAMILY = Family(
     instance_type=Instance,
     schedule_type=Schedule,
     result_type=Result,
+    default_bound="profit-rate-cut",
+    result_of=result_of_schedule,
+    algorithms=ALGORITHMS,
+    bounds=BOUNDS,
+)
+
+PRESENTATION = Presentation(
+    family=FAMILY,
     objective="profit rate",
     unit=" a second",
     ideal="plan",
-    default_bound="profit-rate-cut",
-    result_of=result_of_schedule,
     arguments=(
         Argument(
             "--price",
@@ -74,6 +80,4 @@ FAMILY = Family(
         ),
     ),
     example=("FOLDER", "--gamma 1.2", "ttb-best"),
-    algorithms=ALGORITHMS,
-    bounds=BOUNDS,
 )

@@ -154,7 +154,7 @@ class Instance(core.Instance):
         )
 
     @property
-    def told_machine_names(self) -> tuple[str, ...] | None:
+    def given_machine_names(self) -> tuple[str, ...] | None:
         """The machine types' labels; None where nobody gave any."""
         given = self.machine_names != labels(None, len(self.machines), _MACHINE)
         return self.machine_names if given else None
@@ -215,10 +215,6 @@ class Instance(core.Instance):
             What the bag earns. Give either `price` or `gamma`.
         gamma : float, optional
             The price as a multiple of the least cost of energy.
-
-        Returns
-        -------
-        Instance
 
         Raises
         ------
@@ -301,7 +297,6 @@ class Instance(core.Instance):
 
         Parameters
         ----------
-        path : str or path-like
         price, energy_cost, gamma, power_cap : float, optional
             As in :class:`Instance`. None: what the file or folder says; else an energy cost of 1,
             no cap, and one of price and gamma is needed.
@@ -315,16 +310,10 @@ class Instance(core.Instance):
             For openbenchmarking: tasks and machines of each type; one number of tasks is
             split evenly. None: the paper's 12,000 tasks, and 40 machines of each type.
 
-        Returns
-        -------
-        Instance
-
         Raises
         ------
         InvalidInstance
             One line with file, line, column, value and what was expected.
-        OSError
-            A file cannot be read.
 
         Examples
         --------
@@ -352,26 +341,10 @@ class Instance(core.Instance):
         ----------
         path : str or path-like
             Ends in .json; a name without suffix is the folder's.
-
-        Raises
-        ------
-        InvalidInstance
-            Another suffix.
-        OSError
-            A file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> inst = Instance([4], [2], [[10.0]], [[100.0]], price=9000)
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "bag.json"
-        >>> inst.write(path)
-        >>> Instance.read(path) == inst
-        True
         """
         fields = ("counts", "machines", "etc", "apc", "price", "energy_cost", "idle_power",
                   "power_cap", "names", "machine_names")  # fmt: skip
-        labelled = self.told_names is not None or self.told_machine_names is not None
+        labelled = self.given_names is not None or self.given_machine_names is not None
         files.write(path, {name: getattr(self, name) for name in fields}, labelled)
 
 

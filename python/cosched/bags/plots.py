@@ -30,15 +30,8 @@ def energy_front(
 
     Parameters
     ----------
-    instance : Instance
     results : iterable of Result
         Plans to show.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Examples
     --------
@@ -83,17 +76,6 @@ def profit_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ----------
     frame : pandas.DataFrame
         Columns ``gamma, algorithm, value, bound``: a row a (gamma, algorithm).
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InvalidInstance
-        No table, or a column is missing.
 
     Examples
     --------
@@ -122,17 +104,6 @@ def gap_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ----------
     frame : pandas.DataFrame
         Columns ``gamma, algorithm, gap``.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InvalidInstance
-        No table, or a column is missing.
 
     Examples
     --------
@@ -165,17 +136,6 @@ def profit_rates(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ----------
     frame : pandas.DataFrame
         Index gamma or q; a column an algorithm. The column ``bound`` is drawn grey and dashed.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    AttributeError
-        No table.
 
     Examples
     --------
@@ -214,17 +174,6 @@ def advantage(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ----------
     frame : pandas.DataFrame
         Columns ``q, algorithm, ratio``.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InvalidInstance
-        No table, or a column is missing.
 
     Examples
     --------

@@ -59,18 +59,18 @@ class Result(core.Result):
     def _overview(self, most: int) -> Overview:
         import pandas as pd
 
-        plan, told = self.schedule, self.instance
+        schedule, instance = self.schedule, self.instance
         # A reader follows one machine after the other.
-        chosen = np.lexsort((plan.start, plan.machine, plan.machine_type))[:most]
+        chosen = np.lexsort((schedule.start, schedule.machine, schedule.machine_type))[:most]
         columns = {
-            "machine type": [told.machine_names[j] for j in plan.machine_type[chosen]],
-            "machine": plan.machine[chosen],
-            "task type": [told.names[i] for i in plan.task_type[chosen]],
-            "tasks": plan.count[chosen],
-            "start": plan.start[chosen],
-            "end": plan.end[chosen],
+            "machine type": [instance.machine_names[j] for j in schedule.machine_type[chosen]],
+            "machine": schedule.machine[chosen],
+            "task type": [instance.names[i] for i in schedule.task_type[chosen]],
+            "tasks": schedule.count[chosen],
+            "start": schedule.start[chosen],
+            "end": schedule.end[chosen],
         }
-        return Overview("runs of tasks", pd.DataFrame(columns), len(plan))
+        return Overview("runs of tasks", pd.DataFrame(columns), len(schedule))
 
     @property
     def profit_rate(self) -> float:

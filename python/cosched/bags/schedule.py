@@ -34,11 +34,6 @@ class Schedule(core.Schedule):
     start, end : array_like of float, shape (r,)
         Seconds.
 
-    Raises
-    ------
-    InvalidInstance
-        Columns of unequal length, or entries that are not numbers.
-
     Examples
     --------
     >>> import cosched as cs
@@ -92,15 +87,6 @@ class Schedule(core.Schedule):
         ------
         InvalidSchedule
             Names the first breach.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> inst = cs.bags.Instance([3], [2], [[10.0]], [[90.0]], price=9000)
-        >>> Schedule(inst, [0], [0], [0], [2], [0.0], [20.0]).validate()
-        Traceback (most recent call last):
-            ...
-        cosched.errors.InvalidSchedule: 1 tasks of type 0 are not scheduled
         """
         self.instance._core.validate(
             self.task_type, self.machine_type, self.machine, self.count, self.start, self.end
@@ -144,9 +130,9 @@ class Schedule(core.Schedule):
         )
 
     def _labels(self, types: np.ndarray, kinds: np.ndarray) -> dict[str, list[str]]:
-        told = self.instance
-        names = self._named("name", types, told.told_names)
-        return names | self._named("machine_name", kinds, told.told_machine_names)
+        of = self.instance
+        names = self._named("name", types, of.given_names)
+        return names | self._named("machine_name", kinds, of.given_machine_names)
 
     def expand(self, limit: int = 10_000_000) -> pd.DataFrame:
         """A row a task instead of a row a run.
@@ -212,13 +198,6 @@ class Schedule(core.Schedule):
         -------
         dict
             ``placements``: a mapping a run, with the columns of :meth:`to_frame`.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> inst = cs.bags.Instance([3], [1], [[10.0]], [[90.0]], price=9000)
-        >>> cs.bags.solve(inst, "ttb").schedule.to_dict()["placements"][0]["count"]
-        3
         """
         return {"placements": self.to_frame().to_dict(orient="records")}
 
@@ -228,7 +207,6 @@ class Schedule(core.Schedule):
 
         Parameters
         ----------
-        instance : Instance
         data : mapping
             ``placements``: a mapping a run.
 
@@ -241,14 +219,6 @@ class Schedule(core.Schedule):
         ------
         InvalidSchedule
             A key is missing or an entry is bad; the message names it.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> inst = cs.bags.Instance([3], [1], [[10.0]], [[90.0]], price=9000)
-        >>> run = dict(task_type=0, machine_type=0, machine=0, count=3, start=0.0, end=30.0)
-        >>> Schedule.from_dict(inst, {"placements": [run]}).makespan
-        30.0
         """
         rows = data.get("placements") if isinstance(data, Mapping) else None
         if not isinstance(rows, list):
@@ -262,8 +232,8 @@ class Schedule(core.Schedule):
                 for name in integers:
                     columns[name].append(integer(row[name], f"{where}.{name}", -(2**31)))
                 for key, number, names in (
-                    ("name", columns["task_type"][-1], instance.told_names),
-                    ("machine_name", columns["machine_type"][-1], instance.told_machine_names),
+                    ("name", columns["task_type"][-1], instance.given_names),
+                    ("machine_name", columns["machine_type"][-1], instance.given_machine_names),
                 ):
                     cls._require_name(row.get(key), number, names, f"{where}.{key}")
                 columns["count"].append(

@@ -36,15 +36,6 @@ def bags_random(
         The paper's sizes; a type has ``q tasks_per_type`` tasks.
     seed : int, optional
 
-    Returns
-    -------
-    Instance
-
-    Raises
-    ------
-    InvalidInstance
-        An argument out of range.
-
     Examples
     --------
     >>> bags_random(4, seed=1)

@@ -1,7 +1,7 @@
 """One command a family under each verb, from the registry.
 
 A family contributes its instance arguments, files that ``solve`` writes and pictures
-(``Family.arguments``, ``outputs``, ``panels``).
+(``Presentation.arguments``, ``outputs``, ``panels``).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,9 +18,9 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from cosched import io
-from cosched.core import Family, Output
+from cosched.core import Output, Presentation
 from cosched.core.text import printable
-from cosched.registry import FAMILIES, family
+from cosched.registry import FAMILIES, presentation
 
 EXAMPLES = {
     "solve": "cosched solve {family} {file} {arguments} --algorithm {algorithm} -o plan.json",
@@ -31,36 +32,27 @@ EXAMPLES = {
 }
 
 
-def parameters_of(
-    of: Family, own: Sequence[inspect.Parameter], outputs: Sequence[Output]
-) -> list[inspect.Parameter]:
-    """FILE, the family's instance arguments and files, then the verb's own parameters."""
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    file = Annotated[Path, typer.Argument(help=f"The {of.name} instance.", show_default=False)]
-    found = [inspect.Parameter("file", keyword, annotation=file)]
+def _parameter(name: str, type_: Any, declared: Any, **default: Any) -> inspect.Parameter:
+    annotation = Annotated[type_, declared]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, **default)
+
+
+def _parameters_of(of: Presentation, outputs: Sequence[Output]) -> list[inspect.Parameter]:
+    """FILE, then the family's instance arguments and files."""
+    file = typer.Argument(help=f"The {of.family.name} instance.", show_default=False)
+    found = [_parameter("file", Path, file)]
     for argument in of.arguments:
-        if argument.parse is bool:
-            annotation: Any = Annotated[bool, typer.Option(argument.flag, help=argument.help)]
-            default: Any = False
-        else:
-            annotation = Annotated[str | None, typer.Option(argument.flag, help=argument.help)]
-            default = None
-        found.append(
-            inspect.Parameter(argument.keyword, keyword, default=default, annotation=annotation)
-        )
+        type_, default = (bool, False) if argument.parse is bool else (str | None, None)
+        declared = typer.Option(argument.flag, help=argument.help)
+        found.append(_parameter(argument.keyword, type_, declared, default=default))
     for out in outputs:
-        annotation = Annotated[Path | None, typer.Option(out.flag, help=out.help)]
-        found.append(inspect.Parameter(out.keyword, keyword, default=None, annotation=annotation))
-    size = Annotated[
-        str | None,
-        typer.Option("--max-bytes", help="Read files of up to this size, unpacked, such as 2GB."),
-    ]
-    limit = inspect.Parameter("max_bytes", keyword, default=None, annotation=size)
-    return [*found, *own, limit]
+        declared = typer.Option(out.flag, help=out.help)
+        found.append(_parameter(out.keyword, Path | None, declared, default=None))
+    return found
 
 
 def _example(verb: str, name: str) -> str:
-    file, arguments, algorithm = family(name).example
+    file, arguments, algorithm = presentation(name).example
     return EXAMPLES[verb].format(family=name, file=file, arguments=arguments, algorithm=algorithm)
 
 
@@ -85,11 +77,14 @@ def on_demand(names: Collection[str], add: Callable[[str, typer.Typer], None]) -
 
 def add(app: typer.Typer, verb: str, run: Callable[..., None], help_text: str) -> None:
     """One command a family under `verb`."""
-    signature = inspect.signature(run, eval_str=True)
-    own = [p for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
 
     def add_family(name: str, to: typer.Typer) -> None:
-        to.command(name)(_command(name, verb, run, help_text, own))
+        of = presentation(name)
+        text = f"{help_text}\n\nExample: {_example(verb, name)}"
+        if verb in ("solve", "compare"):
+            text += f"\n\nAlgorithms: {of.spelling or ', '.join(of.family.algorithms)}"
+        outputs = of.outputs if verb == "solve" else ()
+        to.command(name, help=text)(command_of(of, run, outputs))
 
     group = typer.Typer(
         cls=on_demand(FAMILIES, add_family),
@@ -103,20 +98,21 @@ def add(app: typer.Typer, verb: str, run: Callable[..., None], help_text: str) -
     app.add_typer(group, name=verb)
 
 
-def _command(
-    name: str,
-    verb: str,
-    run: Callable[..., None],
-    help_text: str,
-    own: Sequence[inspect.Parameter],
+def command_of(
+    of: Presentation, run: Callable[..., None], outputs: Sequence[Output] = ()
 ) -> Callable[..., None]:
-    """The function of a verb for a family, with the parameters that typer asks it for."""
-    of = family(name)
-    keywords = {argument.keyword for argument in of.arguments}
-    keywords |= {out.keyword for out in of.outputs}
+    """`run` with the family's parameters before its own."""
+    keywords = [argument.keyword for argument in of.arguments] + [out.keyword for out in outputs]
+    own = inspect.signature(run, eval_str=True).parameters.values()
+    size = typer.Option("--max-bytes", help="Read files of up to this size, unpacked, such as 2GB.")
+    parameters = [
+        *_parameters_of(of, outputs),
+        *(p for p in own if p.kind is p.KEYWORD_ONLY),
+        _parameter("max_bytes", str | None, size, default=None),
+    ]
 
     def command(**given: Any) -> None:
-        own_of_family = {key: given.pop(key) for key in list(given) if key in keywords}
+        own_of_family = {key: given.pop(key) for key in keywords}
         try:
             with io.max_bytes(given.pop("max_bytes")):
                 run(of, given.pop("file"), own_of_family, **given)
@@ -125,11 +121,35 @@ def _command(
             print(printable(said), file=sys.stderr)
             raise typer.Exit(130) from None
 
-    parameters = parameters_of(of, own, of.outputs if verb == "solve" else ())
+    return _asking_for(parameters, command)
+
+
+def in_groups(run: Callable[..., None]) -> Callable[..., None]:
+    """`run` with a parameter for each field of the dataclasses that it takes."""
+    parameters: list[inspect.Parameter] = []
+    groups = {}
+    for parameter in inspect.signature(run, eval_str=True).parameters.values():
+        group: Any = parameter.annotation
+        fields = [parameter]
+        if isinstance(group, type) and is_dataclass(group):
+            fields = list(inspect.signature(group, eval_str=True).parameters.values())
+            groups[parameter.name] = (group, [each.name for each in fields])
+        parameters += [each.replace(kind=parameter.KEYWORD_ONLY) for each in fields]
+
+    def command(**given: Any) -> None:
+        made = {
+            name: group(**{key: given.pop(key) for key in keys})
+            for name, (group, keys) in groups.items()
+        }
+        run(**given, **made)
+
+    return _asking_for(parameters, command)
+
+
+def _asking_for(
+    parameters: Sequence[inspect.Parameter], command: Callable[..., None]
+) -> Callable[..., None]:
+    """typer reads parameters off a signature, and has no public way to add one."""
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
-    command.__doc__ = f"{help_text}\n\nExample: {_example(verb, name)}"
-    if verb in ("solve", "compare"):
-        known = of.spelling or ", ".join(of.algorithms)
-        command.__doc__ += f"\n\nAlgorithms: {known}"
     return command

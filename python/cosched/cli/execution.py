@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import signal
 import sys
 from collections.abc import Iterator
@@ -14,18 +13,18 @@ import typer
 
 from cosched import io, plot
 from cosched.cli import report
+from cosched.cli.commands import in_groups
+from cosched.cli.groups import Course, Proof, Unit, Where, Written
 from cosched.cli.live import measuring, show_end, show_runs, watching
 from cosched.cli.values import PICTURES, Plot, Seed, check_files, seed_of_text
 from cosched.core.text import printable
-from cosched.execution import Codes, Plan, commands
+from cosched.execution import Adaptive, Codes, Plan, commands
 from cosched.execution import plan as make_plan
 from cosched.execution import profile as measure
 from cosched.execution import run as run_plan
 from cosched.execution import script as script_of
 from cosched.execution import together as pairs_together
 from cosched.execution.advice import command_to_run
-from cosched.execution.journal import read_past
-from cosched.execution.runs import append_execution
 
 EXAMPLES = {
     "profile": "cosched profile codes.toml -o runs.csv --repeat 3",
@@ -37,19 +36,12 @@ EXAMPLES = {
 CodesFile = Annotated[
     Path, typer.Option("--codes", help="TOML file of the codes.", show_default=False)
 ]
-Launcher = Annotated[
-    str, typer.Option("--launcher", help="local (cores of this host) or slurm (this allocation).")
-]
-Unit = Annotated[
-    str, typer.Option("--unit", help="What a processor of the plan is: core or node (slurm).")
-]
-Oversubscribe = Annotated[
-    bool, typer.Option("--oversubscribe", help="Let processors share cores where there are few.")
-]
 
 
 def profile(
     codes: Annotated[Path, typer.Argument(help="TOML file of the codes.")],
+    proof: Proof,
+    where: Where,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="runs.csv; what is there counts, and is kept."),
@@ -61,51 +53,36 @@ def profile(
     attempts: Annotated[
         str, typer.Option("--attempts", help="Failures after which a count is impossible.")
     ] = "2",
-    adaptive: Annotated[
-        bool, typer.Option("--adaptive", help="Measure as little as a proof needs.")
-    ] = False,
-    tolerance: Annotated[
-        str, typer.Option("--tolerance", help="Adaptive: gap of guaranteed end to bound.")
-    ] = "0.05",
-    rising_time: Annotated[
-        bool, typer.Option("--rising-time", help="Adaptive: time may grow with processors.")
-    ] = False,
-    shrinking_work: Annotated[
-        bool, typer.Option("--shrinking-work", help="Adaptive: work may shrink with processors.")
-    ] = False,
     together: Annotated[
         bool,
         typer.Option("--together", help="Pairs side by side instead: the slow-down table."),
     ] = False,
     seed: Seed = "0",
-    launcher: Launcher = "local",
-    unit: Unit = "core",
-    oversubscribe: Oversubscribe = False,
 ) -> None:
     given = Codes.read(codes)
     if together:
         check_files((output, (".csv", ".json", ".md")))
-        _together(given, output, repeat, launcher, oversubscribe)
+        _together(given, output, repeat, where)
         return
     output = Path("runs.csv") if output is None else output
     check_files((output, (".csv",)))
     with interrupts(), measuring() as (watch, watch_guarantee):
+        adaptive = Adaptive(
+            monotone_time=not proof.rising_time,
+            monotone_work=not proof.shrinking_work,
+            watch=watch_guarantee,
+        )
         frame = measure(
             given,
             _counts(counts),
             io.parse_integer(repeat, "--repeat", 1, 10**6),
             output,
-            adaptive,
-            io.parse_positive(tolerance, "--tolerance", "a share such as 0.05"),
+            adaptive if proof.adaptive else False,
+            io.parse_positive(proof.tolerance, "--tolerance", "a share such as 0.05"),
             attempts=io.parse_integer(attempts, "--attempts", 1, 10**6),
-            launcher=launcher,
-            oversubscribe=oversubscribe,
-            unit=unit,
+            launcher=where.made(),
             seed=seed_of_text(seed),
-            monotone_time=not rising_time,
-            monotone_work=not shrinking_work,
             watch=watch,
-            watch_guarantee=watch_guarantee,
         )
     show_runs(frame, sum(len(given.counts_of(name)) for name in given))
     report.say(f"next: cosched plan {output} --codes {codes} -o plan.json")
@@ -157,79 +134,36 @@ def _counts(text: str | None) -> list[int] | None:
 def run(
     plan: Annotated[Path, typer.Argument(help="What `plan -o` or `solve -o` wrote (.json).")],
     codes: CodesFile,
-    launcher: Launcher = "local",
-    unit: Unit = "core",
-    no_barrier: Annotated[
-        bool,
-        typer.Option("--no-barrier", help="Packs: start a task when its processors are free."),
-    ] = False,
-    journal: Annotated[
-        Path | None, typer.Option("--journal", help="Default: PLAN.journal.jsonl beside the plan.")
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the journal: what has not completed.")
-    ] = False,
-    replan: Annotated[
-        str | None,
-        typer.Option("--replan", help="Plan the rest anew when a task is off by this share: 0.2."),
-    ] = None,
-    stop_on_failure: Annotated[
-        bool, typer.Option("--stop-on-failure", help="Start nothing more after a failure.")
-    ] = False,
-    oversubscribe: Oversubscribe = False,
-    grace: Annotated[
-        str, typer.Option("--grace", help="Seconds from asking a task to end to killing it.")
-    ] = "5",
-    outputs: Annotated[
-        Path | None, typer.Option("--outputs", help="Folder of the tasks' outputs.")
-    ] = None,
+    where: Where,
+    course: Course,
+    written: Written,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print every command with its pinning; run nothing.")
     ] = False,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the record (.json).")
-    ] = None,
-    picture: Annotated[
-        Path | None, typer.Option("--plot", help="Planned above real: .png, .svg or .pdf.")
-    ] = None,
-    measured: Annotated[
-        Path | None, typer.Option("--measure", help="Append the real times to these runs (.csv).")
-    ] = None,
 ) -> None:
-    check_files((output, (".json",)), (picture, PICTURES), (measured, (".csv",)))
+    written.check()
     given = Codes.read(codes)
     todo = Plan.read(plan, list(given))
     if dry_run:
-        _show_commands(todo, given, launcher, oversubscribe, unit)
+        _show_commands(todo, given, where)
         return
-    book = plan.with_suffix(".journal.jsonl") if journal is None else journal
+    journal = course.journal or plan.with_suffix(".journal.jsonl")
+    replan = course.replan
     with interrupts(), watching() as watch:
         execution = run_plan(
             todo,
             given,
-            launcher,
-            barrier=not no_barrier,
-            journal=book,
-            resume=resume,
+            where.made(grace=io.parse_nonnegative(course.grace, "--grace")),
+            barrier=not course.no_barrier,
+            journal=journal,
+            resume=course.resume,
             replan=None if replan is None else io.parse_positive(replan, "--replan", "a share"),
-            stop_on_failure=stop_on_failure,
-            oversubscribe=oversubscribe,
-            unit=unit,
-            grace=io.parse_nonnegative(grace, "--grace"),
-            outputs=outputs,
+            stop_on_failure=course.stop_on_failure,
+            outputs=course.outputs,
             watch=watch,
         )
     show_end(execution)
-    if output is not None:
-        execution.write(output)
-    if measured is not None:
-        begun = datetime.datetime.fromtimestamp(read_past(book).begun or 0.0, datetime.timezone.utc)
-        report.say(f"{append_execution(execution, measured, begun)} times appended to {measured}")
-    if picture is not None:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        plot.save(plot.execution(execution), picture)
+    written.write(execution, journal)
     if not execution.good:
         raise typer.Exit(1)
 
@@ -260,12 +194,10 @@ def script(
     report.say(f"wrote {output}: sbatch {output}")
 
 
-def _together(
-    codes: Codes, output: Path | None, repeat: str, launcher: str, oversubscribe: bool
-) -> None:
+def _together(codes: Codes, output: Path | None, repeat: str, where: Where) -> None:
     times = io.parse_integer(repeat, "--repeat", 1, 10**6)
     with interrupts(), report.working("codes side by side"):
-        frame = pairs_together(codes, times, output, launcher=launcher, oversubscribe=oversubscribe)
+        frame = pairs_together(codes, times, output, launcher=where.made())
     report.show_frame("side by side, each on half of the processors", frame)
     worst = max(frame.to_dict("records"), key=lambda row: row["slowdown"])
     report.say(
@@ -274,8 +206,8 @@ def _together(
     )
 
 
-def _show_commands(plan: Plan, codes: Codes, launcher: str, oversubscribe: bool, unit: str) -> None:
-    frame = commands(plan, codes, launcher, oversubscribe=oversubscribe, unit=unit)
+def _show_commands(plan: Plan, codes: Codes, where: Where) -> None:
+    frame = commands(plan, codes, where.made())
     for row in frame.to_dict("records"):
         pinned = f" on cores {row['cores']}" if row["cores"] else ""
         report.say(f"{row['start']:10.3f} s  {row['name']}{pinned}: {row['command']}")
@@ -298,10 +230,12 @@ def interrupts() -> Iterator[None]:
 
 def add(app: typer.Typer) -> None:
     """The commands of this file."""
-    app.command("profile", help=f"Measure codes.\n\nExample: {EXAMPLES['profile']}")(profile)
+    app.command("profile", help=f"Measure codes.\n\nExample: {EXAMPLES['profile']}")(
+        in_groups(profile)
+    )
     app.command("plan", help=f"Plan measured codes.\n\nExample: {EXAMPLES['plan']}")(plan)
     app.command("script", help=f"A plan for sbatch.\n\nExample: {EXAMPLES['script']}")(script)
-    app.command("run", help=f"Run a plan.\n\nExample: {EXAMPLES['run']}")(run)
+    app.command("run", help=f"Run a plan.\n\nExample: {EXAMPLES['run']}")(in_groups(run))
 
 
 __all__ = ["EXAMPLES", "add"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched.cli import report
 from cosched.cli.values import parse_options
-from cosched.core import Family, Result
+from cosched.core import Family, Presentation, Result
 from cosched.core.options import accepted_options
 from cosched.errors import InvalidInstance, shorten
 
@@ -101,7 +101,7 @@ def _change(first: dict[str, Any], name: str, result: Result | None) -> dict[str
     }
 
 
-def show_grid(of: Family, frame: pd.DataFrame, grid: dict[str, list[Any]]) -> None:
+def show_grid(of: Presentation, frame: pd.DataFrame, grid: dict[str, list[Any]]) -> None:
     """The table on the screen: medians with their spreads."""
     import pandas as pd
 

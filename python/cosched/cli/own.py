@@ -16,11 +16,6 @@ def import_own(name: str) -> ModuleType:
     """Import ``FILE.py`` or a module by its name, from this folder too.
 
     What a file registers reaches worker processes by value: they need not find the file.
-
-    Raises
-    ------
-    InvalidInstance
-        Not there, or it fails while it is imported.
     """
     path = Path(name)
     try:

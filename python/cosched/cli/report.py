@@ -15,7 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from cosched import io, plot
 from cosched.cli import tables
-from cosched.core import Family, Result
+from cosched.core import Presentation, Result
 from cosched.core.comparison import in_order, settled
 from cosched.core.drawing import literal
 from cosched.core.options import accepted_options
@@ -58,13 +58,13 @@ def show_notes(instance: Any) -> None:
         say(f"note: {note}")
 
 
-def show_result(of: Family, result: Result) -> None:
+def show_result(of: Presentation, result: Result) -> None:
     """The plan's first rows, its measures, then value, bound and gap in words."""
-    plan = result.overview()
-    tables.show(f"{of.name}: {result.algorithm}", tables.columns_of(plan.frame))
-    if plan.total > len(plan.frame):
-        left = plan.total - len(plan.frame)
-        say(f"... and {left:,} more {plan.what}; -o FILE writes the whole plan")
+    overview = result.overview()
+    tables.show(f"{of.family.name}: {result.algorithm}", tables.columns_of(overview.frame))
+    if overview.total > len(overview.frame):
+        left = overview.total - len(overview.frame)
+        say(f"... and {left:,} more {overview.what}; -o FILE writes the whole plan")
     measures = [f"{key.replace('_', ' ')} {x:.6g}" for key, x in result.metrics().items()]
     if measures:
         say(", ".join(measures))
@@ -72,7 +72,7 @@ def show_result(of: Family, result: Result) -> None:
         say(line)
 
 
-def in_words(of: Family, result: Result) -> list[str]:
+def in_words(of: Presentation, result: Result) -> list[str]:
     """Value, bound and gap, and what they say of the best possible."""
     lines = [f"{of.objective} {result.value:.9g}{of.unit}"]
     if result.status != "ok":
@@ -86,7 +86,7 @@ def in_words(of: Family, result: Result) -> list[str]:
     bound, gap = result.bound, result.gap
     if bound is None or math.isnan(bound.value):
         return [*lines, f"no bound: how far this is from the best possible {of.ideal} is not known"]
-    side = "above" if of.maximise else "below"
+    side = "above" if of.family.maximise else "below"
     said = f"no {of.ideal} can be {side} {bound.value:.9g}{of.unit}"
     lines.append(f"bound {bound.value:.9g}{of.unit} ({bound.method}): {said}")
     if math.isnan(gap):
@@ -94,19 +94,19 @@ def in_words(of: Family, result: Result) -> list[str]:
     return [*lines, f"gap {percent(gap)}: {_distance(of, gap)}"]
 
 
-def _distance(of: Family, gap: float) -> str:
+def _distance(of: Presentation, gap: float) -> str:
     if gap <= 1e-9:
         return f"this is the best possible {of.ideal}"
     if math.isinf(gap):
         return f"the bound says nothing of how far the best possible {of.ideal} is"
-    if of.maximise:
+    if of.family.maximise:
         return f"the best possible {of.ideal} is at most {percent(gap)} better"
     times = f"{percent(gap)} above" if gap < 1 else f"{gap + 1:,.1f} times"
     return f"at most {times} the best possible {of.ideal}"
 
 
 def compare_all(
-    of: Family,
+    of: Presentation,
     instances: list[tuple[dict[str, Any], Any]],
     names: list[str] | None,
     seed: int,
@@ -117,7 +117,7 @@ def compare_all(
     best result of each instance, and what did not run (Ctrl-C after the first row ends it early).
     Each algorithm gets those of `options` that it takes.
     """
-    chosen = [of.names_of(instance, names) for _, instance in instances]
+    chosen = [of.family.names_of(instance, names) for _, instance in instances]
     given = {name: _taken(of, name, options) for of_one in chosen for name in of_one}
     for key in options:
         if not any(key in taken for taken in given.values()):
@@ -125,17 +125,17 @@ def compare_all(
     plan = [name for of_one in chosen for name in of_one]
     done: list[tuple[dict[str, Any], list[tuple[dict[str, Any], Result | None]]]] = []
     best: dict[str, Result] = {}
-    pick = max if of.maximise else min
+    pick = max if of.family.maximise else min
     ended = 0
     with _progress() as progress:
         task = progress.add_task("")
         try:
             for (varied, instance), mine in zip(instances, chosen, strict=True):
                 which = ", ".join(f"{key} = {value}" for key, value in varied.items())
-                label = f"{of.name} {which}".rstrip()
+                label = f"{of.family.name} {which}".rstrip()
                 progress.update(task, description=printable(f"{label}: bound, {mine[0]}"))
                 done.append((varied, rows := []))
-                for row, result in of.compare_rows(
+                for row, result in of.family.compare_rows(
                     instance, mine, seed, time_limit, {name: given[name] for name in mine}
                 ):
                     rows.append((row, result))
@@ -157,12 +157,12 @@ def compare_all(
     return in_order(table, keys), list(dict.fromkeys(keys)), titled, plan[ended:]
 
 
-def _taken(of: Family, name: str, options: dict[str, Any]) -> dict[str, Any]:
-    accepted = accepted_options(of.algorithm(name))
+def _taken(of: Presentation, name: str, options: dict[str, Any]) -> dict[str, Any]:
+    accepted = accepted_options(of.family.algorithm(name))
     return {key: v for key, v in options.items() if accepted is None or key in accepted}
 
 
-def show_untaken(of: Family, frame: pd.DataFrame, options: dict[str, Any]) -> None:
+def show_untaken(of: Presentation, frame: pd.DataFrame, options: dict[str, Any]) -> None:
     """Print which rows of ``compare`` are without an option that was given."""
     for key in options:
         names = [name for name in frame["algorithm"].unique() if not _taken(of, name, {key: None})]
@@ -171,7 +171,7 @@ def show_untaken(of: Family, frame: pd.DataFrame, options: dict[str, Any]) -> No
             say(f"without {key}, which they do not take: {', '.join(names[:_NAMED])}{more}")
 
 
-def show_table(of: Family, frame: pd.DataFrame, keys: Sequence[str]) -> None:
+def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> None:
     """Print a table of ``compare``: the best first and marked, what says nothing left out.
 
     Before the best stands what happened, where the family has it. `keys` are the columns that
@@ -183,23 +183,23 @@ def show_table(of: Family, frame: pd.DataFrame, keys: Sequence[str]) -> None:
     hidden = {"message", *(c for c in metrics if of.screen and c not in of.screen)}
     first_shown = ("value", "bound", "gap", "seconds", "status")
     order = dict.fromkeys((*first_shown, *frame.columns))
-    told = [c for c in order if c not in {*hidden, *keys, "algorithm"}]
-    known = {c: ranked[c].dropna() for c in told if len(frame) > 1 and _says_nothing(ranked[c])}
+    columns = [c for c in order if c not in {*hidden, *keys, "algorithm"}]
+    known = {c: ranked[c].dropna() for c in columns if len(frame) > 1 and _says_nothing(ranked[c])}
     same = {c: column.iloc[0] if len(column) else math.nan for c, column in known.items()}
-    kept = [c for c in told if c not in same or (c in ("value", "gap") and same[c] == same[c])]
+    kept = [c for c in columns if c not in same or (c in ("value", "gap") and same[c] == same[c])]
     marks = ["*" if k in first and v == v else "" for k, v in enumerate(ranked["value"])]
     shown = [tables.Column("", marks)]
     for name in (*keys, "algorithm", *kept):
         shown.append(tables.column(name.replace("_", " "), ranked[name].tolist()))
-    title = f"{of.name}: value = {of.objective}{of.unit and ' (' + of.unit.strip() + ')'}"
+    title = f"{of.family.name}: value = {of.objective}{of.unit and ' (' + of.unit.strip() + ')'}"
     tables.show(title, shown, keys=2 + len(keys), ends=last if keys else ())
     if any(marks):
         say(f"* the best {of.objective}" + (" of each instance" if keys else ""))
-    told_below = ("bound",) if ranked.attrs["bounds"] and not keys else ()
+    below = ("bound",) if ranked.attrs["bounds"] and not keys else ()
     constant = [
         f"{c.replace('_', ' ')} {tables.cell(c, v)}"
         for c, v in same.items()
-        if v == v and c not in (*told_below, *kept)
+        if v == v and c not in (*below, *kept)
     ]
     if constant := [text for text in constant if text != "status ok"]:
         say(f"in all rows: {', '.join(constant)}")
@@ -212,7 +212,7 @@ def show_table(of: Family, frame: pd.DataFrame, keys: Sequence[str]) -> None:
         say(f"{name}: {status}: {message}")
 
 
-def _remarks(of: Family, ranked: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+def _remarks(of: Presentation, ranked: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     """What rows have to say beside their numbers."""
     if of.remark is None:
         return []
@@ -224,11 +224,11 @@ def _remarks(of: Family, ranked: pd.DataFrame, keys: Sequence[str]) -> list[str]
     return lines
 
 
-def _of_the_bound(of: Family, ranked: pd.DataFrame, one: bool) -> list[str]:
+def _of_the_bound(of: Presentation, ranked: pd.DataFrame, one: bool) -> list[str]:
     """Who proved the bound (of one instance), and what is left between it and the best row."""
     methods, lines = ", ".join(ranked.attrs["bounds"]), []
     if methods and one:
-        side = "above" if of.maximise else "below"
+        side = "above" if of.family.maximise else "below"
         value = f"{ranked['bound'].dropna().iloc[0]:.6g}{of.unit}"
         lines.append(f"bound {value} ({methods}): no {of.ideal} can be {side} it")
     gaps = ranked.loc[ranked["value"].notna(), "gap"]
@@ -244,9 +244,9 @@ def _of_the_bound(of: Family, ranked: pd.DataFrame, one: bool) -> list[str]:
     return lines
 
 
-def _value(of: Family, frame: pd.DataFrame) -> pd.Series:
+def _value(of: Presentation, frame: pd.DataFrame) -> pd.Series:
     """Less is better."""
-    return -frame["value"] if of.maximise else frame["value"]
+    return -frame["value"] if of.family.maximise else frame["value"]
 
 
 def _instance(frame: pd.DataFrame, keys: list[str]) -> pd.Series:
@@ -254,7 +254,7 @@ def _instance(frame: pd.DataFrame, keys: list[str]) -> pd.Series:
     return frame.groupby(keys, sort=False).ngroup() if keys else 0 * frame.index.to_series()
 
 
-def _ranked(of: Family, frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def _ranked(of: Presentation, frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Instances in their order; in each what happened first, the best value next, none last."""
     order = frame.assign(
         _instance=_instance(frame, keys),
@@ -266,7 +266,7 @@ def _ranked(of: Family, frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return frame.loc[found.index].reset_index(drop=True)
 
 
-def _groups(of: Family, ranked: pd.DataFrame, keys: list[str]) -> tuple[set[int], list[int]]:
+def _groups(of: Presentation, ranked: pd.DataFrame, keys: list[str]) -> tuple[set[int], list[int]]:
     """The best row of each instance that has one, and the last row of each."""
     instance = _instance(ranked, keys)
     beyond = ranked["bound"].notna() & ranked["gap"].isna()  # recorded, and no schedule
@@ -293,7 +293,7 @@ def write_result(result: Result, path: str | PathLike[str]) -> None:
         io.write_frame(result.schedule.to_frame(), path)
 
 
-def draw(results: list[Titled], of: Family, path: str | PathLike[str]) -> None:
+def draw(results: list[Titled], of: Presentation, path: str | PathLike[str]) -> None:
     """The family's pictures of each result, one below the other."""
     import matplotlib
 

@@ -21,13 +21,7 @@ _LIST = re.compile(r"\(?\s*([0-9]+(\s*,\s*[0-9]+)*)?\s*,?\s*\)?")
 
 
 def read_schedule(of: Family, instance: Any, path: Path) -> tuple[Schedule, dict[str, Any]]:
-    """The schedule of a file, and what the file states of it (nothing, in a .csv).
-
-    Raises
-    ------
-    InvalidSchedule
-        Not a schedule of this family, or of an unknown version; names what is wrong.
-    """
+    """The schedule of a file, and what the file states of it (nothing, in a .csv)."""
     name = io.bare_name(path)
     if name.endswith(".json"):
         data = io.read_json(path)

@@ -70,8 +70,8 @@ def cell(title: str, value: Any) -> str:
 def console() -> Console:
     """Where tables go: as wide as the screen, or as ``COLUMNS`` says; a pipe has no end."""
     screen = Console()
-    told = os.environ.get("COLUMNS", "")
-    return screen if screen.is_terminal or told.isdecimal() else Console(width=_ENDLESS)
+    width = os.environ.get("COLUMNS", "")
+    return screen if screen.is_terminal or width.isdecimal() else Console(width=_ENDLESS)
 
 
 def show(title: str, columns: Sequence[Column], *, keys: int = 1, ends: Sequence[int] = ()) -> None:

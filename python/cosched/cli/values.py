@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from cosched import io
-from cosched.core import Argument, Family
+from cosched.core import Argument, Presentation
 from cosched.errors import InvalidInstance, shorten
 
 Output = Annotated[
@@ -43,17 +43,19 @@ def parse(argument: Argument, text: str) -> Any:
         raise InvalidInstance(f"{argument.flag} {shorten(text)}: expected {kind}") from None
 
 
-def read(of: Family, file: Path, given: dict[str, Any]) -> Any:
+def read(of: Presentation, file: Path, given: dict[str, Any]) -> Any:
     """The one instance that file and arguments describe."""
     values = {}
     for argument in of.arguments:
         value = given.get(argument.keyword)
         if value is not None and value is not False:  # what is not given keeps its default
             values[argument.keyword] = value if isinstance(value, bool) else parse(argument, value)
-    return of.instance_type.read(file, **values)  # type: ignore[attr-defined]
+    return of.family.instance_type.read(file, **values)  # type: ignore[attr-defined]
 
 
-def read_all(of: Family, file: Path, given: dict[str, Any]) -> list[tuple[dict[str, Any], Any]]:
+def read_all(
+    of: Presentation, file: Path, given: dict[str, Any]
+) -> list[tuple[dict[str, Any], Any]]:
     """Instances for every combination of comma-separated values: ({keyword: value}, instance)."""
     varied = {
         argument.keyword: given[argument.keyword].split(",")

@@ -28,14 +28,14 @@ from cosched.cli.values import (
     seed_of_text,
     time_limit_of_text,
 )
-from cosched.core import Bound, Family, Result
+from cosched.core import Bound, Presentation, Result
 from cosched.core.arrays import real
 from cosched.core.text import percent
 from cosched.errors import InvalidBound, InvalidInstance, InvalidSchedule, shorten
 
 
 def solve(
-    of: Family,
+    of: Presentation,
     file: Path,
     given: dict[str, Any],
     *,
@@ -48,12 +48,14 @@ def solve(
     files = [(out, given[out.keyword]) for out in of.outputs if given[out.keyword] is not None]
     check_files((output, RESULTS), (plot, PICTURES), *((p, out.suffixes) for out, p in files))
     instance = read(of, file, given)
-    name = algorithm or required("--algorithm", [of.spelling] if of.spelling else of.algorithms)
+    name = algorithm or required(
+        "--algorithm", [of.spelling] if of.spelling else of.family.algorithms
+    )
     options = parse_options(option)
     for out, _ in files:
         options.update(out.options)
-    with report.working(f"{of.name} {name}"):
-        result = of.solve(instance, name, seed=seed_of_text(seed), **options)
+    with report.working(f"{of.family.name} {name}"):
+        result = of.family.solve(instance, name, seed=seed_of_text(seed), **options)
         result.schedule.validate()
     report.show_notes(instance)
     report.show_result(of, result)
@@ -62,11 +64,11 @@ def solve(
     for out, path in files:
         out.write(result, path)
     if plot is not None:
-        report.draw([(f"{of.name} {name}", result)], of, plot)
+        report.draw([(f"{of.family.name} {name}", result)], of, plot)
 
 
 def compare(
-    of: Family,
+    of: Presentation,
     file: Path,
     given: dict[str, Any],
     *,
@@ -107,7 +109,7 @@ def compare(
         if len(instances) > 1:
             raise InvalidInstance("--grid: expected one instance, not a list of them")
         instance = instances[0][1]
-        frame = compare_grid(of, instance, algorithms, seed_used, limit, options, values)
+        frame = compare_grid(of.family, instance, algorithms, seed_used, limit, options, values)
         show_grid(of, frame, values)
         report.show_untaken(of, frame, asked)
         if output is not None:
@@ -133,7 +135,7 @@ def compare(
 
 
 def bound(
-    of: Family,
+    of: Presentation,
     file: Path,
     given: dict[str, Any],
     *,
@@ -143,13 +145,13 @@ def bound(
 ) -> None:
     check_files((output, RESULTS))
     instance = read(of, file, given)
-    with report.working(f"{of.name} bound"):
-        found = of.bound(instance, bound, **parse_options(option))
-    sense = "at most" if of.maximise else "at least"
+    with report.working(f"{of.family.name} bound"):
+        found = of.family.bound(instance, bound, **parse_options(option))
+    sense = "at most" if of.family.maximise else "at least"
     report.say(f"{of.objective} {sense} {found.value:.9g} ({found.method})")
     if output is None:
         return
-    stated = {"family": of.name, "method": found.method, "value": found.value}
+    stated = {"family": of.family.name, "method": found.method, "value": found.value}
     if output.suffix == ".json":
         io.write_json(stated, output)
     else:
@@ -159,7 +161,7 @@ def bound(
 
 
 def validate(
-    of: Family,
+    of: Presentation,
     file: Path,
     given: dict[str, Any],
     *,
@@ -167,9 +169,9 @@ def validate(
 ) -> None:
     instance = read(of, file, given)
     try:
-        found, data = read_schedule(of, instance, schedule)
+        found, data = read_schedule(of.family, instance, schedule)
         found.validate()
-        result = of.result_of(instance, found)
+        result = of.family.result_of(instance, found)
         value = result.value
         stated = data.get("value", value)
         # written so that nan is refused
@@ -186,7 +188,7 @@ def validate(
     report.say(text)
 
 
-def _stated_bound(stated: Any, result: Result, of: Family) -> Bound | None:
+def _stated_bound(stated: Any, result: Result, of: Presentation) -> Bound | None:
     """The bound that a schedule file states; InvalidSchedule where the value contradicts it."""
     if stated is None:
         return None
@@ -199,7 +201,7 @@ def _stated_bound(stated: Any, result: Result, of: Family) -> Bound | None:
     try:
         result.gap_to(Bound(number, ""))
     except InvalidBound:
-        side = "below" if of.maximise else "above"
+        side = "below" if of.family.maximise else "above"
         raise InvalidSchedule(
             f"states a bound of {number:.17g}, {side} the {of.objective}, {result.value:.17g}"
         ) from None

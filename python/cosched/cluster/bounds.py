@@ -21,22 +21,11 @@ def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bo
     when memory, placement and penalties are ignored: a transportation problem. The bound is the
     least feasible S.
 
-    Parameters
-    ----------
-    instance : Instance
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
-
     Returns
     -------
     Bound
         At least 1. Exact to 1e-9 relative, approached from the infeasible side, so that the
         returned value is a bound.
-
-    Raises
-    ------
-    InvalidInstance
-        A threshold that is no positive number.
 
     Notes
     -----

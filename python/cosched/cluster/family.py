@@ -26,7 +26,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.outputs import write_batsim_json, write_jobs_csv, write_log_csv
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
-from cosched.core import Argument, Bound, Family, Output
+from cosched.core import Argument, Bound, Family, Output, Presentation
 
 BOUNDS: dict[str, Callable[..., Bound]] = {"max-stretch": max_stretch_bound}
 
@@ -65,9 +65,17 @@ FAMILY = Family(
     instance_type=Instance,
     schedule_type=Schedule,
     result_type=Result,
-    objective="maximum stretch",
     default_bound="max-stretch",
     result_of=result_of_schedule,
+    default_names=_default_names,
+    resolve=resolve,
+    algorithms=ALGORITHMS,
+    bounds=BOUNDS,
+)
+
+PRESENTATION = Presentation(
+    family=FAMILY,
+    objective="maximum stretch",
     arguments=(
         Argument("--nodes", "nodes", "Nodes of the machine (rigid: processors)."),
         Argument(
@@ -98,7 +106,6 @@ FAMILY = Family(
         ),
         Argument("--week", "week", "Only this week of a log, from 0 (several: 3,4,5).", vary=True),
     ),
-    default_names=_default_names,
     outputs=(
         Output(
             "--log",
@@ -126,9 +133,6 @@ FAMILY = Family(
     "and 'SUBMIT */per/opt=min/minvt=600' with "
     "SUBMIT Greedy, GreedyP, GreedyPM, MCB8 or nothing; also /stretch-per, opt=avg, "
     "opt=max, minft=; parts may be left out",
-    resolve=resolve,
-    algorithms=ALGORITHMS,
-    bounds=BOUNDS,
 )
 
 

@@ -23,7 +23,7 @@ _MEASURED = "assumed: measured are"
 
 
 def _notes(given: Iterable[str], runtime: np.ndarray, least: float) -> list[str]:
-    """What was told of the jobs, and which of them are measured."""
+    """What was texts of the jobs, and which of them are measured."""
     notes = list(given)
     for note in notes:
         if not isinstance(note, str):
@@ -114,10 +114,10 @@ class Instance(core.Instance):
         for column in (*columns.values(), *facts.values()):
             column.flags.writeable = False
         least = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
-        told = _notes(notes, columns["runtime"], least)
+        texts = _notes(notes, columns["runtime"], least)
         self._set(
             _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes,
-            notes=tuple(dict.fromkeys((*told, *(() if machine is None else machine.notes)))),
+            notes=tuple(dict.fromkeys((*texts, *(() if machine is None else machine.notes)))),
             source=source, min_runtime=least, machine=machine,
         )  # fmt: skip
         if not self.measured.any():
@@ -143,7 +143,7 @@ class Instance(core.Instance):
         """What each job is called: the log's own number or name, else its row."""
         return self._facts["id"] if "id" in self._facts else np.arange(len(self))
 
-    def _told_names(self) -> tuple[str, ...] | None:
+    def _given_names(self) -> tuple[str, ...] | None:
         return tuple(map(str, self.ids.tolist())) if "id" in self._facts else None
 
     @property
@@ -158,29 +158,13 @@ class Instance(core.Instance):
         ----------
         **columns : array_like, shape (n,)
             By name.
-
-        Returns
-        -------
-        Instance
-
-        Raises
-        ------
-        InvalidInstance
-            A bad entry.
-
-        Examples
-        --------
-        >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 0.5], "memory": [0.3, 0.1],
-        ...         "runtime": [60, 30]}
-        >>> Instance(jobs, nodes=2).replace(runtime=[50, 20]).column("runtime").tolist()
-        [50.0, 20.0]
         """
         jobs = {**self._columns, **self._facts, **columns}
         found = Instance(
             jobs, self.nodes, notes=self.notes, source=self.source,
             min_runtime=self.min_runtime, machine=self.machine,
         )  # fmt: skip
-        return found._without_bound() if self.kept("no bound") else found
+        return found._without_bound() if self.cached("no bound") else found
 
     def _without_bound(self) -> Instance:
         self.once("no bound", lambda: True)
@@ -200,13 +184,6 @@ class Instance(core.Instance):
         ------
         InvalidInstance
             A job of a partition that the machine does not have, or more than 64 parts.
-
-        Examples
-        --------
-        >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
-        ...         "runtime": [60, 30]}
-        >>> [part.tolist() for part in Instance(jobs, nodes=2).layout()]
-        [[], [], []]
         """
         return self.once("layout", self._layout)
 
@@ -238,13 +215,6 @@ class Instance(core.Instance):
         ------
         KeyError
             A column that the instance does not have.
-
-        Examples
-        --------
-        >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 0.5], "memory": [0.3, 0.1],
-        ...         "runtime": [60, 30]}
-        >>> Instance(jobs, nodes=2).column("runtime").tolist()
-        [60.0, 30.0]
         """
         if name == "id":
             return self.ids
@@ -307,7 +277,6 @@ class Instance(core.Instance):
 
         Parameters
         ----------
-        path : str or path-like
         nodes : int, optional
             Needed unless the file says it (JSON, or a log's header).
         convention : {"dfrs", "rigid"}, optional
@@ -326,17 +295,11 @@ class Instance(core.Instance):
         timezone : str, optional
             Where the times of sacct output were printed: see :func:`from_sacct`.
 
-        Returns
-        -------
-        Instance
-
         Raises
         ------
         InvalidInstance
             The file is malformed, an entry is bad (named by file, line and column), the number of
             nodes is missing, or an argument of logs is given for another file.
-        OSError
-            The file is not there or cannot be read.
 
         Examples
         --------
@@ -377,24 +340,6 @@ class Instance(core.Instance):
         ----------
         path : str or path-like
             Ends in .json or .csv. Replaced as a whole or not at all.
-
-        Raises
-        ------
-        InvalidInstance
-            Another suffix.
-        OSError
-            The file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 0.5], "memory": [0.3, 0.1],
-        ...         "runtime": [60, 30]}
-        >>> inst = Instance(jobs, nodes=2)
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "jobs.json"
-        >>> inst.write(path)
-        >>> Instance.read(path) == inst
-        True
         """
         if io.check_suffix(path, (".json", ".csv")) == ".json":
             io.write_json({"nodes": self.nodes, "jobs": {**self._columns, **self._facts}}, path)

@@ -61,8 +61,6 @@ def from_swf(
     InvalidInstance
         No usable job, an unknown convention, missing nodes, cores or memory (the message says what
         to pass), a week or part without a job, or another `drop`.
-    OSError
-        The file is not there or cannot be read.
 
     Examples
     --------
@@ -128,8 +126,6 @@ def from_sacct(
     ------
     InvalidInstance
         Not such output, no usable job, or an unknown time zone.
-    OSError
-        A file is not there or cannot be read.
 
     Examples
     --------

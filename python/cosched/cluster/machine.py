@@ -10,7 +10,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-import tomllib
 
 from cosched import io
 from cosched.cluster.slurm_conf import Line, parse_lines, read_lines
@@ -128,20 +127,10 @@ class Machine:
         CompleteWait`` and ``Include``; nodes are numbered in the natural order of their names, as
         Slurm does. What is not understood is in :attr:`notes`, once.
 
-        Parameters
-        ----------
-        path : str or path-like
-
-        Returns
-        -------
-        Machine
-
         Raises
         ------
         InvalidInstance
             Not such a file; names the entry, its value and what was expected.
-        OSError
-            The file is not there or cannot be read.
 
         Examples
         --------
@@ -167,10 +156,7 @@ class Machine:
         """
         if io.bare_name(path).endswith(".conf"):
             return _of_slurm(path, read_lines(path))
-        try:
-            data = tomllib.loads(io.read_text(path))
-        except tomllib.TOMLDecodeError as error:
-            raise InvalidInstance(f"{path}: not TOML: {error}") from None
+        data = io.parse_toml(io.read_text(path), str(path))
         kinds = tuple(_node_type(path, k, table) for k, table in _tables(path, data, "nodes"))
         if not kinds:
             raise InvalidInstance(f"{path}: no [[nodes]]: expected count and cores of each type")
@@ -201,18 +187,6 @@ class Machine:
         -------
         numpy.ndarray
             Seconds, or infinity.
-
-        Raises
-        ------
-        TypeError
-            What is given cannot be iterated.
-
-        Examples
-        --------
-        >>> machine = Machine((NodeType("thin", 4, 2, 8.0, 0),),
-        ...                   (Partition("short", ((0, 1),), 60.0, 0.0),))
-        >>> machine.limits(["short", "long"]).tolist()
-        [60.0, inf]
         """
         known = {part.name: part.max_time for part in self.partitions}
         return np.array([known.get(str(name), np.inf) for name in partitions])
@@ -231,17 +205,8 @@ class Machine:
 
         Raises
         ------
-        TypeError
-            What is given cannot be iterated.
         InvalidInstance
             More than 64 parts.
-
-        Examples
-        --------
-        >>> machine = Machine((NodeType("thin", 4, 2, 8.0, 0),),
-        ...                   (Partition("short", ((0, 1),), 60.0, 0.0),))
-        >>> machine.room(["short", "long"]).tolist()
-        [2, 8]
         """
         sizes, masks = self.cells()
         cores = {
@@ -265,12 +230,6 @@ class Machine:
         ------
         InvalidInstance
             More than 64 parts.
-
-        Examples
-        --------
-        >>> kinds = (NodeType("thin", 4, 2, 8.0, 0),)
-        >>> Machine(kinds, (Partition("short", ((0, 1),), 60.0, 0.0),)).cells()
-        (array([2, 6]), {'short': 1})
         """
         cores = np.repeat([k.cores for k in self.nodes], [k.count for k in self.nodes])
         member = np.zeros((len(cores), len(self.partitions)), dtype=bool)

@@ -23,10 +23,6 @@ _KILLED = "COMPLETED_WALLTIME_REACHED"
 def jobs_table(result: Result) -> pd.DataFrame:
     """One row a job with the columns that evalys and Batsim use.
 
-    Parameters
-    ----------
-    result : Result
-
     Returns
     -------
     pandas.DataFrame
@@ -90,10 +86,6 @@ def jobs_table(result: Result) -> pd.DataFrame:
 def batsim_summary(result: Result) -> dict[str, Any]:
     """The names of Batsim's ``schedule.json``, with the bounded slowdowns and the utilisation.
 
-    Parameters
-    ----------
-    result : Result
-
     Returns
     -------
     dict
@@ -148,16 +140,8 @@ def write_jobs_csv(result: Result, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    result : Result
     path : str or path-like
         Ends in .csv.
-
-    Raises
-    ------
-    InvalidInstance
-        Another suffix.
-    OSError
-        The file cannot be written.
 
     Examples
     --------
@@ -174,16 +158,6 @@ def write_jobs_csv(result: Result, path: str | PathLike[str]) -> None:
 
 def write_batsim_json(result: Result, path: str | PathLike[str]) -> None:
     """Write :func:`batsim_summary` as Batsim's ``schedule.json``.
-
-    Parameters
-    ----------
-    result : Result
-    path : str or path-like
-
-    Raises
-    ------
-    OSError
-        The file cannot be written.
 
     Examples
     --------
@@ -206,7 +180,6 @@ def write_log_csv(result: Result, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    result : Result
     path : str or path-like
         Ends in .csv.
 
@@ -214,8 +187,6 @@ def write_log_csv(result: Result, path: str | PathLike[str]) -> None:
     ------
     InvalidInstance
         The result has no log, or another suffix.
-    OSError
-        The file cannot be written.
 
     Examples
     --------

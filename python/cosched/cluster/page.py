@@ -54,18 +54,10 @@ def audit(
 
     Parameters
     ----------
-    instance : Instance
     path : str or path-like
         Ends in .html. Replaced as a whole or not at all.
     time_limit : float or None
         Seconds for the bound, and for each policy; one that takes longer is left out and said.
-
-    Raises
-    ------
-    InvalidInstance
-        Another suffix, or a bad time limit.
-    OSError
-        The file cannot be written.
 
     Notes
     -----
@@ -151,7 +143,7 @@ def _policies(rows: list[dict[str, Any]]) -> str:
     if "gap" in frame:
         frame["gap"] = [percent(gap) for gap in frame["gap"]]
     table = _table(frame[[name for name in _COLUMNS if name in frame]])
-    told = [
+    messages = [
         f"<li>{escape(row['algorithm'])}: {escape(row['message'])}</li>"
         for row in rows
         if row["message"]
@@ -162,9 +154,8 @@ def _policies(rows: list[dict[str, Any]]) -> str:
         if bound is None
         else f"No schedule whatsoever has a maximum stretch below {bound:.6g}."
     )
-    return (
-        f"<p>value = maximum stretch; waits in seconds. {proved}</p>{table}<ul>{''.join(told)}</ul>"
-    )
+    listed = f"<ul>{''.join(messages)}</ul>"
+    return f"<p>value = maximum stretch; waits in seconds. {proved}</p>{table}{listed}"
 
 
 def _calibration(results: dict[str, Result]) -> str:
@@ -238,13 +229,13 @@ def _longest(results: dict[str, Result]) -> str:
     if "EASY" not in results:
         return "<p>EASY has no result.</p>"
     instance = results["EASY"].instance
-    told = cast("Result", FAMILY.solve(instance, "EASY", log=True))
-    starts, submit = told.outcome["start"], instance.column("submit")
-    jobs = np.argsort(-told.waits, kind="stable")[:_LONGEST]
-    jobs = jobs[told.waits[jobs] > 0]
+    easy = cast("Result", FAMILY.solve(instance, "EASY", log=True))
+    starts, submit = easy.outcome["start"], instance.column("submit")
+    jobs = np.argsort(-easy.waits, kind="stable")[:_LONGEST]
+    jobs = jobs[easy.waits[jobs] > 0]
     if not len(jobs):
         return "<p>Under EASY no job waits.</p>"
-    lines = told.log[told.log.job.isin(jobs) & told.log.action.isin(("wait", "start"))]
+    lines = easy.log[easy.log.job.isin(jobs) & easy.log.action.isin(("wait", "start"))]
     items = []
     for job in jobs.tolist():
         mine = lines[lines.job == job]
@@ -253,7 +244,7 @@ def _longest(results: dict[str, Result]) -> str:
             for row in mine.itertuples()
         )
         what = (
-            f"job {escape(str(instance.ids[job]))} waited {_span(told.waits[job])} for "
+            f"job {escape(str(instance.ids[job]))} waited {_span(easy.waits[job])} for "
             f"{instance.column('tasks')[job]} nodes, submitted {_clock(submit[job])}: "
             f"{_ahead(instance, starts, job)}"
         )
@@ -273,15 +264,15 @@ def _ahead(instance: Instance, starts: np.ndarray, job: int) -> str:
     came = (submit < now) | ((submit == now) & before)
     using = came & (starts <= now) & (ends > now)
     # Which of them are open to the job's partition, only the decision log below knows.
-    told = [] if len(cells) else [f"{instance.nodes - int(tasks[using].sum())} free"]
+    parts = [] if len(cells) else [f"{instance.nodes - int(tasks[using].sum())} free"]
     ahead = np.flatnonzero((submit <= now) & (starts > now) & before)
     if len(ahead):
         first = ahead[np.lexsort((ahead, submit[ahead], rank[ahead]))[0]]
-        told.append(
+        parts.append(
             f"{len(ahead)} ahead of it, the first of them job {instance.ids[first]} "
             f"({tasks[first]} nodes), which got them at {_clock(starts[first])}"
         )
-    return escape("; ".join(told) or "nobody ahead of it")
+    return escape("; ".join(parts) or "nobody ahead of it")
 
 
 # --- texts ----------------------------------------------------------------------------------

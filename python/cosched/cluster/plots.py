@@ -73,16 +73,6 @@ def utilisation(result: Result, ax: Axes | None = None) -> Axes:
     rescheduling penalty). The area between the two is the underutilisation. Where there are
     more changes than pixels, all are means over slices of time.
 
-    Parameters
-    ----------
-    result : Result
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> import cosched as cs
@@ -125,16 +115,6 @@ def utilisation(result: Result, ax: Axes | None = None) -> Axes:
 def queue_length(result: Result, ax: Axes | None = None) -> Axes:
     """Jobs in the system that wait, and that run, over time (paused jobs wait).
 
-    Parameters
-    ----------
-    result : Result
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> import cosched as cs
@@ -169,16 +149,6 @@ def occupation(result: Result, ax: Axes | None = None) -> Axes:
     Jobs that share a node are stacked in the order in which they came to it. Where there are
     more than ``MOST_BARS`` bars the picture is of the nodes' load: the share of its CPU that
     each node gives to jobs, a column of pixels a slice of time.
-
-    Parameters
-    ----------
-    result : Result
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Examples
     --------
@@ -295,18 +265,11 @@ def degradation_against_load(frame: pd.DataFrame, ax: Axes | None = None) -> Axe
     ----------
     frame : pandas.DataFrame
         Columns ``load, algorithm, degradation``, a row a (trace, policy).
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
         A line a policy; degradation on a logarithmic scale.
-
-    Raises
-    ------
-    InvalidInstance
-        No table, or a column is missing.
 
     Examples
     --------

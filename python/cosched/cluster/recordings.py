@@ -45,12 +45,6 @@ class Run:
         When backfill cycles began, and limit checks that ended a job; empty: not recorded.
     plans : tuple of (float, int, float, float, tuple of str)
         Planned reservations where they were recorded: time, job, start, end, nodes.
-
-    Examples
-    --------
-    >>> one = np.zeros(1)
-    >>> Run(one, one, one, (("n1",),), -60.0, 0).cycles
-    ()
     """
 
     submit: np.ndarray
@@ -80,11 +74,6 @@ class Recording:
         Of the recorded clock: so many times as fast as life.
     slurm : str
         The version.
-
-    Examples
-    --------
-    >>> Recording("a", Machine((), ()), {}, (), 20.0, "22.05.8").speed
-    20.0
     """
 
     name: str
@@ -95,16 +84,7 @@ class Recording:
     slurm: str
 
     def instance(self, run: Run) -> Instance:
-        """The jobs as one run had them.
-
-        Parameters
-        ----------
-        run : Run
-
-        Returns
-        -------
-        Instance
-        """
+        """The jobs as one run had them."""
         cores = "cores" in self.jobs
         return Instance(
             {**self.jobs, "submit": run.submit},
@@ -167,21 +147,6 @@ def read_recording(path: str | PathLike[str]) -> Recording:
     ``runs`` (for each job ``submit, start, end, state, nodelist``, s from the run's second 0) and
     ``phases`` (for each run ``epoch`` = the Unix time of that second, ``controller_start``, and
     where known ``submit_exact, bf_cycles, kills, plans``).
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    Recording
-
-    Raises
-    ------
-    InvalidInstance
-        Not a recording; names the entry.
-    OSError
-        The file is not there or cannot be read.
 
     Examples
     --------
@@ -267,23 +232,8 @@ def _machine(name: str, nodes: Any, config: Mapping[str, Any]) -> Machine:
 def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreement:
     """Run the twin with the clocks of a recorded run, and compare.
 
-    Parameters
-    ----------
-    recording : Recording
-    run : Run
-        One of its runs.
-    replay : bool
-        Backfill cycles and limit checks at the recorded times; else only the controller's start
-        and the epoch are taken from the recording.
-
-    Returns
-    -------
-    Agreement
-
-    Raises
-    ------
-    InvalidInstance
-        A configuration that the twin does not cover.
+    `replay`: backfill cycles and limit checks at the recorded times, too; else only the
+    controller's start and the epoch are the recording's.
 
     Examples
     --------

@@ -174,17 +174,6 @@ class Schedule(core.Schedule):
         The checker shares no code with simulator and policies. It is told everything while a
         DFRS policy runs; as long as nobody has asked for the rows, which come from a second
         run, there is nothing more to check. Else it reads the rows: O(r log r + their tasks).
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [0.3], "runtime": [60.0]}
-        >>> inst = cs.cluster.Instance(jobs, nodes=1)
-        >>> frame = cs.cluster.solve(inst, "FCFS").schedule.to_frame()
-        >>> cs.cluster.Schedule.from_frame(inst, frame.assign(start=10.0)).validate()
-        Traceback (most recent call last):
-            ...
-        cosched.errors.InvalidSchedule: job 0 gets 50 s of its 60 s run time
         """
         if self._checked and self._rows is None:
             return
@@ -288,14 +277,6 @@ class Schedule(core.Schedule):
             ``placements`` (task, id, kind, units, start, end, yield, progress, cause), ``jobs``
             (lists ``start, end, preemptions, migrations``), ``penalty, exclusive, threshold``;
             ``killed`` (jobs), where some were ended at their limit.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [0.3], "runtime": [60.0]}
-        >>> data = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=1), "FCFS").schedule.to_dict()
-        >>> data["jobs"]
-        {'start': [0.0], 'end': [60.0], 'preemptions': [0], 'migrations': [0]}
         """
         rows = super().to_dict()["placements"]
         columns = (self._ids(), self.yield_, self.progress, self.cause)
@@ -323,7 +304,6 @@ class Schedule(core.Schedule):
 
         Parameters
         ----------
-        instance : Instance
         frame : pandas.DataFrame
             ``task, units, start, end`` (s), ``yield_, progress`` (0..1), ``cause``; optionally
             ``exclusive``, the same in all rows (False), and ``killed`` (nobody).
@@ -340,17 +320,6 @@ class Schedule(core.Schedule):
         ------
         InvalidSchedule
             A column is missing, or an entry is none of its column's values.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [0.3], "runtime": [60.0]}
-        >>> inst = cs.cluster.Instance(jobs, nodes=1)
-        >>> frame = cs.cluster.solve(inst, "FCFS").schedule.to_frame()
-        >>> schedule = cs.cluster.Schedule.from_frame(inst, frame)
-        >>> schedule.validate()
-        >>> schedule.makespan
-        60.0
         """
         Instance.require(instance)
         require_columns(frame, (), "frame")
@@ -380,7 +349,6 @@ class Schedule(core.Schedule):
 
         Parameters
         ----------
-        instance : Instance
         data : mapping
             ``placements, jobs, penalty, exclusive`` and optionally ``threshold``.
 
@@ -393,15 +361,6 @@ class Schedule(core.Schedule):
         ------
         InvalidSchedule
             A key is missing or an entry is bad; the message names it.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [0.3], "runtime": [60.0]}
-        >>> inst = cs.cluster.Instance(jobs, nodes=1)
-        >>> data = cs.cluster.solve(inst, "FCFS").schedule.to_dict()
-        >>> cs.cluster.Schedule.from_dict(inst, data).end.tolist()
-        [60.0]
         """
         plain = core.Schedule.from_dict(instance, data)
         try:
@@ -456,10 +415,10 @@ def _cut_at_limits(instance: Instance, outcome: Mapping[str, np.ndarray]) -> Ins
 
 def _alone(frame: pd.DataFrame) -> Any:
     """What the column ``exclusive`` says; False without it, or without a row."""
-    told = frame["exclusive"].unique().tolist() if "exclusive" in frame else []
-    if len(told) > 1:
-        raise InvalidSchedule(f"exclusive: {told[0]} and {told[1]}: expected one for all rows")
-    return told[0] if told else False
+    values = frame["exclusive"].unique().tolist() if "exclusive" in frame else []
+    if len(values) > 1:
+        raise InvalidSchedule(f"exclusive: {values[0]} and {values[1]}: expected one for all rows")
+    return values[0] if values else False
 
 
 def _penalty_paid(frame: pd.DataFrame) -> float:

@@ -227,13 +227,7 @@ _PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_defaul
 
 
 def in_seconds(name: str, value: float) -> float:
-    """A parameter that is given in Slurm's unit, in seconds.
-
-    Raises
-    ------
-    InvalidInstance
-        Slurm would not take it.
-    """
+    """A parameter that is given in Slurm's unit, in seconds."""
     low, high = _range(name)
     if not low <= value <= high:
         raise InvalidInstance(f"{name} = {value:.15g}: expected {low:.15g}..{high:.15g}")

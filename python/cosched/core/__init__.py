@@ -5,6 +5,7 @@ from cosched.core.instance import Instance
 from cosched.core.limits import time_limit
 from cosched.core.options import Argument, Output
 from cosched.core.overview import Overview
+from cosched.core.presentation import Presentation
 from cosched.core.result import Bound, Result
 from cosched.core.schedule import Schedule
 
@@ -16,6 +17,7 @@ __all__ = [
     "Instance",
     "Output",
     "Overview",
+    "Presentation",
     "Result",
     "Schedule",
     "time_limit",

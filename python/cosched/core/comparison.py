@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cosched import _core
 from cosched.core.result import Bound, Result
-from cosched.errors import InvalidBound
+from cosched.errors import InfeasibleError, InvalidBound, InvalidInstance, TimeLimit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,11 +69,50 @@ def _beside(row: dict[str, Any], result: Result | None, best: Bound) -> dict[str
     except InvalidBound as error:
         message = f"{type(error).__name__}: {error}"
         seconds = {"seconds": row["seconds"]}
-        return {**row_without_result(row["algorithm"], "error", message, None), **seconds}
+        return {**_row_without_result(row["algorithm"], "error", message, None), **seconds}
     return {**row, "bound": best.value, "gap": gap, "proof": best}
 
 
-def row_of_result(name: str, result: Result, bound: Bound | None) -> dict[str, Any]:
+def row_of_run(
+    name: str,
+    run: Callable[[], Result],
+    limit: float | None,
+    patience: float | None,
+    bound: Bound | None,
+) -> tuple[dict[str, Any], Result | None]:
+    """The row of an algorithm, and its result; `limit` ends the run, `patience` the check too."""
+    seconds = None
+    begin = time.perf_counter()
+    result: Result | None = None
+    try:
+        with _core.time_limit(limit):
+            result = run()
+        seconds = time.perf_counter() - begin
+        with _core.time_limit(_left(patience, seconds)):
+            result.schedule.validate()
+        row = _row_of_result(name, result, bound)
+    except TimeLimit as error:
+        result = None  # it may be there, and its schedule not be checked
+        row = _row_without_result(name, "time_limit", str(error), bound)
+    except (InvalidInstance, InfeasibleError) as error:
+        # InvalidSchedule is not caught here: a wrong schedule is an error, not a refusal.
+        row = _row_without_result(name, "not_applicable", str(error), bound)
+    except Exception as error:  # a defect in one algorithm must not lose the others
+        result = None
+        message = f"{type(error).__name__}: {error}".replace("\n", " ").removesuffix(": ")
+        row = _row_without_result(name, "error", message, bound)
+    row["seconds"] = time.perf_counter() - begin if seconds is None else seconds
+    return row, result
+
+
+def _left(time_limit: float | None, spent: float) -> float | None:
+    """Seconds that remain for the check of a schedule: a row may be a second or a tenth late."""
+    if time_limit is None:
+        return None
+    return max(0.0, time_limit - spent) + max(1.0, 0.1 * time_limit)
+
+
+def _row_of_result(name: str, result: Result, bound: Bound | None) -> dict[str, Any]:
     """The row of an algorithm that has a result; its own bound counts before `bound`."""
     best = result.own_bound or bound
     return {
@@ -86,7 +127,9 @@ def row_of_result(name: str, result: Result, bound: Bound | None) -> dict[str, A
     }
 
 
-def row_without_result(name: str, status: str, message: str, bound: Bound | None) -> dict[str, Any]:
+def _row_without_result(
+    name: str, status: str, message: str, bound: Bound | None
+) -> dict[str, Any]:
     """The row of an algorithm that was stopped, refused the instance, or failed."""
     row = {"algorithm": name, "status": status, "message": message}
     return row if bound is None else {**row, "bound": bound.value, "proof": bound}

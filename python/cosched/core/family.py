@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cosched import _core
 from cosched.core.arrays import seed_of, time_limit_of
-from cosched.core.comparison import in_order, row_of_result, row_without_result, settled
+from cosched.core.comparison import in_order, row_of_run, settled
 from cosched.core.instance import Instance
-from cosched.core.options import Argument, Output, accepted_options
+from cosched.core.options import accepted_options
 from cosched.core.result import Bound, Result
 from cosched.core.schedule import Schedule
 from cosched.core.text import texts, unknown_name
-from cosched.errors import InfeasibleError, InvalidInstance, TimeLimit, shorten
+from cosched.errors import InvalidInstance, TimeLimit, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,94 +23,79 @@ if TYPE_CHECKING:
 Algorithm = Callable[..., "Result | Schedule"]
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Family:
-    """A family of algorithms for one kind of instance.
+    """What solves one kind of instance: its classes, algorithms and bounds.
+
+    How a family looks on the command line is its :class:`Presentation`.
 
     Attributes
     ----------
     name : str
     instance_type, schedule_type, result_type : type
         The family's classes.
-    objective : str
-        What ``Result.value`` is, for texts.
-    unit : str
-        Of the objective, with its blank before it.
-    ideal : str
-        What a bound speaks of: no such thing is better.
-    default_bound : str
-        A key of `bounds`.
-    bound_name : callable, optional
-        The default bound of an instance, where not all have the same.
     result_of : callable
         Makes a Result of a schedule that a registered algorithm or a file gives.
-    arguments : tuple of Argument
-        What ``Instance.read`` takes on the command line.
-    outputs : tuple of Output
-        Files beside the schedule that ``cosched solve`` can write.
-    panels : tuple of callable
-        Pictures of a result, ``f(result, ax)``, that ``--plot`` draws one below the other; a Gantt
-        chart of the schedule where there is none.
-    recorded : str
-        Algorithm that says what happened, not what to do: its row stands first in tables.
-    remark : callable, optional
-        What the row of a result has to say beside its numbers, one line, or an empty text.
-    screen : tuple of str
-        Metrics that tables on the screen show (files have all); all of them where empty.
-    patience : float or None
-        Seconds that ``cosched compare`` gives each algorithm unless told; None: no limit.
-    example : (str, str, str)
-        A file, its arguments and an algorithm: for the examples that ``--help`` shows.
-    default_names : callable, optional
-        Names that ``compare`` takes by default for an instance.
-    spelling : str
-        How names are spelled, where there are too many to list.
-    resolve : callable, optional
-        What a name that is not in the table means (cluster: the policy grammar); None = nothing.
     algorithms : dict
         Public name -> ``algorithm(instance, *, seed, **options) -> Result or Schedule``.
     bounds : dict
         Public name -> ``bound(instance, **options) -> Bound``.
-    registered : set of str
-        Names that the user registered.
+    default_bound : str
+        A key of `bounds`.
+    bound_name : callable, optional
+        The default bound of an instance, where not all have the same.
+    default_names : callable, optional
+        Names that ``compare`` takes by default for an instance.
+    resolve : callable, optional
+        What a name that is not in the table means (cluster: the policy grammar); None = nothing.
 
     Examples
     --------
-    >>> from cosched.registry import family
-    >>> packs = family("packs")
-    >>> packs.default_bound, packs.maximise, "pairs" in packs.algorithms
-    ('columns', False, True)
+    >>> import cosched as cs
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> packs = cs.packs.FAMILY
+    >>> packs.solve(inst, "pack-by-pack-9").value
+    6.5
+    >>> packs.bound(inst), packs.bound(inst, "longest")
+    (Bound(6.29994054, 'columns'), Bound(4, 'longest'))
+    >>> table = packs.compare(inst, ["sequential", "optimal"])
+    >>> table[["algorithm", "status", "value"]].to_numpy().tolist()
+    [['sequential', 'ok', 6.5], ['optimal', 'ok', 6.300000000000001]]
+    >>> packs.algorithm("pears")
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown packs algorithm 'pears' (near: pairs)
+    >>> packs.register("alone", lambda instance: cs.packs.sequential(instance).schedule)
+    >>> packs.solve(inst, "alone").algorithm, sorted(packs.registered)
+    ('alone', ['alone'])
     """
 
     name: str
     instance_type: type[Instance]
     schedule_type: type[Schedule]
     result_type: type[Result]
-    objective: str
-    default_bound: str
     result_of: Callable[..., Result]
-    unit: str = ""
-    ideal: str = "schedule"
-    arguments: tuple[Argument, ...] = ()
-    outputs: tuple[Output, ...] = ()
-    panels: tuple[Callable[..., Any], ...] = ()
-    recorded: str = ""
-    remark: Callable[[Mapping[str, Any]], str] | None = None
-    screen: tuple[str, ...] = ()
-    patience: float | None = 10.0
-    example: tuple[str, str, str] = ("FILE", "", "NAME")
-    default_names: Callable[[Any], Sequence[str]] | None = None
+    algorithms: dict[str, Algorithm]
+    bounds: dict[str, Callable[..., Bound]]
+    default_bound: str
     bound_name: Callable[[Any], str] | None = None
-    spelling: str = ""
+    default_names: Callable[[Any], Sequence[str]] | None = None
     resolve: Callable[[str], Algorithm | None] | None = None
-    algorithms: dict[str, Algorithm] = field(default_factory=dict)
-    bounds: dict[str, Callable[..., Bound]] = field(default_factory=dict)
-    registered: set[str] = field(default_factory=set)
+    _built_in: frozenset[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_built_in", frozenset(self.algorithms))
 
     @property
     def maximise(self) -> bool:
         """Whether greater values are better."""
         return self.result_type.maximise
+
+    @property
+    def registered(self) -> frozenset[str]:
+        """Names that the user registered."""
+        return frozenset(self.algorithms) - self._built_in
 
     def algorithm(self, name: str) -> Algorithm:
         """The function of a public name.
@@ -124,21 +109,6 @@ class Family:
         -------
         callable
             ``function(instance, **options)``.
-
-        Raises
-        ------
-        ValueError
-            Unknown name; the message lists near ones.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> cs.dags.FAMILY.algorithm("heft") is cs.dags.heft
-        True
-        >>> cs.dags.FAMILY.algorithm("heff")
-        Traceback (most recent call last):
-            ...
-        ValueError: unknown dags algorithm 'heff' (near: heft, etf, eft, peft)
         """
         found = self.algorithms.get(name)
         if found is None and self.resolve is not None and isinstance(name, str):
@@ -152,7 +122,6 @@ class Family:
 
         Parameters
         ----------
-        instance : Instance
         name : str
             A key of ``ALGORITHMS``.
         seed : int, optional
@@ -160,111 +129,36 @@ class Family:
         **options
             The algorithm's own options.
 
-        Returns
-        -------
-        Result
-
         Raises
         ------
-        ValueError
-            Unknown name; the message lists near ones.
-        TypeError
-            An option that the algorithm does not take.
         InvalidInstance
             The algorithm does not apply to this instance, or an option's value is bad.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> result = cs.packs.solve(inst, "pack-by-pack-9")
-        >>> result.value, result.gap < 0.25
-        (6.5, True)
         """
         self.instance_type.require(instance)
         function = self.algorithm(name)
         used = seed_of(seed)
         accepted = accepted_options(function)
-        if accepted is not None:
-            for option in options:
-                if option not in accepted - {"seed"}:
-                    taken = ", ".join(sorted(accepted - {"seed"})) or "none"
-                    raise TypeError(
-                        f"{self.name} {name}: unknown option {option!r} (options: {taken})"
-                    )
+        _require_known(f"{self.name} {name}", options, accepted and accepted - {"seed"})
         if accepted is None or "seed" in accepted:
             options["seed"] = used  # functions without chance do not take one
-        return self.as_result(function(instance, **options), instance, name, used)
-
-    def as_result(self, outcome: Any, instance: Any, name: str, seed: int) -> Result:
-        """A Result under this name and seed from what an algorithm returned.
-
-        Parameters
-        ----------
-        outcome : Result or Schedule
-            A schedule is validated first.
-        instance : Instance
-        name : str
-        seed : int
-
-        Returns
-        -------
-        Result
-
-        Raises
-        ------
-        TypeError
-            Neither a Result nor a Schedule.
-        InvalidSchedule
-            The schedule breaks a rule.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> schedule = cs.packs.sequential(inst).schedule
-        >>> cs.packs.FAMILY.as_result(schedule, inst, "mine", 0).algorithm
-        'mine'
-        """
+        outcome = function(instance, **options)
         if isinstance(outcome, Schedule):
             outcome = self.result_of(instance, outcome)
         if not isinstance(outcome, Result):
             raise TypeError(
                 f"{self.name} {name} returned {type(outcome).__name__}: expected Result or Schedule"
             )
-        return replace(outcome, algorithm=name, seed=seed)
+        return replace(outcome, algorithm=name, seed=used)
 
     def bound(self, instance: Any, name: str | None = None, **options: Any) -> Bound:
         """A proven bound on the optimum by its public name.
 
         Parameters
         ----------
-        instance : Instance
         name : str, optional
             A key of ``BOUNDS``; None: the default of the family, or of the instance.
         **options
             The bound's own options.
-
-        Returns
-        -------
-        Bound
-
-        Raises
-        ------
-        ValueError
-            Unknown name; the message lists near ones.
-        TypeError
-            An option that the bound does not take.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> cs.packs.bound(inst), cs.packs.bound(inst, "longest")
-        (Bound(6.29994054, 'columns'), Bound(4, 'longest'))
         """
         self.instance_type.require(instance)
         method = name
@@ -273,35 +167,8 @@ class Family:
         if method not in self.bounds:
             self._unknown("bound", method, self.bounds)
         function = self.bounds[method]
-        accepted = accepted_options(function)
-        unknown = [option for option in options if accepted is not None and option not in accepted]
-        if unknown:
-            raise TypeError(
-                f"{self.name} bound {method}: unknown option {unknown[0]!r} "
-                f"(options: {', '.join(sorted(accepted or ())) or 'none'})"
-            )
+        _require_known(f"{self.name} bound {method}", options, accepted_options(function))
         return function(instance, **options)
-
-    def bound_beside(self, instance: Any) -> Bound | None:
-        """The bound that stands beside every result of an instance; computed once.
-
-        Parameters
-        ----------
-        instance : Instance
-
-        Returns
-        -------
-        Bound or None
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> cs.packs.FAMILY.bound_beside(inst) is cs.packs.FAMILY.bound_beside(inst)
-        True
-        """
-        return self.result_type.bound_beside(instance)
 
     def compare(
         self,
@@ -316,7 +183,6 @@ class Family:
 
         Parameters
         ----------
-        instance : Instance
         names : iterable of str, optional
             Keys of ``ALGORITHMS``; by default those of ``DEFAULT_COMPARE`` that suit the size.
         seed : int
@@ -338,15 +204,6 @@ class Family:
         ------
         ValueError
             An unknown name, or options for a name that is not compared: before anything runs.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> table = cs.packs.compare(inst, ["sequential", "optimal"])
-        >>> table[["algorithm", "status", "value"]].to_numpy().tolist()
-        [['sequential', 'ok', 6.5], ['optimal', 'ok', 6.300000000000001]]
         """
         rows = list(self.compare_rows(instance, names, seed, time_limit, options))
         return in_order(settled(rows))
@@ -363,34 +220,13 @@ class Family:
 
         Parameters
         ----------
-        instance : Instance
-        names : iterable of str, optional
-            As in :meth:`compare`.
-        seed : int
-            Given to each algorithm.
-        time_limit : float or None
-            Seconds for each algorithm.
-        options : mapping, optional
-            Algorithm name -> its options.
+        names, time_limit, options
+            As for :meth:`compare`.
 
         Yields
         ------
         (dict, Result or None)
             The row, with its own bound or the one beside it, and the result where there is one.
-
-        Raises
-        ------
-        ValueError
-            An unknown name, or options for a name that is not compared: before anything runs.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> for row, result in cs.packs.FAMILY.compare_rows(inst, ["sequential"]):
-        ...     print(row["algorithm"], row["status"], result.value)
-        sequential ok 6.5
         """
         self.instance_type.require(instance)
         time_limit = time_limit_of(time_limit)
@@ -408,26 +244,12 @@ class Family:
 
         Parameters
         ----------
-        instance : Instance
         names : str or iterable of str, optional
             None: the default names for this instance.
 
         Returns
         -------
         list of str
-
-        Raises
-        ------
-        ValueError
-            Unknown name; the message lists near ones.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> cs.packs.FAMILY.names_of(inst, "pairs")
-        ['pairs']
         """
         if names is None:
             return list(self.default_names(instance) if self.default_names else self.algorithms)
@@ -443,7 +265,7 @@ class Family:
             if stops_itself and time_limit is not None:
                 return self.bound(instance, time_limit=time_limit)
             with _core.time_limit(time_limit):
-                return self.bound_beside(instance)
+                return self.result_type.bound_beside(instance)
         except (InvalidInstance, TimeLimit):  # it does not apply here, or takes too long
             return None
 
@@ -459,30 +281,9 @@ class Family:
         stops_itself = "time_limit" in (accepted_options(self.algorithm(name)) or ())
         if stops_itself and time_limit is not None:
             options.setdefault("time_limit", time_limit)
+        run = partial(self.solve, instance, name, seed=seed, **options)
         # An algorithm with a time limit of its own gets time to return what it has.
-        hard_limit = None if stops_itself else time_limit
-        seconds = None
-        begin = time.perf_counter()
-        result: Result | None = None
-        try:
-            with _core.time_limit(hard_limit):
-                result = self.solve(instance, name, seed=seed, **options)
-            seconds = time.perf_counter() - begin
-            with _core.time_limit(_left(time_limit, seconds)):
-                result.schedule.validate()
-            row = row_of_result(name, result, bound)
-        except TimeLimit as error:
-            result = None  # it may be there, and its schedule not be checked
-            row = row_without_result(name, "time_limit", str(error), bound)
-        except (InvalidInstance, InfeasibleError) as error:
-            # InvalidSchedule is not caught here: a wrong schedule is an error, not a refusal.
-            row = row_without_result(name, "not_applicable", str(error), bound)
-        except Exception as error:  # a defect in one algorithm must not lose the others
-            result = None
-            message = f"{type(error).__name__}: {error}".replace("\n", " ").removesuffix(": ")
-            row = row_without_result(name, "error", message, bound)
-        row["seconds"] = time.perf_counter() - begin if seconds is None else seconds
-        return row, result
+        return row_of_run(name, run, None if stops_itself else time_limit, time_limit, bound)
 
     def register(self, name: str, function: Algorithm) -> None:
         """Add one's own algorithm; see :func:`cosched.register`.
@@ -498,33 +299,21 @@ class Family:
         ------
         ValueError
             An empty name, or the name of a built-in algorithm.
-        TypeError
-            `function` cannot be called.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> def alone(instance):
-        ...     return cs.packs.sequential(instance).schedule
-        >>> cs.packs.FAMILY.register("alone", alone)
-        >>> cs.packs.solve(cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]]), "alone").value
-        4.0
         """
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"algorithm name {shorten(name)}: expected a non-empty text")
-        if name in self.algorithms and name not in self.registered:
+        if name in self._built_in:
             raise ValueError(f"{self.name} has a built-in algorithm {name!r}: choose another name")
         if not callable(function):
             raise TypeError(f"{name}: expected a function, got {type(function).__name__}")
         self.algorithms[name] = function
-        self.registered.add(name)
 
     def _unknown(self, what: str, name: Any, known: Iterable[str]) -> NoReturn:
         raise ValueError(unknown_name(f"{self.name} {what}", name, known))
 
 
-def _left(time_limit: float | None, spent: float) -> float | None:
-    """Seconds that remain for the check of a schedule: a row may be a second or a tenth late."""
-    if time_limit is None:
-        return None
-    return max(0.0, time_limit - spent) + max(1.0, 0.1 * time_limit)
+def _require_known(what: str, options: Iterable[str], accepted: set[str] | None) -> None:
+    for option in options:
+        if accepted is not None and option not in accepted:
+            taken = ", ".join(sorted(accepted)) or "none"
+            raise TypeError(f"{what}: unknown option {option!r} (options: {taken})")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 from cosched.core.text import labels
 from cosched.errors import InvalidInstance
 
-Kept = TypeVar("Kept")
+Made = TypeVar("Made")
 
 
 class Instance:
@@ -50,7 +50,7 @@ class Instance:
             object.__setattr__(self, name, value)
         object.__setattr__(self, "_memo", {})
 
-    def once(self, key: str, make: Callable[[], Kept]) -> Kept:
+    def once(self, key: str, make: Callable[[], Made]) -> Made:
         """What `make` returns, computed when it is first asked for under `key`, and kept.
 
         For values that are costly and depend on nothing else, such as the default bound.
@@ -65,19 +65,12 @@ class Instance:
         -------
         object
             What `make` returned the first time.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
-        >>> inst.once("answer", lambda: 41 + 1), inst.once("answer", lambda: 0)
-        (42, 42)
         """
         if key not in self._memo:
             self._memo[key] = make()
         return self._memo[key]
 
-    def kept(self, key: str) -> Any:
+    def cached(self, key: str) -> Any:
         """What :meth:`once` keeps under `key`; None where nobody has asked for it.
 
         Parameters
@@ -87,21 +80,15 @@ class Instance:
         Returns
         -------
         object or None
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]]).kept("answer") is None
-        True
         """
         return self._memo.get(key)
 
     @property
-    def told_names(self) -> tuple[str, ...] | None:
+    def given_names(self) -> tuple[str, ...] | None:
         """The labels of the tasks where they say more than numbers; None where nobody gave any."""
-        return self.once("told names", self._told_names)
+        return self.once("given names", self._given_names)
 
-    def _told_names(self) -> tuple[str, ...] | None:
+    def _given_names(self) -> tuple[str, ...] | None:
         return None if self.names == labels(None, len(self.names), self.label) else self.names
 
     def facts(self) -> dict[str, Any]:
@@ -111,12 +98,6 @@ class Instance:
         -------
         dict
             Plain data that running needs beside the placements: ``procs, times`` or ``edges``.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> cs.packs.Instance([[4.0, 2.0]], names=["fem"]).facts()
-        {'procs': 2, 'times': [[4.0, 2.0]]}
         """
         return {}
 
@@ -127,19 +108,6 @@ class Instance:
         Parameters
         ----------
         value : object
-
-        Raises
-        ------
-        InvalidInstance
-            The message says what was expected, and what came.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> cs.dags.Instance.require(cs.packs.Instance([[4.0, 2.0]]))
-        Traceback (most recent call last):
-            ...
-        cosched.errors.InvalidInstance: expected a cosched.dags.Instance, got Instance
         """
         if not isinstance(value, cls):
             raise InvalidInstance(

@@ -21,16 +21,10 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     seconds : float or None
         From now on; None sets no limit of its own.
 
-    Yields
-    ------
-    None
-
     Raises
     ------
     TimeLimit
         The limit has passed.
-    InvalidInstance
-        Negative seconds, or NaN.
 
     Examples
     --------

@@ -57,8 +57,8 @@ class Output:
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> [output.flag for output in cs.cluster.FAMILY.outputs]
+    >>> from cosched.registry import presentation
+    >>> [output.flag for output in presentation("cluster").outputs]
     ['--log', '--jobs', '--summary']
     """
 

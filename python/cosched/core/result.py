@@ -97,19 +97,6 @@ class Result:
         Parameters
         ----------
         value : object
-
-        Raises
-        ------
-        InvalidInstance
-            The message says what was expected, and what came.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> cs.dags.Result.require(3)
-        Traceback (most recent call last):
-            ...
-        cosched.errors.InvalidInstance: expected a cosched.dags.Result, got int
         """
         if not isinstance(value, cls):
             raise InvalidInstance(
@@ -136,22 +123,10 @@ class Result:
     def bound_beside(cls, instance: Instance) -> Bound | None:
         """The family's bound of an instance; computed when first asked for, and kept with it.
 
-        Parameters
-        ----------
-        instance : Instance
-
         Returns
         -------
         Bound or None
             None where the family has nothing to say of every schedule.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> cs.packs.Result.bound_beside(inst).method
-        'columns'
         """
         Instance.require(instance)
         return instance.once("bound", lambda: cls._bound_of(instance))
@@ -193,14 +168,6 @@ class Result:
             `bound` is something else.
         InvalidBound
             The value is better than the bound allows.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> res = cs.packs.solve(cs.packs.Instance(times, max_tasks=2), "sequential")
-        >>> res.gap_to(cs.packs.bound(res.schedule.instance)) == res.gap
-        True
         """
         if isinstance(bound, Bound) and not self._comparable(bound):
             return math.nan
@@ -241,18 +208,6 @@ class Result:
         -------
         Overview
             ``what`` a row is, the rows as ``frame``, and how many there are in ``total``.
-
-        Raises
-        ------
-        InvalidInstance
-            `most` is no integer >= 0.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> inst = cs.dags.Instance([[4.0, 1.0], [3.0, 2.0]], [(0, 1)], (1, 1), names=["a", "b"])
-        >>> cs.dags.solve(inst, "heft").overview().frame.to_numpy().tolist()
-        [['a', 'GPU', '0', 0.0, 1.0], ['b', 'GPU', '0', 1.0, 3.0]]
         """
         return self._overview(integer(most, "most", 0, 2**63 - 1))
 
@@ -270,15 +225,6 @@ class Result:
         dict
             ``format, version, family, algorithm, seed, status, value, bound, metrics``, and what
             the ``facts`` of the instance and the schedule's ``to_dict`` give.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> data = cs.packs.solve(inst, "sequential").to_dict()
-        >>> data["family"], data["value"], len(data["placements"])
-        ('packs', 6.5, 3)
         """
         bound = self.bound
         return {
@@ -302,15 +248,7 @@ _ROUNDING = 1e-6
 
 
 def relative_gap(value: float, bound: Bound | None, maximise: bool) -> float:
-    """See :attr:`Result.gap`. Rounding below zero is reported as zero.
-
-    Raises
-    ------
-    TypeError
-        The bound is none.
-    InvalidBound
-        The value is better than the bound by more than 1e-6 of the larger magnitude.
-    """
+    """See :attr:`Result.gap`. Rounding below zero is reported as zero."""
     if bound is not None and not isinstance(bound, Bound):
         raise TypeError(f"bound: expected a Bound or None, got {type(bound).__name__}")
     if bound is None or math.isnan(value) or math.isnan(bound.value):

@@ -38,11 +38,6 @@ class Schedule:
     start, end : array_like of float, shape (r,)
         Seconds.
 
-    Raises
-    ------
-    InvalidInstance
-        Columns of unequal length, or entries that are not numbers.
-
     Examples
     --------
     >>> import cosched as cs
@@ -105,19 +100,6 @@ class Schedule:
         -------
         tuple of int
             0-based, within the resource type of the row.
-
-        Raises
-        ------
-        IndexError
-            No such row.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> cs.packs.solve(inst, "sequential").schedule.units(0)
-        (0, 1, 2)
         """
         row = operator.index(row)
         return tuple(self.unit[self.unit_begin[row] : self.unit_begin[row + 1]].tolist())
@@ -129,15 +111,6 @@ class Schedule:
         ------
         InvalidSchedule
             Names the first breach.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
-        >>> Schedule(inst, [0], [0], [0, 1], [0], [0.0], [4.0]).validate()
-        Traceback (most recent call last):
-            ...
-        cosched.errors.InvalidSchedule: task 1 is not placed
         """
         if not self.instance.plain_schedules:
             raise InvalidSchedule(
@@ -174,7 +147,7 @@ class Schedule:
                 "units": [self.units(row) for row in range(len(self))],
                 "start": self.start,
                 "end": self.end,
-                **self._named("name", self.task, self.instance.told_names),
+                **self._named("name", self.task, self.instance.given_names),
             }
         )
 
@@ -195,7 +168,6 @@ class Schedule:
 
         Parameters
         ----------
-        instance : Instance
         frame : pandas.DataFrame
             ``task, units, start, end`` (s), optionally ``kind`` and ``name``, which has to be the
             task's.
@@ -209,17 +181,6 @@ class Schedule:
         ------
         InvalidSchedule
             A column is missing or a row holds something else; names row and column.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> import pandas as pd
-        >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
-        >>> frame = pd.DataFrame(
-        ...     {"task": [0, 1], "units": [(0,), (1,)], "start": 0.0, "end": [4.0, 3.0]}
-        ... )
-        >>> cs.Schedule.from_frame(inst, frame).makespan
-        4.0
         """
         require_columns(frame, (), "frame")
         return cls.from_dict(instance, {"placements": frame.to_dict("records")})
@@ -231,16 +192,8 @@ class Schedule:
         -------
         dict
             ``placements``: a mapping a row, with the columns of :meth:`to_frame`.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
-        >>> cs.packs.solve(inst, "sequential").schedule.to_dict()["placements"][0]
-        {'task': 0, 'kind': 0, 'units': [0, 1, 2], 'start': 3.4, 'end': 6.5}
         """
-        names = self._named("name", self.task, self.instance.told_names).get("name")
+        names = self._named("name", self.task, self.instance.given_names).get("name")
         return {
             "placements": [
                 {
@@ -256,13 +209,13 @@ class Schedule:
         }
 
     @staticmethod
-    def _require_name(told: Any, number: int, names: Sequence[str] | None, where: str) -> None:
+    def _require_name(label: Any, number: int, names: Sequence[str] | None, where: str) -> None:
         """Refuse a label that is another task's: the schedule is of another instance."""
-        if names is None or not isinstance(told, str) or not 0 <= number < len(names):
+        if names is None or not isinstance(label, str) or not 0 <= number < len(names):
             return
-        if told != names[number]:
+        if label != names[number]:
             raise InvalidSchedule(
-                f"{where}: {shorten(told)}: expected {shorten(names[number])}, as the instance "
+                f"{where}: {shorten(label)}: expected {shorten(names[number])}, as the instance "
                 f"names number {number}"
             )
 
@@ -272,7 +225,6 @@ class Schedule:
 
         Parameters
         ----------
-        instance : Instance
         data : mapping
             ``placements``: a mapping a row.
 
@@ -285,20 +237,12 @@ class Schedule:
         ------
         InvalidSchedule
             A key is missing or an entry is bad; the message names it.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> inst = cs.packs.Instance([[4.0, 2.0]])
-        >>> placement = {"task": 0, "units": [0], "start": 0.0, "end": 4.0}
-        >>> cs.Schedule.from_dict(inst, {"placements": [placement]}).makespan
-        4.0
         """
         rows = data.get("placements") if isinstance(data, Mapping) else None
         if not isinstance(rows, list):
             raise InvalidSchedule("expected an object with a list 'placements'")
         Instance.require(instance)
-        names = instance.told_names
+        names = instance.given_names
         task: list[int] = []
         kind: list[int] = []
         unit_begin, unit = [0], list[int]()

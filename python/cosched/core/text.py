@@ -40,11 +40,6 @@ def labels(
     """The given labels of `count` things of a kind as texts; without any, "kind 0", "kind 1", ...
 
     An empty kind leaves the numbers.
-
-    Raises
-    ------
-    InvalidInstance
-        Another number of labels than `count`.
     """
     if given is None:
         return tuple(f"{kind} {k}".lstrip() for k in range(count))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cosched import core
-from cosched.core import Argument, Bound, Family, Schedule
+from cosched.core import Argument, Bound, Family, Presentation, Schedule
 from cosched.dags.algorithms import (
     cpop,
     eft,
@@ -68,11 +68,17 @@ FAMILY = Family(
     instance_type=Instance,
     schedule_type=Schedule,
     result_type=Result,
-    objective="makespan",
-    unit=" s",
     default_bound="windows",
     bound_name=lambda instance: "windows" if instance.data is None else "transfers",
     result_of=result_of_schedule,
+    algorithms=ALGORITHMS,
+    bounds=BOUNDS,
+)
+
+PRESENTATION = Presentation(
+    family=FAMILY,
+    objective="makespan",
+    unit=" s",
     example=("spotri-512-20.txt", "--units 16,2", "hlp-best"),
     arguments=(
         Argument("--units", "units", "Units of each type: CPUs,GPUs as 16,4.", parse=parse_units),
@@ -105,6 +111,4 @@ FAMILY = Family(
             parse=str,
         ),
     ),
-    algorithms=ALGORITHMS,
-    bounds=BOUNDS,
 )

@@ -176,11 +176,6 @@ class Instance(core.Instance):
         float
             Seconds; 0 within a memory, and where there is no data.
 
-        Raises
-        ------
-        InvalidInstance
-            No such edge or unit.
-
         Examples
         --------
         >>> times = [[3.0, 1.0], [2.0, 1.0]]
@@ -211,11 +206,6 @@ class Instance(core.Instance):
         numpy.ndarray of float, shape (e,)
             Seconds along each of ``edges``.
 
-        Raises
-        ------
-        InvalidInstance
-            Other shapes, or no such unit.
-
         Examples
         --------
         >>> times = [[3.0, 1.0], [2.0, 1.0]]
@@ -238,11 +228,6 @@ class Instance(core.Instance):
         Returns
         -------
         dict
-
-        Examples
-        --------
-        >>> Instance([[3.0], [2.0]], [(0, 1)], units=(2,)).facts()
-        {'edges': [[0, 1]]}
         """
         return {"edges": self.edges.tolist()}
 
@@ -298,10 +283,6 @@ class Instance(core.Instance):
         memories : optional
             As of the constructor; None: as they are. A number a unit fits one machine only.
 
-        Returns
-        -------
-        Instance
-
         Raises
         ------
         InvalidInstance
@@ -336,7 +317,6 @@ class Instance(core.Instance):
 
         Parameters
         ----------
-        path : str or path-like
         units : sequence of int
             Units of each type, as ``(16, 4)``. None: what a file of :meth:`write` says.
         bandwidth, latency, memories : optional
@@ -345,16 +325,10 @@ class Instance(core.Instance):
         **options
             Of :func:`cosched.dags.read_graph`.
 
-        Returns
-        -------
-        Instance
-
         Raises
         ------
         InvalidInstance
             One line with file, line, value and what was expected; no `units`.
-        OSError
-            The file cannot be read.
 
         Examples
         --------
@@ -394,22 +368,6 @@ class Instance(core.Instance):
         ----------
         path : str or path-like
             Ends in .json.
-
-        Raises
-        ------
-        InvalidInstance
-            Another suffix.
-        OSError
-            The file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> inst = Instance([[3.0, 1.0], [2.0, float("inf")]], [(0, 1)], units=(2, 1))
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "graph.json"
-        >>> inst.write(path)
-        >>> Instance.read(path) == inst
-        True
         """
         io.check_suffix(path, (".json",))
         fields = ["times", "edges", "units", "names", "kernels"]

@@ -36,17 +36,6 @@ def ratios(
         `reference`.
     group, reference : str
         Columns.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InvalidInstance
-        No rows, or a column that is not there.
 
     Examples
     --------
@@ -121,17 +110,6 @@ def competitive(
         Columns with makespans; the first four are drawn.
     cpus, gpus, reference : str
         Columns.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InvalidInstance
-        No table, or a column is missing.
 
     Examples
     --------

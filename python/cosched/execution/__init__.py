@@ -9,6 +9,8 @@
   killed driver goes on from; :class:`Execution` is planned against real.
 * :func:`commands`: what would be started; :func:`script`: a plan as an sbatch script.
 * :func:`together`: whether codes slow each other down side by side.
+* ``launcher="local"``, ``"slurm"``, or :class:`Local`, :class:`Slurm` with their options: where
+  codes run, what a processor is, how long a task may take to end.
 
 A plan assumes that tasks side by side do not slow each other down.
 """
@@ -23,18 +25,22 @@ from cosched.execution.advice import Advice, plan
 from cosched.execution.batch_script import script
 from cosched.execution.codes import Code, Codes
 from cosched.execution.interference import together
-from cosched.execution.measure import profile
+from cosched.execution.launchers import Local, Slurm
+from cosched.execution.measure import Adaptive, profile
 from cosched.execution.planned import Plan, Step
 from cosched.execution.record import Execution, TaskRun
 from cosched.execution.running import commands, run
 
 __all__ = [
+    "Adaptive",
     "Advice",
     "Code",
     "Codes",
     "Execution",
     "Guarantee",
+    "Local",
     "Plan",
+    "Slurm",
     "Step",
     "TaskRun",
     "bounds_of_times",

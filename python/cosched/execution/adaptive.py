@@ -80,11 +80,6 @@ def bounds_of_times(
     lower, upper : numpy.ndarray, shape (n, p)
         Seconds; 0 and infinity where nothing is known.
 
-    Raises
-    ------
-    InvalidInstance
-        No table of numbers.
-
     Examples
     --------
     >>> low, high = bounds_of_times([[8.0, np.nan, np.nan, 3.0]])
@@ -131,10 +126,6 @@ def guarantee(
         As for :func:`bounds_of_times`; of each task at least one time is known.
     names : sequence of str, optional
         Of the tasks.
-
-    Returns
-    -------
-    Guarantee
 
     Raises
     ------

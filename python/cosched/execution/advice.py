@@ -73,20 +73,6 @@ class Advice:
         Returns
         -------
         list of str
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from cosched.execution import plan
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.csv"
-        >>> _ = path.write_text("task,processors,seconds\\na,1,4\\na,2,3\\nb,1,2\\nb,2,1.5\\n")
-        >>> for line in plan(path).lines():
-        ...     print(line)
-        2 tasks on 2 processors end after 4 s (packs optimal)
-        one after the other: 4.5 s, 1.12 times as long
-        proved: no schedule of any kind ends before 4 s: this is the best possible
-        pack 1, 0 to 4 s: a on 1 (4 s), b on 1 (2 s)
-        all times of the plan were measured
         """
         return [
             *self._headline(),
@@ -162,15 +148,6 @@ class Advice:
         Returns
         -------
         dict
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from cosched.execution import plan
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.csv"
-        >>> _ = path.write_text("task,processors,seconds\\na,1,4\\n")
-        >>> sorted(set(plan(path).to_dict()) - set(plan(path).result.to_dict()))
-        ['alone', 'any_schedule']
         """
         proved = {"value": self.bound.value, "method": self.bound.method}
         return {**self.result.to_dict(), "any_schedule": proved, "alone": self.alone}
@@ -206,19 +183,11 @@ def plan(
         "measured": no time is filled in between measured counts.
     time_limit : float or None
         Seconds for each algorithm.
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Advice
 
     Raises
     ------
     InvalidInstance
         A bad file; a task that is not in the codes, or that was measured on none of its counts.
-    OSError
-        The file cannot be read.
 
     Examples
     --------

@@ -33,7 +33,6 @@ def script(
     Parameters
     ----------
     schedule : Schedule, Result or Plan
-    codes : Codes
     unit : {"core", "node"}
         What a processor of the plan is.
     nodes : int
@@ -42,10 +41,6 @@ def script(
         Cores of a node that a task may use (``unit="node"``); None: Slurm's default.
     name : str
         Of the job.
-
-    Returns
-    -------
-    str
 
     Raises
     ------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -17,11 +16,6 @@ from cosched import io
 from cosched.core.arrays import integer, nonnegative, positive
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance, shorten
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 _KEYS = ("command", "counts", "directory", "environment", "timeout", "weight", "ranks")
 _PLACES = re.compile(r"\{(procs|cpus|task)\}")
@@ -80,16 +74,6 @@ class Code:
         -------
         list of str
             Program and arguments.
-
-        Raises
-        ------
-        InvalidInstance
-            A count that the code may not run on.
-
-        Examples
-        --------
-        >>> Code(name="a b", command="echo {task}").filled(1, (0,))[-1]
-        "echo 'a b'"
         """
         self.require_count(procs)
         values = {"procs": str(procs), "cpus": ",".join(map(str, cpus)), "task": self.name}
@@ -109,13 +93,6 @@ class Code:
         Raises
         ------
         InvalidInstance
-
-        Examples
-        --------
-        >>> Code(name="fft", command="fft", counts=(1, 2, 4)).require_count(3)
-        Traceback (most recent call last):
-            ...
-        cosched.errors.InvalidInstance: task 'fft' on 3 processors: expected one of 1, 2, 4
         """
         if self.counts is not None and procs not in self.counts:
             known = ", ".join(map(str, self.counts))
@@ -170,17 +147,6 @@ class Codes(Mapping[str, Code]):
         -------
         tuple of int
             Increasing.
-
-        Raises
-        ------
-        InvalidInstance
-            No such code.
-
-        Examples
-        --------
-        >>> codes = Codes(procs=6, codes={"fem": Code(name="fem", command="./fem {procs}")})
-        >>> codes.counts_of("fem")
-        (1, 2, 4, 6)
         """
         counts = self[name].counts
         if counts is not None:
@@ -196,20 +162,10 @@ class Codes(Mapping[str, Code]):
         ``counts`` (a list of integers), ``directory`` (relative to the file), ``environment``
         (a table of texts), ``timeout`` (s), ``weight`` (1) and ``ranks`` ("one" or "procs").
 
-        Parameters
-        ----------
-        path : str or path-like
-
-        Returns
-        -------
-        Codes
-
         Raises
         ------
         InvalidInstance
             One line with file, line, key and what was expected.
-        OSError
-            The file cannot be read.
 
         Examples
         --------
@@ -231,13 +187,7 @@ class _Reader:
         self.path = path
         self.lines = text.splitlines()
         self.folder = Path(path).absolute().parent
-        try:
-            self.data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            found = re.search(r" \(at (line \d+, column \d+)\)", str(error))
-            place = f"{path}: {found[1]}" if found else f"{path}: end of file"
-            said = re.sub(r" \(at .*\)", "", str(error))
-            raise InvalidInstance(f"{place}: not TOML ({said})") from None
+        self.data = io.parse_toml(text, path)
 
     def codes(self) -> Codes:
         for key in self.data:
@@ -365,8 +315,8 @@ def _line_of(lines: Sequence[str], where: tuple[str, ...], key: str) -> int:
 
 def _section(line: str) -> tuple[str, ...]:
     try:
-        table: Any = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
+        table: Any = io.parse_toml(line, "")
+    except InvalidInstance:
         return ()
     path = []
     while isinstance(table, dict) and table:

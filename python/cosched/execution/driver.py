@@ -42,7 +42,6 @@ class Driver:
         barrier: bool,
         outputs: Path,
         stop_on_failure: bool,
-        grace: float,
         notes: tuple[str, ...],
         watch: Watch | None,
         replanner: Replanner | None,
@@ -54,7 +53,6 @@ class Driver:
         self.barrier = barrier
         self.outputs = outputs
         self.stop_on_failure = stop_on_failure
-        self.grace = grace
         self.notes = notes
         self.watch = watch
         self.replanner = replanner
@@ -152,7 +150,7 @@ class Driver:
     def drive(self) -> Execution:
         """Run what has not completed; see :func:`run`."""
         self._begin()
-        with Pool(self.run, grace=self.grace, polite=self.launcher.polite) as pool:
+        with Pool(self.run, grace=self.launcher.grace, polite=self.launcher.polite) as pool:
             while not pool.interrupts:
                 if not self.stopped:
                     self._start_ready(pool)
@@ -295,7 +293,9 @@ class Driver:
     def _interrupt(self, pool: Pool) -> None:
         """Ctrl-C: forwarded; after the grace, or a second one, SIGKILL."""
         number = signal.SIGTERM if self.launcher.polite else signal.SIGINT
-        self.journal.write("stopping", signal=number.name, time=self.now(), grace=self.grace)
+        self.journal.write(
+            "stopping", signal=number.name, time=self.now(), grace=self.launcher.grace
+        )
         pool.stop(number, "cancelled")
         seen = pool.interrupts
         while len(pool):

@@ -6,15 +6,15 @@ import math
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosched import io
-from cosched.core.arrays import integer, nonnegative
+from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
-from cosched.execution.launchers import launcher_of
+from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.measure import Bench
 from cosched.execution.planned import Plan, Step
 
@@ -27,11 +27,10 @@ def together(
     repeat: int = 3,
     out: str | PathLike[str] | None = None,
     *,
-    launcher: str = "local",
-    oversubscribe: bool = False,
-    grace: float = 5.0,
+    launcher: str | Launcher = "local",
     outputs: str | PathLike[str] = "together.outputs",
     watch: Callable[[int, int, str], None] | None = None,
+    **options: Any,
 ) -> pd.DataFrame:
     """Measure codes in pairs, each on one half of the processors: how much slower than alone?
 
@@ -41,12 +40,11 @@ def together(
 
     Parameters
     ----------
-    codes : Codes
     repeat : int
         Runs of each pair; their median counts.
     out : str or path-like, optional
         .csv, .json or .md to write the table to.
-    launcher, oversubscribe, grace
+    launcher, **options
         As for :func:`run`.
     outputs : str or path-like
         Folder of the outputs.
@@ -81,14 +79,14 @@ def together(
     times = integer(repeat, "repeat", 1)
     half = codes.procs // 2
     counts = {name: _largest(codes, name, half) for name in codes}
-    chosen = launcher_of(launcher, oversubscribe=oversubscribe)
+    chosen = launcher_of(launcher, **options)
     whole = Step(task=0, name="", kind=0, units=tuple(range(2 * half)), start=0.0, end=0.0)
     chosen.check(Plan(family="moldable", steps=(whole,)), codes)
     names = list(codes)
     total = times * len(names) * (len(names) + 1)
     done = 0
     seconds: dict[tuple[str, str | None], list[float]] = {}
-    with Bench(codes, chosen, Path(outputs), grace=nonnegative(grace, "grace")) as bench:
+    with Bench(codes, chosen, Path(outputs)) as bench:
         for _ in range(times):
             for first in names:
                 for second in (None, *names):

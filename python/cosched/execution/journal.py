@@ -83,14 +83,7 @@ class Journal:
 
     @classmethod
     def open(cls, path: str | PathLike[str], resume: bool, plan: str) -> Journal:
-        """Begin a journal, or take one up.
-
-        Raises
-        ------
-        InvalidInstance
-            Another driver is at work with it; it is there and `resume` is false; it is of
-            another plan.
-        """
+        """Begin a journal, or take one up."""
         name = Path(path)
         if not name.absolute().parent.is_dir():
             raise FileNotFoundError(f"{name.parent}: no such folder to write {name.name} into")

@@ -8,14 +8,15 @@ import signal
 import socket
 import uuid
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
 
-from cosched.core.arrays import integer, nonnegative, seed_of
+from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.adaptive import Guarantee, measure_adaptively
 from cosched.execution.codes import Codes
@@ -47,15 +48,13 @@ class Bench:
         codes: Codes,
         launcher: Launcher,
         outputs: Path,
-        *,
-        grace: float,
         file: RunsFile | None = None,
     ) -> None:
         self.codes = codes
         self.launcher = launcher
         self.outputs = outputs
         self.file = file
-        self._pool = Pool(uuid.uuid4().hex, grace=grace, polite=launcher.polite)
+        self._pool = Pool(uuid.uuid4().hex, grace=launcher.grace, polite=launcher.polite)
 
     def __enter__(self) -> Bench:
         self.outputs.mkdir(exist_ok=True)
@@ -76,13 +75,7 @@ class Bench:
     def beside(
         self, placed: Sequence[tuple[str, Sequence[int]]], attempt: int = 1
     ) -> list[tuple[Run, Ended]]:
-        """Codes started together on these units; returns when all have ended.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            Ctrl-C: they have been ended.
-        """
+        """Codes started together on these units; returns when all have ended."""
         steps = _steps(placed)
         plan = Plan(family="moldable", steps=steps)
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
@@ -105,15 +98,7 @@ class Bench:
     def while_beside(
         self, first: tuple[str, Sequence[int]], second: tuple[str, Sequence[int]] | None
     ) -> float:
-        """Seconds of the first code while the second runs all the time, again and again.
-
-        Raises
-        ------
-        InvalidInstance
-            One of them fails.
-        KeyboardInterrupt
-            Ctrl-C: they have been ended.
-        """
+        """Seconds of the first code while the second runs all the time, again and again."""
         steps = _steps([first] if second is None else [first, second])
         plan = Plan(family="moldable", steps=steps)
         for step in reversed(steps):
@@ -155,24 +140,41 @@ class Bench:
             raise InvalidInstance(f"task {shorten(step.name)} cannot be started: {error}") from None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Adaptive:
+    """How :func:`profile` measures as little as a proof needs.
+
+    Attributes
+    ----------
+    monotone_time, monotone_work : bool
+        What it may assume; see :func:`bounds_of_times`.
+    watch : callable, optional
+        Told of each :class:`Guarantee` that it comes to.
+
+    Examples
+    --------
+    >>> Adaptive(monotone_work=False).monotone_time
+    True
+    """
+
+    monotone_time: bool = True
+    monotone_work: bool = True
+    watch: Callable[[Guarantee], None] | None = None
+
+
 def profile(
     codes: Codes,
     counts: Iterable[int] | None = None,
     repeat: int = 3,
     out: str | PathLike[str] = "runs.csv",
-    adaptive: bool = False,
+    adaptive: bool | Adaptive = False,
     tolerance: float = 0.05,
     *,
     attempts: int = 2,
-    launcher: str = "local",
-    oversubscribe: bool = False,
-    unit: str = "core",
+    launcher: str | Launcher = "local",
     seed: int | None = None,
-    monotone_time: bool = True,
-    monotone_work: bool = True,
-    grace: float = 5.0,
     watch: Watch | None = None,
-    watch_guarantee: Callable[[Guarantee], None] | None = None,
+    **options: Any,
 ) -> pd.DataFrame:
     """Measure codes: each at each count, alone, pinned to that many cores; a row a run.
 
@@ -183,27 +185,24 @@ def profile(
 
     Parameters
     ----------
-    codes : Codes
     counts : iterable of int, optional
         Only these; None: those of the codes, or the powers of two and ``codes.procs``.
     repeat : int
         Runs that complete, of each code on each count.
     out : str or path-like
         .csv; what is there is kept and counts.
-    adaptive : bool
+    adaptive : bool or Adaptive
         Measure as little as is needed; see :func:`measure_adaptively`.
     tolerance : float
         Of `adaptive`.
     attempts : int
         Runs that may fail.
-    launcher, oversubscribe, unit, grace
+    launcher, **options
         As for :func:`run`.
     seed : int, optional
         Of the order; None means 0.
-    monotone_time, monotone_work : bool
-        What `adaptive` may assume; see :func:`bounds_of_times`.
-    watch, watch_guarantee : callable, optional
-        Told after each run, and of each proof that `adaptive` comes to.
+    watch : callable, optional
+        Told after each run.
 
     Returns
     -------
@@ -228,28 +227,19 @@ def profile(
     """
     wanted = _wanted(codes, counts)
     runs_each, most_failures = integer(repeat, "repeat", 1), integer(attempts, "attempts", 1)
-    chosen = launcher_of(launcher, oversubscribe=oversubscribe, unit=unit)
+    chosen = launcher_of(launcher, **options)
     _check(codes, wanted, chosen)
     random = np.random.default_rng(seed_of(seed))
     file = RunsFile(out)
     try:
         todo = _Todo(wanted, file, runs_each, most_failures, watch)
         folder = Path(out).with_suffix(".outputs")
-        patience = nonnegative(grace, "grace")
-        with Bench(codes, chosen, folder, grace=patience, file=file) as bench:
+        with Bench(codes, chosen, folder, file) as bench:
             try:
                 if adaptive:
                     todo.total = None
-                    _adaptively(
-                        codes,
-                        wanted,
-                        todo,
-                        bench,
-                        tolerance,
-                        monotone_time,
-                        monotone_work,
-                        watch_guarantee,
-                    )
+                    how = adaptive if isinstance(adaptive, Adaptive) else Adaptive()
+                    _adaptively(codes, wanted, todo, bench, tolerance, how)
                 else:
                     todo.in_rounds(bench, random)
             except KeyboardInterrupt:
@@ -345,9 +335,7 @@ def _adaptively(
     todo: _Todo,
     bench: Bench,
     tolerance: float,
-    monotone_time: bool,
-    monotone_work: bool,
-    watch: Callable[[Guarantee], None] | None,
+    how: Adaptive,
 ) -> None:
     names = list(wanted)
     allowed = np.zeros((len(names), codes.procs), dtype=bool)
@@ -367,7 +355,7 @@ def _adaptively(
         np.where(allowed, known, np.nan),
         allowed,
         tolerance=tolerance,
-        monotone_time=monotone_time,
-        monotone_work=monotone_work,
-        watch=watch,
+        monotone_time=how.monotone_time,
+        monotone_work=how.monotone_work,
+        watch=how.watch,
     )

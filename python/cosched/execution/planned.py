@@ -103,16 +103,6 @@ class Plan:
         Parameters
         ----------
         kind : int
-
-        Returns
-        -------
-        int
-
-        Examples
-        --------
-        >>> step = Step(task=0, name="a", kind=0, units=(0, 3), start=0.0, end=1.0)
-        >>> Plan(family="moldable", steps=(step,)).units_of(0)
-        4
         """
         return 1 + max((max(s.units) for s in self.steps if s.kind == kind), default=-1)
 
@@ -122,12 +112,6 @@ class Plan:
         Returns
         -------
         list of tuple of int
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> Plan.of(cs.packs.sequential(cs.packs.Instance([[4.0], [3.0]]))).packs()
-        [(0,), (1,)]
         """
         if self.family != "packs":
             return []
@@ -150,13 +134,6 @@ class Plan:
         -------
         list of frozenset of int
             Positions in `steps`.
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> plan = Plan.of(cs.packs.solve(cs.packs.Instance([[4.0, 3.0], [2.0, 1.5]]), "optimal"))
-        >>> plan.waits_for(True)
-        [frozenset(), frozenset()]
         """
         waits: list[set[int]] = [set() for _ in self.steps]
         last: dict[tuple[int, int], int] = {}
@@ -179,13 +156,6 @@ class Plan:
         Returns
         -------
         dict of int to set of int
-
-        Examples
-        --------
-        >>> import cosched as cs
-        >>> inst = cs.dags.Instance([[1.0], [1.0]], [(0, 1)], units=(2,))
-        >>> Plan.of(cs.dags.heft(inst)).needs()
-        {1: {0}}
         """
         place_of = {step.task: place for place, step in enumerate(self.steps)}
         found: dict[int, set[int]] = {}
@@ -196,25 +166,11 @@ class Plan:
     def check(self, codes: Codes) -> None:
         """Refuse codes that cannot run this plan.
 
-        Parameters
-        ----------
-        codes : Codes
-
         Raises
         ------
         InvalidInstance
             A task without a code, a count that the code may not run on, a folder that is not
             there.
-
-        Examples
-        --------
-        >>> from cosched.execution import Code, Codes
-        >>> step = Step(task=0, name="fem", kind=0, units=(0,), start=0.0, end=1.0)
-        >>> Plan(family="moldable", steps=(step,)).check(
-        ...     Codes(procs=1, codes={"fen": Code(name="fen", command="true")}))
-        Traceback (most recent call last):
-            ...
-        cosched.errors.InvalidInstance: unknown task 'fem' (near: fen)
         """
         for step in self.steps:
             code = codes[step.name]
@@ -231,10 +187,6 @@ class Plan:
         Parameters
         ----------
         given : Schedule, Result or Plan
-
-        Returns
-        -------
-        Plan
 
         Raises
         ------
@@ -276,16 +228,10 @@ class Plan:
         names : sequence of str, optional
             Of the tasks, for a file without names; None: ``task 0``, ``task 1``, ...
 
-        Returns
-        -------
-        Plan
-
         Raises
         ------
         InvalidSchedule
             Another family, another version, a bad placement.
-        OSError
-            The file cannot be read.
 
         Examples
         --------

@@ -125,13 +125,7 @@ class Pool:
         return key in self._running
 
     def start(self, key: Any, launch: Launch, output: Path, timeout: float | None) -> float:
-        """Start a process; its output goes to a file of its own. The moment before it started.
-
-        Raises
-        ------
-        OSError
-            It cannot be started.
-        """
+        """Start a process; its output goes to a file of its own. The moment before it started."""
         environment = {**launch.environment, "COSCHED_RUN": self.run}
         with open(output, "ab") as file, _pinned(launch.cores):
             begin = time.monotonic()

@@ -145,14 +145,6 @@ class Execution:
             A row a pack: ``pack, tasks, planned, real`` (s), ``error`` (real / planned - 1),
             ``overhead`` (s, from the end of the pack before to the first start). Empty where
             the family has no packs.
-
-        Examples
-        --------
-        >>> one = TaskRun(task=0, name="fem", kind=0, units=(0,), planned_start=0, planned_end=2,
-        ...               start=0.5, end=2.5, state="completed", attempt=1, pack=0)
-        >>> Execution(family="packs", launcher="local", barrier=True, tasks=(one,)).packs()
-           pack  tasks  planned  real  error  overhead
-        0     0      1        2   2.0    0.0       0.5
         """
         import pandas as pd
 
@@ -177,12 +169,6 @@ class Execution:
         Returns
         -------
         dict
-
-        Examples
-        --------
-        >>> data = Execution(family="packs", launcher="local", barrier=True, tasks=()).to_dict()
-        >>> data["format"], data["planned_makespan"], data["tasks"]
-        ('cosched-execution', 0.0, [])
         """
         return {
             "format": FORMAT,
@@ -198,28 +184,7 @@ class Execution:
         }
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write the record as .json.
-
-        Parameters
-        ----------
-        path : str or path-like
-
-        Raises
-        ------
-        InvalidInstance
-            Another suffix.
-        OSError
-            The file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "execution.json"
-        >>> execution = Execution(family="packs", launcher="local", barrier=True, tasks=())
-        >>> execution.write(path)
-        >>> Execution.read(path) == execution
-        True
-        """
+        """Write the record as .json."""
         io.check_suffix(path, (".json",))
         io.write_json(self.to_dict(), path)
 
@@ -227,20 +192,10 @@ class Execution:
     def read(cls, path: str | PathLike[str]) -> Execution:
         """Read what :meth:`write` wrote.
 
-        Parameters
-        ----------
-        path : str or path-like
-
-        Returns
-        -------
-        Execution
-
         Raises
         ------
         InvalidInstance
             Not such a file; the message names what is wrong.
-        OSError
-            The file cannot be read.
 
         Examples
         --------

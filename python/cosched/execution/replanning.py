@@ -41,12 +41,7 @@ class Replanner:
 
     @classmethod
     def of(cls, plan: Plan, codes: Codes, threshold: float) -> Replanner:
-        """Refuses a plan that does not know its times, or has a task graph.
-
-        Raises
-        ------
-        InvalidInstance
-        """
+        """Refuses a plan that does not know its times, or has a task graph."""
         share = positive(threshold, "replan", "a share such as 0.2")
         if plan.times is None or plan.family not in ("packs", "moldable"):
             raise InvalidInstance(

@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cosched.core import Result, Schedule
-from cosched.core.arrays import nonnegative
 from cosched.execution.codes import Codes
 from cosched.execution.driver import Driver, Watch
 from cosched.execution.journal import Journal
-from cosched.execution.launchers import launcher_of
+from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.planned import Plan
 from cosched.execution.record import Execution
 from cosched.execution.replanning import Replanner
@@ -24,18 +23,16 @@ if TYPE_CHECKING:
 def run(
     schedule: Schedule | Result | Plan,
     codes: Codes,
-    launcher: str = "local",
+    launcher: str | Launcher = "local",
     *,
     barrier: bool = True,
     journal: str | PathLike[str] = "journal.jsonl",
     resume: bool = False,
     replan: float | None = None,
     stop_on_failure: bool = False,
-    oversubscribe: bool = False,
-    unit: str = "core",
-    grace: float = 5.0,
     outputs: str | PathLike[str] | None = None,
     watch: Watch | None = None,
+    **options: Any,
 ) -> Execution:
     """Run a plan: every task as a process of its own, on the processors that the plan gives it.
 
@@ -48,16 +45,15 @@ def run(
     driver dies its tasks die with it: the kernel ends the processes that it started, and a guard
     (a small process that outlives it) all that they started. `resume` then runs what has not
     completed; what ran at that moment is marked ``lost`` in the journal and runs again. Ctrl-C
-    and SIGTERM are forwarded to the tasks; after `grace` seconds they are killed.
+    and SIGTERM are forwarded to the tasks; after the launcher's `grace` they are killed.
 
     Parameters
     ----------
     schedule : Schedule, Result or Plan
         Of packs, moldable or dags.
-    codes : Codes
-    launcher : {"local", "slurm"}
-        Processors are cores of this host (unit k is the k-th that this process may use), or of
-        the nodes of the Slurm allocation that this process is in.
+    launcher : {"local", "slurm"} or Launcher
+        Processors are cores of this host (:class:`Local`), or of the nodes of the Slurm allocation
+        that this process is in (:class:`Slurm`).
     barrier : bool
         Packs only.
     journal : str or path-like
@@ -69,20 +65,12 @@ def run(
         rest anew. Needs a plan that knows its times; dissolves the barriers between packs.
     stop_on_failure : bool
         Start nothing more once a task has failed.
-    oversubscribe : bool
-        Local: let processors of the plan share cores where there are too few.
-    unit : {"core", "node"}
-        What a processor of the plan is (``"node"``: slurm only).
-    grace : float
-        Seconds between the signal that asks a task to end and SIGKILL.
     outputs : str or path-like, optional
         Folder of the tasks' outputs, a file an attempt. None: beside the journal, ``.outputs``.
     watch : callable, optional
         Called a few times a second with the driver; its ``execution()`` says how far all is.
-
-    Returns
-    -------
-    Execution
+    **options
+        Of a launcher that is given by its name: ``oversubscribe``, ``unit``, ``grace``.
 
     Raises
     ------
@@ -104,10 +92,9 @@ def run(
     [['a', 'completed', 0, 1], ['b', 'completed', 0, 1]]
     """
     plan = Plan.of(schedule)
-    chosen = launcher_of(launcher, oversubscribe=oversubscribe, unit=unit)
+    chosen = launcher_of(launcher, **options)
     plan.check(codes)
     notes = chosen.check(plan, codes)
-    patience = nonnegative(grace, "grace")
     replanner = None if replan is None else Replanner.of(plan, codes, replan)
     book = Journal.open(journal, resume, plan.digest)
     try:
@@ -121,7 +108,6 @@ def run(
             barrier=barrier,
             outputs=folder,
             stop_on_failure=stop_on_failure,
-            grace=patience,
             notes=notes,
             watch=watch,
             replanner=replanner,
@@ -134,18 +120,15 @@ def run(
 def commands(
     schedule: Schedule | Result | Plan,
     codes: Codes,
-    launcher: str = "local",
-    *,
-    oversubscribe: bool = False,
-    unit: str = "core",
+    launcher: str | Launcher = "local",
+    **options: Any,
 ) -> pd.DataFrame:
     """What :func:`run` would start, in order; nothing is run.
 
     Parameters
     ----------
     schedule : Schedule, Result or Plan
-    codes : Codes
-    launcher, oversubscribe, unit
+    launcher, **options
         As for :func:`run`.
 
     Returns
@@ -171,7 +154,7 @@ def commands(
     import pandas as pd
 
     plan = Plan.of(schedule)
-    chosen = launcher_of(launcher, oversubscribe=oversubscribe, unit=unit)
+    chosen = launcher_of(launcher, **options)
     plan.check(codes)
     chosen.check(plan, codes)
     rows = []

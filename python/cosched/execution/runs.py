@@ -101,13 +101,7 @@ class RunsFile:
 
 
 def read_runs(path: str | PathLike[str]) -> list[Run]:
-    """The runs of a CSV file; only ``task, processors, seconds`` have to be there.
-
-    Raises
-    ------
-    InvalidInstance
-        File, line, column, value, and what was expected.
-    """
+    """The runs of a CSV file; only ``task, processors, seconds`` have to be there."""
     table = io.read_csv(path)
     header = [name.strip().lower() for name in table.header]
     missing = {"task", "processors", "seconds"} - set(header)

@@ -35,36 +35,9 @@ def record(
 ) -> dict[str, Any]:
     """Run the jobs on a real Slurm on this host, and say what it did.
 
-    Parameters
-    ----------
-    trace : Instance
-        ``submit`` (s from the first), ``tasks`` (whole nodes), ``runtime`` (s, whole),
-        ``estimate`` (the limit, rounded up to minutes), where known ``partition``.
-    nodes : int
-        Nodes of the Slurm, all on this host.
-    speed : float
-        Of its clock.
-    runs : int
-        So many times, one after another.
-    settings : mapping of str to str, optional
-        Keys of slurm.conf; default ``select/linear``.
-    partitions : tuple of str
-        PartitionName lines.
-    node_lines : {"one", "each"}
-        One NodeName line, or one for each node.
-
-    Returns
-    -------
-    dict
-        A recording, as :func:`cosched.cluster.recordings.read_recording` reads it; its phases have
-        every cycle's time and ``plans`` too.
-
-    Raises
-    ------
-    InvalidInstance
-        More nodes than one host can be, a job larger than that.
-    SolverError
-        No Slurm is installed, or it did not run the jobs.
+    `trace` has ``submit`` (s from the first), ``tasks`` (whole nodes), ``runtime`` (s, whole) and
+    ``estimate`` (the limit, rounded up to minutes). What comes back is a recording, as
+    :func:`cosched.cluster.recordings.read_recording` reads it.
     """
     given = {"SelectType": "select/linear", **(settings or {})}
     jobs = _jobs(trace, nodes)
@@ -77,9 +50,9 @@ def record(
             with RealSlurm(where, nodes, _CPUS, given, partitions, node_lines, speed) as slurm:
                 numbers = _submit_all(slurm, jobs)
                 _wait(slurm, jobs)
-                told = slurm.run("scontrol", "--oneliner", "show", "job")
+                jobs_shown = slurm.run("scontrol", "--oneliner", "show", "job")
                 log = slurm.log.read_text()
-        run, phase, version = _read(log, told, numbers)
+        run, phase, version = _read(log, jobs_shown, numbers)
         found.append(run)
         phases.append(phase)
     config = {**given, "NodeLines": node_lines, "Partitions": list(partitions), "speed": speed}
@@ -151,7 +124,7 @@ def _seconds(stamp: str) -> float:
 
 
 def _read(
-    log: str, told: str, numbers: list[int]
+    log: str, jobs_shown: str, numbers: list[int]
 ) -> tuple[list[dict[str, Any]], dict[str, Any], str]:
     """One run's jobs, its phases, and the version, from the controller's log."""
     events = {
@@ -165,7 +138,9 @@ def _read(
         raise SolverError(f"the controller's log does not tell of job {missing[:1]}")
     epoch = math.floor(min(submitted.values()))
     place = {number: k for k, number in enumerate(numbers)}
-    shown = dict(_shown(line, epoch) for line in told.splitlines() if line.startswith("JobId="))
+    shown = dict(
+        _shown(line, epoch) for line in jobs_shown.splitlines() if line.startswith("JobId=")
+    )
     run = [{**shown[number], "by": by.get(number, "")} for number in numbers]
 
     def since(times: list[tuple[float, str]]) -> list[float]:

@@ -27,20 +27,7 @@ def boxes(
     log: bool = False,
     title: str | None = None,
 ) -> Chart:
-    """Distributions of a column: a box a group, a colour a second group.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    by, value, color : str
-        Columns: a box's place (None: one place), what is drawn, the colour of a box.
-    says : sequence of str
-        Columns that a point beyond the whiskers tells when pointed at.
-    flat : bool
-        Boxes lie.
-    log : bool
-        A logarithmic scale of values.
-    """
+    """Distributions of a column: a box a group, a colour a second group."""
     go = optional("plotly.graph_objects", extra="studies")
 
     chart = go.Figure()

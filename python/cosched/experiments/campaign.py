@@ -10,8 +10,8 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cosched.errors import optional
+from cosched.experiments.design import Design, is_timing
 from cosched.experiments.engines import Engine
-from cosched.experiments.plan import Plan, is_timing
 from cosched.experiments.seal import write_table
 from cosched.experiments.state import State
 from cosched.experiments.stored import RESULTS
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 _LINE_EVERY = 60.0
 
 
-def run_campaign(plan: Plan, state: State, engine: Engine, context: Context) -> None:
+def run_campaign(design: Design, state: State, engine: Engine, context: Context) -> None:
     """Run the tasks that `state` lacks. Whatever ends this early, `state` has all rows so far."""
     pending = state.pending()
     remaining = set(pending)
-    total = len(plan.tasks)
-    tasks = [(number, plan.tasks[number]) for number in pending]
-    with _progress(plan.study, total, total - len(pending)) as show:
+    total = len(design.tasks)
+    tasks = [(number, design.tasks[number]) for number in pending]
+    with _progress(design.study, total, total - len(pending)) as show:
         if tasks:
             with closing(engine(context, tasks)) as batches:
                 for batch in batches:
@@ -40,10 +40,10 @@ def run_campaign(plan: Plan, state: State, engine: Engine, context: Context) -> 
     state.flush()
 
 
-def write_results(plan: Plan, state: State) -> None:
+def write_results(design: Design, state: State) -> None:
     """``results.parquet`` (the same bytes for the same rows) and ``timings.parquet``."""
     results, timings = [], []
-    for number, task in enumerate(plan.tasks):
+    for number, task in enumerate(design.tasks):
         outcome = state.outcomes[number]
         row = json.loads(outcome.row)
         measured = {key: row.pop(key) for key in list(row) if is_timing(key)}

@@ -44,15 +44,6 @@ def find(name: str) -> Study:
     ----------
     name : str
 
-    Returns
-    -------
-    Study
-
-    Raises
-    ------
-    ValueError
-        Unknown; the message lists near names.
-
     Examples
     --------
     >>> find("packs-fig2-5").family

@@ -58,13 +58,7 @@ class Crew:
         self._closed = False
 
     def run(self, number: int, task: Task) -> Outcome:
-        """The outcome of a task; one that hangs or ends its processes has an error row.
-
-        Raises
-        ------
-        StudyError
-            No task can run here.
-        """
+        """The outcome of a task; one that hangs or ends its processes has an error row."""
         limit = self._context.task_timeout
         for _ in range(MOST_DEATHS):
             process = self._take()

@@ -45,11 +45,6 @@ def dask(
     Workers may come and go. Dask runs the tasks of a lost worker elsewhere; a task that was
     on several lost workers (``distributed.scheduler.allowed-failures``) may be innocent, so it
     runs again with nothing beside it before it gets an error row.
-
-    Raises
-    ------
-    StudyError
-        Dask is not installed; no scheduler answers, or it went away; a worker cannot run tasks.
     """
     with _connected(address, timeout) as client:
         suspects: list[Numbered] = []

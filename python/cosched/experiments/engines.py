@@ -33,13 +33,7 @@ def in_process(context: Context, tasks: Sequence[Numbered]) -> Batches:
 
 
 def local(context: Context, tasks: Sequence[Numbered], workers: int) -> Batches:
-    """`workers` processes, and a thread for each that hands it one task after the other.
-
-    Raises
-    ------
-    StudyError
-        The processes cannot run tasks.
-    """
+    """`workers` processes, and a thread for each that hands it one task after the other."""
     todo = deque(tasks)
     done: SimpleQueue[Outcome | Exception] = SimpleQueue()
     crew = Crew(context)

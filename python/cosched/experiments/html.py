@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosched.errors import optional
 from cosched.experiments.boxes import boxes
-from cosched.experiments.plan import Plan
+from cosched.experiments.design import Design
 from cosched.experiments.study import Study
 from cosched.version import installed_version
 
@@ -45,17 +45,7 @@ def page(
     pictures: dict[str, Path],
     library: str | None = None,
 ) -> str:
-    """The whole page.
-
-    Parameters
-    ----------
-    tables, charts : dict
-        DataFrames and plotly figures by name.
-    pictures : dict of str to path
-        SVG files, taken into the page.
-    library : str, optional
-        Where the page finds the charts' library. None: in the page itself.
-    """
+    """The whole page."""
     body = [_head(study, quick, frame)]
     failed = frame[frame.status == "error"]
     if len(failed):
@@ -88,9 +78,9 @@ def page(
     )
 
 
-def distributions(plan: Plan, frame: pd.DataFrame) -> dict[str, Any]:
+def distributions(design: Design, frame: pd.DataFrame) -> dict[str, Any]:
     """Charts for a study without its own: each result's distribution, by algorithm if told."""
-    planned = {"task", *(key for task in plan.tasks for key in task)}
+    planned = {"task", *(key for task in design.tasks for key in task)}
     group = next((name for name in ("algorithm", "policy") if name in frame), None)
     measures = [
         name

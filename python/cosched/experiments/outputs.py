@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from cosched import io, plot
 from cosched.experiments import html
+from cosched.experiments.design import Design
 from cosched.experiments.ledger import Claim, findings
-from cosched.experiments.plan import Plan
 from cosched.experiments.seal import read_table
 from cosched.experiments.stored import REPORT, RESULTS, write_digests
 from cosched.experiments.study import Study
@@ -64,7 +64,7 @@ def read_frame(folder: Path) -> pd.DataFrame:
 
 def write_outputs(
     study: Study,
-    plan: Plan,
+    design: Design,
     folder: Path,
     claims: Sequence[Claim] = (),
     library: Path | None = None,
@@ -86,8 +86,8 @@ def write_outputs(
         tables = {**({"findings": found} if len(found) else {}), **study.tables(good)}
         _write_tables(tables, folder / "tables")
         pictures = _write_figures(study.figures(good), folder / "figures")
-        charts = study.charts(good) if study.charts else html.distributions(plan, good)
-    page = html.page(study, plan.quick, frame, tables, charts, pictures, _shared(library, folder))
+        charts = study.charts(good) if study.charts else html.distributions(design, good)
+    page = html.page(study, design.quick, frame, tables, charts, pictures, _shared(library, folder))
     io.write_text(page, folder / REPORT)
     kept = [path for part in ("tables", "figures") for path in sorted((folder / part).glob("*.*"))]
     write_digests(folder, [folder / REPORT, *kept])

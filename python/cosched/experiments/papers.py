@@ -20,21 +20,7 @@ _OWN = frozenset({"local-search", "hlp-best", "demt-best", "ttb-exact", "ttb-bes
 
 
 def ledger_rows(studies: tuple[str, ...] = (), *, quick: bool = False) -> list[Row]:
-    """The verdict of every claim that these studies answer.
-
-    Parameters
-    ----------
-    studies : tuple of str
-        Names; none: all.
-    quick : bool
-        On runs at reduced size in this process instead of the kept results: what can be
-        answered there. Their verdicts say that the ledger works, not what a paper is worth.
-
-    Raises
-    ------
-    ValueError
-        Unknown study; the message lists near names.
-    """
+    """The verdict of every claim that these studies answer."""
     for name in studies:
         find(name)
     chosen = [claim for claim in CLAIMS if not studies or claim.study in studies]

@@ -17,8 +17,8 @@ from cosched.errors import StudyError, require
 from cosched.experiments import dask_engine, engines
 from cosched.experiments.campaign import run_campaign, write_results
 from cosched.experiments.catalogue import claims_of, find
+from cosched.experiments.design import Design, make_design
 from cosched.experiments.outputs import StudyResult, write_outputs
-from cosched.experiments.plan import Plan, make_plan
 from cosched.experiments.state import State
 from cosched.experiments.study import missing_line
 from cosched.experiments.worker import Context
@@ -73,8 +73,6 @@ def run(
 
     Raises
     ------
-    ValueError
-        Unknown study; the message lists near names.
     StudyError
         Real data is missing; `out` holds a state and `resume` is false, or a state of another
         plan or version; no scheduler answers.
@@ -104,29 +102,29 @@ def run(
     if missing:
         raise StudyError(missing_line(name, missing))
     folder = Path("out", study.name) if out is None else Path(out)
-    plan = make_plan(study, name, quick)
+    design = make_design(study, name, quick)
     context = Context.here(name) if workers == 0 else Context.shipped(name, task_timeout)
-    with _at_work(folder, plan, context.version, resume) as state:
-        run_campaign(plan, state, engine, context)
-        write_results(plan, state)
+    with _at_work(folder, design, context.version, resume) as state:
+        run_campaign(design, state, engine, context)
+        write_results(design, state)
         _write_errors(state.outcomes, folder / "errors.txt")
         shared = None if library is None else Path(library)
-        return write_outputs(study, plan, folder, claims_of(study.name), shared)
+        return write_outputs(study, design, folder, claims_of(study.name), shared)
 
 
 @contextmanager
-def _at_work(folder: Path, plan: Plan, version: str, resume: bool) -> Iterator[State]:
+def _at_work(folder: Path, design: Design, version: str, resume: bool) -> Iterator[State]:
     """The state in a folder; what ends the work early says what is kept and how to go on."""
     kept = "no row is kept"
     try:
-        state = State.open(folder, plan, version, resume)
+        state = State.open(folder, design, version, resume)
         try:
             yield state
         finally:
             try:
                 state.close()
             finally:
-                kept = f"{state.kept} of {len(plan.tasks)} rows are kept in {folder}"
+                kept = f"{state.kept} of {len(design.tasks)} rows are kept in {folder}"
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"interrupted: {kept}; the same command with --resume goes on"

@@ -56,13 +56,7 @@ def write_json(fields: dict[str, Any], path: Path) -> None:
 
 
 def read_table(path: Path) -> tuple[pq.ParquetFile, str]:
-    """A table that is whole, and its digest.
-
-    Raises
-    ------
-    Damaged
-        Not there, not readable, another byte than was written, or written by another name.
-    """
+    """A table that is whole, and its digest."""
     pq = optional("pyarrow.parquet", extra="studies")
     data, digest = _read(path, b"PAR1")
     file = pq.ParquetFile(io.BytesIO(data))

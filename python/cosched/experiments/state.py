@@ -18,7 +18,7 @@ from typing import Any
 
 from cosched.core.text import printable
 from cosched.errors import StudyError, optional
-from cosched.experiments.plan import Plan
+from cosched.experiments.design import Design
 from cosched.experiments.seal import MISSING
 from cosched.experiments.stored import (
     LIST,
@@ -43,9 +43,9 @@ _UNFINISHED = (
 class State:
     """Outcomes by task number, on disk and in memory; made by :meth:`open`."""
 
-    def __init__(self, folder: Path, plan: Plan, owner: Owner, lock: int) -> None:
+    def __init__(self, folder: Path, design: Design, owner: Owner, lock: int) -> None:
         self.folder = folder
-        self.plan = plan
+        self.design = design
         self.outcomes: dict[int, Outcome] = {}
         self._owner = owner
         self._lock = lock
@@ -56,27 +56,20 @@ class State:
         self._begun = self._flushed = time.monotonic()
 
     @classmethod
-    def open(cls, folder: Path, plan: Plan, version: str, resume: bool) -> State:
-        """Begin a state in a study's folder, or take one up. One without rows counts as none.
-
-        Raises
-        ------
-        StudyError
-            Another run is at work there; rows are there and `resume` is false; they are
-            of another plan or version; nothing says whose they are. One line that says what to do.
-        """
+    def open(cls, folder: Path, design: Design, version: str, resume: bool) -> State:
+        """Begin a state in a study's folder, or take one up. One without rows counts as none."""
         (folder / "state").mkdir(parents=True, exist_ok=True)
         owner = {
             "format": _FORMAT,
-            "study": plan.study,
-            "quick": plan.quick,
-            "tasks": len(plan.tasks),
-            "plan": plan.digest,
+            "study": design.study,
+            "quick": design.quick,
+            "tasks": len(design.tasks),
+            "plan": design.digest,
             "version": version,
         }
         lock = _lock(folder)
         try:
-            state = cls(folder, plan, owner, lock)
+            state = cls(folder, design, owner, lock)
             state._take_up(read_stored(folder), resume)
         except BaseException:
             os.close(lock)
@@ -99,7 +92,7 @@ class State:
         """Numbers of the tasks that have no row, or one with an error."""
         return [
             number
-            for number in range(len(self.plan.tasks))
+            for number in range(len(self.design.tasks))
             if number not in self.outcomes or self.outcomes[number].status == "error"
         ]
 
@@ -119,7 +112,7 @@ class State:
             return
         pa = optional("pyarrow", extra="studies")
         columns: dict[str, list[Any]] = {
-            "id": [self.plan.ids[outcome.number] for outcome in self._buffer]
+            "id": [self.design.ids[outcome.number] for outcome in self._buffer]
         }
         for field in Outcome._fields:
             columns[field] = [getattr(outcome, field) for outcome in self._buffer]
@@ -150,14 +143,14 @@ class State:
         parts = [file for file in stored.files if part_number(Path(file.name).name)]
         if parts:
             _check(stored, self._owner, self.folder)
-        numbers = {task_id: number for number, task_id in enumerate(self.plan.ids)}
+        numbers = {task_id: number for number, task_id in enumerate(self.design.ids)}
         for row in stored.rows:
             fields = (row[name] for name in Outcome._fields[1:])
             self._keep(Outcome(numbers[row["id"]], *fields))
         if self.outcomes and not resume:
             raise StudyError(
-                f"{self.folder}: {len(self.outcomes)} of {len(self.plan.tasks)} rows of "
-                f"{self.plan.study} are there: add --resume to go on, choose another --out, "
+                f"{self.folder}: {len(self.outcomes)} of {len(self.design.tasks)} rows of "
+                f"{self.design.study} are there: add --resume to go on, choose another --out, "
                 f"or remove {self.folder / 'state'}"
             )
         for pattern in _UNFINISHED:

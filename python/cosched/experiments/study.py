@@ -108,12 +108,6 @@ class Study:
         -------
         list of str
             Relative to ``COSCHED_DATA``.
-
-        Examples
-        --------
-        >>> from cosched import experiments
-        >>> experiments.find("packs-fig2-5").missing(quick=True)
-        []
         """
         wanted = self.quick_needs if quick else self.needs
         return [path for path in wanted if not (data_root() / path).exists()]
@@ -133,11 +127,6 @@ def with_registered(family_name: str, names: Iterable[str]) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-
-    Raises
-    ------
-    ValueError
-        Unknown family; the message lists near names.
 
     Examples
     --------

@@ -52,13 +52,7 @@ class Context:
 
 
 def execute(context: Context, number: int, task: Task) -> Outcome:
-    """Run one task. An error that it raises becomes a row with status ``error``.
-
-    Raises
-    ------
-    StudyError
-        This process has another cosched, or does not know the study: no task can run here.
-    """
+    """Run one task. An error that it raises becomes a row with status ``error``."""
     study = prepare(context)
     begin = time.perf_counter()
     try:

@@ -8,7 +8,15 @@ from cosched.io.numbers import (
     parse_number,
     parse_positive,
 )
-from cosched.io.tables import CsvTable, parse_csv, parse_json, read_csv, read_json, read_rows
+from cosched.io.tables import (
+    CsvTable,
+    parse_csv,
+    parse_json,
+    parse_toml,
+    read_csv,
+    read_json,
+    read_rows,
+)
 from cosched.io.unpack import (
     archive_members,
     bare_name,
@@ -35,6 +43,7 @@ __all__ = [
     "parse_nonnegative",
     "parse_number",
     "parse_positive",
+    "parse_toml",
     "plain",
     "polled",
     "read_bytes",

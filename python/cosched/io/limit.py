@@ -54,15 +54,6 @@ def max_bytes(size: int | str | None) -> Iterator[None]:
         Bytes, as a number or as ``"2GB"``. What a file unpacks to is then not judged by its
         ratio either. None changes nothing.
 
-    Yields
-    ------
-    None
-
-    Raises
-    ------
-    InvalidInstance
-        Not a positive number of bytes.
-
     Examples
     --------
     >>> import cosched as cs

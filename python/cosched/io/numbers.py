@@ -16,20 +16,8 @@ def parse_integer(text: str, where: str, low: int, high: int) -> int:
 
     Parameters
     ----------
-    text : str
-    where : str
-        What a message begins with: file, line, column.
     low, high : int
         Least and largest value.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    InvalidInstance
-        No integer, or one outside the range.
 
     Examples
     --------
@@ -52,23 +40,6 @@ def parse_integer(text: str, where: str, low: int, high: int) -> int:
 def parse_positive(text: str, where: str, what: str = "a positive number of seconds") -> float:
     """A positive finite number.
 
-    Parameters
-    ----------
-    text : str
-    where : str
-        What a message begins with: file, line, column.
-    what : str
-        What the message says was expected.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InvalidInstance
-        No number, or one that is not positive and finite.
-
     Examples
     --------
     >>> parse_positive("2.5e3", "times.csv: line 2")
@@ -87,23 +58,6 @@ def parse_positive(text: str, where: str, what: str = "a positive number of seco
 def parse_nonnegative(text: str, where: str, what: str = "a number >= 0") -> float:
     """A finite number >= 0.
 
-    Parameters
-    ----------
-    text : str
-    where : str
-        What a message begins with: file, line, column.
-    what : str
-        What the message says was expected.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InvalidInstance
-        No number, or one that is negative or infinite.
-
     Examples
     --------
     >>> parse_nonnegative("0", "times.csv: line 2")
@@ -117,23 +71,6 @@ def parse_nonnegative(text: str, where: str, what: str = "a number >= 0") -> flo
 
 def parse_number(text: str, where: str, what: str = "a number") -> float:
     """A finite number of any sign.
-
-    Parameters
-    ----------
-    text : str
-    where : str
-        What a message begins with: file, line, column.
-    what : str
-        What the message says was expected.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InvalidInstance
-        No number in decimal digits, or an infinite one.
 
     Examples
     --------
@@ -152,14 +89,6 @@ def parse_number(text: str, where: str, what: str = "a number") -> float:
 
 def is_number(text: str) -> bool:
     """Whether a text is a number in decimal digits, blanks around it aside.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    bool
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""CSV files as text cells, and JSON; errors name line and column."""
+"""CSV files as text cells, JSON and TOML; errors name line and column."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
@@ -14,6 +15,11 @@ from typing import Any
 from cosched.errors import InvalidInstance
 from cosched.io.limit import polled
 from cosched.io.unpack import open_text, read_text
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 @dataclass(frozen=True)
@@ -56,11 +62,6 @@ class CsvTable:
         ------
         ValueError
             A name that the header lacks.
-
-        Examples
-        --------
-        >>> CsvTable("times.csv", ["Task", "Seconds"], []).columns("seconds", "task")
-        [1, 0]
         """
         lower = [name.strip().lower() for name in self.header]
         return [lower.index(name) for name in names]
@@ -74,17 +75,11 @@ def read_csv(path: str | PathLike[str]) -> CsvTable:
     path : str or path-like
         Plain or ``.gz``.
 
-    Returns
-    -------
-    CsvTable
-
     Raises
     ------
     InvalidInstance
         Empty file, no data, a row that is longer or shorter than the header, bytes that are
         not UTF-8, or a cell longer than 128 KiB: one line with file and line number.
-    OSError
-        No such file, no permission.
 
     Examples
     --------
@@ -103,13 +98,8 @@ def parse_csv(text: str, name: str) -> CsvTable:
 
     Parameters
     ----------
-    text : str
     name : str
         For messages.
-
-    Returns
-    -------
-    CsvTable
 
     Raises
     ------
@@ -169,8 +159,6 @@ def read_rows(path: str | PathLike[str]) -> list[tuple[int, list[str]]]:
     ------
     InvalidInstance
         Bytes that are not UTF-8, or a cell longer than 128 KiB.
-    OSError
-        No such file, no permission.
 
     Examples
     --------
@@ -208,8 +196,6 @@ def read_json(path: str | PathLike[str]) -> Any:
     ------
     InvalidInstance
         Not JSON: the message names line and column.
-    OSError
-        No such file, no permission.
 
     Examples
     --------
@@ -224,12 +210,6 @@ def read_json(path: str | PathLike[str]) -> Any:
 
 def parse_json(text: str, where: str) -> Any:
     """The value of a JSON text.
-
-    Parameters
-    ----------
-    text : str
-    where : str
-        What a message begins with: the file.
 
     Returns
     -------
@@ -257,3 +237,29 @@ def parse_json(text: str, where: str) -> Any:
         ) from None
     except (ValueError, RecursionError) as error:  # an integer of too many digits, ...
         raise InvalidInstance(f"{where}: {str(error).splitlines()[0][:120]}") from None
+
+
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """The tables of a TOML text.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InvalidInstance
+        Not TOML: the message names line and column.
+
+    Examples
+    --------
+    >>> parse_toml("procs = 4", "codes.toml")
+    {'procs': 4}
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.fullmatch(r"(.*) \(at (line \d+, column \d+)\)", str(error))
+        said, place = found.groups() if found else (str(error), "end of file")
+        said = said.removesuffix(" (at end of document)")
+        raise InvalidInstance(f"{where}: {place}: not TOML ({said})") from None

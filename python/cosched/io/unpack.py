@@ -37,14 +37,6 @@ _IN_ARCHIVE = re.compile(r"(.+?\.(?:tar\.gz|tgz|tar\.bz2|tar\.xz|tar)):(.*)", re
 def naming(path: str | PathLike[str]) -> Iterator[None]:
     """A context in which errors about data say which file it is from.
 
-    Parameters
-    ----------
-    path : str or path-like
-
-    Yields
-    ------
-    None
-
     Raises
     ------
     InvalidInstance
@@ -71,21 +63,14 @@ def read_bytes(path: str | PathLike[str], *, renamed: bool = False) -> bytes:
 
     Parameters
     ----------
-    path : str or path-like
     renamed : bool
         Go by the content alone: logs are unpacked and renamed on their way. Else a name that
         ends in ``.gz`` is a promise.
-
-    Returns
-    -------
-    bytes
 
     Raises
     ------
     InvalidInstance
         A damaged or cut gzip file.
-    OSError
-        No such file, no permission.
 
     Examples
     --------
@@ -129,10 +114,6 @@ def _size_in_trailer(file: IO[bytes]) -> int:
 def open_text(path: str | PathLike[str]) -> IO[str]:
     r"""Text of a file as a stream; .gz is unpacked, a byte-order mark is skipped.
 
-    Parameters
-    ----------
-    path : str or path-like
-
     Returns
     -------
     text stream
@@ -142,8 +123,6 @@ def open_text(path: str | PathLike[str]) -> IO[str]:
     ------
     InvalidInstance
         A damaged or cut gzip file; not UTF-8.
-    OSError
-        No such file, no permission.
 
     Examples
     --------
@@ -164,20 +143,10 @@ def read_text(path: str | PathLike[str]) -> str:
     A member may be given by its whole name, by its last part, or by that without suffix, as
     long as one file alone matches.
 
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    str
-
     Raises
     ------
     InvalidInstance
         Not gzip, not a tar archive, no such member (near names are listed), not UTF-8.
-    OSError
-        No such file, no permission.
 
     Examples
     --------
@@ -207,10 +176,6 @@ def bare_name(path: str | PathLike[str]) -> str:
     path : str or path-like
         The file need not exist.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> bare_name("graphs.tar.gz:folder/Montage.JSON"), bare_name("trace.swf.gz")
@@ -225,10 +190,6 @@ def bare_name(path: str | PathLike[str]) -> str:
 def archive_members(path: str | PathLike[str]) -> list[str]:
     """Names of the files in a tar archive, in its order.
 
-    Parameters
-    ----------
-    path : str or path-like
-
     Returns
     -------
     list of str
@@ -237,8 +198,6 @@ def archive_members(path: str | PathLike[str]) -> list[str]:
     ------
     InvalidInstance
         Not a tar archive, or a damaged one.
-    OSError
-        No such file, no permission.
 
     Examples
     --------
@@ -257,10 +216,6 @@ def archive_members(path: str | PathLike[str]) -> list[str]:
 def read_members(path: str | PathLike[str]) -> Iterator[tuple[str, str]]:
     """Every file of a tar archive in one pass, unlike a :func:`read_text` a member.
 
-    Parameters
-    ----------
-    path : str or path-like
-
     Yields
     ------
     (str, str)
@@ -270,8 +225,6 @@ def read_members(path: str | PathLike[str]) -> Iterator[tuple[str, str]]:
     ------
     InvalidInstance
         Not a tar archive, a damaged one, or a member that is not UTF-8.
-    OSError
-        No such file, no permission.
 
     Examples
     --------

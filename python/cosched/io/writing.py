@@ -26,19 +26,10 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
 
     So that an interrupted or failed command leaves nothing half-written.
 
-    Parameters
-    ----------
-    path : str or path-like
-
     Yields
     ------
     pathlib.Path
         The name to write to, in the folder of `path`.
-
-    Raises
-    ------
-    OSError
-        No such folder, no permission.
 
     Examples
     --------
@@ -78,12 +69,6 @@ def write_text(text: str, path: str | PathLike[str]) -> None:
     ----------
     text : str
         Written as UTF-8.
-    path : str or path-like
-
-    Raises
-    ------
-    OSError
-        No such folder, no permission.
 
     Examples
     --------
@@ -104,14 +89,11 @@ def write_json(data: Any, path: str | PathLike[str]) -> None:
     ----------
     data : object
         As :func:`plain` takes it.
-    path : str or path-like
 
     Raises
     ------
     TypeError
         Something that JSON cannot hold.
-    OSError
-        No such folder, no permission.
 
     Examples
     --------
@@ -167,7 +149,6 @@ def check_suffix(path: str | PathLike[str], suffixes: tuple[str, ...]) -> str:
 
     Parameters
     ----------
-    path : str or path-like
     suffixes : tuple of str
         Those allowed.
 
@@ -175,11 +156,6 @@ def check_suffix(path: str | PathLike[str], suffixes: tuple[str, ...]) -> str:
     -------
     str
         With its point.
-
-    Raises
-    ------
-    InvalidInstance
-        None of them.
 
     Examples
     --------
@@ -207,16 +183,8 @@ def write_frame(
     ----------
     frame : pandas.DataFrame
         Its index is left out.
-    path : str or path-like
     suffixes : tuple of str
         Those allowed.
-
-    Raises
-    ------
-    InvalidInstance
-        Another suffix.
-    OSError
-        No such folder, no permission.
 
     Examples
     --------

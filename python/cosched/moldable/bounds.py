@@ -21,7 +21,6 @@ def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> 
 
     Parameters
     ----------
-    instance : Instance
     tolerance : float
         Relative, of the bisection, > 0.
 
@@ -29,11 +28,6 @@ def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> 
     -------
     Bound
         Of the makespan (s).
-
-    Raises
-    ------
-    InvalidInstance
-        A tolerance that is not positive.
 
     Examples
     --------
@@ -51,10 +45,6 @@ def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> 
 
 def area_bound(instance: Instance) -> Bound:
     """max over r of r + (least work of the jobs released from r on) / m. Any profiles.
-
-    Parameters
-    ----------
-    instance : Instance
 
     Returns
     -------
@@ -75,10 +65,6 @@ def area_bound(instance: Instance) -> Bound:
 
 def longest_bound(instance: Instance) -> Bound:
     """max_i (r_i + min_q t_i(q)): no job is faster than its fastest. Any profiles.
-
-    Parameters
-    ----------
-    instance : Instance
 
     Returns
     -------
@@ -118,11 +104,6 @@ def slots_bound(instance: Instance, *, time_limit: float | None = None) -> Bound
     Bound
         Of the makespan (s).
 
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
-
     Notes
     -----
     The model, and why it is a relaxation, stand in ``cpp/cosched/moldable/slot_pricing.hpp``.
@@ -144,10 +125,6 @@ def default_grid(instance: Instance) -> np.ndarray:
 
     C is the makespan of :func:`dual_approximation` plus the latest release, t_min the least
     time of any job, K = floor(log2(C / t_min)), at most 60.
-
-    Parameters
-    ----------
-    instance : Instance
 
     Returns
     -------
@@ -205,10 +182,6 @@ def minsum_bound(
         A simplex method that knows the structure, or GLPK's dual simplex on the programme as it
         stands: the reference, slower. Both agree to 1e-9.
 
-    Returns
-    -------
-    Bound
-
     Raises
     ------
     InvalidInstance
@@ -251,15 +224,6 @@ def time_indexed_bound(instance: Instance, *, time_limit: float | None = None) -
         Beyond 2,000 jobs, or where jobs x processors are too many: 0, which says nothing.
     time_limit : float, optional
         Seconds after which a weaker, still valid bound is returned.
-
-    Returns
-    -------
-    Bound
-
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
 
     Notes
     -----

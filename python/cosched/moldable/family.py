@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cosched import core, profiles
-from cosched.core import Argument, Bound, Family, Schedule
+from cosched.core import Argument, Bound, Family, Presentation, Schedule
 from cosched.core.arrays import seed_of
 from cosched.moldable.algorithms import (
     by_batches,
@@ -64,18 +64,22 @@ FAMILY = Family(
     instance_type=Instance,
     schedule_type=Schedule,
     result_type=Result,
-    objective="makespan",
-    unit=" s",
     default_bound="dual-approximation",
     result_of=result_of_schedule,
+    default_names=_default_names,
+    algorithms=ALGORITHMS,
+    bounds=BOUNDS,
+)
+
+PRESENTATION = Presentation(
+    family=FAMILY,
+    objective="makespan",
+    unit=" s",
     arguments=(
         Argument("--machines", "machines", "Processors m (100,200 compares several).", vary=True),
         *profiles.ARGUMENTS,
     ),
     example=("jobs.csv", "--machines 200", "local-search"),
-    default_names=_default_names,
-    algorithms=ALGORITHMS,
-    bounds=BOUNDS,
 )
 
 
@@ -97,11 +101,8 @@ def online(
 
     Parameters
     ----------
-    instance : Instance
     algorithm : str
         A key of ``ALGORITHMS``, also of one that was registered.
-    seed : int, optional
-        None means 0.
     **options
         The algorithm's.
 
@@ -109,13 +110,6 @@ def online(
     -------
     Result
         ``ratio`` is twice the algorithm's.
-
-    Raises
-    ------
-    ValueError
-        Unknown name; the message lists near ones.
-    TypeError
-        An option that the algorithm does not take.
 
     References
     ----------

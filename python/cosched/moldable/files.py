@@ -22,13 +22,7 @@ def read(
     extrapolate: bool,
     counts: str,
 ) -> dict[str, Any]:
-    """The arguments of ``Instance`` (or its ``from_downey``) that a .json or .csv file holds.
-
-    Raises
-    ------
-    InvalidInstance
-        Names file, line and column.
-    """
+    """The arguments of ``Instance`` (or its ``from_downey``) that a .json or .csv file holds."""
     most = None if machines is None else integer(machines, "machines", 1)
     profiles.check_options(fit, extrapolate, counts)
     if io.bare_name(path).endswith(".json"):

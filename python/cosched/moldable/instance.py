@@ -135,15 +135,6 @@ class Instance(core.Instance):
         notes : sequence of str, optional
             What was read, for ``inst.notes``.
 
-        Returns
-        -------
-        Instance
-
-        Raises
-        ------
-        InvalidInstance
-            Lengths that differ, or an entry out of range.
-
         References
         ----------
         Downey's model of speed-up, as Cirne and Berman use it.
@@ -232,15 +223,6 @@ class Instance(core.Instance):
         processors : int
             1..m.
 
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        InvalidInstance
-            No such job, or no such number of processors.
-
         Examples
         --------
         >>> Instance([[4.0, 2.5]], weights=[1], machines=4).time(0, 3)
@@ -290,11 +272,6 @@ class Instance(core.Instance):
         Returns
         -------
         dict
-
-        Examples
-        --------
-        >>> Instance([[4.0, 2.5]], weights=[1], names=["fem"]).facts()
-        {'procs': 2, 'times': [[4.0, 2.5]]}
         """
         times = None if self.downey is not None else self.times
         return profiles.facts(self.machines, times)
@@ -306,15 +283,6 @@ class Instance(core.Instance):
         ----------
         jobs : array_like of int
             Numbers from 0; their order is that of the result.
-
-        Returns
-        -------
-        Instance
-
-        Raises
-        ------
-        InvalidInstance
-            No job, or a number that is not there.
 
         Examples
         --------
@@ -381,7 +349,6 @@ class Instance(core.Instance):
 
         Parameters
         ----------
-        path : str or path-like
         machines : int, optional
             m. None: what a JSON file says, else the largest count in the file.
         fit, extrapolate, counts
@@ -389,16 +356,10 @@ class Instance(core.Instance):
             faster, unless `extrapolate` asks for the fitted model; with ``counts="measured"`` no
             job gets more.
 
-        Returns
-        -------
-        Instance
-
         Raises
         ------
         InvalidInstance
             One line with file, line, column, value and what was expected.
-        OSError
-            The file cannot be read.
 
         Examples
         --------
@@ -425,17 +386,6 @@ class Instance(core.Instance):
         ------
         InvalidInstance
             Another suffix, or a table of formulas too large to make.
-        OSError
-            The file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> inst = Instance([[4.0, 2.5], [3.0, float("inf")]], weights=[1, 2])
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "jobs.json"
-        >>> inst.write(path)
-        >>> Instance.read(path) == inst
-        True
         """
         if io.check_suffix(path, (".json", ".csv")) == ".json":
             files.write_json(

@@ -27,14 +27,8 @@ def pareto(
     ----------
     result : Result
         Of ``demt-best`` (on an instance without release dates).
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
     others : mapping of str to Result, optional
         Further schedules of the same instance, by label.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------
@@ -168,19 +162,8 @@ def moldable_run_time(
     ----------
     frame : pandas.DataFrame
         Columns ``kind, jobs, algorithm, seconds``: of the study ``moldable-fig7``.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
     algorithm : str
         Whose rows are drawn.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InvalidInstance
-        No table, or a column is missing.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cosched.core.arrays import checked_entries, integer, seed_of, share
-from cosched.core.draws import redrawn
+from cosched.core.rejection import sampled_inside
 from cosched.errors import InvalidInstance, shorten
 from cosched.moldable.instance import Instance
 
@@ -61,17 +61,6 @@ def moldable(
         Chance of a small job, 0..1.
     deviation : float
         Of X.
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Instance
-
-    Raises
-    ------
-    InvalidInstance
-        Unknown kind, or an argument out of range.
 
     Examples
     --------
@@ -132,7 +121,7 @@ def _normal(
         above = values > low if high == np.inf else values >= low
         return above & (values <= high)
 
-    return redrawn(lambda at: random.normal(means[at], deviation), count, inside)
+    return sampled_inside(lambda at: random.normal(means[at], deviation), count, inside)
 
 
 def _cirne_berman(random: np.random.Generator, jobs: int) -> tuple[np.ndarray, np.ndarray]:

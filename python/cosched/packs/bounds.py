@@ -17,7 +17,6 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
 
     Parameters
     ----------
-    instance : Instance
     time_limit : float, optional
         Seconds after which a weaker, still valid bound is returned.
 
@@ -25,11 +24,6 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     -------
     Bound
         Seconds.
-
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
 
     Examples
     --------
@@ -46,10 +40,6 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
 
 def area_bound(instance: Instance) -> Bound:
     """sum_i min_q q t_i(q) / p: no processor can do more work than there is.
-
-    Parameters
-    ----------
-    instance : Instance
 
     Returns
     -------
@@ -70,10 +60,6 @@ def area_bound(instance: Instance) -> Bound:
 
 def longest_bound(instance: Instance) -> Bound:
     """From the longest tasks: at most k of them share a pack.
-
-    Parameters
-    ----------
-    instance : Instance
 
     Returns
     -------

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from cosched import core, profiles
-from cosched.core import Argument, Bound, Family, Schedule
+from cosched.core import Argument, Bound, Family, Presentation, Schedule
 from cosched.packs.algorithms import (
     NINE,
     ilp,
@@ -57,11 +57,18 @@ FAMILY = Family(
     instance_type=Instance,
     schedule_type=Schedule,
     result_type=Result,
+    default_bound="columns",
+    result_of=result_of_schedule,
+    default_names=_default_names,
+    algorithms=ALGORITHMS,
+    bounds=BOUNDS,
+)
+
+PRESENTATION = Presentation(
+    family=FAMILY,
     objective="cost",
     unit=" s",
     ideal="pack schedule",
-    default_bound="columns",
-    result_of=result_of_schedule,
     arguments=(
         Argument(
             "--max-tasks", "max_tasks", "Most tasks in a pack (2,3,4 compares several).", vary=True
@@ -70,7 +77,4 @@ FAMILY = Family(
         *profiles.ARGUMENTS,
     ),
     example=("times.csv", "--max-tasks 4", "local-search"),
-    default_names=_default_names,
-    algorithms=ALGORITHMS,
-    bounds=BOUNDS,
 )

@@ -119,11 +119,6 @@ class Instance(core.Instance):
         Returns
         -------
         dict
-
-        Examples
-        --------
-        >>> Instance([[4.0, 2.5]], names=["fem"]).facts()
-        {'procs': 2, 'times': [[4.0, 2.5]]}
         """
         return profiles.facts(self.procs, self.times)
 
@@ -162,15 +157,6 @@ class Instance(core.Instance):
         max_tasks : int or None
             k >= 1, clamped to min(n, p); None: min(n, p).
 
-        Returns
-        -------
-        Instance
-
-        Raises
-        ------
-        InvalidInstance
-            max_tasks < 1.
-
         Examples
         --------
         >>> Instance([[4.0, 2.5], [3.0, 1.5]], max_tasks=1).with_max_tasks(2)
@@ -207,7 +193,6 @@ class Instance(core.Instance):
 
         Parameters
         ----------
-        path : str or path-like
         max_tasks : int, optional
             k; None: what a JSON file says, else min(n, p).
         procs : int, optional
@@ -220,16 +205,10 @@ class Instance(core.Instance):
         counts : {"all", "measured"}
             "measured": only counts that were measured are given to tasks, nothing is filled.
 
-        Returns
-        -------
-        Instance
-
         Raises
         ------
         InvalidInstance
             One line with file, line, column, value and what was expected.
-        OSError
-            The file cannot be read.
 
         Examples
         --------
@@ -252,22 +231,6 @@ class Instance(core.Instance):
         ----------
         path : str or path-like
             Ends in .csv (times and names) or .json (``max_tasks`` as well).
-
-        Raises
-        ------
-        InvalidInstance
-            Another suffix.
-        OSError
-            The file cannot be written.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> inst = Instance([[4.0, float("inf"), 1.5]], names=["solver"])
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "times.csv"
-        >>> inst.write(path)
-        >>> path.read_text().split()
-        ['task,1,2,3', 'solver,4.0,,1.5']
         """
         files.write(path, self.times, self.names, self.max_tasks)
 

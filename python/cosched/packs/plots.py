@@ -33,11 +33,6 @@ def pack_quality(frame: pd.DataFrame, title: str = "") -> Figure:
     -------
     matplotlib.figure.Figure
 
-    Raises
-    ------
-    InvalidInstance
-        No table, or a column is missing.
-
     Examples
     --------
     >>> import cosched as cs

@@ -79,11 +79,6 @@ def packs_ii(
     Instance
         Wherever a table is expected it stands for its ``times``.
 
-    Raises
-    ------
-    InvalidInstance
-        An argument out of range, or an unknown law.
-
     Examples
     --------
     >>> inst = packs_ii(seed=1)
@@ -127,21 +122,8 @@ def packs_iii(
     ----------
     tasks, nodes : int
         n and p, >= 1.
-    seed : int, optional
-        None means 0.
     **constants
         The other arguments of :func:`packs_ii`.
-
-    Returns
-    -------
-    Instance
-
-    Raises
-    ------
-    InvalidInstance
-        An argument out of range.
-    TypeError
-        An unknown argument.
 
     References
     ----------
@@ -173,17 +155,6 @@ def three_partition(
         B >= 8.
     max_tasks : int
         k >= 3.
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Instance
-
-    Raises
-    ------
-    InvalidInstance
-        An argument out of range.
 
     References
     ----------

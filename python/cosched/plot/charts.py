@@ -36,19 +36,12 @@ def gantt(
 
     Parameters
     ----------
-    schedule : Schedule
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
     labels : sequence of str, optional
         A text a task; None takes the instance's names. Drawn where there is room.
     color_by : sequence of str, optional
         A group a task (a kernel, an application): tasks of a group share a colour, and the
         groups a legend. None takes the instance's kernels; without them neighbouring tasks get
         different colours.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------
@@ -79,14 +72,16 @@ def gantt(
     lanes, ticks = _lanes(schedule)
     many = len(schedule) > _MOST_LABELLED
     hatched = _estimated(schedule)
-    boxes, owners = [], []
+    rectangles, owners = [], []
     for row in range(len(schedule)):
         for low, high in ranges(
             np.sort([lanes[int(schedule.kind[row])] + u for u in schedule.units(row)])
         ):
-            boxes.append((schedule.start[row], low - 0.5, schedule.end[row], high + 0.5))
+            rectangles.append((schedule.start[row], low - 0.5, schedule.end[row], high + 0.5))
             owners.append(row)
-    draw_boxes(ax, boxes, [colors[row] for row in owners], [hatched[row] for row in owners], many)
+    draw_rectangles(
+        ax, rectangles, [colors[row] for row in owners], [hatched[row] for row in owners], many
+    )
     ax.set_xlim(0, max(schedule.makespan, 1e-300))
     ax.set_ylim(ticks[-1][0] + ticks[-1][2] - 0.5, -0.5)
     ax.set_yticks(
@@ -102,7 +97,7 @@ def gantt(
     ax.set_ylabel("unit" if len(ticks) > 1 else "processor")
     _draw_transfers(ax, schedule, lanes)
     if not many and texts is not None:
-        label_boxes(ax, boxes, [texts[int(schedule.task[row])] for row in owners])
+        label_rectangles(ax, rectangles, [texts[int(schedule.task[row])] for row in owners])
     return ax
 
 
@@ -117,13 +112,6 @@ def save(ax_or_figure: Axes | Figure, path: str | PathLike[str]) -> None:
         The figure, or axes of it.
     path : str or path-like
         Ends in .png, .svg or .pdf.
-
-    Raises
-    ------
-    InvalidInstance
-        Another suffix.
-    OSError
-        No such folder, no permission.
 
     Examples
     --------
@@ -247,7 +235,7 @@ def _estimated(schedule: Schedule) -> np.ndarray:
     return origin[schedule.task, np.diff(schedule.unit_begin) - 1] != 0
 
 
-def draw_boxes(ax: Axes, boxes: list, colors: list, hatched: list, many: bool) -> None:
+def draw_rectangles(ax: Axes, rectangles: list, colors: list, hatched: list, many: bool) -> None:
     from matplotlib.collections import PolyCollection
 
     for with_hatch in (False, True):
@@ -256,7 +244,7 @@ def draw_boxes(ax: Axes, boxes: list, colors: list, hatched: list, many: bool) -
             continue
         corners = [
             [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
-            for x0, y0, x1, y1 in (boxes[k] for k in chosen)
+            for x0, y0, x1, y1 in (rectangles[k] for k in chosen)
         ]
         ax.add_collection(
             PolyCollection(
@@ -270,14 +258,14 @@ def draw_boxes(ax: Axes, boxes: list, colors: list, hatched: list, many: bool) -
         )
 
 
-def label_boxes(ax: Axes, boxes: list, texts: Sequence[str]) -> None:
+def label_rectangles(ax: Axes, rectangles: list, texts: Sequence[str]) -> None:
     """A text in each box that has room for it, cut to fit its width."""
     figure = ax.get_figure(root=True)
     if figure is None:
         return
     width_inches = figure.get_size_inches()[0] * ax.get_position().width
     characters = width_inches * 72 / 4.2 / max(ax.get_xlim()[1], 1e-300)  # per second, font size 7
-    for (x0, y0, x1, y1), text in zip(boxes, texts, strict=True):
+    for (x0, y0, x1, y1), text in zip(rectangles, texts, strict=True):
         room = int((x1 - x0) * characters)
         if room >= 3:
             shown = printable(text)

@@ -11,12 +11,12 @@ import numpy as np
 from cosched.core.arrays import ranges
 from cosched.core.drawing import axes_or_new
 from cosched.errors import InvalidInstance
-from cosched.plot.charts import draw_boxes, label_boxes
+from cosched.plot.charts import draw_rectangles, label_rectangles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Box = tuple[float, float, float, float]
+Rectangle = tuple[float, float, float, float]
 
 
 def execution(execution: Any, ax: Axes | None = None) -> Axes:
@@ -26,12 +26,6 @@ def execution(execution: Any, ax: Axes | None = None) -> Axes:
     ----------
     execution : cosched.execution.Execution
         Or anything with its ``tasks``.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------
@@ -64,7 +58,7 @@ def execution(execution: Any, ax: Axes | None = None) -> Axes:
         for k, lane in enumerate(sorted({(t.kind, u) for t in execution.tasks for u in t.units}))
     }
     height = len(lanes) + 1  # a lane free between the two
-    boxes: list[Box] = []
+    rectangles: list[Rectangle] = []
     owners: list[tuple[Any, bool]] = []
     for task in execution.tasks:
         mine = sorted(lanes[task.kind, unit] for unit in task.units)
@@ -72,16 +66,16 @@ def execution(execution: Any, ax: Axes | None = None) -> Axes:
         if not math.isnan(task.start) and not math.isnan(task.end):
             spans.append((task.start, task.end, height, task.state != "completed"))
         for start, end, below, hatched in spans:
-            for box in _boxes(start, end, (lane + below for lane in mine)):
-                boxes.append(box)
+            for rectangle in _rectangles(start, end, (lane + below for lane in mine)):
+                rectangles.append(rectangle)
                 owners.append((task, hatched))
     from matplotlib import colormaps
 
     palette = colormaps["tab20"].colors  # type: ignore[attr-defined]
     colors = [palette[task.task % len(palette)] for task, _ in owners]
-    many = len(boxes) > 240
-    draw_boxes(ax, boxes, colors, [hatched for _, hatched in owners], many)
-    ax.set_xlim(0, max((box[2] for box in boxes), default=0.0) or 1.0)
+    many = len(rectangles) > 240
+    draw_rectangles(ax, rectangles, colors, [hatched for _, hatched in owners], many)
+    ax.set_xlim(0, max((rectangle[2] for rectangle in rectangles), default=0.0) or 1.0)
     ax.set_ylim(height + len(lanes) - 0.5, -0.5)
     ax.set_yticks([(len(lanes) - 1) / 2, height + (len(lanes) - 1) / 2])
     ax.set_yticklabels(["planned", "real"])
@@ -94,9 +88,9 @@ def execution(execution: Any, ax: Axes | None = None) -> Axes:
             ax.vlines(end, low, high, color="black", linestyle="--", linewidth=1.0)
     ax.set_xlabel("time (s)")
     if not many:
-        label_boxes(ax, boxes, [task.name for task, _ in owners])
+        label_rectangles(ax, rectangles, [task.name for task, _ in owners])
     return ax
 
 
-def _boxes(start: float, end: float, lanes: Iterable[int]) -> list[Box]:
+def _rectangles(start: float, end: float, lanes: Iterable[int]) -> list[Rectangle]:
     return [(start, low - 0.5, end, high + 0.5) for low, high in ranges(np.sort(list(lanes)))]

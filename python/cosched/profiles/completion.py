@@ -87,10 +87,6 @@ def complete(
     counts : {"all", "measured"}
         "measured": nothing is filled; the other counts are infinite.
 
-    Returns
-    -------
-    Profiles
-
     Raises
     ------
     InvalidInstance

@@ -45,7 +45,6 @@ def read(
 
     Parameters
     ----------
-    path : str or path-like
     procs : int, optional
         p: read the times on 1..procs only. None: the largest count.
     fit : {"interpolation", "amdahl", "power-law"}
@@ -55,16 +54,10 @@ def read(
     counts : {"all", "measured"}
         "measured": nothing is filled.
 
-    Returns
-    -------
-    Profiles
-
     Raises
     ------
     InvalidInstance
         One line with file, line, column, value and what was expected.
-    OSError
-        The file cannot be read.
 
     Examples
     --------
@@ -103,10 +96,6 @@ def from_csv(
         Allow the fitted model outside the measured counts.
     counts : {"all", "measured"}
         "measured": nothing is filled.
-
-    Returns
-    -------
-    Profiles
 
     Raises
     ------
@@ -310,11 +299,6 @@ def times_of_json(values: Any, name: str, ndim: int) -> np.ndarray:
     numpy.ndarray
         Seconds.
 
-    Raises
-    ------
-    InvalidInstance
-        Another number of dimensions, or entries that are no numbers.
-
     Examples
     --------
     >>> times_of_json([[8.0, None]], "times", 2).tolist()
@@ -371,13 +355,6 @@ def write(
     names : sequence of str, n
     max_tasks : int
         Only JSON holds it.
-
-    Raises
-    ------
-    InvalidInstance
-        Another suffix.
-    OSError
-        The file cannot be written.
 
     Examples
     --------

@@ -154,9 +154,9 @@ def _numbers(path: Path) -> _Cells:
     return _split(path, header, index, rows)
 
 
-def _agreed(told: list[tuple[_Cells, list[str] | None]]) -> list[str] | None:
+def _agreed(read: list[tuple[_Cells, list[str] | None]]) -> list[str] | None:
     """The labels that all files give which have some; None where there are none."""
-    known = [(cells.path, names) for cells, names in told if names and not _counted(names)]
+    known = [(cells.path, names) for cells, names in read if names and not _counted(names)]
     for path, names in known[1:]:
         for name, expected in zip(names, known[0][1], strict=False):
             if name != expected:

@@ -44,31 +44,14 @@ def fcfs(
 
     Parameters
     ----------
-    instance : Instance
-        No job with more tasks than nodes.
-    estimates : {"perfect", "requested"}
-        As for :func:`easy`, so that a loop over batch policies gives them the same options. This
-        one looks at no estimate.
-    kill : bool
-        A job ends at its limit, the column ``estimate``; the bound is then that of the run times
-        so cut.
-    priority : {"fcfs", "shortest", "smallest", "wfp3"} or callable
-        The order of the queue; see :func:`conservative`.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
-    log : bool
-        Keep the decision log (``result.log``).
-
-    Returns
-    -------
-    Result
+    estimates, kill, priority
+        As for :func:`conservative`, so that a loop over batch policies gives them the same
+        options. This one looks at no estimate.
 
     Raises
     ------
     InfeasibleError
         A job has more tasks than the machine has nodes.
-    InvalidInstance
-        Another `priority`, `kill` for jobs without estimates, a threshold that is not positive.
 
     Notes
     -----
@@ -117,31 +100,13 @@ def easy(
 
     Parameters
     ----------
-    instance : Instance
-        No job with more tasks than nodes.
-    estimates : {"perfect", "requested"}
-        Expected run times: the real ones, or the column ``estimate``. A job that outlives its
-        estimate runs on and is expected to end now.
-    kill : bool
-        A job ends at its limit, the column ``estimate``; the bound is then that of the run times
-        so cut.
-    priority : {"fcfs", "shortest", "smallest", "wfp3"} or callable
-        The order of the queue; see :func:`conservative`.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
-    log : bool
-        Keep the decision log (``result.log``).
-
-    Returns
-    -------
-    Result
+    estimates, kill, priority
+        As for :func:`conservative`.
 
     Raises
     ------
     InfeasibleError
         A job has more tasks than the machine has nodes.
-    InvalidInstance
-        Other `estimates` or `priority`; ``"requested"`` or `kill` for jobs without the column.
 
     Examples
     --------
@@ -180,8 +145,6 @@ def conservative(
 
     Parameters
     ----------
-    instance : Instance
-        No job with more tasks than nodes.
     estimates : {"perfect", "requested"}
         Expected run times: the real ones, or the column ``estimate``.
     kill : bool
@@ -191,21 +154,11 @@ def conservative(
         The order of the queue: by submission; by expected run time; by tasks; by decreasing
         (wait / expected run time)^3 x tasks, looked at in every pass; or ``priority(jobs)``, which
         gets ``instance.jobs`` and returns a key a job, smallest first. Equal keys by submission.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
-    log : bool
-        Keep the decision log (``result.log``).
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
     InfeasibleError
         A job has more tasks than the machine has nodes.
-    InvalidInstance
-        Other `estimates` or `priority`; ``"requested"`` or `kill` for jobs without the column.
 
     Notes
     -----
@@ -249,9 +202,9 @@ def _batch(
         requested = False  # it plans nothing
     key = _with_tiers(_keys(instance, requested, priority), instance, priority == "wfp3")
     simulate = partial(_rows, rule=rule, requested=requested, key=key, wfp3=priority == "wfp3")
-    outcome, _, told = simulate(instance, trace=False, log=bool(log))
+    outcome, _, decisions = simulate(instance, trace=False, log=bool(log))
     return result_of_simulation(
-        instance, rule, outcome, told, threshold, partial(_trace, simulate), 0.0, True,
+        instance, rule, outcome, decisions, threshold, partial(_trace, simulate), 0.0, True,
         at_limit=at_limit,
     )  # fmt: skip
 

@@ -23,8 +23,6 @@ def equipartition(instance: Instance, *, threshold: float = THRESHOLD) -> Result
     ----------
     instance : Instance
         As many tasks a job as nodes, CPU needs of 1, memory needs that sum up to at most 1.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
 
     Returns
     -------

@@ -120,7 +120,6 @@ def python_policy(
 
     Parameters
     ----------
-    instance : Instance
     policy : object
         ``policy.on_event(event, state) -> {job: (nodes, yield)}``: all jobs that run from now
         on, with one node a task and their yield; running jobs that are left out are paused. None
@@ -129,22 +128,12 @@ def python_policy(
         Between two periodic events (s), > 0.
     penalty : float
         What a resumed or moved job pays (s), >= 0.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
-    log : bool
-        Keep the decision log (``result.log``).
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
     InvalidSchedule
         The policy breaks a rule: memory, CPU, number of nodes, a job or node that is not there or
         no integer, a yield that is no number; or it never runs some job.
-    InvalidInstance
-        A period, penalty or threshold outside its range.
 
     Examples
     --------
@@ -161,12 +150,12 @@ def python_policy(
     Instance.require(instance)
     period, penalty = real(period, "period"), real(penalty, "penalty")
     adapter = _Adapter(instance, policy)
-    outcome, rows, told = _core.cluster.python_policy(
+    outcome, rows, decisions = _core.cluster.python_policy(
         instance._core, adapter, period, penalty, True, bool(log)
     )
     name = type(policy).__name__
     return result_of_simulation(
-        instance, name, outcome, told, threshold, None, penalty, False, rows
+        instance, name, outcome, decisions, threshold, None, penalty, False, rows
     )
 
 

@@ -79,11 +79,6 @@ def mcb8(
     list of lists of int, or None
         Node of each task, increasing, a list a job; None where MCB8 finds no packing.
 
-    Raises
-    ------
-    InvalidInstance
-        Lengths that differ, an entry or a yield outside its range.
-
     Notes
     -----
     A heuristic: None is no proof that there is no packing.
@@ -119,11 +114,6 @@ def mcb8_search(
     (float, list of lists of int), or None
         The yield in 0..1 and the node of each task, increasing, a list a job; None where the
         memory alone finds no packing.
-
-    Raises
-    ------
-    InvalidInstance
-        Lengths that differ, or an entry outside its range.
 
     References
     ----------

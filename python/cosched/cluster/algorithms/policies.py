@@ -50,7 +50,6 @@ def dfrs(
 
     Parameters
     ----------
-    instance : Instance
     name : str
         The policy.
     period : float
@@ -58,14 +57,6 @@ def dfrs(
     penalty : float
         A job that is resumed after a pause, or migrated, holds its nodes this long without
         progress (s). Policies do not know of it.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
-    log : bool
-        Keep the decision log (``result.log``).
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -94,9 +85,13 @@ def dfrs(
     if len(instance.layout()[0]):
         raise InvalidInstance(f"{name}: DFRS policies know no partitions: expected no machine")
     period, penalty = real(period, "period"), real(penalty, "penalty")
-    outcome, _, told = _core.cluster.dfrs(instance._core, name, period, penalty, False, bool(log))
+    outcome, _, decisions = _core.cluster.dfrs(
+        instance._core, name, period, penalty, False, bool(log)
+    )
     replay = partial(_dfrs_rows, name=name, period=period, penalty=penalty)
-    return result_of_simulation(instance, name, outcome, told, threshold, replay, penalty, False)
+    return result_of_simulation(
+        instance, name, outcome, decisions, threshold, replay, penalty, False
+    )
 
 
 #: What is said of each DFRS policy by name.

@@ -29,8 +29,6 @@ def as_logged(instance: Instance, *, threshold: float = THRESHOLD) -> Result:
     instance : Instance
         With the column ``wait``; where single jobs have none, 0 s are taken
         (``metrics()["unknown_waits"]``).
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
 
     Returns
     -------

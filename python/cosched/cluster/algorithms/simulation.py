@@ -39,7 +39,7 @@ def result_of_simulation(
     instance: Instance,
     name: str,
     outcome: dict[str, Any],
-    told: tuple | None,
+    decisions: tuple | None,
     threshold: float,
     replay: Callable[[Instance], tuple] | None,
     penalty: float,
@@ -73,7 +73,7 @@ def result_of_simulation(
         outcome=outcome,
         stretches=stretches,
         own_bound=_own_bound(instance, threshold, outcome),
-        log=None if told is None else _log_frame(instance, told, at_limit),
+        log=None if decisions is None else _log_frame(instance, decisions, at_limit),
     )
 
 
@@ -82,17 +82,17 @@ def _own_bound(instance: Instance, threshold: float, outcome: dict[str, Any]) ->
     were cut to; computed once for an instance."""
     if threshold == THRESHOLD:
         return Result.bound_beside(instance) if outcome.get("killed") else None
-    if instance.kept("no bound"):
+    if instance.cached("no bound"):
         return None
     return instance.once(
         f"bound, threshold {threshold}", lambda: max_stretch_bound(instance, threshold=threshold)
     )
 
 
-def _log_frame(instance: Instance, told: tuple, at_limit: np.ndarray | None) -> Any:
+def _log_frame(instance: Instance, decisions: tuple, at_limit: np.ndarray | None) -> Any:
     import pandas as pd
 
-    time, job, action, reason = told
+    time, job, action, reason = decisions
     columns = {"time": time, "job": job, "id": instance.ids[job], "action": action}
     log = pd.DataFrame({**columns, "reason": reason})
     before = log.groupby("job")[["time", "action"]].shift()

@@ -73,8 +73,6 @@ def slurm_backfill(
     launch, epilog : float, optional
         Seconds from a job's start to its work and back, and from its end until its nodes are free;
         default 0.77 and 0.24.
-    threshold : float
-        Shortest time of the bounded stretch (s), > 0.
     log : bool
         Keep the decision log (``result.log``) in Slurm's words.
     **parameters : float
@@ -97,8 +95,6 @@ def slurm_backfill(
         an unknown partition, a controller that starts after the first job.
     TypeError
         A parameter that Slurm does not have, or that is not followed.
-    OSError
-        The machine's file is not there or cannot be read.
 
     Notes
     -----
@@ -139,7 +135,7 @@ def slurm_backfill(
         {**(host if count == 1 else varied(host, rng)), **drawn}
         for drawn in _clocks(instance, controller_start, epoch, count, rng)
     ]
-    first = twin.run(clocks[0], told=flag(log, "log"))
+    first = twin.run(clocks[0], log=flag(log, "log"))
     result = _result(instance, twin, first, threshold, bool(log))
     if count == 1:
         return result
@@ -201,7 +197,7 @@ def _result(
     given = map(instance.column, ("submit", "runtime"))
     whole = all(np.array_equal(column, np.floor(column)) for column in given)
     start, end, killed = _times(instance, outcome, whole=whole)
-    told = log_of(twin, outcome) if log else None
+    decisions = log_of(twin, outcome) if log else None
     if killed.any():
         instance = instance.replace(runtime=end - start)
     nothing = np.zeros(len(instance), dtype=np.int64)
@@ -212,8 +208,8 @@ def _result(
         "backfilled": int(np.sum(outcome["by"])),
     }  # fmt: skip
     return result_of_simulation(
-        instance, "slurm-backfill", counted, told, nonnegative(threshold, "threshold"), None, 0.0,
-        True, rows=twin.rows(outcome, start, end), at_limit=killed,
+        instance, "slurm-backfill", counted, decisions, nonnegative(threshold, "threshold"),
+        None, 0.0, True, rows=twin.rows(outcome, start, end), at_limit=killed,
     )  # fmt: skip
 
 

@@ -192,11 +192,11 @@ class Twin:
         *,
         cycles: Sequence[float] = (),
         checks: Sequence[float] = (),
-        told: bool = False,
+        log: bool = False,
         plans: bool = False,
     ) -> dict[str, Any]:
         """One run; `cycles`, `checks`: recorded times in place of the rules' own."""
-        return self._core.run(dict(clocks), list(cycles), list(checks), told, plans)
+        return self._core.run(dict(clocks), list(cycles), list(checks), log, plans)
 
     def nodes_of(self, outcome: Mapping[str, Any]) -> list[np.ndarray]:
         """Node numbers of each job."""

@@ -71,8 +71,6 @@ def fetch(name: str, out: str | PathLike[str] = ".") -> Path:
 
     Raises
     ------
-    ValueError
-        Unknown name; the message lists near ones.
     OSError
         No network, no such folder, or the archive does not answer.
     SolverError

@@ -116,11 +116,6 @@ def rigid_jobs(table: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Columns ``job, submit, tasks, cpu, memory, runtime, estimate`` as :func:`dfrs_jobs`.
 
-    Raises
-    ------
-    InvalidInstance
-        A column is missing.
-
     Examples
     --------
     >>> import pandas as pd

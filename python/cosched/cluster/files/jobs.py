@@ -38,8 +38,8 @@ def read_jobs(
     said: tuple[str, ...] = ()
     if machine is not None:
         if nodes is not None and nodes != machine.cores:
-            told = f"nodes = {shorten(nodes)}"
-            said = (f"assumed: {told} is not used: the machine has {machine.cores} cores",)
+            ignored = f"nodes = {shorten(nodes)}"
+            said = (f"assumed: {ignored} is not used: the machine has {machine.cores} cores",)
         nodes = machine.cores
         if convention not in (None, "rigid"):
             raise InvalidInstance(f"{path}: with a machine expected the convention rigid")
@@ -61,8 +61,8 @@ def read_jobs(
         return Given(log.jobs, log.nodes, (*log.notes, *said), name)
     for argument, value in {"convention": convention, **of_logs}.items():
         if value is not None:
-            told = f"{argument} = {shorten(value)}"
-            raise InvalidInstance(f"{path}: {told} is for .swf logs only")
+            ignored = f"{argument} = {shorten(value)}"
+            raise InvalidInstance(f"{path}: {ignored} is for .swf logs only")
     found = _table(path, nodes)
     return found._replace(notes=(*found.notes, *said))
 

@@ -61,8 +61,8 @@ def read_log(
     notes.append(f"assumed: {', '.join(machine.said)}; convention {convention}")
     for name, value in (("cores_per_node", cores_per_node), ("memory_per_node", memory_per_node)):
         if convention == "rigid" and value is not None:
-            told = f"{name} = {shorten(value)}"
-            notes.append(f"assumed: {told} is not used: the convention rigid counts processors")
+            ignored = f"{name} = {shorten(value)}"
+            notes.append(f"assumed: {ignored} is not used: the convention rigid counts processors")
     jobs, said = part_of(path, jobs, week, begin, until)
     notes += said
     jobs, left_out = dropped(jobs, machine.nodes, drop, of_machine)

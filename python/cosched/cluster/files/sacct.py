@@ -51,8 +51,10 @@ def read_sacct(
         jobs = _usable(jobs, reasons, jobs[column].isna(), f"{what} is no time")
     jobs = _usable(jobs, reasons, ~(jobs["tasks"] > 0), "no number of CPUs")
     if not len(jobs):
-        told = "; ".join(_told(reason, lines) for reason, lines in reasons.items() if len(lines))
-        raise InvalidInstance(f"{path}: no usable job: {told or 'the file has none'}")
+        dropped_text = "; ".join(
+            _counted(reason, lines) for reason, lines in reasons.items() if len(lines)
+        )
+        raise InvalidInstance(f"{path}: no usable job: {dropped_text or 'the file has none'}")
     jobs, notes = _finished(path, jobs, reasons, timezone)
     jobs, said = part_of(path, jobs, week, begin, until)
     notes += said
@@ -232,14 +234,16 @@ def _finished(
     back = wait < 0
     notes = [f"{path}: {len(jobs)} jobs kept"]
     notes += [
-        f"  dropped {_told(reason, lines)}" for reason, lines in reasons.items() if len(lines)
+        f"  dropped {_counted(reason, lines)}" for reason, lines in reasons.items() if len(lines)
     ]
     if back.any():
         lines = jobs.loc[back, "line"].to_numpy()
-        notes.append(f"  repaired {_told('started before its submission: wait 0', lines)}")
+        notes.append(f"  repaired {_counted('started before its submission: wait 0', lines)}")
     if jobs["twice"].any():
         lines = jobs.loc[jobs["twice"], "line"].to_numpy()
-        notes.append(f"  repaired {_told('in the hour that comes twice: the first taken', lines)}")
+        notes.append(
+            f"  repaired {_counted('in the hour that comes twice: the first taken', lines)}"
+        )
     again = int(jobs["id"].duplicated().sum())
     if again:
         notes.append(f"  {again} further runs of requeued jobs: each is a job of its own")
@@ -262,6 +266,6 @@ def _finished(
     return table, notes
 
 
-def _told(reason: str, lines: np.ndarray) -> str:
+def _counted(reason: str, lines: np.ndarray) -> str:
     shown = ", ".join(str(line) for line in lines[:5]) + (", ..." if len(lines) > 5 else "")
     return f"{len(lines)}: {reason} (line{'s' * (len(lines) > 1)} {shown})"

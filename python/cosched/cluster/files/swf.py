@@ -129,8 +129,6 @@ def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
     ------
     InvalidInstance
         No data line at all, or a broken gzip file.
-    OSError
-        The file is not there or cannot be read.
 
     Examples
     --------

@@ -26,8 +26,8 @@ def part_of(
             raise InvalidInstance(f"{path}: week {week} has no job: the last week is {last}")
         said.append(f"  week {week}: {len(jobs)} jobs")
     if begin is not None or until is not None:
-        jobs, told = jobs_between(path, jobs, begin, until)
-        said.append(f"  {told}")
+        jobs, note = jobs_between(path, jobs, begin, until)
+        said.append(f"  {note}")
     return jobs, said
 
 

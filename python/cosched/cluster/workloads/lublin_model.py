@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.core.arrays import fraction, integer, positive, real, seed_of, share
-from cosched.core.draws import redrawn
+from cosched.core.rejection import sampled_inside
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -177,8 +177,6 @@ def lublin(
         In 0..1.
     heavy_memory : (int, int)
         Least and most tenths of a node's memory, 1..10.
-    seed : int, optional
-        None means 0.
 
     Returns
     -------
@@ -186,11 +184,6 @@ def lublin(
         Columns ``job, submit, tasks, cpu, memory, runtime``, sorted by submit. Times are
         seconds, not rounded (the authors' program prints whole seconds); the model knows no
         estimates.
-
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range, or unknown types, convention or constants.
 
     References
     ----------
@@ -300,7 +293,9 @@ def _gamma_below(
     random: np.random.Generator, shape: np.ndarray, scale: np.ndarray, most: float
 ) -> np.ndarray:
     """Gamma variables, those above `most` drawn again."""
-    return redrawn(lambda at: random.gamma(shape[at], scale[at]), len(shape), lambda x: x <= most)
+    return sampled_inside(
+        lambda at: random.gamma(shape[at], scale[at]), len(shape), lambda x: x <= most
+    )
 
 
 # --- needs, arguments -----------------------------------------------------------------------

@@ -32,18 +32,11 @@ def unknown_times_worst(
         f, > 1.
     unit : float
         Length of the shortest (s), at least the threshold of the bounded stretch.
-    seed : int, optional
-        Not used: there is no chance.
 
     Returns
     -------
     DataFrame
         Columns ``submit, tasks, cpu, memory, runtime``.
-
-    Raises
-    ------
-    InvalidInstance
-        A number outside its range.
 
     References
     ----------
@@ -78,18 +71,11 @@ def equal_shares_worst(
         n, 2..100000.
     unit : float
         Length of the shortest (s), at least the threshold of the bounded stretch.
-    seed : int, optional
-        Not used: there is no chance.
 
     Returns
     -------
     DataFrame
         Columns ``submit, tasks, cpu, memory, runtime``.
-
-    Raises
-    ------
-    InvalidInstance
-        A number outside its range.
 
     References
     ----------

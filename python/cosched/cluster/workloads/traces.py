@@ -39,8 +39,6 @@ def hpc2n_weeks(path: str | PathLike[str], memory_kb: float = 2097152) -> list[p
     ------
     InvalidInstance
         A file without a job, a memory that is not positive, or more than 10,000 weeks.
-    OSError
-        The file is not there or cannot be read.
 
     References
     ----------

@@ -14,14 +14,6 @@ def heft(instance: Instance) -> Result:
     of a successor's rank and the mean transfer to it), each to the unit where it ends first, gaps
     included. Equal ends: the highest type (GPU), then the lowest unit.
 
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Result
-
     Notes
     -----
     No constant guarantee (Theorem 1). The mean transfer is over ordered pairs of different units.
@@ -50,14 +42,6 @@ def cpop(instance: Instance) -> Result:
     transfers) goes next: to the unit of the critical path if it is on it, else where it ends
     first. That unit is of the type that runs most tasks of the path, equal: in the least time.
     Ties as in :func:`heft`.
-
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Result
 
     Notes
     -----
@@ -89,14 +73,6 @@ def peft(instance: Instance) -> Result:
     predecessors are placed the one of greatest mean cost goes next, to the type of least end +
     cost. Ties as in :func:`heft`.
 
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Result
-
     Notes
     -----
     No guarantee. O(e Q^2 + n log n + n U log n) for U units.
@@ -125,14 +101,6 @@ def etf(instance: Instance) -> Result:
     Equal starts: the task with the longest path to the end (mean times, no transfers), then the
     earliest end. No insertion.
 
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Result
-
     Notes
     -----
     No constant guarantee on types of different speed. O(n log n + e Q), and a log for each entry of
@@ -160,14 +128,6 @@ def min_min(instance: Instance) -> Result:
     """Min-min: of the ready tasks the one that can end first, where it ends first.
 
     Equal ends: the lowest task, the highest type. No insertion.
-
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Result
 
     Notes
     -----

@@ -29,13 +29,8 @@ def est(instance: Instance, allocation: Any) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     allocation : array_like of int, shape (n,)
         Resource type of each task.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -67,13 +62,8 @@ def ols(instance: Instance, allocation: Any) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     allocation : array_like of int, shape (n,)
         Resource type of each task.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -105,7 +95,6 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
 
     Parameters
     ----------
-    instance : Instance
     method : {"auto", "structured", "glpk", "highs"}
         What solves the relaxation, as in :func:`cosched.dags.hlp`.
 
@@ -116,8 +105,6 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
 
     Raises
     ------
-    ValueError
-        Another method.
     SolverError
         The solver failed, or ``highspy`` is not installed.
 
@@ -148,7 +135,6 @@ def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
 
     Parameters
     ----------
-    instance : Instance
     method : {"auto", "structured", "glpk", "highs"}
         What solves the relaxation, as in :func:`cosched.dags.hlp`.
 
@@ -159,8 +145,6 @@ def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
 
     Raises
     ------
-    ValueError
-        Another method.
     SolverError
         The solver failed, or ``highspy`` is not installed.
 
@@ -202,13 +186,10 @@ def hlp_best(
 
     Parameters
     ----------
-    instance : Instance
     method : {"auto", "structured", "glpk", "highs"}
         What solves the relaxation, as in :func:`cosched.dags.hlp`.
     evaluations : int, optional
         Schedules that the local search builds; None: 1e7 / (n + e), between 50 and 50,000.
-    seed : int, optional
-        None means 0.
     time_limit : float, optional
         Seconds, the LP included, after which it returns its best so far, with status
         ``"time_limit"``: at least HEFT, and HLP-OLS where this ends within the limit, or in half a
@@ -225,10 +206,6 @@ def hlp_best(
 
     Raises
     ------
-    ValueError
-        Another method.
-    InvalidInstance
-        Negative `evaluations` or a negative time limit.
     SolverError
         The solver failed, or ``highspy`` is not installed.
 

@@ -20,16 +20,6 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
     A task goes to the GPU if p_cpu >= R_gpu + p_gpu, where R_gpu is the earliest time at
     which it could start there; else rule R2 decides.
 
-    Parameters
-    ----------
-    instance : Instance
-    order : array_like of int, shape (n,), optional
-        Arrival order: respects precedence. None: ``instance.order``.
-
-    Returns
-    -------
-    Result
-
     Raises
     ------
     InvalidInstance
@@ -60,21 +50,6 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
 def eft(instance: Instance, *, order: Any = None) -> Result:
     """On-line: each task where it ends first; equal ends: the highest type (GPU), any Q.
 
-    Parameters
-    ----------
-    instance : Instance
-    order : array_like of int, shape (n,), optional
-        Arrival order: respects precedence. None: ``instance.order``.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        An order that is no permutation or breaks precedence.
-
     Notes
     -----
     No guarantee.
@@ -93,21 +68,6 @@ def eft(instance: Instance, *, order: Any = None) -> Result:
 
 def greedy(instance: Instance, *, order: Any = None) -> Result:
     """On-line: each task on the type with its smallest time; equal: the lowest type.
-
-    Parameters
-    ----------
-    instance : Instance
-    order : array_like of int, shape (n,), optional
-        Arrival order: respects precedence. None: ``instance.order``.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        An order that is no permutation or breaks precedence.
 
     Notes
     -----
@@ -130,21 +90,6 @@ def r1_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Q > 2: the type of least p_q / m_q, the lowest on equality.
 
-    Parameters
-    ----------
-    instance : Instance
-    order : array_like of int, shape (n,), optional
-        Arrival order: respects precedence. None: ``instance.order``.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        An order that is no permutation or breaks precedence.
-
     Notes
     -----
     No guarantee.
@@ -165,21 +110,6 @@ def r2_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Q > 2: the type of least p_q / sqrt(m_q), the lowest on equality.
 
-    Parameters
-    ----------
-    instance : Instance
-    order : array_like of int, shape (n,), optional
-        Arrival order: respects precedence. None: ``instance.order``.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        An order that is no permutation or breaks precedence.
-
     Notes
     -----
     No guarantee.
@@ -197,21 +127,6 @@ def r2_ls(instance: Instance, *, order: Any = None) -> Result:
 
 def r3_ls(instance: Instance, *, order: Any = None) -> Result:
     """On-line rule R3: CPU if p_cpu <= p_gpu; the same as :func:`greedy`.
-
-    Parameters
-    ----------
-    instance : Instance
-    order : array_like of int, shape (n,), optional
-        Arrival order: respects precedence. None: ``instance.order``.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        An order that is no permutation or breaks precedence.
 
     Notes
     -----
@@ -231,23 +146,6 @@ def r3_ls(instance: Instance, *, order: Any = None) -> Result:
 
 def random(instance: Instance, *, order: Any = None, seed: int | None = None) -> Result:
     """On-line: a type drawn uniformly among those that can run the task.
-
-    Parameters
-    ----------
-    instance : Instance
-    order : array_like of int, shape (n,), optional
-        Arrival order: respects precedence. None: ``instance.order``.
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        An order that is no permutation or breaks precedence, or a bad seed.
 
     Examples
     --------

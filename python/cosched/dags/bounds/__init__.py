@@ -15,7 +15,6 @@ from cosched.dags.bounds.moving import (
     transfers,
     transfers_bound,
 )
-from cosched.dags.bounds.plans import TransfersRelaxation, transfers_relaxation
 from cosched.dags.bounds.relaxation import (
     Certificate,
     Relaxation,
@@ -27,6 +26,7 @@ from cosched.dags.bounds.relaxation import (
     round_allocation,
 )
 from cosched.dags.bounds.simple import area_bound, critical_path_bound
+from cosched.dags.bounds.transport import TransfersRelaxation, transfers_relaxation
 
 __all__ = [
     "Certificate",

@@ -90,10 +90,6 @@ class WindowsCertificate:
     def bound(self, instance: Instance) -> float:
         """The bound it proves, checked from scratch by code that no solver shares.
 
-        Parameters
-        ----------
-        instance : Instance
-
         Returns
         -------
         float
@@ -162,21 +158,14 @@ def windows(
 
     Parameters
     ----------
-    instance : Instance
     upper : float, optional
         The makespan of a schedule (s): what lies just below it is tried first, so that a schedule
         that is optimal may be proved at once.
     time_limit : float, optional
         Seconds, the relaxation included, after which it returns the best bound so far.
 
-    Returns
-    -------
-    Windows
-
     Raises
     ------
-    InvalidInstance
-        An upper bound that is no number >= 0, or a negative time limit.
     TimeLimit
         A limit around it has passed, and it was given none of its own.
 
@@ -205,9 +194,9 @@ def windows(
     limit = time_limit_of(time_limit)
     top = upper_of(upper)
     key = f"windows {top}"
-    kept = instance.kept(key)
-    if kept is not None:
-        return kept
+    cached = instance.cached(key)
+    if cached is not None:
+        return cached
     with _core.time_limit(limit):
         relaxation, in_time = hlp_so_far(instance)
         proof = relaxation.certificate
@@ -226,7 +215,6 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
 
     Parameters
     ----------
-    instance : Instance
     time_limit : float, optional
         Seconds after which it returns the best bound so far.
 
@@ -234,11 +222,6 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     -------
     Bound
         Seconds.
-
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
 
     Examples
     --------

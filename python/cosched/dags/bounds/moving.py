@@ -109,10 +109,6 @@ class TransfersCertificate:
     def bound(self, instance: Instance) -> float:
         """The bound it proves, checked from scratch by code that no solver shares.
 
-        Parameters
-        ----------
-        instance : Instance
-
         Returns
         -------
         float
@@ -199,14 +195,8 @@ def transfers(
     time_limit : float, optional
         Seconds, all included, after which it returns the best bound so far.
 
-    Returns
-    -------
-    Transfers
-
     Raises
     ------
-    InvalidInstance
-        An upper bound that is no number >= 0, or a negative time limit.
     TimeLimit
         A limit around it has passed, and it was given none of its own.
 
@@ -238,9 +228,9 @@ def transfers(
     limit = time_limit_of(time_limit)
     top = upper_of(upper)
     key = f"transfers {top}"
-    kept = instance.kept(key)
-    if kept is not None:
-        return kept
+    cached = instance.cached(key)
+    if cached is not None:
+        return cached
     with _core.time_limit(limit):
         start = windows(instance, time_limit=limit)
         value, complete, makespan, stages, clusters = _core.dags.transfers_bound(
@@ -258,7 +248,6 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
 
     Parameters
     ----------
-    instance : Instance
     time_limit : float, optional
         Seconds after which it returns the best bound so far.
 
@@ -266,11 +255,6 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
     -------
     Bound
         Seconds.
-
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
 
     Examples
     --------

@@ -57,10 +57,6 @@ class Certificate:
     def bound(self, instance: Instance) -> float:
         """The bound it proves, checked from scratch by code that no solver shares.
 
-        Parameters
-        ----------
-        instance : Instance
-
         Returns
         -------
         float
@@ -137,21 +133,14 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
 
     Parameters
     ----------
-    instance : Instance
     method : {"auto", "structured", "glpk", "highs"}
         ``"structured"`` exploits the problem: exact to 1e-9 with a certificate, any Q, 10 to
         1,000 times faster. ``"auto"`` takes it, with GLPK as a safety net. ``"glpk"`` solves the
         model row by row as in the paper and is the reference; ``"highs"`` gives the same model
         to HiGHS (extra ``highs``).
 
-    Returns
-    -------
-    Relaxation
-
     Raises
     ------
-    ValueError
-        Another method.
     SolverError
         The solver failed, or ``highspy`` is not installed.
 
@@ -208,11 +197,6 @@ def round_allocation(times: Any, x: Any, *, threshold: float = 0.5) -> np.ndarra
     -------
     numpy.ndarray of int, shape (n,)
 
-    Raises
-    ------
-    InvalidInstance
-        Shapes that differ, entries that are no numbers, or a threshold outside 0..1.
-
     Examples
     --------
     >>> round_allocation([[3, 1], [3, 1]], [0.5, 0.4]).tolist()
@@ -236,7 +220,6 @@ def hlp_bound(
 
     Parameters
     ----------
-    instance : Instance
     method : {"auto", "structured", "glpk", "highs"}
         What solves the relaxation, as in :func:`cosched.dags.hlp`.
     time_limit : float, optional
@@ -250,10 +233,6 @@ def hlp_bound(
 
     Raises
     ------
-    ValueError
-        Another method.
-    InvalidInstance
-        A negative time limit.
     SolverError
         The solver failed, or ``highspy`` is not installed.
     TimeLimit
@@ -288,14 +267,14 @@ def hlp_at_hand(instance: Instance, method: str) -> Relaxation | None:
             return hlp(instance, method=method)
         except TimeLimit:
             return None
-    return instance.kept("hlp structured")
+    return instance.cached("hlp structured")
 
 
 def hlp_so_far(instance: Instance) -> tuple[Relaxation, bool]:
     """The structured method's result, which a time limit around it may cut short: whether not."""
-    kept = instance.kept("hlp structured")
-    if kept is not None:
-        return kept, True
+    cached = instance.cached("hlp structured")
+    if cached is not None:
+        return cached, True
     solution = _core.dags.hlp_so_far(instance._core)
     return keep_hlp(instance, solution), solution[-1]
 

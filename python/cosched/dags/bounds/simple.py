@@ -10,10 +10,6 @@ from cosched.dags.instance import Instance
 def area_bound(instance: Instance) -> Bound:
     """The least maximal load of a type over fractional allocations, paths ignored.
 
-    Parameters
-    ----------
-    instance : Instance
-
     Returns
     -------
     Bound
@@ -33,10 +29,6 @@ def area_bound(instance: Instance) -> Bound:
 
 def critical_path_bound(instance: Instance) -> Bound:
     """The longest path with every task on its fastest type.
-
-    Parameters
-    ----------
-    instance : Instance
 
     Returns
     -------

@@ -39,11 +39,6 @@ class Dot:
 def parse_dot(text: str, path: str) -> Dot:
     """The first graph of a text.
 
-    Raises
-    ------
-    InvalidInstance
-        Not DOT: names line and column, what stands there and what was expected.
-
     Examples
     --------
     >>> found = parse_dot('digraph { node [time=3]; a -> {b "c d"} [data=7] }', "a.dot")

@@ -82,17 +82,11 @@ def read_graph(
     edge_data : str, optional
         DOT, GraphML: the attribute of arcs that says bytes; None: ``data``, else ``size``.
 
-    Returns
-    -------
-    Graph
-
     Raises
     ------
     InvalidInstance
         One line with file, and line or task: a cycle, an unknown predecessor, a repeated
         id, a task that can run nowhere, a time that is none, a missing member, ...
-    OSError
-        The file cannot be opened.
 
     Examples
     --------
@@ -136,13 +130,6 @@ def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
     graph : Graph
     path : str or path-like
         Ends in .json.
-
-    Raises
-    ------
-    InvalidInstance
-        Another suffix.
-    OSError
-        The file cannot be written.
 
     Examples
     --------

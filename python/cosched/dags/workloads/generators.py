@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cosched.core.arrays import any_array, integer, nonnegative, positive, real, seed_of, share
-from cosched.core.draws import redrawn
+from cosched.core.rejection import sampled_inside
 from cosched.dags.files import Graph
 from cosched.dags.workloads.communication import data_of_tasks
 from cosched.dags.workloads.tiled import cholesky, lu, qr
@@ -223,4 +223,4 @@ def _range(limits: Range, name: str) -> Range:
 def _positive_normal(
     random: np.random.Generator, mean: float, deviation: float, n: int
 ) -> np.ndarray:
-    return redrawn(lambda at: random.normal(mean, deviation, len(at)), n, lambda x: x > 0)
+    return sampled_inside(lambda at: random.normal(mean, deviation, len(at)), n, lambda x: x > 0)

@@ -31,17 +31,6 @@ def fork_join(
         ``mean, deviation, slow_share, slow, fast, types, seed`` of
         ``cosched.dags.workloads.generators.fork_join``.
 
-    Returns
-    -------
-    Instance
-
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range.
-    TypeError
-        An unknown option.
-
     References
     ----------
     Amaris et al. 2017, Section 6.1.
@@ -79,17 +68,6 @@ def cholesky(
         moves (none by default) and ``seed``, of
         ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
 
-    Returns
-    -------
-    Instance
-
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range.
-    TypeError
-        An unknown option.
-
     Examples
     --------
     >>> cholesky(5, units=(16, 2))
@@ -114,28 +92,8 @@ def lu(
 
     Parameters
     ----------
-    tiles : int
-        T, 1..250.
-    units : sequence of int, optional
-        Units of each type; None: 16 CPUs and 4 of each further type.
-    bandwidth, latency, memories : optional
-        As of :class:`cosched.dags.Instance`, where `tile_bytes` is given. In the unit of the times:
-        the default is 12 GB/s and 10 microseconds for times in milliseconds.
-    **options
-        ``times`` (kernel -> time on each type), ``spread`` in [0, 1), ``tile_bytes`` that each edge
-        moves (none by default) and ``seed``, of
-        ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
-
-    Returns
-    -------
-    Instance
-
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range.
-    TypeError
-        An unknown option.
+    tiles, units, bandwidth, latency, memories, **options
+        As for :func:`cholesky`.
 
     Examples
     --------
@@ -158,28 +116,8 @@ def qr(
 
     Parameters
     ----------
-    tiles : int
-        T, 1..250.
-    units : sequence of int, optional
-        Units of each type; None: 16 CPUs and 4 of each further type.
-    bandwidth, latency, memories : optional
-        As of :class:`cosched.dags.Instance`, where `tile_bytes` is given. In the unit of the times:
-        the default is 12 GB/s and 10 microseconds for times in milliseconds.
-    **options
-        ``times`` (kernel -> time on each type), ``spread`` in [0, 1), ``tile_bytes`` that each edge
-        moves (none by default) and ``seed``, of
-        ``cosched.dags.workloads.generators.cholesky``. The default times are milliseconds.
-
-    Returns
-    -------
-    Instance
-
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range.
-    TypeError
-        An unknown option.
+    tiles, units, bandwidth, latency, memories, **options
+        As for :func:`cholesky`.
 
     Examples
     --------
@@ -214,17 +152,6 @@ def layered(
         ``fat, regularity, jump, mean, task_cv, acceleration, cpu_only, ccr, bandwidth, seed`` of
         ``cosched.dags.workloads.generators.layered``. ``ccr``: mean transfer / mean time of a task.
 
-    Returns
-    -------
-    Instance
-
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range.
-    TypeError
-        An unknown option.
-
     Examples
     --------
     >>> layered(50, 0.3, units=(8, 2), seed=1).tasks
@@ -247,13 +174,6 @@ def saga(kind: str = "in-tree", **options: Any) -> Instance:
     -------
     Instance
         Each unit has its own memory.
-
-    Raises
-    ------
-    InvalidInstance
-        An argument outside its range.
-    TypeError
-        An unknown option.
 
     References
     ----------

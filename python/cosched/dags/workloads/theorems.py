@@ -16,8 +16,6 @@ def theorem1(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
     ----------
     m, k : int
         CPUs and GPUs, >= 1.
-    seed : int, optional
-        Not used: there is no chance.
 
     Returns
     -------
@@ -53,12 +51,6 @@ def theorem2(m: int = 10, *, seed: int | None = None) -> Instance:
     ----------
     m : int
         CPUs, and GPUs, >= 2.
-    seed : int, optional
-        Not used: there is no chance.
-
-    Returns
-    -------
-    Instance
 
     Raises
     ------
@@ -89,12 +81,6 @@ def theorem4(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
     ----------
     m, k : int
         CPUs and GPUs, m >= k >= 1.
-    seed : int, optional
-        Not used: there is no chance.
-
-    Returns
-    -------
-    Instance
 
     Raises
     ------
@@ -128,12 +114,6 @@ def theorem5(m: int = 8, types: int = 3, *, seed: int | None = None) -> Instance
         Units of each type, >= 3.
     types : int
         Q, 2..16.
-    seed : int, optional
-        Not used: there is no chance.
-
-    Returns
-    -------
-    Instance
 
     Raises
     ------

@@ -1,5 +1,7 @@
 """Launchers: how a step of a plan becomes a process."""
 
+from typing import Any
+
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance
 from cosched.execution.launchers.base import Launcher
@@ -11,16 +13,14 @@ LAUNCHERS: dict[str, type[Launcher]] = {"local": Local, "slurm": Slurm}
 __all__ = ["LAUNCHERS", "Launcher", "Local", "Slurm", "launcher_of"]
 
 
-def launcher_of(name: str, *, oversubscribe: bool = False, unit: str = "core") -> Launcher:
-    """The launcher of a name.
-
-    Raises
-    ------
-    InvalidInstance
-        No such launcher, or it cannot work here.
-    """
-    if name not in LAUNCHERS:
-        raise InvalidInstance(unknown_name("launcher", name, LAUNCHERS))
-    if unit not in ("core", "node"):
-        raise InvalidInstance(f"unit = {unit!r}: expected 'core' or 'node'")
-    return LAUNCHERS[name](oversubscribe=oversubscribe, unit=unit)
+def launcher_of(launcher: str | Launcher, **options: Any) -> Launcher:
+    """The launcher itself, or that of a name with these options; what cannot work is refused."""
+    if isinstance(launcher, Launcher):
+        if options:
+            raise TypeError(
+                f"{', '.join(options)}: expected as options of {launcher.name!r} itself"
+            )
+        return launcher
+    if launcher not in LAUNCHERS:
+        raise InvalidInstance(unknown_name("launcher", launcher, LAUNCHERS))
+    return LAUNCHERS[launcher](**options)

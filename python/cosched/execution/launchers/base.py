@@ -6,21 +6,26 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from cosched.core.arrays import nonnegative
+from cosched.errors import InvalidInstance
 from cosched.execution.codes import Code, Codes
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Launch
 
 
 class Launcher(ABC):
-    """Makes commands of steps."""
+    """Where a plan runs, and how its processes end: makes commands of steps."""
 
     name: str
     #: Ask processes to end, and wait, before they are killed when the driver has died.
     polite = False
 
-    def __init__(self, *, oversubscribe: bool, unit: str) -> None:
+    def __init__(self, oversubscribe: bool, unit: str, grace: float) -> None:
+        if unit not in ("core", "node"):
+            raise InvalidInstance(f"unit = {unit!r}: expected 'core' or 'node'")
         self.oversubscribe = oversubscribe
         self.unit = unit
+        self.grace = nonnegative(grace, "grace")
 
     @property
     @abstractmethod
@@ -29,13 +34,7 @@ class Launcher(ABC):
 
     @abstractmethod
     def check(self, plan: Plan, codes: Codes) -> tuple[str, ...]:
-        """Notes on how the plan fits here.
-
-        Raises
-        ------
-        InvalidInstance
-            It does not.
-        """
+        """Notes on how the plan fits here."""
 
     @abstractmethod
     def launch(self, step: Step, code: Code, plan: Plan) -> Launch:

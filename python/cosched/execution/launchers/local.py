@@ -12,13 +12,30 @@ from cosched.execution.processes import Launch
 
 
 class Local(Launcher):
-    """Unit k is the k-th core that this process may use; a task is pinned to its cores."""
+    """Cores of this host: unit k is the k-th that this process may use; tasks are pinned.
+
+    Parameters
+    ----------
+    oversubscribe : bool
+        Let processors of the plan share cores where there are too few.
+    unit : str
+        ``"core"``, nothing else.
+    grace : float
+        Seconds between the signal that asks a task to end and SIGKILL.
+
+    Examples
+    --------
+    >>> Local(grace=1.0).name
+    'local'
+    """
 
     name = "local"
 
-    def __init__(self, *, oversubscribe: bool = False, unit: str = "core") -> None:
-        super().__init__(oversubscribe=oversubscribe, unit=unit)
-        if unit != "core":
+    def __init__(
+        self, *, oversubscribe: bool = False, unit: str = "core", grace: float = 5.0
+    ) -> None:
+        super().__init__(oversubscribe, unit, grace)
+        if self.unit != "core":
             raise InvalidInstance("unit = 'node' needs the launcher slurm: expected 'core'")
         self.cores = tuple(sorted(os.sched_getaffinity(0)))
 

@@ -19,14 +19,31 @@ class Slurm(Launcher):
     """Unit k is the k-th core of the allocation, node by node (or its k-th node): ``srun --exact``.
 
     Slurm chooses which cores of a node a step gets; steps side by side never share one.
+
+    Parameters
+    ----------
+    oversubscribe : bool
+        False, nothing else.
+    unit : {"core", "node"}
+        What a processor of the plan is.
+    grace : float
+        Seconds between the signal that asks a task to end and SIGKILL.
+
+    Examples
+    --------
+    >>> from cosched.execution import Slurm
+    >>> Slurm.name
+    'slurm'
     """
 
     name = "slurm"
     polite = True
 
-    def __init__(self, *, oversubscribe: bool = False, unit: str = "core") -> None:
-        super().__init__(oversubscribe=oversubscribe, unit=unit)
-        if oversubscribe:
+    def __init__(
+        self, *, oversubscribe: bool = False, unit: str = "core", grace: float = 5.0
+    ) -> None:
+        super().__init__(oversubscribe, unit, grace)
+        if self.oversubscribe:
             raise InvalidInstance("oversubscribe is for the launcher local")
         self.job = os.environ.get("SLURM_JOB_ID", "")
         if not self.job or shutil.which("srun") is None:
@@ -36,7 +53,7 @@ class Slurm(Launcher):
             )
         self.nodes = _nodes(os.environ["SLURM_JOB_NODELIST"])
         self.cpus = cpus_of(os.environ["SLURM_JOB_CPUS_PER_NODE"])
-        each = self.cpus if unit == "core" else [1] * len(self.nodes)
+        each = self.cpus if self.unit == "core" else [1] * len(self.nodes)
         #: Unit -> node of the allocation.
         self.node_of = [node for node, count in enumerate(each) for _ in range(count)]
         self.step_name = ""
@@ -90,12 +107,7 @@ class Slurm(Launcher):
 
 
 def require_ranks(step: Step, code: Code, nodes: Sequence[int]) -> None:
-    """Refuse one process on several nodes.
-
-    Raises
-    ------
-    InvalidInstance
-    """
+    """Refuse one process on several nodes."""
     if len(nodes) > 1 and code.ranks == "one":
         raise InvalidInstance(
             f'task {shorten(step.name)} is on {len(nodes)} nodes: expected ranks = "procs" in its '

@@ -94,19 +94,7 @@ def tarplee_over_tms(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def advantage(frame: pd.DataFrame, over: str = "tms") -> pd.DataFrame:
-    """Ratio of each algorithm's profit rate to that of another, where both earn a profit.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of the study ``bags-fig3``.
-    over : str
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a (q, draw, algorithm): ``ratio``.
-    """
+    """Ratio of each algorithm's profit rate to that of another, where both earn a profit."""
     wide = wide_rates(frame, ["q", "draw"]).drop(columns="bound")
     wide = wide[wide[over] > 0]
     ratio = wide.drop(columns=over).div(wide[over], axis=0)

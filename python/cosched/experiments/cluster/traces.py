@@ -85,7 +85,7 @@ def run(task: Task) -> dict[str, Any]:
     result.schedule.validate()
     row = {"jobs": len(stream), "seconds": seconds, **result.metrics()}
     if not task["traces"].startswith("log"):  # its bound would take longer than the simulations
-        bound = cluster.FAMILY.bound_beside(stream)
+        bound = cluster.Result.bound_beside(stream)
         assert bound is not None
         row |= {"bound": bound.value, "degradation": result.value / bound.value}
     return row

@@ -59,14 +59,7 @@ def run(task: Task) -> dict[str, Any]:
 
 
 def beside(frame: pd.DataFrame) -> pd.DataFrame:
-    """Each variant beside the paper's heuristic.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a (workload, variant): ``instead of``, mean ``gain`` in cost (share), ``least`` and
-        ``greatest``, and ``times longer``: all its seconds over all of the paper's heuristic.
-    """
+    """Each variant beside the paper's heuristic."""
     import pandas as pd
 
     cost = frame.pivot(index=_ON, columns="algorithm", values="value")

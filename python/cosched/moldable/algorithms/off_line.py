@@ -33,7 +33,6 @@ def demt(
 
     Parameters
     ----------
-    instance : Instance
     compaction : {"shuffle", "list", "early", "none"}
         The last step that is made.
     local_order : {"density", "smith", "weight", "area"}
@@ -44,16 +43,6 @@ def demt(
         C. None: the makespan of :func:`dual_approximation`.
     seed : int, optional
         For the shuffles; None means 0.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        An unknown compaction or order, a negative number of shuffles, a horizon that is not
-        positive, or a bad seed.
 
     Notes
     -----
@@ -100,7 +89,6 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
 
     Parameters
     ----------
-    instance : Instance
     tolerance : float
         > 0.
 
@@ -108,11 +96,6 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
     -------
     Result
         ``ratio`` is what is guaranteed: 3/2 (1 + tolerance), or 2 (1 + tolerance).
-
-    Raises
-    ------
-    InvalidInstance
-        A tolerance that is not positive.
 
     Notes
     -----
@@ -144,14 +127,6 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
 def gang(instance: Instance) -> Result:
     """Each job alone, on its best count up to m, by decreasing w_i / t_i(m).
 
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Result
-
     Raises
     ------
     InvalidInstance
@@ -177,14 +152,6 @@ def sequential(instance: Instance) -> Result:
     """Each job on one processor, the longest first (LPTF) to the processor that is idle first.
 
     A job that cannot run on one gets the fewest on which it can.
-
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Result
 
     Notes
     -----
@@ -215,18 +182,8 @@ def list_shelf(instance: Instance, *, tolerance: float = 0.01) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     tolerance : float
         Relative, of the bisection, > 0.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        A tolerance that is not positive.
 
     Examples
     --------
@@ -245,18 +202,8 @@ def list_lptf(instance: Instance, *, tolerance: float = 0.01) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     tolerance : float
         Relative, of the bisection, > 0.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        A tolerance that is not positive.
 
     Examples
     --------
@@ -275,18 +222,8 @@ def list_saf(instance: Instance, *, tolerance: float = 0.01) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     tolerance : float
         Relative, of the bisection, > 0.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        A tolerance that is not positive.
 
     Examples
     --------

@@ -40,23 +40,11 @@ def demt_best(
 
     Parameters
     ----------
-    instance : Instance
     work : int
         Effort of the local search; the result depends on instance, seed and work only.
     time_limit : float, optional
         Seconds after which it stops with its best so far (the result then depends on the
         machine's speed).
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        A negative effort or time limit, or a bad seed.
 
     Examples
     --------
@@ -108,17 +96,9 @@ def local_search(
         result then depends on the machine's speed).
     start : Result or Schedule, optional
         A schedule of the same tasks, of this family or of ``packs``: the answer is never worse.
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
-    InvalidInstance
-        An unknown objective, a negative effort or time limit, or a bad seed.
     InvalidSchedule
         `start` is no schedule of this instance.
 

@@ -106,16 +106,11 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
 
     Parameters
     ----------
-    instance : Instance
     procs : array_like of int, shape (n,)
         Counts in 1..p, each one on which its task can run. They are kept as they are, also
         where fewer processors are faster, unless `reoptimise`.
     reoptimise : bool
         Give each pack the optimal counts of :func:`one_pack` afterwards: never worse.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -145,16 +140,11 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     pack_of : array_like of int, shape (n,)
         Number of each task's pack, >= 0; numbers that nothing uses are left out.
     procs : array_like of int, shape (n,), optional
         Processor counts in 1..p, each one on which its task can run. By default each pack gets
         the optimal counts of :func:`one_pack`.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------

@@ -63,18 +63,8 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     time_limit : float, optional
         Seconds; None: until it is proved.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        A negative time limit.
 
     Examples
     --------
@@ -99,18 +89,11 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     time_limit : float, optional
         Seconds; None: until it is proved.
 
-    Returns
-    -------
-    Result
-
     Raises
     ------
-    InvalidInstance
-        A negative time limit.
     SolverError
         GLPK failed, or the programme has more than two million columns.
 

@@ -18,14 +18,6 @@ LOCAL_SEARCH_WORK: int = _core.packs.LOCAL_SEARCH_WORK
 def sequential(instance: Instance) -> Result:
     """Each task alone, on the best count up to p, in order.
 
-    Parameters
-    ----------
-    instance : Instance
-
-    Returns
-    -------
-    Result
-
     Notes
     -----
     Optimal for k = 1.
@@ -51,13 +43,8 @@ def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
 
     Parameters
     ----------
-    instance : Instance
     reoptimise : bool
         False gives the paper's cost.
-
-    Returns
-    -------
-    Result
 
     Notes
     -----
@@ -88,20 +75,8 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
 
     Parameters
     ----------
-    instance : Instance
     draws : int
         Co-schedules to draw, >= 1 (the paper: 1 or 9).
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        Fewer than one draw, or a bad seed.
 
     Notes
     -----
@@ -131,20 +106,8 @@ def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) 
 
     Parameters
     ----------
-    instance : Instance
     draws : int
         Co-schedules to draw, >= 1 (the paper: 1 or 9).
-    seed : int, optional
-        None means 0.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        Fewer than one draw, or a bad seed.
 
     Notes
     -----
@@ -180,7 +143,6 @@ def pack_by_pack(
 
     Parameters
     ----------
-    instance : Instance
     epsilons : sequence of float
         Each in [0, 1). ``pack-by-pack-1`` is (0.5,), ``pack-by-pack-9`` is 0.1, ..., 0.9.
     choice : str
@@ -188,10 +150,6 @@ def pack_by_pack(
         the paper does; or its variants with a dynamic programme: ``"idle"``, those that leave the
         least processor time idle; ``"cuts"``, the greedy packs' tasks in their order, cut into
         packs at the best places.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -241,23 +199,11 @@ def local_search(
 
     Parameters
     ----------
-    instance : Instance
-    seed : int, optional
-        None means 0.
     work : int
         Effort, in elementary operations a task; the result depends on instance, seed and work only.
     time_limit : float, optional
         Seconds after which it stops with its best so far, with status ``"time_limit"`` (the
         result then depends on the machine's speed).
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInstance
-        A negative effort or time limit, or a bad seed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Random draws that several workloads need."""
+"""Rejection sampling, for workloads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 
-def redrawn(
+def sampled_inside(
     draw: Callable[[np.ndarray], np.ndarray],
     count: int,
     inside: Callable[[np.ndarray], np.ndarray],

@@ -60,20 +60,13 @@ def transfers_relaxation(instance: Instance, *, method: str = "auto") -> Transfe
 
     Parameters
     ----------
-    instance : Instance
     method : {"auto", "structured", "glpk", "highs"}
         ``"structured"`` (what ``"auto"`` takes): an interior point method with sparse factors, to
         about 1e-8. ``"glpk"`` is the reference; ``"highs"`` gives the same model to HiGHS (extra
         ``highs``).
 
-    Returns
-    -------
-    TransfersRelaxation
-
     Raises
     ------
-    ValueError
-        Another method.
     SolverError
         The solver failed, or ``highspy`` is not installed.
 

@@ -1,4 +1,4 @@
-"""A study's plan, numbered and fingerprinted."""
+"""The tasks of a study, numbered and fingerprinted."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _RESERVED = ("task", "status", "message")
 
 
 @dataclass(frozen=True)
-class Plan:
+class Design:
     """Tasks in order; a task's number is its place.
 
-    ``ids`` fingerprint the single tasks, ``digest`` the whole plan.
+    ``ids`` fingerprint the single tasks, ``digest`` all of them.
     """
 
     study: str
@@ -27,14 +27,8 @@ class Plan:
     digest: str
 
 
-def make_plan(study: Study, name: str, quick: bool) -> Plan:
-    """The plan of a study that was asked for by `name`.
-
-    Raises
-    ------
-    StudyError
-        No tasks, one that is not plain data or claims a reserved name, or a task twice.
-    """
+def make_design(study: Study, name: str, quick: bool) -> Design:
+    """The tasks of a study that was asked for by `name`."""
     tasks = []
     ids: dict[str, int] = {}
     for number, given in enumerate(study.plan(quick)):
@@ -49,7 +43,7 @@ def make_plan(study: Study, name: str, quick: bool) -> Plan:
         raise StudyError(f"plan of {name}: no tasks")
     whole = "\n".join([name, *ids])
     digest = hashlib.sha256(whole.encode()).hexdigest()
-    return Plan(name, quick, tuple(tasks), tuple(ids), digest)
+    return Design(name, quick, tuple(tasks), tuple(ids), digest)
 
 
 def is_timing(key: str) -> bool:

@@ -1,0 +1,119 @@
+"""Options of the commands that run codes, in groups: each a value that the command gets whole."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cosched import plot
+from cosched.cli import report
+from cosched.cli.values import PICTURES, check_files
+from cosched.execution import Execution
+from cosched.execution.journal import read_past
+from cosched.execution.launchers import Launcher, launcher_of
+from cosched.execution.runs import append_execution
+
+Unit = Annotated[
+    str, typer.Option("--unit", help="What a processor of the plan is: core or node (slurm).")
+]
+
+
+@dataclass(frozen=True)
+class Where:
+    """What runs the codes."""
+
+    launcher: Annotated[
+        str,
+        typer.Option("--launcher", help="local (cores of this host) or slurm (this allocation)."),
+    ] = "local"
+    unit: Unit = "core"
+    oversubscribe: Annotated[
+        bool,
+        typer.Option("--oversubscribe", help="Let processors share cores where there are few."),
+    ] = False
+
+    def made(self, **more: float) -> Launcher:
+        return launcher_of(self.launcher, unit=self.unit, oversubscribe=self.oversubscribe, **more)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """How much is measured."""
+
+    adaptive: Annotated[
+        bool, typer.Option("--adaptive", help="Measure as little as a proof needs.")
+    ] = False
+    tolerance: Annotated[
+        str, typer.Option("--tolerance", help="Adaptive: gap of guaranteed end to bound.")
+    ] = "0.05"
+    rising_time: Annotated[
+        bool, typer.Option("--rising-time", help="Adaptive: time may grow with processors.")
+    ] = False
+    shrinking_work: Annotated[
+        bool, typer.Option("--shrinking-work", help="Adaptive: work may shrink with processors.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a run goes, and how it goes on."""
+
+    no_barrier: Annotated[
+        bool,
+        typer.Option("--no-barrier", help="Packs: start a task when its processors are free."),
+    ] = False
+    journal: Annotated[
+        Path | None, typer.Option("--journal", help="Default: PLAN.journal.jsonl beside the plan.")
+    ] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the journal: what has not completed.")
+    ] = False
+    replan: Annotated[
+        str | None,
+        typer.Option("--replan", help="Plan the rest anew when a task is off by this share: 0.2."),
+    ] = None
+    stop_on_failure: Annotated[
+        bool, typer.Option("--stop-on-failure", help="Start nothing more after a failure.")
+    ] = False
+    grace: Annotated[
+        str, typer.Option("--grace", help="Seconds from asking a task to end to killing it.")
+    ] = "5"
+    outputs: Annotated[
+        Path | None, typer.Option("--outputs", help="Folder of the tasks' outputs.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a run leaves behind."""
+
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the record (.json).")
+    ] = None
+    picture: Annotated[
+        Path | None, typer.Option("--plot", help="Planned above real: .png, .svg or .pdf.")
+    ] = None
+    measured: Annotated[
+        Path | None, typer.Option("--measure", help="Append the real times to these runs (.csv).")
+    ] = None
+
+    def check(self) -> None:
+        check_files((self.output, (".json",)), (self.picture, PICTURES), (self.measured, (".csv",)))
+
+    def write(self, execution: Execution, journal: Path) -> None:
+        if self.output is not None:
+            execution.write(self.output)
+        if self.measured is not None:
+            begun = read_past(journal).begun or 0.0
+            when = datetime.datetime.fromtimestamp(begun, datetime.timezone.utc)
+            added = append_execution(execution, self.measured, when)
+            report.say(f"{added} times appended to {self.measured}")
+        if self.picture is not None:
+            import matplotlib
+
+            matplotlib.use("Agg")
+            plot.save(plot.execution(execution), self.picture)
