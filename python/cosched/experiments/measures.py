@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol
 
 import numpy as np
 
+from cosched.experiments.tolerances import Curve
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -55,14 +57,28 @@ class Curves(Protocol):
     def curve(self, *key: Any) -> pd.Series: ...
 
 
-#: What a row may ask of a curve; ``growth`` is the last over the first.
+@dataclass(frozen=True)
+class Table:
+    """Curves of a table: its columns, without the points that some have and others have not."""
+
+    wide: pd.DataFrame
+
+    def curve(self, *key: Any) -> pd.Series:
+        """A column."""
+        return self.wide[key if len(key) > 1 else key[0]].dropna()
+
+
+#: What a row may ask of a curve.
 NUMBERS: dict[str, Callable[[pd.Series], float]] = {
     "mean": lambda curve: curve.mean(),
     "least": lambda curve: curve.min(),
     "greatest": lambda curve: curve.max(),
-    "95%": lambda curve: float(curve.quantile(0.95)),
-    "growth": lambda curve: curve.iloc[-1] / curve.iloc[0],
-    "spread": lambda curve: curve.max() / curve.min(),
+    "median": lambda curve: curve.median(),
+    "sum": lambda curve: curve.sum(),
+    "last": lambda curve: curve.iloc[-1],
+    "last over first": lambda curve: curve.iloc[-1] / curve.iloc[0],
+    "greatest over least": lambda curve: curve.max() / curve.min(),
+    "95th percentile": lambda curve: float(curve.quantile(0.95)),
 }
 
 
@@ -73,13 +89,54 @@ def of(curves: Curves, number: str, *key: Any) -> float:
 
 
 @measure
+def over(curves: Curves, number: str, above: tuple[Any, ...], *below: tuple[Any, ...]) -> float:
+    """A number of a curve over the greatest such number of others."""
+    top, *rest = (NUMBERS[number](curves.curve(*key)) for key in (above, *below))
+    return float(top / np.nanmax(rest))
+
+
+@measure
 def less_one(prepared: Any, ratio: Measure[float]) -> float:
     """By how much a ratio is above one."""
     return ratio(prepared) - 1
 
 
+# --- pictures -----------------------------------------------------------------------------
+
+
 @measure
-def over(curves: Curves, number: str, above: tuple[Any, ...], *below: tuple[Any, ...]) -> float:
-    """A number of a curve over the greatest such number of others."""
-    top, *rest = (NUMBERS[number](curves.curve(*key)) for key in (above, *below))
-    return float(top / np.nanmax(rest))
+def points(curves: Curves, form: str, *key: Any) -> str:
+    """The points of a curve in words."""
+    return listed(curves.curve(*key).items(), form)
+
+
+@measure
+def box(curves: Curves, *key: Any) -> str:
+    """What a box plot of a curve's points shows, in words."""
+    curve = curves.curve(*key)
+    return f"{curve.mean():.3f} ({curve.min():.3f} to {curve.max():.3f})"
+
+
+@measure
+def share_at_least(curves: Curves, limit: float, *key: Any) -> tuple[float, int, int]:
+    """The share of a curve's points that are not below a limit; how many, of how many."""
+    holds = curves.curve(*key) >= limit
+    return holds.mean(), holds.sum(), len(holds)
+
+
+@measure
+def picture(
+    prepared: Any,
+    values: Measure[str],
+    order: Measure[Any],
+    interval: tuple[float, float],
+    says: str,
+) -> Curve:
+    """What is drawn, and whether a number of it that the text tells of lies in an interval.
+
+    ``says`` shows the number, or the numbers if the measure gives several, of which the first counts.
+    """
+    seen = order(prepared)
+    first, *rest = seen if isinstance(seen, tuple) else (seen,)
+    holds = interval[0] <= first <= interval[1]
+    return Curve(values(prepared), bool(holds), says.format(first, *rest))
