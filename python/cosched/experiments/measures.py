@@ -75,9 +75,11 @@ NUMBERS: dict[str, Callable[[pd.Series], float]] = {
     "greatest": lambda curve: curve.max(),
     "median": lambda curve: curve.median(),
     "sum": lambda curve: curve.sum(),
+    "count": lambda curve: curve.size,
     "last": lambda curve: curve.iloc[-1],
     "last over first": lambda curve: curve.iloc[-1] / curve.iloc[0],
     "greatest over least": lambda curve: curve.max() / curve.min(),
+    "share of falls": lambda curve: float((curve.diff().dropna() < 0).mean()),
     "95th percentile": lambda curve: float(curve.quantile(0.95)),
 }
 
@@ -89,16 +91,67 @@ def of(curves: Curves, number: str, *key: Any) -> float:
 
 
 @measure
+def at(curves: Curves, point: Any, *key: Any) -> float:
+    """A point of a curve."""
+    return float(curves.curve(*key).loc[point])
+
+
+@measure
+def among(prepared: Any, number: str, *measures: Measure[float]) -> float:
+    """A number of what several measures give: the least, the mean, the sum of them."""
+    import pandas as pd
+
+    return float(NUMBERS[number](pd.Series([measure(prepared) for measure in measures])))
+
+
+@measure
 def over(curves: Curves, number: str, above: tuple[Any, ...], *below: tuple[Any, ...]) -> float:
     """A number of a curve over the greatest such number of others."""
-    top, *rest = (NUMBERS[number](curves.curve(*key)) for key in (above, *below))
-    return float(top / np.nanmax(rest))
+    rest = among("greatest", *(of(number, *key) for key in below))
+    return of(number, *above)(curves) / rest(curves)
+
+
+@measure
+def of_ratio(curves: Curves, number: str, above: tuple[Any, ...], below: tuple[Any, ...]) -> float:
+    """A number of the ratio of two curves, point by point."""
+    return float(NUMBERS[number](curves.curve(*above) / curves.curve(*below)))
+
+
+@measure
+def ratio(prepared: Any, above: Measure[float], below: Measure[float]) -> float:
+    """One measure over another."""
+    return above(prepared) / below(prepared)
 
 
 @measure
 def less_one(prepared: Any, ratio: Measure[float]) -> float:
     """By how much a ratio is above one."""
     return ratio(prepared) - 1
+
+
+@measure
+def places(
+    curves: Curves,
+    key: tuple[Any, ...],
+    lower: tuple[tuple[Any, ...], ...] = (),
+    upper: tuple[tuple[Any, ...], ...] = (),
+    strict: bool = False,
+) -> tuple[float, int, int]:
+    """At which of its points a curve is between others: the share, how many, of how many."""
+    curve = curves.curve(*key)
+    holds = np.full(len(curve), True)
+    for other in lower:
+        holds &= curve >= curves.curve(*other)
+    for other in upper:
+        below = curves.curve(*other)
+        holds &= (curve < below) if strict else (curve <= below)
+    return float(holds.mean()), int(holds.sum()), len(holds)
+
+
+@measure
+def share(prepared: Any, points: Measure[tuple[float, int, int]]) -> float:
+    """The share alone."""
+    return points(prepared)[0]
 
 
 # --- pictures -----------------------------------------------------------------------------
@@ -118,10 +171,15 @@ def box(curves: Curves, *key: Any) -> str:
 
 
 @measure
-def share_at_least(curves: Curves, limit: float, *key: Any) -> tuple[float, int, int]:
-    """The share of a curve's points that are not below a limit; how many, of how many."""
-    holds = curves.curve(*key) >= limit
-    return holds.mean(), holds.sum(), len(holds)
+def said(prepared: Any, form: str, *measures: Measure[float]) -> str:
+    """Numbers in words."""
+    return form.format(*(measure(prepared) for measure in measures))
+
+
+@measure
+def several(prepared: Any, *measures: Measure[float]) -> tuple[float, ...]:
+    """Several numbers for a picture's words, the first of which counts."""
+    return tuple(measure(prepared) for measure in measures)
 
 
 @measure
@@ -134,7 +192,7 @@ def picture(
 ) -> Curve:
     """What is drawn, and whether a number of it that the text tells of lies in an interval.
 
-    ``says`` shows the number, or the numbers if the measure gives several, of which the first counts.
+    ``says`` shows the number, or the numbers if there are several, of which the first counts.
     """
     seen = order(prepared)
     first, *rest = seen if isinstance(seen, tuple) else (seen,)
