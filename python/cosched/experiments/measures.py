@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
@@ -119,8 +120,14 @@ def of_ratio(curves: Curves, number: str, above: tuple[Any, ...], below: tuple[A
 
 @measure
 def ratio(prepared: Any, above: Measure[float], below: Measure[float]) -> float:
-    """One measure over another."""
-    return above(prepared) / below(prepared)
+    """One measure over another; NaN over zero."""
+    return above(prepared) / (below(prepared) or math.nan)
+
+
+@measure
+def times(prepared: Any, factor: float, inner: Measure[float]) -> float:
+    """A measure in another unit."""
+    return factor * inner(prepared)
 
 
 @measure
@@ -149,6 +156,13 @@ def places(
 
 
 @measure
+def exceeding(curves: Curves, limit: float, *key: Any) -> tuple[int, int]:
+    """How many of a curve's points are above a limit, of how many."""
+    curve = curves.curve(*key)
+    return int((curve > limit).sum()), len(curve)
+
+
+@measure
 def share(prepared: Any, points: Measure[tuple[float, int, int]]) -> float:
     """The share alone."""
     return points(prepared)[0]
@@ -171,9 +185,15 @@ def box(curves: Curves, *key: Any) -> str:
 
 
 @measure
-def said(prepared: Any, form: str, *measures: Measure[float]) -> str:
-    """Numbers in words."""
+def said(prepared: Any, form: str, *measures: Measure[Any]) -> str:
+    """What measures give, in words."""
     return form.format(*(measure(prepared) for measure in measures))
+
+
+@measure
+def lines(prepared: Any, head: str, *parts: Measure[str]) -> str:
+    """What a check says: its parts after what they are of."""
+    return head + "; ".join(part(prepared) for part in parts)
 
 
 @measure

@@ -38,13 +38,13 @@ def over_tms(frame: pd.DataFrame) -> pd.DataFrame:
 @measure
 def profit(rates: pd.DataFrame, gamma: float, name: str) -> float:
     """Profit rate on the even split."""
-    return float(rates.loc[(0, gamma), name])
+    return float(rates[name].xs(0, level="draw")[gamma])
 
 
 @measure
 def percent(rates: pd.DataFrame, gamma: float, name: str) -> float:
     """Percent above TMS on the even split."""
-    return float(100 * (rates.loc[(0, gamma), name] / rates.loc[(0, gamma), "tms"] - 1))
+    return 100 * (profit(gamma, name)(rates) / profit(gamma, "tms")(rates) - 1)
 
 
 @measure

@@ -67,7 +67,8 @@ def cell(cells: Cells, number: str, name: str) -> Seen:
 @cache
 def printed(table: int) -> Sets:
     """The paper's Table 2, 3, 4 or 5."""
-    kinds, numbers = tuple(SETS), NUMBERS
+    kinds: tuple[str, ...] = tuple(SETS)
+    numbers: tuple[str, ...] = NUMBERS
     if table == 3:
         kinds, numbers = ("scaled",), tuple(f"{n} {cost}" for cost in COSTS for n in ("avg", "max"))
     elif table == 4:

@@ -226,7 +226,11 @@ def _periods(frame: pd.DataFrame) -> str:
     means = best.groupby(["traces", "period"])[["underutilisation", "degradation"]].mean()
     easy = frame[frame.algorithm == "EASY"].groupby("traces", sort=False).underutilisation.mean()
     parts = (
-        (SETS[str(kind)], value, listed(means.loc[kind].itertuples(), "{:g} s {:.3f}/{:.1f}"))
+        (
+            SETS[str(kind)],
+            value,
+            listed(means.loc[[kind]].droplevel(0).itertuples(), "{:g} s {:.3f}/{:.1f}"),
+        )
         for kind, value in easy.items()
     )
     words = "underutilisation/degradation by period; "

@@ -25,16 +25,12 @@ def theorems(frame: pd.DataFrame) -> Table:
 
 def facts(frame: pd.DataFrame) -> Table:
     """What the traces hold: (what, set of traces)."""
-    rows = frame[frame.reading == "facts"]
-    values = ["jobs", "no_memory", "days", "least_memory"]
-    return Table(rows.pivot(index="trace", columns="traces", values=values))
+    return Table(frame[frame.reading == "facts"].pivot(index="trace", columns="traces"))
 
 
 def by_load(frame: pd.DataFrame) -> Table:
     """Mean degradation by load, a column a policy."""
-    rows = frame[frame["load"].notna()]
-    means = rows.groupby(["load", "algorithm"], sort=False).degradation.mean()
-    return Table(means.unstack("algorithm").rename(index=lambda load: round(load, 1)))
+    return Table(frame.round({"load": 1}).pivot_table("degradation", "load", "algorithm"))
 
 
 def at_load(frame: pd.DataFrame) -> Sets:

@@ -177,21 +177,18 @@ _figure = partial(_row, study="cluster-fig1", prepare=m.at_load, check=checks.BE
 
 def _curve(name: str) -> Claim:
     lowest = among("greatest", *(of_ratio("greatest", (BEST,), (each,)) for each in _DRAWN))
-    of_best = of_ratio("least", (name,), (BEST,))
+    order, least, most = of_ratio("least", (name,), (BEST,)), 0.95, inf
     says = f"{name}: at least {{:.3g}} times the best's curve"
-    told: tuple[str, Measure[float], tuple[float, float], str]
+    words = f"not 5% below {BEST} at any load"
     if name == BEST:
+        order, least, most, says = lowest, 0, 1.05, "at most {:.3f} times the lowest curve"
         words = "the best regardless of the load: within 5% of the lowest curve at every load"
-        told = words, lowest, (0, 1.05), "at most {:.3f} times the lowest curve"
     elif name in ("FCFS", "EASY"):
+        least = 10
         words = "orders of magnitude above the best: ten times its curve at every load"
-        told = words, of_best, (10, inf), says
-    else:
-        told = f"not 5% below {BEST} at any load", of_best, (0.95, inf), says
-    words, *order = told
     return _row(
         "Figure 1", f"curve of {name}: mean degradation against the load", PICTURE,
-        in_order(words), picture(points("{:g}: {:.1f}", name), *order),
+        in_order(words), picture(points("{:g}: {:.1f}", name), order, (least, most), says),
         study="cluster-fig1", prepare=m.by_load,
     )  # fmt: skip
 

@@ -2,13 +2,26 @@
 
 from functools import partial
 from math import exp, inf
+from typing import Any
 
 from cosched.experiments import tolerances as t
 from cosched.experiments.dags import measures as m
 from cosched.experiments.dags.measures import NAMES, ROOTED, ROOTS
 from cosched.experiments.dags.theorems import SIZES
-from cosched.experiments.ledger import PICTURE, Claim
-from cosched.experiments.measures import less_one, of, over
+from cosched.experiments.ledger import PICTURE, Check, Claim
+from cosched.experiments.measures import (
+    box,
+    exceeding,
+    less_one,
+    lines,
+    of,
+    of_ratio,
+    over,
+    picture,
+    points,
+    said,
+    several,
+)
 
 _OPTIMA = "The sizes depend on which optimum of HLP is rounded."
 _ARRIVAL = (
@@ -35,6 +48,37 @@ _two_pairs = partial(_two, check=m.pairs(m.TWO, *_off))
 _three_pairs = partial(_three, check=m.pairs(m.THREE, *_off))
 _line_pairs = partial(_line, check=m.pairs(m.ONLINE, ("greedy", "er-ls"), ("eft", "er-ls")))
 _theorem = partial(Claim, paper="amaris2017", study=m.THEOREMS)
+
+_AHEAD = Check("wins-of-hlp-est", (m.TWO,), m.ahead(), m.wide)
+_RULE_SPOTS = Check(
+    "outliers",
+    (m.ONLINE,),
+    said("outliers of makespan/LP*: er-ls {:g}, eft {:g}, greedy {:g}", *map(m.outliers, m.RULES)),
+    m.wide,
+)
+_BY_ROOT = Check(
+    "by-root",
+    (m.ONLINE,),
+    lines(
+        "mean makespan / LP* by sqrt(m/k), of which LP* is at most the optimum; ",
+        *(
+            said(f"{a} {name} {{}}", points("{:.3f}: {:.3f}", a, name))
+            for a in ROOTED
+            for name in m.RULES
+        ),
+    ),
+    m.by_root,
+)
+
+
+def _above_two(study: str) -> Check:
+    return Check("above-two", (study,), lines("", *(m.far_above(n, 2) for n in NAMES)), m.wide)
+
+
+def _spots(study: str) -> Check:
+    parts = map(m.boxes_outliers, NAMES)
+    return Check("outliers", (study,), lines("outliers of makespan/LP*; ", *parts), m.wide)
+
 
 # fmt: off
 _OFF_LINE = (
@@ -65,19 +109,19 @@ _OFF_LINE = (
             "above 1", t.ABOVE, over("mean", ("hlp-est",), ("hlp-ols",), ("heft",))),
         *(row(f"section 6.2, Figure {figure}", "approximation ratios do not exceed 2: greatest "
               f"makespan / LP* of {title}", 2.0, t.at_most(2.0, "does not exceed"),
-              of("greatest", name), "Few instances are above.", check=m.above_two(study))
+              of("greatest", name), "Few instances are above.", check=_above_two(study))
           for name, title in NAMES.items()),
     )),
     _two("section 6.2, Figure 3", "HEFT creates more outliers than HLP-OLS: outliers of its boxes "
          "over those of HLP-OLS", "above 1", t.at_least(1.0 + 1e-9, "only the order is said"),
-         m.outliers_over("heft", "hlp-ols"), "", m.outlier_table(m.TWO)),
+         m.outliers_over("heft", "hlp-ols"), "", _spots(m.TWO)),
     _two_pairs("section 6.2, Figure 3", "HLP-OLS and HEFT are quite similar on average: ratio of "
                "their means of makespan / LP* - 1", 0.0, t.near(0.05, "'quite similar'"),
                less_one(over("mean", ("heft",), ("hlp-ols",)))),
     _two("section 6.2, Figure 4 left", "HLP-OLS outperforms HLP-EST except for a few instances of "
          "potri: share of the instances outside potri where HLP-EST is ahead",
          0.0, t.at_most(0.0, "potri alone is named", order=0.01), m.wins_outside("potri"),
-         "Few instances of others as well.", m.WINS),
+         "Few instances of others as well.", _AHEAD),
     _two_pairs("section 6.2, Figure 4 right", "HEFT is significantly worse than HLP-OLS on "
                "fork-join: mean HEFT / HLP-OLS there", "above 1", t.ABOVE,
                of("mean", "heft", "hlp-ols", "fork-join")),
@@ -88,7 +132,7 @@ _OFF_LINE = (
                "potri, of which the paper names the extreme of 60%, has the greater mean."),
     _three("section 6.2, Figure 5 left", "QHEFT presents many outliers for getrf, posv and potrf: "
            "their number there", "many", t.at_least(1, "'many' of a picture"),
-           m.outliers("heft", "getrf", "posv", "potrf"), "", m.outlier_table(m.THREE)),
+           m.outliers("heft", "getrf", "posv", "potrf"), "", _spots(m.THREE)),
     _three_pairs("section 6.2, Figure 5 left", "QHEFT outperforms QHLP-OLS on average: ratio of "
                  "the means of makespan / LP*", "below 1", t.BELOW,
                  over("mean", ("heft",), ("hlp-ols",))),
@@ -145,16 +189,16 @@ _ON_LINE = (
     *(_line("section 6.3, Figure 6 left", f"EFT creates less outliers than {other}: ratio of their "
             "numbers", "below 1", t.at_most(1.0 - 1e-9, "only the order is said"),
             m.outliers_over("eft", other),
-            "Its boxes are narrower, so that what is an outlier begins nearer.", m.RULE_OUTLIERS)
+            "Its boxes are narrower, so that what is an outlier begins nearer.", _RULE_SPOTS)
       for other in ("er-ls", "greedy")),
     *(_line(f"section 6.3, Figure 6 right, {application}, sqrt(m/k) = {root:.3f}",
             "the mean competitive ratio of ER-LS is smaller than sqrt(m/k): over it", 1.0,
             t.at_most(1.0, "smaller"), of("mean", "er-ls", "root", application, root),
-            "At sqrt(m/k) = 1 no ratio to a lower bound can be smaller.", m.BY_ROOT)
+            "At sqrt(m/k) = 1 no ratio to a lower bound can be smaller.", _BY_ROOT)
       for application in ROOTED for root in ROOTS),
     _line("section 6.3, Figure 6 right", "far from the theoretical bound 4 sqrt(m/k): greatest "
           "makespan / LP* over it", "far below 1", t.at_most(0.75, "'far'", order=1.0),
-          of("greatest", "er-ls", "guarantee"), "", m.BY_ROOT),
+          of("greatest", "er-ls", "guarantee"), "", _BY_ROOT),
     _line("section 6.3, run times", "at most 5 s each for the biggest instances: our longest", 5.0,
           t.at_most(5, "Python on a machine of 2017 against C++ on one of today"),
           m.seconds(*m.RULES)),
@@ -185,45 +229,62 @@ _THEOREMS = (
              "the benchmark stays, tests hold it on random graphs"),
 )
 
-_AT_TWO = "the box is at most at 2 (section 6.2)", m.box_below, 2
-_GREEDY_EFT = "Greedy is outperformed by EFT on average", m.box_above, "greedy", "eft"
-_BOXES = (
-    *((_two, "Figure 3", name, "LP*", _AT_TWO) for name in NAMES),
-    (_two, "Figure 4", "hlp-est", "hlp-ols",
-     ("HLP-OLS outperforms HLP-EST: a mean of 1 and more", m.box_mean, 1.0, inf)),
-    (_two, "Figure 4", "heft", "hlp-ols",
-     ("similar performances: a mean within a tenth of 1", m.box_mean, 0.9, 1.1)),
-    *((_three, "Figure 5 left", name, "LP*", _AT_TWO) for name in NAMES),
-    (_three, "Figure 5 right", "heft", "hlp-ols",
-     ("QHEFT is an improvement on average: a mean of at most 1", m.box_mean, 0.0, 1.0)),
-    (_line, "Figure 6 left", "er-ls", "LP*",
-     ("ER-LS is outperformed by EFT on average", m.box_above, "er-ls", "eft")),
-    *((_line, "Figure 6 left", name, "LP*", _GREEDY_EFT) for name in ("eft", "greedy")),
-    (_line, "Figure 7", "greedy", "er-ls",
-     ("ER-LS outperforms Greedy: a mean of 1 and more", m.box_mean, 1.0, inf)),
-    (_line, "Figure 7", "eft", "er-ls",
-     ("ER-LS is outperformed by EFT: a mean of at most 1", m.box_mean, 0.0, 1.0)),
-)
-#: What the text says of single boxes.
-_SINGLE = {
-    ("Figure 4", "heft", "fork-join"):
-        ("HEFT is significantly worse on fork-join: a mean above 1", m.box_mean, 1.0, inf),
-    ("Figure 7", "greedy", "potrs"):
-        ("on potrs ER-LS is worse than Greedy: a mean of at most 1", m.box_mean, 0.0, 1.0),
-}
+def _beside(worse: str, better: str, keys: dict[str, tuple[str, ...]], says: str) -> Any:
+    """Whether one rule's mean is not below another's; the means of all."""
+    means = (of("mean", *key) for key in keys.values())
+    return several(over("mean", keys[worse], keys[better]), *means), (1, inf), says
+
+
+def _boxes(row: Any, figure: str, above: str, below: str, *told: Any, **single: Any) -> list[Claim]:
+    """A row an application: words, and the order of its means or of others, or none above 2."""
+    claims = []
+    for a in _APPLICATIONS:
+        words, *order = single.get(a.replace("-", "_"), told)
+        if not order:
+            order = [exceeding(2, above, below, a), (0, 0), "{} of {} instances are above 2"]
+        elif isinstance(order[0], str):
+            order = _beside(*order, {name: (name, below, a) for name in m.RULES}, "means of "
+                            "makespan / LP*: er-ls {1:.3f}, eft {2:.3f}, greedy {3:.3f}")
+        else:
+            order = [of("mean", above, below, a), order, "its mean is {:.3f}"]
+        claims.append(row(f"{figure}, {a}", f"{above} / {below}: mean, least and greatest",
+                          PICTURE, t.in_order(words), picture(box(above, below, a), *order)))
+    return claims
+
+
+_OF_ROOTS = "means over sqrt(m/k): er-ls {1:.2f}, eft {2:.2f}, greedy {3:.2f}"
+_AT_TWO = "the box is at most at 2 (section 6.2)"
+_GREEDY_EFT = "Greedy is outperformed by EFT on average", "greedy", "eft"
 _DRAWN = (
-    *(row(f"{figure}, {a}", f"{above} / {below}: mean, least and greatest",
-          PICTURE, t.in_order(words), rule(above, below, a, *given))
-      for row, figure, above, below, told in _BOXES for a in _APPLICATIONS
-      for words, rule, *given in [_SINGLE.get((figure, above, a), told)]),
+    *(c for name in NAMES for c in _boxes(_two, "Figure 3", name, "LP*", _AT_TWO)),
+    *_boxes(_two, "Figure 4", "hlp-est", "hlp-ols",
+            "HLP-OLS outperforms HLP-EST: a mean of 1 and more", 1.0, inf),
+    *_boxes(_two, "Figure 4", "heft", "hlp-ols", "similar performances: a mean within a tenth of 1",
+            0.9, 1.1,
+            fork_join=("HEFT is significantly worse on fork-join: a mean above 1", 1.0, inf)),
+    *(c for name in NAMES for c in _boxes(_three, "Figure 5 left", name, "LP*", _AT_TWO)),
+    *_boxes(_three, "Figure 5 right", "heft", "hlp-ols",
+            "QHEFT is an improvement on average: a mean of at most 1", 0.0, 1.0),
+    *_boxes(_line, "Figure 6 left", "er-ls", "LP*", "ER-LS is outperformed by EFT on average",
+            "er-ls", "eft"),
+    *(c for name in ("eft", "greedy")
+      for c in _boxes(_line, "Figure 6 left", name, "LP*", *_GREEDY_EFT)),
+    *_boxes(_line, "Figure 7", "greedy", "er-ls", "ER-LS outperforms Greedy: a mean of 1 and more",
+            1.0, inf, potrs=("on potrs ER-LS is worse than Greedy: a mean of at most 1", 0.0, 1.0)),
+    *_boxes(_line, "Figure 7", "eft", "er-ls", "ER-LS is outperformed by EFT: a mean of at most 1",
+            0.0, 1.0),
     *(_line(f"Figure 6 right, {a}", f"curve of {name}: mean competitive ratio against sqrt(m/k)",
-            PICTURE, t.in_order(words), rule(name, a, *given))
-      for a in ROOTED for name, words, rule, *given in (
-        ("er-ls", "far from 4 sqrt(m/k): below it everywhere", m.root_guarantee),
+            PICTURE, t.in_order(words), picture(points("{:.2f}: {:.2f}", a, name), *order),
+            prepare=m.by_root)
+      for a in ROOTED for keys in [{name: (a, name) for name in m.RULES}]
+      for name, words, order in (
+        ("er-ls", "far from 4 sqrt(m/k): below it everywhere",
+         (of_ratio("greatest", (a, "er-ls"), ("guarantee", "")), (0, 1),
+          "at most {:.2f} of 4 sqrt(m/k)")),
         ("eft", "ER-LS is outperformed by EFT on average: EFT's mean over the points is lower",
-         m.root_curve, "er-ls", "eft"),
+         _beside("er-ls", "eft", keys, _OF_ROOTS)),
         ("greedy", "Greedy is outperformed by ER-LS on average: its mean over the points is higher",
-         m.root_curve, "greedy", "er-ls"))),
+         _beside("greedy", "er-ls", keys, _OF_ROOTS)))),
 )
 
 CLAIMS = (*_OFF_LINE, *_ON_LINE, *_DRAWN, *_THEOREMS)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cosched.experiments.ledger import Check
-from cosched.experiments.measures import listed, measure
-from cosched.experiments.tolerances import Curve
+from cosched.experiments.measures import Table, box, lines, listed, measure, said
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +76,19 @@ def wide(frame: pd.DataFrame) -> Wide:
     return Wide(table.assign(root=root, guarantee=4 * root), longest, dict(tasks))
 
 
+def by_root(frame: pd.DataFrame) -> Table:
+    """Mean makespan / LP* by sqrt(m/k): (application, rule); ``guarantee`` is 4 sqrt(m/k)."""
+    import pandas as pd
+
+    w = wide(frame)
+    curves = {
+        (a, name): [w.curve(name, "LP*", a, root).mean() for root in ROOTS]
+        for a in ROOTED
+        for name in RULES
+    }
+    return Table(pd.DataFrame({**curves, ("guarantee", ""): [4 * r for r in ROOTS]}, list(ROOTS)))
+
+
 # --- measures -----------------------------------------------------------------------------
 
 
@@ -95,7 +107,7 @@ def outliers_over(w: Wide, first: str, second: str) -> float:
 @measure
 def tasks(w: Wide, member: str) -> float:
     """Tasks of a graph of the benchmark."""
-    return float(next((n for graph, n in w.tasks.items() if graph.endswith(f"/{member}.txt"))))
+    return float([n for graph, n in w.tasks.items() if graph.endswith(f"/{member}.txt")][0])
 
 
 @measure
@@ -115,65 +127,6 @@ def _wins(w: Wide) -> Any:
     return w.rows.application[w.curve("hlp-est", "hlp-ols") < 1 - 1e-9]
 
 
-# --- pictures -----------------------------------------------------------------------------
-
-
-def _box(w: Wide, above: str, below: str, application: str) -> tuple[pd.Series, str]:
-    ratio = w.curve(above, below, application)
-    return ratio, f"{ratio.mean():.3f} ({ratio.min():.3f} to {ratio.max():.3f})"
-
-
-@measure
-def box_mean(w: Wide, above: str, below: str, application: str, least: float, most: float) -> Curve:
-    """A box whose mean lies in an interval."""
-    ratio, values = _box(w, above, below, application)
-    return Curve(values, least <= ratio.mean() <= most, f"its mean is {ratio.mean():.3f}")
-
-
-@measure
-def box_below(w: Wide, above: str, below: str, application: str, limit: int) -> Curve:
-    """A box that is at most at a limit."""
-    ratio, values = _box(w, above, below, application)
-    over = int((ratio > limit).sum())
-    return Curve(values, over == 0, f"{over} of {len(ratio)} instances are above {limit}")
-
-
-@measure
-def box_above(w: Wide, above: str, below: str, application: str, worse: str, better: str) -> Curve:
-    """A box, and whether the mean of another over the same is not below that of a third."""
-    means = {each: w.curve(each, below, application).mean() for each in RULES}
-    shown = f"means of makespan / LP*: {listed(means.items(), '{} {:.3f}')}"
-    _, values = _box(w, above, below, application)
-    return Curve(values, bool(means[worse] >= means[better]), shown)
-
-
-def _by_roots(
-    w: Wide, application: str, name: str, digits: int = 2
-) -> tuple[dict[str, list[float]], str]:
-    """Mean makespan / LP* by sqrt(m/k) of all rules, and one of them in words."""
-    found = {
-        each: [w.curve(each, "LP*", application, root).mean() for root in ROOTS] for each in RULES
-    }
-    return found, listed(zip(ROOTS, found[name], strict=True), f"{{:.{digits}f}}: {{:.{digits}f}}")
-
-
-@measure
-def root_curve(w: Wide, name: str, application: str, worse: str, better: str) -> Curve:
-    """A curve by sqrt(m/k), and whether one algorithm's mean is not below another's."""
-    found, values = _by_roots(w, application, name)
-    mean = {each: sum(some) / len(some) for each, some in found.items()}
-    shown = f"means over sqrt(m/k): {listed(mean.items(), '{} {:.2f}')}"
-    return Curve(values, mean[worse] >= mean[better], shown)
-
-
-@measure
-def root_guarantee(w: Wide, name: str, application: str) -> Curve:
-    """A curve by sqrt(m/k), and whether it is below 4 sqrt(m/k) everywhere."""
-    found, values = _by_roots(w, application, name)
-    share = max(value / (4 * root) for root, value in zip(ROOTS, found[name], strict=True))
-    return Curve(values, share < 1, f"at most {share:.2f} of 4 sqrt(m/k)")
-
-
 # --- checks -------------------------------------------------------------------------------
 
 
@@ -181,67 +134,45 @@ def pairs(study: str, *chosen: tuple[str, str]) -> Check:
     """Mean, least and greatest of pairs by application."""
 
     def run(w: Wide) -> str:
-        boxes = (
-            (above, below, a or "all", w.curve(above, below, a))
-            for above, below in chosen
-            for a in (*w.applications, "")
-        )
-        rows = ((*key, ratio.mean(), ratio.min(), ratio.max()) for *key, ratio in boxes)
-        return listed(rows, "{}/{} {} {:.3f} ({:.3f} to {:.3f})", "; ")
+        return lines(
+            "",
+            *(
+                said(f"{x}/{y} {a or 'all'} {{}}", box(x, y, a))
+                for x, y in chosen
+                for a in (*w.applications, "")
+            ),
+        )(w)
 
     return Check("pairs-by-application", (study,), run, wide)
 
 
-def above_two(study: str) -> Check:
-    """Where ratios to LP* are above 2."""
-
-    def of(w: Wide, name: str) -> str:
-        ratio = w.curve(name)
-        above = w.rows[ratio > 2]
-        worst = w.rows.iloc[int(ratio.to_numpy().argmax())]
-        forks = f" ({(above.application == 'fork-join').sum()} fork-joins)" if len(above) else ""
-        return (
-            f"{name}: {len(above)} of {len(ratio)} instances above 2{forks}, greatest "
-            f"{ratio.max():.3f} on {worst.graph.rpartition('/')[2]} with {worst.units} units, "
-            f"99th percentile {ratio.quantile(0.99):.3f}"
-        )
-
-    return Check("above-two", (study,), lambda w: "; ".join(of(w, name) for name in NAMES), wide)
+@measure
+def far_above(w: Wide, name: str, limit: float) -> str:
+    """Where ratios to LP* are above a limit."""
+    ratio = w.curve(name)
+    above = w.rows[ratio > limit]
+    worst = w.rows.iloc[int(ratio.to_numpy().argmax())]
+    forks = f" ({(above.application == 'fork-join').sum()} fork-joins)" if len(above) else ""
+    return (
+        f"{name}: {len(above)} of {len(ratio)} instances above {limit:g}{forks}, greatest "
+        f"{ratio.max():.3f} on {worst.graph.rpartition('/')[2]} with {worst.units} units, "
+        f"99th percentile {ratio.quantile(0.99):.3f}"
+    )
 
 
-def outlier_table(study: str) -> Check:
-    """Outliers by application."""
-
-    def of(w: Wide, name: str) -> str:
-        some = ((a, w.outliers(name, (a,))) for a in (*w.applications,))
-        return f"{name}: {listed(some, '{} {}')}, all {w.outliers(name)}"
-
-    def run(w: Wide) -> str:
-        return "outliers of makespan/LP*; " + "; ".join(of(w, name) for name in NAMES)
-
-    return Check("outliers", (study,), run, wide)
+@measure
+def boxes_outliers(w: Wide, name: str) -> str:
+    """Outliers of an algorithm's boxes by application."""
+    some = ((a, w.outliers(name, (a,))) for a in w.applications)
+    return f"{name}: {listed(some, '{} {}')}, all {w.outliers(name)}"
 
 
-def _ahead(w: Wide) -> str:
+@measure
+def ahead(w: Wide) -> str:
+    """Where HLP-EST wins, and by how much."""
     least = w.curve("hlp-est", "hlp-ols").min()
     counts = listed(((n, a) for a, n in _wins(w).value_counts().items()), "{} {}")
     return f"HLP-EST is ahead on {counts}, by at most {100 * (1 - least):.2f}%"
-
-
-def _rule_outliers(w: Wide) -> str:
-    some = ((name, w.outliers(name)) for name in RULES)
-    return f"outliers of makespan/LP*: {listed(some, '{} {}')}"
-
-
-def _by_root(w: Wide) -> str:
-    curves = ((a, name, _by_roots(w, a, name, 3)[1]) for a in ROOTED for name in RULES)
-    lines = listed(curves, "{} {} {}", "; ")
-    return f"mean makespan / LP* by sqrt(m/k), of which LP* is at most the optimum; {lines}"
-
-
-WINS = Check("wins-of-hlp-est", (TWO,), _ahead, wide)
-RULE_OUTLIERS = Check("outliers", (ONLINE,), _rule_outliers, wide)
-BY_ROOT = Check("by-root", (ONLINE,), _by_root, wide)
 
 
 # --- theorems: of the rows themselves -----------------------------------------------------
@@ -259,8 +190,7 @@ def family(theorem: str) -> Check:
 
     def run(frame: pd.DataFrame) -> str:
         rows = frame[frame.theorem == theorem][["m", "k", "types", "ratio", "paper_ratio"]]
-        return "ratio reached of the paper's: " + listed(
-            rows.itertuples(index=False), "m {}, k {}, Q {}: {:.4f} of {:.4f}"
-        )
+        form = "m {}, k {}, Q {}: {:.4f} of {:.4f}"
+        return f"ratio reached of the paper's: {listed(rows.itertuples(index=False), form)}"
 
     return Check("family", (THEOREMS,), run)
