@@ -124,11 +124,12 @@ def test_cluster_pairs_are_compared_to_the_printed_digit():
 
 def test_cluster_periods():
     ours = [0.5, 0.3, 0.4, 0.2]
-    wide = pd.DataFrame({("underutilisation", "x"): ours, ("short underutilisation", "x"): ours,
-                         ("EASY underutilisation", "x"): 0.35}, [600, 900, 1200, 12000])  # fmt: skip
+    columns = {("underutilisation", "x"): ours, ("short underutilisation", "x"): ours}
+    easy = {("EASY underutilisation", "x"): 0.35}
+    wide = pd.DataFrame({**columns, **easy}, [600, 900, 1200, 12000])
     table = Table(wide)
     assert cluster.crossing("x")(table) == 12000  # 900 s is below, and 1,200 s is not
-    assert cluster.crossing("x")(Table(wide.assign(**{}) + [0, 1, 0])) == math.inf
+    assert cluster.crossing("x")(Table(wide + [0, 1, 0])) == math.inf
     assert cluster.growth("underutilisation", "x")(table) == pytest.approx(0.4)
     assert cluster.steady_fall("x")(table) == pytest.approx((2 / 3, 0.4, 2 / 3))
 

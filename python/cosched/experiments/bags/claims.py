@@ -27,45 +27,43 @@ _curve = partial(_row, "Figure 3", prepare=m.by_size)
 CLAIMS = (
     *(claim for gamma, (tms, ttb) in TABLE_1.items() for claim in (
         _table(f"Table 1, gamma {gamma:g}, tms", "profit per unit of time", tms, None,
-               m.profit(gamma, "tms"), _SPLIT),
+            m.profit(gamma, "tms"), _SPLIT),
         _table(f"Table 1, gamma {gamma:g}, {GRID}", "profit per unit of time", ttb, None,
-               m.profit(gamma, GRID), _SPLIT),
+            m.profit(gamma, GRID), _SPLIT),
         _table(f"Table 1, gamma {gamma:g}", "percent by which TTB is above TMS, on an even split",
-               float(f"{100 * (ttb / tms - 1):.3f}"),
-               near(1.0, "another split of the tasks moves it by a point of per cent and more"),
-               m.percent(gamma, GRID), "Splits differ."),
-    )[:3 if gamma > 1 else 2]),
+            float(f"{100 * (ttb / tms - 1):.3f}"), near(1.0, "another split of the tasks moves it "
+            "by a point of per cent and more"), m.percent(gamma, GRID), "Splits differ."))[:3
+                if gamma > 1 else 2]),
     _table("section IV, Table 1", "every solution produced by TTB is better than that produced by "
-           "TMS: share of 40 splits and 5 gammas, TTB on the grid of section III",
-           1.0, at_least(1.0, "every", order=0.5), m.share_above(GRID), _GRID),
+        "TMS: share of 40 splits and 5 gammas, TTB on the grid of section III", 1.0,
+        at_least(1.0, "every", order=0.5), m.share_above(GRID), _GRID),
     _table("section IV, Table 1", "with the makespan of TMS's solution we can obtain a better "
-           "solution: share of 40 splits and 5 gammas where ttb is not below TMS",
-           1.0, at_least(1.0, "every"), m.never_below("ttb")),
+        "solution: share of 40 splits and 5 gammas where ttb is not below TMS", 1.0,
+        at_least(1.0, "every"), m.never_below("ttb")),
     _table("section IV, Table 1", "with gamma = 1 TTB produces the optimal solution: its profit",
-           0.0, near(1e-6, "no profit is possible; TMS sees that here"), m.profit(1.0, GRID)),
+        0.0, near(1e-6, "no profit is possible; TMS sees that here"), m.profit(1.0, GRID)),
     *(claim for name, why in ((GRID, _GRID), ("ttb", "")) for claim in (
         _figure("every solution produced by TTB has a higher profit per unit time: share of 1,000 "
-                f"draws where {name} is not below TMS",
-                1.0, at_least(1.0, "every", order=0.5), m.share_of_draws(name), why),
+            f"draws where {name} is not below TMS", 1.0, at_least(1.0, "every", order=0.5),
+            m.share_of_draws(name), why),
         _figure("with many tasks the solutions of the two methods are close to each other: mean "
-                f"percent by which {name} is above TMS for q of 20 and more", "close",
-                at_most(5.0, "no number; within a twentieth", order=10.0), m.gain(name, 20, 25)),
+            f"percent by which {name} is above TMS for q of 20 and more", "close",
+            at_most(5.0, "no number; within a twentieth", order=10.0), m.gain(name, 20, 25)),
         _figure("TTB performs much better when the average number of tasks per machine is small: "
-                f"mean gain of {name} for q up to 5 over that for q of 20 and more",
-                "much above 1", at_least(2.0, "much: twice", order=1.0), m.few_over_many(name)),
-    )),
+            f"mean gain of {name} for q up to 5 over that for q of 20 and more", "much above 1",
+            at_least(2.0, "much: twice", order=1.0), m.few_over_many(name)))),
     *(_curve(f"curve of {title}: profit per unit time by q", PICTURE,
-             in_order("TTB's curve is above TMS's at every q"), m.above_tms(name), _DRAWS)
-      for name, title in (("tms", "TMS"), (GRID, "TTB"))),
+        in_order("TTB's curve is above TMS's at every q"), m.above_tms(name), _DRAWS)
+        for name, title in (("tms", "TMS"), (GRID, "TTB"))),
     _row("section III-D", "the worst-case performance ratio is 2 + 2 eps: greatest bound over "
-         "profit rate of TTB on the grid, of which the ratio to the optimum is a part",
-         2.002, between(1.0, 2.002, "eps = 0.001", (1.0, 4.004)), m.worst_bound(),
-         "A bound is above the optimum, most where tasks are few: at q = 1 no plan uses all "
-         "machines.", m.BOUND_BY_SIZE),
+        "profit rate of TTB on the grid, of which the ratio to the optimum is a part", 2.002,
+        between(1.0, 2.002, "eps = 0.001", (1.0, 4.004)), m.worst_bound(),
+        "A bound is above the optimum, most where tasks are few: at q = 1 no plan uses all "
+        "machines.", m.BOUND_BY_SIZE),
     _row("section IV", "for every experiment where gamma is also a random number TTB is better",
-         None, None, None, "how gamma is drawn, and how many experiments, is not said"),
-    _row("Theorem 1", "an optimal plan is feasible for the programme of its makespan",
-         None, None, None, _PROOF),
-    _row("Theorem 2", "Algorithm A at most doubles the makespan and does not add energy",
-         None, None, None, _PROOF),
+        None, None, None, "how gamma is drawn, and how many experiments, is not said"),
+    _row("Theorem 1", "an optimal plan is feasible for the programme of its makespan", None, None,
+        None, _PROOF),
+    _row("Theorem 2", "Algorithm A at most doubles the makespan and does not add energy", None,
+        None, None, _PROOF),
 )

@@ -9,18 +9,8 @@ from functools import partial
 from math import inf
 from typing import Any
 
+from cosched.experiments import measures as f
 from cosched.experiments.ledger import PICTURE, Claim
-from cosched.experiments.measures import (
-    among,
-    of,
-    of_ratio,
-    over,
-    picture,
-    places,
-    points,
-    ratio,
-    share,
-)
 from cosched.experiments.moldable import measures as m
 from cosched.experiments.moldable.measures import ALGORITHMS, CRITERIA
 from cosched.experiments.moldable.studies import FIGURES
@@ -64,82 +54,84 @@ _RUNS = {"prepare": m.runs}
 # fmt: off
 _SENTENCES = (
     *(_weak(f"DEMT's average {c} ratio is worse than all others' except Gang's: share of the "
-            "numbers of jobs", "all", _EVERY,
-            share(places(_demt(_WEAK, c), _means(_WEAK, c, _OTHERS), _means(_WEAK, c, ["gang"]))),
-            "Sequential is worse than DEMT where jobs are few: 200 processors stand idle.")
-      for c in CRITERIA),
+        "numbers of jobs", "all", _EVERY, f.share(f.places(_demt(_WEAK, c),
+        _means(_WEAK, c, _OTHERS), _means(_WEAK, c, ["gang"]))),
+        "Sequential is worse than DEMT where jobs are few: 200 processors stand idle.")
+        for c in CRITERIA),
     _weak("Gang does not appear in the range of the picture: its least mean makespan ratio",
-          "very big", at_least(4.0, "no number; above what a picture of ratios to 3 would show"),
-          of("least", "mean", _WEAK, "makespan", "gang")),
+        "very big", at_least(4.0, "no number; above what a picture of ratios to 3 would show"),
+        f.of("least", "mean", _WEAK, "makespan", "gang")),
     _high("on minsum DEMT is clearly the best: share of the numbers of jobs", "all", _EVERY,
-          share(places(_demt(_HIGH, "minsum"), (), _means(_HIGH, "minsum", ALGORITHMS[1:]), True)),
-          "Gang is optimal for linear speed-up, and ahead with 25 jobs on 200 processors."),
+        f.share(f.places(_demt(_HIGH, "minsum"), (), _means(_HIGH, "minsum", ALGORITHMS[1:]),
+        True)), "Gang is optimal for linear speed-up, and ahead with 25 jobs on 200 processors."),
     *(_high(f"{name} is {words}: its mean {c} ratio with 400 jobs over that with 25", value, rule,
-            of("last over first", "mean", _HIGH, c, name), "It is not the same on both criteria.")
-      for c in CRITERIA for name, words, value, rule in (
+        f.of("last over first", "mean", _HIGH, c, name), "It is not the same on both criteria.")
+        for c in CRITERIA for name, words, value, rule in (
         ("gang", "good with a small number of tasks", "above 1", at_least(1.0, "it grows")),
         ("sequential", "good for a large number only", "below 1", at_most(1.0, "it falls")))),
     *(claim for name in _LISTS for claim in (
         _high("the other algorithms are stable with respect to the number of tasks: largest over "
-              f"least mean minsum ratio of {name}", "stable",
-              at_most(1.5, "no number; within half", order=2.5),
-              of("greatest over least", "mean", _HIGH, "minsum", name),
-              "No number says how stable."),
+            f"least mean minsum ratio of {name}", "stable",
+            at_most(1.5, "no number; within half", order=2.5),
+            f.of("greatest over least", "mean", _HIGH, "minsum", name),
+            "No number says how stable."),
         _high(f"... but with a larger ratio on minsum: mean of {name} over DEMT's", "above 1",
-              ABOVE, of_ratio("mean", ("mean", _HIGH, "minsum", name), _demt(_HIGH, "minsum"))))),
+            ABOVE, f.of_ratio("mean", ("mean", _HIGH, "minsum", name), _demt(_HIGH, "minsum"))))),
     *(claim for c in CRITERIA for claim in (
         _mixed(f"DEMT is quite stable: largest over least mean {c} ratio", "stable", _STABLE,
-               of("greatest over least", *_demt(_MIXED, c))),
+            f.of("greatest over least", *_demt(_MIXED, c))),
         _mixed(f"SAF is better than DEMT: share of the numbers of jobs, {c}", "all", _EVERY,
-               share(places(("mean", _MIXED, c, "list-saf"), (), (_demt(_MIXED, c),), True)),
-               "With few jobs both have the same minsum."))),
+            f.share(f.places(("mean", _MIXED, c, "list-saf"), (), (_demt(_MIXED, c),), True)),
+            "With few jobs both have the same minsum."))),
     *(_mixed("the ratio of the two other lists greatly increases with the tasks: mean minsum ratio "
-             f"of {name} with 400 jobs over that with 25", "greatly above 1",
-             at_least(1.3, "greatly: by a third", order=1.0),
-             of("last over first", "mean", _MIXED, "minsum", name),
-             "The order by weight over time, as the paper's text defines it, does not grow.")
-      for name in _LISTS[:2]),
+        f"of {name} with 400 jobs over that with 25", "greatly above 1",
+        at_least(1.3, "greatly: by a third", order=1.0),
+        f.of("last over first", "mean", _MIXED, "minsum", name),
+        "The order by weight over time, as the paper's text defines it, does not grow.")
+        for name in _LISTS[:2]),
     _cirne("DEMT clearly outperforms the others for the minsum: share of the numbers of jobs",
-           "all", _EVERY, share(places(
-               _demt(_CIRNE, "minsum"), (), _means(_CIRNE, "minsum", ALGORITHMS[1:]), True))),
+        "all", _EVERY, f.share(f.places(
+        _demt(_CIRNE, "minsum"),
+        (),
+        _means(_CIRNE, "minsum", ALGORITHMS[1:]),
+        True))),
     _cirne("... and is the only one to keep a stable ratio: its spread over the least of the "
-           "others'", "below 1", BELOW,
-           ratio(of("greatest over least", *_demt(_CIRNE, "minsum")),
-                 among("least", *(of("greatest over least", *key)
-                                  for key in _means(_CIRNE, "minsum", ALGORITHMS[1:]))))),
+        "others'", "below 1", BELOW, f.ratio(
+        f.of("greatest over least", *_demt(_CIRNE, "minsum")),
+        f.among("least", *(
+            f.of("greatest over least", *key) for key in _means(_CIRNE, "minsum", ALGORITHMS[1:]))))),
     *(_plain(f"DEMT performs better when tasks are more parallel: mean {c} ratio, highly over "
-             "weakly parallel", "below 1", BELOW, over("mean", _demt(_HIGH, c), _demt(_WEAK, c)),
-             check=m.BY_WORKLOAD) for c in CRITERIA),
+        "weakly parallel", "below 1", BELOW, f.over("mean", _demt(_HIGH, c), _demt(_WEAK, c)),
+        check=m.BY_WORKLOAD) for c in CRITERIA),
     _plain("DEMT's minsum ratio is insensitive to the jobs' behaviour: largest over least mean of "
-           "the four workloads", "insensitive",
-           between(1.0, 1.5, "no number; within half", (1.0, 2.0)),
-           among("greatest over least", *(of("mean", *_demt(kind, "minsum")) for kind in FIGURES)),
-           check=m.BY_WORKLOAD),
+        "the four workloads", "insensitive",
+        between(1.0, 1.5, "no number; within half", (1.0, 2.0)), f.among("greatest over least",
+        *(f.of("mean", *_demt(kind, "minsum")) for kind in FIGURES)), check=m.BY_WORKLOAD),
     *(row(text, None, None, measure, _LOST, **more) for row, text, measure, more in (
         (_weak, "DEMT's makespan ratio is no more than ...: greatest mean",
-         of("greatest", *_demt(_WEAK, "makespan")), {}),
+            f.of("greatest", *_demt(_WEAK, "makespan")), {}),
         (_weak, "all other algorithms have an average makespan ratio around ...: their mean",
-         among("mean", *(of("mean", *key) for key in _means(_WEAK, "makespan", _OTHERS))), {}),
+            f.among("mean", *(f.of("mean", *key) for key in _means(_WEAK, "makespan", _OTHERS))),
+            {}),
         (_weak, "for most cases DEMT is not much worse than ... for both: greatest mean minsum "
-         "ratio", of("greatest", *_demt(_WEAK, "minsum")), {}),
+            "ratio", f.of("greatest", *_demt(_WEAK, "minsum")), {}),
         (_high, "the makespan ratio of the lists is always smaller than ...: greatest mean",
-         among("greatest", *(of("greatest", *key) for key in _means(_HIGH, "makespan", _LISTS))),
-         {}),
+            f.among("greatest", *(f.of("greatest", *key)
+            for key in _means(_HIGH, "makespan", _LISTS))), {}),
         *((_mixed, f"a performance ratio of around ... for both: mean {c} ratio",
-           of("mean", *_demt(_MIXED, c)), {}) for c in CRITERIA),
+            f.of("mean", *_demt(_MIXED, c)), {}) for c in CRITERIA),
         (_plain, "the minsum ratio is never more than ...: greatest of all runs",
-         of("greatest", "minsum"), _RUNS),
+            f.of("greatest", "minsum"), _RUNS),
         (_plain, "the minsum ratio is on average around ...: mean of all runs",
-         of("mean", "minsum"), _RUNS),
+            f.of("mean", "minsum"), _RUNS),
         (_plain, "the makespan ratio is almost always below ...: 95th percentile of all runs",
-         of("95th percentile", "makespan"), _RUNS),
+            f.of("95th percentile", "makespan"), _RUNS),
         (_plain, "the makespan ratio is ... on average: mean of all runs",
-         of("mean", "makespan"), _RUNS))),
-    _row("section 4.2, Figure 7",
-         "the execution time is less than 2 seconds for the largest instances: our longest", 2.0,
-         at_most(2.0, "a machine of 2004 against one of today"),
-         among("greatest", *(of("last", "max", "seconds", kind) for kind in FIGURES)),
-         study=m.TIMES, prepare=m.times),
+            f.of("mean", "makespan"), _RUNS))),
+    _row("section 4.2, Figure 7", "the execution time is less than 2 seconds for the largest "
+        "instances: our longest", 2.0, at_most(2.0, "a machine of 2004 against one of today"),
+        f.among("greatest", *(f.of("last", "max", "seconds", kind) for kind in FIGURES)),
+        study=m.TIMES, prepare=m.times),
 )
 
 _WORSE = "DEMT is worse than all but Gang: this curve is not above it at most sizes"
@@ -171,14 +163,14 @@ def _rules(kind: str, criterion: str, name: str) -> dict[str, tuple[Any, tuple[f
     others = _means(kind, criterion, (each for each in ALGORITHMS if each != name))
     rest = tuple(each for each in others if each[-1] != "gang")
     half, sizes = (0.5, 1), "at {1} of {2} sizes"
-    growth = of("last over first", *key), "with most jobs {:.2f} times the ratio with least"
-    spread = of("greatest over least", *key)
+    growth = f.of("last over first", *key), "with most jobs {:.2f} times the ratio with least"
+    spread = f.of("greatest over least", *key)
     return {
-        "below demt": (places(key, (), demt), half, f"not above DEMT's curve {sizes}"),
-        "above demt": (places(key, demt), half, f"not below DEMT's curve {sizes}"),
-        "above all": (places(key, others), half, f"above all others {sizes}"),
-        "above rest": (places(key, rest), half, f"above all others but Gang {sizes}"),
-        "below all": (places(key, (), others), half, f"below all others {sizes}"),
+        "below demt": (f.places(key, (), demt), half, f"not above DEMT's curve {sizes}"),
+        "above demt": (f.places(key, demt), half, f"not below DEMT's curve {sizes}"),
+        "above all": (f.places(key, others), half, f"above all others {sizes}"),
+        "above rest": (f.places(key, rest), half, f"above all others but Gang {sizes}"),
+        "below all": (f.places(key, (), others), half, f"below all others {sizes}"),
         "rises": (growth[0], (1, inf), growth[1]),
         "falls": (growth[0], (0, 1), growth[1]),
         "stable": (spread, (0, 1.5), "largest over least {:.2f}"),
@@ -194,7 +186,7 @@ def _drawn(kind: str, criterion: str, name: str) -> Claim:
         return row(None, None, values, _UNSAID)
     order, interval, says = _rules(kind, criterion, name)[rule]
     says = f"{name}, {criterion}: {says}"
-    return row(PICTURE, in_order(words), picture(values, order, interval, says))
+    return row(PICTURE, in_order(words), f.picture(values, order, interval, says))
 
 
 # fmt: off
@@ -202,8 +194,10 @@ CLAIMS = (
     *_SENTENCES,
     *(_drawn(kind, c, name) for kind in FIGURES for c in CRITERIA for name in ALGORITHMS),
     *(_row(f"Figure 7, {kind}", "curve of DEMT: execution time by jobs", PICTURE,
-           in_order("less than 2 seconds for the largest instances"),
-           picture(points("{}: {:.2f} ms", "mean", "ms", kind), of("greatest", "max", "ms", kind),
-                   (0, 2000), f"the longest of {kind} takes {{:.2f}} ms"),
-           study=m.TIMES, prepare=m.times) for kind in FIGURES),
+        in_order("less than 2 seconds for the largest instances"), f.picture(
+        f.points("{}: {:.2f} ms", "mean", "ms", kind),
+        f.of("greatest", "max", "ms", kind),
+        (0, 2000),
+        f"the longest of {kind} takes {{:.2f}} ms"), study=m.TIMES, prepare=m.times)
+            for kind in FIGURES),
 )

@@ -39,24 +39,22 @@ _variant = partial(_row, study=m.VARIANTS, prepare=m.beside, check=m.ALL_VARIANT
 # fmt: off
 _SENTENCES = (
     *(claim for workload, title in _WORKLOADS.items()
-      for row in [partial(_row, check=m.costs(workload))] for claim in (
+        for row in [partial(_row, check=m.costs(workload))] for claim in (
         *(row(f"abstract, {title}", f"co-scheduling leads to {words}: greatest mean "
-              f"{measure.replace('_', ' ')} of pack-by-pack-9 over the pack sizes", "below 1",
-              at_most(1.0, "only the order is said"),
-              of("greatest", measure, workload, "pack-by-pack-9"))
-          for measure, words in (("relative_cost", "faster workload completion time"),
-                                 ("relative_response_time", "faster response times on average"))),
+            f"{measure.replace('_', ' ')} of pack-by-pack-9 over the pack sizes", "below 1",
+            at_most(1.0, "only the order is said"),
+            of("greatest", measure, workload, "pack-by-pack-9")) for measure, words in (
+            ("relative_cost", "faster workload completion time"),
+            ("relative_response_time", "faster response times on average"))),
         *(row(f"section 5, {title}", "nine runs obtain a better solution than one: least gain of "
-              f"{kind} in mean relative cost", "above 0", at_least(0.0, "only the order is said"),
-              m.gain(workload, kind))
-          for kind in ("random-pack", "random-proc", "pack-by-pack")),
+            f"{kind} in mean relative cost", "above 0", at_least(0.0, "only the order is said"),
+            m.gain(workload, kind)) for kind in ("random-pack", "random-proc", "pack-by-pack")),
         row(f"section 1, {title}", "the heuristics show very good performance: mean gap of "
             "pack-by-pack-9 to a proven bound", None, None,
-            of("mean", "gap", workload, "pack-by-pack-9"), _OURS),
-    )),
+            of("mean", "gap", workload, "pack-by-pack-9"), _OURS))),
     _ii("section 5", "leading to seven heuristics", 7.0, exactly("a count"), m.heuristics()),
     _row("section 1", "... within a short running time: the longest of the seven heuristics (s)",
-         None, None, m.longest(), _OURS, prepare=whole),
+        None, None, m.longest(), _OURS, prepare=whole),
     _ii("section 6", "power varies by less than 5% when codes share no node", 0.05, None, None,
         "measured with power meters on the authors' cluster"),
     *(_ii(f"Theorem {number}", text, None, None, None, _PROOF) for number, text in (
@@ -65,9 +63,9 @@ _SENTENCES = (
         (3, "Algorithm 4.2 gives each pack its best processors"),
         (4, "the integer programme describes the problem"))),
     _stand_in("Theorem 5", "pack-Approx is a 3-approximation for k = p: its cost over the optimum, "
-              "on a stand-in for Workload-I", 3.0,
-              at_most(3.0, "proved; the tests hold it on small cases"),
-              of("last", "over", "pack-approx")),
+        "on a stand-in for Workload-I", 3.0,
+        at_most(3.0, "proved; the tests hold it on small cases"),
+        of("last", "over", "pack-approx")),
 )
 
 
@@ -89,11 +87,11 @@ def _of_stand_in(figure: int, measure: str, name: str) -> Claim:
 
 #: Measure -> figure, what its text says, and the number of a curve that is below 1 then.
 _FIGURES = {
-    "relative_cost": (2, "greatest",
-        "co-scheduling leads to faster completion: below 1 at every pack size"),
+    "relative_cost": (2, "greatest", "co-scheduling leads to faster completion: below 1 at every "
+        "pack size"),
     "packing_ratio": (3, "", ""),
-    "relative_response_time": (4, "mean",
-        "... and to faster response on average: below 1 over the pack sizes"),
+    "relative_response_time": (4, "mean", "... and to faster response on average: below 1 over the "
+        "pack sizes"),
 }
 
 
@@ -116,22 +114,16 @@ CLAIMS = (
             _of_stand_in(figure, measure, name),
             _drawn(f"Figure {figure}(b), Workload-II", measure, "packs_ii", name),
             _drawn(f"Figure 5, {measure.replace('_', ' ')}, Workload-III", measure, "packs_iii",
-                   name),
-        )),
-        _of_stand_in(figure, measure, OPTIMAL),
-    )),
-    *(claim for workload, title in _WORKLOADS.items()
-      for names in variants.OF.values() for name in names for claim in (
-        _variant(f"section 5, {title}",
-                 ("more runs gain a negligible performance (their number is lost, 99 here)"
-                  if name.endswith("99") else
-                  "a dynamic programme that chooses the packs improves very little")
-                 + f": mean gain of {name}", "very little", _LITTLE,
-                 of("mean", "gain", workload, name),
-                 "The paper has no numbers, and weighs gains against times."),
-        _variant(f"section 5, {title}",
-                 f"... at much higher running time: run time of {name} over nine runs'",
-                 "much higher", _LONGER, of("mean", "times longer", workload, name),
-                 "The paper has no numbers, and weighs gains against times."),
-    )),
+                name))),
+        _of_stand_in(figure, measure, OPTIMAL))),
+    *(claim for workload, title in _WORKLOADS.items() for names in variants.OF.values()
+        for name in names for claim in (
+        _variant(f"section 5, {title}", ("more runs gain a negligible performance (their number is "
+            "lost, 99 here)" if name.endswith("99") else "a dynamic programme that chooses the "
+            "packs improves very little") + f": mean gain of {name}", "very little", _LITTLE,
+            of("mean", "gain", workload, name), "The paper has no numbers, and weighs gains "
+            "against times."),
+        _variant(f"section 5, {title}", f"... at much higher running time: run time of {name} over "
+            "nine runs'", "much higher", _LONGER, of("mean", "times longer", workload, name),
+            "The paper has no numbers, and weighs gains against times."))),
 )
