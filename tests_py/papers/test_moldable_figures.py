@@ -7,7 +7,7 @@ import pytest
 import cosched as cs
 from cosched import experiments
 from cosched.experiments.moldable import studies as study
-from cosched.experiments.moldable.claims.sentences import ALGORITHMS
+from cosched.experiments.moldable.measures import ALGORITHMS
 from cosched.moldable.workloads import KINDS
 
 

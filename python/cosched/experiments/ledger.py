@@ -156,54 +156,45 @@ def evaluate(claims: Iterable[Claim], frames: Frames, *, partial: bool = False) 
             rows.append(_row(claim, prepared))
         except NotKept as absent:
             if not partial:
-                rows.append(_unanswered(claim, str(absent)))
+                rows.append(_shown(claim, None, None, str(absent), str(absent)))
         except (LookupError, ArithmeticError, ValueError):
             if not partial:
                 raise
     return rows
 
 
-def _unanswered(claim: Claim, why: str) -> Row:
-    return Row(
-        paper=claim.paper,
-        place=claim.place,
-        claim=claim.text,
-        study=claim.study,
-        paper_value=claim.paper_value,
-        value=None,
-        tolerance="" if claim.tolerance is None else claim.tolerance.text(None),
-        verdict=f"{NOT}: {why}",
-        explanation=why,
-    )
-
-
 def _row(claim: Claim, prepared: _Prepared) -> Row:
-    seen = None
-    if claim.measure is not None:
-        seen = claim.measure(prepared.get(claim.study, claim.prepare))
-    shown = seen.values if isinstance(seen, Curve) else seen
-    value = shown if isinstance(shown, str) else None if shown is None else _number(shown)
+    value = claim.measure and claim.measure(prepared.get(claim.study, claim.prepare))
     if claim.tolerance is None:
-        verdict, rule = f"{NOT}: {claim.explanation}", ""
-        explanation = claim.explanation
+        return _shown(claim, value, None, claim.explanation, claim.explanation)
+    assert value is not None, f"{claim.place}: a tolerance, and nothing measured"
+    if isinstance(value, Curve):
+        seen, order = Seen(float(value.holds)), f" Check order: {value.shown}"
     else:
-        assert seen is not None, f"{claim.place}: a tolerance, and nothing measured"
-        number = float(seen.holds) if isinstance(seen, Curve) else seen
-        found = number if isinstance(number, Seen) else Seen(float(number))
-        printed = claim.paper_value if isinstance(claim.paper_value, float | int) else math.nan
-        verdict, rule = claim.tolerance.judge(printed, found), claim.tolerance.text(found)
-        explanation = "" if verdict == AGREES else _explained(claim, prepared)
-        if isinstance(seen, Curve):
-            explanation = f"{explanation} Check order: {seen.shown}".lstrip()
+        seen, order = value if isinstance(value, Seen) else Seen(float(value)), ""
+    explanation = "" if _verdict(claim, seen, "") == AGREES else _explained(claim, prepared)
+    return _shown(claim, value, seen, "", (explanation + order).lstrip())
+
+
+def _verdict(claim: Claim, seen: Seen | None, absent: str) -> str:
+    """What the paper's value and what we see come to, or why they cannot: decided here only."""
+    if seen is None or claim.tolerance is None:
+        return f"{NOT}: {absent}"
+    printed = claim.paper_value if isinstance(claim.paper_value, float | int) else math.nan
+    return claim.tolerance.judge(printed, seen)
+
+
+def _shown(claim: Claim, value: Any, seen: Seen | None, absent: str, explanation: str) -> Row:
+    shown = value.values if isinstance(value, Curve) else value
     return Row(
         paper=claim.paper,
         place=claim.place,
         claim=claim.text,
         study=claim.study,
         paper_value=claim.paper_value,
-        value=value,
-        tolerance=rule,
-        verdict=verdict,
+        value=shown if shown is None or isinstance(shown, str) else _number(shown),
+        tolerance="" if claim.tolerance is None else claim.tolerance.text(seen),
+        verdict=_verdict(claim, seen, absent),
         explanation=explanation,
     )
 

@@ -26,15 +26,26 @@ class Curve(NamedTuple):
     shown: str
 
 
+#: Of the paper's number and what we see, whether something holds.
+Test = Callable[[float, Seen], bool]
+
+
 @dataclass(frozen=True)
 class Tolerance:
-    """``judge(paper's number, what we see)`` gives the verdict; ``says`` is what is printed.
+    """When a value agrees, and when its order is right; ``says`` is what is printed.
 
     ``says`` may name ``{low}`` and ``{high}``, the interval of what we see.
     """
 
     says: str
-    judge: Callable[[float, Seen], str]
+    agrees: Test
+    in_order: Test
+
+    def judge(self, paper: float, seen: Seen) -> str:
+        """The verdict."""
+        if self.agrees(paper, seen):
+            return AGREES
+        return ORDER if self.in_order(paper, seen) else DIFFERS
 
     def text(self, seen: Seen | None) -> str:
         """The rule in words, with the interval filled in."""
@@ -43,32 +54,28 @@ class Tolerance:
         return self.says.format(low=f"{seen.low:.4g}", high=f"{seen.high:.4g}")
 
 
-def _three(agrees: bool, order: bool) -> str:
-    return AGREES if agrees else ORDER if order else DIFFERS
-
-
 def _within_factor(paper: float, value: float, factor: float) -> bool:
     if paper == 0 or value == 0:
         return paper == value
     return value / paper > 0 and 1 / factor <= value / paper <= factor
 
 
+def _never(paper: float, seen: Seen) -> bool:
+    return False
+
+
 def in_order(why: str) -> Tolerance:
     """A picture without numbers: the order that the text tells of it is kept, or not."""
-    return Tolerance(
-        f"no numbers to compare; order only: {why}",
-        lambda _, seen: ORDER if seen.value == 1 else DIFFERS,
-    )
+    says = f"no numbers to compare; order only: {why}"
+    return Tolerance(says, _never, lambda _, seen: seen.value == 1)
 
 
 def within(relative: float, why: str, factor: float = 2.0) -> Tolerance:
     """Within a share of the paper's number; the order is right within a factor."""
     return Tolerance(
         f"within {100 * relative:g}% ({why}); order only: within a factor {factor:g}",
-        lambda paper, seen: _three(
-            abs(seen.value - paper) <= relative * abs(paper) + 1e-12,
-            _within_factor(paper, seen.value, factor),
-        ),
+        lambda paper, seen: abs(seen.value - paper) <= relative * abs(paper) + 1e-12,
+        lambda paper, seen: _within_factor(paper, seen.value, factor),
     )
 
 
@@ -76,9 +83,8 @@ def near(distance: float, why: str) -> Tolerance:
     """Within a distance, for shares that may be negative; the order is right with the sign."""
     return Tolerance(
         f"within {distance:g} ({why}); order only: the same sign",
-        lambda paper, seen: _three(
-            abs(seen.value - paper) <= distance + 1e-12, paper * seen.value > 0
-        ),
+        lambda paper, seen: abs(seen.value - paper) <= distance + 1e-12,
+        lambda paper, seen: paper * seen.value > 0,
     )
 
 
@@ -89,24 +95,23 @@ def drawn(why: str, factor: float = 2.0, slack: float = 0.0) -> Tolerance:
     printed digit.
     """
 
-    def judge(paper: float, seen: Seen) -> str:
-        inside = seen.low - slack <= paper <= seen.high + slack
-        close = _within_factor(paper, seen.value, factor) or abs(paper - seen.value) <= slack
-        return _three(inside and close, inside or close)
+    def inside(paper: float, seen: Seen) -> bool:
+        return seen.low - slack <= paper <= seen.high + slack
+
+    def close(paper: float, seen: Seen) -> bool:
+        return _within_factor(paper, seen.value, factor) or abs(paper - seen.value) <= slack
 
     return Tolerance(
         f"the paper's in {{low}} to {{high}} ({why}), and within a factor {factor:g}; order only: "
         "one of the two",
-        judge,
+        lambda *both: inside(*both) and close(*both),
+        lambda *both: inside(*both) or close(*both),
     )
 
 
 def exactly(why: str = "nothing is drawn or measured") -> Tolerance:
     """The same number."""
-    return Tolerance(
-        f"equal ({why})",
-        lambda paper, seen: AGREES if abs(seen.value - paper) <= 1e-9 else DIFFERS,
-    )
+    return Tolerance(f"equal ({why})", lambda paper, seen: abs(seen.value - paper) <= 1e-9, _never)
 
 
 def at_most(limit: float, why: str = "the paper's words", order: float | None = None) -> Tolerance:
@@ -127,10 +132,14 @@ def _bounded(limit: float, why: str, order: float | None, sign: int) -> Toleranc
     far = limit if order is None else order
     return Tolerance(
         says,
-        lambda _, seen: _three(
-            sign * (seen.value - limit) <= 1e-9, sign * (seen.value - far) <= 1e-9
-        ),
+        lambda _, seen: sign * (seen.value - limit) <= 1e-9,
+        lambda _, seen: sign * (seen.value - far) <= 1e-9,
     )
+
+
+#: A ratio of which the paper says only on which side of 1 it is.
+BELOW = at_most(1.0, "only the order is said")
+ABOVE = at_least(1.0, "only the order is said")
 
 
 def between(
@@ -143,5 +152,6 @@ def between(
     far = order or (low, high)
     return Tolerance(
         says,
-        lambda _, seen: _three(low <= seen.value <= high, far[0] <= seen.value <= far[1]),
+        lambda _, seen: low <= seen.value <= high,
+        lambda _, seen: far[0] <= seen.value <= far[1],
     )

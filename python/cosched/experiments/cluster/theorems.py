@@ -14,7 +14,8 @@ from cosched.experiments.study import Task
 if TYPE_CHECKING:
     import pandas as pd
 
-_SIZES = {"theorem 3": (4, 8, 16), "theorem 4": (8, 32, 128), "random": (5, 10, 20)}
+#: Family -> numbers of jobs.
+SIZES = {"theorem 3": (4, 8, 16), "theorem 4": (8, 32, 128), "random": (5, 10, 20)}
 _DRAWS = 20
 
 
@@ -22,7 +23,7 @@ def plan(quick: bool) -> list[Task]:
     """Families x sizes; random jobs for the guarantee."""
     return [
         {"family": family, "jobs": jobs, "draw": draw}
-        for family, sizes in _SIZES.items()
+        for family, sizes in SIZES.items()
         for jobs in (sizes[:2] if quick else sizes)
         for draw in range(_DRAWS if family == "random" else 1)
     ]

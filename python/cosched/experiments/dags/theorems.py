@@ -15,7 +15,8 @@ from cosched.experiments.study import Task
 if TYPE_CHECKING:
     import pandas as pd
 
-_SIZES = {
+#: Theorem -> (m, k, Q) of its families.
+SIZES = {
     "theorem 1": [(m, k, 2) for m, k in ((4, 2), (9, 3), (16, 4), (64, 8), (100, 1))],
     "theorem 2": [(m, m, 2) for m in (4, 8, 16, 32)],
     "theorem 4": [(m, k, 2) for m, k in ((16, 1), (16, 4), (64, 4), (100, 25))],
@@ -27,7 +28,7 @@ def plan(quick: bool) -> list[Task]:
     """Theorems x sizes of their families."""
     return [
         {"theorem": name, "m": m, "k": k, "types": types}
-        for name, sizes in _SIZES.items()
+        for name, sizes in SIZES.items()
         for m, k, types in (sizes[:2] if quick else sizes)
     ]
 

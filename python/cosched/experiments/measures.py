@@ -1,0 +1,220 @@
+"""The library of measures: what the papers' claims name, with arguments, of prepared results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+
+import numpy as np
+
+from cosched.experiments.tolerances import Curve
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+P = ParamSpec("P")
+T = TypeVar("T", covariant=True)
+
+
+@dataclass(frozen=True)
+class Measure(Generic[T]):
+    """A function of the library and its arguments, to be called on prepared results."""
+
+    function: Callable[..., T]
+    arguments: tuple[Any, ...]
+
+    def __call__(self, prepared: Any) -> T:
+        return self.function(prepared, *self.arguments)
+
+    def __repr__(self) -> str:
+        return f"{self.function.__name__}{self.arguments}"
+
+
+def measure(function: Callable[Concatenate[Any, P], T]) -> Callable[P, Measure[T]]:
+    """A function of prepared results, called without them: ``mean("heft")`` is a ``Measure``."""
+
+    @wraps(function)
+    def given(*arguments: P.args, **named: P.kwargs) -> Measure[T]:
+        assert not named, "rows give arguments by place"
+        return Measure(function, arguments)
+
+    return given
+
+
+def listed(items: Iterable[tuple[Any, ...]], form: str, by: str = ", ") -> str:
+    """Items in a line: ``listed(curve.items(), "{}: {:.3f}")``."""
+    return by.join(form.format(*item) for item in items)
+
+
+# --- curves -------------------------------------------------------------------------------
+
+
+class Curves(Protocol):
+    """Prepared results that are curves: a series of numbers by its key."""
+
+    def curve(self, *key: Any) -> pd.Series: ...
+
+
+@dataclass(frozen=True)
+class Table:
+    """Curves of a table: its columns, without the points that some have and others have not."""
+
+    wide: pd.DataFrame
+
+    def curve(self, *key: Any) -> pd.Series:
+        """A column."""
+        return self.wide[key if len(key) > 1 else key[0]].dropna()
+
+
+#: What a row may ask of a curve.
+NUMBERS: dict[str, Callable[[pd.Series], float]] = {
+    "mean": lambda curve: curve.mean(),
+    "least": lambda curve: curve.min(),
+    "greatest": lambda curve: curve.max(),
+    "median": lambda curve: curve.median(),
+    "sum": lambda curve: curve.sum(),
+    "count": lambda curve: curve.size,
+    "last": lambda curve: curve.iloc[-1],
+    "last over first": lambda curve: curve.iloc[-1] / curve.iloc[0],
+    "greatest over least": lambda curve: curve.max() / curve.min(),
+    "share of falls": lambda curve: float((curve.diff().dropna() < 0).mean()),
+    "95th percentile": lambda curve: float(curve.quantile(0.95)),
+}
+
+
+@measure
+def of(curves: Curves, number: str, *key: Any) -> float:
+    """A number of a curve."""
+    return float(NUMBERS[number](curves.curve(*key)))
+
+
+@measure
+def at(curves: Curves, point: Any, *key: Any) -> float:
+    """A point of a curve."""
+    return float(curves.curve(*key).loc[point])
+
+
+@measure
+def among(prepared: Any, number: str, *measures: Measure[float]) -> float:
+    """A number of what several measures give: the least, the mean, the sum of them."""
+    import pandas as pd
+
+    return float(NUMBERS[number](pd.Series([measure(prepared) for measure in measures])))
+
+
+@measure
+def over(curves: Curves, number: str, above: tuple[Any, ...], *below: tuple[Any, ...]) -> float:
+    """A number of a curve over the greatest such number of others."""
+    rest = among("greatest", *(of(number, *key) for key in below))
+    return of(number, *above)(curves) / rest(curves)
+
+
+@measure
+def of_ratio(curves: Curves, number: str, above: tuple[Any, ...], below: tuple[Any, ...]) -> float:
+    """A number of the ratio of two curves, point by point."""
+    return float(NUMBERS[number](curves.curve(*above) / curves.curve(*below)))
+
+
+@measure
+def ratio(prepared: Any, above: Measure[float], below: Measure[float]) -> float:
+    """One measure over another; NaN over zero."""
+    return above(prepared) / (below(prepared) or math.nan)
+
+
+@measure
+def times(prepared: Any, factor: float, inner: Measure[float]) -> float:
+    """A measure in another unit."""
+    return factor * inner(prepared)
+
+
+@measure
+def less_one(prepared: Any, ratio: Measure[float]) -> float:
+    """By how much a ratio is above one."""
+    return ratio(prepared) - 1
+
+
+@measure
+def places(
+    curves: Curves,
+    key: tuple[Any, ...],
+    lower: tuple[tuple[Any, ...], ...] = (),
+    upper: tuple[tuple[Any, ...], ...] = (),
+    strict: bool = False,
+) -> tuple[float, int, int]:
+    """At which of its points a curve is between others: the share, how many, of how many."""
+    curve = curves.curve(*key)
+    holds = np.full(len(curve), True)
+    for other in lower:
+        holds &= curve >= curves.curve(*other)
+    for other in upper:
+        below = curves.curve(*other)
+        holds &= (curve < below) if strict else (curve <= below)
+    return float(holds.mean()), int(holds.sum()), len(holds)
+
+
+@measure
+def exceeding(curves: Curves, limit: float, *key: Any) -> tuple[int, int]:
+    """How many of a curve's points are above a limit, of how many."""
+    curve = curves.curve(*key)
+    return int((curve > limit).sum()), len(curve)
+
+
+@measure
+def share(prepared: Any, points: Measure[tuple[float, int, int]]) -> float:
+    """The share alone."""
+    return points(prepared)[0]
+
+
+# --- pictures -----------------------------------------------------------------------------
+
+
+@measure
+def points(curves: Curves, form: str, *key: Any) -> str:
+    """The points of a curve in words."""
+    return listed(curves.curve(*key).items(), form)
+
+
+@measure
+def box(curves: Curves, *key: Any) -> str:
+    """What a box plot of a curve's points shows, in words."""
+    curve = curves.curve(*key)
+    return f"{curve.mean():.3f} ({curve.min():.3f} to {curve.max():.3f})"
+
+
+@measure
+def said(prepared: Any, form: str, *measures: Measure[Any]) -> str:
+    """What measures give, in words."""
+    return form.format(*(measure(prepared) for measure in measures))
+
+
+@measure
+def lines(prepared: Any, head: str, *parts: Measure[str]) -> str:
+    """What a check says: its parts after what they are of."""
+    return head + "; ".join(part(prepared) for part in parts)
+
+
+@measure
+def several(prepared: Any, *measures: Measure[float]) -> tuple[float, ...]:
+    """Several numbers for a picture's words, the first of which counts."""
+    return tuple(measure(prepared) for measure in measures)
+
+
+@measure
+def picture(
+    prepared: Any,
+    values: Measure[str],
+    order: Measure[Any],
+    interval: tuple[float, float],
+    says: str,
+) -> Curve:
+    """What is drawn, and whether a number of it that the text tells of lies in an interval.
+
+    ``says`` shows the number, or the numbers if there are several, of which the first counts.
+    """
+    seen = order(prepared)
+    first, *rest = seen if isinstance(seen, tuple) else (seen,)
+    holds = interval[0] <= first <= interval[1]
+    return Curve(values(prepared), bool(holds), says.format(first, *rest))

@@ -1,0 +1,92 @@
+"""What the claims of Aupy et al. 2013 measure, and the checks that explain."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from cosched.experiments.ledger import Check
+from cosched.experiments.measures import Table, listed, measure
+from cosched.experiments.packs import measured, studies, variants
+from cosched.packs.plots import MEASURES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STUDY, STAND_IN, VARIANTS = "packs-fig2-5", "packs-fig2a", "packs-variants"
+SEVEN = studies.HEURISTICS[:-1]
+
+
+def means(frame: pd.DataFrame) -> Table:
+    """Mean measures and gap by pack size, for each (measure, workload, algorithm)."""
+    return _by_size(studies.means(studies.with_gap(frame)), ["workload", "algorithm"])
+
+
+def stand_in(frame: pd.DataFrame) -> Table:
+    """Measures by pack size, and ``over``, the cost over the optimum: (measure, algorithm)."""
+    best = frame[frame.algorithm == measured.OPTIMAL].set_index("max_tasks").value
+    return _by_size(frame.assign(over=frame.value / frame.max_tasks.map(best)), ["algorithm"])
+
+
+def _by_size(rows: pd.DataFrame, keys: list[str]) -> Table:
+    values = [name for name in (*MEASURES, "gap", "over") if name in rows]
+    return Table(rows.pivot(index="max_tasks", columns=keys, values=values))
+
+
+def beside(frame: pd.DataFrame) -> Table:
+    """A variant beside the heuristic: (column, workload, variant)."""
+    rows = variants.beside(frame)
+    return Table(rows.pivot(index="instead of", columns=["workload", "variant"]))
+
+
+@measure
+def gain(table: Table, workload: str, kind: str) -> float:
+    """Least gain in relative cost of nine runs over one, over the pack sizes."""
+    one, nine = (table.curve("relative_cost", workload, f"{kind}-{runs}") for runs in (1, 9))
+    return float((one - nine).min())
+
+
+@measure
+def heuristics(table: Table) -> float:
+    """How many of the paper's there are."""
+    return float(len(set(table.wide["relative_cost", "packs_ii"]) & set(SEVEN)))
+
+
+@measure
+def longest(frame: pd.DataFrame) -> float:
+    """The longest run of the seven (s)."""
+    return float(frame[frame.algorithm.isin(SEVEN)].seconds.max())
+
+
+@measure
+def least_over(table: Table, *names: str) -> tuple[float, float]:
+    """The least and the greatest cost of algorithms over the optimum."""
+    curves = [table.curve("over", name) for name in names]
+    return min(c.min() for c in curves), max(c.max() for c in curves)
+
+
+@cache
+def costs(workload: str) -> Check:
+    """Mean relative costs of all heuristics."""
+
+    def run(table: Table) -> str:
+        names = sorted(table.wide["relative_cost", workload])
+        lines = (
+            (name, listed(table.curve("relative_cost", workload, name).items(), "{}: {:.3f}"))
+            for name in names
+        )
+        return "mean relative cost by pack size; " + listed(lines, "{} {}", "; ")
+
+    return Check("costs", (STUDY,), run, means)
+
+
+def _all_variants(frame: pd.DataFrame) -> str:
+    columns = ["workload", "variant", "instead of", "gain", "least", "greatest", "times longer"]
+    return listed(
+        variants.beside(frame)[columns].itertuples(index=False),
+        "{}, {} over {}: {:+.2%} on average ({:+.2%} to {:+.2%}), {:.3g} times as long",
+        "; ",
+    )
+
+
+ALL_VARIANTS = Check("variants", (VARIANTS,), _all_variants)
