@@ -1,12 +1,15 @@
-#include "cosched/bags/algorithms.hpp"
-#include "cosched/bags/energy_lp.hpp"
-#include "cosched/bags/front.hpp"
-#include "cosched/bags/instance.hpp"
-#include "cosched/bags/local_assign.hpp"
-#include "cosched/bags/plan.hpp"
-#include "cosched/bags/rounding.hpp"
-#include "cosched/bags/ttb_best.hpp"
-#include "cosched/bags/validate.hpp"
+#include "cosched/bags/check/validate.hpp"
+#include "cosched/bags/energy/front.hpp"
+#include "cosched/bags/energy/programmes.hpp"
+#include "cosched/bags/energy/walk.hpp"
+#include "cosched/bags/model/instance.hpp"
+#include "cosched/bags/model/plan.hpp"
+#include "cosched/bags/rounding/baselines.hpp"
+#include "cosched/bags/rounding/local_assign.hpp"
+#include "cosched/bags/rounding/make_plan.hpp"
+#include "cosched/bags/rounding/rounding.hpp"
+#include "cosched/bags/rounding/ttb.hpp"
+#include "cosched/bags/search/ttb_best.hpp"
 #include "cosched/core/errors.hpp"
 #include "pybind.hpp"
 
@@ -38,7 +41,9 @@ Counts to_counts(const IntArray& values) {
   return counts;
 }
 
-Cut cut_of(bool long_tasks) { return long_tasks ? Cut::long_tasks : Cut::none; }
+energy::Cut cut_of(bool long_tasks) {
+  return long_tasks ? energy::Cut::long_tasks : energy::Cut::none;
+}
 
 // What cosched.bags.Result is made of.
 py::dict plan_dict(const Instance& instance, const Plan& plan) {
@@ -97,9 +102,9 @@ void bind_instance(py::module_& module) {
           [](const Instance& instance, const IntArray& task_type, const IntArray& machine_type,
              const IntArray& machine, const IntArray& count, const RealArray& start,
              const RealArray& end) {
-            const Rows rows{to_longs(task_type), to_longs(machine_type), to_longs(machine),
-                            to_longs(count),     to_reals(start),        to_reals(end)};
-            released([&] { validate(instance, rows); });
+            const check::Rows rows{to_longs(task_type), to_longs(machine_type), to_longs(machine),
+                                   to_longs(count),     to_reals(start),        to_reals(end)};
+            released([&] { check::validate(instance, rows); });
           },
           py::arg("task_type"), py::arg("machine_type"), py::arg("machine"), py::arg("count"),
           py::arg("start"), py::arg("end"));
@@ -110,8 +115,8 @@ void bind_relaxation(py::module_& module) {
       "front",
       [](const Instance& instance, bool cut) {
         std::vector<double> makespan, joules;
-        for (const FrontPoint& point :
-             released([&] { return energy_front(instance, cut_of(cut)); })) {
+        for (const energy::FrontPoint& point :
+             released([&] { return energy::energy_front(instance, cut_of(cut)); })) {
           makespan.push_back(point.makespan);
           joules.push_back(point.joules);
         }
@@ -121,27 +126,31 @@ void bind_relaxation(py::module_& module) {
   module.def(
       "relaxation",
       [](const Instance& instance, double makespan, bool by_glpk) {
-        const Relaxation found = released([&] {
-          return by_glpk ? relaxation_lp(instance, makespan) : relaxation(instance, makespan);
+        const energy::Relaxation found = released([&] {
+          return by_glpk ? energy::relaxation_lp(instance, makespan)
+                         : energy::relaxation(instance, makespan);
         });
         return py::make_tuple(found.feasible, found.joules, table_array(found.x));
       },
       py::arg("instance"), py::arg("makespan"), py::arg("by_glpk"));
   module.def(
       "least_makespan",
-      [](const Instance& instance) { return released([&] { return least_makespan(instance); }); },
+      [](const Instance& instance) {
+        return released([&] { return energy::least_makespan(instance); });
+      },
       py::arg("instance"));
   module.def(
       "best_rate",
       [](const Instance& instance, bool cut) {
-        const BestRate best = released([&] { return best_rate(instance, cut_of(cut)); });
+        const energy::BestRate best =
+            released([&] { return energy::best_rate(instance, cut_of(cut)); });
         return py::make_tuple(best.makespan, best.rate);
       },
       py::arg("instance"), py::arg("cut"));
   module.def(
       "profit_lp",
       [](const Instance& instance) {
-        const ProfitLp found = released([&] { return profit_lp(instance); });
+        const energy::ProfitLp found = released([&] { return energy::profit_lp(instance); });
         return py::make_tuple(found.makespan, found.rate);
       },
       py::arg("instance"));
@@ -153,8 +162,8 @@ void bind_rounding(py::module_& module) {
       [](const Instance& instance, const RealArray& x, bool matching) {
         const Table table = to_table(x);
         return counts_array(released([&] {
-          return matching ? round_by_matching(instance, table)
-                          : round_by_largest_part(instance, table);
+          return matching ? rounding::round_by_matching(instance, table)
+                          : rounding::round_by_largest_part(instance, table);
         }));
       },
       py::arg("instance"), py::arg("x"), py::arg("matching"));
@@ -162,14 +171,14 @@ void bind_rounding(py::module_& module) {
       "assign",
       [](const Instance& instance, const IntArray& counts) {
         const Counts given = to_counts(counts);
-        return plan_dict(instance, released([&] { return make_plan(instance, given); }));
+        return plan_dict(instance, released([&] { return rounding::make_plan(instance, given); }));
       },
       py::arg("instance"), py::arg("counts"));
   module.def(
       "spread",
       [](const RealArray& loads, std::int64_t count, double length) {
         std::vector<double> after = to_reals(loads);
-        const auto taken = released([&] { return spread(after, count, length); });
+        const auto taken = released([&] { return rounding::spread(after, count, length); });
         return py::make_tuple(long_array(taken), real_array(after));
       },
       py::arg("loads"), py::arg("count"), py::arg("length"));
@@ -184,24 +193,26 @@ auto solving(Solver solver) {
 }
 
 void bind_algorithms(py::module_& module) {
-  module.attr("DEFAULT_EPS") = kDefaultEps;
+  module.attr("DEFAULT_EPS") = rounding::kDefaultEps;
   module.def(
       "ttb",
       [](const Instance& instance, double eps, bool with_tms) {
-        return plan_dict(instance, released([&] { return ttb(instance, eps, with_tms); }));
+        return plan_dict(instance,
+                         released([&] { return rounding::ttb(instance, eps, with_tms); }));
       },
       py::arg("instance"), py::arg("eps"), py::arg("with_tms"));
   module.def(
       "ttb_best",
       [](const Instance& instance, Seconds time_limit) {
-        const BestPlan best = released([&] { return ttb_best(instance, time_limit); });
+        const search::BestPlan best =
+            released([&] { return search::ttb_best(instance, time_limit); });
         return py::make_tuple(plan_dict(instance, best.plan), best.complete);
       },
       py::arg("instance"), py::arg("time_limit"));
-  module.def("ttb_exact", solving(&ttb_exact), py::arg("instance"));
-  module.def("tms", solving(&tms), py::arg("instance"));
-  module.def("min_energy", solving(&min_energy), py::arg("instance"));
-  module.def("min_makespan", solving(&min_makespan), py::arg("instance"));
+  module.def("ttb_exact", solving(&rounding::ttb_exact), py::arg("instance"));
+  module.def("tms", solving(&rounding::tms), py::arg("instance"));
+  module.def("min_energy", solving(&rounding::min_energy), py::arg("instance"));
+  module.def("min_makespan", solving(&rounding::min_makespan), py::arg("instance"));
 }
 
 }  // namespace

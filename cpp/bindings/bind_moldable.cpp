@@ -1,15 +1,19 @@
 #include "cosched/core/errors.hpp"
-#include "cosched/moldable/baselines.hpp"
-#include "cosched/moldable/best.hpp"
-#include "cosched/moldable/bicriteria.hpp"
-#include "cosched/moldable/bounds.hpp"
-#include "cosched/moldable/instance.hpp"
-#include "cosched/moldable/local_search.hpp"
-#include "cosched/moldable/minsum_bound.hpp"
-#include "cosched/moldable/online.hpp"
-#include "cosched/moldable/slots_bound.hpp"
-#include "cosched/moldable/time_indexed.hpp"
-#include "cosched/moldable/validate.hpp"
+#include "cosched/moldable/batches/demt.hpp"
+#include "cosched/moldable/batches/online.hpp"
+#include "cosched/moldable/check/validate.hpp"
+#include "cosched/moldable/dual/dual_approx.hpp"
+#include "cosched/moldable/dual/list_graham.hpp"
+#include "cosched/moldable/list/baselines.hpp"
+#include "cosched/moldable/minsum/bound.hpp"
+#include "cosched/moldable/minsum/model.hpp"
+#include "cosched/moldable/model/bounds.hpp"
+#include "cosched/moldable/model/instance.hpp"
+#include "cosched/moldable/search/best.hpp"
+#include "cosched/moldable/search/local_search.hpp"
+#include "cosched/moldable/search/search_state.hpp"
+#include "cosched/moldable/slots/slots_bound.hpp"
+#include "cosched/moldable/slots/time_indexed.hpp"
 #include "pybind.hpp"
 
 namespace cosched::moldable::bindings {
@@ -115,7 +119,7 @@ void bind_instance(py::module_& module) {
              const RealArray& end) {
             const Schedule schedule =
                 bindings::to_schedule(task, kind, unit_begin, unit, start, end);
-            released([&] { validate(instance, schedule); });
+            released([&] { check::validate(instance, schedule); });
           },
           py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
           py::arg("start"), py::arg("end"));
@@ -152,51 +156,54 @@ void bind_names(py::module_& module, const char* name,
 }
 
 void bind_algorithms(py::module_& module) {
-  bind_names<ListOrder>(
-      module, "ListOrder",
-      {{"shelf", ListOrder::shelf}, {"lptf", ListOrder::lptf}, {"saf", ListOrder::saf}});
-  bind_names<LocalOrder>(module, "LocalOrder",
-                         {{"smith", LocalOrder::smith},
-                          {"density", LocalOrder::density},
-                          {"weight", LocalOrder::weight},
-                          {"area", LocalOrder::area}});
-  using Compaction = DemtOptions::Compaction;
+  bind_names<dual::ListOrder>(module, "ListOrder",
+                              {{"shelf", dual::ListOrder::shelf},
+                               {"lptf", dual::ListOrder::lptf},
+                               {"saf", dual::ListOrder::saf}});
+  bind_names<batches::LocalOrder>(module, "LocalOrder",
+                                  {{"smith", batches::LocalOrder::smith},
+                                   {"density", batches::LocalOrder::density},
+                                   {"weight", batches::LocalOrder::weight},
+                                   {"area", batches::LocalOrder::area}});
+  using Compaction = batches::DemtOptions::Compaction;
   bind_names<Compaction>(module, "Compaction",
                          {{"none", Compaction::none},
                           {"early", Compaction::early},
                           {"list", Compaction::list},
                           {"shuffle", Compaction::shuffle}});
-  module.def("gang", plain(&gang), py::arg("instance"));
-  module.def("sequential", plain(&sequential), py::arg("instance"));
+  module.def("gang", plain(&list::gang), py::arg("instance"));
+  module.def("sequential", plain(&list::sequential), py::arg("instance"));
   module.def(
       "list_graham",
-      [](const Instance& instance, ListOrder order, double tolerance) {
-        return placement_tuple(released([&] { return list_graham(instance, order, tolerance); }));
+      [](const Instance& instance, dual::ListOrder order, double tolerance) {
+        return placement_tuple(
+            released([&] { return dual::list_graham(instance, order, tolerance); }));
       },
       py::arg("instance"), py::arg("order"), py::arg("tolerance"));
   module.def(
       "dual_approximation",
       [](const Instance& instance, double tolerance) {
-        const auto found = released([&] { return dual_approximation(instance, tolerance); });
+        const auto found = released([&] { return dual::dual_approximation(instance, tolerance); });
         return py::make_tuple(placement_tuple(found.schedule.placement), found.bound,
-                              guarantee(instance));
+                              dual::guarantee(instance));
       },
       py::arg("instance"), py::arg("tolerance"));
   module.def(
       "demt",
-      [](const Instance& instance, Compaction compaction, LocalOrder local_order, int shuffles,
-         Seconds horizon, std::uint64_t seed) {
-        const DemtOptions options{compaction, local_order, shuffles, seed, horizon};
-        return placement_tuple(released([&] { return demt(instance, options); }));
+      [](const Instance& instance, Compaction compaction, batches::LocalOrder local_order,
+         int shuffles, Seconds horizon, std::uint64_t seed) {
+        const batches::DemtOptions options{compaction, local_order, shuffles, seed, horizon};
+        return placement_tuple(released([&] { return batches::demt(instance, options); }));
       },
       py::arg("instance"), py::arg("compaction"), py::arg("local_order"), py::arg("shuffles"),
       py::arg("horizon"), py::arg("seed"));
-  module.attr("BEST_WORK") = kBestWork;
+  module.attr("BEST_WORK") = search::kBestWork;
   module.def(
       "demt_best",
       [](const Instance& instance, std::uint64_t seed, std::int64_t work, Seconds time_limit) {
-        const BestOptions options{seed, work, time_limit};
-        const BestResult found = released([&] { return demt_best(instance, options); });
+        const search::BestOptions options{seed, work, time_limit};
+        const search::BestResult found =
+            released([&] { return search::demt_best(instance, options); });
         const auto& points = found.front.points();
         Table front(static_cast<std::ptrdiff_t>(points.size()), 2);
         for (int k = 0; k < static_cast<int>(points.size()); ++k) {
@@ -207,20 +214,22 @@ void bind_algorithms(py::module_& module) {
                               found.complete);
       },
       py::arg("instance"), py::arg("seed"), py::arg("work"), py::arg("time_limit"));
-  bind_names<Objective>(module, "Objective",
-                        {{"makespan", Objective::makespan}, {"minsum", Objective::minsum}});
-  module.attr("SEARCH_WORK") = kSearchWork;
+  bind_names<search::Objective>(
+      module, "Objective",
+      {{"makespan", search::Objective::makespan}, {"minsum", search::Objective::minsum}});
+  module.attr("SEARCH_WORK") = search::kSearchWork;
   module.def(
       "local_search",
-      [](const Instance& instance, Objective objective, std::uint64_t seed, std::int64_t work,
-         Seconds time_limit,
+      [](const Instance& instance, search::Objective objective, std::uint64_t seed,
+         std::int64_t work, Seconds time_limit,
          const std::vector<std::tuple<IntArray, RealArray, RealArray>>& starts) {
-        SearchOptions options{objective, seed, work, time_limit, {}};
+        search::SearchOptions options{objective, seed, work, time_limit, {}};
         for (const auto& [procs, start, end] : starts) {
           options.starts.push_back(to_placement(procs, start, end));
           require_placement(instance, options.starts.back());
         }
-        const SearchResult found = released([&] { return local_search(instance, options); });
+        const search::SearchResult found =
+            released([&] { return search::local_search(instance, options); });
         return py::make_tuple(placement_tuple(found.placement), found.complete);
       },
       py::arg("instance"), py::arg("objective"), py::arg("seed"), py::arg("work"),
@@ -229,7 +238,7 @@ void bind_algorithms(py::module_& module) {
   module.def(
       "by_batches",
       [](const Instance& instance, const py::function& solve) {
-        return placement_tuple(by_batches(instance, [&](const std::vector<int>& jobs) {
+        return placement_tuple(batches::by_batches(instance, [&](const std::vector<int>& jobs) {
           const auto [procs, start, end] =
               solve(int_array(jobs)).cast<std::tuple<IntArray, RealArray, RealArray>>();
           return to_placement(procs, start, end);
@@ -250,17 +259,18 @@ void bind_bounds(py::module_& module) {
   module.def(
       "dual_approximation_bound",
       [](const Instance& instance, double tolerance) {
-        return released([&] { return dual_approximation_bound(instance, tolerance); });
+        return released([&] { return dual::dual_approximation_bound(instance, tolerance); });
       },
       py::arg("instance"), py::arg("tolerance"));
   module.def(
       "minsum_bound",
       [](const Instance& instance, const std::optional<RealArray>& grid, int refine, bool tight,
          bool by_glpk) {
-        MinsumOptions options{std::nullopt, refine, tight};
+        minsum::Options options{std::nullopt, refine, tight};
         if (grid) options.grid = to_reals(*grid);
         return released([&] {
-          return by_glpk ? minsum_bound_glpk(instance, options) : minsum_bound(instance, options);
+          return by_glpk ? minsum::bound_by_glpk(instance, options)
+                         : minsum::bound(instance, options);
         });
       },
       py::arg("instance"), py::arg("grid"), py::arg("refine"), py::arg("tight"),
@@ -268,9 +278,9 @@ void bind_bounds(py::module_& module) {
   module.def(
       "time_indexed_bound",
       [](const Instance& instance, Seconds time_limit) {
-        const TimeIndexedBound bound = released([&] {
+        const slots::TimeIndexedBound bound = released([&] {
           const ScopedTimeLimit limit(time_limit);
-          return time_indexed_bound(instance);
+          return slots::time_indexed_bound(instance);
         });
         return py::make_tuple(bound.value, bound.complete);
       },
@@ -278,9 +288,9 @@ void bind_bounds(py::module_& module) {
   module.def(
       "slots_bound",
       [](const Instance& instance, Seconds time_limit) {
-        const SlotsBound bound = released([&] {
+        const slots::SlotsBound bound = released([&] {
           const ScopedTimeLimit limit(time_limit);
-          return slots_bound(instance);
+          return slots::slots_bound(instance);
         });
         return py::make_tuple(bound.value, bound.complete);
       },
@@ -288,7 +298,7 @@ void bind_bounds(py::module_& module) {
   module.def(
       "default_grid",
       [](const Instance& instance) {
-        return real_array(released([&] { return default_grid(instance); }));
+        return real_array(released([&] { return minsum::default_grid(instance); }));
       },
       py::arg("instance"));
 }

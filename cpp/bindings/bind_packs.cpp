@@ -1,14 +1,20 @@
 #include <numeric>
 
-#include "cosched/packs/bounds.hpp"
-#include "cosched/packs/coschedule.hpp"
-#include "cosched/packs/exact.hpp"
-#include "cosched/packs/heuristics.hpp"
-#include "cosched/packs/instance.hpp"
-#include "cosched/packs/local_search.hpp"
-#include "cosched/packs/make_pack.hpp"
-#include "cosched/packs/one_pack.hpp"
-#include "cosched/packs/validate.hpp"
+#include "cosched/packs/check/validate.hpp"
+#include "cosched/packs/columns/column_bound.hpp"
+#include "cosched/packs/exact/ilp.hpp"
+#include "cosched/packs/exact/optimal.hpp"
+#include "cosched/packs/exact/pairs.hpp"
+#include "cosched/packs/heuristic/baselines.hpp"
+#include "cosched/packs/heuristic/make_pack.hpp"
+#include "cosched/packs/heuristic/one_pack.hpp"
+#include "cosched/packs/heuristic/pack_approx.hpp"
+#include "cosched/packs/heuristic/pack_by_pack.hpp"
+#include "cosched/packs/heuristic/pack_choice.hpp"
+#include "cosched/packs/model/bounds.hpp"
+#include "cosched/packs/model/coschedule.hpp"
+#include "cosched/packs/model/instance.hpp"
+#include "cosched/packs/search/local_search.hpp"
 #include "pybind.hpp"
 
 namespace cosched::packs::bindings {
@@ -72,7 +78,7 @@ void bind_instance(py::module_& module) {
              const RealArray& end) {
             const Schedule schedule =
                 bindings::to_schedule(task, kind, unit_begin, unit, start, end);
-            released([&] { validate(instance, schedule); });
+            released([&] { check::validate(instance, schedule); });
           },
           py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
           py::arg("start"), py::arg("end"));
@@ -108,51 +114,54 @@ void bind_schedule(py::module_& module) {
 }
 
 void bind_heuristics(py::module_& module) {
-  py::enum_<PackChoice>(module, "PackChoice")
-      .value("greedy", PackChoice::kGreedy)
-      .value("idle", PackChoice::kIdle)
-      .value("cuts", PackChoice::kCuts);
+  py::enum_<heuristic::PackChoice>(module, "PackChoice")
+      .value("greedy", heuristic::PackChoice::kGreedy)
+      .value("idle", heuristic::PackChoice::kIdle)
+      .value("cuts", heuristic::PackChoice::kCuts);
   module.def(
       "make_pack",
       [](const Instance& instance, const IntArray& procs, bool reoptimise) {
         const auto counts = to_ints(procs, "procs");
-        return pack_tuple(released([&] { return make_pack(instance, counts, reoptimise); }));
+        return pack_tuple(
+            released([&] { return heuristic::make_pack(instance, counts, reoptimise); }));
       },
       py::arg("instance"), py::arg("procs"), py::arg("reoptimise"));
   module.def(
-      "sequential", [](const Instance& instance) { return pack_tuple(sequential(instance)); },
+      "sequential",
+      [](const Instance& instance) { return pack_tuple(heuristic::sequential(instance)); },
       py::arg("instance"));
   module.def(
       "pack_approx",
       [](const Instance& instance, bool reoptimise) {
-        return pack_tuple(released([&] { return pack_approx(instance, reoptimise); }));
+        return pack_tuple(released([&] { return heuristic::pack_approx(instance, reoptimise); }));
       },
       py::arg("instance"), py::arg("reoptimise"));
   module.def(
       "random_pack",
       [](const Instance& instance, int draws, std::uint64_t seed) {
-        return pack_tuple(released([&] { return random_pack(instance, draws, seed); }));
+        return pack_tuple(released([&] { return heuristic::random_pack(instance, draws, seed); }));
       },
       py::arg("instance"), py::arg("draws"), py::arg("seed"));
   module.def(
       "random_proc",
       [](const Instance& instance, int draws, std::uint64_t seed) {
-        return pack_tuple(released([&] { return random_proc(instance, draws, seed); }));
+        return pack_tuple(released([&] { return heuristic::random_proc(instance, draws, seed); }));
       },
       py::arg("instance"), py::arg("draws"), py::arg("seed"));
   module.def(
       "pack_by_pack",
-      [](const Instance& instance, const RealArray& epsilons, PackChoice choice) {
+      [](const Instance& instance, const RealArray& epsilons, heuristic::PackChoice choice) {
         const auto values = to_reals(epsilons);
-        return pack_tuple(released([&] { return pack_by_pack(instance, values, choice); }));
+        return pack_tuple(
+            released([&] { return heuristic::pack_by_pack(instance, values, choice); }));
       },
       py::arg("instance"), py::arg("epsilons"), py::arg("choice"));
-  module.attr("LOCAL_SEARCH_WORK") = kLocalSearchWork;
+  module.attr("LOCAL_SEARCH_WORK") = search::kLocalSearchWork;
   module.def(
       "local_search",
       [](const Instance& instance, std::uint64_t seed, std::int64_t work, Seconds time_limit) {
         const SearchResult found =
-            released([&] { return local_search(instance, seed, work, time_limit); });
+            released([&] { return search::local_search(instance, seed, work, time_limit); });
         return py::make_tuple(int_array(found.coschedule.pack_of),
                               int_array(found.coschedule.procs), found.complete);
       },
@@ -160,25 +169,25 @@ void bind_heuristics(py::module_& module) {
 }
 
 void bind_exact(py::module_& module) {
-  module.def("one_pack", whole_table(&one_pack), py::arg("times"), py::arg("procs"));
-  module.def("one_pack_dynamic_programme", whole_table(&one_pack_dynamic_programme),
+  module.def("one_pack", whole_table(&heuristic::one_pack), py::arg("times"), py::arg("procs"));
+  module.def("one_pack_dynamic_programme", whole_table(&heuristic::one_pack_dynamic_programme),
              py::arg("times"), py::arg("procs"));
   module.def(
       "pairs",
       [](const Instance& instance) {
-        return pack_tuple(released([&] { return pairs(instance); }));
+        return pack_tuple(released([&] { return exact::pairs(instance); }));
       },
       py::arg("instance"));
   module.def(
       "optimal",
       [](const Instance& instance, Seconds time_limit) {
-        return exact_tuple(released([&] { return optimal(instance, time_limit); }));
+        return exact_tuple(released([&] { return exact::optimal(instance, time_limit); }));
       },
       py::arg("instance"), py::arg("time_limit"));
   module.def(
       "ilp",
       [](const Instance& instance, Seconds time_limit) {
-        return exact_tuple(released([&] { return ilp(instance, time_limit); }));
+        return exact_tuple(released([&] { return exact::ilp(instance, time_limit); }));
       },
       py::arg("instance"), py::arg("time_limit"));
   module.def(
@@ -190,7 +199,8 @@ void bind_exact(py::module_& module) {
   module.def(
       "column_bound",
       [](const Instance& instance, Seconds time_limit) {
-        const LowerBound bound = released([&] { return column_bound(instance, time_limit); });
+        const columns::LowerBound bound =
+            released([&] { return columns::column_bound(instance, time_limit); });
         return py::make_tuple(bound.value, bound.complete);
       },
       py::arg("instance"), py::arg("time_limit"));

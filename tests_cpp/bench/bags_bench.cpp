@@ -6,11 +6,14 @@
 #include <cstdio>
 #include <ctime>
 
-#include "cosched/bags/algorithms.hpp"
-#include "cosched/bags/energy_lp.hpp"
-#include "cosched/bags/local_assign.hpp"
-#include "cosched/bags/rounding.hpp"
-#include "cosched/bags/ttb_best.hpp"
+#include "cosched/bags/energy/front.hpp"
+#include "cosched/bags/energy/programmes.hpp"
+#include "cosched/bags/energy/walk.hpp"
+#include "cosched/bags/rounding/baselines.hpp"
+#include "cosched/bags/rounding/local_assign.hpp"
+#include "cosched/bags/rounding/rounding.hpp"
+#include "cosched/bags/rounding/ttb.hpp"
+#include "cosched/bags/search/ttb_best.hpp"
 #include "support/bags_instances.hpp"
 
 namespace cosched::bags {
@@ -45,8 +48,9 @@ void bench_front() {
       "(dual simplex, no presolve; 10 makespans)");
   for (const auto& [types, machine_types] : {std::pair{30, 9}, {100, 20}, {300, 30}, {1000, 10}}) {
     const Instance instance = sized(types, machine_types);
-    std::vector<FrontPoint> front;
-    const double walk = seconds([&] { front = energy_front(instance, Cut::long_tasks); });
+    std::vector<energy::FrontPoint> front;
+    const double walk =
+        seconds([&] { front = energy::energy_front(instance, energy::Cut::long_tasks); });
     double difference = 0;
     const double ten = seconds(
         [&] {
@@ -54,8 +58,9 @@ void bench_front() {
             const double makespan =
                 front.front().makespan +
                 (k + 0.5) / 10 * (front.back().makespan - front.front().makespan);
-            const double solved = relaxation_lp(instance, makespan).joules;
-            difference = std::max(difference, std::abs(joules_at(front, makespan) / solved - 1));
+            const double solved = energy::relaxation_lp(instance, makespan).joules;
+            difference =
+                std::max(difference, std::abs(energy::joules_at(front, makespan) / solved - 1));
           }
         },
         types < 200 ? 5 : 1);
@@ -68,15 +73,16 @@ void bench_front() {
 
 // TTB as published: a linear programme for each MS, Algorithm A, LPT a task at a time.
 double plain_ttb(const Instance& instance, double eps) {
-  const double least = least_makespan(instance) * (1 + 1e-9);
-  const double most = min_energy(instance).makespan;
+  const double least = energy::least_makespan(instance) * (1 + 1e-9);
+  const double most = rounding::min_energy(instance).makespan;
   double best = -kInfinity;
   for (double makespan = least; makespan < most * (1 + eps); makespan *= 1 + eps) {
-    const Counts counts = round_by_matching(instance, relaxation_lp(instance, makespan).x);
+    const Counts counts =
+        rounding::round_by_matching(instance, energy::relaxation_lp(instance, makespan).x);
     double longest = 0;
     for (int j = 0; j < instance.machine_types(); ++j) {
       std::vector<double> loads(instance.machines(j), 0);
-      for (const int i : longest_first(instance, j))
+      for (const int i : rounding::longest_first(instance, j))
         for (std::int64_t n = 0; n < counts(i, j); ++n)
           *std::min_element(loads.begin(), loads.end()) += instance.etc(i, j);
       longest = std::max(longest, *std::max_element(loads.begin(), loads.end()));
@@ -91,7 +97,7 @@ void bench_ttb() {
   for (const std::int64_t tasks : {12'000, 120'000}) {
     const Instance instance = figure_3_instance(tasks, 1.2, 1);
     double fast = 0, slow = 0;
-    const double time = seconds([&] { fast = ttb(instance, 0.02).profit_rate; });
+    const double time = seconds([&] { fast = rounding::ttb(instance, 0.02).profit_rate; });
     const double plain = seconds([&] { slow = plain_ttb(instance, 0.02); }, 1);
     std::printf("  %7lld tasks  %8.3f ms  the paper's way %9.1f ms, %6.0fx; its rate is %+.3f%%\n",
                 static_cast<long long>(tasks), 1e3 * time, 1e3 * plain, plain / time,
@@ -108,11 +114,11 @@ void bench_sizes() {
     std::printf("  %-12s 10^4: %9.3f ms   10^9: %9.3f ms   ratio %.2f\n", name, 1e3 * a, 1e3 * b,
                 b / a);
   };
-  compare("front", [](const Instance& i) { energy_front(i, Cut::long_tasks); });
-  compare("tms", [](const Instance& i) { tms(i); });
-  compare("ttb", [](const Instance& i) { ttb(i, kDefaultEps); });
-  compare("ttb-exact", [](const Instance& i) { ttb_exact(i); });
-  compare("ttb-best", [](const Instance& i) { ttb_best(i); });
+  compare("front", [](const Instance& i) { energy::energy_front(i, energy::Cut::long_tasks); });
+  compare("tms", [](const Instance& i) { rounding::tms(i); });
+  compare("ttb", [](const Instance& i) { rounding::ttb(i, rounding::kDefaultEps); });
+  compare("ttb-exact", [](const Instance& i) { rounding::ttb_exact(i); });
+  compare("ttb-best", [](const Instance& i) { search::ttb_best(i); });
 }
 
 }  // namespace

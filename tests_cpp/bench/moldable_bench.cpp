@@ -6,11 +6,13 @@
 #include <ctime>
 
 #include "cosched/lp/glpk.hpp"
-#include "cosched/moldable/best.hpp"
-#include "cosched/moldable/bicriteria.hpp"
-#include "cosched/moldable/bounds.hpp"
-#include "cosched/moldable/dual_approx.hpp"
-#include "cosched/moldable/minsum_bound.hpp"
+#include "cosched/moldable/batches/demt.hpp"
+#include "cosched/moldable/dual/dual_approx.hpp"
+#include "cosched/moldable/minsum/bound.hpp"
+#include "cosched/moldable/minsum/model.hpp"
+#include "cosched/moldable/minsum/simplex.hpp"
+#include "cosched/moldable/model/bounds.hpp"
+#include "cosched/moldable/search/best.hpp"
 #include "cosched/opt/core_knapsack.hpp"
 #include "support/moldable_instances.hpp"
 
@@ -37,12 +39,12 @@ void bench_demt() {
   std::puts("DEMT, n = 400, m = 200 (the paper: less than 2 s)");
   for (int kind = 0; kind < 4; ++kind) {
     const Instance instance = workload(static_cast<Kind>(kind), 400, 200, 1);
-    const double time = seconds([&] { demt(instance); }, 20);
+    const double time = seconds([&] { batches::demt(instance); }, 20);
     std::printf("  %-16s %8.2f ms   %6.0fx below 2 s\n", kNames[kind], 1e3 * time, 2 / time);
   }
   const Instance large = workload(Kind::cirne, 100'000, 10'000, 1);
-  const double dual = seconds([&] { dual_approximation(large); }, 1);
-  const double time = seconds([&] { demt(large); }, 1);
+  const double dual = seconds([&] { dual::dual_approximation(large); }, 1);
+  const double time = seconds([&] { batches::demt(large); }, 1);
   std::printf("  n = 100,000, m = 10,000 (formulas): dual approximation %.2f s, DEMT %.2f s\n",
               dual, time);
 }
@@ -51,21 +53,21 @@ void bench_minsum() {
   std::puts("minsum bound, n = 400, m = 200, the paper's grid: structured against GLPK 5.0");
   for (int kind = 0; kind < 4; ++kind) {
     const Instance instance = workload(static_cast<Kind>(kind), 400, 200, 1);
-    MinsumOptions options;
-    options.grid = default_grid(instance);
-    const MinsumModel model = minsum_model(instance, options);
+    minsum::Options options;
+    options.grid = minsum::default_grid(instance);
+    const minsum::Model model = minsum::make_model(instance, options);
     double value = 0, glpk_value = 0;
-    const double structured = seconds([&] { value = solve_minsum(model).value; }, 50);
-    const double whole = seconds([&] { minsum_bound(instance, options); }, 50);
+    const double structured = seconds([&] { value = minsum::solve(model).value; }, 50);
+    const double whole = seconds([&] { minsum::bound(instance, options); }, 50);
     lp::GlpkOptions primal;
     primal.method = lp::GlpkOptions::Method::primal;
     primal.presolve = false;
-    const MinsumLp reference = minsum_lp(model);
+    const minsum::Lp reference = minsum::to_lp(model);
     const double glpk = seconds(
         [&] { glpk_value = reference.unit * lp::solve_glpk(reference.model, primal).objective; });
     const double dual = seconds([&] { lp::solve_glpk(reference.model); });
     options.refine = 8;
-    const double fine_time = seconds([&] { minsum_bound(instance, options); });
+    const double fine_time = seconds([&] { minsum::bound(instance, options); });
     std::printf(
         "  %-16s %2d intervals: %6.2f ms, GLPK default %7.1f ms = %4.0fx, dual with presolve %7.1f "
         "ms = %4.0fx; difference %.0e\n",
@@ -74,7 +76,7 @@ void bench_minsum() {
     std::printf(
         "  %-16s with the model %.2f ms = %.0fx; 8 times finer grid %.1f ms, %.1f%% higher\n", "",
         1e3 * whole, glpk / whole, 1e3 * fine_time,
-        100 * (minsum_bound(instance, options) / value - 1));
+        100 * (minsum::bound(instance, options) / value - 1));
   }
 }
 
@@ -85,13 +87,13 @@ void bench_best() {
     Criteria demt_sum, best_sum;
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
       const Instance instance = workload(static_cast<Kind>(kind), 400, 200, seed);
-      makespan_bound += dual_approximation_bound(instance, 0.01);
-      minsum += minsum_bound(instance, {std::nullopt, 8, true});
-      const Criteria base = criteria(instance, demt(instance));
+      makespan_bound += dual::dual_approximation_bound(instance, 0.01);
+      minsum += minsum::bound(instance, {std::nullopt, 8, true});
+      const Criteria base = criteria(instance, batches::demt(instance));
       Criteria best;
       time += seconds(
           [&] {
-            const BestResult found = demt_best(instance);
+            const search::BestResult found = search::demt_best(instance);
             best = found.front.points()[found.chosen].value;
           },
           1);

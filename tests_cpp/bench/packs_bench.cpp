@@ -6,12 +6,13 @@
 #include <ctime>
 #include <numeric>
 
-#include "cosched/packs/bounds.hpp"
-#include "cosched/packs/exact.hpp"
-#include "cosched/packs/heuristics.hpp"
-#include "cosched/packs/local_search.hpp"
-#include "cosched/packs/one_pack.hpp"
-#include "cosched/packs/subset_programme.hpp"
+#include "cosched/packs/columns/column_bound.hpp"
+#include "cosched/packs/exact/optimal.hpp"
+#include "cosched/packs/heuristic/one_pack.hpp"
+#include "cosched/packs/heuristic/pack_by_pack.hpp"
+#include "cosched/packs/model/bounds.hpp"
+#include "cosched/packs/search/local_search.hpp"
+#include "cosched/packs/search/subset_programme.hpp"
 #include "support/packs_instances.hpp"
 #include "support/packs_plain.hpp"
 
@@ -45,7 +46,7 @@ void bench_one_pack(const char* name, const Times& times) {
   std::vector<int> tasks(times.tasks());
   std::iota(tasks.begin(), tasks.end(), 0);
   const int n = times.tasks(), p = times.procs();
-  OnePackSolver solver(times);
+  heuristic::OnePackSolver solver(times);
   double cost = 0;
   std::vector<int> by_queue, by_selection;
   const double replace = seconds([&] { cost = solver.solve(tasks.data(), n, p); }, 7);
@@ -85,9 +86,11 @@ void bench_pack_by_pack() {
     const Instance instance(Times(speedup_workload(n, p, 1)), k);
     double cost = 0, plain_cost = 0;
     const double ours =
-        seconds([&] { cost = pack_by_pack(instance, nine_epsilons()).cost; }, 5, n > 999 ? 1 : 20);
-    const double plain = seconds(
-        [&] { plain_cost = plain_pack_by_pack(instance, nine_epsilons()).cost; }, n > 999 ? 1 : 3);
+        seconds([&] { cost = heuristic::pack_by_pack(instance, heuristic::nine_epsilons()).cost; },
+                5, n > 999 ? 1 : 20);
+    const double plain =
+        seconds([&] { plain_cost = plain_pack_by_pack(instance, heuristic::nine_epsilons()).cost; },
+                n > 999 ? 1 : 3);
     std::printf("  n = %4d, p = %3d   %8.3f ms, plain %9.2f ms = %5.0fx; same cost: %s\n", n, p,
                 1e3 * ours, 1e3 * plain, plain / ours, cost == plain_cost ? "yes" : "NO");
   }
@@ -106,13 +109,15 @@ void bench_bounds() {
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       const Instance instance(Times(speedup_workload(n, p, seed)), k);
       double bound = 0, cost = 0;
-      const double time = seconds([&] { bound = column_bound(instance).value; }, 2);
+      const double time = seconds([&] { bound = columns::column_bound(instance).value; }, 2);
       bound_time += time / kSeeds;
       worst_time = std::max(worst_time, time);
       search_time +=
-          seconds([&] { cost = local_search(instance, seed).coschedule.cost; }, 1) / kSeeds;
+          seconds([&] { cost = search::local_search(instance, seed).coschedule.cost; }, 1) / kSeeds;
       search += 100 * (cost / bound - 1) / kSeeds;
-      paper += 100 * (pack_by_pack(instance, nine_epsilons()).cost / bound - 1) / kSeeds;
+      paper += 100 *
+               (heuristic::pack_by_pack(instance, heuristic::nine_epsilons()).cost / bound - 1) /
+               kSeeds;
     }
     std::printf(
         "  n = %3d, p = %2d, k = %2d: bound %.3f s (worst %.3f); pack-by-pack-9 %5.2f%%; "
@@ -127,7 +132,7 @@ void bench_subsets() {
     for (const int k : {3, 4, 8, 16}) {
       const Instance instance(Times(speedup_workload(n, 16, 1)), k);
       std::printf("  n = %d, k = %2d: %.3f s\n", n, k,
-                  seconds([&] { subset_programme(instance); }, 3));
+                  seconds([&] { search::subset_programme(instance); }, 3));
     }
 }
 
@@ -142,7 +147,7 @@ void bench_optimal() {
     int proved = 0;
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       const Instance instance(Times(speedup_workload(n, p, seed)), k);
-      times.push_back(seconds([&] { proved += optimal(instance).proved; }, 1));
+      times.push_back(seconds([&] { proved += exact::optimal(instance).proved; }, 1));
     }
     std::sort(times.begin(), times.end());
     std::printf("  n = %d, p = %d, k = %2d: %d of 10 proved; median %.2f s, longest %.2f s\n", n, p,

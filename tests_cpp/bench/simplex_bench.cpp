@@ -15,6 +15,8 @@
 #include <tuple>
 
 #include "bench/simplex_traces.hpp"
+#include "cosched/bags/energy/walk.hpp"
+#include "cosched/moldable/minsum/model.hpp"
 #include "dags/graphs.hpp"
 #include "support/bags_instances.hpp"
 #include "support/moldable_instances.hpp"
@@ -104,7 +106,7 @@ void compare_walk(int types, int machine_types) {
   shape.most_machines = 40;
   const bags::Instance instance = bags::testing::random_instance(shape, 1);
   const auto energy_walk = [&](const LpTrace&) {
-    bags::EnergyWalk walk(instance, bags::Cut::long_tasks);
+    bags::energy::Walk walk(instance, bags::energy::Cut::long_tasks);
     while (walk.next()) {
     }
     return walk.joules(walk.low()) / instance.least_joules();
@@ -116,7 +118,8 @@ void compare_walk(int types, int machine_types) {
 
 void compare_minsum(moldable::testing::Kind kind, int jobs, int machines, int refine) {
   const moldable::Instance instance = moldable::testing::workload(kind, jobs, machines, 1);
-  const moldable::MinsumModel model = minsum_model(instance, {std::nullopt, refine, true});
+  const moldable::moldable::minsum::Model model =
+      minsum::make_model(instance, {std::nullopt, refine, true});
   const std::string workload = kind == moldable::testing::Kind::mixed ? "mixed " : "Cirne ";
   const std::string name = "moldable " + workload + std::to_string(jobs) + " x " +
                            std::to_string(machines) + ", grid / " + std::to_string(refine);
@@ -124,7 +127,7 @@ void compare_minsum(moldable::testing::Kind kind, int jobs, int machines, int re
     const testing::MinsumRecorder recorder(model, generate);
     compare(
         recorder.trace(), name + (generate ? ", generated" : ", whole"),
-        [&](const LpTrace&) { return solve_minsum(model).value / recorder.unit(); },
+        [&](const LpTrace&) { return moldable::minsum::solve(model).value / recorder.unit(); },
         jobs < 400 ? 10 : 1);
   }
 }

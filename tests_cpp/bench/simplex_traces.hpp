@@ -6,12 +6,15 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/bags/energy_walk.hpp"
+#include "cosched/bags/energy/walk.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/dags/trade_off.hpp"
-#include "cosched/moldable/minsum_basis.hpp"
+#include "cosched/moldable/minsum/basis.hpp"
+#include "cosched/moldable/minsum/model.hpp"
 #include "cosched/opt/matrix_game.hpp"
-#include "cosched/packs/relaxation.hpp"
+#include "cosched/packs/columns/dominance.hpp"
+#include "cosched/packs/columns/pricing.hpp"
+#include "cosched/packs/columns/relaxation.hpp"
 #include "support/lp_trace.hpp"
 #include "support/warm_glpk.hpp"
 
@@ -20,14 +23,15 @@ namespace cosched::testing {
 /// opt::CoverLp: the masters of packs/relaxation.hpp for the column bound, from the artificial
 /// columns on.  (At the sizes of the benchmark the relaxation forgets no column.)
 inline LpTrace record_cover(const packs::Instance& instance) {
-  const auto dominates = packs::dominance(instance.times());
-  packs::Restrictions restrictions;
-  restrictions.counts = packs::least_counts(instance, 64);
-  packs::Relaxation relaxation(instance, dominates, restrictions, packs::first_columns(instance));
+  const auto dominates = packs::columns::dominance(instance.times());
+  packs::columns::Restrictions restrictions;
+  restrictions.counts = packs::columns::least_counts(instance, 64);
+  packs::columns::Relaxation relaxation(instance, dominates, restrictions,
+                                        packs::columns::first_columns(instance));
   const opt::CoverLp& master = relaxation.master();
   LpTrace trace;
   trace.lower.assign(instance.tasks(), 1.0);
-  for (const packs::CountRow& row : restrictions.counts) trace.lower.push_back(row.packs);
+  for (const packs::columns::CountRow& row : restrictions.counts) trace.lower.push_back(row.packs);
   trace.upper.assign(trace.lower.size(), kInfinity);
   for (int i = 0; i < trace.rows(); ++i) {
     trace.basic_columns.push_back(i);
@@ -45,7 +49,7 @@ inline LpTrace record_cover(const packs::Instance& instance) {
     }
     if (!round.add.empty()) trace.rounds.push_back(std::move(round));
     // Goes on until some work is done: the first master, or one pricing and the master after it.
-    packs::Relaxation::Options options;
+    packs::columns::Relaxation::Options options;
     options.most_work = work = relaxation.work();
     relaxation.solve(options);
   }
@@ -105,7 +109,7 @@ inline LpTrace record_game(const dags::Instance& instance) {
 /// asked of the others.
 inline LpTrace record_walk(const bags::Instance& instance) {
   const int types = instance.types(), machines = instance.machine_types();
-  bags::EnergyWalk walk(instance, bags::Cut::long_tasks);
+  bags::energy::Walk walk(instance, bags::energy::Cut::long_tasks);
   const double unit = walk.low();
   LpTrace trace;
   trace.dual = true;
@@ -144,7 +148,7 @@ inline LpTrace record_walk(const bags::Instance& instance) {
 /// column generation with GLPK: the best column a job and round, until none improves.
 class MinsumRecorder {
  public:
-  MinsumRecorder(const moldable::MinsumModel& model, bool generate)
+  MinsumRecorder(const moldable::minsum::Model& model, bool generate)
       : model_(model), jobs_(model.jobs()), intervals_(model.intervals()) {
     double capacity = 0;
     for (int j = 0; j < intervals_; ++j) capacity += model.capacity(j);
@@ -185,7 +189,7 @@ class MinsumRecorder {
       }
       add(std::move(left), true);
     }
-    const moldable::MinsumBasis basis(model_);
+    const moldable::minsum::Basis basis(model_);
     for (int i = 0; i < jobs_; ++i)
       for (int j = model_.first(i); j <= intervals_; ++j)
         if (!generate || j == basis.key(i) || j == intervals_) add(part(i, j), j == basis.key(i));
@@ -215,7 +219,7 @@ class MinsumRecorder {
     }
   }
 
-  const moldable::MinsumModel& model_;
+  const moldable::minsum::Model& model_;
   int jobs_, intervals_;
   double area_scale_ = 1, unit_ = 0;
   LpTrace trace_;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/bags/instance.hpp"
+#include "cosched/bags/model/instance.hpp"
 #include "cosched/core/rng.hpp"
 
 namespace cosched::bags::testing {

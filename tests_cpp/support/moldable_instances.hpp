@@ -9,8 +9,8 @@
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/moldable/placement.hpp"
-#include "cosched/moldable/validate.hpp"
+#include "cosched/moldable/check/validate.hpp"
+#include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::testing {
 
@@ -18,7 +18,7 @@ inline constexpr double kRounding = 1e-9;  // of the sums of exhaustive search
 
 /// Throws InvalidSchedule.
 inline void require_valid(const Instance& instance, const Placement& placement) {
-  validate(instance, to_schedule(instance, placement));
+  check::validate(instance, to_schedule(instance, placement));
 }
 
 /// A normal draw (Box-Muller).

@@ -8,7 +8,7 @@
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/packs/instance.hpp"
+#include "cosched/packs/model/instance.hpp"
 
 namespace cosched::packs::testing {
 

@@ -7,8 +7,8 @@
 #include <queue>
 #include <vector>
 
-#include "cosched/packs/coschedule.hpp"
-#include "cosched/packs/instance.hpp"
+#include "cosched/packs/model/coschedule.hpp"
+#include "cosched/packs/model/instance.hpp"
 
 namespace cosched::packs::testing {
 

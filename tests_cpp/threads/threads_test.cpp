@@ -7,12 +7,14 @@
 #include <future>
 #include <vector>
 
-#include "cosched/bags/algorithms.hpp"
-#include "cosched/bags/energy_lp.hpp"
-#include "cosched/bags/front.hpp"
-#include "cosched/bags/plan.hpp"
-#include "cosched/bags/ttb_best.hpp"
-#include "cosched/bags/validate.hpp"
+#include "cosched/bags/check/validate.hpp"
+#include "cosched/bags/energy/front.hpp"
+#include "cosched/bags/energy/programmes.hpp"
+#include "cosched/bags/energy/walk.hpp"
+#include "cosched/bags/model/plan.hpp"
+#include "cosched/bags/rounding/baselines.hpp"
+#include "cosched/bags/rounding/ttb.hpp"
+#include "cosched/bags/search/ttb_best.hpp"
 #include "cosched/cluster/batch.hpp"
 #include "cosched/cluster/dfrs.hpp"
 #include "cosched/cluster/stretch_bound.hpp"
@@ -22,17 +24,22 @@
 #include "cosched/dags/heft.hpp"
 #include "cosched/dags/hlp.hpp"
 #include "cosched/dags/hlp_best.hpp"
-#include "cosched/moldable/baselines.hpp"
-#include "cosched/moldable/best.hpp"
-#include "cosched/moldable/bounds.hpp"
-#include "cosched/moldable/dual_approx.hpp"
-#include "cosched/moldable/minsum_bound.hpp"
-#include "cosched/moldable/validate.hpp"
-#include "cosched/packs/bounds.hpp"
-#include "cosched/packs/exact.hpp"
-#include "cosched/packs/heuristics.hpp"
-#include "cosched/packs/local_search.hpp"
-#include "cosched/packs/validate.hpp"
+#include "cosched/moldable/check/validate.hpp"
+#include "cosched/moldable/dual/dual_approx.hpp"
+#include "cosched/moldable/dual/list_graham.hpp"
+#include "cosched/moldable/list/baselines.hpp"
+#include "cosched/moldable/minsum/bound.hpp"
+#include "cosched/moldable/model/bounds.hpp"
+#include "cosched/moldable/search/best.hpp"
+#include "cosched/packs/check/validate.hpp"
+#include "cosched/packs/columns/column_bound.hpp"
+#include "cosched/packs/exact/ilp.hpp"
+#include "cosched/packs/exact/optimal.hpp"
+#include "cosched/packs/heuristic/baselines.hpp"
+#include "cosched/packs/heuristic/pack_approx.hpp"
+#include "cosched/packs/heuristic/pack_by_pack.hpp"
+#include "cosched/packs/model/bounds.hpp"
+#include "cosched/packs/search/local_search.hpp"
 #include "dags/graphs.hpp"
 #include "support/bags_instances.hpp"
 #include "support/cluster_instances.hpp"
@@ -70,16 +77,16 @@ TEST(Threads, Packs) {
   expect_the_same([&] {
     Answers found;
     const auto keep = [&](const packs::Coschedule& coschedule) {
-      packs::validate(instance, packs::to_schedule(instance.times(), coschedule));
+      packs::check::validate(instance, packs::to_schedule(instance.times(), coschedule));
       found.push_back(coschedule.cost);
     };
-    keep(packs::sequential(instance));
-    keep(packs::pack_approx(instance, true));
-    keep(packs::pack_by_pack(instance, packs::nine_epsilons()));
-    keep(packs::random_pack(instance, 9, 1));
-    keep(packs::local_search(instance, 1, 20'000).coschedule);
-    keep(packs::optimal(instance).coschedule);
-    found.push_back(packs::column_bound(instance).value);
+    keep(packs::heuristic::sequential(instance));
+    keep(packs::heuristic::pack_approx(instance, true));
+    keep(packs::heuristic::pack_by_pack(instance, packs::heuristic::nine_epsilons()));
+    keep(packs::heuristic::random_pack(instance, 9, 1));
+    keep(packs::search::local_search(instance, 1, 20'000).coschedule);
+    keep(packs::exact::optimal(instance).coschedule);
+    found.push_back(packs::columns::column_bound(instance).value);
     found.push_back(packs::area_bound(instance));
     return found;
   });
@@ -89,7 +96,7 @@ TEST(Threads, Packs) {
 TEST(Threads, PacksByGlpk) {
   const packs::Instance instance(Times(packs::testing::random_table(4, 3, 5)), 2);
   expect_the_same([&] {
-    const packs::ExactResult found = packs::ilp(instance);
+    const packs::ExactResult found = packs::exact::ilp(instance);
     return Answers{found.coschedule.cost, found.bound};
   });
 }
@@ -122,22 +129,22 @@ TEST(Threads, Moldable) {
   expect_the_same([&] {
     Answers found;
     const auto keep = [&](const moldable::Placement& placement) {
-      moldable::validate(instance, moldable::to_schedule(instance, placement));
+      moldable::check::validate(instance, moldable::to_schedule(instance, placement));
       found.push_back(moldable::makespan(placement));
       found.push_back(moldable::weighted_completion(instance, placement));
     };
-    keep(moldable::gang(instance));
-    keep(moldable::list_graham(instance, moldable::ListOrder::saf));
-    const moldable::DualApproximation dual = moldable::dual_approximation(instance);
+    keep(moldable::list::gang(instance));
+    keep(moldable::dual::list_graham(instance, moldable::dual::ListOrder::saf));
+    const moldable::dual::DualApproximation dual = moldable::dual::dual_approximation(instance);
     keep(dual.schedule.placement);
     found.push_back(dual.bound);
-    moldable::BestOptions options;
+    moldable::search::BestOptions options;
     options.work = 20'000;
-    const moldable::BestResult best = moldable::demt_best(instance, options);
+    const moldable::search::BestResult best = moldable::search::demt_best(instance, options);
     keep(best.front.points()[best.chosen].placement);
-    found.push_back(moldable::minsum_bound(instance));
-    found.push_back(moldable::minsum_bound_glpk(instance));
-    found.push_back(moldable::dual_approximation_bound(instance, 0.01));
+    found.push_back(moldable::minsum::bound(instance));
+    found.push_back(moldable::minsum::bound_by_glpk(instance));
+    found.push_back(moldable::dual::dual_approximation_bound(instance, 0.01));
     return found;
   });
 }
@@ -152,7 +159,7 @@ TEST(Threads, Bags) {
     Answers found;
     const auto keep = [&](const bags::Plan& plan) {
       const bags::Timetable times = bags::timetable(instance, plan);
-      bags::Rows rows;
+      bags::check::Rows rows;
       for (const auto& run : plan.runs) {
         rows.task_type.push_back(run.task_type);
         rows.machine_type.push_back(run.machine_type);
@@ -161,16 +168,16 @@ TEST(Threads, Bags) {
       }
       rows.start = times.start;
       rows.end = times.end;
-      bags::validate(instance, rows);
+      bags::check::validate(instance, rows);
       found.push_back(plan.profit_rate);
     };
-    keep(bags::ttb(instance, 0.01));
-    keep(bags::ttb_exact(instance));
-    keep(bags::tms(instance));
-    keep(bags::ttb_best(instance).plan);
-    found.push_back(bags::least_makespan(instance));
-    found.push_back(bags::best_rate(instance, bags::Cut::long_tasks).rate);
-    found.push_back(bags::profit_lp(instance).rate);
+    keep(bags::rounding::ttb(instance, 0.01));
+    keep(bags::rounding::ttb_exact(instance));
+    keep(bags::rounding::tms(instance));
+    keep(bags::search::ttb_best(instance).plan);
+    found.push_back(bags::energy::least_makespan(instance));
+    found.push_back(bags::energy::best_rate(instance, bags::energy::Cut::long_tasks).rate);
+    found.push_back(bags::energy::profit_lp(instance).rate);
     return found;
   });
 }
@@ -198,7 +205,7 @@ TEST(Threads, LimitsOfOneThreadStopNoOther) {
   for (int k = 0; k < kThreads; ++k)
     threads.push_back(std::async(std::launch::async, [&instance, k] {
       const std::optional<double> limit = k % 2 == 0 ? std::optional<double>(0.0) : std::nullopt;
-      return packs::local_search(instance, 1, 20'000, limit).complete;
+      return packs::search::local_search(instance, 1, 20'000, limit).complete;
     }));
   for (int k = 0; k < kThreads; ++k) EXPECT_EQ(threads[k].get(), k % 2 == 1) << k;
 }

@@ -106,7 +106,7 @@ def slots_bound(instance: Instance, *, time_limit: float | None = None) -> Bound
 
     Notes
     -----
-    The model, and why it is a relaxation, stand in ``cpp/cosched/moldable/slot_pricing.hpp``.
+    The model, and why it is a relaxation, stand in ``cpp/cosched/moldable/slots/slot_pricing.hpp``.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def time_indexed_bound(instance: Instance, *, time_limit: float | None = None) -
 
     Notes
     -----
-    The model, and why it is a relaxation, stand in ``cpp/cosched/moldable/time_indexed.hpp``.
+    The model, and why it is a relaxation, stand in ``cpp/cosched/moldable/slots/time_indexed.hpp``.
 
     Examples
     --------

@@ -85,7 +85,7 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
 
     Deviation: the published transformations do not always
     suffice (4 processors and 4 jobs can defeat them); a fourth one, with its proof in
-    ``cpp/cosched/moldable/shelves.hpp``, closes the gap.
+    ``cpp/cosched/moldable/dual/shelves.hpp``, closes the gap.
 
     Parameters
     ----------

@@ -1,0 +1,20 @@
+// Simulated annealing over which machine runs which task: the last step of ttb-best.
+#pragma once
+
+#include <cstdint>
+
+#include "cosched/bags/model/plan.hpp"
+
+namespace cosched::bags::search {
+
+/// The best plan seen on the way from `start`; `start` itself where none earns more.
+///
+/// A move puts one task on another machine, or exchanges two tasks of two machines; half of the
+/// moves begin at the machine that decides the makespan.  Only what ends up in the profit rate
+/// counts (energy, the longest load, the wait that a power cap asks for), so plans are reached that
+/// no makespan chosen beforehand leads to.
+///
+/// Requires moves >= 1, and few machines and tasks: a move costs O(machines), the state O(tasks).
+Plan annealed(const Instance& instance, const Plan& start, std::int64_t moves, std::uint64_t seed);
+
+}  // namespace cosched::bags::search

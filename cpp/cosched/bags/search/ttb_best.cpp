@@ -1,0 +1,236 @@
+#include "cosched/bags/search/ttb_best.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "cosched/bags/energy/front.hpp"
+#include "cosched/bags/energy/walk.hpp"
+#include "cosched/bags/rounding/baselines.hpp"
+#include "cosched/bags/rounding/ttb.hpp"
+#include "cosched/bags/search/annealing.hpp"
+#include "cosched/bags/search/exchange.hpp"
+#include "cosched/bags/search/patterns.hpp"
+#include "cosched/core/interrupt.hpp"
+
+namespace cosched::bags::search {
+namespace {
+
+constexpr int kProbes = 24;         // makespans of the first round
+constexpr int kRefinements = 3;     // further rounds, each half as wide
+constexpr int kProbesPerRound = 4;  // of a refinement
+constexpr int kPatternRounds = 60;  // of column generation
+constexpr int kMostPatternTypes = 400;
+constexpr int kMostMachines = 1'000'000;  // that the exchanges keep books of
+constexpr double kStartSeconds = 0.5;
+constexpr int kLimits = 8;                  // limits that one polishing tries
+constexpr std::int64_t kWork = 20'000'000;  // exchanges that one polishing looks at
+constexpr int kAnnealings = 6;
+constexpr std::int64_t kMoves = 60'000;       // of one annealing
+constexpr std::int64_t kMostAnnealed = 1000;  // tasks, and machines, up to which there are any
+
+// A makespan, and what the relaxation says there.
+struct Probe {
+  double makespan;
+  std::vector<double> price;  // joules a second of each machine type
+};
+
+// Requires falling makespans.
+std::vector<Probe> probe(const Instance& instance, const std::vector<double>& makespans) {
+  std::vector<Probe> probes;
+  energy::visit_pieces(instance, energy::Cut::long_tasks,
+                       [&](const energy::Walk& walk, double low) {
+                         while (probes.size() < makespans.size() && makespans[probes.size()] >= low)
+                           probes.push_back({makespans[probes.size()], walk.prices()});
+                         return probes.size() < makespans.size();
+                       });
+  return probes;
+}
+
+// What a task of each type is worth at those prices: its least cost in energy and machine time.
+std::vector<double> task_values(const Instance& instance, const Probe& at) {
+  std::vector<double> value(instance.types(), 0);
+  for (int i = 0; i < instance.types(); ++i) {
+    if (instance.count(i) == 0) continue;
+    value[i] = kInfinity;
+    for (int j = 0; j < instance.machine_types(); ++j)
+      if (instance.etc(i, j) <= at.makespan)
+        value[i] = std::min(value[i], instance.joules(i, j) + at.price[j] * instance.etc(i, j));
+  }
+  return value;
+}
+
+class Search {
+ public:
+  explicit Search(const Instance& instance)
+      : instance_(instance), best_(rounding::min_energy(instance)) {}
+
+  // What the others start from; ties: the first of them, min_energy last.
+  void start() {
+    bool first = true;
+    const auto offer = [&](Plan plan) {
+      const bool tie = first && plan.profit_rate == best_.profit_rate;
+      if (!tie && plan.profit_rate <= best_.profit_rate) return;
+      best_ = std::move(plan);
+      first = false;
+    };
+    offer(rounding::ttb(instance_, rounding::kDefaultEps));
+    offer(rounding::ttb_exact(instance_));
+    offer(rounding::tms(instance_));
+    offer(rounding::min_makespan(instance_));
+  }
+
+  void improve() {
+    front_ = energy::energy_front(instance_, energy::Cut::long_tasks);
+    const energy::BestRate top = energy::best_rate(instance_, energy::Cut::long_tasks);
+    enough_ = top.rate;
+    if (top.makespan < kInfinity && !leq(top.rate, best_.profit_rate) &&
+        machines() <= kMostMachines) {
+      polish_start(top.makespan);
+      std::vector<double> makespans = promising(kProbes);
+      makespans.push_back(top.makespan);
+      double width = spacing(makespans);
+      try_all(makespans);
+      for (int round = 0; round < kRefinements; ++round) {
+        width /= 2;
+        makespans.clear();
+        for (int k = -kProbesPerRound / 2; k <= kProbesPerRound / 2; ++k)
+          if (k != 0) makespans.push_back(best_limit_ * std::exp(k * width));
+        try_all(makespans);
+      }
+    }
+  }
+
+  // From the best plan by turns with what the other steps found; improve() comes before.
+  void anneal() {
+    const auto& counts = instance_.counts();
+    if (std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) > kMostAnnealed) return;
+    if (machines() > kMostAnnealed) return;
+    const Plan start = best_;
+    for (int k = 0; k < kAnnealings && !leq(enough_, best_.profit_rate); ++k) {
+      Plan found = annealed(instance_, k % 2 == 0 ? best_ : start, kMoves, k);
+      if (found.profit_rate > best_.profit_rate) best_ = std::move(found);
+    }
+  }
+
+  Plan best() { return std::move(best_); }
+
+ private:
+  std::int64_t machines() const {
+    const auto& all = instance_.all_machines();
+    return std::accumulate(all.begin(), all.end(), std::int64_t{0});
+  }
+
+  double relaxed_rate(double makespan) const {
+    return instance_.profit_rate(energy::joules_at(front_, makespan), makespan);
+  }
+
+  // `count` makespans spread evenly (in logarithms) over where the relaxation beats the best plan.
+  std::vector<double> promising(int count) const {
+    constexpr int kFine = 1000;
+    const double least = front_.front().makespan;
+    const double most = std::max(front_.back().makespan, best_.makespan);
+    std::vector<double> fine, chosen;
+    for (int k = 0; k <= kFine; ++k) {
+      const double makespan = least * std::pow(most / least, static_cast<double>(k) / kFine);
+      if (relaxed_rate(makespan) > best_.profit_rate) fine.push_back(makespan);
+    }
+    if (fine.empty()) return {};
+    const double low = fine.front() * std::pow(most / least, -1.0 / kFine);
+    const double high = fine.back() * std::pow(most / least, 1.0 / kFine);
+    for (int k = 0; k < count; ++k) {
+      const double makespan = low * std::pow(high / low, (k + 0.5) / count);
+      if (relaxed_rate(makespan) > best_.profit_rate) chosen.push_back(makespan);
+    }
+    return chosen;
+  }
+
+  // Mean distance of neighbours, in logarithms.
+  static double spacing(std::vector<double> makespans) {
+    if (makespans.size() < 2) return 1e-3;
+    const auto [low, high] = std::minmax_element(makespans.begin(), makespans.end());
+    return std::log(*high / *low) / static_cast<double>(makespans.size() - 1);
+  }
+
+  // Joules that a second of makespan is worth, all machines together: more than any exchange
+  // should pay for a second on one machine.
+  double penalty(const Probe& at) const {
+    double sum = 0;
+    for (int j = 0; j < instance_.machine_types(); ++j) sum += at.price[j] * instance_.machines(j);
+    return std::max(sum, best_.joules / best_.makespan);
+  }
+
+  void offer(const Shop& shop, double limit) {
+    const double makespan = std::max(shop.makespan(), instance_.least_period(shop.joules()));
+    if (instance_.profit_rate(shop.joules(), makespan) <= best_.profit_rate) return;
+    best_ = plan_of_runs(instance_, shop.runs());
+    best_limit_ = limit;
+  }
+
+  // Squeezes towards `goal`: at once, else halving the distance to what is known to work.
+  void polish(Shop shop, const Probe& at) {
+    double low = at.makespan, high = shop.makespan(), limit = low;
+    std::int64_t work = kWork;
+    offer(shop, at.makespan);
+    for (int k = 0; k < kLimits && limit < high; ++k) {
+      Shop trial = shop;
+      const bool done = trial.squeeze(limit, at.price, penalty(at), work);
+      offer(trial, at.makespan);
+      if (done) {
+        shop = std::move(trial);
+        high = limit;
+      } else {
+        low = limit;
+      }
+      limit = low + (high - low) / 2;
+    }
+  }
+
+  void polish_start(double makespan) {
+    best_limit_ = makespan;
+    for (const Probe& at : probe(instance_, {makespan})) polish(Shop(instance_, best_.runs), at);
+  }
+
+  void try_patterns(const Probe& at) {
+    PatternPool pool(instance_, at.makespan, task_values(instance_, at));
+    const PatternUse use = pool.solve(kPatternRounds);
+    if (!use.complete || instance_.profit_rate(use.joules, at.makespan) <= best_.profit_rate)
+      return;
+    polish(Shop(instance_, pattern_runs(instance_, pool, use)), at);
+  }
+
+  void try_all(std::vector<double> makespans) {
+    if (instance_.types() + instance_.machine_types() > kMostPatternTypes) return;
+    std::sort(makespans.rbegin(), makespans.rend());
+    for (const Probe& at : probe(instance_, makespans))
+      if (relaxed_rate(at.makespan) > best_.profit_rate) try_patterns(at);
+  }
+
+  const Instance& instance_;
+  std::vector<energy::FrontPoint> front_;
+  Plan best_;
+  double enough_ = kInfinity;  // what no plan earns more than
+  double best_limit_ = 0;      // the makespan that the best plan was made for
+};
+
+}  // namespace
+
+BestPlan ttb_best(const Instance& instance, std::optional<double> time_limit) {
+  const ScopedTimeLimit limit(time_limit);
+  Search search = unhurried([&] { return Search(instance); });
+  BestPlan result;
+  {
+    const ScopedGrace grace(kStartSeconds);
+    result.complete = finishes_within(std::nullopt, [&] { search.start(); });
+  }
+  if (result.complete)
+    result.complete = finishes_within(std::nullopt, [&] {
+      search.improve();
+      search.anneal();
+    });
+  result.plan = search.best();
+  return result;
+}
+
+}  // namespace cosched::bags::search

@@ -1,0 +1,33 @@
+// ttb-best: TTB, then patterns, exchanges between machines, and annealing.
+#pragma once
+
+#include <optional>
+
+#include "cosched/bags/model/plan.hpp"
+
+namespace cosched::bags::search {
+
+struct BestPlan {
+  Plan plan;
+  bool complete = true;  // false: a time limit ended the search
+};
+
+/// Never below ttb (kDefaultEps), ttb_exact, tms, min_energy and min_makespan, from which it
+/// starts; they may take half a second whatever the time limit, and a limit that ends them after
+/// that leaves the best of those done, min_energy at least.  Then, for makespans L whose relaxation
+/// earns more than the best plan so far:
+///
+/// 1. patterns of one machine within L by column generation (patterns.hpp), rounded down; the rest
+///    by Algorithms A and B;
+/// 2. moves and swaps between machines of one or two types (exchange.hpp) until every load is
+///    within L, at the least cost in energy and machine time.
+///
+/// The makespans are spread over where a better plan can be, then closer around the best.  At last,
+/// on up to a thousand tasks and machines, simulated annealing without a makespan in mind
+/// (annealing.hpp): power caps and idle power reward plans that no limit on the loads leads to.
+/// Fixed work, so deterministic, unless the time limit (seconds) ends it.  Steps whose cost grows with
+/// the instance are bounded: step 1 only up to 400 task and machine types together, both only up
+/// to a million machines.
+BestPlan ttb_best(const Instance& instance, std::optional<double> time_limit = std::nullopt);
+
+}  // namespace cosched::bags::search

@@ -1,0 +1,273 @@
+#include "cosched/moldable/batches/demt.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/core/rng.hpp"
+#include "cosched/moldable/dual/dual_approx.hpp"
+#include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/opt/core_knapsack.hpp"
+
+namespace cosched::moldable::batches {
+namespace {
+
+// --- selection ------------------------------------------------------------------------------
+
+// Greatest first; ties to the lowest job.
+std::vector<int> by_decreasing_weight(const Instance& instance) {
+  std::vector<int> order(instance.jobs());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return instance.weight(a) > instance.weight(b); });
+  return order;
+}
+
+// The candidates of a batch: jobs and stacks, none longer than `length`.
+std::vector<Item> candidates(const Instance& instance, const std::vector<int>& remaining,
+                             double length) {
+  std::vector<Item> items;
+  Item stack{1, {}};
+  double height = 0;
+  Poll poll;
+  for (const int i : remaining) {
+    poll.count(50);
+    const int q = instance.gamma(i, length);
+    if (q == 0) continue;
+    const double alone = instance.time(i, 1);
+    if (q > 1 || alone > length / 2) {
+      items.push_back({q, {i}});
+      continue;
+    }
+    if (height + alone > length) {
+      items.push_back(std::move(stack));
+      stack = {1, {}};
+      height = 0;
+    }
+    stack.jobs.push_back(i);
+    height += alone;
+  }
+  if (!stack.jobs.empty()) items.push_back(std::move(stack));
+  return items;
+}
+
+// Numbers of the items that run: the knapsack's, then weightless ones in what is left.
+std::vector<int> select(const Instance& instance, const std::vector<Item>& items) {
+  std::vector<double> weight;
+  std::vector<int> procs;
+  for (const Item& item : items) {
+    double sum = 0;
+    for (const int i : item.jobs) sum += instance.weight(i);
+    weight.push_back(sum);
+    procs.push_back(item.procs);
+  }
+  std::vector<int> chosen = opt::knapsack(weight, procs, instance.machines());
+  int left = instance.machines();
+  for (const int k : chosen) left -= procs[k];
+  for (std::size_t k = 0; k < items.size() && left > 0; ++k)
+    if (weight[k] == 0 && procs[k] <= left) {
+      chosen.push_back(static_cast<int>(k));
+      left -= procs[k];
+    }
+  return chosen;
+}
+
+// --- orders ---------------------------------------------------------------------------------
+
+double length_of(const Instance& instance, const Item& item) {
+  double sum = 0;
+  for (const int i : item.jobs) sum += instance.time(i, item.procs);
+  return sum;
+}
+
+// Least first.
+double key(LocalOrder order, double weight, double time, int procs) {
+  switch (order) {
+    case LocalOrder::smith:
+      return -weight / time;
+    case LocalOrder::density:
+      return -weight / (procs * time);
+    case LocalOrder::weight:
+      return -weight;
+    default:
+      return procs * time;
+  }
+}
+
+// --- compaction -----------------------------------------------------------------------------
+
+// Jobs and processor counts in list order, with the batches in the order `sequence`.
+struct List {
+  std::vector<int> job, procs;
+  std::vector<double> length;
+};
+
+// One list a batch, in local order.
+std::vector<List> local_lists(const Instance& instance, const std::vector<Batch>& batches,
+                              LocalOrder order) {
+  std::vector<List> lists;
+  for (const Batch& batch : batches) {
+    std::vector<std::pair<double, std::pair<int, int>>> keyed;  // (key, (job, procs))
+    for (const Item& item : batch.items)
+      for (const int i : item.jobs)
+        keyed.push_back({key(order, instance.weight(i), instance.time(i, item.procs), item.procs),
+                         {i, item.procs}});
+    std::sort(keyed.begin(), keyed.end());
+    List list;
+    for (const auto& [value, entry] : keyed) {
+      list.job.push_back(entry.first);
+      list.procs.push_back(entry.second);
+      list.length.push_back(instance.time(entry.first, entry.second));
+    }
+    lists.push_back(std::move(list));
+  }
+  return lists;
+}
+
+Placement list_in_sequence(const Instance& instance, const std::vector<List>& lists,
+                           const std::vector<int>& sequence, list::ListScheduler& scheduler) {
+  List all;
+  for (const int b : sequence) {
+    const List& list = lists[b];
+    all.job.insert(all.job.end(), list.job.begin(), list.job.end());
+    all.procs.insert(all.procs.end(), list.procs.begin(), list.procs.end());
+    all.length.insert(all.length.end(), list.length.begin(), list.length.end());
+  }
+  std::vector<double> start;
+  scheduler.run(list::Rule::list, all.procs, all.length, start);
+  Placement placement = unplaced(instance.jobs());
+  for (std::size_t k = 0; k < start.size(); ++k)
+    place(instance, placement, all.job[k], all.procs[k], start[k]);
+  return placement;
+}
+
+std::vector<int> in_order(std::size_t count) {
+  std::vector<int> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+// Keeps the schedule of least minsum, then of least makespan.
+class Best {
+ public:
+  Best(const Instance& instance, Placement first)
+      : it_(instance), best_(std::move(first)), value_(criteria(it_, best_)) {}
+
+  void offer(Placement other) {
+    const Criteria found = criteria(it_, other);
+    if (std::pair(found.minsum, found.makespan) >= std::pair(value_.minsum, value_.makespan))
+      return;
+    best_ = std::move(other);
+    value_ = found;
+  }
+  Placement take() { return std::move(best_); }
+
+ private:
+  const Instance& it_;
+  Placement best_;
+  Criteria value_;
+};
+
+}  // namespace
+
+std::vector<Batch> select_batches(const Instance& instance, double horizon) {
+  if (!(horizon > 0) || horizon == kInfinity)
+    throw InvalidInstance("horizon = " + to_text(horizon) +
+                          ": expected a positive finite number of seconds");
+  instance.require_no_releases("DEMT");
+  double least = kInfinity;
+  for (int i = 0; i < instance.jobs(); ++i) least = std::min(least, instance.least_time(i));
+  const int doublings =
+      std::max(0, static_cast<int>(std::floor(std::log2(horizon) - std::log2(least))));
+
+  std::vector<Batch> batches;
+  std::vector<int> remaining = by_decreasing_weight(instance);
+  std::vector<char> done(instance.jobs(), 0);
+  for (int j = -doublings; !remaining.empty(); ++j) {
+    check_interrupt();
+    const double length = std::ldexp(horizon, j);
+    std::vector<Item> items = candidates(instance, remaining, length);
+    Batch batch{length, {}};
+    for (const int k : select(instance, items)) batch.items.push_back(std::move(items[k]));
+    if (batch.items.empty()) continue;
+    for (const Item& item : batch.items)
+      for (const int i : item.jobs) done[i] = 1;
+    remaining.erase(
+        std::remove_if(remaining.begin(), remaining.end(), [&](int i) { return done[i] != 0; }),
+        remaining.end());
+    batches.push_back(std::move(batch));
+  }
+  return batches;
+}
+
+Placement run_batches(const Instance& instance, const std::vector<Batch>& batches) {
+  Placement placement = unplaced(instance.jobs());
+  for (const Batch& batch : batches)
+    for (const Item& item : batch.items) {
+      double from = batch.length;
+      for (const int i : item.jobs) {
+        place(instance, placement, i, item.procs, from);
+        from = placement.end[i];
+      }
+    }
+  return placement;
+}
+
+Placement start_early(const Instance& instance, const std::vector<Batch>& batches) {
+  Placement placement = unplaced(instance.jobs());
+  std::vector<double> idle_from(instance.machines(), 0);
+  for (const Batch& batch : batches) {
+    // Longest first, so that items of similar length share processors with their successors.
+    std::vector<const Item*> items;
+    for (const Item& item : batch.items) items.push_back(&item);
+    std::stable_sort(items.begin(), items.end(), [&](const Item* a, const Item* b) {
+      return length_of(instance, *a) > length_of(instance, *b);
+    });
+    int first = 0;
+    for (const Item* each : items) {
+      const Item& item = *each;
+      const auto begin = idle_from.begin() + first, end = begin + item.procs;
+      double from = *std::max_element(begin, end);
+      for (const int i : item.jobs) {
+        place(instance, placement, i, item.procs, from);
+        from = placement.end[i];
+      }
+      std::fill(begin, end, from);
+      first += item.procs;
+    }
+  }
+  return placement;
+}
+
+Placement list_batches(const Instance& instance, const std::vector<Batch>& batches,
+                       LocalOrder order) {
+  list::ListScheduler scheduler(instance.machines());
+  return list_in_sequence(instance, local_lists(instance, batches, order), in_order(batches.size()),
+                          scheduler);
+}
+
+Placement demt(const Instance& instance, const DemtOptions& options) {
+  using Compaction = DemtOptions::Compaction;
+  const double horizon = options.horizon ? *options.horizon : dual::default_horizon(instance);
+  const std::vector<Batch> batches = select_batches(instance, horizon);
+  if (options.compaction == Compaction::none) return run_batches(instance, batches);
+  Best best(instance, start_early(instance, batches));
+  if (options.compaction == Compaction::early) return best.take();
+  const std::vector<List> lists = local_lists(instance, batches, options.local_order);
+  list::ListScheduler scheduler(instance.machines());
+  std::vector<int> sequence = in_order(batches.size());
+  best.offer(list_in_sequence(instance, lists, sequence, scheduler));
+  if (options.compaction == Compaction::list) return best.take();
+  Rng rng(options.seed);
+  for (int round = 0; round < options.shuffles; ++round) {
+    rng.shuffle(sequence);
+    best.offer(list_in_sequence(instance, lists, sequence, scheduler));
+  }
+  return best.take();
+}
+
+}  // namespace cosched::moldable::batches

@@ -1,0 +1,55 @@
+#include "cosched/moldable/batches/online.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::moldable::batches {
+namespace {
+
+// What a user's algorithm may get wrong, and place() must not see.
+void require_fitting(const Placement& batch, const std::vector<int>& jobs, int machines) {
+  const std::size_t n = jobs.size();
+  if (batch.procs.size() != n || batch.start.size() != n)
+    throw InvalidInstance("the off-line algorithm placed " + std::to_string(batch.procs.size()) +
+                          " of a batch's " + std::to_string(n) + " jobs");
+  for (std::size_t k = 0; k < n; ++k)
+    if (batch.procs[k] < 1 || batch.procs[k] > machines || !(batch.start[k] >= 0))
+      throw InvalidInstance("the off-line algorithm starts job " + std::to_string(jobs[k]) +
+                            " at " + to_text(batch.start[k]) + " on " +
+                            std::to_string(batch.procs[k]) + " processors: expected a start >= 0 " +
+                            "and 1.." + std::to_string(machines) + " processors");
+}
+
+}  // namespace
+
+Placement by_batches(const Instance& instance, const OffLine& solve) {
+  const int n = instance.jobs();
+  std::vector<int> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return instance.release(a) < instance.release(b); });
+  Placement all = unplaced(n);
+  double now = 0;
+  for (int next = 0; next < n;) {
+    unhurried(&check_interrupt);  // a limit ends the off-line algorithm, which may have an answer
+    now = std::max(now, instance.release(order[next]));
+    std::vector<int> jobs;
+    while (next < n && instance.release(order[next]) <= now) jobs.push_back(order[next++]);
+    std::sort(jobs.begin(), jobs.end());
+    const Placement batch = solve(jobs);
+    require_fitting(batch, jobs, instance.machines());
+    const double begin = now;
+    for (std::size_t k = 0; k < jobs.size(); ++k) {
+      place(instance, all, jobs[k], batch.procs[k], begin + batch.start[k]);
+      now = std::max(now, all.end[jobs[k]]);
+    }
+  }
+  return all;
+}
+
+}  // namespace cosched::moldable::batches

@@ -1,0 +1,19 @@
+#include "cosched/moldable/check/validate.hpp"
+
+#include "cosched/core/numeric.hpp"
+#include "cosched/core/validate.hpp"
+
+namespace cosched::moldable::check {
+
+void validate(const Instance& instance, const Schedule& schedule) {
+  Requirements need;
+  need.tasks = instance.jobs();
+  need.units = {instance.machines()};
+  need.release = instance.releases();
+  need.duration = [&](int task, int, int count) {
+    return count >= 1 && count <= instance.machines() ? instance.given(task, count) : kInfinity;
+  };
+  cosched::validate(schedule, need);
+}
+
+}  // namespace cosched::moldable::check

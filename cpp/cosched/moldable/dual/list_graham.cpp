@@ -1,0 +1,21 @@
+#include "cosched/moldable/dual/list_graham.hpp"
+
+#include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/moldable/list/order.hpp"
+
+namespace cosched::moldable::dual {
+
+Placement list_graham(const Instance& instance, ListOrder order, double tolerance) {
+  return list_graham(instance, order, dual_approximation(instance, tolerance).schedule);
+}
+
+Placement list_graham(const Instance& instance, ListOrder order, const ShelfSchedule& shelves) {
+  const Allotment& procs = shelves.placement.procs;
+  if (order == ListOrder::shelf) return list::list_schedule(instance, procs, shelves.order);
+  return list::list_schedule(instance, procs, list::jobs_by(instance.jobs(), [&](int i) {
+                               if (order == ListOrder::saf) return instance.work(i, procs[i]);
+                               return -instance.weight(i) / instance.time(i, procs[i]);
+                             }));
+}
+
+}  // namespace cosched::moldable::dual

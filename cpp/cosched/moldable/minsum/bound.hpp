@@ -1,0 +1,26 @@
+// Lower bound on the minsum sum_i w_i C_i: the optimum of the programme of model.hpp.
+#pragma once
+
+#include "cosched/lp/model.hpp"
+#include "cosched/moldable/minsum/model.hpp"
+
+namespace cosched::moldable::minsum {
+
+/// The bound: solve(make_model(instance, options)).value.
+double bound(const Instance& instance, const Options& options = {});
+
+/// The programme as the paper writes it, for any LP solver, scaled for absolute tolerances: costs
+/// in units of `unit`, a surface row over its right-hand side.  Surface rows come first.  Throws
+/// InvalidInstance above 2e7 coefficients (about n J^2 / 2).
+struct Lp {
+  lp::Model model;
+  double unit = 1;
+};
+
+Lp to_lp(const Model& model);
+
+/// The reference for solve: the programme by GLPK's dual simplex; the value is that of its
+/// multipliers (lagrangian), so a bound as well.
+double bound_by_glpk(const Instance& instance, const Options& options = {});
+
+}  // namespace cosched::moldable::minsum

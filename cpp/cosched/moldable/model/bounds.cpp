@@ -1,0 +1,69 @@
+#include "cosched/moldable/model/bounds.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::moldable {
+namespace {
+
+// Jobs from the latest release to the first.
+std::vector<int> latest_first(const Instance& instance) {
+  std::vector<int> order(instance.jobs());
+  std::iota(order.begin(), order.end(), 0);
+  if (instance.has_releases())
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return instance.release(a) > instance.release(b); });
+  return order;
+}
+
+// Whether the jobs' windows [r_i, d] can hold their least areas; false proves that no schedule of
+// length d exists.
+bool windows_hold(const Instance& instance, const std::vector<int>& order, double d) {
+  double area = 0;
+  for (const int i : order) {
+    area += instance.least_area(i, d - instance.release(i));
+    if (!leq(area, instance.machines() * (d - instance.release(i)))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+double longest_bound(const Instance& instance) {
+  double longest = 0;
+  for (int i = 0; i < instance.jobs(); ++i)
+    longest = std::max(longest, instance.release(i) + instance.least_time(i));
+  return longest;
+}
+
+double area_bound(const Instance& instance) {
+  double area = 0, bound = 0;
+  for (const int i : latest_first(instance)) {
+    area += instance.least_work(i);
+    bound = std::max(bound, instance.release(i) + area / instance.machines());
+  }
+  return bound;
+}
+
+double window_bound(const Instance& instance) {
+  const std::vector<int> order = latest_first(instance);
+  double low = std::max(longest_bound(instance), area_bound(instance));
+  if (windows_hold(instance, order, low)) return low;
+  double high = 2 * low;
+  while (!windows_hold(instance, order, high)) {
+    low = high;
+    high *= 2;
+  }
+  while (high > low * (1 + kExactTolerance)) {
+    check_interrupt();
+    const double middle = low + (high - low) / 2;
+    if (middle <= low || middle >= high) break;
+    (windows_hold(instance, order, middle) ? high : low) = middle;
+  }
+  return low;
+}
+
+}  // namespace cosched::moldable

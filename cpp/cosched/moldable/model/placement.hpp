@@ -1,0 +1,50 @@
+// What a moldable scheduler decides: how many processors each job gets, and when it starts.
+#pragma once
+
+#include <vector>
+
+#include "cosched/core/schedule.hpp"
+#include "cosched/moldable/model/instance.hpp"
+
+namespace cosched::moldable {
+
+/// A number of processors a job.
+using Allotment = std::vector<int>;
+
+/// procs[i], start[i], end[i] of job i; end = start + given(i, procs).  At most m processors are
+/// busy at any time, so processor numbers can always be given (to_schedule).
+struct Placement {
+  Allotment procs;
+  std::vector<double> start, end;
+
+  int jobs() const { return static_cast<int>(procs.size()); }
+};
+
+/// An empty placement of n jobs.
+Placement unplaced(int jobs);
+
+/// Starts job i at `from` on those of q processors that it uses.
+inline void place(const Instance& instance, Placement& into, int i, int q, double from) {
+  into.procs[i] = instance.used(i, q);
+  into.start[i] = from;
+  into.end[i] = from + instance.time(i, q);
+}
+
+/// max_i C_i.
+double makespan(const Placement& placement);
+
+/// sum_i w_i C_i.
+double weighted_completion(const Instance& instance, const Placement& placement);
+
+/// Both criteria.
+struct Criteria {
+  double makespan = 0, minsum = 0;
+};
+Criteria criteria(const Instance& instance, const Placement& placement);
+
+/// Processor numbers, lowest free first.  O(n log n + total processors x log m).  Throws
+/// InvalidSchedule where more than m would be busy, InvalidInstance where the jobs together hold
+/// more than 2^25 processors: too many numbers to write down.
+Schedule to_schedule(const Instance& instance, const Placement& placement);
+
+}  // namespace cosched::moldable

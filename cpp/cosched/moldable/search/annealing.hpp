@@ -1,0 +1,31 @@
+// Annealing on order and allotment, for one criterion.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "cosched/moldable/search/search_state.hpp"
+
+namespace cosched::moldable::search {
+
+/// Called with a schedule that is better than those before it.
+using Offer = std::function<void(Placement)>;
+
+struct AnnealOptions {
+  Objective objective = Objective::makespan;
+  std::uint64_t seed = 0;
+  std::int64_t work = 0;  // operations: breakpoints looked at, a few nanoseconds each
+  double enough = 0;      // a value at which it ends
+};
+
+/// From `start`; offers each better schedule.  May be left by an exception of check_interrupt().
+///
+/// A move takes out up to eight jobs (any, neighbours in time, or those that run at a moment,
+/// preferably late) and puts each back where its end and the price of its area are least, at a
+/// random price; or gives a job another count; or another place in the order.  Where jobs are few
+/// every schedule is decoded anew, each job at its earliest fit; else only now and then.  The
+/// temperature falls with work and with the time that a limit leaves.
+void anneal(const Instance& instance, Placement start, const AnnealOptions& options,
+            const Offer& offer);
+
+}  // namespace cosched::moldable::search

@@ -1,0 +1,41 @@
+// demt-best: the package's own bi-criteria search.  Never worse than DEMT in either criterion.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "cosched/moldable/search/pareto.hpp"
+
+namespace cosched::moldable::search {
+
+/// Effort of the local search by default: jobs placed in all.
+inline constexpr std::int64_t kBestWork = 2'000'000;
+
+struct BestOptions {
+  std::uint64_t seed = 0;
+  std::int64_t work = kBestWork;
+  std::optional<double> time_limit;  // seconds; the result then depends on the machine's speed
+};
+
+struct BestResult {
+  ParetoFront front;  // everything that was seen and is not dominated
+  int chosen;         // number of the schedule that is returned
+  bool complete;      // false: a time limit ended the search
+};
+
+/// DEMT first; the schedule chosen at the end is no worse in either criterion, and otherwise the
+/// one of least makespan x minsum.  DEMT may take half a second whatever the time limit; where a
+/// limit ends it after that, the result is gang or sequential.
+///
+/// 1. Constructions: DEMT with C times 2^(k/4) and each local order; the dual approximation, its
+///    allotment in three orders; gang and sequential; marginal_cost_schedule in two orders with
+///    eight factors.
+/// 2. Each criterion on its own: the starts of local_search (starts.hpp) and annealing from the best.
+/// 3. Local search on a list and an allotment, from the front's best for
+///    log(minsum) + theta log(makespan), theta = 0, 1/4, 1, 4 in turn: a job moves in the list, or
+///    gets another number of processors, or both; accepted when the value does not rise.
+///
+/// No release dates.  O(work log n) after the constructions.
+BestResult demt_best(const Instance& instance, const BestOptions& options = {});
+
+}  // namespace cosched::moldable::search

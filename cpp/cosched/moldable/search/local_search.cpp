@@ -1,0 +1,89 @@
+#include "cosched/moldable/search/local_search.hpp"
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/moldable/dual/dual_approx.hpp"
+#include "cosched/moldable/model/bounds.hpp"
+#include "cosched/moldable/search/annealing.hpp"
+#include "cosched/moldable/search/starts.hpp"
+
+namespace cosched::moldable::search {
+namespace {
+
+// The best schedule so far for one criterion; ties: the other one.
+class BestSoFar {
+ public:
+  BestSoFar(const Instance& instance, Objective objective) : it_(instance), objective_(objective) {}
+
+  void offer(Placement made) {
+    const Criteria value = criteria(it_, made);
+    const std::pair<double, double> key = objective_ == Objective::makespan
+                                              ? std::pair(value.makespan, value.minsum)
+                                              : std::pair(value.minsum, value.makespan);
+    if (placement_.jobs() > 0 && !(key < key_)) return;
+    key_ = key;
+    placement_ = std::move(made);
+  }
+  const Placement& placement() const { return placement_; }
+
+ private:
+  const Instance& it_;
+  Objective objective_;
+  std::pair<double, double> key_;
+  Placement placement_;
+};
+
+double simple_bound(const Instance& instance) {
+  double sum = 0;
+  for (int i = 0; i < instance.jobs(); ++i)
+    sum += instance.weight(i) * (instance.release(i) + instance.least_time(i));
+  return sum;
+}
+
+std::int64_t total_work(const Instance& instance, std::int64_t work) {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  return work > most / instance.jobs() ? most : work * instance.jobs();
+}
+
+}  // namespace
+
+SearchResult local_search(const Instance& instance, const SearchOptions& options) {
+  if (options.work < 0)
+    throw InvalidInstance("work = " + std::to_string(options.work) + ": expected a number >= 0");
+  const ScopedTimeLimit limit(options.time_limit);
+  BestSoFar best(instance, options.objective);
+  const Offer offer = [&](Placement made) { best.offer(std::move(made)); };
+  double bound = unhurried([&] {
+    offer_simple(instance, offer);
+    for (const Placement& start : options.starts) offer(start);
+    return window_bound(instance);
+  });
+  SearchResult result;
+  {
+    const ScopedGrace grace(kStartSeconds);
+    result.complete = finishes_within(std::nullopt, [&] {
+      offer_family(instance, options.seed, offer);
+      bound = std::max(bound, dual::dual_approximation_bound(instance, dual::kDefaultTolerance));
+    });
+  }
+  if (result.complete && options.work > 0) {
+    const double enough = options.objective == Objective::makespan ? bound : simple_bound(instance);
+    result.complete = finishes_within(std::nullopt, [&] {
+      offer_packs(instance, offer);
+      offer_canonical(instance, bound, offer);
+      anneal(instance, best.placement(),
+             {options.objective, options.seed, total_work(instance, options.work),
+              enough * (1 + kExactTolerance)},
+             offer);
+    });
+  }
+  result.placement = best.placement();
+  return result;
+}
+
+}  // namespace cosched::moldable::search

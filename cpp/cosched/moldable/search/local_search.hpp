@@ -1,0 +1,37 @@
+// local-search: the best schedule for one criterion.  Release dates are known in advance.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cosched/moldable/search/search_state.hpp"
+
+namespace cosched::moldable::search {
+
+/// Effort by default: operations of anneal() (annealing.hpp) a job.
+inline constexpr std::int64_t kSearchWork = 1'500'000;
+
+struct SearchOptions {
+  Objective objective = Objective::makespan;
+  std::uint64_t seed = 0;
+  std::int64_t work = kSearchWork;
+  std::optional<double> time_limit;  // seconds; the result then depends on the machine's speed
+  std::vector<Placement> starts;     // schedules of the caller's, valid for the instance
+};
+
+struct SearchResult {
+  Placement placement;
+  bool complete = true;  // false: a time limit ended the search
+};
+
+/// Never worse in its criterion than the caller's starts, gang and sequential, whatever the limit;
+/// nor than the first schedules (starts.hpp), where these were not ended: they may take half a
+/// second whatever the limit.
+///
+/// Then annealing (annealing.hpp).  Ends when it meets a bound: the dual approximation's for the makespan, sum w_i (r_i +
+/// min t_i) for minsum.  The result depends on instance, starts, seed and work only, but for a time
+/// limit.  Throws InvalidInstance when work < 0.
+SearchResult local_search(const Instance& instance, const SearchOptions& options);
+
+}  // namespace cosched::moldable::search

@@ -1,0 +1,102 @@
+#include "cosched/moldable/search/search_state.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "cosched/core/interrupt.hpp"
+
+namespace cosched::moldable::search {
+namespace {
+
+constexpr double kAreaPart = 0.05;  // of the mean load, beside the makespan
+constexpr double kLatePart = 0.5;   // of the mean lateness of processors
+constexpr int kAllUpTo = 16;        // counts that are never left out
+constexpr int kMostAll = 64;        // machines up to which none is
+constexpr double kStep = 1.1;
+
+}  // namespace
+
+std::vector<std::vector<int>> useful_counts(const Instance& instance) {
+  std::vector<std::vector<int>> counts(instance.jobs());
+  const int most = instance.useful_machines();
+  Poll poll;
+  for (int i = 0; i < instance.jobs(); ++i) {
+    for (int q = instance.fewest(i); q > 0;) {
+      counts[i].push_back(q);
+      poll.count(20);
+      const int from = most <= kMostAll || q < kAllUpTo ? q : static_cast<int>(q * kStep);
+      if (from > most) break;
+      q = instance.faster(i, from);
+    }
+    const int fastest = instance.gamma(i, instance.least_time(i));
+    if (counts[i].back() < fastest) counts[i].push_back(fastest);
+  }
+  return counts;
+}
+
+SearchState::SearchState(const Instance& instance, Objective objective, double target)
+    : instance_(&instance),
+      objective_(objective),
+      target_(target),
+      placement_(unplaced(instance.jobs())),
+      profile_(instance.machines()) {}
+
+void SearchState::set(const Placement& placement) {
+  placement_ = placement;
+  profile_.clear();
+  for (const int i : by_start()) {
+    profile_.take(placement_.start[i], placement_.end[i], placement_.procs[i]);
+    check_interrupt();
+  }
+}
+
+// By value: the counts may be those of placement_.
+void SearchState::decode(const std::vector<int>& order, Allotment procs) {
+  profile_.clear();
+  Poll poll;
+  for (const int i : order) {
+    const std::int64_t before = profile_.operations();
+    insert(i, procs[i]);
+    poll.count(profile_.operations() - before + 50);
+  }
+}
+
+void SearchState::remove(int job) {
+  profile_.give(placement_.start[job], placement_.end[job], placement_.procs[job]);
+}
+
+void SearchState::insert(int job, int procs) {
+  put(job, procs, profile_.earliest(procs, instance_->time(job, procs), instance_->release(job)));
+}
+
+double SearchState::end_at(int job, int procs) const {
+  const double length = instance_->time(job, procs);
+  return profile_.earliest(procs, length, instance_->release(job)) + length;
+}
+
+void SearchState::put(int job, int procs, double start) {
+  place(*instance_, placement_, job, procs, start);
+  profile_.take(start, placement_.end[job], placement_.procs[job]);
+  operations_ += 10;
+}
+
+double SearchState::value() const {
+  if (objective_ == Objective::minsum) return weighted_completion(*instance_, placement_);
+  double area = 0, late = 0;
+  for (int i = 0; i < placement_.jobs(); ++i) {
+    const int procs = placement_.procs[i];
+    area += procs * (placement_.end[i] - placement_.start[i]);
+    late += procs * std::max(0.0, placement_.end[i] - target_);
+  }
+  return makespan(placement_) + (kAreaPart * area + kLatePart * late) / instance_->machines();
+}
+
+std::vector<int> SearchState::by_start() const {
+  std::vector<int> order(placement_.jobs());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return placement_.start[a] < placement_.start[b]; });
+  return order;
+}
+
+}  // namespace cosched::moldable::search

@@ -1,0 +1,59 @@
+// A moldable schedule under change: allotment, starts, and the profile of free processors.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cosched/moldable/model/placement.hpp"
+#include "cosched/moldable/search/free_profile.hpp"
+
+namespace cosched::moldable::search {
+
+enum class Objective { makespan, minsum };
+
+/// Counts worth trying: those with a shorter time than all smaller ones; beyond 16 processors some
+/// ten percent apart where there are more than 64.
+std::vector<std::vector<int>> useful_counts(const Instance& instance);
+
+class SearchState {
+ public:
+  /// `instance` must outlive it.
+  SearchState(const Instance& instance, Objective objective, double target = 0);
+
+  /// Takes over a schedule as it stands.
+  void set(const Placement& placement);
+
+  /// Each job in `order` with these counts at its earliest fit after its release.
+  void decode(const std::vector<int>& order, Allotment procs);
+
+  /// The same with the present counts and order of starts: closes gaps.
+  void compact() { decode(by_start(), placement_.procs); }
+
+  void remove(int job);
+  /// Puts a job that was removed back: at its earliest fit on q processors.
+  void insert(int job, int procs);
+  /// The same where it was: on the count and at the start of before its removal.
+  void restore(int job, int procs, double start) { put(job, procs, start); }
+  /// The end it would have there.
+  double end_at(int job, int procs) const;
+
+  /// The criterion; for the makespan also a little of the area, and of what ends after `target`, so
+  /// that plateaus lead somewhere.
+  double value() const;
+  Criteria criteria() const { return moldable::criteria(*instance_, placement_); }
+  const Placement& placement() const { return placement_; }
+  std::vector<int> by_start() const;
+  std::int64_t operations() const { return operations_ + profile_.operations(); }
+
+ private:
+  void put(int job, int procs, double start);
+
+  const Instance* instance_;
+  Objective objective_;
+  double target_;
+  Placement placement_;
+  FreeProfile profile_;
+  std::int64_t operations_ = 0;
+};
+
+}  // namespace cosched::moldable::search

@@ -1,0 +1,80 @@
+#include "cosched/packs/exact/optimal.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/packs/columns/column_bound.hpp"
+#include "cosched/packs/exact/branch_price.hpp"
+#include "cosched/packs/heuristic/pack_by_pack.hpp"
+#include "cosched/packs/model/bounds.hpp"
+#include "cosched/packs/search/local_search.hpp"
+#include "cosched/packs/search/subset_programme.hpp"
+
+namespace cosched::packs::exact {
+namespace {
+
+constexpr int kSubsetsFirst = 16;       // up to here the subset programme takes milliseconds
+constexpr std::int64_t kFewNodes = 50;  // of branch and price, before it falls back on subsets
+constexpr std::int64_t kStartWork = search::kLocalSearchWork / 5;
+constexpr int kMostBranched = 1'200;  // tasks: beyond, only the bound of groups is affordable
+constexpr double kStartShare = 0.2;   // of the time limit, for the first co-schedule
+
+ExactResult unproved(const Instance& instance, SearchResult start) {
+  const double bound = std::max(area_bound(instance), longest_bound(instance));
+  const double cost = start.coschedule.cost;
+  return {std::move(start.coschedule), std::min(bound, cost), false, start.complete};
+}
+
+// The subset programme; `fallback` where a time limit ends it.
+ExactResult by_subsets(const Instance& instance, ExactResult fallback) {
+  fallback.complete = finishes_within(std::nullopt, [&] {
+    Coschedule best = search::subset_programme(instance);
+    const double cost = best.cost;
+    fallback = {std::move(best), cost, true, true};
+  });
+  return fallback;
+}
+
+// A short local search.
+SearchResult improved(const Instance& instance, const SearchResult& start) {
+  const double left = seconds_left();
+  std::optional<double> share;
+  if (left < kInfinity) share = std::max(0.0, kStartShare * left);
+  SearchResult found = search::local_search_from(instance, members(start.coschedule.pack_of), 0,
+                                                 kStartWork, 1, share);
+  found.complete = true;  // of what it was given
+  return found;
+}
+
+// The bound alone, for instances with too many tasks for branch and price.
+ExactResult bounded(const Instance& instance, SearchResult start) {
+  const columns::LowerBound bound = columns::column_bound(instance);
+  const double cost = start.coschedule.cost;
+  const bool proved = bound.value >= cost * (1 - kExactTolerance);
+  return {std::move(start.coschedule), proved ? cost : bound.value, proved, bound.complete};
+}
+
+}  // namespace
+
+ExactResult optimal(const Instance& instance, std::optional<double> time_limit) {
+  const ScopedTimeLimit limit(time_limit);
+  SearchResult start = heuristic::best_pack_by_pack(instance);
+  if (!start.complete) return unproved(instance, std::move(start));
+  if (instance.tasks() <= kSubsetsFirst)
+    return by_subsets(instance, unproved(instance, std::move(start)));
+  start = improved(instance, start);
+  if (instance.tasks() > kMostBranched) return bounded(instance, std::move(start));
+  const bool small = instance.tasks() <= search::kMostSubsetTasks;
+  ExactResult result =
+      branch_and_price(instance, start.coschedule, std::nullopt,
+                       small ? kFewNodes : std::numeric_limits<std::int64_t>::max());
+  if (result.proved || !result.complete || !small) return result;
+  return by_subsets(instance, std::move(result));
+}
+
+}  // namespace cosched::packs::exact

@@ -1,0 +1,155 @@
+#include "cosched/packs/exact/questions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::packs::exact {
+namespace {
+
+constexpr double kOpen = 1e-5;       // sums closer to a whole number are whole
+constexpr double kCountFirst = 0.1;  // questions about counts this open come before tasks
+
+// (length, value), longest first.
+using Masses = std::vector<std::pair<double, double>>;
+
+Masses masses(const std::vector<columns::FractionalPack>& packs, int task = -1) {
+  Masses result;
+  for (const columns::FractionalPack& f : packs)
+    if (task < 0 || std::binary_search(f.pack.tasks.begin(), f.pack.tasks.end(), task))
+      result.emplace_back(f.pack.length, f.value);
+  std::sort(result.begin(), result.end(), std::greater<>());
+  return result;
+}
+
+struct Question {
+  double openness = kOpen;  // distance of a sum from whole numbers
+  double length = 0;
+  double sum = 0;  // value of the packs of at least this length
+  int task = -1;
+};
+
+// The length at which the sum of the longer packs is least whole.
+Question least_whole(const Masses& masses) {
+  Question question;
+  double sum = 0;
+  for (std::size_t c = 0; c < masses.size(); ++c) {
+    sum += masses[c].second;
+    if (c + 1 < masses.size() && masses[c + 1].first == masses[c].first) continue;
+    const double openness = std::abs(sum - std::round(sum));
+    if (openness > question.openness + 1e-6) question = {openness, masses[c].first, sum, -1};
+  }
+  return question;
+}
+
+// Number of packs of length >= D: at most, at least.
+columns::Restrictions with_count(columns::Restrictions restrictions, double length, int packs,
+                                 bool at_least) {
+  restrictions.counts.push_back({length, packs, at_least});
+  return restrictions;
+}
+
+// The pack of `task` has a length in [least, below).
+columns::Restrictions with_interval(columns::Restrictions restrictions, int task, double least,
+                                    double below) {
+  restrictions.least[task] = std::max(restrictions.least[task], least);
+  restrictions.below[task] = std::min(restrictions.below[task], below);
+  return restrictions;
+}
+
+Alternatives ask(const columns::Restrictions& restrictions, const Question& question) {
+  if (question.task < 0) {
+    const int packs = static_cast<int>(std::floor(question.sum));
+    return {with_count(restrictions, question.length, packs, false),
+            with_count(restrictions, question.length, packs + 1, true)};
+  }
+  return {with_interval(restrictions, question.task, question.length, kInfinity),
+          with_interval(restrictions, question.task, 0, question.length)};
+}
+
+double just_above(double length) { return std::nextafter(length, kInfinity); }
+
+bool count_pinned(const columns::Restrictions& restrictions, double length, int packs) {
+  bool above = packs == 0, below = false;
+  for (const columns::CountRow& row : restrictions.counts) {
+    if (row.length >= length && row.at_least && row.packs >= packs) above = true;
+    if (row.length <= length && !row.at_least && row.packs <= packs) below = true;
+  }
+  return above && below;
+}
+
+Alternatives pin_count(const columns::Restrictions& restrictions, double length, int packs) {
+  Alternatives result{
+      with_count(with_count(restrictions, length, packs, true), length, packs, false),
+      with_count(restrictions, length, packs + 1, true)};
+  if (packs > 0) result.push_back(with_count(restrictions, length, packs - 1, false));
+  return result;
+}
+
+}  // namespace
+
+std::optional<Alternatives> most_open_question(const columns::Restrictions& restrictions,
+                                               const std::vector<columns::FractionalPack>& packs) {
+  const Question count = least_whole(masses(packs));
+  if (count.openness > kCountFirst) return ask(restrictions, count);
+  Question best = count;
+  for (std::size_t i = 0; i < restrictions.least.size(); ++i) {
+    Question question = least_whole(masses(packs, static_cast<int>(i)));
+    question.task = static_cast<int>(i);
+    if (question.openness > best.openness) best = question;
+  }
+  if (best.openness <= kOpen) return std::nullopt;
+  return ask(restrictions, best);
+}
+
+std::vector<Level> levels(const std::vector<columns::FractionalPack>& packs, int tasks) {
+  std::vector<Level> result;
+  double sum = 0;
+  for (const auto& [length, value] : masses(packs)) {
+    if (result.empty() || result.back().length != length) {
+      result.push_back({length, 0, {}});
+      sum = 0;
+    }
+    sum += value;
+    result.back().packs = static_cast<int>(std::lround(sum));
+  }
+  for (int i = 0; i < tasks; ++i) {
+    const Masses of_task = masses(packs, i);
+    const auto largest =
+        std::max_element(of_task.begin(), of_task.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    for (Level& level : result)
+      if (largest != of_task.end() && level.length == largest->first) level.tasks.push_back(i);
+  }
+  result.erase(
+      std::remove_if(result.begin(), result.end(),
+                     [](const Level& level) { return level.packs == 0 && level.tasks.empty(); }),
+      result.end());
+  return result;
+}
+
+std::optional<Alternatives> pinning_question(const columns::Restrictions& restrictions,
+                                             const std::vector<Level>& all, const Level& level) {
+  const double above = just_above(level.length);
+  for (const int i : level.tasks) {
+    if (restrictions.least[i] == level.length && restrictions.below[i] == above) continue;
+    Alternatives result{with_interval(restrictions, i, level.length, above)};
+    if (restrictions.least[i] < level.length)
+      result.push_back(with_interval(restrictions, i, 0, level.length));
+    if (restrictions.below[i] > above)
+      result.push_back(with_interval(restrictions, i, above, kInfinity));
+    return result;
+  }
+  int longer = 0;
+  for (const Level& other : all)
+    if (other.length > level.length) longer += other.packs;
+  if (!count_pinned(restrictions, above, longer)) return pin_count(restrictions, above, longer);
+  if (!count_pinned(restrictions, level.length, longer + level.packs))
+    return pin_count(restrictions, level.length, longer + level.packs);
+  return std::nullopt;
+}
+
+}  // namespace cosched::packs::exact

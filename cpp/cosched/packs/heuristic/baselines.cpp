@@ -1,0 +1,89 @@
+#include "cosched/packs/heuristic/baselines.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/rng.hpp"
+#include "cosched/packs/heuristic/make_pack.hpp"
+#include "cosched/packs/heuristic/optimal_procs.hpp"
+
+namespace cosched::packs::heuristic {
+namespace {
+
+void require_draws(int draws) {
+  if (draws < 1)
+    throw InvalidInstance("draws = " + std::to_string(draws) + ": expected at least one draw");
+}
+
+// The best over draw() called `draws` times.
+template <class Draw>
+Coschedule best_of(int draws, const Draw& draw) {
+  require_draws(draws);
+  Coschedule best = draw();
+  for (int k = 1; k < draws; ++k) {
+    Coschedule candidate = draw();
+    if (candidate.cost < best.cost) best = std::move(candidate);
+    check_interrupt();
+  }
+  return best;
+}
+
+// A task that cannot run on what its pack has left closes the pack and is drawn again.
+Packs random_partition(const Instance& instance, const std::vector<int>& fewest, Rng& rng) {
+  std::vector<int> left(instance.tasks());
+  std::iota(left.begin(), left.end(), 0);
+  Packs packs;
+  while (!left.empty()) {
+    const auto size = rng.between(1, std::min<std::int64_t>(instance.max_tasks(), left.size()));
+    std::vector<int> pack;
+    int free = instance.procs();
+    for (int k = 0; k < size; ++k) {
+      std::swap(left[rng.below(left.size())], left.back());
+      if (fewest[left.back()] > free) break;
+      free -= fewest[left.back()];
+      pack.push_back(left.back());
+      left.pop_back();
+    }
+    std::sort(pack.begin(), pack.end());
+    packs.push_back(std::move(pack));
+  }
+  return packs;
+}
+
+}  // namespace
+
+Coschedule sequential(const Instance& instance) {
+  Coschedule result;
+  result.pack_of.resize(instance.tasks());
+  std::iota(result.pack_of.begin(), result.pack_of.end(), 0);
+  for (int i = 0; i < instance.tasks(); ++i)
+    result.procs.push_back(instance.times().used(i, instance.procs()));
+  result.cost = cost(instance.times(), result.pack_of, result.procs);
+  return result;
+}
+
+Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed) {
+  const std::vector<int> fewest = fewest_procs(instance.times());
+  Rng rng(seed);
+  return best_of(draws, [&] {
+    return with_optimal_procs(instance.times(), random_partition(instance, fewest, rng));
+  });
+}
+
+Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed) {
+  const std::vector<int> fewest = fewest_procs(instance.times());
+  Rng rng(seed);
+  FirstFit first_fit(instance.tasks(), instance.procs(), instance.max_tasks());
+  return best_of(draws, [&] {
+    std::vector<int> sigma = fewest;
+    for (int& q : sigma) q = static_cast<int>(rng.between(q, instance.procs()));
+    return with_optimal_procs(instance.times(),
+                              first_fit.pack(by_decreasing_time(instance.times(), sigma), sigma));
+  });
+}
+
+}  // namespace cosched::packs::heuristic

@@ -1,0 +1,209 @@
+#include "cosched/packs/heuristic/pack_by_pack.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/packs/heuristic/optimal_procs.hpp"
+
+namespace cosched::packs::heuristic {
+namespace {
+
+struct Entry {
+  double time;
+  int task;
+};
+
+// Order of the paper's list L: decreasing time, ties by number.
+bool before(const Entry& a, const Entry& b) {
+  return a.time > b.time || (a.time == b.time && a.task < b.task);
+}
+
+std::vector<Entry> sorted_entries(const Times& times) {
+  std::vector<Entry> entries(times.tasks());
+  for (int i = 0; i < times.tasks(); ++i) entries[i] = {times(i, times.fewest(i)), i};
+  std::sort(entries.begin(), entries.end(), before);
+  return entries;
+}
+
+// One run of the heuristic.  L is kept in two parts: V, the tasks close to the longest, sorted;
+// and the rest, a heap.  V asks for fewer than p processors until a pack is made of it, so it
+// stays short, and a task that gets a processor returns to its place in V or to the heap.
+class Run {
+ public:
+  Run(const Instance& instance, const std::vector<Entry>& list, double epsilon, PackChoice choice)
+      : instance_(instance), keep_(1 - epsilon), choice_(choice), rest_(list) {
+    for (int i = 0; i < instance.tasks(); ++i) sigma_.push_back(instance.times().fewest(i));
+  }
+
+  Packs packs() {
+    for (std::int64_t steps = 0;; ++steps) {
+      if (steps % 16384 == 0) check_interrupt();
+      extend();
+      if (head_ == v_.size()) return std::move(packs_);
+      if (asked_ < instance_.procs())
+        widen_first();
+      else if (choice_ == PackChoice::kIdle)
+        make_pack_of(least_idle(candidates(), instance_.procs(), instance_.max_tasks()));
+      else
+        make_pack();
+    }
+  }
+
+ private:
+  static bool after(const Entry& a, const Entry& b) { return before(b, a); }  // heap order
+
+  // V = { i : t_i(sigma_i) >= (1 - epsilon) t_1(sigma_1) }, T1 the longest.
+  void extend() {
+    if (head_ == v_.size() && rest_.empty()) return;
+    const double longest = head_ == v_.size() ? rest_.front().time : v_[head_].time;
+    threshold_ = keep_ * longest;
+    while (!rest_.empty() && rest_.front().time >= threshold_) {
+      std::pop_heap(rest_.begin(), rest_.end(), after);
+      v_.push_back(rest_.back());
+      asked_ += sigma_[rest_.back().task];
+      rest_.pop_back();
+    }
+  }
+
+  // A new pack from V in order, up to the first task that does not fit.
+  void make_pack() {
+    std::vector<int> pack;
+    int free = instance_.procs();
+    while (head_ < v_.size() && static_cast<int>(pack.size()) < instance_.max_tasks()) {
+      const int task = v_[head_].task;
+      if (sigma_[task] > free) break;
+      free -= sigma_[task];
+      asked_ -= sigma_[task];
+      pack.push_back(task);
+      ++head_;
+    }
+    packs_.push_back(std::move(pack));
+    v_.erase(v_.begin(), v_.begin() + static_cast<std::ptrdiff_t>(head_));
+    head_ = 0;
+  }
+
+  std::vector<Candidate> candidates() const {
+    std::vector<Candidate> found;
+    for (std::size_t k = head_; k < v_.size(); ++k) {
+      const int sigma = sigma_[v_[k].task];
+      found.push_back({sigma, sigma * v_[k].time});
+    }
+    return found;
+  }
+
+  // A new pack of these places of V, ascending.
+  void make_pack_of(const std::vector<int>& places) {
+    std::vector<int> pack;
+    std::vector<Entry> left;
+    auto next = places.begin();
+    for (std::size_t k = head_; k < v_.size(); ++k) {
+      if (next == places.end() || static_cast<std::size_t>(*next) != k - head_) {
+        left.push_back(v_[k]);
+        continue;
+      }
+      pack.push_back(v_[k].task);
+      asked_ -= sigma_[v_[k].task];
+      ++next;
+    }
+    packs_.push_back(std::move(pack));
+    v_ = std::move(left);
+    head_ = 0;
+  }
+
+  // T1 gets one more processor and goes back into L by its new time.
+  void widen_first() {
+    const int task = v_[head_].task;
+    const int sigma = ++sigma_[task];
+    const Entry entry{instance_.times()(task, sigma), task};
+    if (entry.time >= threshold_) {
+      ++asked_;
+      std::size_t place = head_;
+      for (; place + 1 < v_.size() && before(v_[place + 1], entry); ++place)
+        v_[place] = v_[place + 1];
+      v_[place] = entry;
+    } else {
+      asked_ -= sigma - 1;
+      ++head_;
+      rest_.push_back(entry);
+      std::push_heap(rest_.begin(), rest_.end(), after);
+    }
+  }
+
+  const Instance& instance_;
+  double keep_;
+  PackChoice choice_;
+  std::vector<int> sigma_;
+  std::vector<Entry> rest_;  // heap; the list sorted by `before` is one
+  std::vector<Entry> v_;     // V = v_[head_..], sorted
+  std::size_t head_ = 0;
+  int asked_ = 0;  // P = sum of sigma over V
+  double threshold_ = 0;
+  Packs packs_;
+};
+
+void require_epsilons(const std::vector<double>& epsilons) {
+  if (epsilons.empty()) throw InvalidInstance("epsilons is empty: expected at least one value");
+  for (std::size_t k = 0; k < epsilons.size(); ++k)
+    if (!(epsilons[k] >= 0 && epsilons[k] < 1))
+      throw InvalidInstance("epsilons[" + std::to_string(k) + "] = " + to_text(epsilons[k]) +
+                            ": expected a number in [0, 1)");
+}
+
+std::vector<int> in_order(const Packs& packs) {
+  std::vector<int> order;
+  for (const auto& pack : packs) order.insert(order.end(), pack.begin(), pack.end());
+  return order;
+}
+
+constexpr double kFirstEpsilon = 0.5;
+constexpr double kStartSeconds = 0.5;
+
+}  // namespace
+
+std::vector<double> nine_epsilons() { return {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}; }
+
+Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons,
+                        PackChoice choice) {
+  require_epsilons(epsilons);
+  const std::vector<Entry> list = sorted_entries(instance.times());
+  CandidateCosts costs(instance.times());
+  Packs best_packs;
+  double best = kInfinity;
+  for (const double epsilon : epsilons) {
+    Packs packs = Run(instance, list, epsilon, choice).packs();
+    if (choice == PackChoice::kCuts) packs = best_cuts(instance, in_order(packs));
+    const double candidate = costs.optimal(packs);
+    if (candidate < best) {
+      best = candidate;
+      best_packs = std::move(packs);
+    }
+    check_interrupt();
+  }
+  return with_optimal_procs(instance.times(), best_packs);
+}
+
+SearchResult best_pack_by_pack(const Instance& instance) {
+  SearchResult found;
+  found.coschedule = unhurried([&] { return pack_by_pack(instance, {kFirstEpsilon}); });
+  const ScopedGrace grace(kStartSeconds);
+  double from = kFirstEpsilon;  // ties: the lowest
+  found.complete = finishes_within(std::nullopt, [&] {
+    for (const double epsilon : nine_epsilons()) {
+      if (epsilon == kFirstEpsilon) continue;
+      Coschedule candidate = pack_by_pack(instance, {epsilon});
+      const double best = found.coschedule.cost;
+      if (candidate.cost > best || (candidate.cost == best && epsilon > from)) continue;
+      found.coschedule = std::move(candidate);
+      from = epsilon;
+    }
+  });
+  return found;
+}
+
+}  // namespace cosched::packs::heuristic

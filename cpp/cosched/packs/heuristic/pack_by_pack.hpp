@@ -1,0 +1,30 @@
+// pack-by-pack (section 5 of the paper), for any table: tasks that cannot run on one processor start
+// from the fewest that they can run on.  Deterministic; equal costs keep the first candidate.
+#pragma once
+
+#include <vector>
+
+#include "cosched/packs/heuristic/pack_choice.hpp"
+#include "cosched/packs/model/coschedule.hpp"
+
+namespace cosched::packs::heuristic {
+
+/// The values of pack-by-pack-9; pack-by-pack-1 has epsilon = 0.5.
+std::vector<double> nine_epsilons();
+
+/// pack-by-pack(epsilon), the best over `epsilons`.  Tasks within a factor 1 - epsilon of the
+/// longest make a pack once they ask for p processors; until then the longest gets one more.
+/// Throws InvalidInstance when `epsilons` is empty or one is outside [0, 1).
+/// `choice`: the paper's packs, or those of a dynamic programme (pack_choice.hpp); kCuts is never
+/// worse than kGreedy.
+/// O(|epsilons| n p) at worst, in practice close to O(|epsilons| (n + P p) log n), and for each
+/// epsilon a least_idle a pack or one best_cuts.
+Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons,
+                        PackChoice choice = PackChoice::kGreedy);
+
+/// What searches start from: pack_by_pack over nine_epsilons().  They may take half a second
+/// whatever the time limit; a limit that ends them after that leaves the best of those done, which
+/// is at least that of epsilon = 0.5.
+SearchResult best_pack_by_pack(const Instance& instance);
+
+}  // namespace cosched::packs::heuristic

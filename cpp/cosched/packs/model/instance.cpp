@@ -1,0 +1,46 @@
+#include "cosched/packs/model/instance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::packs {
+namespace {
+
+void require_no_overflow(const Times& times) {
+  const Table& table = times.table();
+  const double longest = longest_finite(table);
+  if (std::isfinite(longest * times.tasks() * times.procs())) return;
+  const auto place = std::find(table.begin(), table.end(), longest) - table.begin();
+  throw InvalidInstance("times[" + std::to_string(place / table.cols()) + ", " +
+                        std::to_string(place % table.cols()) + "] = " + to_text(longest) +
+                        ": expected times whose sum over " + std::to_string(times.tasks()) +
+                        " tasks and " + std::to_string(times.procs()) +
+                        " processors is a finite number");
+}
+
+int clamped(const Times& times, int max_tasks) {
+  if (max_tasks < 1)
+    throw InvalidInstance("max_tasks = " + std::to_string(max_tasks) +
+                          ": expected at least one task a pack");
+  return std::min({max_tasks, times.tasks(), times.procs()});
+}
+
+}  // namespace
+
+Instance::Instance(Times times, int max_tasks)
+    : times_(std::move(times)), max_tasks_(clamped(times_, max_tasks)) {
+  require_no_overflow(times_);
+}
+
+double least_work(const Times& times, int task) {
+  double least = times.work(task, 1);
+  for (int q = 2; q <= times.procs(); ++q) least = std::min(least, times.work(task, q));
+  return least;
+}
+
+}  // namespace cosched::packs

@@ -1,0 +1,271 @@
+#include "cosched/packs/search/local_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/core/rng.hpp"
+#include "cosched/packs/heuristic/longest_first.hpp"
+#include "cosched/packs/heuristic/optimal_procs.hpp"
+#include "cosched/packs/heuristic/pack_by_pack.hpp"
+#include "cosched/packs/model/bounds.hpp"
+#include "cosched/packs/search/partition.hpp"
+#include "cosched/packs/search/subset_programme.hpp"
+
+namespace cosched::packs::search {
+namespace {
+
+// Temperatures relative to the start's mean pack cost, found on Workloads II and III.
+constexpr double kFirstTemperature = 0.015;
+constexpr double kLastTemperature = 0.0001;
+constexpr int kMovesAPoll = 1024;       // moves between changes of temperature
+constexpr std::int64_t kMoveWork = 20;  // operations of a move beside those of the partition
+constexpr std::int64_t kCheckInterval = 1'000'000;  // operations between looks at the clock
+constexpr double kOperationsASecond = 1e9;          // that time affords, very roughly
+constexpr double kLeastHeat = 0.02;
+constexpr int kFewTasks = 12;  // up to here the subset programme takes milliseconds
+
+// How often each kind of move is tried, of kKinds times.
+constexpr int kKinds = 256;
+constexpr int kNewPack = 4;          // a task to a pack of its own
+constexpr int kOtherPack = 60;       // a task to the pack of any other
+constexpr int kAnyExchange = 64;     // any two tasks
+constexpr int kAlikeExchange = 128;  // a task and one that is alike
+static_assert(kNewPack + kOtherPack + kAnyExchange + kAlikeExchange == kKinds);
+
+// Two tasks are alike when so few others, or fewer, lie between them in the order of their times on
+// p / kComparedPart processors.
+constexpr int kWindow = 30;
+constexpr int kComparedPart = 4;
+
+// Moves that change nothing are taken one time in so many: they cost a rebuild each.
+constexpr int kNeutralEvery = 4;
+
+// -ln(u) for u in the middle of each of kAllowances equal parts of (0, 1): how much worse a move
+// may be, in temperatures, so that it is accepted with the probability of Metropolis.
+constexpr int kAllowances = 4096;
+using Allowances = std::array<double, kAllowances>;
+const Allowances& allowances() {
+  static const Allowances table = [] {
+    Allowances values{};
+    for (std::size_t k = 0; k < values.size(); ++k)
+      values[k] = -std::log((static_cast<double>(k) + 0.5) / static_cast<double>(values.size()));
+    return values;
+  }();
+  return table;
+}
+
+class Annealing {
+ public:
+  Annealing(const Instance& instance, const Packs& start, std::uint64_t seed)
+      : instance_(instance),
+        n_(instance.tasks()),
+        partition_(instance.times(), start),
+        rng_(seed),
+        best_(start) {
+    double sum = 0;
+    for (std::size_t pack = 0; pack < start.size(); ++pack)
+      sum += partition_.cost(static_cast<int>(pack));
+    cost_ = best_cost_ = sum;
+    scale_ = sum / static_cast<double>(start.size());
+    order_by_time();
+  }
+
+  // May be left by an exception of check_interrupt().
+  void run(std::int64_t work, double heat, double enough) {
+    const double total = seconds_left();
+    const double first = kFirstTemperature * heat;
+    for (double done = 0; done < 1 && best_cost_ > enough;) {
+      const double passed = total < kInfinity ? 1 - seconds_left() / total : 0;
+      temperature_ = scale_ * first * std::pow(kLastTemperature / first, std::max(done, passed));
+      for (int k = 0; k < kMovesAPoll; ++k) {
+        step();
+        if (partition_.operations() - checked_ > kCheckInterval) check();
+      }
+      check();
+      done = static_cast<double>(moves_ * kMoveWork + partition_.operations()) /
+             static_cast<double>(work);
+    }
+  }
+
+  Packs best() {
+    keep_best();
+    return best_;
+  }
+
+ private:
+  void check() {
+    checked_ = partition_.operations();
+    check_interrupt();
+  }
+
+  void order_by_time() {
+    const Times& times = instance_.times();
+    const int few = (instance_.procs() + kComparedPart - 1) / kComparedPart;
+    by_time_.resize(n_);
+    std::iota(by_time_.begin(), by_time_.end(), 0);
+    std::stable_sort(by_time_.begin(), by_time_.end(),
+                     [&](int i, int j) { return times(i, few) > times(j, few); });
+    rank_.resize(n_);
+    for (int r = 0; r < n_; ++r) rank_[by_time_[r]] = r;
+  }
+
+  // 32 random bits -> a number in [0, n).
+  static int scaled(std::uint32_t bits, int n) {
+    return static_cast<int>((bits * static_cast<std::uint64_t>(n)) >> 32);
+  }
+
+  // One random move, taken when it is not too much worse.
+  void step() {
+    ++moves_;
+    const std::uint64_t tasks = rng_.bits(), choice = rng_.bits();
+    const auto low = static_cast<std::uint32_t>(tasks);
+    const auto high = static_cast<std::uint32_t>(tasks >> 32);
+    const int i = scaled(low, n_);
+    const double allowed = temperature_ * allowances()[choice % kAllowances];
+    const auto kind = static_cast<int>(choice / kAllowances % kKinds);
+    if (kind < kNewPack) {
+      try_move(i, partition_.empty_place(), allowed);
+    } else if (kind < kNewPack + kOtherPack) {
+      try_move(i, partition_.pack_of(scaled(high, n_)), allowed);
+    } else if (kind < kNewPack + kOtherPack + kAnyExchange) {
+      try_exchange(i, scaled(high, n_), allowed);
+    } else {
+      const int r = rank_[i] - kWindow + scaled(high, 2 * kWindow + 1);
+      if (r >= 0 && r < n_) try_exchange(i, by_time_[r], allowed);
+    }
+  }
+
+  void try_move(int i, int pack, double allowed) {
+    const int from = partition_.pack_of(i), size = partition_.size(pack);
+    if (pack == from || size >= instance_.max_tasks()) return;
+    if (size == 0 && partition_.size(from) == 1) return;
+    const double saved = partition_.cost(from) - partition_.without(i) + partition_.cost(pack);
+    if (partition_.least_with(i, size) > saved + allowed) return;
+    const double change = partition_.with(pack, i) - saved;
+    if (!acceptable(change, allowed)) return;
+    keep_best_before(change);
+    partition_.move(i, pack);
+  }
+
+  void try_exchange(int i, int j, double allowed) {
+    const int pack_i = partition_.pack_of(i), pack_j = partition_.pack_of(j);
+    if (pack_i == pack_j) return;
+    // Most exchanges are of tasks too different: seen from one time each.
+    const double saved = partition_.cost(pack_i) + partition_.cost(pack_j);
+    const double least = partition_.least_with(j, partition_.size(pack_i) - 1) +
+                         partition_.least_with(i, partition_.size(pack_j) - 1);
+    if (least > saved + allowed) return;
+    const double change = partition_.replaced(i, j) + partition_.replaced(j, i) - saved;
+    if (!acceptable(change, allowed)) return;
+    keep_best_before(change);
+    partition_.exchange(i, j);
+  }
+
+  bool acceptable(double change, double allowed) {
+    return change == 0 ? rng_.bits() % kNeutralEvery == 0 : change <= allowed;
+  }
+
+  void keep_best_before(double change) {
+    if (change > 0) keep_best();
+    cost_ += change;
+  }
+
+  void keep_best() {
+    if (!(cost_ < best_cost_)) return;
+    best_cost_ = cost_;
+    best_ = partition_.packs();
+  }
+
+  const Instance& instance_;
+  int n_;
+  Partition partition_;
+  Rng rng_;
+  std::vector<int> by_time_, rank_;
+  Packs best_;
+  double cost_ = 0, best_cost_ = 0, scale_ = 0, temperature_ = 0;
+  std::int64_t moves_ = 0, checked_ = 0;
+};
+
+void require_work(std::int64_t work) {
+  if (work < 0)
+    throw InvalidInstance("work = " + std::to_string(work) + ": expected a number >= 0");
+}
+
+// The optimum, in milliseconds; `start` where it costs no more, or time ends.
+SearchResult best_of_few(const Instance& instance, SearchResult start) {
+  start.complete = finishes_within(std::nullopt, [&] {
+    Coschedule best = subset_programme(instance);
+    if (best.cost < start.coschedule.cost) start.coschedule = std::move(best);
+  });
+  return start;
+}
+
+// The better of the two starts; longest_first only as time allows.
+SearchResult first_schedule(const Instance& instance) {
+  SearchResult start = heuristic::best_pack_by_pack(instance);
+  if (!start.complete) return start;
+  start.complete = finishes_within(std::nullopt, [&] {
+    Coschedule other = heuristic::longest_first(instance);
+    if (other.cost < start.coschedule.cost) start.coschedule = std::move(other);
+  });
+  return start;
+}
+
+// Where a time limit leaves little work a task, a hot search would only undo its start.
+double heat_of(const Instance& instance, std::int64_t work) {
+  const double affordable = seconds_left() * kOperationsASecond / instance.tasks();
+  const double share = affordable / static_cast<double>(std::max<std::int64_t>(work, 1));
+  return std::clamp(share * share, kLeastHeat, 1.0);
+}
+
+}  // namespace
+
+SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
+                          std::optional<double> time_limit) {
+  require_work(work);
+  const ScopedTimeLimit limit(time_limit);
+  if (work == 0) return heuristic::best_pack_by_pack(instance);
+  SearchResult start = first_schedule(instance);
+  if (!start.complete) return start;
+  if (instance.tasks() <= kFewTasks) return best_of_few(instance, std::move(start));
+  SearchResult found = local_search_from(instance, members(start.coschedule.pack_of), seed, work,
+                                         heat_of(instance, work), std::nullopt);
+  if (start.coschedule.cost <= found.coschedule.cost)
+    found.coschedule = std::move(start.coschedule);
+  return found;
+}
+
+SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
+                               std::int64_t work, double heat, std::optional<double> time_limit) {
+  require_work(work);
+  SearchResult result;
+  result.coschedule =
+      unhurried([&] { return heuristic::with_optimal_procs(instance.times(), start); });
+  const double enough =
+      std::max(area_bound(instance), longest_bound(instance)) * (1 + kMonotoneTolerance);
+  if (instance.max_tasks() == 1 || work == 0) return result;
+  const std::int64_t total = work > std::numeric_limits<std::int64_t>::max() / instance.tasks()
+                                 ? std::numeric_limits<std::int64_t>::max()
+                                 : work * instance.tasks();
+  std::optional<Annealing> annealing;
+  result.complete = finishes_within(time_limit, [&] {
+    annealing.emplace(instance, start, seed);
+    annealing->run(total, heat, enough);
+  });
+  if (!annealing) return result;
+  Coschedule found =
+      unhurried([&] { return heuristic::with_optimal_procs(instance.times(), annealing->best()); });
+  if (found.cost < result.coschedule.cost) result.coschedule = std::move(found);
+  return result;
+}
+
+}  // namespace cosched::packs::search

@@ -1,0 +1,183 @@
+#include "cosched/bags/search/ttb_best.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/bags/energy/front.hpp"
+#include "cosched/bags/energy/walk.hpp"
+#include "cosched/bags/rounding/baselines.hpp"
+#include "cosched/bags/rounding/ttb.hpp"
+#include "cosched/bags/search/annealing.hpp"
+#include "cosched/bags/search/exchange.hpp"
+#include "cosched/bags/search/patterns.hpp"
+#include "support/bags_instances.hpp"
+
+namespace cosched::bags {
+namespace {
+
+using namespace cosched::bags::testing;  // NOLINT
+
+// Greatest gain of a pattern, by trying every one.
+double greatest_gain(const Instance& instance, int j, double limit,
+                     const std::vector<double>& value, int i) {
+  if (i == instance.types()) return 0;
+  double best = -kInfinity;
+  for (std::int64_t n = 0; n <= instance.count(i); ++n) {
+    const double seconds = static_cast<double>(n) * instance.etc(i, j);
+    if (seconds > limit) break;
+    best = std::max(best, static_cast<double>(n) * (value[i] - instance.joules(i, j)) +
+                              greatest_gain(instance, j, limit - seconds, value, i + 1));
+  }
+  return best;
+}
+
+TEST(Patterns, BestPatternEqualsExhaustiveSearch) {
+  Rng rng(4);
+  Shape shape;
+  shape.types = 4;
+  shape.machine_types = 1;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    shape.integers = seed % 2 == 0 ? 0 : 5;
+    const Instance instance = random_instance(shape, seed);
+    std::vector<double> value;
+    for (int i = 0; i < 4; ++i) value.push_back(instance.joules(i, 0) * (2.5 * rng.uniform()));
+    const double limit = 3 * rng.uniform() * longest_finite(instance.etc());
+    const search::Pattern found = search::best_pattern(instance, 0, limit, value, 1'000'000);
+    double gain = 0, seconds = 0;
+    for (const auto& [i, n] : found.tasks) {
+      gain += static_cast<double>(n) * (value[i] - instance.joules(i, 0));
+      seconds += static_cast<double>(n) * instance.etc(i, 0);
+      EXPECT_LE(n, instance.count(i));
+    }
+    EXPECT_LE(seconds, limit * (1 + 2 * kFit));
+    EXPECT_DOUBLE_EQ(seconds, found.seconds);
+    const double greatest = greatest_gain(instance, 0, limit * (1 + kFit), value, 0);
+    EXPECT_NEAR(gain, greatest, 1e-6 * greatest + 1e-12);
+  }
+}
+
+TEST(Patterns, RelaxationIsBetweenTheFrontAndEveryPlanWithinTheLimit) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Shape shape;
+    shape.types = 6;
+    shape.machine_types = 3;
+    shape.most_tasks = 20;
+    const Instance instance = random_instance(shape, seed);
+    const Plan plan = rounding::ttb_exact(instance);
+    const energy::Relaxation relaxed = energy::relaxation(instance, plan.makespan);
+    std::vector<double> value(6, instance.least_joules());
+    search::PatternPool pool(instance, plan.makespan, value);
+    const search::PatternUse use = pool.solve(100);
+    ASSERT_TRUE(use.complete);
+    EXPECT_GE(use.joules, relaxed.joules * (1 - 1e-9));
+    EXPECT_LE(use.joules, plan.joules * (1 + 1e-7));
+    const Plan rounded = plan_of_runs(
+        instance, search::Shop(instance, search::pattern_runs(instance, pool, use)).runs());
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(rounded.counts.row(i).sum(), instance.count(i));
+  }
+}
+
+TEST(Shop, SqueezeKeepsEveryTaskAndItsBooks) {
+  int squeezed = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Shape shape;
+    shape.types = 5;
+    shape.machine_types = 3;
+    shape.most_tasks = 30;
+    shape.integers = seed % 2 == 0 ? 0 : 9;
+    shape.holes = seed % 3 == 0;
+    const Instance instance = random_instance(shape, seed);
+    const Plan plan = rounding::tms(instance);
+    search::Shop shop(instance, plan.runs);
+    EXPECT_DOUBLE_EQ(shop.makespan(), plan.makespan);
+    std::int64_t work = 1'000'000;
+    const double limit = 0.5 * (plan.makespan + energy::least_makespan(instance));
+    const bool done =
+        shop.squeeze(limit, std::vector<double>(3, 0.1), 100 * plan.joules / limit, work);
+    squeezed += done;
+    const Plan after = plan_of_runs(instance, shop.runs());
+    for (int i = 0; i < 5; ++i) ASSERT_EQ(after.counts.row(i).sum(), instance.count(i));
+    EXPECT_NEAR(after.makespan, shop.makespan(), 1e-9 * after.makespan);
+    EXPECT_NEAR(after.joules, shop.joules(), 1e-9 * after.joules);
+    if (done) {
+      EXPECT_LE(after.makespan, limit * (1 + 2 * kFit));
+    }
+  }
+  EXPECT_GT(squeezed, 20);
+}
+
+TEST(TtbBest, IsNeverBelowTheOthersAndOftenOptimal) {
+  int optimal = 0, all = 0;
+  for (const double gamma : {0.8, 1.0, 1.1, 1.5})
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      Shape shape;
+      shape.types = 3;
+      shape.most_tasks = 3;
+      shape.most_machines = 2;
+      shape.gamma = gamma;
+      shape.idle = seed % 3 == 1;
+      shape.cap = seed % 3 == 2 ? 1.3 : 0;
+      const Instance instance = random_instance(shape, seed);
+      const search::BestPlan best = search::ttb_best(instance);
+      EXPECT_TRUE(best.complete);
+      const double scale = 1e-9 * instance.price() / best.plan.makespan;
+      for (const Plan& plan : {rounding::ttb(instance, rounding::kDefaultEps),
+                               rounding::ttb_exact(instance), rounding::tms(instance),
+                               rounding::min_energy(instance), rounding::min_makespan(instance)})
+        EXPECT_GE(best.plan.profit_rate, plan.profit_rate - scale);
+      const double optimum = BruteForce(instance).best_rate();
+      EXPECT_LE(best.plan.profit_rate, optimum + scale);
+      ++all;
+      optimal += best.plan.profit_rate >= optimum - 1e-6 * std::abs(optimum);
+    }
+  EXPECT_GT(optimal, all / 2);
+}
+
+TEST(TtbBest, MeetsTheOptimumUnderPowerCapsAndIdlePower) {
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    Shape shape;
+    shape.most_tasks = 3;
+    shape.most_machines = 2;
+    shape.integers = seed % 2 == 0 ? 0 : 9;
+    shape.holes = seed % 5 == 4;
+    shape.idle = seed % 3 != 0;
+    shape.cap = seed % 4 == 0 ? 0 : 1.5;
+    const Instance instance = random_instance(shape, seed);
+    const double optimum = BruteForce(instance).best_rate();
+    EXPECT_NEAR(search::ttb_best(instance).plan.profit_rate, optimum, 1e-9 * std::abs(optimum))
+        << "seed " << seed;
+  }
+}
+
+TEST(Annealed, IsAPlanOfTheSameTasksThatEarnsWhatItSays) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Shape shape;
+    shape.types = 5;
+    shape.machine_types = 3;
+    shape.most_tasks = 12;
+    shape.cap = seed % 2 == 0 ? 0 : 2;
+    shape.idle = seed % 3 == 0;
+    shape.holes = seed % 4 == 0;
+    const Instance instance = random_instance(shape, seed);
+    const Plan start = rounding::min_energy(instance);
+    const Plan found = search::annealed(instance, start, 20'000, seed);
+    EXPECT_GE(found.profit_rate, start.profit_rate);
+    for (int i = 0; i < instance.types(); ++i)
+      EXPECT_EQ(found.counts.row(i).sum(), start.counts.row(i).sum());
+    EXPECT_DOUBLE_EQ(found.profit_rate, plan_of_runs(instance, found.runs).profit_rate);
+    EXPECT_EQ(found.profit_rate, search::annealed(instance, start, 20'000, seed).profit_rate);
+  }
+}
+
+TEST(TtbBest, IsDeterministicAndStopsInTime) {
+  const Instance instance = figure_3_instance(3000, 1.2, 3);
+  const search::BestPlan once = search::ttb_best(instance), twice = search::ttb_best(instance);
+  EXPECT_EQ(once.plan.profit_rate, twice.plan.profit_rate);
+  const search::BestPlan none = search::ttb_best(instance, 0.0);
+  EXPECT_FALSE(none.complete);
+  EXPECT_GE(none.plan.profit_rate, rounding::min_energy(instance).profit_rate);
+  EXPECT_LE(once.plan.profit_rate, energy::best_rate(instance, energy::Cut::long_tasks).rate);
+  EXPECT_GT(once.plan.profit_rate, none.plan.profit_rate);
+}
+
+}  // namespace
+}  // namespace cosched::bags

@@ -1,0 +1,176 @@
+#include "cosched/moldable/model/instance.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/moldable/check/validate.hpp"
+#include "cosched/moldable/list/list_schedule.hpp"
+#include "support/moldable_instances.hpp"
+
+namespace cosched::moldable {
+namespace {
+
+using namespace cosched::moldable::testing;  // NOLINT
+
+Table table_of(std::initializer_list<double> row) {
+  Table table(1, static_cast<int>(row.size()));
+  int column = 0;
+  for (const double t : row) table(0, column++) = t;
+  return table;
+}
+
+TEST(Instance, IsConstantBeyondItsColumnsAndDropsThoseAboveTheMachine) {
+  const Instance wide(Times(table_of({4, 2})), {1}, {}, 5);
+  EXPECT_EQ(wide.machines(), 5);
+  EXPECT_EQ(wide.time(0, 5), 2);
+  EXPECT_EQ(wide.useful_machines(), 2);
+  const Instance narrow(Times(table_of({4, 2, 1})), {1}, {}, 2);
+  EXPECT_EQ(narrow.useful_machines(), 2);
+  EXPECT_EQ(narrow.least_time(0), 2);
+}
+
+TEST(Instance, GammaAndLeastAreaAreWhatAScanFinds) {
+  for (int kind = 0; kind < kProfileKinds; ++kind)
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+      const Instance instance = small_instance(kind, 5, 9, seed);
+      for (int i = 0; i < 5; ++i)
+        for (double d = 0.01; d < 8; d *= 1.07) {
+          int least = 0;
+          double area = kInfinity;
+          for (int q = 9; q >= 1; --q)
+            if (instance.given(i, q) <= d) {
+              least = q;
+              area = std::min(area, q * instance.given(i, q));
+            }
+          EXPECT_EQ(instance.gamma(i, d), least);
+          for (const int q : {instance.gamma(i, d), instance.cheapest(i, d)})
+            if (q > 0) {
+              EXPECT_EQ(instance.used(i, q), q);
+              EXPECT_LE(instance.given(i, q), d);
+            }
+          // Linear speed-up is monotone up to rounding only.
+          EXPECT_TRUE(instance.least_area(i, d) == area || close(instance.least_area(i, d), area));
+        }
+    }
+}
+
+TEST(Downey, IsMonotoneAndContinuous) {
+  for (const double a : {1.0, 1.5, 7.3, 64.0})
+    for (const double sigma : {0.0, 0.3, 1.0, 1.0000001, 2.5, 40.0}) {
+      const Downey profile{10, a, sigma};
+      EXPECT_DOUBLE_EQ(profile.time(1), 10);
+      for (int q = 1; q < 300; ++q) {
+        EXPECT_LE(profile.time(q + 1), profile.time(q) * (1 + 1e-12));
+        EXPECT_GE((q + 1) * profile.time(q + 1), q * profile.time(q) * (1 - 1e-12));
+      }
+      EXPECT_NEAR(profile.speedup(100000), a, 1e-9 * a);
+    }
+}
+
+TEST(Downey, TimesNeverRiseAndCountsGrow) {
+  Rng rng(7);
+  for (int k = 0; k < 20'000; ++k) {
+    const double parallelism = 1 + 190 * rng.uniform(),
+                 variance = k % 2 == 0 ? 1e-17 : rng.uniform();
+    const Instance instance({Downey{10 * rng.uniform() + 0.1, parallelism, variance}}, {1}, {},
+                            200);
+    for (int q = 1; q < 200; ++q) ASSERT_LE(instance.time(0, q + 1), instance.time(0, q));
+    for (int q = 1, steps = 0; q > 0; ++steps) {
+      ASSERT_LE(steps, 200) << parallelism << ' ' << variance;
+      const int next = instance.faster(0, q);
+      ASSERT_TRUE(next == 0 || next > q);
+      q = next;
+    }
+  }
+}
+
+TEST(Downey, AgreesWithTheTableOfItsTimes) {
+  const Instance formulas = workload(Kind::cirne, 20, 30, 4);
+  Table table(20, 30);
+  for (int i = 0; i < 20; ++i)
+    for (int q = 1; q <= 30; ++q) table(i, q - 1) = formulas.time(i, q);
+  const Instance tabled(Times(table), formulas.weights());
+  EXPECT_TRUE(tabled.monotone_work());
+  for (int i = 0; i < 20; ++i)
+    for (double d = 0.01; d < 20; d *= 1.3) EXPECT_EQ(tabled.gamma(i, d), formulas.gamma(i, d));
+}
+
+TEST(Instance, RefusesBadData) {
+  const Times good(table_of({2, 1}));
+  EXPECT_THROW(Instance(good, {}), InvalidInstance);
+  EXPECT_THROW(Instance(good, {-1}), InvalidInstance);
+  EXPECT_THROW(Instance(good, {std::nan("")}), InvalidInstance);
+  EXPECT_THROW(Instance(good, {1}, {kInfinity}), InvalidInstance);
+  EXPECT_THROW(Instance(good, {1}, {1, 2}), InvalidInstance);
+  EXPECT_THROW(Instance(good, {1}, {}, 0), InvalidInstance);
+  EXPECT_THROW(Instance(Times(table_of({1e308})), {1e10}), InvalidInstance);
+  using Profiles = std::vector<Downey>;
+  EXPECT_THROW(Instance(Profiles{}, {}, {}, 4), InvalidInstance);
+  EXPECT_THROW(Instance(Profiles{{0, 1, 1}}, {1}, {}, 4), InvalidInstance);
+  EXPECT_THROW(Instance(Profiles{{1, 0.5, 1}}, {1}, {}, 4), InvalidInstance);
+  EXPECT_THROW(Instance(Profiles{{1, 1, -1}}, {1}, {}, 4), InvalidInstance);
+  EXPECT_THROW(Instance(Profiles{{1, 1e300, 1e300}}, {1}, {}, 4), InvalidInstance);
+  EXPECT_THROW(Instance(Profiles{{5e-324, 4, 0}}, {1}, {}, 4), InvalidInstance);
+  EXPECT_THROW(Instance(Profiles{{1, 2, 1}}, {1}, {}, 4).select({1}), InvalidInstance);
+}
+
+TEST(Instance, KeepsWhatWasMeasured) {
+  const Instance instance(Times(table_of({kInfinity, 60, kInfinity, 80})), {1}, {}, 6);
+  EXPECT_EQ(instance.fewest(0), 2);
+  EXPECT_EQ(instance.given(0, 3), kInfinity);
+  EXPECT_EQ(instance.given(0, 6), 80);  // constant beyond
+  EXPECT_EQ(instance.time(0, 6), 60);
+  EXPECT_EQ(instance.used(0, 6), 2);
+  EXPECT_EQ(instance.least_work(0), 120);
+  EXPECT_EQ(instance.faster(0, 2), 0);
+  EXPECT_FALSE(instance.monotone_work());
+  Placement placement = unplaced(1);
+  place(instance, placement, 0, 6, 0);
+  EXPECT_EQ(placement.procs[0], 2);
+  EXPECT_EQ(placement.end[0], 60);
+  EXPECT_NO_THROW(check::validate(instance, to_schedule(instance, placement)));
+}
+
+// Times may rise and property (2) hold all the same: of what the job uses, that is.
+TEST(Instance, WorkIsThatOfTheCountsThatAreUsed) {
+  EXPECT_TRUE(Instance(Times(table_of({100, 60, 80})), {1}).monotone_work());
+  EXPECT_FALSE(Instance(Times(table_of({100, 40, 15})), {1}).monotone_work());
+}
+
+TEST(Instance, RefusesAJobThatTheMachineCannotRun) {
+  const Times times(table_of({kInfinity, kInfinity, 3}));
+  EXPECT_NO_THROW(Instance(times, {1}));
+  EXPECT_THROW(Instance(times, {1}, {}, 2), InvalidInstance);
+}
+
+TEST(ListScheduler, ListOvertakesAndAppendDoesNot) {
+  Table table{{4, 4}, {4, 4}, {2, 2}};
+  const Instance instance(Times(table), {1, 1, 1});
+  const Allotment procs{1, 2, 1};
+  EXPECT_EQ(list::list_schedule(instance, procs, {0, 1, 2}).start, (std::vector<double>{0, 4, 0}));
+  EXPECT_EQ(list::list_schedule(instance, procs, {0, 1, 2}, list::Rule::append).start,
+            (std::vector<double>{0, 4, 8}));
+}
+
+TEST(Validate, FindsEachBreach) {
+  const Instance instance(Times(Table(2, 2, 1.0)), {1, 1}, {0, 1});
+  Placement good = unplaced(2);
+  place(instance, good, 0, 2, 0);
+  place(instance, good, 1, 2, 1);
+  const Schedule schedule = to_schedule(instance, good);
+  EXPECT_NO_THROW(check::validate(instance, schedule));
+  Schedule early = schedule;
+  early.start[1] = early.end[1] - 1.5;
+  EXPECT_THROW(check::validate(instance, early), InvalidSchedule);
+  Schedule overlap = schedule;
+  overlap.start[0] = 0.5;
+  overlap.end[0] = 1.5;
+  EXPECT_THROW(check::validate(instance, overlap), InvalidSchedule);
+  Placement crowded = good;
+  crowded.start[0] = 0.5;
+  crowded.end[0] = 1.5;
+  EXPECT_THROW(to_schedule(instance, crowded), InvalidSchedule);
+}
+
+}  // namespace
+}  // namespace cosched::moldable

@@ -1,0 +1,128 @@
+#include "cosched/moldable/search/local_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/moldable/check/validate.hpp"
+#include "cosched/moldable/search/annealing.hpp"
+#include "cosched/moldable/search/free_profile.hpp"
+#include "cosched/moldable/search/search_state.hpp"
+#include "cosched/moldable/search/starts.hpp"
+#include "support/moldable_instances.hpp"
+
+namespace cosched::moldable {
+namespace {
+
+using namespace cosched::moldable::testing;  // NOLINT
+
+double value(const Instance& instance, const Placement& placement, search::Objective objective) {
+  const Criteria both = criteria(instance, placement);
+  return objective == search::Objective::makespan ? both.makespan : both.minsum;
+}
+
+Placement searched(const Instance& instance, search::Objective objective, std::int64_t work) {
+  search::SearchOptions options;
+  options.objective = objective;
+  options.work = work;
+  const search::SearchResult found = search::local_search(instance, options);
+  EXPECT_TRUE(found.complete);
+  check::validate(instance, to_schedule(instance, found.placement));
+  return found.placement;
+}
+
+TEST(MoldableSearch, FindsTheOptimumOfSmallInstances) {
+  for (int kind = 0; kind < kProfileKinds; ++kind)
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      Rng rng(seed);
+      const int n = static_cast<int>(rng.between(1, 4)), m = static_cast<int>(rng.between(1, 3));
+      const Instance instance = small_instance(kind, n, m, seed, seed % 2 == 1);
+      const Optima optima = exhaustive_optima(instance);
+      for (const search::Objective objective :
+           {search::Objective::makespan, search::Objective::minsum}) {
+        const double optimum =
+            objective == search::Objective::makespan ? optima.makespan : optima.minsum;
+        const double found = value(instance, searched(instance, objective, 30'000), objective);
+        EXPECT_NEAR(found, optimum, kRounding * optimum) << kind << " " << seed;
+      }
+    }
+}
+
+TEST(MoldableSearch, IsNeverWorseThanItsStarts) {
+  for (int kind = 0; kind < kProfileKinds; ++kind)
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      const Instance instance = small_instance(kind, 12, 6, seed, seed % 2 == 1);
+      for (const search::Objective objective :
+           {search::Objective::makespan, search::Objective::minsum}) {
+        double least = kInfinity;
+        const search::Offer offer = [&](const Placement& made) {
+          check::validate(instance, to_schedule(instance, made));
+          least = std::min(least, value(instance, made, objective));
+        };
+        search::offer_simple(instance, offer);
+        search::offer_family(instance, 0, offer);
+        const double family = least;
+        search::offer_packs(instance, offer);
+        search::offer_canonical(instance, least, offer);
+        EXPECT_LE(value(instance, searched(instance, objective, 0), objective), family);
+        EXPECT_LE(value(instance, searched(instance, objective, 2'000), objective), least);
+      }
+    }
+}
+
+TEST(MoldableSearch, TakesAStartOfTheCallersWhateverTheLimit) {
+  const Instance instance = workload(Kind::high, 12, 8, 1);
+  search::SearchOptions options;
+  options.starts.push_back(searched(instance, search::Objective::makespan, 100'000));
+  const double given = makespan(options.starts.front());
+  options.time_limit = 0;
+  const search::SearchResult found = search::local_search(instance, options);
+  EXPECT_FALSE(found.complete);
+  EXPECT_LE(makespan(found.placement), given);
+}
+
+TEST(MoldableSearch, RepeatsForASeedAndRefusesNegativeWork) {
+  for (const int n : {20, 120}) {
+    const Instance instance = workload(Kind::mixed, n, 16, 2);
+    for (const search::Objective objective :
+         {search::Objective::makespan, search::Objective::minsum}) {
+      const Placement one = searched(instance, objective, 20'000);
+      const Placement again = searched(instance, objective, 20'000);
+      EXPECT_EQ(one.procs, again.procs);
+      EXPECT_EQ(one.start, again.start);
+    }
+  }
+  search::SearchOptions options;
+  options.work = -1;
+  EXPECT_THROW(search::local_search(counterexample(), options), InvalidInstance);
+}
+
+TEST(FreeProfile, EarliestFitByHand) {
+  search::FreeProfile profile(4);
+  profile.take(0, 2, 3);
+  profile.take(3, 5, 2);
+  EXPECT_EQ(profile.earliest(1, 10, 0), 0);
+  EXPECT_EQ(profile.earliest(2, 1, 0), 2);
+  EXPECT_EQ(profile.earliest(3, 1, 0), 2);
+  EXPECT_EQ(profile.earliest(3, 1.5, 0), 5);
+  EXPECT_EQ(profile.earliest(2, 1, 2.5), 2.5);
+  profile.give(0, 2, 3);
+  EXPECT_EQ(profile.earliest(4, 3, 0), 0);
+  EXPECT_EQ(profile.earliest(4, 3.5, 0), 5);
+}
+
+TEST(LocalSearch, AReleaseThatSwallowsAllTimes) {
+  Table times{{7.5, 5.8, 4.6}, {8.9, 7.9, 6.8}};
+  for (const double late : {1.8e19, 1e300})
+    for (const search::Objective objective :
+         {search::Objective::makespan, search::Objective::minsum}) {
+      const Instance instance(Times(times), {1, 1}, {3, late});
+      search::SearchOptions options;
+      options.objective = objective;
+      options.work = 10'000;
+      const search::SearchResult found = search::local_search(instance, options);
+      EXPECT_EQ(makespan(found.placement), late);
+    }
+}
+
+}  // namespace
+}  // namespace cosched::moldable

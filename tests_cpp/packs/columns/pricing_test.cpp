@@ -1,0 +1,136 @@
+#include "cosched/packs/columns/pricing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/packs_instances.hpp"
+#include "support/packs_plain.hpp"
+
+namespace cosched::packs {
+namespace {
+
+using namespace cosched::packs::testing;  // NOLINT
+
+columns::Prices random_prices(const columns::Restrictions& restrictions, int tasks, Rng& rng) {
+  columns::Prices prices;
+  for (int i = 0; i < tasks; ++i) prices.task.push_back(rng.below(5) ? rng.uniform() : 0);
+  for (const columns::CountRow& row : restrictions.counts)
+    prices.count.push_back(rng.uniform() * (row.at_least ? 1 : -1));
+  return prices;
+}
+
+columns::Restrictions random_restrictions(const Times& times, int round, Rng& rng) {
+  const auto some_time = [&] {
+    const int i = static_cast<int>(rng.below(times.tasks()));
+    return times(i, static_cast<int>(rng.between(times.fewest(i), times.procs())));
+  };
+  columns::Restrictions restrictions;
+  for (int r = 0; r < round % 4; ++r)
+    restrictions.counts.push_back({some_time(), 1, rng.below(2) == 0});
+  if (round % 2 == 0) return restrictions;
+  for (int i = 0; i < times.tasks(); ++i) {
+    const double a = some_time(), b = some_time();
+    restrictions.least.push_back(rng.below(2) ? 0 : std::min(a, b));
+    restrictions.below.push_back(rng.below(2) ? kInfinity : std::max(a, b));
+  }
+  return restrictions;
+}
+
+double worth(const columns::Column& column, const columns::Prices& prices,
+             const columns::Restrictions& restrictions) {
+  double sum = 0;
+  for (const int i : column.tasks) sum += prices.task[i];
+  for (std::size_t r = 0; r < restrictions.counts.size(); ++r)
+    if (column.length >= restrictions.counts[r].length) sum += prices.count[r];
+  return sum;
+}
+
+bool feasible(const Times& times, const columns::Column& column, int k,
+              const columns::Restrictions& restrictions) {
+  int asked = 0;
+  for (const int i : column.tasks) {
+    if (!restrictions.allows(i, column.length)) return false;
+    asked += need(times, i, column.length);
+  }
+  return asked <= times.procs() && static_cast<int>(column.tasks.size()) <= k;
+}
+
+// Greatest worth / length of feasible packs: of those as long as one of their tasks, and of those
+// as long as any task that may be in them, or as an "at least" row.
+struct Best {
+  double own = 0, any = 0;
+};
+
+Best best_ratios(const Times& times, int k, const columns::Prices& prices,
+                 const columns::Restrictions& restrictions) {
+  std::vector<std::pair<double, int>> lengths;  // with the task, -1 for a row
+  for (const columns::CountRow& row : restrictions.counts)
+    if (row.at_least) lengths.emplace_back(row.length, -1);
+  for (int i = 0; i < times.tasks(); ++i)
+    for (int q = times.fewest(i); q <= times.procs(); ++q)
+      if (restrictions.allows(i, times(i, q))) lengths.emplace_back(times(i, q), i);
+  Best best;
+  for (int set = 0; set < 1 << times.tasks(); ++set) {
+    columns::Column column;
+    for (int i = 0; i < times.tasks(); ++i)
+      if (set >> i & 1) column.tasks.push_back(i);
+    for (const auto& [length, task] : lengths) {
+      column.length = length;
+      if (!feasible(times, column, k, restrictions)) continue;
+      const double ratio = worth(column, prices, restrictions) / length;
+      best.any = std::max(best.any, ratio);
+      if (task >= 0 && set >> task & 1) best.own = std::max(best.own, ratio);
+    }
+  }
+  return best;
+}
+
+TEST(Pricing, FindsTheBestPackUnderEveryRestriction) {
+  Rng rng(1);
+  for (int round = 0; round < 300; ++round) {
+    const Times times(small_table(round % kTableKinds, 5, 4, round));
+    const int k = 1 + round % 4;
+    const columns::Restrictions restrictions = random_restrictions(times, round, rng);
+    const columns::Prices prices = random_prices(restrictions, 5, rng);
+    const auto [own, best] = best_ratios(times, k, prices, restrictions);
+    columns::Pricing pricing(times, k);
+    columns::Pricing::Options exact;
+    exact.threshold = exact.collect = 1e-6;  // everything is of interest
+    std::vector<columns::Column> columns;
+    const double bound = pricing.sweep(prices, restrictions, exact, columns);
+    EXPECT_GE(bound, own);
+    EXPECT_LE(bound, std::max(best, exact.threshold) * (1 + 1e-12)) << "round " << round;
+    double found = 0;
+    for (const columns::Column& column : columns) {
+      EXPECT_TRUE(feasible(times, column, k, restrictions));
+      found = std::max(found, worth(column, prices, restrictions) / column.length);
+    }
+    EXPECT_GE(found, own * (1 - 1e-12));
+    for (const double resolution : {0.01, 0.2}) {
+      columns::Pricing::Options coarse;
+      coarse.threshold = coarse.collect = 0.8 * best + 1e-9;
+      coarse.resolution = resolution;
+      const double above = pricing.sweep(prices, restrictions, coarse, columns);
+      EXPECT_GE(above, own);
+      EXPECT_LE(above, std::max(best / (1 - resolution), coarse.threshold) * (1 + 1e-12));
+    }
+  }
+}
+
+// Task 0 must be in a pack of at least 4 seconds: only task 1, of no price, makes one.
+TEST(Pricing, ATaskOfNoPriceMayMakeThePackLong) {
+  Table table{{1, 1}, {5, 5}};
+  const Times times(table);
+  columns::Restrictions restrictions;
+  restrictions.least = {4, 0};
+  restrictions.below = {kInfinity, kInfinity};
+  columns::Pricing::Options options;
+  options.threshold = options.collect = 1e-6;
+  std::vector<columns::Column> columns;
+  columns::Pricing pricing(times, 2);
+  EXPECT_NEAR(pricing.sweep({{1, 0}, {}}, restrictions, options, columns), 1.0 / 5, 1e-12);
+}
+
+}  // namespace
+}  // namespace cosched::packs

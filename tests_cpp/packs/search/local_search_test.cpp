@@ -1,0 +1,107 @@
+#include "cosched/packs/search/local_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/packs/heuristic/baselines.hpp"
+#include "cosched/packs/heuristic/longest_first.hpp"
+#include "cosched/packs/heuristic/pack_by_pack.hpp"
+#include "cosched/packs/model/bounds.hpp"
+#include "support/packs_instances.hpp"
+
+namespace cosched::packs {
+namespace {
+
+using namespace cosched::packs::testing;  // NOLINT
+
+constexpr std::int64_t kLittle = 50'000;  // work of tests: a hundredth of the default
+
+TEST(LocalSearch, FindsTheOptimumOfFewTasksAndIsNeverWorseThanPackByPack) {
+  for (int kind = 0; kind < kTableKinds; ++kind)
+    for (int n = 1; n <= 7; ++n)
+      for (const int p : {1, 2, 5})
+        for (const int k : {1, 2, 3, n}) {
+          const Instance instance(Times(small_table(kind, n, p, 10 * n + p)), k);
+          const SearchResult found = search::local_search(instance, n, kLittle);
+          EXPECT_TRUE(found.complete);
+          const Coschedule& result = found.coschedule;
+          require_valid(instance, result);
+          EXPECT_LE(result.cost,
+                    heuristic::pack_by_pack(instance, heuristic::nine_epsilons()).cost);
+          EXPECT_NEAR(result.cost / exhaustive_optimum(instance), 1, 1e-12);  // n is small
+        }
+}
+
+TEST(LocalSearch, IsNeverWorseThanAGivenStart) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const Instance instance(Times(speedup_workload(20, 8, seed)), 1 + static_cast<int>(seed % 8));
+    const Coschedule start = heuristic::random_pack(instance, 1, seed);
+    for (const double heat : {0.01, 1.0, 100.0}) {
+      const SearchResult result = search::local_search_from(instance, members(start.pack_of), seed,
+                                                            kLittle / 10, heat, std::nullopt);
+      EXPECT_TRUE(result.complete);
+      require_valid(instance, result.coschedule);
+      EXPECT_LE(result.coschedule.cost, start.cost);
+    }
+  }
+}
+
+TEST(LocalSearch, IsBetterThanPackByPackOnWorkloads) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed)
+    for (const int k : {2, 4, 16}) {
+      const Instance instance(Times(workload_ii(seed)), k);
+      EXPECT_LT(search::local_search(instance, seed, kLittle).coschedule.cost,
+                heuristic::pack_by_pack(instance, heuristic::nine_epsilons()).cost);
+    }
+}
+
+TEST(LongestFirst, IsAStartOfLocalSearch) {
+  for (int kind = 0; kind < kTableKinds; ++kind)
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+      const Instance instance(Times(small_table(kind, 20, 6, seed)),
+                              1 + static_cast<int>(seed % 6));
+      const Coschedule start = heuristic::longest_first(instance);
+      require_valid(instance, start);
+      EXPECT_LE(search::local_search(instance, seed, kLittle / 10).coschedule.cost, start.cost);
+    }
+}
+
+TEST(LongestFirst, MeetsTheBoundOfTheLongestWhereProcessorsAbound) {
+  Table table(30, 40);
+  for (int i = 0; i < 30; ++i)
+    for (double& time : table.row(i)) time = 1.0 + i;
+  const Instance instance(Times(table), 3);
+  EXPECT_NEAR(heuristic::longest_first(instance).cost, longest_bound(instance), 1e-9);
+}
+
+TEST(LocalSearch, RepeatsForASeed) {
+  const Instance instance(Times(speedup_workload(40, 16, 1)), 4);
+  std::vector<double> costs;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const Coschedule first = search::local_search(instance, seed, kLittle / 10).coschedule;
+    const Coschedule again = search::local_search(instance, seed, kLittle / 10).coschedule;
+    EXPECT_EQ(first.pack_of, again.pack_of);
+    EXPECT_EQ(first.procs, again.procs);
+    costs.push_back(first.cost);
+  }
+  EXPECT_NE(*std::min_element(costs.begin(), costs.end()),
+            *std::max_element(costs.begin(), costs.end()));
+}
+
+TEST(LocalSearch, StopsAtOnceWithoutWorkOrTime) {
+  const Instance instance(Times(speedup_workload(40, 16, 2)), 4);
+  const Coschedule start = heuristic::pack_by_pack(instance, heuristic::nine_epsilons());
+  const SearchResult no_work = search::local_search(instance, 1, 0);
+  EXPECT_EQ(no_work.coschedule.pack_of, start.pack_of);
+  EXPECT_TRUE(no_work.complete);
+  const SearchResult no_time = search::local_search(instance, 1, search::kLocalSearchWork, 0.0);
+  EXPECT_FALSE(no_time.complete);
+  require_valid(instance, no_time.coschedule);
+  EXPECT_LE(no_time.coschedule.cost, heuristic::pack_by_pack(instance, {0.5}).cost);
+  EXPECT_THROW(search::local_search(instance, 1, -1), InvalidInstance);
+}
+
+}  // namespace
+}  // namespace cosched::packs
