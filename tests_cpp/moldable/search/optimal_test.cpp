@@ -1,13 +1,13 @@
-#include "cosched/moldable/optimal.hpp"
+#include "cosched/moldable/search/optimal.hpp"
 
 #include <gtest/gtest.h>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/moldable/local_search.hpp"
+#include "cosched/moldable/search/local_search.hpp"
 #include "support/moldable_instances.hpp"
 
-namespace cosched::moldable {
+namespace cosched::moldable::search {
 namespace {
 
 using namespace cosched::moldable::testing;  // NOLINT
@@ -75,4 +75,4 @@ TEST(MoldableOptimal, RefusesMoreJobsThanASetHolds) {
 }
 
 }  // namespace
-}  // namespace cosched::moldable
+}  // namespace cosched::moldable::search

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "cosched/moldable/placement.hpp"
-#include "cosched/moldable/search_state.hpp"
+#include "cosched/moldable/model/placement.hpp"
+#include "cosched/moldable/search/search_state.hpp"
 
-namespace cosched::moldable {
+namespace cosched::moldable::search {
 
 /// Jobs are bits of a set.
 inline constexpr int kMostOptimalJobs = 30;
@@ -44,4 +44,4 @@ struct OptimalResult {
 OptimalResult optimal(const Instance& instance, const Placement& start,
                       const OptimalOptions& options);
 
-}  // namespace cosched::moldable
+}  // namespace cosched::moldable::search

@@ -1,4 +1,4 @@
-#include "cosched/moldable/optimal.hpp"
+#include "cosched/moldable/search/optimal.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -11,7 +11,7 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 
-namespace cosched::moldable {
+namespace cosched::moldable::search {
 namespace {
 
 using Set = std::uint32_t;
@@ -391,4 +391,4 @@ OptimalResult optimal(const Instance& instance, const Placement& start,
   return result;
 }
 
-}  // namespace cosched::moldable
+}  // namespace cosched::moldable::search
