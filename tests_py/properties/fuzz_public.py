@@ -189,12 +189,14 @@ def arguments(target: Target) -> dict[str, Any]:
 
 
 def allowed(target: Target) -> tuple[type[BaseException], ...]:
-    """What a function may raise: what its docstring says besides ours."""
+    """What a function may raise: what its docstring says besides ours; of a `path`, OSError."""
     text = inspect.getdoc(target.call) or ""
     raises = text.partition("Raises\n------\n")[2]
     extra = {"KeyError": KeyError, "IndexError": IndexError, "OSError": OSError}
     extra["AttributeError"] = AttributeError
     found = [kind for name, kind in extra.items() if re.search(rf"^{name}$", raises, re.MULTILINE)]
+    if "path" in inspect.signature(target.call).parameters:
+        found.append(OSError)
     return (cs.CoschedError, ValueError, TypeError, *found)
 
 

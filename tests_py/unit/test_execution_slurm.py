@@ -171,6 +171,8 @@ def test_options_go_with_the_launcher():
     assert (made.oversubscribe, made.grace) == (True, 1.0)
     with pytest.raises(TypeError, match="grace: expected as options of 'local' itself"):
         launcher_of(made, grace=2.0)
+    with pytest.raises(TypeError, match="unknown option 'jurnal'"):
+        launcher_of("local", jurnal="x.jsonl")
     for bad in ({"unit": "node"}, {"unit": "rack"}, {"grace": -1.0}):
         with pytest.raises(InvalidInstance):
             launcher_of("local", **bad)

@@ -310,11 +310,6 @@ class Instance(core.Instance):
             For openbenchmarking: tasks and machines of each type; one number of tasks is
             split evenly. None: the paper's 12,000 tasks, and 40 machines of each type.
 
-        Raises
-        ------
-        InvalidInstance
-            One line with file, line, column, value and what was expected.
-
         Examples
         --------
         >>> import pathlib, tempfile

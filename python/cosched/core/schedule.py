@@ -100,6 +100,11 @@ class Schedule:
         -------
         tuple of int
             0-based, within the resource type of the row.
+
+        Raises
+        ------
+        IndexError
+            No such row.
         """
         row = operator.index(row)
         return tuple(self.unit[self.unit_begin[row] : self.unit_begin[row + 1]].tolist())

@@ -188,6 +188,8 @@ def plan(
     ------
     InvalidInstance
         A bad file; a task that is not in the codes, or that was measured on none of its counts.
+    OSError
+        The file cannot be read.
 
     Examples
     --------

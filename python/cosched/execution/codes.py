@@ -162,11 +162,6 @@ class Codes(Mapping[str, Code]):
         ``counts`` (a list of integers), ``directory`` (relative to the file), ``environment``
         (a table of texts), ``timeout`` (s), ``weight`` (1) and ``ranks`` ("one" or "procs").
 
-        Raises
-        ------
-        InvalidInstance
-            One line with file, line, key and what was expected.
-
         Examples
         --------
         >>> import pathlib, tempfile

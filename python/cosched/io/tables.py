@@ -192,11 +192,6 @@ def read_json(path: str | PathLike[str]) -> Any:
     -------
     object
 
-    Raises
-    ------
-    InvalidInstance
-        Not JSON: the message names line and column.
-
     Examples
     --------
     >>> import pathlib, tempfile
@@ -214,11 +209,6 @@ def parse_json(text: str, where: str) -> Any:
     Returns
     -------
     object
-
-    Raises
-    ------
-    InvalidInstance
-        Not JSON: the message names line and column.
 
     Examples
     --------
@@ -245,11 +235,6 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     Returns
     -------
     dict
-
-    Raises
-    ------
-    InvalidInstance
-        Not TOML: the message names line and column.
 
     Examples
     --------

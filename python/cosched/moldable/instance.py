@@ -356,11 +356,6 @@ class Instance(core.Instance):
             faster, unless `extrapolate` asks for the fitted model; with ``counts="measured"`` no
             job gets more.
 
-        Raises
-        ------
-        InvalidInstance
-            One line with file, line, column, value and what was expected.
-
         Examples
         --------
         >>> import pathlib, tempfile

@@ -205,11 +205,6 @@ class Instance(core.Instance):
         counts : {"all", "measured"}
             "measured": only counts that were measured are given to tasks, nothing is filled.
 
-        Raises
-        ------
-        InvalidInstance
-            One line with file, line, column, value and what was expected.
-
         Examples
         --------
         >>> import pathlib, tempfile

@@ -54,11 +54,6 @@ def read(
     counts : {"all", "measured"}
         "measured": nothing is filled.
 
-    Raises
-    ------
-    InvalidInstance
-        One line with file, line, column, value and what was expected.
-
     Examples
     --------
     >>> import pathlib, tempfile
@@ -96,11 +91,6 @@ def from_csv(
         Allow the fitted model outside the measured counts.
     counts : {"all", "measured"}
         "measured": nothing is filled.
-
-    Raises
-    ------
-    InvalidInstance
-        One line with file, line, column, value and what was expected.
 
     Examples
     --------

@@ -93,6 +93,8 @@ def slurm_backfill(
     InvalidInstance
         A configuration that is not covered (named), a machine of another size than the instance's,
         an unknown partition, a controller that starts after the first job.
+    OSError
+        The machine's file is not there or cannot be read.
     TypeError
         A parameter that Slurm does not have, or that is not followed.
 

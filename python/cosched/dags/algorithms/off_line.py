@@ -32,11 +32,6 @@ def est(instance: Instance, allocation: Any) -> Result:
     allocation : array_like of int, shape (n,)
         Resource type of each task.
 
-    Raises
-    ------
-    InvalidInstance
-        Wrong length, or a type on which the task cannot run.
-
     Notes
     -----
     O((n + e) log n).
@@ -64,11 +59,6 @@ def ols(instance: Instance, allocation: Any) -> Result:
     ----------
     allocation : array_like of int, shape (n,)
         Resource type of each task.
-
-    Raises
-    ------
-    InvalidInstance
-        Wrong length, or a type on which the task cannot run.
 
     Notes
     -----

@@ -20,11 +20,6 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
     A task goes to the GPU if p_cpu >= R_gpu + p_gpu, where R_gpu is the earliest time at
     which it could start there; else rule R2 decides.
 
-    Raises
-    ------
-    InvalidInstance
-        Not two types, or an order that is no permutation or breaks precedence.
-
     Notes
     -----
     4 sqrt(m/k)-competitive for m CPUs >= k GPUs (``ratio``), unless transfers take time.

@@ -23,4 +23,7 @@ def launcher_of(launcher: str | Launcher, **options: Any) -> Launcher:
         return launcher
     if launcher not in LAUNCHERS:
         raise InvalidInstance(unknown_name("launcher", launcher, LAUNCHERS))
+    unknown = options.keys() - {"oversubscribe", "unit", "grace"}
+    if unknown:
+        raise TypeError(f"unknown option {min(unknown)!r} (launchers: grace, oversubscribe, unit)")
     return LAUNCHERS[launcher](**options)

@@ -35,8 +35,6 @@ def one_pack(times: Any, procs: int) -> np.ndarray:
 
     Raises
     ------
-    InvalidInstance
-        A bad entry, or the table has fewer than `procs` columns.
     InfeasibleError
         The fewest processors on which the tasks can run are more than `procs` together.
 
@@ -70,8 +68,6 @@ def one_pack_dynamic_programme(times: Any, procs: int) -> np.ndarray:
 
     Raises
     ------
-    InvalidInstance
-        A bad entry, or the table has fewer than `procs` columns.
     InfeasibleError
         The fewest processors on which the tasks can run are more than `procs` together.
 
