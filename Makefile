@@ -145,7 +145,7 @@ test-cpp: $(BUILD)/tests.stamp
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --timeout 600 -Q -O build/ctest.log || { tail -n 100 build/ctest.log; exit 1; }
 	@tail -n 5 build/ctest.log
 
-test-py: build build/apt-TEST.stamp build/apt-LINT.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp
+test-py: build build/apt-TEST.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp
 	$(PYTEST)
 
 slurm: build build/apt-SLURM.stamp ## a fresh recording of a real Slurm on this host, and the twin beside it

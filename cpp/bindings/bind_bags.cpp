@@ -203,12 +203,14 @@ void bind_algorithms(py::module_& module) {
       py::arg("instance"), py::arg("eps"), py::arg("with_tms"));
   module.def(
       "ttb_best",
-      [](const Instance& instance, Seconds time_limit) {
+      [](const Instance& instance, std::int64_t work, Seconds time_limit) {
         const search::BestPlan best =
-            released([&] { return search::ttb_best(instance, time_limit); });
-        return py::make_tuple(plan_dict(instance, best.plan), best.complete);
+            released([&] { return search::ttb_best(instance, work, time_limit); });
+        return py::make_tuple(plan_dict(instance, best.plan),
+                              stopped_by(best.proved, best.complete));
       },
-      py::arg("instance"), py::arg("time_limit"));
+      py::arg("instance"), py::arg("work"), py::arg("time_limit"));
+  module.attr("BEST_WORK") = search::kBestWork;
   module.def("ttb_exact", solving(&rounding::ttb_exact), py::arg("instance"));
   module.def("tms", solving(&rounding::tms), py::arg("instance"));
   module.def("min_energy", solving(&rounding::min_energy), py::arg("instance"));

@@ -11,6 +11,7 @@
 #include "cosched/moldable/model/instance.hpp"
 #include "cosched/moldable/search/best.hpp"
 #include "cosched/moldable/search/local_search.hpp"
+#include "cosched/moldable/search/optimal.hpp"
 #include "cosched/moldable/search/search_state.hpp"
 #include "cosched/moldable/slots/slots_bound.hpp"
 #include "cosched/moldable/slots/time_indexed.hpp"
@@ -211,7 +212,7 @@ void bind_algorithms(py::module_& module) {
           front(k, 1) = points[k].value.minsum;
         }
         return py::make_tuple(placement_tuple(points[found.chosen].placement), table_array(front),
-                              found.complete);
+                              stopped_by(false, found.complete));
       },
       py::arg("instance"), py::arg("seed"), py::arg("work"), py::arg("time_limit"));
   bind_names<search::Objective>(
@@ -230,10 +231,25 @@ void bind_algorithms(py::module_& module) {
         }
         const search::SearchResult found =
             released([&] { return search::local_search(instance, options); });
-        return py::make_tuple(placement_tuple(found.placement), found.complete);
+        return py::make_tuple(placement_tuple(found.placement),
+                              stopped_by(found.proved, found.complete));
       },
       py::arg("instance"), py::arg("objective"), py::arg("seed"), py::arg("work"),
       py::arg("time_limit"), py::arg("starts"));
+  module.attr("OPTIMAL_WORK") = search::kProofWork;
+  module.attr("MOST_OPTIMAL_JOBS") = search::kMostProvedJobs;
+  module.attr("EXACT_JOBS") = search::kExactJobs;
+  module.def(
+      "optimal",
+      [](const Instance& instance, search::Objective objective, std::int64_t work,
+         Seconds time_limit) {
+        const search::Proof found = released([&] {
+          return search::optimal(instance, {objective, work, time_limit});
+        });
+        return py::make_tuple(placement_tuple(found.placement), found.bound,
+                              stopped_by(found.proved, found.in_time));
+      },
+      py::arg("instance"), py::arg("objective"), py::arg("work"), py::arg("time_limit"));
   // Holds the GIL: `solve` is a Python function that may call back into this module.
   module.def(
       "by_batches",

@@ -30,7 +30,7 @@ py::tuple pack_tuple(const Coschedule& found) {
 
 py::tuple exact_tuple(const ExactResult& found) {
   return py::make_tuple(int_array(found.coschedule.pack_of), int_array(found.coschedule.procs),
-                        found.bound, found.proved, found.complete);
+                        found.bound, stopped_by(found.proved, found.complete));
 }
 
 template <class Solver>
@@ -163,7 +163,8 @@ void bind_heuristics(py::module_& module) {
         const SearchResult found =
             released([&] { return search::local_search(instance, seed, work, time_limit); });
         return py::make_tuple(int_array(found.coschedule.pack_of),
-                              int_array(found.coschedule.procs), found.complete);
+                              int_array(found.coschedule.procs),
+                              stopped_by(found.proved, found.complete));
       },
       py::arg("instance"), py::arg("seed"), py::arg("work"), py::arg("time_limit"));
 }

@@ -68,6 +68,11 @@ py::tuple schedule_columns(const Schedule& schedule);
 Schedule to_schedule(const IntArray& task, const IntArray& kind, const IntArray& unit_begin,
                      const IntArray& unit, const RealArray& start, const RealArray& end);
 
+/// What ended a search: "proved", "time" or "work".
+inline const char* stopped_by(bool proved, bool complete) {
+  return proved ? "proved" : complete ? "work" : "time";
+}
+
 /// Seconds after a time limit until which calls still begin: what was stopped becomes a result by
 /// further short calls. A Python loop over solvers that stop by themselves ends then.
 constexpr double kLateness = 2;

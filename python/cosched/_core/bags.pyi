@@ -2,7 +2,7 @@ from __future__ import annotations
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['DEFAULT_EPS', 'Instance', 'assign', 'best_rate', 'front', 'least_makespan', 'min_energy', 'min_makespan', 'profit_lp', 'relaxation', 'round_relaxation', 'spread', 'tms', 'ttb', 'ttb_best', 'ttb_exact']
+__all__: list[str] = ['BEST_WORK', 'DEFAULT_EPS', 'Instance', 'assign', 'best_rate', 'front', 'least_makespan', 'min_energy', 'min_makespan', 'profit_lp', 'relaxation', 'round_relaxation', 'spread', 'tms', 'ttb', 'ttb_best', 'ttb_exact']
 class Instance:
     def __init__(self, counts: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], machines: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], etc: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], apc: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], price: typing.SupportsFloat | typing.SupportsIndex, energy_cost: typing.SupportsFloat | typing.SupportsIndex, allowed: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], idle_power: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], power_cap: typing.SupportsFloat | typing.SupportsIndex) -> None:
         ...
@@ -49,8 +49,9 @@ def tms(instance: Instance) -> dict:
     ...
 def ttb(instance: Instance, eps: typing.SupportsFloat | typing.SupportsIndex, with_tms: bool) -> dict:
     ...
-def ttb_best(instance: Instance, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[dict, bool]:
+def ttb_best(instance: Instance, work: typing.SupportsInt | typing.SupportsIndex, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[dict, str]:
     ...
 def ttb_exact(instance: Instance) -> dict:
     ...
+BEST_WORK: int = 360000
 DEFAULT_EPS: float = 0.001

@@ -3,7 +3,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['BEST_WORK', 'Compaction', 'Instance', 'ListOrder', 'LocalOrder', 'Objective', 'SEARCH_WORK', 'area_bound', 'by_batches', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'list_graham', 'local_search', 'longest_bound', 'minsum_bound', 'schedule', 'sequential', 'slots_bound', 'time_indexed_bound']
+__all__: list[str] = ['BEST_WORK', 'Compaction', 'EXACT_JOBS', 'Instance', 'ListOrder', 'LocalOrder', 'MOST_OPTIMAL_JOBS', 'OPTIMAL_WORK', 'Objective', 'SEARCH_WORK', 'area_bound', 'by_batches', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'list_graham', 'local_search', 'longest_bound', 'minsum_bound', 'optimal', 'schedule', 'sequential', 'slots_bound', 'time_indexed_bound']
 class Instance:
     @staticmethod
     def from_downey(alone: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], parallelism: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], weights: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], release: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], machines: typing.SupportsInt | typing.SupportsIndex) -> Instance:
@@ -240,7 +240,7 @@ def default_grid(instance: Instance) -> numpy.typing.NDArray[numpy.float64]:
     ...
 def demt(instance: Instance, compaction: Compaction, local_order: LocalOrder, shuffles: typing.SupportsInt | typing.SupportsIndex, horizon: typing.SupportsFloat | typing.SupportsIndex | None, seed: typing.SupportsInt | typing.SupportsIndex) -> tuple:
     ...
-def demt_best(instance: Instance, seed: typing.SupportsInt | typing.SupportsIndex, work: typing.SupportsInt | typing.SupportsIndex, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[tuple, numpy.typing.NDArray[numpy.float64], bool]:
+def demt_best(instance: Instance, seed: typing.SupportsInt | typing.SupportsIndex, work: typing.SupportsInt | typing.SupportsIndex, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[tuple, numpy.typing.NDArray[numpy.float64], str]:
     ...
 def dual_approximation(instance: Instance, tolerance: typing.SupportsFloat | typing.SupportsIndex) -> tuple[tuple, float, float]:
     ...
@@ -250,11 +250,13 @@ def gang(instance: Instance) -> tuple:
     ...
 def list_graham(instance: Instance, order: ListOrder, tolerance: typing.SupportsFloat | typing.SupportsIndex) -> tuple:
     ...
-def local_search(instance: Instance, objective: Objective, seed: typing.SupportsInt | typing.SupportsIndex, work: typing.SupportsInt | typing.SupportsIndex, time_limit: typing.SupportsFloat | typing.SupportsIndex | None, starts: collections.abc.Sequence[tuple[typing.Annotated[numpy.typing.ArrayLike, numpy.int64], typing.Annotated[numpy.typing.ArrayLike, numpy.float64], typing.Annotated[numpy.typing.ArrayLike, numpy.float64]]]) -> tuple[tuple, bool]:
+def local_search(instance: Instance, objective: Objective, seed: typing.SupportsInt | typing.SupportsIndex, work: typing.SupportsInt | typing.SupportsIndex, time_limit: typing.SupportsFloat | typing.SupportsIndex | None, starts: collections.abc.Sequence[tuple[typing.Annotated[numpy.typing.ArrayLike, numpy.int64], typing.Annotated[numpy.typing.ArrayLike, numpy.float64], typing.Annotated[numpy.typing.ArrayLike, numpy.float64]]]) -> tuple[tuple, str]:
     ...
 def longest_bound(instance: Instance) -> float:
     ...
 def minsum_bound(instance: Instance, grid: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, refine: typing.SupportsInt | typing.SupportsIndex, tight: bool, by_glpk: bool) -> float:
+    ...
+def optimal(instance: Instance, objective: Objective, work: typing.SupportsInt | typing.SupportsIndex, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[tuple, float, str]:
     ...
 def schedule(instance: Instance, procs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> tuple:
     ...
@@ -265,4 +267,7 @@ def slots_bound(instance: Instance, time_limit: typing.SupportsFloat | typing.Su
 def time_indexed_bound(instance: Instance, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[float, bool]:
     ...
 BEST_WORK: int = 2000000
+EXACT_JOBS: int = 12
+MOST_OPTIMAL_JOBS: int = 30
+OPTIMAL_WORK: int = 400000000
 SEARCH_WORK: int = 1500000

@@ -9,11 +9,15 @@ import numpy as np
 from cosched import _core
 from cosched.bags.instance import MOST_TASKS, Instance
 from cosched.bags.result import Result, result_of_plan
-from cosched.core.arrays import flag, integer, integer_array, real, real_array, time_limit_of
+from cosched.core.arrays import flag, integer, integer_array, real, real_array
+from cosched.core.limits import budget, ended_by
 from cosched.errors import InvalidInstance
 
 #: Step of the makespan grid of ``ttb`` by default.
 DEFAULT_EPS: float = _core.bags.DEFAULT_EPS
+
+#: Effort of ``ttb-best`` by default: deterministic, no clock.
+BEST_WORK: int = _core.bags.BEST_WORK
 
 
 def ttb(instance: Instance, *, eps: float = DEFAULT_EPS, with_tms: bool = True) -> Result:
@@ -91,7 +95,9 @@ def ttb_exact(instance: Instance) -> Result:
     return result_of_plan(instance, "ttb-exact", _core.bags.ttb_exact(instance._core))
 
 
-def ttb_best(instance: Instance, *, time_limit: float | None = None) -> Result:
+def ttb_best(
+    instance: Instance, *, work: int | None = None, time_limit: float | None = None
+) -> Result:
     """The best plan that the package knows: TTB, then patterns and exchanges of tasks.
 
     For makespans where a better plan can be: what single machines can run within it (patterns,
@@ -102,9 +108,8 @@ def ttb_best(instance: Instance, *, time_limit: float | None = None) -> Result:
 
     Parameters
     ----------
-    time_limit : float, optional
-        Seconds; None: a fixed amount of work. Where the limit ends the search ``status`` is
-        ``"time_limit"``.
+    work : int, optional
+        Moves of the annealing; on larger instances a makespan that is tried counts 60,000.
 
     Examples
     --------
@@ -116,8 +121,9 @@ def ttb_best(instance: Instance, *, time_limit: float | None = None) -> Result:
     ('ok', 176.667, 176.667)
     """
     Instance.require(instance)
-    plan, finished = _core.bags.ttb_best(instance._core, time_limit_of(time_limit))
-    return result_of_plan(instance, "ttb-best", plan, status="ok" if finished else "time_limit")
+    effort, limit = budget(work, time_limit, BEST_WORK)
+    plan, end = _core.bags.ttb_best(instance._core, effort, limit)
+    return result_of_plan(instance, "ttb-best", plan, **ended_by(end))
 
 
 def tms(instance: Instance) -> Result:

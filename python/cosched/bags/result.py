@@ -82,7 +82,7 @@ class Result(core.Result):
         """p - c E: what the bag earns."""
         return self.instance.price - self.instance.energy_cost * self.energy
 
-    def metrics(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, Any]:
         """What the plan costs and earns.
 
         Returns
@@ -105,12 +105,11 @@ class Result(core.Result):
             "profit": self.profit,
             "power": self.energy / self.makespan,
             "machines_used": sum(int((loads > 0).sum()) for loads in self.loads),
+            **self._end_of_search(),
         }
 
 
-def result_of_plan(
-    instance: Instance, algorithm: str, plan: dict[str, Any], *, status: str = "ok"
-) -> Result:
+def result_of_plan(instance: Instance, algorithm: str, plan: dict[str, Any], **more: Any) -> Result:
     for array in (plan["counts"], *plan["loads"]):
         array.flags.writeable = False
     return Result(
@@ -118,11 +117,11 @@ def result_of_plan(
         instance=instance,
         schedule=Schedule(instance, *plan["rows"]),
         value=plan["profit_rate"],
-        status=status,
         counts=plan["counts"],
         loads=tuple(plan["loads"]),
         makespan=plan["makespan"],
         energy=plan["energy"],
+        **more,
     )
 
 

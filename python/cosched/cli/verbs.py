@@ -79,7 +79,10 @@ def compare(
     seed: Seed = "0",
     time_limit: Annotated[
         str | None,
-        typer.Option(help="Seconds for each algorithm, or 'none'; default: the family's."),
+        typer.Option(
+            help="Seconds for each algorithm, which a search uses, or 'none'; default: fixed work, "
+            "and no more than the family's patience."
+        ),
     ] = None,
     option: Options = None,
     grid: Annotated[
@@ -96,7 +99,7 @@ def compare(
     output: Output = None,
 ) -> None:
     check_files((output, (".csv", ".json", ".md")), (plot, PICTURES))
-    limit = of.patience if time_limit is None else time_limit_of_text(time_limit)
+    limit = time_limit_of_text(time_limit) if time_limit is not None else of.patience
     values = parse_grid(grid)
     if values and plot is not None:
         raise InvalidInstance("--plot: expected no --grid beside it")

@@ -195,7 +195,7 @@ class Result(core.Result):
         """First submission to last completion (s)."""
         return float(np.max(self.outcome["end"]) - self.instance.column("submit").min())
 
-    def metrics(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, Any]:
         """The paper's measures (Tables 2 to 4), and those of operators.
 
         Stretches, waits and slowdowns are of the jobs that ``instance.min_runtime`` lets count.

@@ -11,6 +11,7 @@ from cosched import _core
 from cosched.core.arrays import seed_of, time_limit_of
 from cosched.core.comparison import in_order, row_of_run, settled
 from cosched.core.instance import Instance
+from cosched.core.limits import PATIENCE, Patience
 from cosched.core.options import accepted_options
 from cosched.core.result import Bound, Result
 from cosched.core.schedule import Schedule
@@ -176,7 +177,7 @@ class Family:
         names: Iterable[str] | None = None,
         *,
         seed: int | None = 0,
-        time_limit: float | None = 10.0,
+        time_limit: float | None = PATIENCE,
         options: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> pd.DataFrame:
         """Run several algorithms; one's failure never loses the others.
@@ -188,8 +189,8 @@ class Family:
         seed : int
             Given to each algorithm.
         time_limit : float or None
-            Seconds for each algorithm. One that can stop by itself returns its best so
-            far; another is ended. None: no limit.
+            Seconds for each algorithm: a search uses them, an algorithm that takes longer is ended.
+            By default 10 s, which a search does not use but for its fixed work. None: no limit.
         options : mapping, optional
             Algorithm name -> its options.
 
@@ -213,7 +214,7 @@ class Family:
         instance: Any,
         names: Iterable[str] | None = None,
         seed: int | None = 0,
-        time_limit: float | None = 10.0,
+        time_limit: float | None = PATIENCE,
         options: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Iterator[tuple[dict[str, Any], Result | None]]:
         """The rows of :meth:`compare` one by one, as each algorithm ends: for tables with progress.
@@ -229,7 +230,8 @@ class Family:
             The row, with its own bound or the one beside it, and the result where there is one.
         """
         self.instance_type.require(instance)
-        time_limit = time_limit_of(time_limit)
+        if not isinstance(time_limit, Patience):
+            time_limit = time_limit_of(time_limit)
         chosen = self.names_of(instance, names)
         given = dict(options or {})
         for name in given:
@@ -262,6 +264,8 @@ class Family:
         """The bound beside the results; a weaker one, or none, where it takes too long."""
         stops_itself = "time_limit" in (accepted_options(self.bounds[self.default_bound]) or ())
         try:
+            with _core.time_limit(time_limit):
+                self.result_type.prepare(instance)
             if stops_itself and time_limit is not None:
                 return self.bound(instance, time_limit=time_limit)
             with _core.time_limit(time_limit):
@@ -279,11 +283,13 @@ class Family:
         bound: Bound | None,
     ) -> tuple[dict[str, Any], Result | None]:
         stops_itself = "time_limit" in (accepted_options(self.algorithm(name)) or ())
-        if stops_itself and time_limit is not None:
+        given = time_limit is not None and not isinstance(time_limit, Patience)
+        if stops_itself and given:
             options.setdefault("time_limit", time_limit)
         run = partial(self.solve, instance, name, seed=seed, **options)
         # An algorithm with a time limit of its own gets time to return what it has.
-        return row_of_run(name, run, None if stops_itself else time_limit, time_limit, bound)
+        limit = None if "time_limit" in options else time_limit
+        return row_of_run(name, run, limit, time_limit, bound)
 
     def register(self, name: str, function: Algorithm) -> None:
         """Add one's own algorithm; see :func:`cosched.register`.

@@ -1,4 +1,4 @@
-"""A time limit around any calls of the package."""
+"""Time limits around any calls of the package, and what a search may spend."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from cosched import _core
+from cosched.core.arrays import integer, time_limit_of
 
 
 @contextmanager
@@ -37,3 +38,51 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     """
     with _core.time_limit(seconds):
         yield
+
+
+#: More work than anybody waits for.
+_UNLIMITED = 2**62
+
+
+class Patience(float):
+    """Seconds after which something is ended that nobody asked to take so long.
+
+    A time limit that is given is a budget: a search uses it. This one is a ceiling only.
+    """
+
+
+#: What ``compare`` waits for an algorithm by default (s).
+PATIENCE = Patience(10.0)
+
+
+def budget(work: int | None, seconds: float | None, default: int) -> tuple[int, float | None]:
+    """Work and seconds of a search: a time limit alone is used until it is over.
+
+    Parameters
+    ----------
+    work : int or None
+        Fixed work; with `seconds`, whichever ends first.
+    seconds : float or None
+        Time limit.
+    default : int
+        Work where neither is given.
+
+    Examples
+    --------
+    >>> budget(None, None, 500), budget(20, None, 500), budget(20, 1.5, 500)
+    ((500, None), (20, None), (20, 1.5))
+    >>> budget(None, 1.5, 500)[0] > 10**18
+    True
+    """
+    limit = time_limit_of(seconds)
+    if work is None:
+        return (default if limit is None else _UNLIMITED), limit
+    return integer(work, "work", 0, _UNLIMITED), limit
+
+
+def ended_by(stopped_by: str) -> dict[str, str]:
+    """Status and end of a search, as fields of a result."""
+    return {
+        "status": "time_limit" if stopped_by == "time" else "ok",
+        "stopped_by": stopped_by,
+    }

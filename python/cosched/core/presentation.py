@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cosched.core.family import Family
+from cosched.core.limits import PATIENCE, Patience
 from cosched.core.options import Argument, Output
 
 
@@ -61,6 +62,6 @@ class Presentation:
     screen: tuple[str, ...] = ()
     recorded: str = ""
     remark: Callable[[Mapping[str, Any]], str] | None = None
-    patience: float | None = 10.0
+    patience: Patience | None = PATIENCE
     example: tuple[str, str, str] = ("FILE", "", "NAME")
     spelling: str = ""

@@ -66,6 +66,9 @@ class Result:
         The seed that was used: the call can be repeated.
     status : str
         ``"ok"``, or ``"time_limit"`` where a limit ended the search early.
+    stopped_by : str or None
+        What ended a search: ``"proved"`` (nothing is better), ``"work"`` or ``"time"``; None
+        where there was none.
     own_bound : Bound or None
         A bound that the algorithm proved on its way.
 
@@ -88,6 +91,7 @@ class Result:
     value: float
     seed: int = 0
     status: str = "ok"
+    stopped_by: str | None = None
     own_bound: Bound | None = field(default=None)
 
     @classmethod
@@ -130,6 +134,10 @@ class Result:
         """
         Instance.require(instance)
         return instance.once("bound", lambda: cls._bound_of(instance))
+
+    @classmethod
+    def prepare(cls, instance: Any) -> None:
+        """Compute what the metrics of all results of an instance share; limits around it hold."""
 
     @classmethod
     def _bound_of(cls, instance: Any) -> Bound | None:
@@ -178,13 +186,13 @@ class Result:
         del bound
         return True
 
-    def metrics(self) -> dict[str, float]:
-        """The family's measures of quality by name.
+    def metrics(self) -> dict[str, Any]:
+        """The family's measures of quality by name; of a search also what ended it.
 
         Returns
         -------
-        dict of str to float
-            Empty, where a family has none.
+        dict
+            Name -> number, and ``stopped_by`` (see there). Empty, where a family has none.
 
         Examples
         --------
@@ -194,7 +202,11 @@ class Result:
         >>> sorted(cs.packs.solve(inst, "sequential").metrics())
         ['packing_ratio', 'packs', 'relative_cost', 'relative_response_time']
         """
-        return {}
+        return self._end_of_search()
+
+    def _end_of_search(self) -> dict[str, Any]:
+        """A metric of searches only."""
+        return {} if self.stopped_by is None else {"stopped_by": self.stopped_by}
 
     def overview(self, most: int = 20) -> Overview:
         """The plan's first rows as a person reads them: names, spans of units, in order of time.

@@ -71,7 +71,7 @@ class Result(core.Result):
         """Share of the tasks that run on another type than 0 (the CPU)."""
         return float((self.kind != 0).mean())
 
-    def metrics(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, Any]:
         """Utilisation of all units, share of tasks on accelerators.
 
         Returns
@@ -87,7 +87,11 @@ class Result(core.Result):
         >>> cs.dags.solve(inst, "heft").metrics()
         {'utilisation': 0.7, 'accelerated': 0.75}
         """
-        return {"utilisation": self.utilisation, "accelerated": self.accelerated}
+        return {
+            "utilisation": self.utilisation,
+            "accelerated": self.accelerated,
+            **self._end_of_search(),
+        }
 
 
 def result_of_plan(

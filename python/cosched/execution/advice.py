@@ -13,6 +13,7 @@ import numpy as np
 from cosched import core, moldable, packs, profiles
 from cosched.core import Bound
 from cosched.core.arrays import integer
+from cosched.core.limits import Patience
 from cosched.core.result import relative_gap
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.adaptive import Guarantee, any_schedule_bound, guarantee
@@ -163,7 +164,7 @@ def plan(
     *,
     procs: int | None = None,
     counts: str = "all",
-    time_limit: float | None = 2.0,
+    time_limit: float | None = Patience(2.0),
     seed: int | None = None,
 ) -> Advice:
     """The best plan found over packs and moldable jobs for measured codes, in words.
@@ -182,7 +183,7 @@ def plan(
     counts : {"all", "measured"}
         "measured": no time is filled in between measured counts.
     time_limit : float or None
-        Seconds for each algorithm.
+        Seconds for each algorithm, which a search uses; by default a ceiling of 2 s.
 
     Raises
     ------

@@ -9,8 +9,15 @@ import numpy as np
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import flag, integer, real, real_array, time_limit_of
-from cosched.errors import InvalidInstance, shorten
+from cosched.core.choices import named
+from cosched.core.limits import budget
+from cosched.errors import InvalidInstance, TimeLimit, shorten
 from cosched.moldable.instance import Instance
+
+#: Effort of ``optimal`` by default: deterministic, no clock.
+OPTIMAL_WORK: int = _core.moldable.OPTIMAL_WORK
+#: Up to so many jobs a proof of optimality is tried without being asked for.
+EXACT_JOBS: int = _core.moldable.EXACT_JOBS
 
 
 def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> Bound:
@@ -236,13 +243,58 @@ def time_indexed_bound(instance: Instance, *, time_limit: float | None = None) -
     True
     """
     Instance.require(instance)
-    value, _ = _core.moldable.time_indexed_bound(instance._core, time_limit_of(time_limit))
-    return Bound(value, "time-indexed")
+    value, finished = _core.moldable.time_indexed_bound(instance._core, time_limit_of(time_limit))
+    return Bound(value, "time-indexed", "ok" if finished else "time_limit")
+
+
+def optimal_bound(
+    instance: Instance,
+    *,
+    objective: str = "makespan",
+    work: int | None = None,
+    time_limit: float | None = None,
+) -> Bound:
+    """What the search of :func:`cosched.moldable.optimal` proves: for few jobs the optimum itself.
+
+    Parameters
+    ----------
+    instance : Instance
+        At most 30 jobs.
+    objective : {"makespan", "minsum"}
+    work, time_limit
+        As for :func:`cosched.moldable.optimal`; by default a tenth of its work.
+
+    Examples
+    --------
+    >>> inst = Instance([[4.0, 2.0], [4.0, 2.0]], weights=[1, 1])
+    >>> float(optimal_bound(inst)), float(optimal_bound(inst, objective="minsum"))
+    (4.0, 6.0)
+    """
+    Instance.require(instance)
+    chosen = named(objective, "objective", _core.moldable.Objective)
+    effort, limit = budget(work, time_limit, OPTIMAL_WORK // 10)
+    _, value, stopped_by = _core.moldable.optimal(instance._core, chosen, effort, limit)
+    return Bound(value, "optimal", "time_limit" if stopped_by == "time" else "ok")
+
+
+def best_bound(instance: Instance) -> Bound:
+    """The bound beside the makespans of an instance."""
+    found = slots_bound(instance)
+    if instance.jobs > EXACT_JOBS:
+        return found
+    return max(optimal_bound(instance), found, key=float)
 
 
 def minsum_bound_beside(instance: Instance) -> Bound:
-    """The better of :func:`time_indexed_bound` and the paper's on a finer grid."""
-    grid = default_grid(instance)
-    parts = min(8, max(1, 160 // len(grid))) if instance.jobs <= 10_000 else 1
-    paper = minsum_bound(instance, grid=grid, refine=parts)
-    return Bound(max(float(paper), float(time_indexed_bound(instance))), "minsum")
+    """The best of :func:`time_indexed_bound`, the paper's on a finer grid, and a search."""
+    found = [time_indexed_bound(instance)]
+    if instance.jobs <= EXACT_JOBS:
+        found.append(optimal_bound(instance, objective="minsum"))
+    try:
+        grid = default_grid(instance)
+        parts = min(8, max(1, 160 // len(grid))) if instance.jobs <= 10_000 else 1
+        found.append(minsum_bound(instance, grid=grid, refine=parts))
+    except TimeLimit:  # of compare: the others say something at any time
+        found.append(Bound(0.0, "minsum", "time_limit"))
+    cut = any(bound.status != "ok" for bound in found)
+    return Bound(float(max(found, key=float)), "minsum", "time_limit" if cut else "ok")

@@ -18,13 +18,16 @@ from cosched.moldable.algorithms import (
     list_saf,
     list_shelf,
     local_search,
+    optimal,
     sequential,
 )
 from cosched.moldable.bounds import (
+    EXACT_JOBS,
     area_bound,
     dual_approximation_bound,
     longest_bound,
     minsum_bound,
+    optimal_bound,
     slots_bound,
 )
 from cosched.moldable.instance import Instance
@@ -36,12 +39,14 @@ BOUNDS: dict[str, Callable[..., Bound]] = {
     "area": area_bound,
     "longest": longest_bound,
     "minsum": minsum_bound,
+    "optimal": optimal_bound,
 }
 
 ALGORITHMS: dict[str, core.Algorithm] = {
     "demt": demt,
     "demt-best": demt_best,
     "local-search": local_search,
+    "optimal": optimal,
     "dual-approximation": dual_approximation,
     "gang": gang,
     "sequential": sequential,
@@ -50,13 +55,14 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "list-saf": list_saf,
 }
 
-#: What ``compare`` runs; ``gang`` only where its processors can be listed.
+#: What ``compare`` runs; ``gang`` where its processors can be listed, ``optimal`` for few jobs.
 DEFAULT_COMPARE = tuple(ALGORITHMS)
 
 
 def _default_names(instance: Instance) -> list[str]:
     listable = instance.jobs * instance.machines <= 2**25
-    return [name for name in DEFAULT_COMPARE if name != "gang" or listable]
+    suits = {"gang": listable, "optimal": instance.jobs <= EXACT_JOBS}
+    return [name for name in DEFAULT_COMPARE if suits.get(name, True)]
 
 
 FAMILY = Family(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class Result(core.Result):
         }
         return Overview("packs", pd.DataFrame(columns), len(start))
 
-    def metrics(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, Any]:
         """The paper's measures.
 
         Returns
@@ -112,6 +112,7 @@ class Result(core.Result):
             "relative_response_time": self.relative_response_time,
             "packs": int(self.pack_of.max()) + 1,
             **value_range(self.schedule, self.instance.spread, barriers=True),
+            **self._end_of_search(),
         }
 
 
@@ -120,10 +121,7 @@ def result_of_packs(
     algorithm: str,
     pack_of: np.ndarray,
     procs: np.ndarray,
-    *,
-    own_bound: Bound | None = None,
-    status: str = "ok",
-    seed: int = 0,
+    **more: Any,
 ) -> Result:
     columns = _core.packs.schedule(instance._core, pack_of, procs)
     value = _core.packs.cost(instance._core, pack_of, procs)
@@ -134,11 +132,9 @@ def result_of_packs(
         instance=instance,
         schedule=Schedule(instance, *columns),
         value=value,
-        own_bound=own_bound,
-        status=status,
-        seed=seed,
         pack_of=pack_of,
         procs=procs,
+        **more,
     )
 
 

@@ -159,12 +159,12 @@ TEST(Annealed, IsAPlanOfTheSameTasksThatEarnsWhatItSays) {
     shape.holes = seed % 4 == 0;
     const Instance instance = random_instance(shape, seed);
     const Plan start = rounding::min_energy(instance);
-    const Plan found = search::annealed(instance, start, 20'000, seed);
+    const Plan found = search::annealed(instance, start, 20'000, seed).plan;
     EXPECT_GE(found.profit_rate, start.profit_rate);
     for (int i = 0; i < instance.types(); ++i)
       EXPECT_EQ(found.counts.row(i).sum(), start.counts.row(i).sum());
     EXPECT_DOUBLE_EQ(found.profit_rate, plan_of_runs(instance, found.runs).profit_rate);
-    EXPECT_EQ(found.profit_rate, search::annealed(instance, start, 20'000, seed).profit_rate);
+    EXPECT_EQ(found.profit_rate, search::annealed(instance, start, 20'000, seed).plan.profit_rate);
   }
 }
 
@@ -172,7 +172,7 @@ TEST(TtbBest, IsDeterministicAndStopsInTime) {
   const Instance instance = figure_3_instance(3000, 1.2, 3);
   const search::BestPlan once = search::ttb_best(instance), twice = search::ttb_best(instance);
   EXPECT_EQ(once.plan.profit_rate, twice.plan.profit_rate);
-  const search::BestPlan none = search::ttb_best(instance, 0.0);
+  const search::BestPlan none = search::ttb_best(instance, search::kBestWork, 0.0);
   EXPECT_FALSE(none.complete);
   EXPECT_GE(none.plan.profit_rate, rounding::min_energy(instance).profit_rate);
   EXPECT_LE(once.plan.profit_rate, energy::best_rate(instance, energy::Cut::long_tasks).rate);

@@ -4,7 +4,6 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/moldable/search/local_search.hpp"
 #include "support/moldable_instances.hpp"
 
 namespace cosched::moldable::search {
@@ -15,13 +14,6 @@ using namespace cosched::moldable::testing;  // NOLINT
 double value_of(const Instance& instance, const Placement& placement, Objective objective) {
   const Criteria all = criteria(instance, placement);
   return objective == Objective::makespan ? all.makespan : all.minsum;
-}
-
-Placement some_schedule(const Instance& instance, Objective objective) {
-  SearchOptions options;
-  options.objective = objective;
-  options.work = 10'000;
-  return local_search(instance, options).placement;
 }
 
 constexpr Objective kBoth[] = {Objective::makespan, Objective::minsum};
@@ -35,8 +27,7 @@ TEST(MoldableOptimal, EqualsExhaustiveSearch) {
       const Instance instance = small_instance(kind, n, m, seed, seed % 2 == 1);
       const Optima optima = exhaustive_optima(instance);
       for (const Objective objective : kBoth) {
-        const OptimalResult found =
-            optimal(instance, some_schedule(instance, objective), {objective});
+        const Proof found = optimal(instance, {objective});
         require_valid(instance, found.placement);
         const double optimum = objective == Objective::makespan ? optima.makespan : optima.minsum;
         EXPECT_TRUE(found.proved);
@@ -52,14 +43,12 @@ TEST(MoldableOptimal, WithLittleWorkStillBoundsTheOptimum) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       const Instance instance = small_instance(kind, 7, 4, seed, seed % 2 == 1);
       for (const Objective objective : kBoth) {
-        const OptimalResult all =
-            optimal(instance, some_schedule(instance, objective), {objective});
+        const Proof all = optimal(instance, {objective});
         ASSERT_TRUE(all.proved);
         const double optimum = value_of(instance, all.placement, objective);
         double last = 0;
         for (const std::int64_t work : {0, 30, 300, 3'000, 30'000}) {
-          const OptimalResult some =
-              optimal(instance, some_schedule(instance, objective), {objective, work});
+          const Proof some = optimal(instance, {objective, work});
           EXPECT_LE(some.bound, optimum * (1 + kRounding));
           EXPECT_GE(value_of(instance, some.placement, objective), optimum * (1 - kRounding));
           EXPECT_GE(some.bound, last * (1 - kRounding));
@@ -70,8 +59,8 @@ TEST(MoldableOptimal, WithLittleWorkStillBoundsTheOptimum) {
 }
 
 TEST(MoldableOptimal, RefusesMoreJobsThanASetHolds) {
-  const Instance instance = small_instance(0, kMostOptimalJobs + 1, 2, 0, false);
-  EXPECT_THROW(optimal(instance, unplaced(instance.jobs()), {}), InvalidInstance);
+  const Instance instance = small_instance(0, kMostProvedJobs + 1, 2, 0, false);
+  EXPECT_THROW(optimal(instance), InvalidInstance);
 }
 
 }  // namespace

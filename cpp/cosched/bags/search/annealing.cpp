@@ -138,7 +138,8 @@ Move reversed(const State& state, const Move& move) {
 
 }  // namespace
 
-Plan annealed(const Instance& instance, const Plan& start, std::int64_t moves, std::uint64_t seed) {
+Annealed annealed(const Instance& instance, const Plan& start, std::int64_t moves,
+                  std::uint64_t seed) {
   const double idle_cost = instance.energy_cost() * instance.idle_power();
   State state(instance, start.runs);
   Rng rng(seed);
@@ -147,25 +148,27 @@ Plan annealed(const Instance& instance, const Plan& start, std::int64_t moves, s
   double now = start.profit_rate, top = now;
   double temperature = kHot * std::abs(now + idle_cost);  // idling costs every plan the same
   const double cooling = std::pow(kCold / kHot, 1.0 / static_cast<double>(moves));
-  for (std::int64_t step = 0; step < moves; ++step, temperature *= cooling) {
-    poll.count(kMoveSteps);
-    const Move move = draw(state, rng);
-    if (move.task < 0) continue;
-    const Move back = reversed(state, move);
-    apply(state, move);
-    const double then = state.profit_rate();
-    if (then < now && rng.uniform() >= std::exp((then - now) / temperature)) {
-      apply(state, back);
-      continue;
+  const bool complete = finishes_within(std::nullopt, [&] {
+    for (std::int64_t step = 0; step < moves; ++step, temperature *= cooling) {
+      poll.count(kMoveSteps);
+      const Move move = draw(state, rng);
+      if (move.task < 0) continue;
+      const Move back = reversed(state, move);
+      apply(state, move);
+      const double then = state.profit_rate();
+      if (then < now && rng.uniform() >= std::exp((then - now) / temperature)) {
+        apply(state, back);
+        continue;
+      }
+      now = then;
+      if (leq(now, top, kFit)) continue;
+      top = now;
+      found = state.runs();
     }
-    now = then;
-    if (leq(now, top, kFit)) continue;
-    top = now;
-    found = state.runs();
-  }
-  if (found.empty()) return start;
-  Plan best = plan_of_runs(instance, std::move(found));
-  return best.profit_rate > start.profit_rate ? best : start;
+  });
+  if (found.empty()) return {start, complete};
+  Plan best = unhurried([&] { return plan_of_runs(instance, std::move(found)); });
+  return {best.profit_rate > start.profit_rate ? best : start, complete};
 }
 
 }  // namespace cosched::bags::search

@@ -7,6 +7,11 @@
 
 namespace cosched::bags::search {
 
+struct Annealed {
+  Plan plan;
+  bool complete = true;  // false: a time limit ended it
+};
+
 /// The best plan seen on the way from `start`; `start` itself where none earns more.
 ///
 /// A move puts one task on another machine, or exchanges two tasks of two machines; half of the
@@ -15,6 +20,7 @@ namespace cosched::bags::search {
 /// no makespan chosen beforehand leads to.
 ///
 /// Requires moves >= 1, and few machines and tasks: a move costs O(machines), the state O(tasks).
-Plan annealed(const Instance& instance, const Plan& start, std::int64_t moves, std::uint64_t seed);
+Annealed annealed(const Instance& instance, const Plan& start, std::int64_t moves,
+                  std::uint64_t seed);
 
 }  // namespace cosched::bags::search

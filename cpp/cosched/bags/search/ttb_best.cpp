@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "cosched/bags/energy/front.hpp"
@@ -12,6 +13,7 @@
 #include "cosched/bags/search/annealing.hpp"
 #include "cosched/bags/search/exchange.hpp"
 #include "cosched/bags/search/patterns.hpp"
+#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 
 namespace cosched::bags::search {
@@ -26,7 +28,9 @@ constexpr int kMostMachines = 1'000'000;  // that the exchanges keep books of
 constexpr double kStartSeconds = 0.5;
 constexpr int kLimits = 8;                  // limits that one polishing tries
 constexpr std::int64_t kWork = 20'000'000;  // exchanges that one polishing looks at
-constexpr int kAnnealings = 6;
+constexpr int kAnnealings = 6;              // of one length; the next six are twice as long
+constexpr int kMostDoublings = 30;
+constexpr int kMostProbes = 1 << 20;
 constexpr std::int64_t kMoves = 60'000;       // of one annealing
 constexpr std::int64_t kMostAnnealed = 1000;  // tasks, and machines, up to which there are any
 
@@ -102,21 +106,45 @@ class Search {
     }
   }
 
-  // From the best plan by turns with what the other steps found; improve() comes before.
-  void anneal() {
+  // Until `work` is done or the best plan is known to be; improve() comes before.
+  void spend(std::int64_t work) {
     const auto& counts = instance_.counts();
-    if (std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) > kMostAnnealed) return;
-    if (machines() > kMostAnnealed) return;
-    const Plan start = best_;
-    for (int k = 0; k < kAnnealings && !leq(enough_, best_.profit_rate); ++k) {
-      Plan found = annealed(instance_, k % 2 == 0 ? best_ : start, kMoves, k);
-      if (found.profit_rate > best_.profit_rate) best_ = std::move(found);
-    }
+    const std::int64_t tasks = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    if (std::max(tasks, machines()) <= kMostAnnealed)
+      anneal(work);
+    else
+      look_closer(work - kBestWork);
   }
+  bool proved() const { return leq(enough_, best_.profit_rate); }
 
   Plan best() { return std::move(best_); }
 
  private:
+  // From the best plan by turns with what the other steps found.
+  void anneal(std::int64_t work) {
+    const Plan start = best_;
+    for (int k = 0; work > 0 && !proved(); ++k) {
+      const std::int64_t moves =
+          std::min(work, kMoves << std::min(k / kAnnealings, kMostDoublings));
+      Annealed found = annealed(instance_, k % 2 == 0 ? best_ : start, moves, k);
+      if (found.plan.profit_rate > best_.profit_rate) best_ = std::move(found.plan);
+      if (!found.complete) check_interrupt();
+      work -= moves;
+    }
+  }
+
+  // More and more makespans, each as dear as an annealing.
+  void look_closer(std::int64_t work) {
+    for (int count = 2 * kProbes; work > 0 && !proved() && machines() <= kMostMachines;
+         count = std::min(2 * count, kMostProbes)) {
+      const std::vector<double> makespans = promising(count);
+      if (makespans.empty()) return;
+      try_all(makespans);
+      work -= kMoves * static_cast<std::int64_t>(makespans.size());
+      check_interrupt();
+    }
+  }
+
   std::int64_t machines() const {
     const auto& all = instance_.all_machines();
     return std::accumulate(all.begin(), all.end(), std::int64_t{0});
@@ -216,7 +244,9 @@ class Search {
 
 }  // namespace
 
-BestPlan ttb_best(const Instance& instance, std::optional<double> time_limit) {
+BestPlan ttb_best(const Instance& instance, std::int64_t work, std::optional<double> time_limit) {
+  if (work < 0)
+    throw InvalidInstance("work = " + std::to_string(work) + ": expected a number >= 0");
   const ScopedTimeLimit limit(time_limit);
   Search search = unhurried([&] { return Search(instance); });
   BestPlan result;
@@ -227,8 +257,9 @@ BestPlan ttb_best(const Instance& instance, std::optional<double> time_limit) {
   if (result.complete)
     result.complete = finishes_within(std::nullopt, [&] {
       search.improve();
-      search.anneal();
+      search.spend(work);
     });
+  result.proved = search.proved();
   result.plan = search.best();
   return result;
 }

@@ -1,6 +1,7 @@
 // ttb-best: TTB, then patterns, exchanges between machines, and annealing.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "cosched/bags/model/plan.hpp"
@@ -10,7 +11,11 @@ namespace cosched::bags::search {
 struct BestPlan {
   Plan plan;
   bool complete = true;  // false: a time limit ended the search
+  bool proved = false;   // it earns what no plan earns more than
 };
+
+/// Effort of step 3 by default: moves of the annealing.
+inline constexpr std::int64_t kBestWork = 360'000;
 
 /// Never below ttb (kDefaultEps), ttb_exact, tms, min_energy and min_makespan, from which it
 /// starts; they may take half a second whatever the time limit, and a limit that ends them after
@@ -25,9 +30,12 @@ struct BestPlan {
 /// The makespans are spread over where a better plan can be, then closer around the best.  At last,
 /// on up to a thousand tasks and machines, simulated annealing without a makespan in mind
 /// (annealing.hpp): power caps and idle power reward plans that no limit on the loads leads to.
-/// Fixed work, so deterministic, unless the time limit (seconds) ends it.  Steps whose cost grows with
+/// `work` beyond the default goes to longer and longer annealings; on larger instances to step 1 and 2
+/// at more and more makespans.  Deterministic, unless the time limit (seconds) ends it.  Steps whose cost grows with
 /// the instance are bounded: step 1 only up to 400 task and machine types together, both only up
 /// to a million machines.
-BestPlan ttb_best(const Instance& instance, std::optional<double> time_limit = std::nullopt);
+/// Throws InvalidInstance when work < 0.
+BestPlan ttb_best(const Instance& instance, std::int64_t work = kBestWork,
+                  std::optional<double> time_limit = std::nullopt);
 
 }  // namespace cosched::bags::search

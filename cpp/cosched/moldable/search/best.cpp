@@ -207,7 +207,8 @@ void search_ends(const Instance& instance, double bound, const BestOptions& opti
   offer_packs(instance, offer);
   offer_canonical(instance, bound, offer);
   const std::int64_t most = kSearchWork * std::int64_t{instance.jobs()} / kEndOperations;
-  const std::int64_t work = std::min(options.work, most) * kEndOperations;
+  const std::int64_t rounds = 1 + options.work / (kBestWork + 1);  // as long as the first
+  const std::int64_t work = std::min(options.work, rounds * most) * kEndOperations;
   for (const Objective objective : {Objective::makespan, Objective::minsum}) {
     const bool shortest = objective == Objective::makespan;
     const auto& points = front.points();
@@ -222,14 +223,21 @@ void search_ends(const Instance& instance, double bound, const BestOptions& opti
   }
 }
 
+// Rounds, each twice as long as the one before, until the work is done.
 void improve(const Instance& instance, const dual::DualApproximation& dual,
              const BestOptions& options, ParetoFront& front) {
   Constructions(instance, front).run(dual);
-  if (options.work > 0) search_ends(instance, dual.bound, options, front);
   Rng rng(options.seed);
   LocalSearch search(instance, front, rng);
   constexpr double kThetas[] = {1, 0.25, 0, 4};
-  for (const double theta : kThetas) search.improve(theta, options.work / std::size(kThetas));
+  BestOptions round = options;
+  for (std::int64_t left = options.work, most = kBestWork; left > 0; left -= round.work) {
+    round.work = std::min(left, most);
+    search_ends(instance, dual.bound, round, front);
+    for (const double theta : kThetas) search.improve(theta, round.work / std::size(kThetas));
+    ++round.seed;
+    if (most <= left) most *= 2;
+  }
 }
 
 void simplest(const Instance& instance, ParetoFront& front) {

@@ -10,6 +10,7 @@
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/model/bounds.hpp"
 #include "cosched/moldable/search/annealing.hpp"
+#include "cosched/moldable/search/labels.hpp"
 #include "cosched/moldable/search/starts.hpp"
 
 namespace cosched::moldable::search {
@@ -30,6 +31,7 @@ class BestSoFar {
     placement_ = std::move(made);
   }
   const Placement& placement() const { return placement_; }
+  double value() const { return key_.first; }
 
  private:
   const Instance& it_;
@@ -71,16 +73,33 @@ SearchResult local_search(const Instance& instance, const SearchOptions& options
       bound = std::max(bound, dual::dual_approximation_bound(instance, dual::kDefaultTolerance));
     });
   }
+  const bool shortest = options.objective == Objective::makespan;
+  const double enough = (shortest ? bound : simple_bound(instance)) * (1 + kExactTolerance);
+  const bool few = options.proof && instance.jobs() <= kExactJobs;
+  const std::int64_t work = few ? std::min(options.work, kSearchWork) : options.work;
+  const auto annealing = [&](std::int64_t operations, std::uint64_t seed) {
+    anneal(instance, best.placement(),
+           {options.objective, seed, total_work(instance, operations), enough}, offer);
+  };
   if (result.complete && options.work > 0) {
-    const double enough = options.objective == Objective::makespan ? bound : simple_bound(instance);
     result.complete = finishes_within(std::nullopt, [&] {
       offer_packs(instance, offer);
       offer_canonical(instance, bound, offer);
-      anneal(instance, best.placement(),
-             {options.objective, options.seed, total_work(instance, options.work),
-              enough * (1 + kExactTolerance)},
-             offer);
+      annealing(work, options.seed);
     });
+    result.proved = best.value() <= enough;
+    if (result.complete && !result.proved && few) {
+      const Proof proof =
+          prove(instance, best.placement(),
+                {options.objective, total_work(instance, options.work), std::nullopt});
+      best.offer(proof.placement);
+      result.proved = proof.proved;
+      result.complete = proof.in_time;
+      // Without a proof what is left of a budget goes to another annealing.
+      if (result.complete && !result.proved && options.work > kSearchWork)
+        result.complete = finishes_within(
+            std::nullopt, [&] { annealing(options.work - kSearchWork, options.seed + 1); });
+    }
   }
   result.placement = best.placement();
   return result;

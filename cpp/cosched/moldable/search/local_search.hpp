@@ -9,6 +9,9 @@
 
 namespace cosched::moldable::search {
 
+/// Up to so many jobs a proof of optimality is tried.
+inline constexpr int kExactJobs = 12;
+
 /// Effort by default: operations of anneal() (annealing.hpp) a job.
 inline constexpr std::int64_t kSearchWork = 1'500'000;
 
@@ -18,11 +21,13 @@ struct SearchOptions {
   std::int64_t work = kSearchWork;
   std::optional<double> time_limit;  // seconds; the result then depends on the machine's speed
   std::vector<Placement> starts;     // schedules of the caller's, valid for the instance
+  bool proof = true;                 // few jobs: prove() follows
 };
 
 struct SearchResult {
   Placement placement;
   bool complete = true;  // false: a time limit ended the search
+  bool proved = false;   // nothing is better: it meets a bound, or prove() says so
 };
 
 /// Never worse in its criterion than the caller's starts, gang and sequential, whatever the limit;
@@ -30,7 +35,7 @@ struct SearchResult {
 /// second whatever the limit.
 ///
 /// Then annealing (annealing.hpp).  Ends when it meets a bound: the dual approximation's for the makespan, sum w_i (r_i +
-/// min t_i) for minsum.  The result depends on instance, starts, seed and work only, but for a time
+/// min t_i) for minsum.  Up to kExactJobs jobs prove() follows, with as much work.  The result depends on instance, starts, seed and work only, but for a time
 /// limit.  Throws InvalidInstance when work < 0.
 SearchResult local_search(const Instance& instance, const SearchOptions& options);
 

@@ -51,12 +51,22 @@ SearchResult improved(const Instance& instance, const SearchResult& start) {
   return found;
 }
 
-// The bound alone, for instances with too many tasks for branch and price.
+// For instances with too many tasks for branch and price: the bound, and what is left of a time limit
+// for the search.
 ExactResult bounded(const Instance& instance, SearchResult start) {
   const columns::LowerBound bound = columns::column_bound(instance);
+  const auto met = [&] { return bound.value >= start.coschedule.cost * (1 - kExactTolerance); };
+  bool complete = bound.complete;
+  if (complete && !met() && seconds_left() < kInfinity) {  // a limit is a budget
+    SearchResult better =
+        search::local_search_from(instance, members(start.coschedule.pack_of), 1,
+                                  std::numeric_limits<std::int64_t>::max(), 1, std::nullopt);
+    complete = better.complete;
+    if (better.coschedule.cost < start.coschedule.cost) start = std::move(better);
+  }
+  const bool proved = met();
   const double cost = start.coschedule.cost;
-  const bool proved = bound.value >= cost * (1 - kExactTolerance);
-  return {std::move(start.coschedule), proved ? cost : bound.value, proved, bound.complete};
+  return {std::move(start.coschedule), proved ? cost : bound.value, proved, complete};
 }
 
 }  // namespace

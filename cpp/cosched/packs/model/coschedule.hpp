@@ -20,6 +20,7 @@ struct Coschedule {
 struct SearchResult {
   Coschedule coschedule;
   bool complete = true;  // false: a time limit ended the search
+  bool proved = false;   // none costs less: it meets a bound, or all were tried
 };
 
 /// An exact method's answer with what is proven about it.

@@ -200,11 +200,17 @@ void require_work(std::int64_t work) {
     throw InvalidInstance("work = " + std::to_string(work) + ": expected a number >= 0");
 }
 
+// A cost that none is below.
+double enough(const Instance& instance) {
+  return std::max(area_bound(instance), longest_bound(instance)) * (1 + kMonotoneTolerance);
+}
+
 // The optimum, in milliseconds; `start` where it costs no more, or time ends.
 SearchResult best_of_few(const Instance& instance, SearchResult start) {
   start.complete = finishes_within(std::nullopt, [&] {
     Coschedule best = subset_programme(instance);
     if (best.cost < start.coschedule.cost) start.coschedule = std::move(best);
+    start.proved = true;
   });
   return start;
 }
@@ -241,6 +247,7 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int
                                          heat_of(instance, work), std::nullopt);
   if (start.coschedule.cost <= found.coschedule.cost)
     found.coschedule = std::move(start.coschedule);
+  found.proved = found.coschedule.cost <= enough(instance);
   return found;
 }
 
@@ -250,21 +257,21 @@ SearchResult local_search_from(const Instance& instance, const Packs& start, std
   SearchResult result;
   result.coschedule =
       unhurried([&] { return heuristic::with_optimal_procs(instance.times(), start); });
-  const double enough =
-      std::max(area_bound(instance), longest_bound(instance)) * (1 + kMonotoneTolerance);
-  if (instance.max_tasks() == 1 || work == 0) return result;
+  result.proved = instance.max_tasks() == 1 || result.coschedule.cost <= enough(instance);
+  if (result.proved || work == 0) return result;
   const std::int64_t total = work > std::numeric_limits<std::int64_t>::max() / instance.tasks()
                                  ? std::numeric_limits<std::int64_t>::max()
                                  : work * instance.tasks();
   std::optional<Annealing> annealing;
   result.complete = finishes_within(time_limit, [&] {
     annealing.emplace(instance, start, seed);
-    annealing->run(total, heat, enough);
+    annealing->run(total, heat, enough(instance));
   });
   if (!annealing) return result;
   Coschedule found =
       unhurried([&] { return heuristic::with_optimal_procs(instance.times(), annealing->best()); });
   if (found.cost < result.coschedule.cost) result.coschedule = std::move(found);
+  result.proved = result.coschedule.cost <= enough(instance);
   return result;
 }
 

@@ -10,7 +10,13 @@ from cosched.moldable.algorithms.off_line import (
     list_shelf,
     sequential,
 )
-from cosched.moldable.algorithms.search import BEST_WORK, SEARCH_WORK, demt_best, local_search
+from cosched.moldable.algorithms.search import (
+    BEST_WORK,
+    SEARCH_WORK,
+    demt_best,
+    local_search,
+    optimal,
+)
 
 __all__ = [
     "BEST_WORK",
@@ -24,5 +30,6 @@ __all__ = [
     "list_saf",
     "list_shelf",
     "local_search",
+    "optimal",
     "sequential",
 ]

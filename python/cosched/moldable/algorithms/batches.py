@@ -42,6 +42,7 @@ def by_batches(
         placement,
         seed=seed,
         status="ok" if all(part.status == "ok" for part in parts) else "time_limit",
+        stopped_by=_last_word([part.stopped_by for part in parts]),
         ratio=None if None in ratios else 2 * max(ratio for ratio in ratios if ratio is not None),
     )
 
@@ -59,3 +60,10 @@ def on_line_by_batches(function: Callable[..., Result]) -> Callable[..., Result]
         return by_batches(instance, name, function, options, seed)
 
     return run
+
+
+def _last_word(ends: list[str | None]) -> str | None:
+    """What ended the searches of all batches; a proof of each batch is none of the whole."""
+    if None in ends:
+        return None
+    return "time" if "time" in ends else "work"

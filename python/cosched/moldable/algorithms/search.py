@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from cosched import _core, core
-from cosched.core import Schedule
-from cosched.core.arrays import integer, seed_of, time_limit_of
+from cosched.core import Bound, Schedule
+from cosched.core.arrays import seed_of
 from cosched.core.choices import named
+from cosched.core.limits import budget, ended_by
 from cosched.errors import InvalidInstance
 from cosched.moldable.algorithms.batches import on_line_by_batches
+from cosched.moldable.bounds import OPTIMAL_WORK
 from cosched.moldable.instance import Instance
 from cosched.moldable.result import Result, make_result, result_of_schedule
 
@@ -24,7 +26,7 @@ SEARCH_WORK: int = _core.moldable.SEARCH_WORK
 def demt_best(
     instance: Instance,
     *,
-    work: int = BEST_WORK,
+    work: int | None = None,
     time_limit: float | None = None,
     seed: int | None = None,
 ) -> Result:
@@ -40,11 +42,8 @@ def demt_best(
 
     Parameters
     ----------
-    work : int
-        Effort of the local search; the result depends on instance, seed and work only.
-    time_limit : float, optional
-        Seconds after which it stops with its best so far (the result then depends on the
-        machine's speed).
+    work : int, optional
+        Jobs placed by the searches.
 
     Examples
     --------
@@ -55,13 +54,12 @@ def demt_best(
     >>> best.makespan <= demt.makespan, best.weighted_completion <= demt.weighted_completion
     (True, True)
     """
-    effort = integer(work, "work", 0, 2**62)
-    used, limit = seed_of(seed), time_limit_of(time_limit)
-    placement, front, complete = _core.moldable.demt_best(instance._core, used, effort, limit)
+    effort, limit = budget(work, time_limit, BEST_WORK)
+    used = seed_of(seed)
+    placement, front, end = _core.moldable.demt_best(instance._core, used, effort, limit)
     front.flags.writeable = False
-    status = "ok" if complete else "time_limit"
     return make_result(
-        instance, "demt-best", placement, seed=used, status=status, pareto_front=front
+        instance, "demt-best", placement, seed=used, pareto_front=front, **ended_by(end)
     )
 
 
@@ -69,7 +67,7 @@ def local_search(
     instance: Instance,
     *,
     objective: str = "makespan",
-    work: int = SEARCH_WORK,
+    work: int | None = None,
     time_limit: float | None = None,
     start: core.Result | Schedule | None = None,
     seed: int | None = None,
@@ -80,7 +78,7 @@ def local_search(
     packs one after the other, of lists with canonical allotments for many deadlines, and of
     `start`. Then annealing: up to eight jobs are taken out and put back where their end and the
     price of the area they take are least; a job gets another count, or another place in the order.
-    It ends when it meets a bound.
+    It ends when it meets a bound; up to twelve jobs the proof of :func:`optimal` follows.
 
     Parameters
     ----------
@@ -88,12 +86,8 @@ def local_search(
         Unlike the on-line algorithms, it sees all release dates from the start.
     objective : {"makespan", "minsum"}
         What to minimise: max C_i, or sum w_i C_i.
-    work : int
-        Effort, in elementary operations a job; the result depends on instance, start, seed and
-        work only.
-    time_limit : float, optional
-        Seconds after which it stops with its best so far, with status ``"time_limit"`` (the
-        result then depends on the machine's speed).
+    work : int, optional
+        Elementary operations a job.
     start : Result or Schedule, optional
         A schedule of the same tasks, of this family or of ``packs``: the answer is never worse.
 
@@ -116,20 +110,64 @@ def local_search(
     >>> packs = cs.packs.optimal(cs.packs.Instance(times, max_tasks=3))
     >>> result = cs.moldable.local_search(inst, start=packs)
     >>> round(packs.cost, 6), round(result.makespan, 6)
-    (6.3, 6.3)
+    (6.3, 6.0)
     >>> result = cs.moldable.local_search(inst, objective="minsum")
     >>> round(result.weighted_completion, 6)
     16.9
     """
     Instance.require(instance)
     chosen = named(objective, "objective", _core.moldable.Objective)
-    effort = integer(work, "work", 0, 2**62)
-    used, limit = seed_of(seed), time_limit_of(time_limit)
-    placement, complete = _core.moldable.local_search(
+    effort, limit = budget(work, time_limit, SEARCH_WORK)
+    used = seed_of(seed)
+    placement, end = _core.moldable.local_search(
         instance._core, chosen, used, effort, limit, _starts(instance, start)
     )
-    status = "ok" if complete else "time_limit"
-    return make_result(instance, "local-search", placement, seed=used, status=status)
+    return make_result(instance, "local-search", placement, seed=used, **ended_by(end))
+
+
+def optimal(
+    instance: Instance,
+    *,
+    objective: str = "makespan",
+    work: int | None = None,
+    time_limit: float | None = None,
+) -> Result:
+    """The best schedule of few jobs for one criterion, proved. Release dates are known.
+
+    A short :func:`local_search`, then labels over sets of jobs: in some optimal schedule each job
+    starts as early as the order of starts lets it, so all that the rest must know of a beginning
+    is when how many processors are free. A label goes where another of the same jobs is no worse,
+    or where a bound on what it becomes is not below the best schedule known.
+
+    Parameters
+    ----------
+    instance : Instance
+        At most 30 jobs; up to a dozen are proved in seconds, rigid ones in milliseconds.
+    objective : {"makespan", "minsum"}
+        What to minimise: max C_i, or sum w_i C_i.
+
+    Returns
+    -------
+    Result
+        For the makespan ``bound`` is what was proved; for the minsum ``minsum_bound`` knows it.
+
+    Notes
+    -----
+    Exponential in n. The proof stands in ``cpp/cosched/moldable/search/labels.hpp``.
+
+    Examples
+    --------
+    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
+    >>> result = optimal(Instance(times, weights=[1, 2, 4]))
+    >>> round(result.makespan, 6), result.gap, result.stopped_by
+    (6.0, 0.0, 'proved')
+    """
+    Instance.require(instance)
+    chosen = named(objective, "objective", _core.moldable.Objective)
+    effort, limit = budget(work, time_limit, OPTIMAL_WORK)
+    placement, value, end = _core.moldable.optimal(instance._core, chosen, effort, limit)
+    own = Bound(value, "optimal") if objective == "makespan" else None
+    return make_result(instance, "optimal", placement, own_bound=own, **ended_by(end))
 
 
 def _starts(instance: Instance, start: core.Result | Schedule | None) -> list[Any]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import time_limit_of
+from cosched.core.limits import ended_by
 from cosched.packs.instance import Instance
 from cosched.packs.result import Result, result_of_packs
 
@@ -58,8 +59,8 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
     A dynamic programme over subsets for few tasks, branch and price with the ``columns``
     bound for more. Optimal, with ``bound`` = cost, unless the time limit ends the search:
     then ``status`` is ``"time_limit"``, and ``bound`` is what was proved until then.
-    Beyond 1,200 tasks it is a local search with the ``columns`` bound beside it, and
-    ``gap`` says what is proved.
+    Beyond 1,200 tasks it is a local search with the ``columns`` bound beside it, which a time
+    limit's rest prolongs; ``gap`` says what is proved.
 
     Parameters
     ----------
@@ -114,8 +115,7 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
 
 
 def _exact(instance: Instance, found: tuple, method: str) -> Result:
-    pack_of, procs, lower, proved, complete = found
-    status = "ok" if complete else "time_limit"
-    result = result_of_packs(instance, method, pack_of, procs, status=status)
-    least = result.value if proved else min(lower, result.value)
+    pack_of, procs, lower, end = found
+    result = result_of_packs(instance, method, pack_of, procs, **ended_by(end))
+    least = result.value if end == "proved" else min(lower, result.value)
     return replace(result, own_bound=Bound(least, method))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cosched import _core
-from cosched.core.arrays import integer, real_array, seed_of, time_limit_of
+from cosched.core.arrays import integer, real_array, seed_of
 from cosched.core.choices import named
+from cosched.core.limits import budget, ended_by
 from cosched.packs.instance import Instance
 from cosched.packs.result import Result, result_of_packs
 
@@ -188,7 +189,7 @@ def local_search(
     instance: Instance,
     *,
     seed: int | None = None,
-    work: int = LOCAL_SEARCH_WORK,
+    work: int | None = None,
     time_limit: float | None = None,
 ) -> Result:
     """Local search from the best pack-by-pack: the package's own heuristic, never worse.
@@ -199,11 +200,8 @@ def local_search(
 
     Parameters
     ----------
-    work : int
-        Effort, in elementary operations a task; the result depends on instance, seed and work only.
-    time_limit : float, optional
-        Seconds after which it stops with its best so far, with status ``"time_limit"`` (the
-        result then depends on the machine's speed).
+    work : int, optional
+        Elementary operations a task.
 
     Examples
     --------
@@ -214,8 +212,7 @@ def local_search(
     True
     """
     Instance.require(instance)
-    effort = integer(work, "work", 0, 2**62)
-    used, limit = seed_of(seed), time_limit_of(time_limit)
-    pack_of, procs, complete = _core.packs.local_search(instance._core, used, effort, limit)
-    status = "ok" if complete else "time_limit"
-    return result_of_packs(instance, "local-search", pack_of, procs, seed=used, status=status)
+    effort, limit = budget(work, time_limit, LOCAL_SEARCH_WORK)
+    used = seed_of(seed)
+    pack_of, procs, end = _core.packs.local_search(instance._core, used, effort, limit)
+    return result_of_packs(instance, "local-search", pack_of, procs, seed=used, **ended_by(end))

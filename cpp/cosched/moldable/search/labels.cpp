@@ -1,0 +1,397 @@
+#include "cosched/moldable/search/labels.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::moldable::search {
+namespace {
+
+using Set = std::uint32_t;
+
+constexpr double kRounding = 1e-12;             // relative, of sums of a few times
+constexpr std::size_t kMostSteps = 40'000'000;  // of one number of jobs: 640 MB
+constexpr int kSideBySide = 3;                  // jobs side by side that are bounded by number
+
+// From `time` on, `count` processors more are free.
+struct Step {
+  double time;
+  int count;
+};
+using Steps = std::vector<Step>;
+
+// A beginning of a schedule.  Its steps lie in a vector that all labels of a number of jobs share.
+struct Label {
+  Set jobs;
+  double cost;   // sum w C of them (minsum)
+  double least;  // no completion is better
+  std::size_t first;
+  int steps;
+  int move;  // its last, among all moves
+};
+
+struct Move {
+  int before;  // the move before it, -1: none
+  int job, procs;
+  double start;
+};
+
+// The free time of the q-th processor that becomes free.
+double free_time(const Step* step, int q) {
+  while ((q -= step->count) > 0) ++step;
+  return step->time;
+}
+
+// Times and counts of a job with a shorter time than all smaller counts.
+struct Choice {
+  int procs;
+  double seconds;
+};
+
+std::vector<std::vector<Choice>> choices_of(const Instance& instance) {
+  std::vector<std::vector<Choice>> all(instance.jobs());
+  for (int i = 0; i < instance.jobs(); ++i)
+    for (int q = instance.fewest(i); q > 0 && q <= instance.machines(); q = instance.faster(i, q))
+      all[i].push_back({q, instance.time(i, q)});
+  return all;
+}
+
+bool alike(const Instance& instance, const std::vector<std::vector<Choice>>& choices, int a,
+           int b) {
+  return instance.weight(a) == instance.weight(b) && instance.release(a) == instance.release(b) &&
+         std::equal(choices[a].begin(), choices[a].end(), choices[b].begin(), choices[b].end(),
+                    [](const Choice& x, const Choice& y) {
+                      return x.procs == y.procs && x.seconds == y.seconds;
+                    });
+}
+
+// What a job that is not in a label can do at best.
+struct Prospect {
+  int job;
+  double end;   // the earliest
+  double work;  // the least that ends before the best schedule known
+  int procs;    // the fewest so
+};
+
+class Search {
+ public:
+  Search(const Instance& instance, const Placement& start, const ProofOptions& options)
+      : it_(instance),
+        makespan_(options.objective == Objective::makespan),
+        work_left_(options.work),
+        choices_(choices_of(instance)),
+        twins_(instance.jobs(), 0),
+        best_(start),
+        value_(value_of(start)) {
+    for (int j = 0; j < it_.jobs(); ++j)
+      for (int i = 0; i < j; ++i)
+        if (alike(it_, choices_, i, j)) twins_[j] |= Set{1} << i;
+    order_by_work();
+  }
+
+  // May be left by check_interrupt(): bound() and placement() hold at any time.
+  bool run() {
+    steps_ = {{0, it_.machines()}};
+    labels_ = {{0, 0, 0, 0, 1, -1}};
+    for (int size = 1; size <= it_.jobs() && !labels_.empty(); ++size) {
+      next_.clear();
+      next_steps_.clear();
+      at_ = 0;
+      for (; at_ < labels_.size(); ++at_) {
+        if (work_left_ < 0 || next_steps_.size() > kMostSteps) return false;
+        expand(labels_[at_]);
+      }
+      keep_undominated();
+    }
+    labels_.clear();
+    next_.clear();
+    return true;
+  }
+
+  const Placement& placement() const { return best_; }
+  double value() const { return value_; }
+
+  // The least of what is known and of what may still come.
+  double bound() const {
+    double least = value_;
+    for (std::size_t k = at_; k < labels_.size(); ++k) least = std::min(least, labels_[k].least);
+    for (const Label& label : next_) least = std::min(least, label.least);
+    return least;
+  }
+
+ private:
+  double value_of(const Placement& placement) const {
+    return makespan_ ? moldable::makespan(placement) : weighted_completion(it_, placement);
+  }
+  bool in(Set jobs, int job) const { return jobs >> job & 1; }
+  bool hopeless(double least) const { return least >= value_ * (1 - kRounding); }
+  void count(std::int64_t steps) {
+    work_left_ -= steps;
+    poll_.count(4 * steps);
+  }
+
+  void order_by_work() {
+    by_density_.resize(it_.jobs());
+    std::iota(by_density_.begin(), by_density_.end(), 0);
+    std::vector<double> work(it_.jobs());
+    for (int i = 0; i < it_.jobs(); ++i) work[i] = it_.least_work(i);
+    std::stable_sort(by_density_.begin(), by_density_.end(), [&](int a, int b) {
+      return work[a] * it_.weight(b) < work[b] * it_.weight(a);
+    });
+    least_work_ = std::move(work);
+  }
+
+  // The earliest end of any job that is not in the label: whoever starts later leaves a hole.
+  double earliest_end(const Label& label) {
+    double earliest = kInfinity;
+    for (int j = 0; j < it_.jobs(); ++j)
+      if (!in(label.jobs, j))
+        for (const Choice& choice : choices_[j])
+          earliest = std::min(earliest, start_of(label, j, choice) + choice.seconds);
+    return earliest;
+  }
+  double start_of(const Label& label, int job, const Choice& choice) const {
+    return std::max(it_.release(job), free_time(&steps_[label.first], choice.procs));
+  }
+
+  void expand(const Label& label) {
+    if (hopeless(label.least)) return;
+    const double before = earliest_end(label);
+    for (int j = 0; j < it_.jobs(); ++j) {
+      if (in(label.jobs, j) || (twins_[j] & ~label.jobs) != 0) continue;
+      for (const Choice& choice : choices_[j]) {
+        const double start = start_of(label, j, choice);
+        count(label.steps);
+        if (start < before) add(label, j, choice, start);
+      }
+    }
+  }
+
+  // The label with one job more, where it may lead to something better.
+  void add(const Label& label, int job, const Choice& choice, double start) {
+    Label made{label.jobs | Set{1} << job, 0, 0, next_steps_.size(), 0, 0};
+    const double end = start + choice.seconds;
+    made.cost = label.cost + it_.weight(job) * end;
+    int free = -choice.procs;
+    std::size_t k = label.first;
+    const std::size_t last = label.first + label.steps;
+    for (; k < last && steps_[k].time <= start; ++k) free += steps_[k].count;
+    if (free > 0) next_steps_.push_back({start, free});
+    for (; k < last && steps_[k].time <= end; ++k) next_steps_.push_back(steps_[k]);
+    if (next_steps_.size() > made.first && next_steps_.back().time == end)
+      next_steps_.back().count += choice.procs;
+    else
+      next_steps_.push_back({end, choice.procs});
+    next_steps_.insert(next_steps_.end(), steps_.begin() + static_cast<std::ptrdiff_t>(k),
+                       steps_.begin() + static_cast<std::ptrdiff_t>(last));
+    made.steps = static_cast<int>(next_steps_.size() - made.first);
+    made.least = std::max(label.least, least_of(made));
+    if (hopeless(made.least)) {
+      next_steps_.resize(made.first);
+      return;
+    }
+    moves_.push_back({label.move, job, choice.procs, start});
+    made.move = static_cast<int>(moves_.size()) - 1;
+    if (made.jobs == everything())
+      accept(made);
+    else
+      next_.push_back(made);
+  }
+  Set everything() const { return (Set{1} << it_.jobs()) - 1; }
+
+  void accept(const Label& label) {
+    next_steps_.resize(label.first);
+    Placement made = unplaced(it_.jobs());
+    for (int k = label.move; k >= 0; k = moves_[k].before)
+      place(it_, made, moves_[k].job, moves_[k].procs, moves_[k].start);
+    const double value = value_of(made);
+    if (!(value < value_)) return;
+    value_ = value;
+    best_ = std::move(made);
+  }
+
+  double least_of(const Label& label) {
+    prospects_.clear();
+    for (int j = 0; j < it_.jobs(); ++j)
+      if (!in(label.jobs, j)) prospects_.push_back(prospect(label, j));
+    count(static_cast<std::int64_t>(prospects_.size() + 1) * label.steps);
+    const double least = makespan_ ? least_makespan(label) : least_minsum(label);
+    return least * (1 - kRounding);
+  }
+
+  Prospect prospect(const Label& label, int job) const {
+    Prospect found{job, kInfinity, kInfinity, it_.machines()};
+    for (const Choice& choice : choices_[job]) {
+      const double end =
+          std::max(it_.release(job), free_time(&next_steps_[label.first], choice.procs)) +
+          choice.seconds;
+      found.end = std::min(found.end, end);
+      if (makespan_ && end >= value_) continue;
+      found.work = std::min(found.work, choice.procs * choice.seconds);
+      found.procs = std::min(found.procs, choice.procs);
+    }
+    return found;
+  }
+
+  // When `area` is worked off by processors that are free as the label says, and not before `from`.
+  double worked_off(const Label& label, double from, double area) const {
+    const Step* step = &next_steps_[label.first];
+    const Step* const last = step + label.steps;
+    int free = 0;
+    double now = from;
+    for (; step < last; ++step) {
+      if (step->time > now) {
+        const double room = free * (step->time - now);
+        if (room >= area && free > 0) break;
+        area -= room;
+        now = step->time;
+      }
+      free += step->count;
+    }
+    return area > 0 ? now + area / free : now;
+  }
+
+  double least_makespan(const Label& label) {
+    double least = 0;
+    for (int k = 0; k < label.steps; ++k)
+      least = std::max(least, next_steps_[label.first + k].time);
+    for (const Prospect& one : prospects_) {
+      least = std::max(least, one.end);
+      if (one.work == kInfinity) return kInfinity;
+    }
+    const double from = next_steps_[label.first].time;
+    std::sort(prospects_.begin(), prospects_.end(), [&](const Prospect& a, const Prospect& b) {
+      return it_.release(a.job) > it_.release(b.job);
+    });
+    double area = 0;
+    for (std::size_t k = 0; k < prospects_.size(); ++k) {
+      area += prospects_[k].work;
+      const double release = it_.release(prospects_[k].job);
+      if (k + 1 < prospects_.size() && it_.release(prospects_[k + 1].job) == release &&
+          release > from)
+        continue;
+      if (release > from || k + 1 == prospects_.size())
+        least = std::max(least, worked_off(label, std::max(release, from), area));
+    }
+    for (int side = 1; side <= kSideBySide; ++side) {
+      double seconds = 0;
+      for (const Prospect& one : prospects_)
+        if (one.procs * (side + 1) > it_.machines()) seconds += it_.least_time(one.job);
+      least = std::max(least, from + seconds / side);
+    }
+    return least;
+  }
+
+  double least_minsum(const Label& label) {
+    double alone = label.cost, total = 0;
+    for (const Prospect& one : prospects_) {
+      alone += it_.weight(one.job) * one.end;
+      total += least_work_[one.job];
+    }
+    if (!(total > 0)) return alone;
+    const double from = next_steps_[label.first].time;
+    const double slope = (worked_off(label, from, total) - from) / total;
+    double squashed = label.cost, area = 0;
+    for (const int job : by_density_)
+      if (!in(label.jobs, job)) {
+        area += least_work_[job];
+        squashed += it_.weight(job) * (from + slope * area);
+      }
+    return std::max(alone, squashed);
+  }
+
+  // Whether every processor is free no later in a, at no more cost.
+  bool dominates(const Label& a, const Label& b) {
+    if (!makespan_ && a.cost > b.cost) return false;
+    const Step *x = &next_steps_[a.first], *y = &next_steps_[b.first];
+    const Step *const x_end = x + a.steps, *const y_end = y + b.steps;
+    int ahead = 0;  // processors of a that are free at x's times so far, less those of b
+    count(1);
+    for (; y < y_end; ++y) {
+      for (; x < x_end && x->time <= y->time; ++x) ahead += x->count;
+      ahead -= y->count;
+      if (ahead < 0) return false;
+    }
+    return true;
+  }
+
+  void keep_undominated() {
+    // Those that are likely to dominate first.
+    std::vector<std::pair<double, std::size_t>> order;
+    order.reserve(next_.size());
+    for (std::size_t k = 0; k < next_.size(); ++k) {
+      double sum = makespan_ ? 0 : next_[k].cost;
+      for (int s = 0; s < next_[k].steps; ++s) {
+        const Step& step = next_steps_[next_[k].first + s];
+        sum += step.time * step.count;
+      }
+      order.emplace_back(sum, k);
+    }
+    std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+      const Set left = next_[a.second].jobs, right = next_[b.second].jobs;
+      return left != right ? left < right : a < b;
+    });
+    std::vector<Label> kept;
+    std::size_t group = 0;
+    for (const auto& [sum, k] : order) {
+      const Label& one = next_[k];
+      if (hopeless(one.least)) continue;
+      if (group < kept.size() && kept[group].jobs != one.jobs) group = kept.size();
+      bool needed = true;
+      for (std::size_t other = group; other < kept.size() && needed; ++other)
+        needed = !dominates(kept[other], one);
+      if (needed) kept.push_back(one);
+    }
+    labels_ = std::move(kept);
+    steps_.swap(next_steps_);
+    next_.clear();
+    at_ = 0;
+  }
+
+  const Instance& it_;
+  bool makespan_;
+  std::int64_t work_left_;
+  Poll poll_;
+  std::vector<std::vector<Choice>> choices_;
+  std::vector<Set> twins_;       // equal jobs of lower number
+  std::vector<int> by_density_;  // least work by weight: Smith's order
+  std::vector<double> least_work_;
+  Placement best_;
+  double value_;
+
+  std::vector<Label> labels_, next_;  // of one number of jobs, and of one more
+  Steps steps_, next_steps_;
+  std::size_t at_ = 0;  // labels before it are expanded
+  std::vector<Move> moves_;
+  std::vector<Prospect> prospects_;
+};
+
+}  // namespace
+
+void require_provable(const Instance& instance, const ProofOptions& options) {
+  if (instance.jobs() > kMostProvedJobs)
+    throw InvalidInstance("optimal: " + std::to_string(instance.jobs()) +
+                          " jobs: expected at most " + std::to_string(kMostProvedJobs));
+  if (options.work < 0)
+    throw InvalidInstance("work = " + std::to_string(options.work) + ": expected a number >= 0");
+}
+
+Proof prove(const Instance& instance, const Placement& start, const ProofOptions& options) {
+  require_provable(instance, options);
+  Proof result;
+  Search search(instance, start, options);
+  result.in_time = finishes_within(options.time_limit, [&] { result.proved = search.run(); });
+  result.placement = search.placement();
+  result.bound = search.bound();
+  result.proved = result.proved || result.bound >= search.value();
+  return result;
+}
+
+}  // namespace cosched::moldable::search
