@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
@@ -77,6 +77,7 @@ NUMBERS: dict[str, Callable[[pd.Series], float]] = {
     "median": lambda curve: curve.median(),
     "sum": lambda curve: curve.sum(),
     "count": lambda curve: curve.size,
+    "place of the least": lambda curve: float(curve.index.to_numpy()[curve.to_numpy().argmin()]),
     "last": lambda curve: curve.iloc[-1],
     "last over first": lambda curve: curve.iloc[-1] / curve.iloc[0],
     "greatest over least": lambda curve: curve.max() / curve.min(),
@@ -156,10 +157,10 @@ def places(
 
 
 @measure
-def exceeding(curves: Curves, limit: float, *key: Any) -> tuple[int, int]:
-    """How many of a curve's points are above a limit, of how many."""
-    curve = curves.curve(*key)
-    return int((curve > limit).sum()), len(curve)
+def exceeding(curves: Curves, limit: float, *key: Any) -> tuple[float, int, int]:
+    """How many of a curve's points are above a limit: the share, how many, of how many."""
+    holds = curves.curve(*key) > limit
+    return float(holds.mean()), int(holds.sum()), len(holds)
 
 
 @measure
@@ -191,9 +192,9 @@ def said(prepared: Any, form: str, *measures: Measure[Any]) -> str:
 
 
 @measure
-def lines(prepared: Any, head: str, *parts: Measure[str]) -> str:
-    """What a check says: its parts after what they are of."""
-    return head + "; ".join(part(prepared) for part in parts)
+def lines(prepared: Any, head: str, parts: Sequence[Measure[str]], by: str = "; ") -> str:
+    """What a check says: its parts, after what they are of."""
+    return head + by.join(part(prepared) for part in parts)
 
 
 @measure

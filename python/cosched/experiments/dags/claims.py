@@ -1,5 +1,6 @@
 """What Amaris, Lucarelli, Mommessin, Trystram 2017 claim, row by row."""
 
+from collections.abc import Mapping
 from functools import partial
 from math import exp, inf
 from typing import Any
@@ -37,37 +38,25 @@ _three_pairs = partial(_three, check=m.pairs(m.THREE, *_off))
 _line_pairs = partial(_line, check=m.pairs(m.ONLINE, ("greedy", "er-ls"), ("eft", "er-ls")))
 _theorem = partial(Claim, paper="amaris2017", study=m.THEOREMS)
 
+# fmt: off
 _AHEAD = Check("wins-of-hlp-est", (m.TWO,), m.ahead(), m.wide)
-_RULE_SPOTS = Check(
-    "outliers",
-    (m.ONLINE,),
-    f.said(
-        "outliers of makespan/LP*: er-ls {:g}, eft {:g}, greedy {:g}", *map(m.outliers, m.RULES)
-    ),
-    m.wide,
-)
-_BY_ROOT = Check(
-    "by-root",
-    (m.ONLINE,),
-    f.lines(
-        "mean makespan / LP* by sqrt(m/k), of which LP* is at most the optimum; ",
-        *(
-            f.said(f"{a} {name} {{}}", f.points("{:.3f}: {:.3f}", a, name))
-            for a in ROOTED
-            for name in m.RULES
-        ),
-    ),
-    m.by_root,
-)
+_RULE_SPOTS = Check("outliers", (m.ONLINE,), f.said(
+    "outliers of makespan/LP*: er-ls {:g}, eft {:g}, greedy {:g}", *map(m.outliers, m.RULES)),
+    m.wide)
+_BY_ROOT = Check("by-root", (m.ONLINE,), f.lines(
+    "mean makespan / LP* by sqrt(m/k), of which LP* is at most the optimum; ",
+    [f.said(f"{a} {name} {{}}", f.points("{:.3f}: {:.3f}", a, name))
+     for a in ROOTED for name in m.RULES]), m.by_root)
+# fmt: on
 
 
 def _above_two(study: str) -> Check:
-    return Check("above-two", (study,), f.lines("", *(m.far_above(n, 2) for n in NAMES)), m.wide)
+    return Check("above-two", (study,), f.lines("", [m.far_above(n, 2) for n in NAMES]), m.wide)
 
 
 def _spots(study: str) -> Check:
-    parts = map(m.boxes_outliers, NAMES)
-    return Check("outliers", (study,), f.lines("outliers of makespan/LP*; ", *parts), m.wide)
+    parts = [*map(m.boxes_outliers, NAMES)]
+    return Check("outliers", (study,), f.lines("outliers of makespan/LP*; ", parts), m.wide)
 
 
 # fmt: off
@@ -211,7 +200,7 @@ _THEOREMS = (
         "benchmark stays, tests hold it on random graphs"),
 )
 
-def _beside(worse: str, better: str, keys: dict[str, tuple[str, ...]], says: str) -> Any:
+def _beside(worse: str, better: str, keys: Mapping[str, tuple[str, ...]], says: str) -> Any:
     """Whether one rule's mean is not below another's; the means of all."""
     means = (f.of("mean", *key) for key in keys.values())
     return f.several(f.over("mean", keys[worse], keys[better]), *means), (1, inf), says
@@ -221,19 +210,19 @@ def _boxes(row: Any, figure: str, above: str, below: str, *told: Any, **single: 
     """A row an application: words, and the order of its means or of others, or none above 2."""
     claims = []
     for a in _APPLICATIONS:
-        words, *order = single.get(a.replace("-", "_"), told)
-        if not order:
-            order = [f.exceeding(2, above, below, a), (0, 0), "{} of {} instances are above 2"]
-        elif isinstance(order[0], str):
-            order = _beside(*order, {name: (name, below, a) for name in m.RULES}, "means of "
-                            "makespan / LP*: er-ls {1:.3f}, eft {2:.3f}, greedy {3:.3f}")
-        else:
-            order = [f.of("mean", above, below, a), order, "its mean is {:.3f}"]
+        words, *given = single.get(a.replace("-", "_"), told)
+        order: Any = f.of("mean", above, below, a), given, "its mean is {:.3f}"
+        if not given:
+            order = f.exceeding(2, above, below, a), (0, 0), "{1} of {2} instances are above 2"
+        elif isinstance(given[0], str):
+            keys = {name: (name, below, a) for name in m.RULES}
+            order = _beside(given[0], given[1], keys, _OF_BOXES)
         claims.append(row(f"{figure}, {a}", f"{above} / {below}: mean, least and greatest",
                           PICTURE, t.in_order(words), f.picture(f.box(above, below, a), *order)))
     return claims
 
 
+_OF_BOXES = "means of makespan / LP*: er-ls {1:.3f}, eft {2:.3f}, greedy {3:.3f}"
 _OF_ROOTS = "means over sqrt(m/k): er-ls {1:.2f}, eft {2:.2f}, greedy {3:.2f}"
 _AT_TWO = "the box is at most at 2 (section 6.2)"
 _GREEDY_EFT = "Greedy is outperformed by EFT on average", "greedy", "eft"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cosched.experiments.ledger import Check
-from cosched.experiments.measures import Table, box, lines, listed, measure, said
+from cosched.experiments.measures import Table, box, listed, measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,7 +107,7 @@ def outliers_over(w: Wide, first: str, second: str) -> float:
 @measure
 def tasks(w: Wide, member: str) -> float:
     """Tasks of a graph of the benchmark."""
-    return float([n for graph, n in w.tasks.items() if graph.endswith(f"/{member}.txt")][0])
+    return float(min(n for graph, n in w.tasks.items() if graph.endswith(f"/{member}.txt")))
 
 
 @measure
@@ -134,14 +134,8 @@ def pairs(study: str, *chosen: tuple[str, str]) -> Check:
     """Mean, least and greatest of pairs by application."""
 
     def run(w: Wide) -> str:
-        return lines(
-            "",
-            *(
-                said(f"{x}/{y} {a or 'all'} {{}}", box(x, y, a))
-                for x, y in chosen
-                for a in (*w.applications, "")
-            ),
-        )(w)
+        keys = [(*pair, a) for pair in chosen for a in (*w.applications, "")]
+        return "; ".join(f"{x}/{y} {a or 'all'} {box(x, y, a)(w)}" for x, y, a in keys)
 
     return Check("pairs-by-application", (study,), run, wide)
 

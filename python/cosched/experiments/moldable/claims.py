@@ -49,6 +49,16 @@ def _demt(kind: str, criterion: str) -> tuple[str, ...]:
     return "mean", kind, criterion, "demt"
 
 
+def _clearly_best(kind: str) -> f.Measure[float]:
+    """The share of the numbers of jobs at which DEMT has the least minsum."""
+    others = _means(kind, "minsum", ALGORITHMS[1:])
+    return f.share(f.places(_demt(kind, "minsum"), (), others, True))
+
+
+def _spread(key: tuple[str, ...]) -> f.Measure[float]:
+    return f.of("greatest over least", *key)
+
+
 _RUNS = {"prepare": m.runs}
 
 # fmt: off
@@ -62,8 +72,8 @@ _SENTENCES = (
         "very big", at_least(4.0, "no number; above what a picture of ratios to 3 would show"),
         f.of("least", "mean", _WEAK, "makespan", "gang")),
     _high("on minsum DEMT is clearly the best: share of the numbers of jobs", "all", _EVERY,
-        f.share(f.places(_demt(_HIGH, "minsum"), (), _means(_HIGH, "minsum", ALGORITHMS[1:]),
-        True)), "Gang is optimal for linear speed-up, and ahead with 25 jobs on 200 processors."),
+        _clearly_best(_HIGH), "Gang is optimal for linear speed-up, and ahead with 25 jobs on 200 "
+        "processors."),
     *(_high(f"{name} is {words}: its mean {c} ratio with 400 jobs over that with 25", value, rule,
         f.of("last over first", "mean", _HIGH, c, name), "It is not the same on both criteria.")
         for c in CRITERIA for name, words, value, rule in (
@@ -90,16 +100,10 @@ _SENTENCES = (
         "The order by weight over time, as the paper's text defines it, does not grow.")
         for name in _LISTS[:2]),
     _cirne("DEMT clearly outperforms the others for the minsum: share of the numbers of jobs",
-        "all", _EVERY, f.share(f.places(
-        _demt(_CIRNE, "minsum"),
-        (),
-        _means(_CIRNE, "minsum", ALGORITHMS[1:]),
-        True))),
+        "all", _EVERY, _clearly_best(_CIRNE)),
     _cirne("... and is the only one to keep a stable ratio: its spread over the least of the "
-        "others'", "below 1", BELOW, f.ratio(
-        f.of("greatest over least", *_demt(_CIRNE, "minsum")),
-        f.among("least", *(
-            f.of("greatest over least", *key) for key in _means(_CIRNE, "minsum", ALGORITHMS[1:]))))),
+        "others'", "below 1", BELOW, f.ratio(_spread(_demt(_CIRNE, "minsum")),
+        f.among("least", *map(_spread, _means(_CIRNE, "minsum", ALGORITHMS[1:]))))),
     *(_plain(f"DEMT performs better when tasks are more parallel: mean {c} ratio, highly over "
         "weakly parallel", "below 1", BELOW, f.over("mean", _demt(_HIGH, c), _demt(_WEAK, c)),
         check=m.BY_WORKLOAD) for c in CRITERIA),
