@@ -17,7 +17,6 @@ from cosched.experiments.measures import (
     at,
     box,
     exceeding,
-    less_one,
     lines,
     of,
     of_ratio,
@@ -25,11 +24,10 @@ from cosched.experiments.measures import (
     picture,
     places,
     points,
-    ratio,
     said,
     several,
     share,
-    times,
+    tabled,
 )  # fmt: skip
 from cosched.experiments.tolerances import Curve, Seen
 
@@ -52,14 +50,15 @@ TABLE = Table(
         (among("least", of("greatest", "a"), of("greatest", "b")), 2),
         (over("greatest", ("a",), ("b",), ("c",)), 4 / 3),  # over the greater of the others
         (of_ratio("greatest", ("a",), ("b",)), 2),
-        (ratio(of("least", "a"), of("greatest", "b")), 0.5),
-        (less_one(of("mean", "b")), 1),
-        (times(100, of("mean", "b")), 200),
+        (of("least", "a") / of("greatest", "b"), 0.5),
+        (of("mean", "b") - 1, 1),
+        (100 * of("mean", "b"), 200),
         (places(("a",), (("b",),)), (2 / 3, 2, 3)),
         (places(("a",), (), (("b",),)), (2 / 3, 2, 3)),
         (places(("a",), (), (("b",),), True), (1 / 3, 1, 3)),  # strictly below
         (share(places(("a",), (("b",),))), 2 / 3),
         (exceeding(1, "a"), (2 / 3, 2, 3)),
+        (tabled(", ", "{}: {:g}/{:g}", ("a",), ("b",)), "10: 4/2, 20: 2/2, 30: 1/2"),
         (points("{}: {:.1f}", "c"), "10: 3.0, 20: 1.0"),
         (box("a"), "2.333 (1.000 to 4.000)"),
         (said("{:g} of {:g}", of("least", "a"), of("count", "a")), "1 of 3"),
@@ -83,7 +82,7 @@ def test_numbers_agree_with_numpy():
 
 def test_a_measure_says_its_name_and_arguments():
     assert repr(of("mean", "a")) == "of('mean', 'a')"
-    assert math.isnan(ratio(of("mean", "b"), at(30, "zero"))(Table(TABLE.wide.assign(zero=0.0))))
+    assert math.isnan((of("mean", "b") / at(30, "zero"))(Table(TABLE.wide.assign(zero=0.0))))
     with pytest.raises(LookupError):
         of("mean", "none")(TABLE)
 

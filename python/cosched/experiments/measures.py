@@ -21,7 +21,10 @@ T = TypeVar("T", covariant=True)
 
 @dataclass(frozen=True)
 class Measure(Generic[T]):
-    """A function of the library and its arguments, to be called on prepared results."""
+    """A function of the library and its arguments, to be called on prepared results.
+
+    ``a / b``, ``a - 1`` and ``100 * a`` are measures as well.
+    """
 
     function: Callable[..., T]
     arguments: tuple[Any, ...]
@@ -31,6 +34,27 @@ class Measure(Generic[T]):
 
     def __repr__(self) -> str:
         return f"{self.function.__name__}{self.arguments}"
+
+    def __truediv__(self, below: Measure[float]) -> Measure[float]:
+        return Measure(_quotient, (self, below))
+
+    def __sub__(self, number: float) -> Measure[float]:
+        return Measure(_difference, (self, number))
+
+    def __rmul__(self, factor: float) -> Measure[float]:
+        return Measure(_multiple, (factor, self))
+
+
+def _quotient(prepared: Any, above: Measure[float], below: Measure[float]) -> float:
+    return above(prepared) / (below(prepared) or math.nan)
+
+
+def _difference(prepared: Any, above: Measure[float], number: float) -> float:
+    return above(prepared) - number
+
+
+def _multiple(prepared: Any, factor: float, inner: Measure[float]) -> float:
+    return factor * inner(prepared)
 
 
 def measure(function: Callable[Concatenate[Any, P], T]) -> Callable[P, Measure[T]]:
@@ -110,31 +134,13 @@ def among(prepared: Any, number: str, *measures: Measure[float]) -> float:
 def over(curves: Curves, number: str, above: tuple[Any, ...], *below: tuple[Any, ...]) -> float:
     """A number of a curve over the greatest such number of others."""
     rest = among("greatest", *(of(number, *key) for key in below))
-    return of(number, *above)(curves) / rest(curves)
+    return (of(number, *above) / rest)(curves)
 
 
 @measure
 def of_ratio(curves: Curves, number: str, above: tuple[Any, ...], below: tuple[Any, ...]) -> float:
     """A number of the ratio of two curves, point by point."""
     return float(NUMBERS[number](curves.curve(*above) / curves.curve(*below)))
-
-
-@measure
-def ratio(prepared: Any, above: Measure[float], below: Measure[float]) -> float:
-    """One measure over another; NaN over zero."""
-    return above(prepared) / (below(prepared) or math.nan)
-
-
-@measure
-def times(prepared: Any, factor: float, inner: Measure[float]) -> float:
-    """A measure in another unit."""
-    return factor * inner(prepared)
-
-
-@measure
-def less_one(prepared: Any, ratio: Measure[float]) -> float:
-    """By how much a ratio is above one."""
-    return ratio(prepared) - 1
 
 
 @measure
@@ -176,6 +182,13 @@ def share(prepared: Any, points: Measure[tuple[float, int, int]]) -> float:
 def points(curves: Curves, form: str, *key: Any) -> str:
     """The points of a curve in words."""
     return listed(curves.curve(*key).items(), form)
+
+
+@measure
+def tabled(curves: Curves, by: str, form: str, *keys: tuple[Any, ...]) -> str:
+    """The points of several curves side by side, in words."""
+    found = [curves.curve(*key) for key in keys]
+    return listed(zip(found[0].index, *found, strict=True), form, by)
 
 
 @measure

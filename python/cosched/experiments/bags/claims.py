@@ -35,7 +35,7 @@ _SAYS = "TTB's curve is {:.3f} (q = {:g}) to {:.3f} times TMS's"
 
 def _gain(name: str, tasks: str) -> f.Measure[float]:
     """The mean gain over TMS with few or many tasks a machine."""
-    return f.less_one(f.of("mean", f"{name}, {tasks}"))
+    return f.of("mean", f"{name}, {tasks}") - 1
 
 
 # fmt: off
@@ -47,9 +47,8 @@ CLAIMS = (
             f.at(gamma, GRID), _SPLIT),
         _table(f"Table 1, gamma {gamma:g}", "percent by which TTB is above TMS, on an even split",
             float(f"{100 * (ttb / tms - 1):.3f}"), near(1.0, "another split of the tasks moves it "
-            "by a point of per cent and more"), f.times(100,
-            f.less_one(f.ratio(f.at(gamma, GRID), f.at(gamma, "tms")))), "Splits differ."))[:3
-                if gamma > 1 else 2]),
+            "by a point of per cent and more"), 100 *(f.at(gamma, GRID) / f.at(gamma, "tms") - 1),
+            "Splits differ."))[:3 if gamma > 1 else 2]),
     _table("section IV, Table 1", "every solution produced by TTB is better than that produced by "
         "TMS: share of 40 splits and 5 gammas, TTB on the grid of section III", 1.0,
         at_least(1.0, "every", order=0.5), f.share(f.exceeding(1, GRID)), _GRID,
@@ -65,12 +64,10 @@ CLAIMS = (
             f.share(f.exceeding(_ONE, name)), why),
         _figure("with many tasks the solutions of the two methods are close to each other: mean "
             f"percent by which {name} is above TMS for q of 20 and more", "close",
-            at_most(5.0, "no number; within a twentieth", order=10.0),
-            f.times(100, _gain(name, "many"))),
+            at_most(5.0, "no number; within a twentieth", order=10.0), 100 * _gain(name, "many")),
         _figure("TTB performs much better when the average number of tasks per machine is small: "
             f"mean gain of {name} for q up to 5 over that for q of 20 and more", "much above 1",
-            at_least(2.0, "much: twice", order=1.0),
-            f.ratio(_gain(name, "few"), _gain(name, "many"))))),
+            at_least(2.0, "much: twice", order=1.0), _gain(name, "few") / _gain(name, "many")))),
     *(_curve(f"curve of {title}: profit per unit time by q", PICTURE,
         in_order("TTB's curve is above TMS's at every q"),
         f.picture(f.points("{}: {:.3f}", name), _OVER, (1, inf), _SAYS), _DRAWS)

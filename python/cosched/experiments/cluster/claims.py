@@ -44,14 +44,14 @@ def _most(names: tuple[str, ...], cost: str, number: str = "greatest") -> f.Meas
 
 
 def _more(cost: str) -> f.Measure[float]:
-    return f.ratio(_most(_ARRIVAL, cost), _most(_OTHERS, cost))
+    return _most(_ARRIVAL, cost) / _most(_OTHERS, cost)
 
 
 def _easy_line(kind: str) -> f.Measure[t.Curve]:
     """EASY's line of Figure 3: below all of ours on the real weeks, above their end elsewhere."""
     easy = f.of("last", "EASY underutilisation", kind)
     least, last = (f.of(n, "short underutilisation", kind) for n in ("least", "last"))
-    order = f.several(f.ratio(easy, least if kind == "weeks" else last), easy, least, last)
+    order = f.several(easy / (least if kind == "weeks" else last), easy, least, last)
     says = "EASY {1:.3f}, ours at least {2:.3f}, at 12,000 s {3:.3f}"
     interval = (0, 1) if kind == "weeks" else (1, inf)
     return f.picture(f.said("{:.3f} at every period", easy), order, interval, says)
@@ -93,14 +93,14 @@ _WORKLOADS = (
         t.within(0.05, "other draws of as many jobs"), f.of("sum", "calls")),
     _calls("67.25% of the observations are for 10 or fewer jobs (percent)", 67.25,
         t.within(0.15, "other draws; the share depends on the load"),
-        f.times(100, f.ratio(f.of("sum", "small"), f.of("sum", "calls")))),
+        100 *(f.of("sum", "small") / f.of("sum", "calls"))),
     _calls("... in less than 0.001 seconds: share of these calls", "all",
         t.at_least(0.999, "a busy machine interrupts one call in a thousand"),
-        f.ratio(f.of("sum", "fast"), f.of("sum", "small"))),
+        f.of("sum", "fast") / f.of("sum", "small")),
     _calls("the remaining observations were for up to 102 jobs", 102.0,
         t.within(0.25, "an extreme of other draws"), f.of("greatest", "most_jobs")),
     _calls("the average compute time of the others was about 0.25 s", 0.25, t.at_most(0.25, _OWN),
-        f.ratio(f.of("sum", "seconds_large"), f.of("sum", "large"))),
+        f.of("sum", "seconds_large") / f.of("sum", "large")),
     _calls("the maximum was under 4.5 s", 4.5, t.at_most(4.5, _OWN),
         f.of("greatest", "seconds_longest")),
 )
@@ -157,13 +157,11 @@ _PERIODS = (
             check=checks.EASY_READINGS),
         _period(f"section 6.4.2, appendix B, {c.SETS[kind]}", "for extremely large periods (over "
             "15,000 s) underutilisation begins to increase: that at the longest period tried over "
-            "the least", "above 1", t.at_least(1.0 + 1e-6, "begins to increase"), f.ratio(
-            f.of("last", "long underutilisation", kind),
-            f.of("least", "underutilisation", kind))))),
+            "the least", "above 1", t.at_least(1.0 + 1e-6, "begins to increase"), f.of("last",
+            "long underutilisation", kind) / f.of("least", "underutilisation", kind)))),
     _period("section 6.4.2, Figure 3, real weeks", "higher than EASY's regardless of the period: "
-        "the least over EASY's", "above 1", t.ABOVE, f.ratio(
-        f.of("least", "short underutilisation", "weeks"),
-        f.of("last", "EASY underutilisation", "weeks"))),
+        "the least over EASY's", "above 1", t.ABOVE, f.of("least", "short underutilisation",
+        "weeks") / f.of("last", "EASY underutilisation", "weeks")),
     _period("section 6.4.2, Figure 3, real weeks", "EASY achieves around 6.4%", 0.064,
         t.within(0.05, "the same log; two digits are printed"),
         f.of("last", "EASY underutilisation", "weeks")),
@@ -177,11 +175,10 @@ _PERIODS = (
         _period(f"section 6.4.2, Figure 4, {c.SETS[kind]}", "at 20 times the penalty and more, "
             "EASY is outperformed by at least two orders of magnitude on average: EASY's mean over "
             "ours at 12,000 s", 100.0, t.at_least(100, "two orders of magnitude", order=10),
-            f.ratio(f.of("last", "EASY degradation", kind),
-            f.at(m.LONGEST, "degradation", kind))))),
+            f.of("last", "EASY degradation", kind) / f.at(m.LONGEST, "degradation", kind)))),
     _period("section 6.4.2, appendix B", "with a period of an hour the bandwidth is roughly 4 "
         "times lower (loads of 0.7 and more)", 4.0, t.within(0.25, "'roughly'"),
-        f.ratio(f.at(600, "busy", "scaled"), f.at(3600, "busy", "scaled"))),
+        f.at(600, "busy", "scaled") / f.at(3600, "busy", "scaled")),
     _period("section 6.4.2, appendix B", "with a period of an hour the bandwidth is under 0.2 GB/s "
         "on average (loads of 0.7 and more)", 0.2, t.at_most(0.2, "under", order=0.4),
         f.at(3600, "busy", "scaled"), "As in Table 3, an event moves more memory here unless it is "
