@@ -9,7 +9,7 @@ import pytest
 from cosched.experiments.bags import measures as bags
 from cosched.experiments.cluster import measures as cluster
 from cosched.experiments.cluster.cells import Cells, in_set, printed, with_interval
-from cosched.experiments.dags.measures import Wide
+from cosched.experiments.dags.measures import Wide, outliers
 from cosched.experiments.measures import (
     NUMBERS,
     Table,
@@ -110,9 +110,9 @@ def test_bags_ratios_are_where_both_earn():
 def test_dags_outliers_box_by_box():
     ratios = [1.0, 1.1, 1.2, 1.3, 9.0]
     rows = pd.DataFrame({"application": ["a"] * 5 + ["b"] * 5, "heft": ratios * 2, "LP*": 1.0})
-    w = Wide(rows.assign(sqrt=1.0), {}, {})
-    assert w.outliers("heft") == 2
-    assert w.outliers("heft", ("a",)) == 1
+    w = Wide(rows.assign(sqrt=1.0))
+    assert outliers("heft", "a", "b")(w) == 2
+    assert outliers("heft", "a")(w) == 1
     with pytest.raises(LookupError, match="c at"):
         w.curve("heft", "LP*", "c")
 

@@ -93,6 +93,13 @@ class Table:
         return self.wide[key if len(key) > 1 else key[0]].dropna()
 
 
+def _outliers(curve: pd.Series) -> int:
+    """Points that a box plot draws alone: beyond 1.5 quartile ranges of the box."""
+    low, high = curve.quantile([0.25, 0.75])
+    reach = 1.5 * (high - low)
+    return int(((curve < low - reach) | (curve > high + reach)).sum())
+
+
 #: What a row may ask of a curve.
 NUMBERS: dict[str, Callable[[pd.Series], float]] = {
     "mean": lambda curve: curve.mean(),
@@ -105,6 +112,7 @@ NUMBERS: dict[str, Callable[[pd.Series], float]] = {
     "last": lambda curve: curve.iloc[-1],
     "last over first": lambda curve: curve.iloc[-1] / curve.iloc[0],
     "greatest over least": lambda curve: curve.max() / curve.min(),
+    "outliers": _outliers,
     "share of falls": lambda curve: float((curve.diff().dropna() < 0).mean()),
     "95th percentile": lambda curve: float(curve.quantile(0.95)),
 }

@@ -28,7 +28,6 @@ _MEAN_ON_LINE = t.near(
 _EXTREME = t.near(0.1, "ten points of per cent: a single instance")
 _COUNT = t.exactly("a count of the same benchmark")
 _OWN = "Python and glpsol on a machine of 2017 against C++ on one of today"
-_APPLICATIONS = ("fork-join", "getrf", "posv", "potrf", "potri", "potrs")
 
 _two = partial(Claim, paper="amaris2017", study=m.TWO, prepare=m.wide)
 _three, _line = partial(_two, study=m.THREE), partial(_two, study=m.ONLINE)
@@ -36,7 +35,7 @@ _off = (("hlp-est", "hlp-ols"), ("heft", "hlp-ols"))
 _two_pairs = partial(_two, check=m.pairs(m.TWO, *_off))
 _three_pairs = partial(_three, check=m.pairs(m.THREE, *_off))
 _line_pairs = partial(_line, check=m.pairs(m.ONLINE, ("greedy", "er-ls"), ("eft", "er-ls")))
-_theorem = partial(Claim, paper="amaris2017", study=m.THEOREMS)
+_theorem = partial(_two, study=m.THEOREMS, prepare=m.theorems)
 
 # fmt: off
 _AHEAD = Check("wins-of-hlp-est", (m.TWO,), m.ahead(), m.wide)
@@ -48,6 +47,10 @@ _BY_ROOT = Check("by-root", (m.ONLINE,), f.lines(
     [f.said(f"{a} {name} {{}}", f.points("{:.3f}: {:.3f}", a, name))
      for a in ROOTED for name in m.RULES]), m.by_root)
 # fmt: on
+
+
+def _longest(*names: str) -> f.Measure[float]:
+    return f.among("greatest", *(f.of("last", name) for name in names))
 
 
 def _above_two(study: str) -> Check:
@@ -103,7 +106,7 @@ _OFF_LINE = (
     _two_pairs("section 6.2, Figure 4 right", "... in strongly heterogeneous applications like "
         "fork-join, read as: more than in every other application: mean HEFT / HLP-OLS of "
         "fork-join over the greatest of the others", "above 1", t.ABOVE,
-        f.over("mean", *(("heft", "hlp-ols", each) for each in _APPLICATIONS)),
+        f.over("mean", *(("heft", "hlp-ols", each) for each in m.APPLICATIONS)),
         "potri, of which the paper names the extreme of 60%, has the greater mean."),
     _three("section 6.2, Figure 5 left", "QHEFT presents many outliers for getrf, posv and potrf: "
         "their number there", "many", t.at_least(1, "'many' of a picture"),
@@ -114,7 +117,7 @@ _OFF_LINE = (
     _three_pairs("section 6.2", "similar results between QHLP-EST and QHLP-OLS as for two types "
         "(8%)", 0.08, t.near(0.04, "'similar'"), f.of("mean", "hlp-est", "hlp-ols") - 1, _OPTIMA),
     *(_line(f"Table 4, {application}, nb_blocks {blocks}", "number of tasks", float(value), _COUNT,
-        m.tasks(f"{file}-64-{blocks}")) for application, file, cells in (
+        f.of("last", f"{file}-64-{blocks}.txt"), prepare=m.sizes) for application, file, cells in (
         ("getrf", "sgetrf_nopiv", (55, 385, 2870)),
         ("posv", "sposv", (65, 330, 1960)),
         ("potrf", "spotrf", (35, 220, 1540)),
@@ -122,16 +125,18 @@ _OFF_LINE = (
         ("potrs", "spotrs", (30, 110, 420)))
             for blocks, value in zip((5, 10, 20), cells, strict=True)),
     *(_line(f"Table 5, p {phases}, width {width}", "number of tasks", float(value), _COUNT,
-        m.tasks(f"forkJoin-{phases}-{width}")) for phases, cells in (
+        f.of("last", f"forkJoin-{phases}-{width}.txt"), prepare=m.sizes) for phases, cells in (
         (2, (203, 403, 603, 803, 1003)),
         (5, (506, 1006, 1506, 2006, 2506)),
         (10, (1011, 2011, 3011, 4011, 5011))) for width, value in zip((100, 200, 300, 400, 500),
             cells, strict=True)),
     *(claim for row, title in ((_two, "two types"), (_three, "three types")) for claim in (
         row(f"section 6.2, run times, {title}", "for the biggest instances the linear programme "
-            "took about 100 s: our longest LP*", 100.0, t.at_most(100, _OWN), m.seconds("LP*")),
+            "took about 100 s: our longest LP*", 100.0, t.at_most(100, _OWN),
+            f.of("last", "LP*"), prepare=m.seconds),
         row(f"section 6.2, run times, {title}", "each algorithm took at most 10 s once HLP was "
-            "solved: our longest, HLP included", 10.0, t.at_most(10, _OWN), m.seconds(*NAMES)))),
+            "solved: our longest, HLP included", 10.0, t.at_most(10, _OWN), _longest(*NAMES),
+            prepare=m.seconds))),
 )
 
 _ON_LINE = (
@@ -151,7 +156,7 @@ _ON_LINE = (
         "an improvement of between 8% and 36% on average for ER-LS over Greedy", "0.08 to 0.36",
         t.between(0.075, 0.365, "to the per cent that is printed", (0.0, 0.72)),
         f.of("mean", "greedy", "er-ls", application) - 1, _ARRIVAL)
-        for application in _APPLICATIONS[:- 1]),
+        for application in m.APPLICATIONS[:- 1]),
     _line_pairs("section 6.3, Figure 7 right, fork-join", "up to 60% for certain instances of "
         "fork-join: least EFT / ER-LS - 1", -0.60, _EXTREME,
         f.of("least", "eft", "er-ls", "fork-join") - 1, _ARRIVAL),
@@ -173,13 +178,14 @@ _ON_LINE = (
         f.of("greatest", "er-ls", "guarantee"), "", _BY_ROOT),
     _line("section 6.3, run times", "at most 5 s each for the biggest instances: our longest", 5.0,
         t.at_most(5, "Python on a machine of 2017 against C++ on one of today"),
-        m.seconds(*m.RULES)),
+        _longest(*m.RULES), prepare=m.seconds),
 )
 
 _THEOREMS = (
     *(_theorem(f"Theorem {number}, m = {cpus}, k = {gpus}, Q = {types}", words,
-        ratio(cpus, gpus, types), rule(cpus), m.reached(f"theorem {number}", cpus, gpus, types),
-        why, m.family(f"theorem {number}")) for number, words, ratio, rule, least, why in (
+        ratio(cpus, gpus, types), rule(cpus),
+        f.of("last", f"theorem {number}", cpus, gpus, types), why, m.family(f"theorem {number}"))
+        for number, words, ratio, rule, least, why in (
         (1, "HEFT is at least (m+k)/k^2 (1 - e^-k) from the optimum", lambda m, k,
             _: (m + k) / k ** 2 *(1 - exp(-k)), lambda m: t.within(0.1,
             "the limit of the proof's own expression"), 0, "The proof puts e^-k for (m/(m+k))^m, "
@@ -207,7 +213,7 @@ def _beside(worse: str, better: str, keys: Mapping[str, tuple[str, ...]], says: 
 def _boxes(row: Any, figure: str, above: str, below: str, *told: Any, **single: Any) -> list[Claim]:
     """A row an application: words, and the order of its means or of others, or none above 2."""
     claims = []
-    for a in _APPLICATIONS:
+    for a in m.APPLICATIONS:
         words, *given = single.get(a.replace("-", "_"), told)
         order: Any = f.of("mean", above, below, a), given, "its mean is {:.3f}"
         if not given:
