@@ -77,9 +77,9 @@ def listed(items: Iterable[tuple[Any, ...]], form: str, by: str = ", ") -> str:
 
 
 class Curves(Protocol):
-    """Prepared results that are curves: a series of numbers by its key."""
+    """Prepared results that are curves, by key: a ``pandas.Series``, or an array without places."""
 
-    def curve(self, *key: Any) -> pd.Series: ...
+    def curve(self, *key: Any) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _outliers(curve: pd.Series) -> int:
 
 
 #: What a row may ask of a curve.
-NUMBERS: dict[str, Callable[[pd.Series], float]] = {
+NUMBERS: dict[str, Callable[[Any], float]] = {
     "mean": lambda curve: curve.mean(),
     "least": lambda curve: curve.min(),
     "greatest": lambda curve: curve.max(),
@@ -133,9 +133,7 @@ def at(curves: Curves, point: Any, *key: Any) -> float:
 @measure
 def among(prepared: Any, number: str, *measures: Measure[float]) -> float:
     """A number of what several measures give: the least, the mean, the sum of them."""
-    import pandas as pd
-
-    return float(NUMBERS[number](pd.Series([measure(prepared) for measure in measures])))
+    return float(NUMBERS[number](np.array([measure(prepared) for measure in measures])))
 
 
 @measure

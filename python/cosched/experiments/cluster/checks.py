@@ -189,8 +189,8 @@ def most_migrations(*names: str) -> Check:
     """The two policies that migrate a job most often."""
 
     def run(sets: Sets) -> str:
-        two = sets["scaled"].curve("avg migrations_per_job", *names).nlargest(2)
-        return listed(two.items(), "{} {:.2f}", ", then ")
+        found = zip(sets["scaled"].curve("avg migrations_per_job", *names), names, strict=True)
+        return listed(sorted(found, reverse=True)[:2], "{1} {0:.2f}", ", then ")
 
     return Check("most-migrations-a-job", (TABLE_3,), run, busy)
 
