@@ -15,21 +15,21 @@ from cosched.experiments.tolerances import Curve
 if TYPE_CHECKING:
     import pandas as pd
 
-P = ParamSpec("P")
-T = TypeVar("T", covariant=True)
+_P = ParamSpec("_P")
+_T = TypeVar("_T", covariant=True)
 
 
 @dataclass(frozen=True)
-class Measure(Generic[T]):
+class Measure(Generic[_T]):
     """A function of the library and its arguments, to be called on prepared results.
 
     ``a / b``, ``a - 1`` and ``100 * a`` are measures as well.
     """
 
-    function: Callable[..., T]
+    function: Callable[..., _T]
     arguments: tuple[Any, ...]
 
-    def __call__(self, prepared: Any) -> T:
+    def __call__(self, prepared: Any) -> _T:
         return self.function(prepared, *self.arguments)
 
     def __repr__(self) -> str:
@@ -57,11 +57,11 @@ def _multiple(prepared: Any, factor: float, inner: Measure[float]) -> float:
     return factor * inner(prepared)
 
 
-def measure(function: Callable[Concatenate[Any, P], T]) -> Callable[P, Measure[T]]:
+def measure(function: Callable[Concatenate[Any, _P], _T]) -> Callable[_P, Measure[_T]]:
     """A function of prepared results, called without them: ``mean("heft")`` is a ``Measure``."""
 
     @wraps(function)
-    def given(*arguments: P.args, **named: P.kwargs) -> Measure[T]:
+    def given(*arguments: _P.args, **named: _P.kwargs) -> Measure[_T]:
         assert not named, "rows give arguments by place"
         return Measure(function, arguments)
 

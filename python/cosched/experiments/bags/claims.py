@@ -47,7 +47,7 @@ CLAIMS = (
             f.at(gamma, GRID), _SPLIT),
         _table(f"Table 1, gamma {gamma:g}", "percent by which TTB is above TMS, on an even split",
             float(f"{100 * (ttb / tms - 1):.3f}"), near(1.0, "another split of the tasks moves it "
-            "by a point of per cent and more"), 100 *(f.at(gamma, GRID) / f.at(gamma, "tms") - 1),
+            "by a point of per cent and more"), 100 * (f.at(gamma, GRID) / f.at(gamma, "tms") - 1),
             "Splits differ."))[:3 if gamma > 1 else 2]),
     _table("section IV, Table 1", "every solution produced by TTB is better than that produced by "
         "TMS: share of 40 splits and 5 gammas, TTB on the grid of section III", 1.0,

@@ -198,7 +198,7 @@ _THEOREMS = (
         (5, "QHLP-EST and QHLP-OLS reach Q (Q+1), which is tight", lambda _, __, q: q *(q + 1.0),
             lambda m: t.within(4 / m, "it tends to the ratio as 1 - 4/m at least"), 16,
             "The ratio is Q (Q+1) less a term in 1/m."))
-                for cpus, gpus, types in SIZES[f"theorem {number}"] if cpus >= least),
+        for cpus, gpus, types in SIZES[f"theorem {number}"] if cpus >= least),
     _theorem("Theorem 3", "ER-LS is at most 4 sqrt(m/k)-competitive", "4 sqrt(m/k)", None, None,
         "a proof for all instances is not run; section 6.3 has a row on how far below the "
         "benchmark stays, tests hold it on random graphs"),
