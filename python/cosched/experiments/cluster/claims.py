@@ -93,7 +93,7 @@ _WORKLOADS = (
         t.within(0.05, "other draws of as many jobs"), f.of("sum", "calls")),
     _calls("67.25% of the observations are for 10 or fewer jobs (percent)", 67.25,
         t.within(0.15, "other draws; the share depends on the load"),
-        100 *(f.of("sum", "small") / f.of("sum", "calls"))),
+        100 * (f.of("sum", "small") / f.of("sum", "calls"))),
     _calls("... in less than 0.001 seconds: share of these calls", "all",
         t.at_least(0.999, "a busy machine interrupts one call in a thousand"),
         f.of("sum", "fast") / f.of("sum", "small")),
@@ -250,17 +250,23 @@ def _why(number: int, kind: str, name: str) -> tuple[str, checks.Check]:
     return "The paper's traces are other draws of the model.", checks.WORST_TRACE
 
 
-# fmt: off
 def _degradations(number: int, kind: str, study: str) -> list[Claim]:
     return [
-        _row(f"Table {number}, {c.SETS[kind]}, {name}, {what}.",
-             f"{_WORDS[what]} of the degradation from bound", seen.value,
-             _SAME_LOG if kind == "weeks" else t.drawn(_DRAWS, slack=0.05),
-             c.in_set(kind, c.cell(what, name)), *_why(number, kind, name),
-             study=study, prepare=c.degradations)
-        for (what, name), seen in c.printed(number)[kind].found.items()]
+        _row(
+            f"Table {number}, {c.SETS[kind]}, {name}, {what}.",
+            f"{_WORDS[what]} of the degradation from bound",
+            seen.value,
+            _SAME_LOG if kind == "weeks" else t.drawn(_DRAWS, slack=0.05),
+            c.in_set(kind, c.cell(what, name)),
+            *_why(number, kind, name),
+            study=study,
+            prepare=c.degradations,
+        )
+        for (what, name), seen in c.printed(number)[kind].found.items()
+    ]
 
 
+# fmt: off
 CLAIMS = (
     *_THEOREMS,
     *_WORKLOADS,

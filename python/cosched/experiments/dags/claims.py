@@ -191,11 +191,11 @@ _THEOREMS = (
             "the limit of the proof's own expression"), 0, "The proof puts e^-k for (m/(m+k))^m, "
             "which tends to it from above."),
         (2, "HLP-EST, and any list (corollaries 1 and 2), reaches 6 - O(1/m): 6 (2m-1) (m-1) / (m "
-            "(2m+1))", lambda m, *_: 6 *(2 * m - 1) *(m - 1) / (m *(2 * m + 1)),
+            "(2m+1))", lambda m, *_: 6 * (2 * m - 1) * (m - 1) / (m * (2 * m + 1)),
             lambda m: t.within(1e-9, "the proof's own value"), 0, ""),
         (4, "ER-LS reaches sqrt(m/k)", lambda m, k, _: (m / k) ** 0.5,
             lambda m: t.within(1e-9, "the proof's own value"), 0, ""),
-        (5, "QHLP-EST and QHLP-OLS reach Q (Q+1), which is tight", lambda _, __, q: q *(q + 1.0),
+        (5, "QHLP-EST and QHLP-OLS reach Q (Q+1), which is tight", lambda _, __, q: q * (q + 1.0),
             lambda m: t.within(4 / m, "it tends to the ratio as 1 - 4/m at least"), 16,
             "The ratio is Q (Q+1) less a term in 1/m."))
         for cpus, gpus, types in SIZES[f"theorem {number}"] if cpus >= least),
@@ -204,6 +204,8 @@ _THEOREMS = (
         "benchmark stays, tests hold it on random graphs"),
 )
 
+
+# fmt: on
 def _beside(worse: str, better: str, keys: Mapping[str, tuple[str, ...]], says: str) -> Any:
     """Whether one rule's mean is not below another's; the means of all."""
     means = (f.of("mean", *key) for key in keys.values())
@@ -221,11 +223,19 @@ def _boxes(row: Any, figure: str, above: str, below: str, *told: Any, **single: 
         elif isinstance(given[0], str):
             keys = {name: (name, below, a) for name in m.RULES}
             order = _beside(given[0], given[1], keys, _OF_BOXES)
-        claims.append(row(f"{figure}, {a}", f"{above} / {below}: mean, least and greatest",
-                          PICTURE, t.in_order(words), f.picture(f.box(above, below, a), *order)))
+        claims.append(
+            row(
+                f"{figure}, {a}",
+                f"{above} / {below}: mean, least and greatest",
+                PICTURE,
+                t.in_order(words),
+                f.picture(f.box(above, below, a), *order),
+            )
+        )
     return claims
 
 
+# fmt: off
 _OF_BOXES = "means of makespan / LP*: er-ls {1:.3f}, eft {2:.3f}, greedy {3:.3f}"
 _OF_ROOTS = "means over sqrt(m/k): er-ls {1:.2f}, eft {2:.2f}, greedy {3:.2f}"
 _AT_TWO = "the box is at most at 2 (section 6.2)"
