@@ -187,7 +187,7 @@ _THEOREMS = (
         f.of("last", f"theorem {number}", cpus, gpus, types), why, m.family(f"theorem {number}"))
         for number, words, ratio, rule, least, why in (
         (1, "HEFT is at least (m+k)/k^2 (1 - e^-k) from the optimum", lambda m, k,
-            _: (m + k) / k ** 2 *(1 - exp(-k)), lambda m: t.within(0.1,
+            _: (m + k) / k ** 2 * (1 - exp(-k)), lambda m: t.within(0.1,
             "the limit of the proof's own expression"), 0, "The proof puts e^-k for (m/(m+k))^m, "
             "which tends to it from above."),
         (2, "HLP-EST, and any list (corollaries 1 and 2), reaches 6 - O(1/m): 6 (2m-1) (m-1) / (m "
