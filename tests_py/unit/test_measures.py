@@ -9,7 +9,7 @@ import pytest
 from cosched.experiments.bags import measures as bags
 from cosched.experiments.cluster import measures as cluster
 from cosched.experiments.cluster.cells import Cells, in_set, printed, with_interval
-from cosched.experiments.dags.measures import Wide
+from cosched.experiments.dags.measures import Wide, outliers
 from cosched.experiments.measures import (
     NUMBERS,
     Table,
@@ -17,7 +17,6 @@ from cosched.experiments.measures import (
     at,
     box,
     exceeding,
-    less_one,
     lines,
     of,
     of_ratio,
@@ -25,11 +24,10 @@ from cosched.experiments.measures import (
     picture,
     places,
     points,
-    ratio,
     said,
     several,
     share,
-    times,
+    tabled,
 )  # fmt: skip
 from cosched.experiments.tolerances import Curve, Seen
 
@@ -52,18 +50,19 @@ TABLE = Table(
         (among("least", of("greatest", "a"), of("greatest", "b")), 2),
         (over("greatest", ("a",), ("b",), ("c",)), 4 / 3),  # over the greater of the others
         (of_ratio("greatest", ("a",), ("b",)), 2),
-        (ratio(of("least", "a"), of("greatest", "b")), 0.5),
-        (less_one(of("mean", "b")), 1),
-        (times(100, of("mean", "b")), 200),
+        (of("least", "a") / of("greatest", "b"), 0.5),
+        (of("mean", "b") - 1, 1),
+        (100 * of("mean", "b"), 200),
         (places(("a",), (("b",),)), (2 / 3, 2, 3)),
         (places(("a",), (), (("b",),)), (2 / 3, 2, 3)),
         (places(("a",), (), (("b",),), True), (1 / 3, 1, 3)),  # strictly below
         (share(places(("a",), (("b",),))), 2 / 3),
-        (exceeding(1, "a"), (2, 3)),
+        (exceeding(1, "a"), (2 / 3, 2, 3)),
+        (tabled(", ", "{}: {:g}/{:g}", ("a",), ("b",)), "10: 4/2, 20: 2/2, 30: 1/2"),
         (points("{}: {:.1f}", "c"), "10: 3.0, 20: 1.0"),
         (box("a"), "2.333 (1.000 to 4.000)"),
         (said("{:g} of {:g}", of("least", "a"), of("count", "a")), "1 of 3"),
-        (lines("numbers: ", said("{}", at(10, "a")), said("{}", at(20, "a"))), "numbers: 4.0; 2.0"),
+        (lines("of a: ", [said("{}", at(10, "a")), said("{}", at(20, "a"))]), "of a: 4.0; 2.0"),
         (several(of("least", "a"), of("last", "b")), (1, 2)),
     ],
 )
@@ -83,7 +82,7 @@ def test_numbers_agree_with_numpy():
 
 def test_a_measure_says_its_name_and_arguments():
     assert repr(of("mean", "a")) == "of('mean', 'a')"
-    assert math.isnan(ratio(of("mean", "b"), at(30, "zero"))(Table(TABLE.wide.assign(zero=0.0))))
+    assert math.isnan((of("mean", "b") / at(30, "zero"))(Table(TABLE.wide.assign(zero=0.0))))
     with pytest.raises(LookupError):
         of("mean", "none")(TABLE)
 
@@ -95,22 +94,25 @@ def test_a_picture_holds_if_its_first_number_lies_in_the_interval(interval, hold
     assert found == Curve("10: 4, 20: 2, 30: 1", holds, "1 to 4")
 
 
-def test_bags_share_and_gain():
-    index = pd.MultiIndex.from_product([[0, 1], [1.0, 1.1]], names=["draw", "gamma"])
-    rates = pd.DataFrame({"tms": [0.0, 2, 0, 4], "ttb": [0.0, 3, 0, 4]}, index)
-    assert bags.percent(1.1, "ttb")(rates) == pytest.approx(50)
-    assert bags.share_above("ttb")(rates) == 0.5  # of the two with gamma above 1
-    assert bags.never_below("ttb")(rates) == 1
+def test_bags_ratios_are_where_both_earn():
+    rows = [(1, 0, "tms", 2.0), (1, 0, "ttb", 3.0), (20, 0, "tms", 4.0), (20, 0, "ttb", 4.4),
+            (20, 1, "tms", -1.0), (20, 1, "ttb", 2.0)]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["q", "draw", "algorithm", "value"]).assign(bound=9.0)
+    table = bags.draws(frame)
+    assert table.curve("ttb").tolist() == pytest.approx([1.5, 1.1])
+    assert table.curve("ttb, few").tolist() == [1.5]
+    assert table.curve("ttb, many").tolist() == pytest.approx([1.1])
+    one = frame.assign(data="programs", gamma=1.1, draw=0)
     with pytest.raises(LookupError, match="even split alone"):
-        bags.share_above("ttb")(rates.loc[[0]])
+        bags.many_splits(one)
 
 
 def test_dags_outliers_box_by_box():
     ratios = [1.0, 1.1, 1.2, 1.3, 9.0]
     rows = pd.DataFrame({"application": ["a"] * 5 + ["b"] * 5, "heft": ratios * 2, "LP*": 1.0})
-    w = Wide(rows.assign(sqrt=1.0), {}, {})
-    assert w.outliers("heft") == 2
-    assert w.outliers("heft", ("a",)) == 1
+    w = Wide(rows.assign(sqrt=1.0))
+    assert outliers("heft", "a", "b")(w) == 2
+    assert outliers("heft", "a")(w) == 1
     with pytest.raises(LookupError, match="c at"):
         w.curve("heft", "LP*", "c")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
@@ -15,29 +15,53 @@ from cosched.experiments.tolerances import Curve
 if TYPE_CHECKING:
     import pandas as pd
 
-P = ParamSpec("P")
-T = TypeVar("T", covariant=True)
+_P = ParamSpec("_P")
+_T = TypeVar("_T", covariant=True)
 
 
 @dataclass(frozen=True)
-class Measure(Generic[T]):
-    """A function of the library and its arguments, to be called on prepared results."""
+class Measure(Generic[_T]):
+    """A function of the library and its arguments, to be called on prepared results.
 
-    function: Callable[..., T]
+    ``a / b``, ``a - 1`` and ``100 * a`` are measures as well.
+    """
+
+    function: Callable[..., _T]
     arguments: tuple[Any, ...]
 
-    def __call__(self, prepared: Any) -> T:
+    def __call__(self, prepared: Any) -> _T:
         return self.function(prepared, *self.arguments)
 
     def __repr__(self) -> str:
         return f"{self.function.__name__}{self.arguments}"
 
+    def __truediv__(self, below: Measure[float]) -> Measure[float]:
+        return Measure(_quotient, (self, below))
 
-def measure(function: Callable[Concatenate[Any, P], T]) -> Callable[P, Measure[T]]:
+    def __sub__(self, number: float) -> Measure[float]:
+        return Measure(_difference, (self, number))
+
+    def __rmul__(self, factor: float) -> Measure[float]:
+        return Measure(_multiple, (factor, self))
+
+
+def _quotient(prepared: Any, above: Measure[float], below: Measure[float]) -> float:
+    return above(prepared) / (below(prepared) or math.nan)
+
+
+def _difference(prepared: Any, above: Measure[float], number: float) -> float:
+    return above(prepared) - number
+
+
+def _multiple(prepared: Any, factor: float, inner: Measure[float]) -> float:
+    return factor * inner(prepared)
+
+
+def measure(function: Callable[Concatenate[Any, _P], _T]) -> Callable[_P, Measure[_T]]:
     """A function of prepared results, called without them: ``mean("heft")`` is a ``Measure``."""
 
     @wraps(function)
-    def given(*arguments: P.args, **named: P.kwargs) -> Measure[T]:
+    def given(*arguments: _P.args, **named: _P.kwargs) -> Measure[_T]:
         assert not named, "rows give arguments by place"
         return Measure(function, arguments)
 
@@ -53,9 +77,9 @@ def listed(items: Iterable[tuple[Any, ...]], form: str, by: str = ", ") -> str:
 
 
 class Curves(Protocol):
-    """Prepared results that are curves: a series of numbers by its key."""
+    """Prepared results that are curves, by key: a ``pandas.Series``, or an array without places."""
 
-    def curve(self, *key: Any) -> pd.Series: ...
+    def curve(self, *key: Any) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -69,17 +93,26 @@ class Table:
         return self.wide[key if len(key) > 1 else key[0]].dropna()
 
 
+def _outliers(curve: pd.Series) -> int:
+    """Points that a box plot draws alone: beyond 1.5 quartile ranges of the box."""
+    low, high = curve.quantile([0.25, 0.75])
+    reach = 1.5 * (high - low)
+    return int(((curve < low - reach) | (curve > high + reach)).sum())
+
+
 #: What a row may ask of a curve.
-NUMBERS: dict[str, Callable[[pd.Series], float]] = {
+NUMBERS: dict[str, Callable[[Any], float]] = {
     "mean": lambda curve: curve.mean(),
     "least": lambda curve: curve.min(),
     "greatest": lambda curve: curve.max(),
     "median": lambda curve: curve.median(),
     "sum": lambda curve: curve.sum(),
     "count": lambda curve: curve.size,
+    "place of the least": lambda curve: float(curve.index.to_numpy()[curve.to_numpy().argmin()]),
     "last": lambda curve: curve.iloc[-1],
     "last over first": lambda curve: curve.iloc[-1] / curve.iloc[0],
     "greatest over least": lambda curve: curve.max() / curve.min(),
+    "outliers": _outliers,
     "share of falls": lambda curve: float((curve.diff().dropna() < 0).mean()),
     "95th percentile": lambda curve: float(curve.quantile(0.95)),
 }
@@ -100,40 +133,20 @@ def at(curves: Curves, point: Any, *key: Any) -> float:
 @measure
 def among(prepared: Any, number: str, *measures: Measure[float]) -> float:
     """A number of what several measures give: the least, the mean, the sum of them."""
-    import pandas as pd
-
-    return float(NUMBERS[number](pd.Series([measure(prepared) for measure in measures])))
+    return float(NUMBERS[number](np.array([measure(prepared) for measure in measures])))
 
 
 @measure
 def over(curves: Curves, number: str, above: tuple[Any, ...], *below: tuple[Any, ...]) -> float:
     """A number of a curve over the greatest such number of others."""
     rest = among("greatest", *(of(number, *key) for key in below))
-    return of(number, *above)(curves) / rest(curves)
+    return (of(number, *above) / rest)(curves)
 
 
 @measure
 def of_ratio(curves: Curves, number: str, above: tuple[Any, ...], below: tuple[Any, ...]) -> float:
     """A number of the ratio of two curves, point by point."""
     return float(NUMBERS[number](curves.curve(*above) / curves.curve(*below)))
-
-
-@measure
-def ratio(prepared: Any, above: Measure[float], below: Measure[float]) -> float:
-    """One measure over another; NaN over zero."""
-    return above(prepared) / (below(prepared) or math.nan)
-
-
-@measure
-def times(prepared: Any, factor: float, inner: Measure[float]) -> float:
-    """A measure in another unit."""
-    return factor * inner(prepared)
-
-
-@measure
-def less_one(prepared: Any, ratio: Measure[float]) -> float:
-    """By how much a ratio is above one."""
-    return ratio(prepared) - 1
 
 
 @measure
@@ -156,10 +169,10 @@ def places(
 
 
 @measure
-def exceeding(curves: Curves, limit: float, *key: Any) -> tuple[int, int]:
-    """How many of a curve's points are above a limit, of how many."""
-    curve = curves.curve(*key)
-    return int((curve > limit).sum()), len(curve)
+def exceeding(curves: Curves, limit: float, *key: Any) -> tuple[float, int, int]:
+    """How many of a curve's points are above a limit: the share, how many, of how many."""
+    holds = curves.curve(*key) > limit
+    return float(holds.mean()), int(holds.sum()), len(holds)
 
 
 @measure
@@ -178,6 +191,13 @@ def points(curves: Curves, form: str, *key: Any) -> str:
 
 
 @measure
+def tabled(curves: Curves, by: str, form: str, *keys: tuple[Any, ...]) -> str:
+    """The points of several curves side by side, in words."""
+    found = [curves.curve(*key) for key in keys]
+    return listed(zip(found[0].index, *found, strict=True), form, by)
+
+
+@measure
 def box(curves: Curves, *key: Any) -> str:
     """What a box plot of a curve's points shows, in words."""
     curve = curves.curve(*key)
@@ -191,9 +211,9 @@ def said(prepared: Any, form: str, *measures: Measure[Any]) -> str:
 
 
 @measure
-def lines(prepared: Any, head: str, *parts: Measure[str]) -> str:
-    """What a check says: its parts after what they are of."""
-    return head + "; ".join(part(prepared) for part in parts)
+def lines(prepared: Any, head: str, parts: Sequence[Measure[str]], by: str = "; ") -> str:
+    """What a check says: its parts, after what they are of."""
+    return head + by.join(part(prepared) for part in parts)
 
 
 @measure

@@ -41,11 +41,9 @@ class Cells:
 
     found: Mapping[tuple[str, str], Seen]
 
-    def curve(self, number: str, *names: str) -> pd.Series:
-        """A number of these policies."""
-        import pandas as pd
-
-        return pd.Series([self.found[number, name].value for name in names], names)
+    def curve(self, number: str, *names: str) -> np.ndarray:
+        """A number of these policies; no pandas, as tables of the paper are read at import."""
+        return np.array([self.found[number, name].value for name in names])
 
 
 #: Cells by set of traces, or by load.

@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from cosched.experiments.cluster.cells import (
-    NUMBERS,
     SETS,
     Cells,
     Sets,
     busy,
     degradations,
+    in_set,
     printed,
+    underutilisation,
 )
-from cosched.experiments.cluster.measures import by_load, facts
+from cosched.experiments.cluster.measures import by_load, by_period, facts, mcb8
 from cosched.experiments.ledger import Check
-from cosched.experiments.measures import Table, listed
+from cosched.experiments.measures import Measure, Table, lines, listed, of, said, tabled
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TABLE_2 = "cluster-table2"
+TABLE_2, TABLE_3, TABLE_4 = (f"cluster-table{number}" for number in (2, 3, 4))
 #: Set of traces -> the study of its degradations.
 STUDY = {"weeks": TABLE_2, "unscaled": TABLE_2, "scaled": "cluster-fig1"}
-_LIMITS = ("", "/minft=300", "/minft=600", "/minvt=300", "/minvt=600")
 _GREEDY = ("GreedyP */opt=min", "GreedyPM */opt=min", "GreedyPM */per/opt=min/minvt=600")
-_TWO = ("GreedyP */per/opt=min/minvt=600", "GreedyPM */per/opt=min/minvt=600")
-_THREE = (*_TWO, "/per/opt=min")
+TWO = ("GreedyP */per/opt=min/minvt=600", "GreedyPM */per/opt=min/minvt=600")
+_THREE = (*TWO, "/per/opt=min")
 
 
-def _paper(table: int, kind: str, number: str, name: str) -> float:
-    return printed(table)[kind].found[number, name].value
+def mean(kind: str, name: str, number: str = "avg") -> Measure[float]:
+    """A cell of a table of several sets of traces."""
+    return in_set(kind, of("mean", number, name))
+
+
+def over_easy(kind: str, name: str) -> Measure[float]:
+    """The same over EASY's."""
+    return mean(kind, name) / mean(kind, "EASY")
 
 
 # --- degradations -------------------------------------------------------------------------
@@ -47,7 +52,7 @@ def _easy(frame: pd.DataFrame) -> str:
         (
             SETS[str(kind)],
             listed(row.items(), "{} {:.2f}"),
-            _paper(2, str(kind), "avg", "EASY") / _paper(2, str(kind), "avg", "FCFS"),
+            (mean(str(kind), "EASY") / mean(str(kind), "FCFS"))(printed(2)),
         )
         for kind, row in over.iterrows()
     )
@@ -73,24 +78,6 @@ def _larger(table2: pd.DataFrame, readings: pd.DataFrame) -> str:
     return listed(parts, form, "; ") + ": all policies but EASY"
 
 
-@cache
-def limits(name: str) -> Check:
-    """What each limit to remapping gives for the policy of a row of Table 5, beside the paper's."""
-    family = name.partition("/min")[0]
-
-    def run(frame: pd.DataFrame) -> str:
-        means = frame[frame.traces == "weeks"].groupby("algorithm").degradation.mean()
-        parts = (
-            (limit.strip("/") or "no limit", means[name], _paper(5, "weeks", "avg", name))
-            for limit, name in ((limit, family + limit) for limit in _LIMITS)
-            if name in means and ("avg", name) in printed(5)["weeks"].found
-        )
-        words = f"mean degradation of {family} by limit: "
-        return words + listed(parts, "{} {:.1f} (paper {:.1f})")
-
-    return Check("limits-to-remapping", ("cluster-table5",), run)
-
-
 def _worst_trace(table2: pd.DataFrame) -> str:
     """How much one trace of the hundred weighs."""
     parts = []
@@ -102,22 +89,38 @@ def _worst_trace(table2: pd.DataFrame) -> str:
         parts.append(
             f"{name}: trace {worst} alone ({each[worst]:,.1f}, a stretch of {stretch:,.0f}) makes "
             f"{each[worst] / each.sum():.0%} of the mean, {each.mean():.1f}; without it "
-            f"{each.drop(worst).mean():.1f} (paper {_paper(2, 'unscaled', 'avg', name):.1f}), "
+            f"{each.drop(worst).mean():.1f} (paper {mean('unscaled', name)(printed(2)):.1f}), "
             f"median {each.median():.1f}"
         )
     return "unscaled traces; " + "; ".join(parts)
 
 
 @cache
+def limits(name: str) -> Check:
+    """What each limit to remapping gives for the policy of a row of Table 5, beside the paper's."""
+    family = name.partition("/min")[0]
+    parts = [
+        said(
+            f"{limit.strip('/') or 'no limit'} {{:.1f}} (paper {theirs.value:.1f})",
+            mean("weeks", each),
+        )
+        for limit in ("", "/minft=300", "/minft=600", "/minvt=300", "/minvt=600")
+        for each in [family + limit]
+        for theirs in [printed(5)["weeks"].found["avg", each]]
+    ]
+    run = lines(f"mean degradation of {family} by limit: ", parts, ", ")
+    return Check("limits-to-remapping", ("cluster-table5",), run, degradations)
+
+
+@cache
 def side_by_side(kind: str, *names: str) -> Check:
     """Averages and deviations of policies, here and in the paper."""
-
-    def run(sets: Sets) -> str:
-        both = [(cells, n) for cells in (sets[kind], printed(2)[kind]) for n in NUMBERS[:2]]
-        parts = ((name, *(cells.found[n, name].value for cells, n in both)) for name in names)
-        words = f"{SETS[kind]}, here (paper): "
-        return words + listed(parts, "{} {:.1f}, std {:.1f} ({:.1f}, {:.1f})", "; ")
-
+    parts = []
+    for name in names:
+        both = mean(kind, name), mean(kind, name, "std")
+        theirs = "{:.1f}, {:.1f}".format(*(measure(printed(2)) for measure in both))
+        parts.append(said(f"{name} {{:.1f}}, std {{:.1f}} ({theirs})", *both))
+    run = lines(f"{SETS[kind]}, here (paper): ", parts)
     return Check("side-by-side", (STUDY[kind],), run, degradations)
 
 
@@ -152,89 +155,65 @@ LARGER_MACHINE = Check("bound-of-a-larger-machine", (TABLE_2, "cluster-readings"
 WORST_TRACE = Check("worst-trace", (TABLE_2,), _worst_trace)
 BEST_BY_LOAD = Check("best-by-load", ("cluster-fig1",), _first_two, by_load)
 
-# --- preemptions and migrations -----------------------------------------------------------
+# --- preemptions, migrations, underutilisation --------------------------------------------
 
 
-def _memory(frame: pd.DataFrame) -> str:
-    means = frame.groupby("algorithm", sort=False).mean(numeric_only=True)
-    parts = []
-    for name in _THREE:
-        for kind in ("preemption", "migration"):
-            rate, events = f"{kind}_bandwidth", f"{kind}s_per_hour"
-            theirs, per = (_paper(3, "scaled", f"avg {cost}", name) for cost in (rate, events))
-            ours = 3600 * means[rate][name] / (means[events][name] or math.nan)
-            parts.append((name, kind, 3600 * theirs / per, ours, ours / 2))
-    form = "{}, a {}: paper {:.0f} GB, here {:.0f} GB counted twice, {:.0f} GB counted once"
-    return "GB/s over events an hour: " + listed(parts, form, "; ")
+def _per(above: str, below: str, name: str) -> Measure[float]:
+    """One average cost of a policy over another."""
+    return mean("scaled", name, f"avg {above}") / mean("scaled", name, f"avg {below}")
 
 
-def _jobs_an_hour(frame: pd.DataFrame) -> str:
-    means = frame.groupby("algorithm", sort=False).mean(numeric_only=True)
-    hour, job = "preemptions_per_hour", "preemptions_per_job"
-    parts = (
-        (
-            name,
-            _paper(3, "scaled", f"avg {hour}", name) / _paper(3, "scaled", f"avg {job}", name),
-            means[hour][name] / (means[job][name] or math.nan),
-        )
-        for name in _THREE
-    )
-    words = "preemptions an hour over preemptions a job: "
-    return words + listed(parts, "{}: paper {:.2f} jobs an hour, here {:.2f}", "; ")
+def _an_event(name: str, kind: str) -> Measure[str]:
+    each = 3600 * _per(f"{kind}_bandwidth", f"{kind}s_per_hour", name)
+    words = f"{name}, a {kind}: paper {each(printed(3)):.0f} GB, here {{:.0f}} GB counted twice, "
+    return said(words + "{:.0f} GB counted once", each, 0.5 * each)
+
+
+def _hourly(name: str) -> Measure[str]:
+    per = _per("preemptions_per_hour", "preemptions_per_job", name)
+    return said(f"{name}: paper {per(printed(3)):.2f} jobs an hour, here {{:.2f}}", per)
+
+
+def _under_easy(kind: str, name: str) -> Measure[str]:
+    over = over_easy(kind, name)
+    theirs = f"{over(printed(4)):.2f} times in the paper"
+    return said(f"{SETS[kind]}, {name}: {{:.2f}} times EASY's here, {theirs}", over)
+
+
+def _log(name: str) -> Measure[str]:
+    form = f"{name}: {{:.3f}} with the penalty of 300 s, {{:.4f}} without"
+    return said(form, mean("log", name), mean("log-free", name))
 
 
 def most_migrations(*names: str) -> Check:
     """The two policies that migrate a job most often."""
 
     def run(sets: Sets) -> str:
-        two = sets["scaled"].curve("avg migrations_per_job", *names).nlargest(2)
-        return listed(two.items(), "{} {:.2f}", ", then ")
+        found = zip(sets["scaled"].curve("avg migrations_per_job", *names), names, strict=True)
+        return listed(sorted(found, reverse=True)[:2], "{1} {0:.2f}", ", then ")
 
-    return Check("most-migrations-a-job", ("cluster-table3",), run, busy)
-
-
-MEMORY_AN_EVENT = Check("memory-an-event", ("cluster-table3",), _memory)
-JOBS_AN_HOUR = Check("jobs-an-hour", ("cluster-table3",), _jobs_an_hour)
-
-# --- underutilisation and the period ------------------------------------------------------
+    return Check("most-migrations-a-job", (TABLE_3,), run, busy)
 
 
-def _under_easy(frame: pd.DataFrame) -> str:
-    means = frame.groupby(["traces", "algorithm"], sort=False).underutilisation.mean()
-    parts = (
-        (
-            title,
-            name,
-            means[kind, name] / means[kind, "EASY"],
-            _paper(4, kind, "avg", name) / _paper(4, kind, "avg", "EASY"),
-        )
-        for kind, title in SETS.items()
-        for name in _TWO
-    )
-    return listed(parts, "{}, {}: {:.2f} times EASY's here, {:.2f} times in the paper", "; ")
+# fmt: off
+MEMORY_AN_EVENT = Check("memory-an-event", (TABLE_3,), lines("GB/s over events an hour: ", [
+    _an_event(name, kind) for name in _THREE for kind in ("preemption", "migration")]), busy)
+JOBS_AN_HOUR = Check("jobs-an-hour", (TABLE_3,), lines(
+    "preemptions an hour over preemptions a job: ", [*map(_hourly, _THREE)]), busy)
+UNDER_EASY = Check("beside-easy", (TABLE_4,), lines(
+    "", [_under_easy(kind, name) for kind in SETS for name in TWO]), underutilisation)
+NO_PENALTY = Check("no-penalty", (TABLE_4,), lines("the whole log; ", [*map(_log, TWO)]),
+    underutilisation)
+# fmt: on
+
+# --- the period ---------------------------------------------------------------------------
 
 
-def _whole_log(frame: pd.DataFrame) -> str:
-    means = frame.groupby(["traces", "algorithm"], sort=False).underutilisation.mean()
-    parts = ((name, means["log", name], means["log-free", name]) for name in _TWO)
-    form = "{}: {:.3f} with the penalty of 300 s, {:.4f} without"
-    return "the whole log; " + listed(parts, form, "; ")
-
-
-def _periods(frame: pd.DataFrame) -> str:
-    best = frame[frame.algorithm != "EASY"]
-    means = best.groupby(["traces", "period"])[["underutilisation", "degradation"]].mean()
-    easy = frame[frame.algorithm == "EASY"].groupby("traces", sort=False).underutilisation.mean()
-    parts = (
-        (
-            SETS[str(kind)],
-            value,
-            listed(means.loc[[kind]].droplevel(0).itertuples(), "{:g} s {:.3f}/{:.1f}"),
-        )
-        for kind, value in easy.items()
-    )
-    words = "underutilisation/degradation by period; "
-    return words + listed(parts, "{} (EASY {:.3f}): {}", "; ")
+def _periods(kind: str) -> Measure[str]:
+    keys = ((column, kind) for column in ("underutilisation", "degradation"))
+    easy = of("last", "EASY underutilisation", kind)
+    line = tabled(", ", "{:g} s {:.3f}/{:.1f}", *keys)
+    return said(f"{SETS[kind]} (EASY {{:.3f}}): {{}}", easy, line)
 
 
 def _worst_at_period(frame: pd.DataFrame) -> str:
@@ -252,9 +231,10 @@ def _worst_at_period(frame: pd.DataFrame) -> str:
     return "degradation at 12,000 s over that at 600 s; " + listed(parts, form, "; ")
 
 
-UNDER_EASY = Check("beside-easy", ("cluster-table4",), _under_easy)
-NO_PENALTY = Check("no-penalty", ("cluster-table4",), _whole_log)
-PERIODS = Check("by-period", ("cluster-fig3-4",), _periods)
+# fmt: off
+PERIODS = Check("by-period", ("cluster-fig3-4",), lines(
+    "underutilisation/degradation by period; ", [*map(_periods, SETS)]), by_period)
+# fmt: on
 GROWTH = Check("growth-without-the-worst", ("cluster-fig3-4",), _worst_at_period)
 
 # --- theorems and workloads ---------------------------------------------------------------
@@ -265,20 +245,13 @@ def _families(frame: pd.DataFrame) -> str:
     return listed(rows.itertuples(index=False), "{}, {} jobs: {:.4f} over {:.4f}", "; ")
 
 
-def _spans(table: Table) -> str:
-    days = table.curve("days", "unscaled")
-    return f"spans of {days.min():.1f} to {days.max():.1f} days, median {days.median():.1f}"
-
-
-def _calls(frame: pd.DataFrame) -> str:
-    share = 100 * frame.small / frame.calls
-    return (
-        f"share of small calls a trace: {share.min():.0f}% to {share.max():.0f}%, "
-        f"{frame.calls.min()} to {frame.calls.max()} calls a trace, most jobs "
-        f"{frame.most_jobs.min()} to {frame.most_jobs.max()}"
-    )
-
-
+# fmt: off
 FAMILIES = Check("families", ("cluster-theorems",), _families)
-SPANS = Check("spans", ("cluster-readings",), _spans, facts)
-CALLS = Check("calls", ("cluster-mcb8",), _calls)
+SPANS = Check("spans", ("cluster-readings",), said(
+    "spans of {:.1f} to {:.1f} days, median {:.1f}",
+    *(of(number, "days", "unscaled") for number in ("least", "greatest", "median"))), facts)
+CALLS = Check("calls", ("cluster-mcb8",), said(
+    "share of small calls a trace: {:.0f}% to {:.0f}%, {:.0f} to {:.0f} calls a trace, "
+    "most jobs {:.0f} to {:.0f}",
+    *(of(number, column) for column in ("share", "calls", "most_jobs")
+      for number in ("least", "greatest"))), mcb8)

@@ -13,7 +13,6 @@ from cosched.experiments.cluster.paper import table
 from cosched.experiments.cluster.theorems import SIZES
 from cosched.experiments.ledger import PICTURE, Claim
 
-_TWO = ("GreedyP */per/opt=min/minvt=600", BEST)
 _GREEDY = ("Greedy */opt=min", "GreedyP */opt=min", "GreedyPM */opt=min")
 _ARRIVAL = ("MCB8 */opt=min", "MCB8 */per/opt=min", "MCB8 */per/opt=min/minvt=600")
 _OTHERS = tuple(name for name in table(3) if name not in _ARRIVAL)
@@ -27,7 +26,7 @@ _proof = partial(_row, study="cluster-theorems", prepare=m.theorems, check=check
 # fmt: off
 _fact = partial(_row, "section 5.3", explanation="Draws of the same model.", check=checks.SPANS,
                 study="cluster-readings", prepare=m.facts)
-_calls = partial(_row, "section 6.2", study="cluster-mcb8", prepare=f.Table, check=checks.CALLS,
+_calls = partial(_row, "section 6.2", study="cluster-mcb8", prepare=m.mcb8, check=checks.CALLS,
                  explanation="The calls of our simulations of the same policy on our draws.")
 _event = partial(_row, "section 6.3", study="cluster-table3", prepare=c.busy,
                  explanation="As in Table 3.", check=checks.JOBS_AN_HOUR)
@@ -45,22 +44,14 @@ def _most(names: tuple[str, ...], cost: str, number: str = "greatest") -> f.Meas
 
 
 def _more(cost: str) -> f.Measure[float]:
-    return f.ratio(_most(_ARRIVAL, cost), _most(_OTHERS, cost))
-
-
-def _over_easy(kind: str, name: str) -> f.Measure[float]:
-    return c.in_set(kind, f.ratio(f.of("mean", "avg", name), f.of("mean", "avg", "EASY")))
-
-
-def _mean(kind: str, name: str) -> f.Measure[float]:
-    return c.in_set(kind, f.of("mean", "avg", name))
+    return _most(_ARRIVAL, cost) / _most(_OTHERS, cost)
 
 
 def _easy_line(kind: str) -> f.Measure[t.Curve]:
     """EASY's line of Figure 3: below all of ours on the real weeks, above their end elsewhere."""
     easy = f.of("last", "EASY underutilisation", kind)
     least, last = (f.of(n, "short underutilisation", kind) for n in ("least", "last"))
-    order = f.several(f.ratio(easy, least if kind == "weeks" else last), easy, least, last)
+    order = f.several(easy / (least if kind == "weeks" else last), easy, least, last)
     says = "EASY {1:.3f}, ours at least {2:.3f}, at 12,000 s {3:.3f}"
     interval = (0, 1) if kind == "weeks" else (1, inf)
     return f.picture(f.said("{:.3f} at every period", easy), order, interval, says)
@@ -77,7 +68,7 @@ _THEOREMS = (
             "optimum: over that", t.at_least(1.0, "at least"), "over_delta"),
         ("random", "Theorem 4.1", "EquiPartition never exceeds the number of jobs: 20 random "
             "draws, over it", t.at_most(1.0, "never more"), "over_jobs"))
-                for jobs in SIZES[family]),
+        for jobs in SIZES[family]),
     _row("Theorem 1", "no schedule's maximum stretch is below the bound: least degradation of all "
         "rows", 1.0, t.at_least(1.0, "a bound"), f.of("least", "degradation"),
         study="cluster-table2", prepare=f.Table),
@@ -101,23 +92,25 @@ _WORKLOADS = (
     _calls("MCB8 * on the 100 unscaled traces: 197,808 observations", 197_808.0,
         t.within(0.05, "other draws of as many jobs"), f.of("sum", "calls")),
     _calls("67.25% of the observations are for 10 or fewer jobs (percent)", 67.25,
-        t.within(0.15, "other draws; the share depends on the load"), m.small_calls()),
+        t.within(0.15, "other draws; the share depends on the load"),
+        100 * (f.of("sum", "small") / f.of("sum", "calls"))),
     _calls("... in less than 0.001 seconds: share of these calls", "all",
-        t.at_least(0.999, "a busy machine interrupts one call in a thousand"), m.fast_calls()),
+        t.at_least(0.999, "a busy machine interrupts one call in a thousand"),
+        f.of("sum", "fast") / f.of("sum", "small")),
     _calls("the remaining observations were for up to 102 jobs", 102.0,
         t.within(0.25, "an extreme of other draws"), f.of("greatest", "most_jobs")),
     _calls("the average compute time of the others was about 0.25 s", 0.25, t.at_most(0.25, _OWN),
-        m.mean_of_large()),
+        f.of("sum", "seconds_large") / f.of("sum", "large")),
     _calls("the maximum was under 4.5 s", 4.5, t.at_most(4.5, _OWN),
         f.of("greatest", "seconds_longest")),
 )
 
 _COSTS = (
-    *(claim for name in _TWO for claim in (
+    *(claim for name in checks.TWO for claim in (
         *(_memory(f"{name}: total {words} bandwidth consumption under {limit:g} GB/s", limit,
             t.at_most(limit, "under", order=2 * limit), c.in_set("scaled", f.among("sum", *(
             f.of("mean", f"{number} {cost}", name) for cost in list(c.COSTS)[:2]))))
-                for number, words, limit in (("avg", "average", 0.8), ("max", "maximum", 2.0))),
+            for number, words, limit in (("avg", "average", 0.8), ("max", "maximum", 2.0))),
         *(_event(f"{name}: under {limit:g} {c.COSTS[cost]}", limit,
             t.at_most(limit, "under", order=2 * limit), _most((name,), cost))
             for cost, limit in zip(list(c.COSTS)[2:], (40.0, 60.0, 6.0, 7.0), strict=True)))),
@@ -136,18 +129,18 @@ _COSTS = (
     _event("MCB8 at each job arrival migrates a job up to 73 times in the worst case", 73.0,
         t.within(0.1, "the paper's draws are not public"), _most(_ARRIVAL, "migrations_per_job")),
     *(_log(f"section 6.4.2, {title}", f"{name} leads to higher underutilisation than EASY: ratio",
-        float(f"{_over_easy(kind, name)(c.printed(4)):.4g}"), t.ABOVE, _over_easy(kind, name))
-        for kind, title in c.SETS.items() for name in _TWO),
+        float(f"{checks.over_easy(kind, name)(c.printed(4)):.4g}"), t.ABOVE,
+        checks.over_easy(kind, name)) for kind, title in c.SETS.items() for name in checks.TWO),
     _log("section 6.4.2, real weeks", "EASY's underutilisation is under 7%", 0.07,
-        t.at_most(0.07, "under"), _mean("weeks", "EASY")),
+        t.at_most(0.07, "under"), checks.mean("weeks", "EASY")),
     *(_log("section 6.4.2, real weeks", f"{name} is above 34%", 0.34,
-        t.at_least(0.34, "above", order=0.17), _mean("weeks", name)) for name in _TWO),
+        t.at_least(0.34, "above", order=0.17), checks.mean("weeks", name)) for name in checks.TWO),
     *(_log("section 6.4.2, the whole log", text, value,
-        t.within(0.05, "the same log, nothing is drawn"), _mean(kind, name))
+        t.within(0.05, "the same log, nothing is drawn"), checks.mean(kind, name))
         for text, value, kind, name in (
         ("a simulation for the full trace yields 8% for EASY", 0.08, "log", "EASY"),
-        *((f"... and 10% for our algorithms: {name}, {words}", 0.10, kind, name) for name in _TWO
-            for kind, words in (("log", "with the penalty of 300 s"),
+        *((f"... and 10% for our algorithms: {name}, {words}", 0.10, kind, name)
+            for name in checks.TWO for kind, words in (("log", "with the penalty of 300 s"),
             ("log-free", "read without a penalty"))))),
 )
 
@@ -164,13 +157,11 @@ _PERIODS = (
             check=checks.EASY_READINGS),
         _period(f"section 6.4.2, appendix B, {c.SETS[kind]}", "for extremely large periods (over "
             "15,000 s) underutilisation begins to increase: that at the longest period tried over "
-            "the least", "above 1", t.at_least(1.0 + 1e-6, "begins to increase"), f.ratio(
-            f.of("last", "long underutilisation", kind),
-            f.of("least", "underutilisation", kind))))),
+            "the least", "above 1", t.at_least(1.0 + 1e-6, "begins to increase"), f.of("last",
+            "long underutilisation", kind) / f.of("least", "underutilisation", kind)))),
     _period("section 6.4.2, Figure 3, real weeks", "higher than EASY's regardless of the period: "
-        "the least over EASY's", "above 1", t.ABOVE, f.ratio(
-        f.of("least", "short underutilisation", "weeks"),
-        f.of("last", "EASY underutilisation", "weeks"))),
+        "the least over EASY's", "above 1", t.ABOVE, f.of("least", "short underutilisation",
+        "weeks") / f.of("last", "EASY underutilisation", "weeks")),
     _period("section 6.4.2, Figure 3, real weeks", "EASY achieves around 6.4%", 0.064,
         t.within(0.05, "the same log; two digits are printed"),
         f.of("last", "EASY underutilisation", "weeks")),
@@ -184,11 +175,10 @@ _PERIODS = (
         _period(f"section 6.4.2, Figure 4, {c.SETS[kind]}", "at 20 times the penalty and more, "
             "EASY is outperformed by at least two orders of magnitude on average: EASY's mean over "
             "ours at 12,000 s", 100.0, t.at_least(100, "two orders of magnitude", order=10),
-            f.ratio(f.of("last", "EASY degradation", kind),
-            f.at(m.LONGEST, "degradation", kind))))),
+            f.of("last", "EASY degradation", kind) / f.at(m.LONGEST, "degradation", kind)))),
     _period("section 6.4.2, appendix B", "with a period of an hour the bandwidth is roughly 4 "
         "times lower (loads of 0.7 and more)", 4.0, t.within(0.25, "'roughly'"),
-        f.ratio(f.at(600, "busy", "scaled"), f.at(3600, "busy", "scaled"))),
+        f.at(600, "busy", "scaled") / f.at(3600, "busy", "scaled")),
     _period("section 6.4.2, appendix B", "with a period of an hour the bandwidth is under 0.2 GB/s "
         "on average (loads of 0.7 and more)", 0.2, t.at_most(0.2, "under", order=0.4),
         f.at(3600, "busy", "scaled"), "As in Table 3, an event moves more memory here unless it is "
@@ -229,6 +219,11 @@ _RATES = (
     "There are fewer events, and fewer jobs an hour: at equal load the paper's jobs are smaller.",
     checks.JOBS_AN_HOUR,
 )
+_TEXTBOOK = ("EASY as in Table 2.", checks.EASY_READINGS)
+_PAUSES = (
+    "What pauses and migrations cost depends on what is paused and moved.",
+    checks.UNDER_EASY,
+)
 
 
 def _why(number: int, kind: str, name: str) -> tuple[str, checks.Check]:
@@ -255,17 +250,23 @@ def _why(number: int, kind: str, name: str) -> tuple[str, checks.Check]:
     return "The paper's traces are other draws of the model.", checks.WORST_TRACE
 
 
-# fmt: off
 def _degradations(number: int, kind: str, study: str) -> list[Claim]:
     return [
-        _row(f"Table {number}, {c.SETS[kind]}, {name}, {what}.",
-             f"{_WORDS[what]} of the degradation from bound", seen.value,
-             _SAME_LOG if kind == "weeks" else t.drawn(_DRAWS, slack=0.05),
-             c.in_set(kind, c.cell(what, name)), *_why(number, kind, name),
-             study=study, prepare=c.degradations)
-        for (what, name), seen in c.printed(number)[kind].found.items()]
+        _row(
+            f"Table {number}, {c.SETS[kind]}, {name}, {what}.",
+            f"{_WORDS[what]} of the degradation from bound",
+            seen.value,
+            _SAME_LOG if kind == "weeks" else t.drawn(_DRAWS, slack=0.05),
+            c.in_set(kind, c.cell(what, name)),
+            *_why(number, kind, name),
+            study=study,
+            prepare=c.degradations,
+        )
+        for (what, name), seen in c.printed(number)[kind].found.items()
+    ]
 
 
+# fmt: off
 CLAIMS = (
     *_THEOREMS,
     *_WORKLOADS,
@@ -282,10 +283,9 @@ CLAIMS = (
     *(_row(f"Table 4, {title}, {name}", "average normalised underutilisation",
         c.printed(4)[kind].found["avg", name].value,
         t.within(0.05, "the same log; the paper prints three digits") if kind == "weeks"
-        else t.drawn(_DRAWS, slack=0.0005), c.in_set(kind, c.cell("avg", name)), *(
-        ("EASY as in Table 2.", checks.EASY_READINGS) if name == "EASY" else (
-            "What pauses and migrations cost depends on what is paused and moved.",
-            checks.UNDER_EASY)), study="cluster-table4", prepare=c.underutilisation)
-                for name in table(4) for kind, title in c.SETS.items()),
+        else t.drawn(_DRAWS, slack=0.0005), c.in_set(kind, c.cell("avg", name)),
+        *(_TEXTBOOK if name == "EASY" else _PAUSES),
+        study="cluster-table4", prepare=c.underutilisation)
+        for name in table(4) for kind, title in c.SETS.items()),
     *_degradations(5, "weeks", "cluster-table5"),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cosched.experiments.cluster import calls
 from cosched.experiments.cluster.cells import Cells, Sets
 from cosched.experiments.measures import Table, measure, of
 from cosched.experiments.tolerances import Seen
@@ -28,9 +27,17 @@ def facts(frame: pd.DataFrame) -> Table:
     return Table(frame[frame.reading == "facts"].pivot(index="trace", columns="traces"))
 
 
+def mcb8(frame: pd.DataFrame) -> Table:
+    """MCB8's calls by trace; those for few jobs: percent, how many are fast; all others."""
+    small, calls = frame.small, frame.calls
+    fast = small - frame.seconds_small_slow
+    return Table(frame.assign(share=100 * small / calls, fast=fast, large=calls - small))
+
+
 def by_load(frame: pd.DataFrame) -> Table:
-    """Mean degradation by load, a column a policy."""
-    return Table(frame.round({"load": 1}).pivot_table("degradation", "load", "algorithm"))
+    """Mean degradation by load, a column a policy in the order of the rows."""
+    means = frame.round({"load": 1}).pivot_table("degradation", "load", "algorithm")
+    return Table(means[list(frame.algorithm.unique())])
 
 
 def at_load(frame: pd.DataFrame) -> Sets:
@@ -50,9 +57,9 @@ def by_period(frame: pd.DataFrame) -> Table:
     """
     best = frame[frame.algorithm != "EASY"]
     columns = ["underutilisation", "degradation"]
-    wide = best.groupby(["period", "traces"])[columns].mean().unstack("traces")
+    wide = best.pivot_table(columns, "period", "traces")
     easy = frame[frame.algorithm == "EASY"].groupby("traces")[columns].mean()
-    for column, kind in list(wide):
+    for column, kind in ((column, kind) for column in columns for kind in easy.index):
         wide[f"short {column}", kind] = wide[column, kind].where(wide.index <= LONGEST)
         wide[f"EASY {column}", kind] = easy[column][kind]
         if wide.index.max() > LONGEST:
@@ -61,24 +68,6 @@ def by_period(frame: pd.DataFrame) -> Table:
     bandwidths = loaded[["preemption_bandwidth", "migration_bandwidth"]].mean()
     wide["busy", "scaled"] = bandwidths.sum(axis=1)
     return Table(wide)
-
-
-@measure
-def small_calls(table: Table) -> float:
-    """Percent of MCB8's calls that are for few jobs."""
-    return 100 * float(table.wide.small.sum() / table.wide.calls.sum())
-
-
-@measure
-def fast_calls(table: Table) -> float:
-    """Share of these that take less than a millisecond."""
-    return calls.fast(table.wide)
-
-
-@measure
-def mean_of_large(table: Table) -> float:
-    """Mean seconds of the others."""
-    return calls.mean_of_large(table.wide)
 
 
 @measure

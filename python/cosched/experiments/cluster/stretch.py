@@ -39,22 +39,22 @@ _MAGNITUDE = at_least(10, "more than one order of magnitude", order=1)
 
 def _one(above: str, below: str) -> f.Measure[float]:
     """The mean of a policy over that of another."""
-    return f.ratio(f.of("mean", "avg", above), f.of("mean", "avg", below))
+    return f.of("mean", "avg", above) / f.of("mean", "avg", below)
 
 
 def _best(above: tuple[str, ...], worst: tuple[str, ...], number: str = "avg") -> f.Measure[float]:
     """The best of some policies over the worst of others."""
-    return f.ratio(f.of("least", number, *above), f.of("greatest", number, *worst))
+    return f.of("least", number, *above) / f.of("greatest", number, *worst)
 
 
 def _bests(above: tuple[str, ...], below: tuple[str, ...], number: str = "avg") -> f.Measure[float]:
     """The best of some policies over the best of others."""
-    return f.ratio(f.of("least", number, *above), f.of("least", number, *below))
+    return f.of("least", number, *above) / f.of("least", number, *below)
 
 
 def _worst(above: tuple[str, ...], best: tuple[str, ...]) -> f.Measure[float]:
     """The worst of some policies over the best of others."""
-    return f.ratio(f.of("greatest", "avg", *above), f.of("least", "avg", *best))
+    return f.of("greatest", "avg", *above) / f.of("least", "avg", *best)
 
 
 # fmt: off

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cosched.experiments.ledger import Check
-from cosched.experiments.measures import Table, box, lines, listed, measure, said
+from cosched.experiments.measures import Measure, Table, among, box, listed, measure, of, said
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,8 +14,9 @@ if TYPE_CHECKING:
 TWO, THREE, ONLINE, THEOREMS = "dags-fig3-4", "dags-fig5", "dags-fig6-7", "dags-theorems"
 NAMES = {"hlp-est": "HLP-EST", "hlp-ols": "HLP-OLS", "heft": "HEFT"}
 RULES = ("er-ls", "eft", "greedy")
-#: sqrt(m/k) of the machines, and the applications, of Figure 6 right.
 ROOTS = (1.0, 2**0.5, 2.0, 8**0.5, 4.0, 32**0.5, 8.0)
+APPLICATIONS = ("fork-join", "getrf", "posv", "potrf", "potri", "potrs")
+#: Those of Figure 6 right, and sqrt(m/k) of the machines.
 ROOTED = ("potri", "fork-join")
 _KEYS = ["application", "graph", "units", "cpus", "gpus"]
 #: Graphs of the archive of three types that the paper does not speak of.
@@ -31,8 +31,6 @@ class Wide:
     """
 
     rows: pd.DataFrame
-    seconds: Mapping[str, float]
-    tasks: Mapping[str, int]
 
     def curve(
         self, above: str, below: str = "LP*", application: str = "", root: float = 0.0
@@ -47,33 +45,31 @@ class Wide:
             raise LookupError(f"{application} at {root}")
         return some[above] / some[below]
 
-    @property
-    def applications(self) -> list[str]:
-        """As the paper orders them."""
-        return sorted(self.rows.application.unique())
-
-    def outliers(self, name: str, applications: tuple[str, ...] = ()) -> int:
-        """Points that box plots of makespan / LP* draw alone: beyond 1.5 quartile ranges."""
-        count = 0
-        for application in applications or self.applications:
-            ratio = self.curve(name, "LP*", application)
-            low, high = ratio.quantile([0.25, 0.75])
-            reach = 1.5 * (high - low)
-            count += int(((ratio < low - reach) | (ratio > high + reach)).sum())
-        return count
-
 
 def wide(frame: pd.DataFrame) -> Wide:
     """All graphs that the paper speaks of."""
     known = frame[~frame.graph.str.contains(_TWENTY_PHASES)]
     rows = known.assign(units=known.units.astype(str))
     table = rows.pivot(index=_KEYS, columns="algorithm", values="value").reset_index()
-    groups = frame.groupby("algorithm").seconds if "seconds" in frame else ()
-    longest = {str(name): float(each.max()) for name, each in groups}
-    tasks = frame.drop_duplicates("graph").set_index("graph").tasks
     table = table.assign(sqrt=(table.cpus / table.gpus) ** 0.5)
     root = table.sqrt * table["LP*"]
-    return Wide(table.assign(root=root, guarantee=4 * root), longest, dict(tasks))
+    return Wide(table.assign(root=root, guarantee=4 * root))
+
+
+def sizes(frame: pd.DataFrame) -> Table:
+    """Numbers of tasks, a column a graph."""
+    names = frame.graph.str.rpartition("/")[2]
+    return Table(frame.groupby(names).tasks.min().to_frame().T)
+
+
+def seconds(frame: pd.DataFrame) -> Table:
+    """The longest run, a column an algorithm."""
+    return Table(frame.groupby("algorithm")["seconds"].max().to_frame().T)
+
+
+def theorems(frame: pd.DataFrame) -> Table:
+    """The ratio on the family of a theorem, by its name, m, k and Q."""
+    return Table(frame.set_index(["theorem", "m", "k", "types"])[["ratio"]].T)
 
 
 def by_root(frame: pd.DataFrame) -> Table:
@@ -92,28 +88,16 @@ def by_root(frame: pd.DataFrame) -> Table:
 # --- measures -----------------------------------------------------------------------------
 
 
-@measure
-def outliers(w: Wide, name: str, *applications: str) -> float:
-    """Outliers of an algorithm's boxes."""
-    return float(w.outliers(name, tuple(a for a in applications if a in w.applications)))
+def outliers(name: str, *applications: str) -> Measure[float]:
+    """Outliers of an algorithm's boxes of makespan / LP*."""
+    boxes = applications or APPLICATIONS
+    return among("sum", *(of("outliers", name, "LP*", a) for a in boxes))
 
 
 @measure
 def outliers_over(w: Wide, first: str, second: str) -> float:
     """Outliers of one over those of another."""
-    return w.outliers(first) / max(1, w.outliers(second))
-
-
-@measure
-def tasks(w: Wide, member: str) -> float:
-    """Tasks of a graph of the benchmark."""
-    return float([n for graph, n in w.tasks.items() if graph.endswith(f"/{member}.txt")][0])
-
-
-@measure
-def seconds(w: Wide, *names: str) -> float:
-    """The longest run of some algorithms."""
-    return max(w.seconds[name] for name in names)
+    return outliers(first)(w) / max(1, outliers(second)(w))
 
 
 @measure
@@ -134,14 +118,8 @@ def pairs(study: str, *chosen: tuple[str, str]) -> Check:
     """Mean, least and greatest of pairs by application."""
 
     def run(w: Wide) -> str:
-        return lines(
-            "",
-            *(
-                said(f"{x}/{y} {a or 'all'} {{}}", box(x, y, a))
-                for x, y in chosen
-                for a in (*w.applications, "")
-            ),
-        )(w)
+        keys = [(*pair, a) for pair in chosen for a in (*APPLICATIONS, "")]
+        return "; ".join(f"{x}/{y} {a or 'all'} {box(x, y, a)(w)}" for x, y, a in keys)
 
     return Check("pairs-by-application", (study,), run, wide)
 
@@ -160,11 +138,10 @@ def far_above(w: Wide, name: str, limit: float) -> str:
     )
 
 
-@measure
-def boxes_outliers(w: Wide, name: str) -> str:
+def boxes_outliers(name: str) -> Measure[str]:
     """Outliers of an algorithm's boxes by application."""
-    some = ((a, w.outliers(name, (a,))) for a in w.applications)
-    return f"{name}: {listed(some, '{} {}')}, all {w.outliers(name)}"
+    form = ", ".join(f"{a} {{:.0f}}" for a in (*APPLICATIONS, "all"))
+    return said(f"{name}: {form}", *(outliers(name, a) for a in APPLICATIONS), outliers(name))
 
 
 @measure
@@ -176,13 +153,6 @@ def ahead(w: Wide) -> str:
 
 
 # --- theorems: of the rows themselves -----------------------------------------------------
-
-
-@measure
-def reached(frame: pd.DataFrame, theorem: str, m: int, k: int, types: int) -> float:
-    """The ratio on the family of a theorem."""
-    rows = frame[(frame.theorem == theorem) & (frame.m == m) & (frame.k == k)]
-    return float(rows[rows.types == types].ratio.iloc[0])
 
 
 def family(theorem: str) -> Check:

@@ -4,7 +4,6 @@ Most numbers of the paper's Section 4.2 are lost in the copy that was at hand: w
 says so and gives ours.
 """
 
-from collections.abc import Iterable
 from functools import partial
 from math import inf
 from typing import Any
@@ -40,13 +39,18 @@ _weak, _high, _mixed, _cirne = (
 )
 
 
-def _means(kind: str, criterion: str, names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Curves of mean ratios by jobs."""
-    return tuple(("mean", kind, criterion, name) for name in names)
-
-
 def _demt(kind: str, criterion: str) -> tuple[str, ...]:
     return "mean", kind, criterion, "demt"
+
+
+def _clearly_best(kind: str) -> f.Measure[float]:
+    """The share of the numbers of jobs at which DEMT has the least minsum."""
+    others = m.means(kind, "minsum", ALGORITHMS[1:])
+    return f.share(f.places(_demt(kind, "minsum"), (), others, True))
+
+
+def _spread(key: tuple[str, ...]) -> f.Measure[float]:
+    return f.of("greatest over least", *key)
 
 
 _RUNS = {"prepare": m.runs}
@@ -55,15 +59,15 @@ _RUNS = {"prepare": m.runs}
 _SENTENCES = (
     *(_weak(f"DEMT's average {c} ratio is worse than all others' except Gang's: share of the "
         "numbers of jobs", "all", _EVERY, f.share(f.places(_demt(_WEAK, c),
-        _means(_WEAK, c, _OTHERS), _means(_WEAK, c, ["gang"]))),
+        m.means(_WEAK, c, _OTHERS), m.means(_WEAK, c, ["gang"]))),
         "Sequential is worse than DEMT where jobs are few: 200 processors stand idle.")
         for c in CRITERIA),
     _weak("Gang does not appear in the range of the picture: its least mean makespan ratio",
         "very big", at_least(4.0, "no number; above what a picture of ratios to 3 would show"),
         f.of("least", "mean", _WEAK, "makespan", "gang")),
     _high("on minsum DEMT is clearly the best: share of the numbers of jobs", "all", _EVERY,
-        f.share(f.places(_demt(_HIGH, "minsum"), (), _means(_HIGH, "minsum", ALGORITHMS[1:]),
-        True)), "Gang is optimal for linear speed-up, and ahead with 25 jobs on 200 processors."),
+        _clearly_best(_HIGH), "Gang is optimal for linear speed-up, and ahead with 25 jobs on 200 "
+        "processors."),
     *(_high(f"{name} is {words}: its mean {c} ratio with 400 jobs over that with 25", value, rule,
         f.of("last over first", "mean", _HIGH, c, name), "It is not the same on both criteria.")
         for c in CRITERIA for name, words, value, rule in (
@@ -90,16 +94,10 @@ _SENTENCES = (
         "The order by weight over time, as the paper's text defines it, does not grow.")
         for name in _LISTS[:2]),
     _cirne("DEMT clearly outperforms the others for the minsum: share of the numbers of jobs",
-        "all", _EVERY, f.share(f.places(
-        _demt(_CIRNE, "minsum"),
-        (),
-        _means(_CIRNE, "minsum", ALGORITHMS[1:]),
-        True))),
+        "all", _EVERY, _clearly_best(_CIRNE)),
     _cirne("... and is the only one to keep a stable ratio: its spread over the least of the "
-        "others'", "below 1", BELOW, f.ratio(
-        f.of("greatest over least", *_demt(_CIRNE, "minsum")),
-        f.among("least", *(
-            f.of("greatest over least", *key) for key in _means(_CIRNE, "minsum", ALGORITHMS[1:]))))),
+        "others'", "below 1", BELOW, _spread(_demt(_CIRNE, "minsum")) / f.among("least",
+        *map(_spread, m.means(_CIRNE, "minsum", ALGORITHMS[1:])))),
     *(_plain(f"DEMT performs better when tasks are more parallel: mean {c} ratio, highly over "
         "weakly parallel", "below 1", BELOW, f.over("mean", _demt(_HIGH, c), _demt(_WEAK, c)),
         check=m.BY_WORKLOAD) for c in CRITERIA),
@@ -111,13 +109,13 @@ _SENTENCES = (
         (_weak, "DEMT's makespan ratio is no more than ...: greatest mean",
             f.of("greatest", *_demt(_WEAK, "makespan")), {}),
         (_weak, "all other algorithms have an average makespan ratio around ...: their mean",
-            f.among("mean", *(f.of("mean", *key) for key in _means(_WEAK, "makespan", _OTHERS))),
+            f.among("mean", *(f.of("mean", *key) for key in m.means(_WEAK, "makespan", _OTHERS))),
             {}),
         (_weak, "for most cases DEMT is not much worse than ... for both: greatest mean minsum "
             "ratio", f.of("greatest", *_demt(_WEAK, "minsum")), {}),
         (_high, "the makespan ratio of the lists is always smaller than ...: greatest mean",
             f.among("greatest", *(f.of("greatest", *key)
-            for key in _means(_HIGH, "makespan", _LISTS))), {}),
+            for key in m.means(_HIGH, "makespan", _LISTS))), {}),
         *((_mixed, f"a performance ratio of around ... for both: mean {c} ratio",
             f.of("mean", *_demt(_MIXED, c)), {}) for c in CRITERIA),
         (_plain, "the minsum ratio is never more than ...: greatest of all runs",
@@ -160,7 +158,7 @@ _TOLD = {(kind, c, name): (words, rule) for kind, criteria, names, words, rule i
 def _rules(kind: str, criterion: str, name: str) -> dict[str, tuple[Any, tuple[float, float], str]]:
     """Rule -> the number of a curve, where it has to lie, and how it is said."""
     key, demt = ("mean", kind, criterion, name), (_demt(kind, criterion),)
-    others = _means(kind, criterion, (each for each in ALGORITHMS if each != name))
+    others = m.means(kind, criterion, (each for each in ALGORITHMS if each != name))
     rest = tuple(each for each in others if each[-1] != "gang")
     half, sizes = (0.5, 1), "at {1} of {2} sizes"
     growth = f.of("last over first", *key), "with most jobs {:.2f} times the ratio with least"
@@ -180,7 +178,8 @@ def _rules(kind: str, criterion: str, name: str) -> dict[str, tuple[Any, tuple[f
 def _drawn(kind: str, criterion: str, name: str) -> Claim:
     place = f"Figure {FIGURES[kind]}, {kind}, {criterion}"
     row = partial(_row, place, f"curve of {name}: mean (least to greatest) ratio by jobs")
-    values = m.ratios_by_jobs(kind, criterion, name)
+    keys = ((number, kind, criterion, name) for number in ("mean", "least", "greatest"))
+    values = f.tabled(", ", "{}: {:.2f} ({:.2f} to {:.2f})", *keys)
     words, rule = _TOLD.get((kind, criterion, name), ("", ""))
     if not words:
         return row(None, None, values, _UNSAID)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from cosched.experiments.ledger import Check
-from cosched.experiments.measures import Table, listed, measure
+from cosched.experiments.measures import Table, lines, of, said, tabled
 from cosched.experiments.moldable import studies
 
 if TYPE_CHECKING:
@@ -35,40 +36,26 @@ def times(frame: pd.DataFrame) -> Table:
     return Table(rows.pivot_table(["seconds", "ms"], "jobs", "kind", ["mean", "max"]))
 
 
-@measure
-def ratios_by_jobs(table: Table, *key: str) -> str:
-    """The points of a curve: mean, least and greatest."""
-    parts = (table.curve(number, *key) for number in ("mean", "least", "greatest"))
-    columns = (part.to_numpy() for part in parts)
-    jobs = table.curve("mean", *key).index
-    return listed(zip(jobs, *columns, strict=True), "{}: {:.2f} ({:.2f} to {:.2f})")
-
-
 def mean_ratios(kind: str) -> Check:
     """All mean ratios of a workload."""
+    form = f"{{}}: {', '.join(f'{name} {{:.2f}}' for name in ALGORITHMS)}"
+    parts = [
+        said(f"{c} by jobs: {{}}", tabled("; ", form, *means(kind, c, ALGORITHMS)))
+        for c in CRITERIA
+    ]
+    return Check("mean-ratios", (STUDY,), lines(f"mean ratios, {kind}; ", parts), ratios)
 
-    def of(table: Table, criterion: str) -> str:
-        curves = {name: table.curve("mean", kind, criterion, name) for name in ALGORITHMS}
-        rows = (
-            (jobs, listed(((name, curve[jobs]) for name, curve in curves.items()), "{} {:.2f}"))
-            for jobs in curves["demt"].index
-        )
-        return f"{criterion} by jobs: {listed(rows, '{}: {}', '; ')}"
 
-    return Check(
-        "mean-ratios",
-        (STUDY,),
-        lambda table: f"mean ratios, {kind}; " + "; ".join(of(table, c) for c in CRITERIA),
-        ratios,
+def means(kind: str, criterion: str, names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """Curves of mean ratios by jobs."""
+    return tuple(("mean", kind, criterion, name) for name in names)
+
+
+_OF_DEMT = [
+    said(
+        f"{kind} makespan {{:.2f}}, minsum {{:.2f}}",
+        *(of("mean", "mean", kind, c, "demt") for c in CRITERIA),
     )
-
-
-def _by_kind(table: Table) -> str:
-    def of(kind: str) -> str:
-        means = ((c, table.curve("mean", kind, c, "demt").mean()) for c in CRITERIA)
-        return f"{kind} {listed(means, '{} {:.2f}')}"
-
-    return "DEMT's mean ratio: " + "; ".join(map(of, studies.FIGURES))
-
-
-BY_WORKLOAD = Check("demt-by-workload", (STUDY,), _by_kind, ratios)
+    for kind in studies.FIGURES
+]
+BY_WORKLOAD = Check("demt-by-workload", (STUDY,), lines("DEMT's mean ratio: ", _OF_DEMT), ratios)

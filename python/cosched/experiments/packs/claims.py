@@ -69,22 +69,38 @@ _SENTENCES = (
 )
 
 
+# fmt: on
 def _of_stand_in(figure: int, measure: str, name: str) -> Claim:
     place = f"Figure {figure}(a), Workload-I"
     best = name == OPTIMAL
     what = "line of an optimal co-schedule" if best else f"curve of {name}"
     values = points(_K, measure, name)
     if measure != "relative_cost":
-        return _stand_in(place, f"{what}: {measure.replace('_', ' ')} by pack size", None, None,
-                         values, _MEASURED)
-    says = ("the best curve is at least {:.4f} times the line" if best else
-            f"{name}: {{:.4f}} to {{:.4f}} times the line")
+        return _stand_in(
+            place,
+            f"{what}: {measure.replace('_', ' ')} by pack size",
+            None,
+            None,
+            values,
+            _MEASURED,
+        )
+    says = (
+        "the best curve is at least {:.4f} times the line"
+        if best
+        else f"{name}: {{:.4f}} to {{:.4f}} times the line"
+    )
     least = m.least_over(*(m.SEVEN if best else (name,)))
-    return _stand_in(place, f"{what}: relative cost by pack size, on a stand-in for Workload-I",
-                     PICTURE, in_order("the line of the optimum is below all curves"),
-                     picture(values, least, (1 - 1e-9, float("inf")), says), _PUBLIC)
+    return _stand_in(
+        place,
+        f"{what}: relative cost by pack size, on a stand-in for Workload-I",
+        PICTURE,
+        in_order("the line of the optimum is below all curves"),
+        picture(values, least, (1 - 1e-9, float("inf")), says),
+        _PUBLIC,
+    )
 
 
+# fmt: off
 #: Measure -> figure, what its text says, and the number of a curve that is below 1 then.
 _FIGURES = {
     "relative_cost": (2, "greatest", "co-scheduling leads to faster completion: below 1 at every "
@@ -95,10 +111,15 @@ _FIGURES = {
 }
 
 
+# fmt: on
 def _drawn(place: str, measure: str, workload: str, name: str) -> Claim:
     _, number, words = _FIGURES[measure]
-    row = partial(_row, place, f"curve of {name}: {measure.replace('_', ' ')} by pack size",
-                  check=m.costs(workload))
+    row = partial(
+        _row,
+        place,
+        f"curve of {name}: {measure.replace('_', ' ')} by pack size",
+        check=m.costs(workload),
+    )
     key = measure, workload, name
     values = points(_K, *key)
     if not words:
@@ -107,6 +128,7 @@ def _drawn(place: str, measure: str, workload: str, name: str) -> Claim:
     return row(PICTURE, in_order(words), picture(values, of(number, *key), (0, 1), says))
 
 
+# fmt: off
 CLAIMS = (
     *_SENTENCES,
     *(claim for measure, (figure, *_) in _FIGURES.items() for claim in (
