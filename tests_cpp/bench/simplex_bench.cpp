@@ -17,6 +17,7 @@
 #include "bench/simplex_traces.hpp"
 #include "cosched/bags/energy/walk.hpp"
 #include "cosched/moldable/minsum/model.hpp"
+#include "cosched/moldable/minsum/simplex.hpp"
 #include "dags/graphs.hpp"
 #include "support/bags_instances.hpp"
 #include "support/moldable_instances.hpp"
@@ -118,8 +119,8 @@ void compare_walk(int types, int machine_types) {
 
 void compare_minsum(moldable::testing::Kind kind, int jobs, int machines, int refine) {
   const moldable::Instance instance = moldable::testing::workload(kind, jobs, machines, 1);
-  const moldable::moldable::minsum::Model model =
-      minsum::make_model(instance, {std::nullopt, refine, true});
+  const moldable::minsum::Model model =
+      moldable::minsum::make_model(instance, {std::nullopt, refine, true});
   const std::string workload = kind == moldable::testing::Kind::mixed ? "mixed " : "Cirne ";
   const std::string name = "moldable " + workload + std::to_string(jobs) + " x " +
                            std::to_string(machines) + ", grid / " + std::to_string(refine);
