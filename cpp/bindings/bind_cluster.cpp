@@ -1,12 +1,15 @@
-#include "cosched/cluster/backfill.hpp"
-#include "cosched/cluster/batch.hpp"
-#include "cosched/cluster/dfrs.hpp"
-#include "cosched/cluster/mcb8.hpp"
-#include "cosched/cluster/mcb8_search.hpp"
-#include "cosched/cluster/policy_name.hpp"
-#include "cosched/cluster/stretch_bound.hpp"
-#include "cosched/cluster/validate_trace.hpp"
-#include "cosched/cluster/yields.hpp"
+#include "cosched/cluster/batch/backfill.hpp"
+#include "cosched/cluster/batch/batch_trace.hpp"
+#include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/bound/stretch_bound.hpp"
+#include "cosched/cluster/check/validate_trace.hpp"
+#include "cosched/cluster/dfrs/average_yields.hpp"
+#include "cosched/cluster/dfrs/by_decreasing.hpp"
+#include "cosched/cluster/dfrs/dfrs.hpp"
+#include "cosched/cluster/dfrs/mcb8.hpp"
+#include "cosched/cluster/dfrs/mcb8_search.hpp"
+#include "cosched/cluster/dfrs/policy_name.hpp"
+#include "cosched/cluster/dfrs/yields.hpp"
 #include "cosched/core/errors.hpp"
 #include "pybind.hpp"
 
@@ -16,8 +19,8 @@ using namespace cosched::bindings;  // NOLINT
 
 // bind_cluster_policy.cpp
 cluster::Outcome run_python_policy(const cluster::Instance& instance, const py::object& policy,
-                                   const cluster::SimulationOptions& options, cluster::Trace* trace,
-                                   cluster::DecisionLog* log);
+                                   const cluster::dfrs::SimulationOptions& options,
+                                   cluster::Trace* trace, cluster::DecisionLog* log);
 
 namespace {
 
@@ -122,8 +125,8 @@ void bind_batch(py::module_& module) {
       [](const Instance& instance, bool with_trace, bool with_log) {
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           return released([&] {
-            Outcome outcome = fcfs(instance, log);
-            if (trace) *trace = batch_trace(instance, outcome);
+            Outcome outcome = batch::fcfs(instance, log);
+            if (trace) *trace = batch::batch_trace(instance, outcome);
             return outcome;
           });
         });
@@ -132,11 +135,12 @@ void bind_batch(py::module_& module) {
   module.def(
       "easy",
       [](const Instance& instance, bool requested, bool with_trace, bool with_log) {
-        const Estimates estimates = requested ? Estimates::requested : Estimates::perfect;
+        const batch::Estimates estimates =
+            requested ? batch::Estimates::requested : batch::Estimates::perfect;
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           return released([&] {
-            Outcome outcome = easy(instance, estimates, log);
-            if (trace) *trace = batch_trace(instance, outcome);
+            Outcome outcome = batch::easy(instance, estimates, log);
+            if (trace) *trace = batch::batch_trace(instance, outcome);
             return outcome;
           });
         });
@@ -144,7 +148,7 @@ void bind_batch(py::module_& module) {
       py::arg("instance"), py::arg("requested"), py::arg("trace"), py::arg("log"));
 }
 
-Layout to_layout(const IntArray& nodes, const py::array_t<std::uint64_t>& allowed) {
+batch::Layout to_layout(const IntArray& nodes, const py::array_t<std::uint64_t>& allowed) {
   const auto* masks = allowed.data();
   return {to_ints(nodes, "cells"), std::vector<std::uint64_t>(masks, masks + allowed.size())};
 }
@@ -155,19 +159,19 @@ void bind_backfill(py::module_& module) {
       [](const Instance& instance, const std::string& rule, bool requested, bool wfp3,
          const RealArray& key, const IntArray& cells, const py::array_t<std::uint64_t>& allowed,
          bool with_trace, bool with_log) {
-        BackfillOptions options;
-        options.rule = rule == "FCFS"   ? Rule::fcfs
-                       : rule == "EASY" ? Rule::easy
-                                        : Rule::conservative;
+        batch::BackfillOptions options;
+        options.rule = rule == "FCFS"   ? batch::Rule::fcfs
+                       : rule == "EASY" ? batch::Rule::easy
+                                        : batch::Rule::conservative;
         options.requested = requested;
         options.wfp3 = wfp3;
         options.key = to_reals(key);
-        const Layout given = to_layout(cells, allowed);
+        const batch::Layout given = to_layout(cells, allowed);
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           return released([&] {
-            const Layout layout = given.nodes.empty() ? one_cell(instance) : given;
-            PlacedOutcome placed = backfill(instance, layout, options, log);
-            if (trace) *trace = placed_trace(instance, layout, placed);
+            const batch::Layout layout = given.nodes.empty() ? batch::one_cell(instance) : given;
+            batch::PlacedOutcome placed = batch::backfill(instance, layout, options, log);
+            if (trace) *trace = batch::placed_trace(instance, layout, placed);
             return std::move(placed.outcome);
           });
         });
@@ -180,27 +184,27 @@ void bind_dfrs(py::module_& module) {
   module.def(
       "spell",
       [](const std::string& text) -> std::optional<std::string> {
-        const auto name = parse_policy_name(text);
+        const auto name = dfrs::parse_policy_name(text);
         if (!name) return std::nullopt;
-        return spell(*name);
+        return dfrs::spell(*name);
       },
       py::arg("text"));
   module.def("paper_policies", [] {
     std::vector<std::string> names;
-    for (const PolicyName& name : paper_policies()) names.push_back(spell(name));
+    for (const dfrs::PolicyName& name : dfrs::paper_policies()) names.push_back(dfrs::spell(name));
     return names;
   });
   module.def(
       "dfrs",
       [](const Instance& instance, const std::string& text, double period, double penalty,
          bool with_trace, bool with_log) {
-        const auto name = parse_policy_name(text);
+        const auto name = dfrs::parse_policy_name(text);
         if (!name) throw InvalidInstance("policy '" + text + "': not a policy name");
-        SimulationOptions options;
+        dfrs::SimulationOptions options;
         options.period = period;
         options.penalty = penalty;
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
-          return released([&] { return run_dfrs(instance, *name, options, trace, log); });
+          return released([&] { return dfrs::run_dfrs(instance, *name, options, trace, log); });
         });
       },
       py::arg("instance"), py::arg("name"), py::arg("period"), py::arg("penalty"), py::arg("trace"),
@@ -209,7 +213,7 @@ void bind_dfrs(py::module_& module) {
       "python_policy",
       [](const Instance& instance, const py::object& policy, double period, double penalty,
          bool with_trace, bool with_log) {
-        SimulationOptions options;
+        dfrs::SimulationOptions options;
         options.period = period;
         options.penalty = penalty;
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
@@ -238,7 +242,8 @@ void bind_measures(py::module_& module) {
   module.def(
       "max_stretch_bound",
       [](const Instance& instance, double threshold) {
-        const StretchBound bound = released([&] { return max_stretch_bound(instance, threshold); });
+        const bound::StretchBound bound =
+            released([&] { return bound::max_stretch_bound(instance, threshold); });
         return py::make_tuple(bound.value, bound.tests);
       },
       py::arg("instance"), py::arg("threshold"));
@@ -259,7 +264,9 @@ void bind_measures(py::module_& module) {
         if (outcome.start.size() != jobs || outcome.end.size() != jobs ||
             outcome.preemptions.size() != jobs || outcome.migrations.size() != jobs)
           throw InvalidSchedule("the outcome has another number of jobs than the instance");
-        released([&] { validate_trace(instance, trace, outcome, TraceRules{penalty, exclusive}); });
+        released([&] {
+          check::validate_trace(instance, trace, outcome, check::TraceRules{penalty, exclusive});
+        });
       },
       py::arg("instance"), py::arg("job"), py::arg("unit_begin"), py::arg("unit"), py::arg("start"),
       py::arg("end"), py::arg("yield_"), py::arg("progress"), py::arg("cause"), py::arg("first"),
@@ -267,9 +274,9 @@ void bind_measures(py::module_& module) {
       py::arg("exclusive"));
 }
 
-std::vector<std::vector<int>> vectors(const std::vector<NodeList>& lists) {
+std::vector<std::vector<int>> vectors(const std::vector<dfrs::NodeList>& lists) {
   std::vector<std::vector<int>> made;
-  for (const NodeList& list : lists) made.emplace_back(list.begin(), list.end());
+  for (const dfrs::NodeList& list : lists) made.emplace_back(list.begin(), list.end());
   return made;
 }
 
@@ -278,16 +285,16 @@ void bind_mapping(py::module_& module) {
       "yields",
       [](const std::vector<std::vector<int>>& where, const RealArray& cpu, int nodes,
          const std::string& opt) {
-        Mapping mapping;
+        dfrs::Mapping mapping;
         mapping.nodes = nodes;
         mapping.cpu = to_reals(cpu);
-        const std::vector<NodeList> lists(where.begin(), where.end());
-        for (const NodeList& list : lists) mapping.where.push_back(&list);
+        const std::vector<dfrs::NodeList> lists(where.begin(), where.end());
+        for (const dfrs::NodeList& list : lists) mapping.where.push_back(&list);
         return real_array(released([&] {
-          if (opt == "min") return max_min_yields(mapping);
-          auto base = base_yields(mapping);
+          if (opt == "min") return dfrs::max_min_yields(mapping);
+          auto base = dfrs::base_yields(mapping);
           if (opt == "base") return base;
-          return best_average_yields(mapping, base, std::vector<double>(base.size(), 1.0));
+          return dfrs::best_average_yields(mapping, base, std::vector<double>(base.size(), 1.0));
         }));
       },
       py::arg("where"), py::arg("cpu"), py::arg("nodes"), py::arg("opt"));
@@ -297,9 +304,9 @@ void bind_mapping(py::module_& module) {
          double yield) -> std::optional<std::vector<std::vector<int>>> {
         auto requirement = to_reals(cpu);
         for (double& need : requirement) need *= yield;
-        Mcb8 mcb8(to_ints(tasks, "tasks"), to_reals(memory), nodes);
+        dfrs::Mcb8 mcb8(to_ints(tasks, "tasks"), to_reals(memory), nodes);
         const bool packed =
-            released([&] { return mcb8.pack(requirement, by_decreasing(requirement)); });
+            released([&] { return mcb8.pack(requirement, dfrs::by_decreasing(requirement)); });
         if (!packed) return std::nullopt;
         mcb8.keep();
         return vectors(mcb8.placement());
@@ -310,11 +317,11 @@ void bind_mapping(py::module_& module) {
       "mcb8_search",
       [](const IntArray& tasks, const RealArray& cpu, const RealArray& memory,
          int nodes) -> std::optional<Found> {
-        Mcb8 mcb8(to_ints(tasks, "tasks"), to_reals(memory), nodes);
-        const Target target = yield_target(to_reals(cpu));
+        dfrs::Mcb8 mcb8(to_ints(tasks, "tasks"), to_reals(memory), nodes);
+        const dfrs::Target target = dfrs::yield_target(to_reals(cpu));
         const auto yield = released([&]() -> std::optional<double> {
           if (mcb8.surely_too_much()) return std::nullopt;
-          return best_target(mcb8, target, kYieldAccuracy);
+          return dfrs::best_target(mcb8, target, dfrs::kYieldAccuracy);
         });
         if (!yield) return std::nullopt;
         return Found{*yield, vectors(mcb8.placement())};

@@ -1,7 +1,7 @@
 // A policy written in Python, called at events.
 #include <map>
 
-#include "cosched/cluster/simulator.hpp"
+#include "cosched/cluster/dfrs/simulator.hpp"
 #include "cosched/core/errors.hpp"
 #include "pybind.hpp"
 
@@ -10,13 +10,13 @@ namespace cosched::cluster::bindings {
 using namespace cosched::bindings;  // NOLINT
 namespace {
 
-const char* kind_name(EventKind kind) {
+const char* kind_name(dfrs::EventKind kind) {
   switch (kind) {
-    case EventKind::completion:
+    case dfrs::EventKind::completion:
       return "completion";
-    case EventKind::submission:
+    case dfrs::EventKind::submission:
       return "submission";
-    case EventKind::period:
+    case dfrs::EventKind::period:
       return "period";
   }
   return "";
@@ -24,7 +24,7 @@ const char* kind_name(EventKind kind) {
 
 // Asks policy.on_event(event, state) for {job: (nodes, yield)}: all jobs that run from now on;
 // None changes nothing.  The Python side builds event and state (cluster/policies.py).
-class PythonPolicy : public Policy {
+class PythonPolicy : public dfrs::Policy {
  public:
   PythonPolicy(const Instance& instance, py::object ask, bool periodic)
       : jobs_(instance.jobs()),
@@ -36,7 +36,7 @@ class PythonPolicy : public Policy {
       rank_[order_[rank]] = static_cast<int>(rank);
   }
 
-  bool on_event(const Event& event, Machine& machine) override {
+  bool on_event(const dfrs::Event& event, dfrs::Machine& machine) override {
     std::vector<int> jobs;
     for (const int rank : event.jobs) jobs.push_back(order_[rank]);
     const py::object answer = ask_(kind_name(event.kind), event.time, jobs, describe(machine));
@@ -45,7 +45,7 @@ class PythonPolicy : public Policy {
     return true;
   }
 
-  void allocate(Machine& machine) override {
+  void allocate(dfrs::Machine& machine) override {
     for (const int rank : machine.running()) machine.set_yield(rank, yields_.at(rank));
   }
 
@@ -55,17 +55,17 @@ class PythonPolicy : public Policy {
   using Answer = std::map<int, std::pair<std::vector<int>, double>>;
 
   // job -> (status, virtual time, nodes, yield) of the jobs in the system.
-  py::dict describe(const Machine& machine) const {
+  py::dict describe(const dfrs::Machine& machine) const {
     py::dict state;
     const auto add = [&](int rank, const char* status) {
-      const Machine::Job& job = machine.job(rank);
+      const dfrs::Machine::Job& job = machine.job(rank);
       state[py::int_(order_[rank])] =
           py::make_tuple(status, job.virtual_time,
                          std::vector<int>(job.nodes.begin(), job.nodes.end()), job.yield);
     };
     for (const int rank : machine.running()) add(rank, "running");
     for (const int rank : machine.idle().ranks())
-      add(rank, machine.job(rank).status == Status::paused ? "paused" : "waiting");
+      add(rank, machine.job(rank).status == dfrs::Status::paused ? "paused" : "waiting");
     return state;
   }
 
@@ -76,14 +76,14 @@ class PythonPolicy : public Policy {
            (jobs_.called(job) == "job " + number ? "" : " (number " + number + ")");
   }
 
-  void apply(const Answer& answer, Machine& machine) {
+  void apply(const Answer& answer, dfrs::Machine& machine) {
     yields_.clear();
     for (const auto& [job, share] : answer) {
       if (job < 0 || job >= static_cast<int>(rank_.size()))
         throw InvalidSchedule("the policy names job " + std::to_string(job) +
                               ", which does not exist");
-      const Status status = machine.job(rank_[job]).status;
-      if (status == Status::unsubmitted || status == Status::finished)
+      const dfrs::Status status = machine.job(rank_[job]).status;
+      if (status == dfrs::Status::unsubmitted || status == dfrs::Status::finished)
         throw InvalidSchedule("the policy runs " + called(job) + ", which is not in the system");
       yields_[rank_[job]] = share.second;
       for (const int node : share.first)
@@ -99,10 +99,10 @@ class PythonPolicy : public Policy {
     for (const int rank : std::vector<int>(machine.running()))
       if (yields_.count(rank) == 0) machine.pause(rank, Reason::policy);
     for (const auto& [job, share] : answer) {
-      NodeList nodes = share.first;
+      dfrs::NodeList nodes = share.first;
       nodes.sort();
       const int rank = rank_[job];
-      if (machine.job(rank).status != Status::running)
+      if (machine.job(rank).status != dfrs::Status::running)
         machine.start(rank, std::move(nodes), Reason::policy);
       else if (machine.job(rank).nodes != nodes)
         machine.move(rank, std::move(nodes), Reason::policy);
@@ -121,9 +121,9 @@ class PythonPolicy : public Policy {
 
 // Holds the GIL throughout: the policy is Python.
 Outcome run_python_policy(const Instance& instance, const py::object& policy,
-                          const SimulationOptions& options, Trace* trace, DecisionLog* log) {
+                          const dfrs::SimulationOptions& options, Trace* trace, DecisionLog* log) {
   PythonPolicy wrapped(instance, policy.attr("ask"), policy.attr("periodic").cast<bool>());
-  return simulate(instance, wrapped, options, trace, log);
+  return dfrs::simulate(instance, wrapped, options, trace, log);
 }
 
 }  // namespace cosched::cluster::bindings

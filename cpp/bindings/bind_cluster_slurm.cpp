@@ -1,4 +1,4 @@
-#include "cosched/cluster/slurm_simulator.hpp"
+#include "cosched/cluster/slurm/simulator.hpp"
 #include "pybind.hpp"
 
 namespace cosched::cluster::bindings {
@@ -10,13 +10,13 @@ using Ranges = std::vector<std::pair<int, int>>;  // [first, last) of node numbe
 
 /// What does not change from draw to draw.
 struct Slurm {
-  SlurmMachine machine;
-  SlurmParameters parameters;
-  std::vector<SlurmJob> jobs;
+  slurm::SlurmMachine machine;
+  slurm::SlurmParameters parameters;
+  std::vector<slurm::SlurmJob> jobs;
 };
 
-NodeBits to_bits(const Ranges& ranges, int nodes) {
-  NodeBits bits(nodes);
+slurm::NodeBits to_bits(const Ranges& ranges, int nodes) {
+  slurm::NodeBits bits(nodes);
   for (const auto& [first, last] : ranges) {
     if (first < 0 || last > nodes || first > last)
       throw InvalidInstance("slurm: nodes outside the machine");
@@ -25,8 +25,9 @@ NodeBits to_bits(const Ranges& ranges, int nodes) {
   return bits;
 }
 
-Second to_seconds(double value) {
-  return value < static_cast<double>(kNever) ? static_cast<Second>(value) : kNever;
+slurm::Second to_seconds(double value) {
+  return value < static_cast<double>(slurm::kNever) ? static_cast<slurm::Second>(value)
+                                                    : slurm::kNever;
 }
 
 std::unique_ptr<Slurm> make_slurm(
@@ -36,7 +37,7 @@ std::unique_ptr<Slurm> make_slurm(
     const RealArray& submit, const IntArray& wanted, const IntArray& wanted_cpus,
     const RealArray& limit, const RealArray& runtime, const IntArray& partition,
     const IntArray& user, const RealArray& nice, const IntArray& node_cores) {
-  auto made = std::make_unique<Slurm>(Slurm{{}, SlurmParameters(parameters), {}});
+  auto made = std::make_unique<Slurm>(Slurm{{}, slurm::SlurmParameters(parameters), {}});
   made->machine.nodes = nodes;
   made->machine.cpus = cpus;
   made->machine.node_cores = to_ints(node_cores, "node_cores");
@@ -51,7 +52,7 @@ std::unique_ptr<Slurm> make_slurm(
   for (std::size_t j = 0; j < submits.size(); ++j) {
     made->jobs.push_back({submits[j], sizes.at(j), all_cpus.at(j), to_seconds(limits.at(j)),
                           runtimes.at(j), in.at(j), users.at(j), nices.at(j)});
-    const SlurmJob& job = made->jobs.back();
+    const slurm::SlurmJob& job = made->jobs.back();
     if (made->machine.parts.at(static_cast<std::size_t>(job.partition)).nodes.count() < job.nodes)
       throw InfeasibleError("job " + std::to_string(j) + " wants " + std::to_string(job.nodes) +
                             " nodes: its partition has fewer");
@@ -65,11 +66,11 @@ double number_of(const std::map<std::string, double>& clocks, const char* name) 
   return found->second;
 }
 
-SlurmClocks to_clocks(const std::map<std::string, double>& given, std::vector<double> cycles,
-                      std::vector<double> checks) {
-  SlurmClocks clocks;
+slurm::SlurmClocks to_clocks(const std::map<std::string, double>& given, std::vector<double> cycles,
+                             std::vector<double> checks) {
+  slurm::SlurmClocks clocks;
   clocks.controller_start = number_of(given, "controller_start");
-  clocks.epoch = static_cast<Second>(number_of(given, "epoch"));
+  clocks.epoch = static_cast<slurm::Second>(number_of(given, "epoch"));
   clocks.launch = number_of(given, "launch");
   clocks.epilog = number_of(given, "epilog");
   clocks.noise = number_of(given, "noise");
@@ -84,16 +85,16 @@ SlurmClocks to_clocks(const std::map<std::string, double>& given, std::vector<do
   return clocks;
 }
 
-py::list notes_of(const SlurmOutcome& outcome) {
+py::list notes_of(const slurm::SlurmOutcome& outcome) {
   py::list notes;
-  for (const SlurmNote& note : outcome.notes)
+  for (const slurm::SlurmNote& note : outcome.notes)
     notes.append(py::make_tuple(note.time, note.job, static_cast<int>(note.action), note.start,
                                 note.end, note.nodes));
   return notes;
 }
 
 // Nodes of all jobs one after another, and where each job's begin.
-py::tuple nodes_of(const SlurmOutcome& outcome) {
+py::tuple nodes_of(const slurm::SlurmOutcome& outcome) {
   std::vector<int> node;
   std::vector<std::int64_t> begin{0};
   for (const auto& nodes : outcome.nodes) {
@@ -112,9 +113,10 @@ std::vector<int> all_of(const std::vector<std::vector<int>>& parts) {
 py::dict run_slurm(const Slurm& slurm, const std::map<std::string, double>& given,
                    std::vector<double> cycles, std::vector<double> checks, bool told, bool plans) {
   using namespace py::literals;
-  const SlurmClocks clocks = to_clocks(given, std::move(cycles), std::move(checks));
-  const SlurmOutcome outcome = released([&] {
-    return simulate_slurm(slurm.machine, slurm.parameters, slurm.jobs, clocks, {told, plans});
+  const slurm::SlurmClocks clocks = to_clocks(given, std::move(cycles), std::move(checks));
+  const slurm::SlurmOutcome outcome = released([&] {
+    return slurm::simulate_slurm(slurm.machine, slurm.parameters, slurm.jobs, clocks,
+                                 {told, plans});
   });
   return py::dict("start"_a = real_array(outcome.start), "end"_a = real_array(outcome.end),
                   "start_exact"_a = real_array(outcome.start_exact),
@@ -135,7 +137,7 @@ void bind_cluster_slurm(py::module_& module) {
            py::arg("nice"), py::arg("node_cores"))
       .def("run", &run_slurm, py::arg("clocks"), py::arg("cycles"), py::arg("checks"),
            py::arg("told"), py::arg("plans"));
-  module.attr("SLURM_PARAMETERS") = SlurmParameters().values;
+  module.attr("SLURM_PARAMETERS") = slurm::SlurmParameters().values;
 }
 
 }  // namespace cosched::cluster::bindings

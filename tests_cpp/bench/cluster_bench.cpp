@@ -6,10 +6,10 @@
 #include <ctime>
 #include <set>
 
-#include "cosched/cluster/batch.hpp"
-#include "cosched/cluster/dfrs.hpp"
-#include "cosched/cluster/mcb8_search.hpp"
-#include "cosched/cluster/stretch_bound.hpp"
+#include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/bound/stretch_bound.hpp"
+#include "cosched/cluster/dfrs/dfrs.hpp"
+#include "cosched/cluster/dfrs/mcb8_search.hpp"
 #include "cosched/lp/glpk.hpp"
 #include "support/cluster_instances.hpp"
 
@@ -57,7 +57,7 @@ std::optional<double> plain_search(const Items& items, int nodes) {
   if (packs(1)) return 1;
   if (!packs(0)) return std::nullopt;
   double low = 0, high = 1;
-  while (high - low > kYieldAccuracy) {
+  while (high - low > dfrs::kYieldAccuracy) {
     const double middle = (low + high) / 2;
     (packs(middle) ? low : high) = middle;
   }
@@ -65,14 +65,14 @@ std::optional<double> plain_search(const Items& items, int nodes) {
 }
 
 std::optional<double> fast_search(const Items& items, int nodes) {
-  Mcb8 mcb8(items.tasks, items.memory, nodes);
-  return best_target(mcb8, yield_target(items.cpu), kYieldAccuracy);
+  dfrs::Mcb8 mcb8(items.tasks, items.memory, nodes);
+  return dfrs::best_target(mcb8, dfrs::yield_target(items.cpu), dfrs::kYieldAccuracy);
 }
 
-std::vector<std::vector<int>> fast_call(const Items& items, const std::vector<double>& cpu,
-                                        int nodes) {
-  Mcb8 mcb8(items.tasks, items.memory, nodes);
-  if (!mcb8.pack(cpu, by_decreasing(cpu))) return {};
+std::vector<dfrs::NodeList> fast_call(const Items& items, const std::vector<double>& cpu,
+                                      int nodes) {
+  dfrs::Mcb8 mcb8(items.tasks, items.memory, nodes);
+  if (!mcb8.pack(cpu, dfrs::by_decreasing(cpu))) return {};
   mcb8.keep();
   return mcb8.placement();
 }
@@ -82,15 +82,19 @@ std::vector<std::vector<int>> fast_call(const Items& items, const std::vector<do
 void bench_call(const Items& items, double yield, int nodes) {
   std::vector<double> cpu = items.cpu;
   for (double& need : cpu) need *= yield;
-  std::vector<std::vector<int>> found, expected;
+  std::vector<dfrs::NodeList> found;
+  std::vector<std::vector<int>> expected;
   const double fast = seconds(2000, [&] { found = fast_call(items, cpu, nodes); });
   const double plain =
       seconds(50, [&] { expected = testing::plain_mcb8(items.tasks, cpu, items.memory, nodes); });
-  Mcb8 mcb8(items.tasks, items.memory, nodes);
-  const std::vector<int> by_cpu = by_decreasing(cpu);
+  dfrs::Mcb8 mcb8(items.tasks, items.memory, nodes);
+  const std::vector<int> by_cpu = dfrs::by_decreasing(cpu);
   const double pack = seconds(2000, [&] { mcb8.pack(cpu, by_cpu); });
   std::printf("       one call: fast %.3g s  plain %.3g s  ratio %.0f; packing alone %.3g s%s\n",
-              fast, plain, plain / fast, pack, found == expected ? "" : "  OTHER PLACEMENTS");
+              fast, plain, plain / fast, pack,
+              found == std::vector<dfrs::NodeList>(expected.begin(), expected.end())
+                  ? ""
+                  : "  OTHER PLACEMENTS");
 }
 
 void bench_mcb8(int jobs, int mean_tasks, int nodes, double shrink, int repetitions, bool plain) {
@@ -162,8 +166,8 @@ lp::Model stretch_lp(const Instance& instance, double stretch) {
 
 void bench_bound(int jobs, double load, bool with_lp) {
   const Instance instance = stream(jobs, 128, load, 2);
-  StretchBound bound;
-  const double fast = seconds(with_lp ? 5 : 2, [&] { bound = max_stretch_bound(instance); });
+  bound::StretchBound bound;
+  const double fast = seconds(with_lp ? 5 : 2, [&] { bound = bound::max_stretch_bound(instance); });
   std::printf("bound  %6d jobs, load %.1f: S = %.6f in %d tests, %.3g s", jobs, load, bound.value,
               bound.tests, fast);
   if (with_lp) {
@@ -178,7 +182,8 @@ void bench_bound(int jobs, double load, bool with_lp) {
 void bench_simulator() {
   const Instance instance = stream(200'000, 128, 0.7, 3);
   for (const bool backfill : {false, true}) {
-    const double time = seconds(1, [&] { backfill ? easy(instance) : fcfs(instance); });
+    const double time =
+        seconds(1, [&] { backfill ? batch::easy(instance) : batch::fcfs(instance); });
     std::printf("%s   %d jobs, 128 nodes: %.3g s, %.0f ns a job\n", backfill ? "easy" : "fcfs",
                 instance.size(), time, 1e9 * time / instance.size());
   }
@@ -187,7 +192,8 @@ void bench_simulator() {
        {"Greedy */opt=min", "GreedyPM */per/opt=min/minvt=600", "MCB8 */per/opt=min/minvt=600",
         "/stretch-per/opt=max/minvt=600", "GreedyPM */per/opt=avg/minvt=600"}) {
     Outcome outcome;
-    const double time = seconds(1, [&] { outcome = run_dfrs(week, *parse_policy_name(text)); });
+    const double time =
+        seconds(1, [&] { outcome = dfrs::run_dfrs(week, *dfrs::parse_policy_name(text)); });
     std::printf("dfrs   %-36s %d jobs: %.3g s, %.1f us an event\n", text, week.size(), time,
                 1e6 * time / static_cast<double>(outcome.events));
   }

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/cluster/instance.hpp"
+#include "cosched/cluster/model/instance.hpp"
 #include "cosched/core/rng.hpp"
 
 namespace cosched::cluster::testing {

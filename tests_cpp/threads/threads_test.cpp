@@ -15,9 +15,9 @@
 #include "cosched/bags/rounding/baselines.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/ttb_best.hpp"
-#include "cosched/cluster/batch.hpp"
-#include "cosched/cluster/dfrs.hpp"
-#include "cosched/cluster/stretch_bound.hpp"
+#include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/bound/stretch_bound.hpp"
+#include "cosched/cluster/dfrs/dfrs.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/validate.hpp"
 #include "cosched/dags/bounds.hpp"
@@ -185,15 +185,15 @@ TEST(Threads, Bags) {
 TEST(Threads, Cluster) {
   Rng rng(5);
   const cluster::Instance instance(cluster::testing::random_jobs(rng), 6);
-  const auto policy = cluster::parse_policy_name("GreedyPM */per/opt=min/minvt=600");
+  const auto policy = cluster::dfrs::parse_policy_name("GreedyPM */per/opt=min/minvt=600");
   ASSERT_TRUE(policy);
   expect_the_same([&] {
     Answers found;
     for (const cluster::Outcome& outcome :
-         {cluster::fcfs(instance), cluster::easy(instance),
-          cluster::run_dfrs(instance, *policy)})  // told to a checker while it runs
+         {cluster::batch::fcfs(instance), cluster::batch::easy(instance),
+          cluster::dfrs::run_dfrs(instance, *policy)})  // told to a checker while it runs
       found.insert(found.end(), outcome.end.begin(), outcome.end.end());
-    found.push_back(cluster::max_stretch_bound(instance).value);
+    found.push_back(cluster::bound::max_stretch_bound(instance).value);
     return found;
   });
 }

@@ -1,0 +1,30 @@
+// Exact lower bound on the maximum bounded stretch of any schedule (Casanova, Stillwell, Vivien 2011, Theorem 1).
+//
+// S is feasible iff, with deadlines d_j = r_j + S max(p_j, 10 s), the jobs' work can be
+// spread over the intervals between consecutive releases and deadlines: job j runs in
+// [r_j, d_j) for p_j seconds in all, at most the interval's length in each, and the rates
+// q_j = c_j |T_j| use at most P nodes on average in each.  Memory, placement and penalties
+// are ignored, so the least feasible S bounds every schedule from below.
+//
+// Method: (a) kernel: intervals where all jobs alive may run at full rate are taken out,
+// again and again (stretch_kernel); (b) a greedy fill from left to right (interval_flow);
+// (c) max-flow for the rest; (d) if that fails, its cut is a set of intervals whose
+// deficit, a function of S with borders that move with S, has a root: a larger S that is
+// still a valid bound (cut_deficit).  A few such Newton steps reach the exact optimum.
+// A long stream is first looked at in blocks: near the optimum the kernel leaves little to do.
+#pragma once
+
+#include "cosched/cluster/model/instance.hpp"
+
+namespace cosched::cluster::bound {
+
+struct StretchBound {
+  double value = 1;  // S, at least 1
+  int tests = 0;     // feasibility tests made
+};
+
+/// The least feasible S, exact up to a relative 1e-9; approached from the infeasible side.
+/// Threshold: the 10 s of the bounded stretch, > 0.
+StretchBound max_stretch_bound(const Instance& instance, double threshold = kStretchThreshold);
+
+}  // namespace cosched::cluster::bound

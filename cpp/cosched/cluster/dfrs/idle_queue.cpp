@@ -1,0 +1,164 @@
+#include "cosched/cluster/dfrs/idle_queue.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace cosched::cluster::dfrs {
+namespace {
+
+constexpr std::size_t kFirstPart = 8, kLikely = 3;  // blocks; times as many
+
+// Moves the greatest of them to the end, `count` or all; returns their begin.
+template <class Iterator>
+Iterator greatest(Iterator first, Iterator last, std::size_t count) {
+  if (static_cast<std::size_t>(last - first) <= count) return first;
+  const Iterator begin = last - static_cast<std::ptrdiff_t>(count);
+  std::nth_element(first, begin, last);
+  return begin;
+}
+
+}  // namespace
+
+IdleQueue::IdleQueue(const std::vector<Shape>& shapes) : shapes_(shapes), places_(shapes.size()) {
+  std::sort(shapes_.begin(), shapes_.end());
+  shapes_.erase(std::unique(shapes_.begin(), shapes_.end()), shapes_.end());
+  groups_.resize(shapes_.size());
+  for (std::size_t rank = 0; rank < shapes.size(); ++rank)
+    places_[rank].shape = static_cast<int>(
+        std::lower_bound(shapes_.begin(), shapes_.end(), shapes[rank]) - shapes_.begin());
+}
+
+void IdleQueue::add(int rank, double submit, double virtual_time) {
+  Place& place = places_[rank];
+  Group& group = groups_[place.shape];
+  if (group.jobs == 0)
+    present_.insert(std::lower_bound(present_.begin(), present_.end(), place.shape), place.shape);
+  if (group.blocks.empty() || blocks_[group.blocks.back()].jobs() == IdleBlock::kMost) {
+    if (group.blocks.size() > 4 + static_cast<std::size_t>(group.jobs) / (IdleBlock::kMost / 2))
+      compact(group);
+    group.blocks.push_back(new_block());
+    group.lines.push_back({});
+  }
+  ++group.jobs;
+  place.block = group.blocks.back();
+  place.position = blocks_[place.block].jobs();
+  blocks_[place.block].add(rank, submit, virtual_time, group.lines.back());
+}
+
+void IdleQueue::remove(int rank) {
+  const auto [shape, number, position] = places_[rank];
+  IdleBlock& block = blocks_[number];
+  places_[block.rank(block.jobs() - 1)].position = position;
+  block.remove(position);
+  Group& group = groups_[shape];
+  if (block.jobs() == 0) {
+    const auto at = std::find(group.blocks.begin(), group.blocks.end(), number);
+    group.lines.erase(group.lines.begin() + (at - group.blocks.begin()));
+    group.blocks.erase(at);
+    unused_.push_back(number);
+  }
+  if (--group.jobs == 0) present_.erase(std::lower_bound(present_.begin(), present_.end(), shape));
+}
+
+// An empty one.
+int IdleQueue::new_block() {
+  if (unused_.empty()) {
+    unused_.push_back(static_cast<int>(blocks_.size()));
+    blocks_.emplace_back();
+  }
+  const int number = unused_.back();
+  unused_.pop_back();
+  return number;
+}
+
+// Its blocks are less than half full: all but the last become full, in their order.
+void IdleQueue::compact(Group& group) {
+  std::size_t filled = 0;
+  for (std::size_t k = 1; k < group.blocks.size(); ++k)
+    while (filled < k && blocks_[group.blocks[k]].jobs() > 0) {
+      IdleBlock &from = blocks_[group.blocks[k]], &to = blocks_[group.blocks[filled]];
+      if (to.jobs() == IdleBlock::kMost) {
+        ++filled;
+        continue;
+      }
+      Place& place = places_[from.rank(from.jobs() - 1)];
+      place.block = group.blocks[filled];
+      place.position = to.jobs();
+      to.take_last(from);
+    }
+  std::vector<int> kept;
+  for (const int number : group.blocks)
+    (blocks_[number].jobs() == 0 ? unused_ : kept).push_back(number);
+  group.blocks = std::move(kept);
+  group.lines.assign(group.blocks.size(), {0, kInfinity, 0});  // to be found anew
+}
+
+std::vector<int> IdleQueue::ranks() const {
+  std::vector<int> ranks;
+  for (const int shape : present_)
+    for (const int number : groups_[shape].blocks)
+      for (int k = 0; k < blocks_[number].jobs(); ++k) ranks.push_back(blocks_[number].rank(k));
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+void IdleQueue::append(double now, double least, std::vector<Prioritised>& jobs) const {
+  for (const int shape : present_) {
+    const Group& group = groups_[shape];
+    for (std::size_t k = 0; k < group.blocks.size(); ++k) {
+      Line& line = group.lines[k];
+      if (line.at(now) < least) continue;
+      const IdleBlock& block = blocks_[group.blocks[k]];
+      line = block.line(now);
+      if (line.at(now) >= least) block.append(now, least, {kInfinity, -1}, shape, jobs);
+    }
+  }
+}
+
+ServiceOrder::ServiceOrder(const IdleQueue& queue, const std::vector<int>& shapes, double now)
+    : queue_(queue), now_(now) {
+  std::size_t blocks = 0;
+  for (const int shape : shapes) blocks += queue.group(shape).blocks.size();
+  closed_.reserve(blocks);
+  for (const int shape : shapes) {
+    const IdleQueue::Group& group = queue.group(shape);
+    for (std::size_t k = 0; k < group.blocks.size(); ++k)
+      closed_.push_back({group.lines[k].at(now), shape, group.blocks[k], &group.lines[k]});
+  }
+}
+
+const std::vector<Prioritised>& ServiceOrder::next() {
+  jobs_.clear();
+  const double least = open_blocks();
+  for (const Block& block : open_)
+    queue_.block(block.number).append(now_, least, last_, block.shape, jobs_);
+  if (closed_.empty()) open_.clear();
+  std::sort(jobs_.begin(), jobs_.end());
+  if (!jobs_.empty()) last_ = jobs_.back();
+  return jobs_;
+}
+
+// Opens blocks of the greatest priorities, about as many as are open.  Returns a priority that no
+// job of the closed ones reaches.
+double ServiceOrder::open_blocks() {
+  const auto infinite = static_cast<std::size_t>(std::count_if(
+      closed_.begin(), closed_.end(), [](const Block& block) { return block.above == kInfinity; }));
+  const std::size_t count = std::max({kFirstPart, open_.size(), infinite});
+  // Lines lie higher than what they bound: more blocks than wanted are looked at.
+  const auto likely = greatest(closed_.begin(), closed_.end(), kLikely * count);
+  double least = likely == closed_.begin() ? 0 : likely->above;
+  for (auto block = likely; block != closed_.end(); ++block) {
+    if (block->line == nullptr) continue;
+    *block->line = queue_.block(block->number).line(now_);
+    block->above = block->line->at(now_);
+    block->line = nullptr;
+  }
+  const auto opened = greatest(likely, closed_.end(), count);
+  if (opened != likely) least = std::max(least, opened->above);
+  open_.insert(open_.end(), opened, closed_.end());
+  closed_.erase(opened, closed_.end());
+  return least;
+}
+
+}  // namespace cosched::cluster::dfrs

@@ -1,0 +1,131 @@
+// The state that a policy sees and changes: jobs in the system, nodes, virtual times.  A policy
+// gets a Machine; the simulator drives it as a SimulatedMachine.
+#pragma once
+
+#include <vector>
+
+#include "cosched/cluster/dfrs/idle_queue.hpp"
+#include "cosched/cluster/dfrs/node_list.hpp"
+#include "cosched/cluster/model/decision_log.hpp"
+#include "cosched/cluster/model/instance.hpp"
+#include "cosched/cluster/model/prefetch.hpp"
+#include "cosched/cluster/model/units.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::cluster::dfrs {
+
+enum class Status : char { unsubmitted, waiting, running, paused, finished };
+
+/// Jobs are named by rank (position in order of submission).  A job that is waiting or
+/// paused holds nothing; a running job holds memory on `nodes` (one entry a task,
+/// increasing) and the CPU share yield * cpu there.
+class Machine {
+ public:
+  struct alignas(64) Job {  // two cache lines; in the first, what each event looks at
+    double submit, runtime, cpu;
+    double virtual_time = 0;   // integral of the yield, at now()
+    double yield = 0;          // current share; not progress during a penalty
+    double penalty_until = 0;  // no progress before this time
+    double memory;
+    int tasks;
+    Status status = Status::unsubmitted;
+    std::int64_t memory_need = 0;  // of a task, in units
+    std::int64_t cpu_need = 0;
+    NodeList nodes;
+    int change = -1;  // index into the changes of this event
+  };
+
+  struct Node {
+    std::int64_t memory_used = 0;
+    std::int64_t cpu_load = 0;  // sum of needs, may exceed kCpuUnit
+  };
+
+  explicit Machine(const Instance& instance);
+
+  double now() const { return now_; }
+  int node_count() const { return static_cast<int>(nodes_.size()); }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const Job& job(int rank) const { return jobs_[rank]; }
+  /// The job will soon be looked at, and started.
+  void expect(int rank) const {
+    prefetch(&jobs_[rank]);
+    prefetch(reinterpret_cast<const char*>(&jobs_[rank]) + 64);
+    idle_.expect(rank);
+  }
+  int jobs() const { return static_cast<int>(jobs_.size()); }
+
+  /// Ranks, increasing.
+  const std::vector<int>& running() const { return running_; }
+  /// Waiting and paused jobs.
+  const IdleQueue& idle() const { return idle_; }
+
+  double flow_time(int rank) const { return now_ - jobs_[rank].submit; }
+  /// flow time / (virtual time)^2; infinite at zero virtual time (Casanova, Stillwell, Vivien 2011, section 4.1).
+  double priority(int rank) const {
+    return priority_at(now_, jobs_[rank].submit, jobs_[rank].virtual_time);
+  }
+
+  /// Waiting or paused -> running on `nodes` (increasing).  No checks: see check_machine.
+  void start(int rank, NodeList nodes, Reason reason, int other = -1, double value = 0);
+  /// Running -> paused.
+  void pause(int rank, Reason reason, int other = -1, double value = 0);
+  /// Running on other nodes from now on.
+  void move(int rank, NodeList nodes, Reason reason, int other = -1, double value = 0);
+  /// Says why a job that is not running stays so (the last reason of an event counts).
+  void explain_wait(int rank, Reason reason, int other = -1, double value = 0);
+  void set_yield(int rank, double yield) { jobs_[rank].yield = yield; }
+
+  /// What a policy did to a job during an event: the job's state before, and the last reason given.
+  struct Change {
+    int rank;
+    Status status;   // before
+    NodeList nodes;  // before; empty unless it was running
+    Reason reason;
+    int other;
+    double value;
+  };
+
+ protected:
+  /// The clock goes on to `time`; running jobs gain virtual time.  Whether any job did.
+  bool advance(double time);
+  /// Unsubmitted -> waiting.
+  void submit(int rank);
+  /// Running -> finished.
+  void finish(int rank);
+  /// The running job makes no progress before `time`.
+  void hold_up(int rank, double time) { jobs_[rank].penalty_until = time; }
+  /// The jobs that were started, paused, moved or explained since the last call, in the order in
+  /// which they were first; each once.  Valid until the next call.
+  const std::vector<Change>& take_changes();
+
+ private:
+  void add_running(int rank);
+  void remove_running(int rank);
+  void add_idle(int rank);
+  void remove_idle(int rank);
+  void hold(int rank, NodeList&& nodes);
+  NodeList release(int rank);  // what it held
+  // `held`: by a job that runs, before the change.
+  void note_change(int rank, NodeList&& held, Reason reason, int other, double value);
+
+  double now_ = 0;
+  std::vector<Job> jobs_;
+  std::vector<Node> nodes_;
+  std::vector<int> running_;
+  IdleQueue idle_;
+  std::vector<Change> changes_, taken_;
+};
+
+/// The machine with what only the simulator may do: let time pass, bring and end jobs.
+class SimulatedMachine : public Machine {
+ public:
+  using Machine::Machine;
+
+  using Machine::advance;
+  using Machine::finish;
+  using Machine::hold_up;
+  using Machine::submit;
+  using Machine::take_changes;
+};
+
+}  // namespace cosched::cluster::dfrs

@@ -1,0 +1,63 @@
+#include "cosched/cluster/model/decision_log.hpp"
+
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::cluster {
+
+const char* to_string(Action action) {
+  switch (action) {
+    case Action::start:
+      return "start";
+    case Action::wait:
+      return "wait";
+    case Action::pause:
+      return "pause";
+    case Action::resume:
+      return "resume";
+    case Action::move:
+      return "move";
+    case Action::finish:
+      return "finish";
+  }
+  return "";
+}
+
+std::string explain(const Decision& decision, const Jobs& jobs) {
+  const std::string other = jobs.called(decision.other);
+  const std::string value = to_text(decision.value);
+  switch (decision.reason) {
+    case Reason::completed:
+      return "its work is done";
+    case Reason::head_of_queue:
+      return "first in the queue, " + value + " nodes free";
+    case Reason::backfill_in_time:
+      return "backfilled: ends before the reservation of " + other + " at " + value + " s";
+    case Reason::backfill_extra:
+      return "backfilled: fits in the " + value + " nodes that " + other + " leaves idle";
+    case Reason::too_few_nodes:
+      return "only " + value + " nodes free";
+    case Reason::reservation:
+      return "would delay " + other + ", reserved for " + value + " s";
+    case Reason::behind_queue:
+      return other + " is before it in the queue";
+    case Reason::promised:
+      return "promised a start at " + value + " s";
+    case Reason::greedy:
+      return "placed on the least loaded nodes with memory left";
+    case Reason::no_memory:
+      return "memory left for only " + value + " of its tasks";
+    case Reason::makes_room:
+      return "makes room for " + other;
+    case Reason::packed:
+      return "packed by MCB8 at target " + value;
+    case Reason::packed_out:
+      return "dropped by MCB8: lowest priority, " + value;
+    case Reason::next_period:
+      return "waits for the next period";
+    case Reason::policy:
+      return "decided by the policy";
+  }
+  return "";
+}
+
+}  // namespace cosched::cluster

@@ -1,0 +1,52 @@
+// What a simulation returns: flat columns by job number, and totals.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cosched/cluster/model/instance.hpp"
+
+namespace cosched::cluster {
+
+struct Outcome {
+  std::vector<double> start;     // of the first task instance, seconds
+  std::vector<double> end;       // completion, seconds
+  std::vector<int> preemptions;  // times paused
+  std::vector<int> migrations;   // times moved while running
+  double demand_area = 0;        // integral of min(P, D(t)) dt, D = CPU need of unfinished jobs
+  double preempted_memory = 0;   // sum over pauses of m_j |T_j|: whole-node memories saved
+  double migrated_memory = 0;    // sum over migrations of m_j x moved tasks
+  std::int64_t events = 0;       // instants at which something happened
+
+  /// All columns sized for `jobs`, zeros.
+  explicit Outcome(int jobs = 0) : start(jobs), end(jobs), preemptions(jobs), migrations(jobs) {}
+};
+
+/// Bounded stretch of each job.
+std::vector<double> stretches(const Instance& instance, const std::vector<double>& end,
+                              double threshold = kStretchThreshold);
+
+/// (integral of min(P, D(t)) - u(t)) / sum p_j c_j |T_j|.  Every job receives exactly its
+/// work, so the integral of the utilisation u is that sum, whatever the policy.
+/// 0 where the jobs need no work at all and none waited; infinity if one did.
+double underutilisation(const Instance& instance, const Outcome& outcome);
+
+/// The integral of min(P, D(t)): call `change` at each submission and completion.
+class DemandArea {
+ public:
+  explicit DemandArea(int nodes) : nodes_(nodes) {}
+
+  void change(double time, double cpu, int jobs) {
+    area_ += (demand_ < nodes_ ? demand_ : nodes_) * (time - last_);
+    last_ = time;
+    active_ += jobs;
+    demand_ = active_ == 0 ? 0 : demand_ + cpu;  // exact again whenever the system is empty
+  }
+  double value() const { return area_; }
+
+ private:
+  double nodes_, demand_ = 0, last_ = 0, area_ = 0;
+  int active_ = 0;
+};
+
+}  // namespace cosched::cluster

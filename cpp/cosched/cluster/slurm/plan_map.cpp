@@ -1,0 +1,73 @@
+#include "cosched/cluster/slurm/plan_map.hpp"
+
+#include <algorithm>
+
+namespace cosched::cluster::slurm {
+
+void SlurmMap::reset(Second begin, Second end, const NodeBits& nodes) {
+  if (records_.empty()) records_.emplace_back();
+  records_[0] = {begin, end, nodes, 0};
+  made_ = 1;
+}
+
+bool SlurmMap::free(const NodeBits& nodes, Second begin, Second end) const {
+  for (int j = 0;;) {
+    const Record& record = (*this)[j];
+    if (record.begin >= end) return true;
+    if (record.end > begin && !nodes.within(record.nodes)) return false;
+    if ((j = record.next) == 0) return true;
+  }
+}
+
+// The record's second part becomes a record of its own, behind it.
+int SlurmMap::split(int record, Second at) {
+  const auto made = static_cast<std::size_t>(made_);
+  if (records_.size() == made) records_.emplace_back();
+  Record& first = records_[static_cast<std::size_t>(record)];
+  Record& second = records_[made];
+  second.begin = at;
+  second.end = first.end;
+  second.nodes = first.nodes;
+  second.next = first.next;
+  first.end = at;
+  first.next = made_;
+  return made_++;
+}
+
+void SlurmMap::reserve(const NodeBits& nodes, Second begin, Second end, Second resolution) {
+  begin = std::max(begin, records_[0].begin);
+  end = std::max(end, begin + resolution);
+  int before = 0, after = -1, j = 0;
+  for (;; j = records_[static_cast<std::size_t>(j)].next) {
+    const Record& record = (*this)[j];
+    if (record.end > begin) {
+      split(j, begin);
+      break;
+    }
+    if (record.end == begin) break;
+    before = j;
+    if (record.next == 0) return;  // begins behind the map
+  }
+  while ((j = (*this)[j].next) != 0) {
+    if (end < (*this)[j].end) split(j, end);
+    Record& record = records_[static_cast<std::size_t>(j)];
+    record.nodes -= nodes;
+    if (record.end == end) {
+      if (record.next) after = record.next;
+      break;
+    }
+  }
+  for (int i = before; i != after;) {
+    j = (*this)[i].next;
+    if (j == 0) break;
+    Record& record = records_[static_cast<std::size_t>(i)];
+    if (record.nodes == (*this)[j].nodes) {
+      record.end = (*this)[j].end;
+      record.next = (*this)[j].next;
+      break;
+    }
+    i = j;
+  }
+}
+
+}  // namespace cosched::cluster::slurm

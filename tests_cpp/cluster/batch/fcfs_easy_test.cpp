@@ -1,0 +1,203 @@
+#include "cosched/cluster/batch/fcfs_easy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "cosched/cluster/batch/batch_trace.hpp"
+#include "cosched/cluster/check/validate_trace.hpp"
+#include "cosched/core/errors.hpp"
+#include "cosched/core/numeric.hpp"
+#include "support/cluster_instances.hpp"
+
+namespace cosched::cluster::batch {
+namespace {
+
+using testing::random_jobs;
+using testing::StreamShape;
+
+// The textbook, with everything recomputed at every instant.
+struct Textbook {
+  const Instance& instance;
+  bool backfill, requested;
+  std::vector<double> start, end;
+  std::vector<int> queue, running;
+  std::size_t submitted = 0;
+
+  const Jobs& jobs() const { return instance.jobs(); }
+  double estimate(int j) const { return requested ? jobs().estimate[j] : jobs().runtime[j]; }
+  int free_nodes() const {
+    int free = instance.nodes();
+    for (const int j : running) free -= jobs().tasks[j];
+    return free;
+  }
+  void begin(int j, double now) {
+    start[j] = now;
+    end[j] = now + jobs().runtime[j];
+    running.push_back(j);
+  }
+  void pass(double now) {
+    while (!queue.empty() && jobs().tasks[queue[0]] <= free_nodes()) {
+      begin(queue[0], now);
+      queue.erase(queue.begin());
+    }
+    if (!backfill || queue.empty()) return;
+    std::map<double, int> back;  // expected end -> nodes
+    for (const int j : running) back[std::max(now, start[j] + estimate(j))] += jobs().tasks[j];
+    int then = free_nodes();
+    double shadow = now;
+    for (const auto& [time, nodes] : back) {
+      if (then >= jobs().tasks[queue[0]]) break;
+      then += nodes;
+      shadow = time;
+    }
+    int extra = then - jobs().tasks[queue[0]];
+    for (std::size_t k = 1; k < queue.size();) {
+      const int j = queue[k];
+      const bool in_time = now + estimate(j) <= shadow;
+      if (jobs().tasks[j] > free_nodes() || !(in_time || jobs().tasks[j] <= extra)) {
+        ++k;
+        continue;
+      }
+      if (!in_time) extra -= jobs().tasks[j];
+      begin(j, now);
+      queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+  }
+  void run() {
+    start.assign(instance.size(), -1);
+    end = start;
+    for (;;) {
+      double now = kInfinity;
+      for (const int j : running) now = std::min(now, end[j]);
+      if (submitted < instance.order().size())
+        now = std::min(now, jobs().submit[instance.order()[submitted]]);
+      if (now == kInfinity) return;
+      running.erase(
+          std::remove_if(running.begin(), running.end(), [&](int j) { return end[j] <= now; }),
+          running.end());
+      for (;
+           submitted < instance.order().size() && jobs().submit[instance.order()[submitted]] <= now;
+           ++submitted)
+        queue.push_back(instance.order()[submitted]);
+      pass(now);
+    }
+  }
+};
+
+void expect_textbook(const Instance& instance) {
+  Textbook first{instance, false, false, {}, {}, {}, {}};
+  first.run();
+  const Outcome outcome = fcfs(instance);
+  EXPECT_EQ(outcome.start, first.start);
+  EXPECT_EQ(outcome.end, first.end);
+  for (const bool requested : {false, true}) {
+    Textbook easy_book{instance, true, requested, {}, {}, {}, {}};
+    easy_book.run();
+    const Outcome found = easy(instance, requested ? Estimates::requested : Estimates::perfect);
+    EXPECT_EQ(found.start, easy_book.start) << requested;
+    check::validate_trace(instance, batch_trace(instance, found), found, {0, true});
+  }
+}
+
+TEST(Batch, EqualsTheTextbookOnRandomStreams) {
+  Rng rng(1);
+  for (int round = 0; round < 300; ++round) {
+    StreamShape shape;
+    shape.jobs = 1 + static_cast<int>(rng.below(60));
+    shape.nodes = 1 + static_cast<int>(rng.below(10));
+    shape.mean_gap = static_cast<double>(rng.below(300));
+    shape.unsorted = rng.below(4) == 0;
+    expect_textbook(Instance(random_jobs(rng, shape), shape.nodes));
+  }
+}
+
+TEST(Batch, EqualsTheTextbookWithLongQueues) {
+  Rng rng(2);
+  StreamShape shape;
+  shape.jobs = 600;
+  shape.mean_gap = 10;
+  expect_textbook(Instance(random_jobs(rng, shape), shape.nodes));
+}
+
+// 4 nodes; A runs on 3 until 100; B needs 4: reserved for 100.
+Instance reservation(Jobs more) {
+  Jobs jobs{{0, 1}, {3, 4}, {1, 1}, {1, 1}, {100, 50}, {}};
+  for (int j = 0; j < more.size(); ++j) {
+    jobs.submit.push_back(more.submit[j]);
+    jobs.tasks.push_back(more.tasks[j]);
+    jobs.cpu.push_back(1);
+    jobs.memory.push_back(1);
+    jobs.runtime.push_back(more.runtime[j]);
+  }
+  return Instance(std::move(jobs), 4);
+}
+
+TEST(Easy, BackfillsWhatEndsAtTheShadowTimeButNotAfter) {
+  const Instance instance = reservation({{10, 10}, {1, 1}, {}, {}, {91, 90}, {}});
+  const Outcome outcome = easy(instance);
+  EXPECT_EQ(outcome.start, (std::vector<double>{0, 100, 150, 10}));
+  EXPECT_EQ(fcfs(instance).start, (std::vector<double>{0, 100, 150, 150}));
+}
+
+TEST(Easy, ExtraNodesAreUsedUp) {
+  // 6 nodes: A on 4 until 100, B needs 5, so one node is extra at 100.
+  Jobs jobs{{0, 1, 2, 3}, {4, 5, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {100, 50, 500, 500}, {}};
+  const Outcome outcome = easy(Instance(jobs, 6));
+  EXPECT_EQ(outcome.start, (std::vector<double>{0, 100, 2, 150}));
+}
+
+TEST(Easy, AJobThatOutlivesItsEstimateIsExpectedToEndNow) {
+  // A's estimate runs out at 50: from then on B's reservation is "now", and C (est. 30)
+  // would delay it; before, at 10, C fits before 50.
+  Jobs jobs{{0, 1, 60}, {3, 4, 1}, {1, 1, 1}, {1, 1, 1}, {100, 50, 30}, {50, 50, 30}};
+  EXPECT_EQ(easy(Instance(jobs, 4), Estimates::requested).start,
+            (std::vector<double>{0, 100, 150}));
+  jobs.submit[2] = 10;
+  EXPECT_EQ(easy(Instance(jobs, 4), Estimates::requested).start, (std::vector<double>{0, 100, 10}));
+}
+
+TEST(Easy, NeedsEstimatesAndJobsThatFit) {
+  const Instance instance = reservation({});
+  EXPECT_THROW(easy(instance, Estimates::requested), InvalidInstance);
+  Jobs wide{{0}, {5}, {1}, {1}, {1}, {}};
+  EXPECT_THROW(fcfs(Instance(wide, 4)), InfeasibleError);
+  EXPECT_THROW(easy(Instance(wide, 4)), InfeasibleError);
+}
+
+TEST(Batch, TheLogSaysWhy) {
+  DecisionLog log;
+  easy(reservation({{10, 10}, {1, 1}, {}, {}, {91, 90}, {}}), Estimates::perfect, &log);
+  std::vector<std::pair<int, Reason>> starts;
+  for (const Decision& row : log)
+    if (row.action == Action::start) starts.emplace_back(row.job, row.reason);
+  EXPECT_EQ(starts, (std::vector<std::pair<int, Reason>>{{0, Reason::head_of_queue},
+                                                         {3, Reason::backfill_in_time},
+                                                         {1, Reason::head_of_queue},
+                                                         {2, Reason::head_of_queue}}));
+  log.clear();
+  easy(reservation({{10}, {1}, {}, {}, {91}, {}}), Estimates::perfect, &log);
+  const auto waits = std::find_if(log.begin(), log.end(), [](const Decision& row) {
+    return row.action == Action::wait && row.job == 2;
+  });
+  ASSERT_NE(waits, log.end());
+  EXPECT_EQ(waits->reason, Reason::reservation);
+  EXPECT_EQ(waits->other, 1);
+  EXPECT_EQ(waits->value, 100);
+  for (const Decision& row : log) EXPECT_FALSE(explain(row, Jobs{}).empty());
+  log.clear();
+  fcfs(reservation({}), &log);
+  EXPECT_EQ(log.size(), 5u);  // start, wait, finish, start, finish
+}
+
+TEST(Batch, UnderutilisationOfAHandExample) {
+  // 4 nodes, A on 3 in [0,100), B on 4 in [100,150), submitted at 1: demand is 7 > 4 nodes in
+  // [1,100), so one node is wasted for 99 s; work is 300 + 200.
+  const Instance instance = reservation({});
+  EXPECT_NEAR(underutilisation(instance, easy(instance)), 99.0 / 500, 1e-12);
+}
+
+}  // namespace
+}  // namespace cosched::cluster::batch

@@ -1,0 +1,219 @@
+#include "cosched/cluster/bound/stretch_bound.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/bound/cut_deficit.hpp"
+#include "cosched/cluster/bound/stretch_kernel.hpp"
+#include "cosched/cluster/dfrs/dfrs.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/lp/glpk.hpp"
+#include "support/cluster_instances.hpp"
+
+namespace cosched::cluster::bound {
+namespace {
+
+using testing::one_node_jobs;
+using testing::random_jobs;
+using testing::StreamShape;
+
+// Linear System (1) of the paper at a given S, with an overload z of the capacity: S is
+// feasible iff the least z is at most 1.
+double least_overload(const Instance& instance, double stretch) {
+  const Jobs& jobs = instance.jobs();
+  std::set<double> points;
+  std::vector<double> deadline;
+  for (int j = 0; j < instance.size(); ++j) {
+    deadline.push_back(jobs.submit[j] + stretch * std::max(jobs.runtime[j], 10.0));
+    points.insert(jobs.submit[j]);
+    points.insert(deadline[j]);
+  }
+  const std::vector<double> border(points.begin(), points.end());
+  lp::Model model;
+  const int overload = model.add_column(1);
+  for (int j = 0; j < instance.size(); ++j)
+    model.add_row(jobs.runtime[j], jobs.runtime[j]);  // (1a), in seconds
+  for (std::size_t t = 0; t + 1 < border.size(); ++t) {
+    const double length = border[t + 1] - border[t];
+    const int row = model.add_row(-kInfinity, 0);  // (1e)
+    model.add_entry(row, overload, -instance.nodes() * length);
+    for (int j = 0; j < instance.size(); ++j) {
+      if (jobs.submit[j] > border[t] || deadline[j] < border[t + 1]) continue;  // (1b), (1c)
+      const int column = model.add_column(0, 0, length);                        // (1d)
+      model.add_entry(j, column, 1);
+      model.add_entry(row, column, jobs.cpu[j] * jobs.tasks[j]);
+    }
+  }
+  const auto solution = lp::solve_glpk(model);
+  EXPECT_EQ(solution.status, lp::Status::optimal);
+  return solution.objective;
+}
+
+TEST(StretchBound, HandExamples) {
+  EXPECT_DOUBLE_EQ(max_stretch_bound(one_node_jobs({{0, 100}})).value, 1);
+  // Two jobs of 100 s at once on one node: the second ends at 200.  With fractional sharing
+  // both could end at 200, but one at 100 and one at 200 is no better: S = 2.
+  EXPECT_NEAR(max_stretch_bound(one_node_jobs({{0, 100}, {0, 100}})).value, 2, 1e-9);
+  // A short job at 50 must be let through: the long one ends at 120.
+  EXPECT_NEAR(max_stretch_bound(one_node_jobs({{0, 100}, {50, 20}})).value, 1.2, 1e-9);
+  // Short jobs count as 10 s: 1 s of work does not hurt until 10 of them pile up.
+  EXPECT_NEAR(max_stretch_bound(one_node_jobs({{0, 5}, {0, 5}, {0, 5}})).value, 1.5, 1e-9);
+  EXPECT_DOUBLE_EQ(max_stretch_bound(one_node_jobs({{0, 5}, {0, 5}})).value, 1);
+  EXPECT_DOUBLE_EQ(max_stretch_bound(one_node_jobs({{0, 0}, {3, 0}})).value, 1);
+  // A job wider than the machine cannot run at full speed.
+  EXPECT_NEAR(max_stretch_bound(Instance({{0}, {6}, {1}, {0.1}, {100}, {}}, 4)).value, 1.5, 1e-9);
+}
+
+TEST(StretchBound, IsTheLeastFeasibleStretchOfTheLp) {
+  Rng rng(10);
+  int above_one = 0;
+  for (int round = 0; round < 150; ++round) {
+    StreamShape shape;
+    shape.jobs = 2 + static_cast<int>(rng.below(20));
+    shape.nodes = 1 + static_cast<int>(rng.below(4));
+    shape.mean_gap = static_cast<double>(1 + rng.below(200));
+    Jobs jobs = random_jobs(rng, shape);
+    jobs.tasks[0] = rng.below(3) ? 1 : 2 * shape.nodes;  // wider than the machine at times
+    const Instance instance(jobs, shape.nodes);
+    const double bound = max_stretch_bound(instance).value;
+    EXPECT_LE(least_overload(instance, bound * (1 + 1e-7)), 1 + 1e-9) << "infeasible above it";
+    if (bound > 1 + 1e-6) {
+      ++above_one;
+      EXPECT_GT(least_overload(instance, bound * (1 - 1e-6)), 1 + 1e-12) << "feasible below it";
+    }
+  }
+  EXPECT_GT(above_one, 75);
+}
+
+TEST(StretchBound, NoScheduleBeatsIt) {
+  Rng rng(12);
+  for (int round = 0; round < 30; ++round) {
+    StreamShape shape;
+    shape.jobs = 60;
+    shape.mean_gap = static_cast<double>(20 + rng.below(150));
+    const Instance instance(random_jobs(rng, shape), shape.nodes);
+    const double bound = max_stretch_bound(instance).value;
+    const auto worst = [&](const Outcome& outcome) {
+      const auto all = stretches(instance, outcome.end);
+      return *std::max_element(all.begin(), all.end());
+    };
+    EXPECT_GE(worst(batch::easy(instance)), bound * (1 - 1e-9));
+    dfrs::SimulationOptions free_moves;
+    free_moves.penalty = 0;
+    for (const char* name : {"GreedyPM */per/opt=min", "MCB8 */opt=min", "/stretch-per/opt=max"})
+      EXPECT_GE(worst(dfrs::run_dfrs(instance, *dfrs::parse_policy_name(name), free_moves)),
+                bound * (1 - 1e-9))
+          << name;
+  }
+}
+
+TEST(StretchBound, ScalesWithTimeAndMachine) {
+  Rng rng(13);
+  StreamShape shape;
+  shape.jobs = 200;
+  shape.mean_gap = 40;
+  Jobs jobs = random_jobs(rng, shape);
+  for (double& runtime : jobs.runtime) runtime += 10;  // so that scaling is exact
+  const double bound = max_stretch_bound(Instance(jobs, shape.nodes)).value;
+  EXPECT_GT(bound, 1.1);
+  Jobs slow = jobs;
+  for (int j = 0; j < jobs.size(); ++j) {
+    slow.submit[j] *= 8;
+    slow.runtime[j] *= 8;
+  }
+  EXPECT_NEAR(max_stretch_bound(Instance(slow, shape.nodes)).value, bound, 1e-9 * bound);
+  for (int& tasks : jobs.tasks) tasks *= 3;
+  EXPECT_NEAR(max_stretch_bound(Instance(jobs, 3 * shape.nodes)).value, bound, 1e-9 * bound);
+}
+
+TEST(StretchBound, LateAndFractionalTimesAreNoOthers) {
+  // Sums of free time round at 1e8 s: a job whose whole window is free is not left over.
+  Rng rng(17);
+  StreamShape shape;
+  shape.jobs = 300;
+  for (int round = 0; round < 10; ++round) {
+    Jobs jobs = random_jobs(rng, shape);
+    for (int j = 0; j < jobs.size(); ++j) {
+      jobs.submit[j] += rng.uniform();
+      jobs.runtime[j] += rng.uniform();
+    }
+    const double bound = max_stretch_bound(Instance(jobs, shape.nodes)).value;
+    for (double& submit : jobs.submit) submit += 1e8;
+    EXPECT_NEAR(max_stretch_bound(Instance(jobs, shape.nodes)).value, bound, 1e-6 * bound);
+  }
+}
+
+// Seconds that each job still needs after rounds of Theorem 1's kernel, as it is defined.
+std::vector<double> left_by_rounds(const std::vector<StretchJob>& jobs, double stretch,
+                                   double nodes) {
+  std::set<double> points;
+  for (const StretchJob& job : jobs) points.insert({job.release, job.release + stretch * job.unit});
+  const std::vector<double> border(points.begin(), points.end());
+  std::vector<double> left, free;
+  const auto alive = [&](std::size_t j, std::size_t t) {
+    return jobs[j].release <= border[t] && border[t] < jobs[j].release + stretch * jobs[j].unit;
+  };
+  for (const StretchJob& job : jobs) left.push_back(job.runtime);
+  for (bool changed = true; changed;) {
+    std::vector<double> now;
+    for (const StretchJob& job : jobs) now.push_back(job.runtime);
+    for (std::size_t t = 0; t + 1 < border.size(); ++t) {
+      double rate = 0;
+      for (std::size_t j = 0; j < jobs.size(); ++j)
+        if (left[j] > 1e-9 && alive(j, t)) rate += jobs[j].rate;
+      for (std::size_t j = 0; j < jobs.size() && rate <= nodes; ++j)
+        if (alive(j, t)) now[j] -= border[t + 1] - border[t];
+    }
+    changed = now != left;
+    left = now;
+  }
+  return left;
+}
+
+TEST(StretchKernel, SweepsLeaveWhatRoundsLeave) {
+  Rng rng(15);
+  int decided = 0, undecided = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<StretchJob> jobs;
+    for (int j = 0; j < 40; ++j) {
+      const auto runtime = static_cast<double>(1 + rng.below(60));
+      jobs.push_back({static_cast<double>(rng.below(600)), runtime, std::max(runtime, 10.0),
+                      static_cast<double>(1 + rng.below(4))});
+    }
+    std::sort(jobs.begin(), jobs.end(),
+              [](const auto& a, const auto& b) { return a.release < b.release; });
+    const double stretch = 1 + 4 * rng.uniform();
+    const std::vector<double> expected = left_by_rounds(jobs, stretch, 6);
+    const Residual found = stretch_kernel(jobs, stretch, 6);
+    std::vector<double> left(jobs.size(), 0.0);
+    for (std::size_t i = 0; i < found.job.size(); ++i) left[found.job[i]] = found.left[i];
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      EXPECT_NEAR(left[j], std::max(expected[j], 0.0), 1e-9) << "round " << round << " job " << j;
+      (expected[j] > 0 ? undecided : decided) += 1;
+    }
+  }
+  EXPECT_GT(decided, 1000);
+  EXPECT_GT(undecided, 1000);
+}
+
+TEST(CutDeficit, SlopeIsTheDerivative) {
+  Rng rng(14);
+  std::vector<StretchJob> jobs;
+  for (int j = 0; j < 12; ++j)
+    jobs.push_back({100 * rng.uniform(), 1 + 50 * rng.uniform(), 0, 3 * rng.uniform()});
+  for (auto& job : jobs) job.unit = std::max(job.runtime, 10.0);
+  const CutDeficit deficit(jobs, 2, {{0, false}, {3, true}, {5, false}},
+                           {{4, true}, {6, true}, {7, true}});
+  for (double stretch = 1; stretch < 4; stretch += 0.37) {
+    const auto value = deficit(stretch);
+    const double step = 1e-7;
+    EXPECT_NEAR((deficit(stretch + step).deficit - value.deficit) / step, value.slope,
+                1e-4 * (1 + std::abs(value.slope)));
+  }
+}
+
+}  // namespace
+}  // namespace cosched::cluster::bound
