@@ -4,18 +4,23 @@
 #include <variant>
 
 #include "cosched/core/errors.hpp"
-#include "cosched/dags/bounds.hpp"
-#include "cosched/dags/cpop.hpp"
-#include "cosched/dags/heft.hpp"
-#include "cosched/dags/hlp.hpp"
-#include "cosched/dags/hlp_best.hpp"
-#include "cosched/dags/hlp_model.hpp"
-#include "cosched/dags/instance.hpp"
-#include "cosched/dags/list_rules.hpp"
-#include "cosched/dags/online.hpp"
-#include "cosched/dags/peft.hpp"
-#include "cosched/dags/ready_rules.hpp"
-#include "cosched/dags/windows.hpp"
+#include "cosched/dags/check/relaxation.hpp"
+#include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/check/windows.hpp"
+#include "cosched/dags/hlp/bounds.hpp"
+#include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/hlp/model.hpp"
+#include "cosched/dags/hlp/rounding.hpp"
+#include "cosched/dags/hlp/structured.hpp"
+#include "cosched/dags/list/cpop.hpp"
+#include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/list_rules.hpp"
+#include "cosched/dags/list/online.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ready_rules.hpp"
+#include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/proof/windows.hpp"
+#include "cosched/dags/search/hlp_best.hpp"
 #include "dags_certificates.hpp"
 #include "pybind.hpp"
 
@@ -40,10 +45,10 @@ py::tuple plan_tuple(const Plan& plan) {
 }
 
 // (edges, flow on them); arrays read-only.
-py::tuple edge_flow_tuple(const std::vector<EdgeFlow>& flow) {
+py::tuple edge_flow_tuple(const std::vector<hlp::EdgeFlow>& flow) {
   std::vector<std::int64_t> edges;
   std::vector<double> amount;
-  for (const EdgeFlow& edge : flow) {
+  for (const hlp::EdgeFlow& edge : flow) {
     edges.push_back(edge.from);
     edges.push_back(edge.to);
     amount.push_back(edge.amount);
@@ -52,20 +57,20 @@ py::tuple edge_flow_tuple(const std::vector<EdgeFlow>& flow) {
   return py::make_tuple(frozen(std::move(edges), {used, 2}), frozen(std::move(amount)));
 }
 
-std::vector<EdgeFlow> to_edge_flow(const IntArray& edges, const RealArray& amount) {
+std::vector<hlp::EdgeFlow> to_edge_flow(const IntArray& edges, const RealArray& amount) {
   const std::vector<Edge> pairs = to_edges(edges);
   const std::vector<double> amounts = to_reals(amount);
   if (pairs.size() != amounts.size())
     throw InvalidInstance("certificate: edge arrays of different lengths");
-  std::vector<EdgeFlow> flow;
+  std::vector<hlp::EdgeFlow> flow;
   for (std::size_t k = 0; k < pairs.size(); ++k)
     flow.push_back({pairs[k].first, pairs[k].second, amounts[k]});
   return flow;
 }
 
 // (value, x, C, weights, task flow, edges with flow, flow on them, complete); arrays read-only.
-py::tuple solution_tuple(HlpSolution&& found) {
-  Certificate& proof = found.certificate;
+py::tuple solution_tuple(hlp::Solution&& found) {
+  hlp::Certificate& proof = found.certificate;
   const py::tuple flow = edge_flow_tuple(proof.edge_flow);
   const py::ssize_t n = found.x.rows(), types = found.x.cols();
   return py::make_tuple(found.value, frozen(std::move(found.x), {n, types}),
@@ -75,12 +80,12 @@ py::tuple solution_tuple(HlpSolution&& found) {
 
 }  // namespace
 
-Certificate to_certificate(const py::tuple& given) {
+hlp::Certificate to_certificate(const py::tuple& given) {
   return {to_reals(given[0].cast<RealArray>()), to_reals(given[1].cast<RealArray>()),
           to_edge_flow(given[2].cast<IntArray>(), given[3].cast<RealArray>())};
 }
 
-py::object intervals_array(const std::vector<PricedInterval>& intervals) {
+py::object intervals_array(const std::vector<proof::PricedInterval>& intervals) {
   std::vector<double> entries;
   for (const auto& [interval, price] : intervals)
     for (const double entry :
@@ -90,9 +95,9 @@ py::object intervals_array(const std::vector<PricedInterval>& intervals) {
   return frozen(std::move(entries), {count, 4});
 }
 
-std::vector<PricedInterval> to_intervals(const py::handle& rows) {
+std::vector<proof::PricedInterval> to_intervals(const py::handle& rows) {
   const Table table = to_table(rows.cast<RealArray>());
-  std::vector<PricedInterval> intervals;
+  std::vector<proof::PricedInterval> intervals;
   for (std::ptrdiff_t k = 0; k < table.rows(); ++k)
     intervals.push_back({{static_cast<int>(table(k, 0)), table(k, 1), table(k, 2)}, table(k, 3)});
   return intervals;
@@ -121,15 +126,15 @@ py::dict model_dict(const lp::Model& model) {
 namespace {
 
 // (raise, loads, task flow, edges, flow on them, intervals).
-py::tuple stage_tuple(RefutationStage stage) {
+py::tuple stage_tuple(proof::RefutationStage stage) {
   const py::object intervals = intervals_array(stage.intervals);
   const py::tuple flow = edge_flow_tuple(stage.edge_flow);
   return py::make_tuple(frozen(std::move(stage.raise)), frozen(std::move(stage.loads)),
                         frozen(std::move(stage.task_flow)), flow[0], flow[1], intervals);
 }
 
-RefutationStage to_stage(const py::tuple& given) {
-  RefutationStage stage;
+proof::RefutationStage to_stage(const py::tuple& given) {
+  proof::RefutationStage stage;
   stage.raise = to_reals(given[0].cast<RealArray>());
   stage.loads = to_reals(given[1].cast<RealArray>());
   stage.task_flow = to_reals(given[2].cast<RealArray>());
@@ -140,9 +145,9 @@ RefutationStage to_stage(const py::tuple& given) {
 
 }  // namespace
 
-WindowsCertificate to_windows(const py::tuple& relaxation, double makespan,
-                              const py::tuple& stages) {
-  WindowsCertificate certificate{to_certificate(relaxation), {makespan, {}}};
+proof::WindowsCertificate to_windows(const py::tuple& relaxation, double makespan,
+                                     const py::tuple& stages) {
+  proof::WindowsCertificate certificate{to_certificate(relaxation), {makespan, {}}};
   for (const py::handle stage : stages)
     certificate.refutation.stages.push_back(to_stage(stage.cast<py::tuple>()));
   return certificate;
@@ -151,9 +156,9 @@ WindowsCertificate to_windows(const py::tuple& relaxation, double makespan,
 namespace {
 
 // (value, complete, refuted makespan, stages).
-py::tuple windows_tuple(WindowsBound found) {
+py::tuple windows_tuple(proof::WindowsBound found) {
   py::list stages;
-  for (RefutationStage& stage : found.certificate.refutation.stages)
+  for (proof::RefutationStage& stage : found.certificate.refutation.stages)
     stages.append(stage_tuple(std::move(stage)));
   return py::make_tuple(found.value, found.complete, found.certificate.refutation.makespan,
                         py::tuple(stages));
@@ -180,7 +185,7 @@ auto of_allocation(Solver solver) {
 template <class Rule>
 auto online(Rule rule) {
   return [rule](const Instance& instance, const std::optional<IntArray>& order) {
-    const Arrivals arrivals = order ? to_ints(*order, "order") : instance.graph().order();
+    const list::Arrivals arrivals = order ? to_ints(*order, "order") : instance.graph().order();
     return plan_tuple(released([&] { return rule(instance, arrivals); }));
   };
 }
@@ -252,34 +257,34 @@ void bind_instance(py::module_& module) {
              const RealArray& end) {
             const Schedule schedule =
                 bindings::to_schedule(task, kind, unit_begin, unit, start, end);
-            released([&] { validate(schedule, instance.requirements()); });
+            released([&] { validate(schedule, check::requirements(instance)); });
           },
           py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
           py::arg("start"), py::arg("end"));
 }
 
 void bind_schedulers(py::module_& module) {
-  module.def("est", of_allocation([](const auto&... given) { return est(given...); }),
+  module.def("est", of_allocation([](const auto&... given) { return list::est(given...); }),
              py::arg("instance"), py::arg("allocation"));
-  module.def("ols", of_allocation([](const auto&... given) { return ols(given...); }),
+  module.def("ols", of_allocation([](const auto&... given) { return list::ols(given...); }),
              py::arg("instance"), py::arg("allocation"));
-  module.def("heft", of_instance([](const Instance& instance) { return heft(instance); }),
+  module.def("heft", of_instance([](const Instance& instance) { return list::heft(instance); }),
              py::arg("instance"));
-  module.def("cpop", of_instance(&cpop), py::arg("instance"));
-  module.def("peft", of_instance(&peft), py::arg("instance"));
-  module.def("etf", of_instance(&etf), py::arg("instance"));
-  module.def("min_min", of_instance(&min_min), py::arg("instance"));
-  module.def("er_ls", online(&er_ls), py::arg("instance"), py::arg("order"));
-  module.def("eft", online(&eft), py::arg("instance"), py::arg("order"));
-  module.def("greedy", online(&greedy), py::arg("instance"), py::arg("order"));
-  module.def("r1_ls", online(&r1_ls), py::arg("instance"), py::arg("order"));
-  module.def("r2_ls", online(&r2_ls), py::arg("instance"), py::arg("order"));
-  module.def("r3_ls", online(&r3_ls), py::arg("instance"), py::arg("order"));
+  module.def("cpop", of_instance(&list::cpop), py::arg("instance"));
+  module.def("peft", of_instance(&list::peft), py::arg("instance"));
+  module.def("etf", of_instance(&list::etf), py::arg("instance"));
+  module.def("min_min", of_instance(&list::min_min), py::arg("instance"));
+  module.def("er_ls", online(&list::er_ls), py::arg("instance"), py::arg("order"));
+  module.def("eft", online(&list::eft), py::arg("instance"), py::arg("order"));
+  module.def("greedy", online(&list::greedy), py::arg("instance"), py::arg("order"));
+  module.def("r1_ls", online(&list::r1_ls), py::arg("instance"), py::arg("order"));
+  module.def("r2_ls", online(&list::r2_ls), py::arg("instance"), py::arg("order"));
+  module.def("r3_ls", online(&list::r3_ls), py::arg("instance"), py::arg("order"));
   module.def(
       "random_types",
       [](const Instance& instance, std::uint64_t seed, const std::optional<IntArray>& order) {
-        const Arrivals arrivals = order ? to_ints(*order, "order") : instance.graph().order();
-        return plan_tuple(released([&] { return random_types(instance, seed, arrivals); }));
+        const list::Arrivals arrivals = order ? to_ints(*order, "order") : instance.graph().order();
+        return plan_tuple(released([&] { return list::random_types(instance, seed, arrivals); }));
       },
       py::arg("instance"), py::arg("seed"), py::arg("order"));
 }
@@ -288,20 +293,20 @@ void bind_hlp(py::module_& module) {
   module.def(
       "hlp",
       [](const Instance& instance, const std::string& method) {
-        const HlpMethod chosen = method == "glpk"          ? HlpMethod::glpk
-                                 : method == "glpk-primal" ? HlpMethod::glpk_primal
-                                                           : HlpMethod::structured;
-        return solution_tuple(released([&] { return hlp(instance, chosen); }));
+        const hlp::Method chosen = method == "glpk"          ? hlp::Method::glpk
+                                   : method == "glpk-primal" ? hlp::Method::glpk_primal
+                                                             : hlp::Method::structured;
+        return solution_tuple(released([&] { return hlp::hlp(instance, chosen); }));
       },
       py::arg("instance"), py::arg("method"));
   module.def(
       "hlp_so_far",
       [](const Instance& instance) {
-        return solution_tuple(released([&] { return hlp_so_far(instance); }));
+        return solution_tuple(released([&] { return hlp::hlp_so_far(instance); }));
       },
       py::arg("instance"));
   module.def(
-      "hlp_model", [](const Instance& instance) { return model_dict(hlp_model(instance)); },
+      "hlp_model", [](const Instance& instance) { return model_dict(hlp::hlp_model(instance)); },
       py::arg("instance"));
   module.def(
       "hlp_from_lp",
@@ -311,44 +316,44 @@ void bind_hlp(py::module_& module) {
         solution.objective = objective;
         solution.x = to_reals(x);
         solution.dual = to_reals(dual);
-        const lp::Model model = hlp_model(instance);
+        const lp::Model model = hlp::hlp_model(instance);
         if (static_cast<int>(solution.x.size()) != model.columns() ||
             static_cast<int>(solution.dual.size()) != model.rows())
           throw InvalidInstance("hlp_from_lp: expected a value a column and a price a row");
-        return solution_tuple(hlp_from_lp(instance, solution));
+        return solution_tuple(hlp::hlp_from_lp(instance, solution));
       },
       py::arg("instance"), py::arg("objective"), py::arg("x"), py::arg("dual"));
   module.def(
       "certified_bound",
       [](const Instance& instance, const RealArray& weights, const RealArray& task_flow,
          const IntArray& edges, const RealArray& edge_flow) {
-        const Certificate certificate{to_reals(weights), to_reals(task_flow),
-                                      to_edge_flow(edges, edge_flow)};
-        return released([&] { return certified_bound(instance, certificate); });
+        const hlp::Certificate certificate{to_reals(weights), to_reals(task_flow),
+                                           to_edge_flow(edges, edge_flow)};
+        return released([&] { return check::certified_bound(instance, certificate); });
       },
       py::arg("instance"), py::arg("weights"), py::arg("task_flow"), py::arg("edges"),
       py::arg("edge_flow"));
   module.def(
       "round_allocation",
       [](const RealArray& times, const RealArray& x, double threshold) {
-        return int_array(round_allocation(to_table(times), to_table(x), threshold));
+        return int_array(hlp::round_allocation(to_table(times), to_table(x), threshold));
       },
       py::arg("times"), py::arg("x"), py::arg("threshold"));
   module.def(
       "area_bound",
-      [](const Instance& instance) { return released([&] { return area_bound(instance); }); },
+      [](const Instance& instance) { return released([&] { return hlp::area_bound(instance); }); },
       py::arg("instance"));
   module.def(
       "critical_path_bound",
       [](const Instance& instance) {
-        return released([&] { return critical_path_bound(instance); });
+        return released([&] { return hlp::critical_path_bound(instance); });
       },
       py::arg("instance"));
 }
 
 // x and certificate of a relaxation: all that a search wants of it.
-HlpSolution to_solution(const RealArray& x, const py::tuple& certificate) {
-  HlpSolution solution;
+hlp::Solution to_solution(const RealArray& x, const py::tuple& certificate) {
+  hlp::Solution solution;
   solution.x = to_table(x);
   solution.certificate = to_certificate(certificate);
   return solution;
@@ -362,15 +367,15 @@ void bind_hlp_best(py::module_& module) {
       [](const Instance& instance, const std::optional<RealArray>& x,
          const std::optional<py::tuple>& certificate, std::uint64_t seed,
          std::int64_t evaluations) {
-        std::optional<HlpSolution> given;
+        std::optional<hlp::Solution> given;
         if (x && certificate) given = to_solution(*x, *certificate);
-        const BestOptions options{seed, evaluations, std::nullopt};
-        BestResult found =
-            released([&] { return hlp_best(instance, options, given ? &*given : nullptr); });
+        const search::BestOptions options{seed, evaluations, std::nullopt};
+        search::BestResult found = released(
+            [&] { return search::hlp_best(instance, options, given ? &*given : nullptr); });
         const bool moving = found.moving && found.moving->value > found.bound.value;
         const double value = moving ? found.moving->value : found.bound.value;
         return py::make_tuple(plan_tuple(found.plan), value, moving,
-                              meets(found.plan.makespan(), value), found.complete,
+                              search::meets(found.plan.makespan(), value), found.complete,
                               given ? py::object(py::none())
                                     : py::object(solution_tuple(std::move(found.relaxation))));
       },
@@ -382,18 +387,19 @@ void bind_windows(py::module_& module) {
   module.def(
       "windows_bound",
       [](const Instance& instance, const py::tuple& relaxation, std::optional<double> upper) {
-        const Certificate proof = to_certificate(relaxation);
-        WindowsOptions options;
+        const hlp::Certificate proof = to_certificate(relaxation);
+        proof::BoundOptions options;
         options.upper = upper;
-        return windows_tuple(released([&] { return windows_bound(instance, proof, options); }));
+        return windows_tuple(
+            released([&] { return proof::windows_bound(instance, proof, options); }));
       },
       py::arg("instance"), py::arg("relaxation"), py::arg("upper"));
   module.def(
       "certified_windows",
       [](const Instance& instance, const py::tuple& relaxation, double makespan,
          const py::tuple& stages) {
-        const WindowsCertificate certificate = to_windows(relaxation, makespan, stages);
-        return released([&] { return certified_bound(instance, certificate); });
+        const proof::WindowsCertificate certificate = to_windows(relaxation, makespan, stages);
+        return released([&] { return check::certified_bound(instance, certificate); });
       },
       py::arg("instance"), py::arg("relaxation"), py::arg("makespan"), py::arg("stages"));
 }

@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "cosched/core/errors.hpp"
-#include "cosched/dags/transfers_bound.hpp"
-#include "cosched/dags/transfers_relaxation.hpp"
+#include "cosched/dags/check/transfers.hpp"
+#include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/proof/transfers_bound.hpp"
+#include "cosched/dags/proof/transfers_relaxation.hpp"
 #include "dags_certificates.hpp"
 
 namespace cosched::dags::bindings {
@@ -14,7 +16,7 @@ namespace {
 
 // (raise, loads, task flow, edge flow, shift (e, Q) or empty, intervals, guesses), the last a row
 // (whether of an edge, task or edge, type or way) each.
-py::tuple stage_tuple(TransferStage stage, py::ssize_t types) {
+py::tuple stage_tuple(proof::TransferStage stage, py::ssize_t types) {
   const py::object intervals = intervals_array(stage.intervals);
   const auto edges = static_cast<py::ssize_t>(stage.shift.size()) / types;
   std::vector<std::int64_t> guesses;
@@ -27,9 +29,9 @@ py::tuple stage_tuple(TransferStage stage, py::ssize_t types) {
                         frozen(std::move(guesses), {count, 3}));
 }
 
-TransferStage to_transfer_stage(const py::tuple& given) {
+proof::TransferStage to_transfer_stage(const py::tuple& given) {
   const auto reals = [&](int k) { return to_reals(given[k].cast<RealArray>()); };
-  TransferStage stage;
+  proof::TransferStage stage;
   stage.raise = reals(0);
   stage.loads = reals(1);
   stage.task_flow = reals(2);
@@ -43,15 +45,15 @@ TransferStage to_transfer_stage(const py::tuple& given) {
 }
 
 // (refuted makespan, stages, whether with clusters).
-py::tuple refutation_tuple(TransferRefutation refutation, int types) {
+py::tuple refutation_tuple(proof::TransferRefutation refutation, int types) {
   py::list stages;
-  for (TransferStage& stage : refutation.stages)
+  for (proof::TransferStage& stage : refutation.stages)
     stages.append(stage_tuple(std::move(stage), types));
   return py::make_tuple(refutation.makespan, py::tuple(stages), refutation.clusters);
 }
 
 // (value, x, C, refuted makespan, stages).
-py::tuple relaxation_tuple(TransfersRelaxation found) {
+py::tuple relaxation_tuple(proof::TransfersRelaxation found) {
   const py::ssize_t n = found.x.rows(), types = found.x.cols();
   const py::tuple proof = refutation_tuple(std::move(found.refutation), static_cast<int>(types));
   return py::make_tuple(found.value, frozen(std::move(found.x), {n, types}),
@@ -62,23 +64,24 @@ void bind_relaxation(py::module_& module) {
   module.def(
       "transfers_relaxation",
       [](const Instance& instance, const std::string& method) {
-        const HlpMethod chosen = method == "glpk" ? HlpMethod::glpk : HlpMethod::structured;
-        return relaxation_tuple(released([&] { return transfers_relaxation(instance, chosen); }));
+        const hlp::Method chosen = method == "glpk" ? hlp::Method::glpk : hlp::Method::structured;
+        return relaxation_tuple(
+            released([&] { return proof::transfers_relaxation(instance, chosen); }));
       },
       py::arg("instance"), py::arg("method"));
   module.def(
       "transfers_model",
-      [](const Instance& instance) { return model_dict(transfers_model(instance)); },
+      [](const Instance& instance) { return model_dict(proof::transfers_model(instance)); },
       py::arg("instance"));
   module.def(
       "transfers_from_lp",
       [](const Instance& instance, const RealArray& x, const RealArray& dual) {
-        const lp::Model model = transfers_model(instance);
+        const lp::Model model = proof::transfers_model(instance);
         const std::vector<double> values = to_reals(x), prices = to_reals(dual);
         if (static_cast<int>(values.size()) != model.columns() ||
             static_cast<int>(prices.size()) != model.rows())
           throw InvalidInstance("transfers_from_lp: expected a value a column and a price a row");
-        return relaxation_tuple(transfers_from_lp(instance, values, prices));
+        return relaxation_tuple(proof::transfers_from_lp(instance, values, prices));
       },
       py::arg("instance"), py::arg("x"), py::arg("dual"));
 }
@@ -91,11 +94,12 @@ void bind_transfers(py::module_& module) {
       "transfers_bound",
       [](const Instance& instance, const py::tuple& relaxation, double windows_makespan,
          const py::tuple& windows_stages, std::optional<double> upper) -> py::tuple {
-        const WindowsCertificate windows = to_windows(relaxation, windows_makespan, windows_stages);
-        TransfersOptions options;
+        const proof::WindowsCertificate windows =
+            to_windows(relaxation, windows_makespan, windows_stages);
+        proof::BoundOptions options;
         options.upper = upper;
-        TransfersBound found =
-            released([&] { return transfers_bound(instance, windows, options); });
+        proof::TransfersBound found =
+            released([&] { return proof::transfers_bound(instance, windows, options); });
         const py::tuple proof =
             refutation_tuple(std::move(found.certificate.refutation), instance.types());
         return py::make_tuple(found.value, found.complete, proof[0], proof[1], proof[2]);
@@ -106,11 +110,11 @@ void bind_transfers(py::module_& module) {
       "certified_transfers",
       [](const Instance& instance, const py::tuple& relaxation, double windows_makespan,
          const py::tuple& windows_stages, double makespan, const py::tuple& stages, bool clusters) {
-        TransfersCertificate certificate{to_windows(relaxation, windows_makespan, windows_stages),
-                                         {makespan, {}, clusters}};
+        proof::TransfersCertificate certificate{
+            to_windows(relaxation, windows_makespan, windows_stages), {makespan, {}, clusters}};
         for (const py::handle stage : stages)
           certificate.refutation.stages.push_back(to_transfer_stage(stage.cast<py::tuple>()));
-        return released([&] { return certified_bound(instance, certificate); });
+        return released([&] { return check::certified_bound(instance, certificate); });
       },
       py::arg("instance"), py::arg("relaxation"), py::arg("windows_makespan"),
       py::arg("windows_stages"), py::arg("makespan"), py::arg("stages"), py::arg("clusters"));

@@ -8,12 +8,12 @@
 #include <functional>
 #include <string>
 
-#include "cosched/dags/heft.hpp"
-#include "cosched/dags/hlp.hpp"
-#include "cosched/dags/hlp_best.hpp"
-#include "cosched/dags/hlp_model.hpp"
-#include "cosched/dags/list_rules.hpp"
-#include "cosched/dags/online.hpp"
+#include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/hlp/model.hpp"
+#include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/list_rules.hpp"
+#include "cosched/dags/list/online.hpp"
+#include "cosched/dags/search/hlp_best.hpp"
 #include "cosched/lp/glpk.hpp"
 #include "dags/graphs.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "cosched/bags/energy/walk.hpp"
 #include "cosched/core/errors.hpp"
-#include "cosched/dags/trade_off.hpp"
+#include "cosched/dags/hlp/trade_off.hpp"
 #include "cosched/moldable/minsum/basis.hpp"
 #include "cosched/moldable/minsum/model.hpp"
 #include "cosched/opt/matrix_game.hpp"
@@ -60,7 +60,7 @@ inline LpTrace record_cover(const packs::Instance& instance) {
 /// throughout.
 inline LpTrace record_game(const dags::Instance& instance) {
   const int rows = instance.types() + 1;
-  dags::TradeOff trade_off(instance);
+  dags::hlp::TradeOff trade_off(instance);
   opt::MatrixGame game(rows);
   LpTrace trace;
   trace.lower.assign(rows, 0.0);
@@ -70,7 +70,7 @@ inline LpTrace record_game(const dags::Instance& instance) {
   std::vector<double> weights(rows, 1.0 / rows), best = weights;
   double bound = -kInfinity, scale = 0;
   for (int query = 0; query < 300; ++query) {
-    const dags::TradeOff::Optimum found = trade_off.minimise(weights);
+    const dags::hlp::TradeOff::Optimum found = trade_off.minimise(weights);
     const std::vector<double>& measures = found.point.measures;
     if (found.bound > bound) {
       bound = found.bound;

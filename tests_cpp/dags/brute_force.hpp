@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "cosched/core/numeric.hpp"
-#include "cosched/dags/instance.hpp"
-#include "cosched/dags/plan.hpp"
+#include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags {
 
@@ -61,8 +62,8 @@ inline double brute_force_with_transfers(const Instance& instance) {
   Plan plan(instance.tasks());
   std::vector<std::vector<double>> idle;
   for (const int units : instance.units()) idle.emplace_back(units, 0.0);
-  const auto seconds = instance.requirements().transfer;
-  const std::vector<Edge> edges = instance.requirements().edges;
+  const auto seconds = check::requirements(instance).transfer;
+  const std::vector<Edge> edges = check::requirements(instance).edges;
   const auto ready = [&](int task, int type, int unit) {
     double time = 0;
     for (std::size_t k = 0; k < edges.size(); ++k) {

@@ -8,7 +8,7 @@
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/dags/instance.hpp"
+#include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::graphs {
 

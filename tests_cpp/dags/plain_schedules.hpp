@@ -10,14 +10,15 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/core/validate.hpp"
-#include "cosched/dags/heft.hpp"
-#include "cosched/dags/instance.hpp"
-#include "cosched/dags/plan.hpp"
+#include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags::plain {
 
 inline void expect_valid(const Instance& instance, const Plan& plan) {
-  EXPECT_NO_THROW(validate(plan.schedule(), instance.requirements()));
+  EXPECT_NO_THROW(validate(plan.schedule(), check::requirements(instance)));
 }
 
 inline Allocation random_allocation(const Instance& instance, Rng& rng) {
@@ -47,10 +48,10 @@ inline double ready_on(const Requirements& need, const Plan& plan, int task, int
 
 /// HEFT: every gap of every unit.
 inline Plan heft(const Instance& instance) {
-  const std::vector<double> rank = heft_ranks(instance);
+  const std::vector<double> rank = list::heft_ranks(instance);
   std::vector<int> order = instance.graph().order();
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank[a] > rank[b]; });
-  const Requirements need = instance.requirements();
+  const Requirements need = check::requirements(instance);
   Plan plan(instance.tasks());
   std::vector<int> placed;
   for (const int task : order) {

@@ -20,10 +20,10 @@
 #include "cosched/cluster/dfrs/dfrs.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/validate.hpp"
-#include "cosched/dags/bounds.hpp"
-#include "cosched/dags/heft.hpp"
-#include "cosched/dags/hlp.hpp"
-#include "cosched/dags/hlp_best.hpp"
+#include "cosched/dags/hlp/bounds.hpp"
+#include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/search/hlp_best.hpp"
 #include "cosched/moldable/check/validate.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/dual/list_graham.hpp"
@@ -106,19 +106,19 @@ TEST(Threads, Dags) {
   expect_the_same([&] {
     Answers found;
     const auto keep = [&](const dags::Plan& plan) {
-      validate(plan.schedule(), instance.requirements());
+      validate(plan.schedule(), check::requirements(instance));
       found.push_back(plan.makespan());
     };
-    keep(dags::heft(instance));
-    dags::BestOptions options;
+    keep(dags::list::heft(instance));
+    dags::search::BestOptions options;
     options.evaluations = 50;
-    const dags::BestResult best = dags::hlp_best(instance, options);
+    const dags::search::BestResult best = dags::search::hlp_best(instance, options);
     keep(best.plan);
     found.push_back(best.bound.value);
-    found.push_back(dags::hlp(instance).value);
-    found.push_back(dags::hlp(instance, dags::HlpMethod::glpk).value);
-    found.push_back(dags::area_bound(instance));
-    found.push_back(dags::critical_path_bound(instance));
+    found.push_back(dags::hlp::hlp(instance).value);
+    found.push_back(dags::hlp::hlp(instance, dags::hlp::Method::glpk).value);
+    found.push_back(dags::hlp::area_bound(instance));
+    found.push_back(dags::hlp::critical_path_bound(instance));
     return found;
   });
 }

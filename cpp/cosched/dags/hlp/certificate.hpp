@@ -1,0 +1,24 @@
+// Proof of a bound on LP*: what a solver hands over, and all that a check knows of it.
+#pragma once
+
+#include <vector>
+
+namespace cosched::dags::hlp {
+
+/// Flow on the precedence i -> j of the task graph.
+struct EdgeFlow {
+  int from, to;
+  double amount;
+};
+
+/// Proof that LP* >= value: weights pi >= 0 of the Q loads and of the path, sum 1, and a
+/// flow of at most pi_path from the begin of the project through tasks to its end:
+/// through task j task_flow[j], on edges edge_flow.  For every x, lambda >=
+///   sum_q pi_q load_q + sum_j f_j d_j(x) >= sum_j min over q of p_jq (pi_q/m_q + f_j).
+struct Certificate {
+  std::vector<double> weights;    // Q + 1
+  std::vector<double> task_flow;  // n
+  std::vector<EdgeFlow> edge_flow;
+};
+
+}  // namespace cosched::dags::hlp

@@ -1,0 +1,33 @@
+// HEFT (Topcuoglu, Hariri, Wu 1999) for any number of resource types; the paper's HEFT
+// and QHEFT (Sections 3 and 6).
+#pragma once
+
+#include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/model/plan.hpp"
+
+namespace cosched::dags::list {
+
+/// Mean time over the units that can run each task: sum over finite p_{j,q} of m_q p_{j,q} / sum of
+/// those m_q.
+std::vector<double> mean_times(const Instance& instance);
+
+/// rank(j) = mean time, plus the largest of (mean cost of the edge over ordered pairs of different
+/// units + rank of the successor).
+std::vector<double> heft_ranks(const Instance& instance);
+
+/// Tasks by decreasing rank (equal: topological order), each to the unit where it ends
+/// first, data counted, idle gaps between earlier tasks included.  Equal ends: the highest type
+/// number, then the lowest unit number.  No constant guarantee: Theorem 1 has a family at ratio
+/// about (m + k)/k^2 (1 - e^-k).  O(n log n + e Q + n U log n) for U units, plus gaps skipped.
+Plan heft(const Instance& instance);
+
+/// All tasks that can run on the type on its unit 0, the others on unit 0 of their fastest type:
+/// what is left to do where data costs more than work.
+Plan together(const Instance& instance, int type);
+
+/// HEFT with other ranks, which must fall along every edge, and, where `allocation`
+/// is given, each task only on the units of its type.
+Plan insertion_schedule(const Instance& instance, const std::vector<double>& rank,
+                        const Allocation* allocation = nullptr);
+
+}  // namespace cosched::dags::list

@@ -1,0 +1,94 @@
+#include "cosched/dags/list/insertion.hpp"
+
+#include <algorithm>
+
+namespace cosched::dags::list {
+
+void Timeline::occupy(double start, double end) {
+  auto gap =
+      std::partition_point(gaps_.begin(), gaps_.end(), [&](const Gap& g) { return g.end < end; });
+  if (start < gap->begin) return;  // a task without length, on a joint
+  const Gap before{gap->begin, start}, after{end, gap->end};
+  if (!(before.begin < before.end)) add_joint(start);
+  if (!(after.begin < after.end)) add_joint(end);
+  if (before.begin < before.end && after.begin < after.end) {
+    *gap = before;
+    gaps_.insert(gap + 1, after);
+  } else if (before.begin < before.end) {
+    *gap = before;
+  } else if (after.begin < after.end) {
+    *gap = after;
+  } else {
+    gaps_.erase(gap);
+  }
+}
+
+void Timeline::clear() {
+  gaps_.assign(1, {0, kInfinity});
+  joints_.clear();
+}
+
+void Timeline::add_joint(double time) {
+  joints_.insert(std::upper_bound(joints_.begin(), joints_.end(), time), time);
+}
+
+Insertion::Insertion(const Instance& instance)
+    : instance_(instance), plan_(instance.tasks()), units_(instance.types()) {
+  for (int type = 0; type < instance.types(); ++type)
+    units_[type].resize(useful_units(instance, type));
+}
+
+// All units of a type need the same time, so the earliest start wins.
+Choice Insertion::best_on(int task, int type, const Arrival& ready) const {
+  const double duration = instance_.time(task, type);
+  const std::vector<Timeline>& units = units_[type];
+  const int count = static_cast<int>(units.size());
+  double first = kInfinity;
+  int chosen = -1;
+  const auto look = [&](int unit, double start) {
+    if (start < first || (start == first && unit < chosen)) {
+      first = start;
+      chosen = unit;
+    }
+  };
+  if (ready.memory != kNoMemory)
+    instance_.transfers().each_unit(type, ready.memory, [&](int unit) {
+      if (unit < count) look(unit, units[unit].earliest(ready.home, duration));
+    });
+  // On the units above this is no earlier than what they have offered.
+  if (first >= ready.elsewhere)
+    for (int unit = 0; unit < count; ++unit) {
+      const double start = units[unit].earliest(ready.elsewhere, duration);
+      look(unit, start);
+      if (start == ready.elsewhere) break;
+    }
+  return {first + duration, first, type, chosen};
+}
+
+Choice Insertion::best(int task, const Allocation* allocation) const {
+  Choice best;
+  const bool alike = instance_.transfers().free();  // of the types: all data is everywhere
+  Arrival ready;
+  if (alike) ready = arrival(instance_, plan_, task, 0);
+  for (int type = 0; type < instance_.types(); ++type) {
+    if (!instance_.can_run(task, type) || (allocation && (*allocation)[task] != type)) continue;
+    if (!alike) ready = arrival(instance_, plan_, task, type);
+    const Choice choice = best_on(task, type, ready);
+    if (choice.end <= best.end) best = choice;
+  }
+  return best;
+}
+
+Choice Insertion::on(int task, Place place) const {
+  const double duration = instance_.time(task, place.type);
+  const double start =
+      units_[place.type][place.unit].earliest(arrival_at(instance_, plan_, task, place), duration);
+  return {start + duration, start, place.type, place.unit};
+}
+
+void Insertion::place(int task, const Choice& choice) {
+  units_[choice.type][choice.unit].occupy(choice.start, choice.end);
+  plan_.set(task, choice.type, choice.unit, choice.start, choice.end);
+}
+
+}  // namespace cosched::dags::list

@@ -1,0 +1,191 @@
+#include "cosched/dags/model/transfers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::dags {
+namespace {
+
+using std::to_string;
+
+void check_matrix(const Table& matrix, const char* name, int types) {
+  if (matrix.rows() != types || matrix.cols() != types)
+    throw InvalidInstance(std::string(name) + " has shape (" + to_string(matrix.rows()) + ", " +
+                          to_string(matrix.cols()) + "): expected (" + to_string(types) + ", " +
+                          to_string(types) + "), a row and a column a resource type");
+}
+
+void check_entry(bool good, const char* name, int row, int col, double value,
+                 const char* expected) {
+  if (!good)
+    throw InvalidInstance(std::string(name) + "[" + to_string(row) + ", " + to_string(col) +
+                          "] = " + to_text(value) + ": expected " + expected);
+}
+
+void check_links(const Links& links, const std::vector<int>& units) {
+  const int types = static_cast<int>(units.size());
+  check_matrix(links.bandwidth, "bandwidth", types);
+  check_matrix(links.latency, "latency", types);
+  for (int q = 0; q < types; ++q)
+    for (int r = 0; r < types; ++r) {
+      const double rate = links.bandwidth(q, r), wait = links.latency(q, r);
+      check_entry(rate > 0, "bandwidth", q, r, rate, "bytes/s > 0");
+      check_entry(wait >= 0 && wait < kInfinity, "latency", q, r, wait, "finite seconds >= 0");
+    }
+  if (links.memories.kind != Memories::Kind::given) return;
+  std::int64_t all = 0;
+  for (const int count : units) all += count;
+  if (static_cast<std::int64_t>(links.memories.of_unit.size()) != all)
+    throw InvalidInstance("memories has " + to_string(links.memories.of_unit.size()) +
+                          " entries: expected one for each of the " + to_string(all) + " units");
+  for (std::size_t k = 0; k < links.memories.of_unit.size(); ++k)
+    if (links.memories.of_unit[k] < 0)
+      throw InvalidInstance("memories[" + to_string(k) + "] = " +
+                            to_string(links.memories.of_unit[k]) + ": expected an integer >= 0");
+}
+
+// (memory, units of each type in it) for every memory.
+std::map<int, std::vector<double>> units_by_memory(const std::vector<int>& units,
+                                                   const std::vector<int>& of_unit) {
+  std::map<int, std::vector<double>> found;
+  std::size_t k = 0;
+  for (std::size_t type = 0; type < units.size(); ++type)
+    for (int unit = 0; unit < units[type]; ++unit, ++k) {
+      std::vector<double>& counts = found[of_unit[k]];
+      counts.resize(units.size(), 0.0);
+      ++counts[type];
+    }
+  return found;
+}
+
+// (Q, Q): ordered pairs of different units that share a memory.
+Table sharing_pairs(const std::vector<int>& units, const Memories& memories) {
+  const auto types = static_cast<std::ptrdiff_t>(units.size());
+  Table pairs(types, types);
+  if (memories.kind == Memories::Kind::host) pairs(0, 0) = units[0] * (units[0] - 1.0);
+  if (memories.kind == Memories::Kind::given)
+    for (const auto& [memory, counts] : units_by_memory(units, memories.of_unit))
+      for (std::ptrdiff_t q = 0; q < types; ++q)
+        for (std::ptrdiff_t r = 0; r < types; ++r)
+          pairs(q, r) += counts[q] * (counts[r] - (q == r ? 1 : 0));
+  return pairs;
+}
+
+}  // namespace
+
+Transfers::Transfers(const TaskGraph& graph, const std::vector<int>& units,
+                     const std::vector<Edge>& edges, const std::vector<double>& data, Links links)
+    : types_(static_cast<int>(units.size())), links_(std::move(links)) {
+  check_links(links_, units);
+  number_edges(graph);
+  place_data(graph, edges, data);
+  compare_memories(units);
+  group_units(units);
+  double sum = 0, most = 0;
+  for (std::size_t edge = 0; edge < data_.size(); ++edge) {
+    double dearest = 0;
+    for (int q = 0; q < types_; ++q)
+      for (int r = 0; r < types_; ++r)
+        dearest = std::max(dearest, remote(static_cast<int>(edge), q, r));
+    sum += dearest;
+    most = std::max(most, dearest);
+  }
+  if (sum == kInfinity) throw InvalidInstance("data / bandwidth: their sum overflows");
+  const bool one_memory = mean_latency_ == 0 && mean_inverse_bandwidth_ == 0;
+  free_ = most == 0 || one_memory;
+}
+
+void Transfers::number_edges(const TaskGraph& graph) {
+  out_begin_.assign(1, 0);
+  in_begin_.assign(1, 0);
+  for (int task = 0; task < graph.tasks(); ++task) {
+    out_begin_.push_back(out_begin_.back() + graph.successors(task).size());
+    in_begin_.push_back(in_begin_.back() + graph.predecessors(task).size());
+  }
+  in_edges_.resize(graph.edges());
+  std::vector<int> next(in_begin_.begin(), in_begin_.end() - 1);
+  for (int task = 0; task < graph.tasks(); ++task) {
+    int edge = out_begin_[task];  // predecessors rise, as tasks do here
+    for (const int after : graph.successors(task)) in_edges_[next[after]++] = edge++;
+  }
+}
+
+void Transfers::place_data(const TaskGraph& graph, const std::vector<Edge>& edges,
+                           const std::vector<double>& data) {
+  if (data.size() != edges.size())
+    throw InvalidInstance("data has " + to_string(data.size()) +
+                          " entries: expected one for each of the " + to_string(edges.size()) +
+                          " edges");
+  data_.assign(graph.edges(), -1);
+  for (std::size_t k = 0; k < data.size(); ++k) {
+    const auto [before, after] = edges[k];
+    const std::string name = "data[" + to_string(k) + "] = " + to_text(data[k]);
+    if (!(data[k] >= 0 && data[k] < kInfinity))
+      throw InvalidInstance(name + ": expected finite bytes >= 0");
+    const TaskGraph::Range all = graph.successors(before);
+    const auto place = std::lower_bound(all.begin(), all.end(), after) - all.begin();
+    double& stored = data_[out_begin_[before] + static_cast<int>(place)];
+    if (stored >= 0 && stored != data[k])
+      throw InvalidInstance(name + ": edge (" + to_string(before) + ", " + to_string(after) +
+                            ") was there with " + to_text(stored) +
+                            ": expected an edge once, or the same data each time");
+    stored = data[k] + 0.0;  // no negative zero
+  }
+}
+
+void Transfers::compare_memories(const std::vector<int>& units) {
+  first_unit_.assign(1, 0);
+  for (const int count : units) first_unit_.push_back(first_unit_.back() + count);
+  const Table sharing = sharing_pairs(units, links_.memories);
+  shares_.assign(static_cast<std::size_t>(types_) * types_, 0);
+  double all_pairs = 0;
+  for (int q = 0; q < types_; ++q)
+    for (int r = 0; r < types_; ++r) {
+      const double pairs = static_cast<double>(units[q]) * (units[r] - (q == r ? 1 : 0));
+      const double remote_pairs = pairs - sharing(q, r);
+      all_pairs += pairs;
+      mean_latency_ += remote_pairs * links_.latency(q, r);
+      mean_inverse_bandwidth_ += remote_pairs / links_.bandwidth(q, r);
+      shares_[q * types_ + r] = q == r || sharing(q, r) > 0;
+    }
+  if (all_pairs > 0) {
+    mean_latency_ /= all_pairs;
+    mean_inverse_bandwidth_ /= all_pairs;
+  }
+  for (int q = 0; q < types_; ++q) alone_.push_back(sharing.row(q).greatest() == 0);
+}
+
+void Transfers::group_units(const std::vector<int>& units) {
+  const bool given = links_.memories.kind == Memories::Kind::given;
+  for (int type = 0; type < types_; ++type) {
+    const std::int64_t first = memory({type, 0});
+    bool all = units[type] == 1 || (!given && !alone_[type]);
+    if (given) {
+      for (int unit = 0; unit < units[type]; ++unit)
+        given_units_[{type, memory({type, unit})}].push_back(unit);
+      all = static_cast<int>(given_units_[{type, first}].size()) == units[type];
+    }
+    only_memory_.push_back(all ? first : kNoMemory);
+  }
+}
+
+std::int64_t Transfers::memory(Place place) const {
+  const std::int64_t unit = first_unit_[place.type] + place.unit;
+  switch (links_.memories.kind) {
+    case Memories::Kind::unit:
+      return unit;
+    case Memories::Kind::host:
+      return place.type == 0 ? 0 : unit;
+    case Memories::Kind::given:
+      return links_.memories.of_unit[unit];
+  }
+  return unit;
+}
+
+}  // namespace cosched::dags

@@ -1,0 +1,89 @@
+// What a transfer costs at least, by the types of the two tasks of an edge, as the bound `transfers`
+// uses it.
+#pragma once
+
+#include <vector>
+
+#include "cosched/core/numeric.hpp"
+#include "cosched/dags/model/instance.hpp"
+
+namespace cosched::dags {
+
+/// Edges are numbered as in transfers.hpp: by (predecessor, successor).
+class TypeCosts {
+ public:
+  /// `paths`: reaches() may be asked; n^2 bytes.
+  explicit TypeCosts(const Instance& instance, bool paths = false);
+
+  const Instance& instance() const { return *instance_; }
+  int types() const { return types_; }
+  int edges() const { return static_cast<int>(from_.size()); }
+  int from(int edge) const { return from_[edge]; }
+  int to(int edge) const { return to_[edge]; }
+
+  struct Edges {
+    const int *first, *last;
+    const int* begin() const { return first; }
+    const int* end() const { return last; }
+    int size() const { return static_cast<int>(last - first); }
+  };
+  /// Numbers of the edges that enter (leave) a task, by increasing other end.
+  Edges in(int task) const { return range(in_begin_, in_, task); }
+  Edges out(int task) const { return range(out_begin_, out_, task); }
+  Edges at(int task, bool backward) const { return backward ? out(task) : in(task); }
+  int other(int edge, bool backward) const { return backward ? to_[edge] : from_[edge]; }
+
+  /// min over units u of type q, v of type r, u = v allowed, of cost(e, u, v).
+  double least(int edge, int q, int r) const { return least_[index(edge, q, r)]; }
+  /// Between two units of the types that do not share a memory; infinite where all do.
+  double apart(int edge, int q, int r) const { return apart_[index(edge, q, r)]; }
+  /// Whether some transfer may cost something.
+  bool any() const { return any_; }
+  /// Whether least() is 0 for all types.
+  bool free(int edge) const { return free_[edge]; }
+
+  /// Most units of the type in one memory, where no unit of another type shares a memory with it;
+  /// otherwise 0.
+  int together(int type) const { return together_[type]; }
+
+  /// Whether a path leads from one task to another.
+  bool reaches(int from, int to) const {
+    return reach_[static_cast<std::size_t>(from) * instance_->tasks() + to];
+  }
+
+  /// Ways of an edge: its ends on two types (q, r), on one type in one memory (r, r), or on one
+  /// type in different memories, where the units of the type share memories with no other.
+  int ways() const { return types_ * types_ + types_; }
+  int way(int q, int r) const { return q * types_ + r; }
+  int far_way(int type) const { return types_ * types_ + type; }
+  int first_type(int way) const { return way < types_ * types_ ? way / types_ : far_type(way); }
+  int second_type(int way) const { return way < types_ * types_ ? way % types_ : far_type(way); }
+  /// What it costs at least; infinite where there are no such units.
+  double cost(int edge, int way) const {
+    if (way < types_ * types_) return least(edge, way / types_, way % types_);
+    const int type = far_type(way);
+    return together_[type] > 0 ? apart(edge, type, type) : kInfinity;
+  }
+
+ private:
+  int far_type(int way) const { return way - types_ * types_; }
+  std::size_t index(int edge, int q, int r) const {
+    return (static_cast<std::size_t>(edge) * types_ + q) * types_ + r;
+  }
+  static Edges range(const std::vector<int>& begin, const std::vector<int>& items, int task) {
+    return {items.data() + begin[task], items.data() + begin[task + 1]};
+  }
+  void compare_memories();
+  void follow_paths();
+
+  const Instance* instance_;
+  int types_;
+  std::vector<int> from_, to_, in_begin_, in_, out_begin_, out_;
+  std::vector<double> least_, apart_;
+  std::vector<char> free_, reach_;
+  bool any_ = false;
+  std::vector<int> together_;
+  std::vector<char> one_memory_;  // all units of the type share one
+};
+
+}  // namespace cosched::dags

@@ -1,0 +1,163 @@
+#include "cosched/dags/proof/energetic.hpp"
+
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::dags::proof {
+
+namespace {
+
+std::vector<EnergySweep::Item> items_of(const TimeWindows& windows, int type,
+                                        const std::vector<double>& share) {
+  const Instance& instance = windows.instance();
+  std::vector<EnergySweep::Item> items;
+  for (int task = 0; task < instance.tasks(); ++task) {
+    if (share[task] <= 0 || !windows.open(task, type)) continue;
+    const double p = instance.time(task, type);
+    if (p > 0)
+      items.push_back({windows.head(task), p, windows.makespan() - windows.tail(task) - p,
+                       std::min(1.0, share[task])});
+  }
+  return items;
+}
+
+}  // namespace
+
+EnergySweep::EnergySweep(const TimeWindows& windows, int type, const std::vector<double>& share)
+    : EnergySweep(type, windows.instance().units(type), items_of(windows, type, share)) {}
+
+EnergySweep::EnergySweep(int type, int units, std::vector<Item> items)
+    : type_(type), units_(units), items_(std::move(items)) {
+  const auto sorted = [&](auto key) {
+    std::vector<std::pair<double, int>> keyed;
+    keyed.reserve(items_.size());
+    for (int k = 0; k < tasks(); ++k) keyed.emplace_back(key(items_[k]), k);
+    std::sort(keyed.begin(), keyed.end());
+    std::vector<int> order;
+    order.reserve(items_.size());
+    for (const auto& [value, k] : keyed) order.push_back(k);
+    return order;
+  };
+  by_latest_ = sorted([](const Item& item) { return item.latest; });
+  by_latest_end_ = sorted([](const Item& item) { return item.latest + item.p; });
+  by_latest_and_early_end_ =
+      sorted([](const Item& item) { return item.latest + item.head + item.p; });
+  by_early_end_ = sorted([](const Item& item) { return item.head + item.p; });
+}
+
+std::vector<double> EnergySweep::begins(int most) const {
+  std::vector<double> times;
+  times.reserve(2 * items_.size());
+  for (const Item& item : items_) {
+    times.push_back(item.head);
+    if (item.latest > item.head) times.push_back(item.latest);
+  }
+  std::sort(times.begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  if (static_cast<int>(times.size()) <= most) return times;
+  std::vector<double> kept;
+  for (int k = 0; k < most; ++k) kept.push_back(times[k * times.size() / most]);
+  return kept;
+}
+
+namespace {
+
+// Where the work that an item needs in [a, b) begins to grow, or stops growing, behind a.
+enum class Turn {
+  start,           // of an item that can begin after a
+  end_of_later,    // of one that cannot begin before a
+  end_of_either,   // of one that can begin before or after a
+  end_of_earlier,  // of one that cannot begin after a
+};
+
+bool takes(Turn turn, const EnergySweep::Item& item, double a) {
+  if (item.head + item.p <= a) return false;
+  switch (turn) {
+    case Turn::start:
+      return item.latest > a;
+    case Turn::end_of_later:
+      return item.head >= a;
+    case Turn::end_of_either:
+      return item.head < a && item.latest > a;
+    case Turn::end_of_earlier:
+      return item.head < a && item.latest <= a;
+  }
+  return false;
+}
+
+double time_of(Turn turn, const EnergySweep::Item& item, double a) {
+  switch (turn) {
+    case Turn::start:
+      return item.latest;
+    case Turn::end_of_later:
+      return std::max(item.latest, a) + item.p;
+    case Turn::end_of_either:
+      return item.latest + item.head + item.p - a;
+    case Turn::end_of_earlier:
+      return item.head + item.p;
+  }
+  return kInfinity;
+}
+
+// The turns of one kind in order of time: the items are sorted by it.
+class Turns {
+ public:
+  Turns(Turn turn, const std::vector<EnergySweep::Item>& items, const std::vector<int>& order,
+        double a)
+      : turn_(turn), items_(items), order_(order), a_(a) {
+    advance();
+  }
+  double time() const { return time_; }      // of the next, or infinity
+  double change() const { return change_; }  // of the slope, there
+  void advance() {
+    for (; next_ < order_.size(); ++next_) {
+      const EnergySweep::Item& item = items_[order_[next_]];
+      if (!takes(turn_, item, a_)) continue;
+      time_ = time_of(turn_, item, a_);
+      change_ = turn_ == Turn::start ? item.share : -item.share;
+      ++next_;
+      return;
+    }
+    time_ = kInfinity;
+  }
+
+ private:
+  Turn turn_;
+  const std::vector<EnergySweep::Item>& items_;
+  const std::vector<int>& order_;
+  double a_;
+  std::size_t next_ = 0;
+  double time_ = kInfinity, change_ = 0;
+};
+
+}  // namespace
+
+// As b grows, what item k needs in [a, b) rises with slope share from max(a, latest) on until it
+// has reached r = min(p, head + p - a).
+EnergySweep::Excess EnergySweep::worst_from(double a) const {
+  Turns kinds[] = {{Turn::start, items_, by_latest_, a},
+                   {Turn::end_of_later, items_, by_latest_end_, a},
+                   {Turn::end_of_either, items_, by_latest_and_early_end_, a},
+                   {Turn::end_of_earlier, items_, by_early_end_, a}};
+  double slope = -static_cast<double>(units_), value = 0, at = a;
+  for (const Item& item : items_)
+    if (item.latest <= a && item.head + item.p > a) slope += item.share;
+  Excess worst{{type_, a, a}, -kInfinity};
+  for (;;) {
+    Turns& first = *std::min_element(
+        std::begin(kinds), std::end(kinds),
+        [](const Turns& one, const Turns& other) { return one.time() < other.time(); });
+    if (first.time() == kInfinity) return worst;
+    const double time = std::max(at, first.time());
+    value += slope * (time - at);
+    at = time;
+    if (value > worst.amount && at > a) worst = {{type_, a, at}, value};
+    slope += first.change();
+    first.advance();
+  }
+}
+
+}  // namespace cosched::dags::proof

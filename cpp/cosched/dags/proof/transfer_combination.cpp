@@ -1,0 +1,105 @@
+#include "cosched/dags/proof/transfer_combination.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::dags::proof {
+namespace {
+
+constexpr double kRounding = 1e-11;  // relative to the shifts
+
+}  // namespace
+
+double energy(const TransferWindows& windows, int task, const Interval& interval) {
+  const double p = windows.instance().time(task, interval.type);
+  const double early = windows.head(task, interval.type) + p - interval.begin;
+  const double late = interval.end - (windows.makespan() - windows.tail(task, interval.type) - p);
+  return std::max(0.0, std::min({p, interval.end - interval.begin, early, late}));
+}
+
+TransferCombination::TransferCombination(const TransferWindows& windows, const TransferStage& stage)
+    : windows_(windows),
+      stage_(stage),
+      types_(windows.instance().types()),
+      need_(windows.instance().times().size(), kInfinity),
+      cheapest_(windows.instance().tasks(), kInfinity) {
+  for (const double load : stage.loads) right_ += load * windows.makespan();
+  for (const PricedInterval& priced : stage.intervals)
+    right_ += priced.price * windows.instance().units(priced.interval.type) *
+              (priced.interval.end - priced.interval.begin);
+  for (const double shift : stage.shift) rounding_ += kRounding * std::abs(shift);
+  add_tasks();
+  add_edges();
+  for (int task = 0; task < windows.instance().tasks(); ++task) {
+    for (int type = 0; type < types_; ++type)
+      cheapest_[task] = std::min(cheapest_[task], need(task, type));
+    left_ += cheapest_[task];
+  }
+}
+
+void TransferCombination::add_tasks() {
+  const Instance& instance = windows_.instance();
+  const TypeCosts& costs = windows_.costs();
+  for (int task = 0; task < instance.tasks(); ++task) {
+    double flow = 0, in = 0, out = 0;
+    if (!stage_.task_flow.empty()) {
+      for (const int edge : costs.in(task)) in += stage_.edge_flow[edge];
+      for (const int edge : costs.out(task)) out += stage_.edge_flow[edge];
+      flow = std::max({stage_.task_flow[task], in, out});
+      right_ += (flow - out) * windows_.makespan();
+    }
+    for (int type = 0; type < types_; ++type) {
+      if (!windows_.open(task, type)) continue;
+      need(task, type) =
+          instance.time(task, type) * (stage_.loads[type] / instance.units(type) + flow);
+      if (flow > in) need(task, type) += (flow - in) * windows_.head(task, type);
+      if (flow > out) need(task, type) += (flow - out) * windows_.tail(task, type);
+    }
+    for (const PricedInterval& priced : stage_.intervals)
+      if (windows_.open(task, priced.interval.type))
+        need(task, priced.interval.type) += priced.price * energy(windows_, task, priced.interval);
+  }
+}
+
+// What remains of an edge's price at a cost when its first task, on q, has its shift.
+double TransferCombination::rest(int edge, int q, double cost) const {
+  const double flow = stage_.edge_flow.empty() ? 0 : stage_.edge_flow[edge];
+  const double shift =
+      stage_.shift.empty() ? 0 : stage_.shift[static_cast<std::size_t>(edge) * types_ + q];
+  return flow * cost - shift;
+}
+
+void TransferCombination::add_edges() {
+  if (stage_.edge_flow.empty() && stage_.shift.empty()) return;
+  const TypeCosts& costs = windows_.costs();
+  second_.assign(static_cast<std::size_t>(costs.edges()) * types_, kInfinity);
+  for (int edge = 0; edge < costs.edges(); ++edge) {
+    const int i = costs.from(edge), j = costs.to(edge);
+    for (int q = 0; q < types_; ++q) {
+      if (!windows_.open(i, q)) continue;
+      if (!stage_.shift.empty())
+        need(i, q) += stage_.shift[static_cast<std::size_t>(edge) * types_ + q];
+      for (int r = 0; r < types_; ++r) {
+        double& second = second_[static_cast<std::size_t>(edge) * types_ + r];
+        const double cost = windows_.cost(edge, q, r);
+        if (cost < kInfinity && windows_.open(j, r)) second = std::min(second, rest(edge, q, cost));
+      }
+    }
+    for (int r = 0; r < types_; ++r)
+      if (windows_.open(j, r)) need(j, r) += second_[static_cast<std::size_t>(edge) * types_ + r];
+  }
+}
+
+bool TransferCombination::closes_way(int edge, int way, double slack) const {
+  const TypeCosts& costs = windows_.costs();
+  const int q = costs.first_type(way), r = costs.second_type(way);
+  double spare = 0;
+  if (!second_.empty())
+    spare =
+        rest(edge, q, costs.cost(edge, way)) - second_[static_cast<std::size_t>(edge) * types_ + r];
+  return excess(slack) + extra(costs.from(edge), q) + extra(costs.to(edge), r) + spare > 0;
+}
+
+}  // namespace cosched::dags::proof

@@ -1,0 +1,78 @@
+#include "cosched/dags/proof/transfers_relaxation.hpp"
+
+#include <algorithm>
+
+#include "cosched/core/numeric.hpp"
+#include "cosched/dags/hlp/bounds.hpp"
+#include "cosched/dags/proof/transfer_combination.hpp"
+#include "cosched/dags/proof/transfer_lp.hpp"
+#include "cosched/lp/glpk.hpp"
+
+namespace cosched::dags::proof {
+namespace {
+
+constexpr double kGap = 1e-8;
+
+// The programme with all that it refers to.
+struct Programme {
+  explicit Programme(const Instance& instance)
+      : scale(std::max(hlp::area_bound(instance), hlp::critical_path_bound(instance))),
+        costs(instance),
+        windows(costs, kInfinity),
+        lp(windows, {}, scale > 0 ? scale : 1) {
+    if (!(scale > 0)) scale = 1;
+  }
+
+  double scale;
+  TypeCosts costs;
+  TransferWindows windows;
+  TransferLp lp;
+};
+
+TransfersRelaxation read(const Programme& programme, const std::vector<double>& point,
+                         const std::vector<double>& prices) {
+  TransfersRelaxation found;
+  found.value = point[0] * programme.scale;
+  found.x = programme.lp.shares(point);
+  found.completion = programme.lp.ends(point);
+  // What the prices prove: heads and tails are 0, so that the right side alone grows with T.
+  TransferStage stage = programme.lp.stage(prices);
+  TransferWindows one(programme.costs, 1);
+  const double proved = TransferCombination(one, stage).ratio() * (1 - 4 * kProofSlack);
+  if (proved > 0 && proved < kInfinity) found.refutation = {proved, {std::move(stage)}, false};
+  return found;
+}
+
+}  // namespace
+
+lp::Model transfers_model(const Instance& instance) {
+  const Programme programme(instance);
+  const opt::InequalityLp& rows = programme.lp.programme();
+  lp::Model model;
+  for (const double cost : rows.cost) model.add_column(cost, -kInfinity);
+  for (int row = 0; row < rows.rows(); ++row) {
+    model.add_row(rows.right[row], kInfinity);
+    for (int k = rows.begin[row]; k < rows.begin[row + 1]; ++k)
+      if (rows.value[k] != 0) model.add_entry(row, rows.column[k], rows.value[k]);
+  }
+  return model;
+}
+
+TransfersRelaxation transfers_from_lp(const Instance& instance, const std::vector<double>& x,
+                                      const std::vector<double>& dual) {
+  return read(Programme(instance), x, dual);
+}
+
+TransfersRelaxation transfers_relaxation(const Instance& instance, hlp::Method method) {
+  if (method == hlp::Method::structured) {
+    const Programme programme(instance);
+    const opt::InteriorPoint found =
+        opt::solve_interior(programme.lp.programme(), programme.lp.inside(), {kGap, {}, kInfinity});
+    return read(programme, found.point, found.prices);
+  }
+  const lp::Solution solution = lp::solve_glpk(transfers_model(instance));
+  lp::require_optimal(solution, "transfers");
+  return transfers_from_lp(instance, solution.x, solution.dual);
+}
+
+}  // namespace cosched::dags::proof

@@ -1,0 +1,32 @@
+// LP* with transfers: the linear programme of transfer_lp.hpp without a guess of the makespan, and so
+// without heads, tails and energy.
+//
+//   minimise lambda
+//   C_i + sum_qr c_e[q][r] y_e[q][r] + P_j(x) <= C_j        for every edge e = (i, j)
+//   P_j(x) <= C_j <= lambda,   (1/m_q) sum_j p_jq x_jq <= lambda
+//   sum_r y_e[q][r] = x_iq,  sum_q y_e[q][r] = x_jr,  sum_q x_jq = 1,  x, y >= 0
+#pragma once
+
+#include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/proof/certificate.hpp"
+#include "cosched/lp/model.hpp"
+
+namespace cosched::dags::proof {
+
+struct TransfersRelaxation {
+  double value = 0;                // the optimum, s
+  Table x;                         // (n, Q)
+  std::vector<double> completion;  // C
+  TransferRefutation refutation;   // of what its prices prove: one combination, no pruning needed
+};
+
+/// `structured`: by an interior point method, to 1e-8.  `glpk`: the reference.
+TransfersRelaxation transfers_relaxation(const Instance& instance,
+                                         hlp::Method method = hlp::Method::structured);
+
+/// The same as a plain model, and what a solution of it says: a value a column, a price a row.
+lp::Model transfers_model(const Instance& instance);
+TransfersRelaxation transfers_from_lp(const Instance& instance, const std::vector<double>& x,
+                                      const std::vector<double>& dual);
+
+}  // namespace cosched::dags::proof

@@ -1,0 +1,216 @@
+#include "cosched/dags/search/hlp_best.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/dags/check/windows.hpp"
+#include "cosched/dags/hlp/rounding.hpp"
+#include "cosched/dags/hlp/structured.hpp"
+#include "cosched/dags/hlp/trade_off.hpp"
+#include "cosched/dags/list/arrival.hpp"
+#include "cosched/dags/list/cpop.hpp"
+#include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/list_rules.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ready_rules.hpp"
+#include "cosched/dags/search/order_search.hpp"
+#include "cosched/dags/search/place_search.hpp"
+
+namespace cosched::dags::search {
+namespace {
+
+// The best plan so far.
+struct Best {
+  Plan plan;
+  double makespan = kInfinity;
+
+  void offer(Plan other) {
+    const double end = other.makespan();
+    if (end >= makespan) return;
+    makespan = end;
+    plan = std::move(other);
+  }
+};
+
+// The paper's rounding, except that `type` takes every task of which it has at least `share`,
+// and no other that another type could take.
+Allocation biased_rounding(const Instance& instance, const Table& x, int type, double share) {
+  Table biased = x;
+  for (int task = 0; task < instance.tasks(); ++task)
+    biased(task, type) = x(task, type) >= share - kExactTolerance ? 2 : -1;
+  return hlp::round_allocation(instance.times(), biased);
+}
+
+// The instance in which a task only has the types of which it holds at least `share`.
+Instance restricted(const Instance& instance, const Table& x, double share) {
+  Table times = instance.times();
+  for (int task = 0; task < instance.tasks(); ++task)
+    for (int type = 0; type < instance.types(); ++type)
+      if (x(task, type) < std::min(share, x.row(task).greatest())) times(task, type) = kInfinity;
+  return {std::move(times), instance.graph(), instance.units(), instance.transfers()};
+}
+
+// Where a limit has ended the LP early, its best x knows little of the paths.
+void offer_even_flows(const Instance& instance, const std::vector<double>& weights, Best& best) {
+  double price = 0;  // of a second on a unit of the dearest type
+  for (int type = 0; type < instance.types(); ++type)
+    price = std::max(price, weights[type] / instance.units(type));
+  if (price <= 0) return;
+  for (const double share : {0.05, 0.1, 0.025, 0.2, 0.0125, 0.4}) {
+    best.offer(list::ols(instance, hlp::cheapest_types(instance, weights, share * price)));
+    check_interrupt();
+  }
+}
+
+// Tasks that the LP splits between types: their type is worth a try.
+std::vector<int> split_tasks(const Instance& instance, const Table& x) {
+  std::vector<int> split;
+  for (int task = 0; task < instance.tasks(); ++task)
+    if (x.row(task).greatest() < 1 - 1e-6) split.push_back(task);
+  return split;
+}
+
+std::int64_t default_evaluations(const Instance& instance) {
+  const double size = instance.tasks() + static_cast<double>(instance.graph().edges());
+  return static_cast<std::int64_t>(std::min(50000.0, std::max(50.0, 1e7 / size)));
+}
+
+constexpr int kMostTasks = 100;         // the bound `transfers` takes longer than the search above
+constexpr double kOnlyTheMakespan = 1;  // as precision: one T, just below it
+
+// Steps 2 to 4, until the bound is met; may be left by an exception of check_interrupt().
+class Improvement {
+ public:
+  Improvement(const Instance& instance, const BestOptions& options, BestResult& result, Best& best)
+      : instance_(instance), options_(options), result_(result), best_(best) {}
+
+  void run() {
+    round_otherwise();
+    if (done()) return;
+    bound_from(best_.makespan);
+    if (done()) return;
+    if (instance_.transfers().free())
+      search_types();
+    else
+      search_places();
+    if (!done() && best_.makespan < proved_from_) bound_from(best_.makespan);
+  }
+
+ private:
+  std::int64_t evaluations() const {
+    return options_.evaluations >= 0 ? options_.evaluations : default_evaluations(instance_);
+  }
+
+  bool offer(const Plan& plan) {
+    best_.offer(plan);
+    return !done();
+  }
+
+  void search_types() {
+    OrderSearch search(instance_, best_.plan, split_tasks(instance_, result_.relaxation.x),
+                       options_.seed);
+    search.run(evaluations(), [&](const Plan& plan) { return offer(plan); });
+  }
+
+  void search_places() {
+    PlaceSearch search(instance_, best_.plan, options_.seed);
+    const auto better = [&](const Plan& plan) { return offer(plan); };
+    if (instance_.tasks() <= kMostTasks) {
+      search.run(evaluations() / 4, better);
+      if (!done() && best_.makespan < proved_from_) bound_from(best_.makespan);
+    }
+    if (!done()) search.run(evaluations(), better);
+  }
+
+  bool done() const {
+    return meets(best_.makespan, result_.bound.value) ||
+           (result_.moving && meets(best_.makespan, result_.moving->value));
+  }
+
+  void bound_from(double makespan) {
+    proof::BoundOptions options;
+    options.upper = proved_from_ = makespan;
+    proof::WindowsBound found =
+        proof::windows_bound(instance_, result_.relaxation.certificate, options);
+    if (found.value > result_.bound.value) result_.bound = std::move(found);
+    check_interrupt();  // windows_bound() returns at a limit
+    if (instance_.transfers().free() || instance_.tasks() > kMostTasks) return;
+    proof::TransfersBound moving =
+        proof::transfers_bound(instance_, result_.bound.certificate, {makespan, kOnlyTheMakespan});
+    if (!result_.moving || moving.value > result_.moving->value) result_.moving = std::move(moving);
+    check_interrupt();
+  }
+
+  // With two types, a share of one type is the rest of the other's.
+  void round_otherwise() {
+    const Table& x = result_.relaxation.x;
+    const int types = instance_.types();
+    for (int type = 0; type < (types == 1 ? 0 : types == 2 ? 1 : types) && !done(); ++type)
+      for (int k = 1; k <= 19; ++k)
+        best_.offer(list::ols(instance_, biased_rounding(instance_, x, type, 0.05 * k)));
+    if (done()) return;
+    if (!instance_.transfers().free()) {
+      best_.offer(list::etf(instance_));
+      best_.offer(list::min_min(instance_));
+      for (int type = 0; type < types; ++type) best_.offer(list::together(instance_, type));
+    }
+    const std::vector<double> rank =
+        list::ranks_with_transfers(instance_, hlp::fractional_durations(instance_, x));
+    for (const double share : {0.01, 0.1, 0.3})
+      best_.offer(list::insertion_schedule(restricted(instance_, x, share), rank));
+  }
+
+  const Instance& instance_;
+  const BestOptions& options_;
+  BestResult& result_;
+  Best& best_;
+  double proved_from_ = kInfinity;
+};
+
+}  // namespace
+
+bool meets(double makespan, double bound) { return makespan <= bound * (1 + kExactTolerance); }
+
+BestResult hlp_best(const Instance& instance, const BestOptions& options,
+                    const hlp::Solution* relaxation) {
+  constexpr double kGrace = 0.5;  // seconds, so that a short limit does not cost the guarantee
+  constexpr double kMoreGrace = 0.2;
+  const ScopedTimeLimit limit(options.time_limit);
+  Best best;
+  BestResult result;
+  if (relaxation) {
+    result.relaxation = *relaxation;
+  } else {  // before all else: it has as long as HLP-OLS has under the same limit
+    const ScopedGrace grace(kGrace);
+    result.relaxation = hlp::hlp_so_far(instance);
+  }
+  unhurried([&] {
+    best.offer(list::heft(instance));
+    if (!instance.transfers().free()) {
+      best.offer(list::cpop(instance));
+      best.offer(list::peft(instance));
+    }
+    best.offer(list::ols(instance, hlp::round_allocation(instance.times(), result.relaxation.x)));
+    result.bound.certificate.relaxation = result.relaxation.certificate;
+    result.bound.value = check::certified_bound(instance, result.bound.certificate);
+  });
+  result.complete = result.relaxation.complete;
+  if (!result.complete) {
+    const ScopedGrace grace(kMoreGrace);
+    (void)finishes_within(std::nullopt, [&] {
+      offer_even_flows(instance, result.relaxation.certificate.weights, best);
+    });
+  }
+  if (!meets(best.makespan, result.bound.value))
+    result.complete =
+        finishes_within(std::nullopt,
+                        [&] { Improvement(instance, options, result, best).run(); }) &&
+        result.complete;
+  result.plan = std::move(best.plan);
+  return result;
+}
+
+}  // namespace cosched::dags::search

@@ -1,0 +1,53 @@
+// hlp-best: a search over orders and allocations that starts from the LP optimum and ends where the
+// bound says that nothing is better.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "cosched/dags/hlp/solution.hpp"
+#include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/model/plan.hpp"
+#include "cosched/dags/proof/transfers_bound.hpp"
+#include "cosched/dags/proof/windows.hpp"
+
+namespace cosched::dags::search {
+
+struct BestOptions {
+  std::uint64_t seed = 0;
+  /// Schedules that the local search builds; negative: 1e7 / (n + e), between 50 and 50,000.
+  std::int64_t evaluations = -1;
+  /// Seconds, the LP included.
+  std::optional<double> time_limit;
+};
+
+struct BestResult {
+  Plan plan;
+  bool complete = true;       // false: a time limit ended the search
+  hlp::Solution relaxation;   // hlp_so_far(instance); what was given otherwise
+  proof::WindowsBound bound;  // the plan is optimal (up to kExactTolerance) where it meets this
+  std::optional<proof::TransfersBound> moving;  // or this: where data costs time, up to 100 tasks
+};
+
+/// Whether a makespan is as small as a bound allows.
+bool meets(double makespan, double bound);
+
+/// The best of
+///   1. OLS after the paper's rounding (HLP-OLS: hence its guarantee, Q(Q+1));
+///   2. OLS after other roundings of the same optimum: a type gets every task of which it has
+///      a share of at least 0.05, 0.1, ..., 0.95;
+///   3. HEFT, and insertion schedules by the LP's ranks (task lengths under x) in which a
+///      task may only use types of which it has a share of at least 0.01, 0.1, 0.3;
+///   4. a local search over orders and allocations (order_search.hpp) from the best of these.
+/// Where data costs time also of CPOP, PEFT, ETF, Min-min and all tasks on one unit, and the search
+/// (place_search.hpp) is over orders and units; no guarantee then.
+/// It ends where a plan meets the bound: LP*, then windows_bound, tried just below the best plan; with
+/// data, up to 100 tasks, transfers_bound after a quarter of the search.
+/// `relaxation`: of this instance, null: its own, first of all, so that it has as long as HLP-OLS
+/// has under the same limit, and half a second at least.  Where that is too short its best x so far
+/// is rounded, and cheapest_types() for a few flows.  A time limit may end it after that and HEFT.
+/// Deterministic without a limit.
+BestResult hlp_best(const Instance& instance, const BestOptions& options = {},
+                    const hlp::Solution* relaxation = nullptr);
+
+}  // namespace cosched::dags::search

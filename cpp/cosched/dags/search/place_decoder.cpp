@@ -1,0 +1,131 @@
+#include "cosched/dags/search/place_decoder.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace cosched::dags::search {
+
+UnitNumbers::UnitNumbers(const Instance& instance) {
+  for (int type = 0; type < instance.types(); ++type) {
+    first_.push_back(static_cast<int>(places_.size()));
+    for (int unit = 0; unit < list::useful_units(instance, type); ++unit) {
+      places_.push_back({type, unit});
+      memory_.push_back(instance.transfers().memory({type, unit}));
+    }
+  }
+}
+
+PlaceDecoder::PlaceDecoder(const Instance& instance)
+    : instance_(instance),
+      numbers_(instance),
+      place_in_topology_(instance.tasks()),
+      timelines_(numbers_.count()),
+      start_(instance.tasks()),
+      end_(instance.tasks()) {
+  const std::vector<int>& order = instance.graph().order();
+  for (std::size_t k = 0; k < order.size(); ++k) place_in_topology_[order[k]] = static_cast<int>(k);
+}
+
+double PlaceDecoder::seconds(int edge, int from, int to) const {
+  if (numbers_.memory(from) == numbers_.memory(to)) return 0;
+  return instance_.transfers().remote(edge, numbers_.place(from).type, numbers_.place(to).type);
+}
+
+double PlaceDecoder::ready(int task, const std::vector<int>& units) const {
+  const int* edge = instance_.transfers().in_edges(task);
+  double time = 0;
+  for (const int before : instance_.graph().predecessors(task))
+    time = std::max(time, end_[before] + seconds(*edge++, units[before], units[task]));
+  return time;
+}
+
+double PlaceDecoder::ready_backward(int task, const std::vector<int>& units) const {
+  int edge = instance_.transfers().first_out(task);
+  double time = 0;
+  for (const int after : instance_.graph().successors(task))
+    time = std::max(time, end_[after] + seconds(edge++, units[task], units[after]));
+  return time;
+}
+
+// Backward: the graph is turned round, times run from the end of the project.
+double PlaceDecoder::place_all(const std::vector<int>& order, const std::vector<int>& units,
+                               bool backward) {
+  for (const int task : order) timelines_[units[task]].clear();
+  double makespan = 0;
+  for (const int task : order) {
+    const int unit = units[task];
+    const double duration = instance_.time(task, numbers_.place(unit).type);
+    start_[task] = timelines_[unit].earliest(
+        backward ? ready_backward(task, units) : ready(task, units), duration);
+    end_[task] = start_[task] + duration;
+    timelines_[unit].occupy(start_[task], end_[task]);
+    makespan = std::max(makespan, end_[task]);
+  }
+  return makespan;
+}
+
+double PlaceDecoder::decode(const std::vector<int>& order, const std::vector<int>& units,
+                            bool justify) {
+  const double makespan = place_all(order, units, false);
+  if (!justify) return makespan;
+  // Both times by decreasing ends; of tasks that end together, one without length goes before the
+  // one that it follows, or it would find its moment taken.
+  const auto sort = [&](std::vector<int>& tasks, int topology) {
+    std::sort(tasks.begin(), tasks.end(), [&](int a, int b) {
+      return std::tuple(-end_[a], -start_[a], topology * place_in_topology_[a]) <
+             std::tuple(-end_[b], -start_[b], topology * place_in_topology_[b]);
+    });
+  };
+  std::vector<int> turned(order);
+  sort(turned, -1);
+  place_all(turned, units, true);
+  sort(turned, 1);
+  return place_all(turned, units, false);
+}
+
+std::vector<int> PlaceDecoder::order_by_start() const {
+  std::vector<int> order(instance_.tasks());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return std::tuple(start_[a], end_[a], place_in_topology_[a]) <
+           std::tuple(start_[b], end_[b], place_in_topology_[b]);
+  });
+  return order;
+}
+
+Plan PlaceDecoder::plan(const std::vector<int>& units) const {
+  Plan plan(instance_.tasks());
+  for (int task = 0; task < instance_.tasks(); ++task) {
+    const Place place = numbers_.place(units[task]);
+    plan.set(task, place.type, place.unit, start_[task], end_[task]);
+  }
+  return plan;
+}
+
+std::vector<int> PlaceDecoder::deciding_chain(const std::vector<int>& units) const {
+  const auto last = std::max_element(end_.begin(), end_.end());
+  std::vector<std::pair<double, int>> by_end;
+  for (int task = 0; task < instance_.tasks(); ++task) by_end.emplace_back(end_[task], task);
+  std::sort(by_end.begin(), by_end.end());
+  std::vector<int> chain;
+  int task = static_cast<int>(last - end_.begin());
+  for (int steps = 0; task >= 0 && steps < instance_.tasks(); ++steps) {
+    chain.push_back(task);
+    int next = -1;
+    const int* edge = instance_.transfers().in_edges(task);
+    for (const int before : instance_.graph().predecessors(task))
+      if (end_[before] + seconds(*edge++, units[before], units[task]) == start_[task])
+        next = before;
+    if (next < 0)
+      for (auto item = std::lower_bound(by_end.begin(), by_end.end(), std::pair(start_[task], -1));
+           item != by_end.end() && item->first == start_[task]; ++item)
+        if (units[item->second] == units[task] && start_[item->second] < start_[task])
+          next = item->second;
+    task = next;
+  }
+  return chain;
+}
+
+}  // namespace cosched::dags::search

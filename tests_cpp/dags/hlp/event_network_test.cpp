@@ -1,0 +1,42 @@
+#include "cosched/dags/hlp/event_network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "dags/graphs.hpp"
+
+namespace cosched::dags {
+namespace {
+
+TEST(EventNetwork, KeepsLongestPathsForEveryDuration) {
+  Rng rng(21);
+  for (int round = 0; round < 200; ++round) {
+    graphs::RandomOptions options;
+    options.tasks = 1 + round % 40;
+    options.density = 0.05 * (round % 12);
+    const Instance instance = graphs::random(rng, options);
+    const hlp::EventNetwork network = hlp::make_event_network(instance.graph());
+    const hlp::PathLength path(network);
+    for (int draw = 0; draw < 5; ++draw) {
+      std::vector<double> duration;
+      for (int task = 0; task < instance.tasks(); ++task) duration.push_back(rng.uniform());
+      const std::vector<double> end = earliest_ends(instance.graph(), duration);
+      const double expected = *std::max_element(end.begin(), end.end());
+      EXPECT_NEAR(path(duration), expected, 1e-12);
+    }
+    for (std::size_t task = 0; task < network.start.size(); ++task)
+      EXPECT_LT(network.start[task], network.end[task]);
+    for (const auto& [from, to] : network.links) EXPECT_LT(from, to);
+  }
+}
+
+TEST(EventNetwork, ContractsForkJoinToAnEventAPhase) {
+  const hlp::EventNetwork network =
+      hlp::make_event_network(graphs::fork_join(3, 100, {1, 1}, 1).graph());
+  EXPECT_EQ(network.nodes, 8);  // begin, then end of fork and end of phase, three times, end
+  EXPECT_TRUE(network.links.empty());
+}
+
+}  // namespace
+}  // namespace cosched::dags

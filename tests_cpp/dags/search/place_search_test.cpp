@@ -1,0 +1,146 @@
+// Decoders with transfers make feasible schedules of any order, and the search reaches the optimum
+// of small graphs.
+#include "cosched/dags/search/place_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/check/transfers.hpp"
+#include "cosched/dags/list/cpop.hpp"
+#include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/search/hlp_best.hpp"
+#include "dags/brute_force.hpp"
+#include "dags/graphs.hpp"
+
+namespace cosched::dags {
+namespace {
+
+TEST(PlaceDecoder, MakesFeasibleSchedulesAndJustifyingNeverLengthensThem) {
+  Rng rng(91);
+  int shorter = 0;
+  for (int round = 0; round < 1500; ++round) {
+    graphs::RandomOptions options;
+    options.tasks = 1 + static_cast<int>(rng.below(30));
+    options.types = 1 + round % 3;
+    options.density = 0.3 * rng.uniform();
+    options.integers = round % 3 == 0;
+    const Instance instance = graphs::with_transfers(rng, graphs::random(rng, options), 1);
+    std::vector<double> noise(instance.tasks());
+    for (double& one : noise) one = rng.uniform();
+    const std::vector<double> rank = ranks(instance.graph(), noise);
+    std::vector<int> order = instance.graph().order();
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank[a] > rank[b]; });
+    search::PlaceDecoder decoder(instance);
+    std::vector<int> units;
+    for (int task = 0; task < instance.tasks(); ++task) {
+      int unit;
+      do unit = static_cast<int>(rng.below(decoder.numbers().count()));
+      while (!instance.can_run(task, decoder.numbers().place(unit).type));
+      units.push_back(unit);
+    }
+    const auto check = [&](double makespan) {
+      const Plan plan = decoder.plan(units);
+      EXPECT_EQ(plan.makespan(), makespan);
+      EXPECT_NO_THROW(validate(plan.schedule(), check::requirements(instance)));
+      EXPECT_FALSE(decoder.deciding_chain(units).empty());
+    };
+    const double plain = decoder.decode(order, units, false);
+    check(plain);
+    const double justified = decoder.decode(order, units, true);
+    check(justified);
+    EXPECT_LE(justified, plain * (1 + 1e-12));
+    shorter += justified < plain * (1 - 1e-9);
+    EXPECT_LE(decoder.decode(decoder.order_by_start(), units, false), justified * (1 + 1e-12));
+  }
+  EXPECT_GE(shorter, 150);
+}
+
+Instance small_instance(Rng& rng, int round, double ccr) {
+  graphs::RandomOptions options;
+  options.tasks = 3 + round % 4;
+  options.types = 1 + round % 3;
+  options.density = 0.5;
+  options.most_units = 2;
+  for (;;) {
+    Instance instance = graphs::with_transfers(rng, graphs::random(rng, options), ccr);
+    if (!instance.transfers().free()) return instance;
+  }
+}
+
+TEST(PlaceSearch, FindsTheOptimumOfSmallGraphs) {
+  Rng rng(92);
+  int found = 0;
+  constexpr int kRounds = 150;
+  for (int round = 0; round < kRounds; ++round) {
+    const double ccr = round % 3 == 0 ? 0.1 : round % 3 == 1 ? 1 : 5;
+    const Instance instance = small_instance(rng, round, ccr);
+    const double optimum = brute_force_with_transfers(instance);
+    const Plan start = list::heft(instance);
+    double best = start.makespan();
+    search::PlaceSearch search(instance, start, 1);
+    search.run(3000, [&](const Plan& plan) {
+      EXPECT_LT(plan.makespan(), best);
+      EXPECT_NO_THROW(validate(plan.schedule(), check::requirements(instance)));
+      best = plan.makespan();
+      return best > optimum * (1 + 1e-9);
+    });
+    EXPECT_GE(best, optimum * (1 - 1e-12));
+    found += best <= optimum * (1 + 1e-9);
+  }
+  EXPECT_GE(found, kRounds * 99 / 100);
+}
+
+TEST(PlaceSearch, IsNeverWorseThanTheHeuristicsAndNearTheOptimum) {
+  Rng rng(93);
+  int proved = 0;
+  for (const double ccr : {0.1, 1.0, 5.0}) {
+    double sum = 0;
+    constexpr int kRounds = 40;
+    for (int round = 0; round < kRounds; ++round) {
+      const Instance instance = small_instance(rng, round, ccr);
+      search::BestOptions options;
+      options.evaluations = 6000;
+      const search::BestResult result = search::hlp_best(instance, options);
+      const double makespan = result.plan.makespan(),
+                   optimum = brute_force_with_transfers(instance);
+      EXPECT_NO_THROW(validate(result.plan.schedule(), check::requirements(instance)));
+      for (const Plan& other : {list::heft(instance), list::cpop(instance), list::peft(instance)})
+        EXPECT_LE(makespan, other.makespan());
+      for (int type = 0; type < instance.types(); ++type)
+        EXPECT_LE(makespan, list::together(instance, type).makespan());
+      EXPECT_GE(makespan, optimum * (1 - 1e-12));
+      EXPECT_LE(result.bound.value, optimum * (1 + 1e-9));
+      if (result.moving) {
+        EXPECT_LE(check::certified_bound(instance, result.moving->certificate),
+                  optimum * (1 + 1e-9));
+        proved += search::meets(makespan, result.moving->value);
+      }
+      sum += makespan / optimum;
+    }
+    EXPECT_LE(sum / kRounds, 1.005) << ccr;
+  }
+  EXPECT_GE(proved, 50);
+}
+
+TEST(PlaceSearch, RepeatsWithItsSeedAndStopsAtALimit) {
+  Rng rng(94);
+  const Instance instance = graphs::with_transfers(rng, graphs::cholesky(6, {3, 1}, 0.2, 5), 20);
+  const auto run = [&](std::uint64_t seed) {
+    std::vector<double> values;
+    search::PlaceSearch search(instance, list::heft(instance), seed);
+    search.run(3000, [&](const Plan& plan) {
+      values.push_back(plan.makespan());
+      return true;
+    });
+    return values;
+  };
+  EXPECT_EQ(run(1), run(1));
+  EXPECT_NE(run(1), run(2));
+  const ScopedTimeLimit limit(0);
+  EXPECT_THROW(run(1), TimeLimit);
+}
+
+}  // namespace
+}  // namespace cosched::dags
