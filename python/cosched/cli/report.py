@@ -65,7 +65,10 @@ def show_result(of: Presentation, result: Result) -> None:
     if overview.total > len(overview.frame):
         left = overview.total - len(overview.frame)
         say(f"... and {left:,} more {overview.what}; -o FILE writes the whole plan")
-    measures = [f"{key.replace('_', ' ')} {x:.6g}" for key, x in result.metrics().items()]
+    measures = [
+        f"{key.replace('_', ' ')} {x if isinstance(x, str) else f'{x:.6g}'}"
+        for key, x in result.metrics().items()
+    ]
     if measures:
         say(", ".join(measures))
     for line in in_words(of, result):

@@ -8,7 +8,7 @@
 namespace cosched::cluster::bound {
 namespace {
 
-constexpr double kRounding = 1e-13;
+constexpr double kFlowRounding = 1e-13;
 constexpr int kUnreached = -1;
 
 }  // namespace
@@ -31,7 +31,7 @@ IntervalFlow::IntervalFlow(IntervalWork work)
   for (int t = 0; t < intervals_; ++t) {
     alive += count[t];
     alive_begin_[t + 1] = alive_begin_[t] + alive;
-    eps_.push_back(work_.room[t] * kRounding);
+    eps_.push_back(work_.room[t] * kFlowRounding);
   }
   alive_.resize(alive_begin_.back());
   std::vector<std::int64_t> next(alive_begin_.begin(), alive_begin_.end() - 1);
