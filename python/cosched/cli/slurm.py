@@ -11,7 +11,15 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.recordings import FAR, Agreement, Recording, Run, agreement, read_recording
+from cosched.cluster.recordings import (
+    FAR,
+    RULES_OF,
+    Agreement,
+    Recording,
+    Run,
+    agreement,
+    read_recording,
+)
 from cosched.cluster.slurm_conf import read_lines
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import slurm_record
@@ -121,6 +129,8 @@ def _plain(mine: Agreement) -> dict[str, Any]:
 def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool) -> None:
     clocks = "with recorded cycles" if replay else "with two numbers"
     report.say(f"{found.name} run {number} (Slurm {found.slurm}), {clocks}:")
+    if found.slurm and not found.slurm.startswith(RULES_OF):
+        report.say(f"note: the rules followed here are those of Slurm {RULES_OF}")
     for job, (start, apart, same) in enumerate(
         zip(run.start, mine.apart, mine.same_nodes, strict=True)
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -21,7 +21,11 @@ from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
 
 #: Keys of a recording's configuration that are no lines of a slurm.conf.
-_OWN_KEYS = frozenset({"NodeLines", "Partitions", "speed", "Nodes", "Cpus"})
+#: The version of Slurm whose rules the twin follows.
+RULES_OF = "22.05"
+#: What a job of a recording may say.
+_JOB_KEYS = {"submit", "nodes", "cores", "limit", "runtime", "partition"}
+_OWN_KEYS = frozenset({"NodeLines", "NodeNames", "Partitions", "speed", "Nodes", "Cpus"})
 _CPUS = 4
 #: Beyond so many seconds a start counts as another one; within so few as the same.
 FAR, NEAR = 60.0, 5.0
@@ -176,7 +180,8 @@ def read_recording(path: str | PathLike[str]) -> Recording:
 def _recording(name: str, data: Mapping[str, Any]) -> Recording:
     jobs = data["jobs"]
     config = data["config"]
-    tasks = [job.get("cores", job["nodes"]) for job in jobs]
+    _require_covered(name, jobs, data.get("events", ()))
+    tasks = [job["cores"] if "cores" in job else job["nodes"] for job in jobs]
     columns: dict[str, Any] = {
         "tasks": np.array(tasks),
         "cpu": np.ones(len(jobs)),
@@ -196,6 +201,28 @@ def _recording(name: str, data: Mapping[str, Any]) -> Recording:
     return Recording(name, machine, columns, runs, speed, str(data.get("slurm", "")))
 
 
+def _require_covered(name: str, jobs: Sequence[Mapping[str, Any]], events: Sequence[Any]) -> None:
+    """Refuse what Slurm was asked for and the twin knows no rule of."""
+    foreign = sorted({key for job in jobs for key in job} - _JOB_KEYS)
+    if any("," in str(job.get("partition", "")) for job in jobs):
+        foreign.append("several partitions")
+    if events:
+        foreign.append("events")
+    if any("nodes" not in job and "cores" not in job for job in jobs):
+        foreign.append("neither nodes nor cores")
+    if foreign:
+        raise InvalidInstance(
+            f"{name}: slurm-backfill does not cover jobs with {', '.join(foreign)}"
+        )
+
+
+def _reservations(plans: Sequence[Any]) -> Iterator[tuple[float, int, float, float, str]]:
+    """Reservations a row: ``t, job, start, end, nodes``, or ``t, [[job, start, end, nodes, ...]]``."""
+    for time, *plan in plans:
+        for job, start, end, nodes, *_ in plan[0] if len(plan) == 1 else [plan]:
+            yield float(time), int(job), float(start), float(end), nodes
+
+
 def _run(run: list[Mapping[str, Any]], phase: Mapping[str, Any]) -> Run:
     def column(name: str) -> np.ndarray:
         return np.array([float(job[name]) for job in run])
@@ -211,8 +238,8 @@ def _run(run: list[Mapping[str, Any]], phase: Mapping[str, Any]) -> Run:
         cycles=tuple(map(float, phase.get("bf_cycles", ()))),
         checks=tuple(map(float, phase.get("kills", ()))),
         plans=tuple(
-            (float(t), int(j), float(a), float(b), tuple(hosts(n, "plans")))
-            for t, j, a, b, n in phase.get("plans", ())
+            (time, job, start, end, tuple(hosts(nodes, "plans")))
+            for time, job, start, end, nodes in _reservations(phase.get("plans", ()))
         ),
     )
 
@@ -224,7 +251,7 @@ def _machine(name: str, nodes: Any, config: Mapping[str, Any]) -> Machine:
     lines = [f"{key}={value}" for key, value in config.items() if key not in _OWN_KEYS]
     each = [f"n{k}" for k in range(1, count + 1)]
     names = each if config.get("NodeLines") == "each" else [f"n[1-{count}]"]
-    lines += [f"NodeName={node} CPUs={cpus}" for node in names]
+    lines += config.get("NodeNames") or [f"NodeName={node} CPUs={cpus}" for node in names]
     lines += [re.sub(r"^(?!PartitionName)", "PartitionName=", p) for p in config["Partitions"]]
     return slurm_machine("\n".join(lines), name)
 
