@@ -105,7 +105,7 @@ inline LpTrace record_game(const dags::Instance& instance) {
   return trace;
 }
 
-/// bags::EnergyWalk: the relaxation at every makespan where the walk turns.  Finding those is not
+/// bags::energy::Walk: the relaxation at every makespan where the walk turns.  Finding those is not
 /// asked of the others.
 inline LpTrace record_walk(const bags::Instance& instance) {
   const int types = instance.types(), machines = instance.machine_types();
@@ -143,8 +143,8 @@ inline LpTrace record_walk(const bags::Instance& instance) {
   return trace;
 }
 
-/// moldable::solve_minsum: the programme in differences of neighbouring surface rows
-/// (minsum_basis.hpp), part rows first, from the first basis of MinsumBasis.  Either whole, or by
+/// moldable::minsum::solve: the programme in differences of neighbouring surface rows
+/// (basis.hpp), part rows first, from the first basis of its Basis.  Either whole, or by
 /// column generation with GLPK: the best column a job and round, until none improves.
 class MinsumRecorder {
  public:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kBlockColumns = 4096;  // priced at a time: about what the first-level cache holds
 
-// A primal simplex method on MinsumBasis.  Reduced costs are
+// A primal simplex method on Basis.  Reduced costs are
 //   d(x_ij) = c_ij + S_ij price_j - (the same of the key of i),   d(y_j) = price_j - price_{j+1}.
 class Simplex {
  public:

@@ -1,5 +1,5 @@
-// Two lower bounds on the cost of every co-schedule, for any table.  Neither is ever above the optimum:
-// each is rounded down by more than its own floating-point error.
+// Two lower bounds on the cost of every co-schedule, for any table.  Neither is ever above the
+// optimum: each is rounded down by more than its own floating-point error.
 #pragma once
 
 #include "cosched/packs/model/instance.hpp"
