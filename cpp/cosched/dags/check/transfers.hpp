@@ -1,4 +1,4 @@
-// The check of a TransfersCertificate, by transfer_checker.hpp.
+// The check of a TransfersCertificate.
 #pragma once
 
 #include "cosched/dags/model/instance.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cosched/core/numeric.hpp"
+#include "cosched/dags/proof/energetic.hpp"
 
 namespace cosched::dags::proof {
 
@@ -51,6 +52,16 @@ Combination::Combination(const TimeWindows& windows, const RefutationStage& stag
     left += cheapest_[task];
   }
   excess_ = left - right_;
+}
+
+std::vector<Pair> Combination::broken_pairs(double slack) const {
+  std::vector<Pair> pairs;
+  for (int task = 0; task < windows_.instance().tasks(); ++task)
+    for (int type = 0; type < windows_.instance().types(); ++type)
+      if (windows_.only_type(task) < 0 && windows_.open(task, type) &&
+          excess(slack) + price(task, type) - cheapest_[task] > 0)
+        pairs.push_back({task, type});
+  return pairs;
 }
 
 }  // namespace cosched::dags::proof

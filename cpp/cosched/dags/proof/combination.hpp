@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "cosched/dags/proof/certificate.hpp"
-#include "cosched/dags/proof/energetic.hpp"
+#include "cosched/dags/proof/open_types.hpp"
+#include "cosched/dags/proof/time_windows.hpp"
 
 namespace cosched::dags::proof {
 
@@ -17,10 +18,8 @@ class Combination {
   /// By how much even the cheapest types break the combined row, less `slack` relative to its
   /// right side: T is refuted where this is > 0.
   double excess(double slack) const { return excess_ - slack * right_; }
-  /// Whether a schedule that runs the task on the type would break it.
-  bool closes(int task, int type, double slack) const {
-    return excess(slack) + price(task, type) - cheapest_[task] > 0;
-  }
+  /// Open pairs of undecided tasks with which a schedule would break it.
+  std::vector<Pair> broken_pairs(double slack) const;
 
  private:
   double price(int task, int type) const;

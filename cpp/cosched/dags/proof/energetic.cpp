@@ -4,30 +4,11 @@
 #include <numeric>
 #include <utility>
 
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/dags/proof/effort.hpp"
 
 namespace cosched::dags::proof {
-
-namespace {
-
-std::vector<EnergySweep::Item> items_of(const TimeWindows& windows, int type,
-                                        const std::vector<double>& share) {
-  const Instance& instance = windows.instance();
-  std::vector<EnergySweep::Item> items;
-  for (int task = 0; task < instance.tasks(); ++task) {
-    if (share[task] <= 0 || !windows.open(task, type)) continue;
-    const double p = instance.time(task, type);
-    if (p > 0)
-      items.push_back({windows.head(task), p, windows.makespan() - windows.tail(task) - p,
-                       std::min(1.0, share[task])});
-  }
-  return items;
-}
-
-}  // namespace
-
-EnergySweep::EnergySweep(const TimeWindows& windows, int type, const std::vector<double>& share)
-    : EnergySweep(type, windows.instance().units(type), items_of(windows, type, share)) {}
 
 EnergySweep::EnergySweep(int type, int units, std::vector<Item> items)
     : type_(type), units_(units), items_(std::move(items)) {
@@ -46,6 +27,18 @@ EnergySweep::EnergySweep(int type, int units, std::vector<Item> items)
   by_latest_and_early_end_ =
       sorted([](const Item& item) { return item.latest + item.head + item.p; });
   by_early_end_ = sorted([](const Item& item) { return item.head + item.p; });
+}
+
+std::vector<EnergySweep::Excess> EnergySweep::broken(const std::vector<double>& begins,
+                                                     double makespan) const {
+  std::vector<Excess> found;
+  Poll poll;
+  for (const double begin : begins) {
+    poll.count(12LL * tasks());
+    const Excess excess = worst_from(begin);
+    if (excess.amount > kWorthwhile * units_ * makespan) found.push_back(excess);
+  }
+  return found;
 }
 
 std::vector<double> EnergySweep::begins(int most) const {

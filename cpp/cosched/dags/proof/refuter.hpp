@@ -1,15 +1,24 @@
-// Tries to prove that no schedule is as short as a makespan: the search behind windows.hpp.
+// Tries to prove that no schedule is as short as a makespan T: the search behind windows.hpp.
+//
+// In this order, and from the beginning again after whatever closes a pair:
+//   1. prune: longest paths of least times close the types on which a task does not fit (time_windows.hpp);
+//   2. load heads raise heads and tails, and prune again (load_heads.hpp);
+//   3. an interval in which tasks without a choice need too much (energetic.hpp) refutes T;
+//   4. the linear programme of what is open (windows_lp.hpp): its prices make one row of all rows, which
+//      refutes T or closes the pairs with which it cannot hold (combination.hpp).
+// What raised, closed or refuted something is a stage of the proof; pruning is not, the check does it
+// after every stage anyway.
 #pragma once
 
-#include <cstdint>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "cosched/dags/proof/bisection.hpp"
 #include "cosched/dags/proof/certificate.hpp"
-#include "cosched/dags/proof/choice_lp.hpp"
 #include "cosched/dags/proof/effort.hpp"
-#include "cosched/dags/proof/energetic.hpp"
+#include "cosched/dags/proof/outcome.hpp"
+#include "cosched/dags/proof/time_windows.hpp"
+#include "cosched/dags/proof/windows_lp.hpp"
 
 namespace cosched::dags::proof {
 
@@ -21,49 +30,21 @@ class Refuter {
   /// Rows that mattered are kept for the next T.
   Attempt<Refutation> refute(const Question& question);
 
-  std::int64_t steps() const { return steps_; }
-
  private:
-  // A row of the programme: loads and a flow (weight 1 in T), or an interval.
-  struct Row {
-    RefutationStage content;
-  };
-
-  bool prune(TimeWindows& windows);
+  // True: T is refuted.
+  bool decide(TimeWindows& windows);
   bool raise_heads(TimeWindows& windows);
   bool energy_alone(const TimeWindows& windows);
-  bool combine(TimeWindows& windows, RefutationStage stage, bool& closed);
-
-  void start_programme(const TimeWindows& windows);
-  void add_row(const TimeWindows& windows, Row row);
-  bool price_rows(const TimeWindows& windows);
-  bool price_path(const TimeWindows& windows, const std::vector<std::vector<double>>& share);
-  bool price_energy(const TimeWindows& windows, const std::vector<std::vector<double>>& share);
-  std::vector<EnergySweep::Excess> broken(const TimeWindows& windows, const EnergySweep& sweep,
-                                          const std::vector<double>& begins);
-  RefutationStage solve_programme(const TimeWindows& windows);
-  RefutationStage priced_rows() const;
-  std::vector<std::vector<double>> shares(const TimeWindows& windows) const;
-  void keep_rows();
+  Outcome by_programme(TimeWindows& windows);
+  // A combined row refutes T, closes pairs, or says nothing.
+  Outcome combine(TimeWindows& windows, RefutationStage stage);
 
   const Instance& instance_;
   const hlp::Certificate& relaxation_;
   Effort effort_;
-  Refutation proof_;
-  std::vector<Row> rows_;  // of the programme
-  std::unique_ptr<ChoiceLp> programme_;
-  std::vector<int> group_of_;  // of each task, -1: decided
-  std::vector<int> choice_begin_;
-  std::vector<int> type_of_;  // of each choice
-  std::vector<int> task_of_;
-  std::vector<std::vector<double>> hot_;  // begins of intervals, for each type
-  // Kept from one T to the next: intervals by the distance of their end from T, and paths.
-  struct Kept {
-    Row row;
-    double from_end = 0;
-  };
-  std::vector<Kept> pool_;
-  std::int64_t steps_ = 0;
+  std::vector<std::vector<double>> mixtures_;  // of load heads
+  std::vector<RefutationStage> stages_;        // of the proof for the T in question
+  std::vector<KeptRow> kept_;
 };
 
 }  // namespace cosched::dags::proof

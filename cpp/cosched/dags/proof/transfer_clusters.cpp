@@ -1,125 +1,157 @@
-// TransferWindows: tasks that must share a memory.
-#include <algorithm>
-#include <functional>
-#include <numeric>
+#include "cosched/dags/proof/transfer_clusters.hpp"
 
-#include "cosched/core/numeric.hpp"
-#include "cosched/dags/proof/transfer_windows.hpp"
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "cosched/dags/proof/load_heads.hpp"
 
 namespace cosched::dags::proof {
 namespace {
 
-// A head that rises by less (relative to T) is not worth another round.
-constexpr double kRise = 1e-9;
-
-}  // namespace
+using Cluster = std::vector<int>;  // tasks in topological order
 
 // Whether the ends of an edge are in one memory, of units of one type.
-bool TransferWindows::binding(int edge) const {
-  for (int way = 0; way < costs_->ways(); ++way) {
-    if (!way_open(edge, way)) continue;
-    const int type = costs_->first_type(way);
-    if (way != costs_->way(type, type) || costs_->together(type) == 0) return false;
+bool binding(const TransferWindows& windows, int edge) {
+  const TypeCosts& costs = windows.costs();
+  for (int way = 0; way < costs.ways(); ++way) {
+    if (!windows.way_open(edge, way)) continue;
+    const int type = costs.first_type(way);
+    if (way != costs.way(type, type) || costs.together(type) == 0) return false;
   }
   return true;
 }
 
-void TransferWindows::bind_clusters(double slack) {
-  const int n = instance().tasks();
+// All with two tasks or more, by their lowest task.
+std::vector<Cluster> clusters_of(const TransferWindows& windows) {
+  const TypeCosts& costs = windows.costs();
+  const int n = windows.instance().tasks();
   std::vector<int> root(n);
   std::iota(root.begin(), root.end(), 0);
   const auto find = [&](int task) {
     while (root[task] != task) task = root[task] = root[root[task]];
     return task;
   };
-  for (int edge = 0; edge < costs_->edges(); ++edge)
-    if (binding(edge)) {
-      const int a = find(costs_->from(edge)), b = find(costs_->to(edge));
+  for (int edge = 0; edge < costs.edges(); ++edge)
+    if (binding(windows, edge)) {
+      const int a = find(costs.from(edge)), b = find(costs.to(edge));
       root[std::max(a, b)] = std::min(a, b);
     }
-  std::vector<std::vector<int>> clusters(n);
-  for (const int task : instance().graph().order()) clusters[find(task)].push_back(task);
-  for (const std::vector<int>& cluster : clusters)
-    if (cluster.size() > 1) bind(cluster, slack);
+  std::vector<Cluster> clusters(n);
+  for (const int task : windows.instance().graph().order()) clusters[find(task)].push_back(task);
+  clusters.erase(std::remove_if(clusters.begin(), clusters.end(),
+                                [](const Cluster& cluster) { return cluster.size() < 2; }),
+                 clusters.end());
+  return clusters;
 }
 
-void TransferWindows::bind(const std::vector<int>& cluster, double slack) {
-  for (int type = 0; type < types_; ++type) {
-    const bool everywhere =
-        std::all_of(cluster.begin(), cluster.end(), [&](int task) { return open(task, type); });
-    if (everywhere && fits_on(cluster, type, slack) &&
-        (costs_->together(type) > 1 || order_pairs(cluster, type, slack))) {
-      order_on(cluster, type, false);
-      order_on(cluster, type, true);
-      continue;
+// What a cluster says if it runs on one type.
+class ClusterOnType {
+ public:
+  ClusterOnType(TransferWindows& windows, const Cluster& cluster, int type, double slack)
+      : windows_(windows),
+        costs_(windows.costs()),
+        cluster_(cluster),
+        type_(type),
+        units_(costs_.together(type)),
+        slack_(slack) {}
+
+  // Raises heads and tails, or closes the type to all of the cluster.  True: something has changed.
+  bool bind() {
+    const bool everywhere = std::all_of(cluster_.begin(), cluster_.end(),
+                                        [&](int task) { return windows_.open(task, type_); });
+    if (everywhere && intervals_fit() && (units_ > 1 || pairs_fit())) {
+      order(false);
+      order(true);
+    } else {
+      for (const int task : cluster_) changed_ |= windows_.close(task, type_);
     }
-    for (const int task : cluster) close(task, type);
+    return changed_;
   }
-}
 
-// Whether all that must lie between a head and a latest end fits there.
-bool TransferWindows::fits_on(const std::vector<int>& cluster, int type, double slack) {
-  std::vector<std::pair<double, int>> ends;
-  for (const int task : cluster) ends.emplace_back(makespan_ - tail(task, type), task);
-  std::sort(ends.begin(), ends.end());
-  const int units = costs_->together(type);
-  steps_ += 4LL * cluster.size() * cluster.size();
-  for (const int first : cluster) {
-    const double begin = head(first, type);
-    double sum = 0;
-    for (const auto& [end, task] : ends) {
-      if (head(task, type) < begin) continue;
-      sum += instance().time(task, type);
-      if (sum > units * (end - begin + slack * makespan_)) return false;
+ private:
+  double time(int task) const { return windows_.instance().time(task, type_); }
+  double head(int task) const { return windows_.head(task, type_); }
+  double tail(int task) const { return windows_.tail(task, type_); }
+  void lift(int task, double bound, bool backward) {
+    changed_ |= windows_.lift(task, type_, bound, backward);
+  }
+  void count_squares(int steps) {
+    windows_.count(static_cast<std::int64_t>(steps) * cluster_.size() * cluster_.size());
+  }
+
+  // Whether all that must lie between a head and a latest end fits there.
+  bool intervals_fit() {
+    std::vector<std::pair<double, int>> ends;  // latest end, task
+    for (const int task : cluster_) ends.emplace_back(windows_.makespan() - tail(task), task);
+    std::sort(ends.begin(), ends.end());
+    count_squares(4);
+    for (const int first : cluster_) {
+      const double begin = head(first);
+      double sum = 0;
+      for (const auto& [end, task] : ends) {
+        if (head(task) < begin) continue;
+        sum += time(task);
+        if (sum > units_ * (end - begin + slack_ * windows_.makespan())) return false;
+      }
+    }
+    return true;
+  }
+
+  // On one unit: false if two tasks fit in no order.
+  bool pairs_fit() {
+    const double limit = windows_.makespan() * (1 + slack_);
+    count_squares(6);
+    const auto fits = [&](int a, int b) {
+      return !costs_.reaches(b, a) && head(a) + time(a) + time(b) + tail(b) <= limit;
+    };
+    for (std::size_t k = 0; k < cluster_.size(); ++k)
+      for (std::size_t l = k + 1; l < cluster_.size(); ++l) {
+        int a = cluster_[k], b = cluster_[l];
+        const bool forward = fits(a, b), backward = fits(b, a);
+        if (!forward && !backward) return false;
+        if (forward && backward) continue;
+        if (backward) std::swap(a, b);
+        lift(b, head(a) + time(a), false);
+        lift(a, tail(b) + time(b), true);
+      }
+    return true;
+  }
+
+  // Heads (tails) by ancestors (descendants) in the cluster.
+  void order(bool backward) {
+    std::vector<Load> before;
+    count_squares(20);
+    for (std::size_t k = 0; k < cluster_.size(); ++k) {
+      const int task = cluster_[backward ? cluster_.size() - 1 - k : k];
+      before.clear();
+      for (const int other : cluster_)
+        if (backward ? costs_.reaches(task, other) : costs_.reaches(other, task))
+          before.push_back({backward ? tail(other) : head(other), time(other) / units_});
+      lift(task, all_done(before), backward);
     }
   }
-  return true;
-}
 
-void TransferWindows::lift(int task, int type, double bound, bool backward) {
-  double& now = (backward ? tail_ : head_)[pair(task, type)];
-  if (bound > now + kRise * makespan_) changed_ = true;
-  now = std::max(now, bound);
-}
+  TransferWindows& windows_;
+  const TypeCosts& costs_;
+  const Cluster& cluster_;
+  int type_;
+  double units_, slack_;
+  bool changed_ = false;
+};
 
-// Heads (tails) by ancestors (descendants) in the cluster, which is in topological order.
-void TransferWindows::order_on(const std::vector<int>& cluster, int type, bool backward) {
-  const double units = costs_->together(type);
-  std::vector<std::pair<double, double>> before;
-  steps_ += 20LL * cluster.size() * cluster.size();
-  for (std::size_t k = 0; k < cluster.size(); ++k) {
-    const int task = cluster[backward ? cluster.size() - 1 - k : k];
-    before.clear();
-    for (const int other : cluster)
-      if (backward ? costs_->reaches(task, other) : costs_->reaches(other, task))
-        before.emplace_back(side(backward)[pair(other, type)],
-                            instance().time(other, type) / units);
-    std::sort(before.begin(), before.end(), std::greater<>());
-    double sum = 0, most = 0;
-    for (const auto& [bound, work] : before) most = std::max(most, bound + (sum += work));
-    lift(task, type, most, backward);
+}  // namespace
+
+bool prune(TransferWindows& windows, double slack, bool clusters) {
+  for (bool changed = true; changed;) {
+    if (!windows.prune(slack)) return false;
+    changed = false;
+    if (!clusters || !windows.costs().any()) break;
+    for (const Cluster& cluster : clusters_of(windows))
+      for (int type = 0; type < windows.costs().types(); ++type)
+        changed |= ClusterOnType(windows, cluster, type, slack).bind();
   }
-}
-
-// On one unit: false if two tasks fit in no order.
-bool TransferWindows::order_pairs(const std::vector<int>& cluster, int type, double slack) {
-  const double limit = makespan_ * (1 + slack);
-  steps_ += 6LL * cluster.size() * cluster.size();
-  const auto fits = [&](int a, int b) {
-    return !costs_->reaches(b, a) &&
-           head(a, type) + instance().time(a, type) + instance().time(b, type) + tail(b, type) <=
-               limit;
-  };
-  for (std::size_t k = 0; k < cluster.size(); ++k)
-    for (std::size_t l = k + 1; l < cluster.size(); ++l) {
-      int a = cluster[k], b = cluster[l];
-      const bool forward = fits(a, b), backward = fits(b, a);
-      if (!forward && !backward) return false;
-      if (forward && backward) continue;
-      if (backward) std::swap(a, b);
-      lift(b, type, head(a, type) + instance().time(a, type), false);
-      lift(a, type, tail(b, type) + instance().time(b, type), true);
-    }
   return true;
 }
 

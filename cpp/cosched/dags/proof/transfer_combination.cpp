@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cosched/core/numeric.hpp"
+#include "cosched/dags/proof/energetic.hpp"
 
 namespace cosched::dags::proof {
 namespace {
@@ -11,13 +12,6 @@ namespace {
 constexpr double kRounding = 1e-11;  // relative to the shifts
 
 }  // namespace
-
-double energy(const TransferWindows& windows, int task, const Interval& interval) {
-  const double p = windows.instance().time(task, interval.type);
-  const double early = windows.head(task, interval.type) + p - interval.begin;
-  const double late = interval.end - (windows.makespan() - windows.tail(task, interval.type) - p);
-  return std::max(0.0, std::min({p, interval.end - interval.begin, early, late}));
-}
 
 TransferCombination::TransferCombination(const TransferWindows& windows, const TransferStage& stage)
     : windows_(windows),
@@ -92,14 +86,37 @@ void TransferCombination::add_edges() {
   }
 }
 
-bool TransferCombination::closes_way(int edge, int way, double slack) const {
+std::vector<Pair> TransferCombination::broken_pairs(double slack) const {
+  std::vector<Pair> pairs;
+  for (int task = 0; task < windows_.instance().tasks(); ++task)
+    for (int type = 0; type < types_ && windows_.only_type(task) < 0; ++type)
+      if (windows_.open(task, type) && excess(slack) + extra(task, type) > 0)
+        pairs.push_back({task, type});
+  return pairs;
+}
+
+// What a way of an edge takes beyond the least of its second task's type.
+double TransferCombination::spare(EdgeWay of) const {
+  if (second_.empty()) return 0;
   const TypeCosts& costs = windows_.costs();
-  const int q = costs.first_type(way), r = costs.second_type(way);
-  double spare = 0;
-  if (!second_.empty())
-    spare =
-        rest(edge, q, costs.cost(edge, way)) - second_[static_cast<std::size_t>(edge) * types_ + r];
-  return excess(slack) + extra(costs.from(edge), q) + extra(costs.to(edge), r) + spare > 0;
+  const int q = costs.first_type(of.way), r = costs.second_type(of.way);
+  return rest(of.edge, q, costs.cost(of.edge, of.way)) -
+         second_[static_cast<std::size_t>(of.edge) * types_ + r];
+}
+
+std::vector<EdgeWay> TransferCombination::broken_ways(double slack) const {
+  const TypeCosts& costs = windows_.costs();
+  std::vector<EdgeWay> ways;
+  for (int edge = 0; edge < costs.edges(); ++edge)
+    for (int way = 0; way < costs.ways(); ++way) {
+      if (!windows_.way_open(edge, way)) continue;
+      const int q = costs.first_type(way), r = costs.second_type(way);
+      if (excess(slack) + extra(costs.from(edge), q) + extra(costs.to(edge), r) +
+              spare({edge, way}) >
+          0)
+        ways.push_back({edge, way});
+    }
+  return ways;
 }
 
 }  // namespace cosched::dags::proof

@@ -10,9 +10,6 @@
 
 namespace cosched::dags::proof {
 
-/// Least time that `task` spends inside the interval if it runs on its type.
-double energy(const TransferWindows& windows, int task, const Interval& interval);
-
 class TransferCombination {
  public:
   TransferCombination(const TransferWindows& windows, const TransferStage& stage);
@@ -22,11 +19,9 @@ class TransferCombination {
   double excess(double slack) const { return left_ - right_ * (1 + slack) - rounding_; }
   /// Left side over right side, with room for rounding; 0 where either is not positive.
   double ratio() const { return right_ > 0 ? std::max(0.0, left_ - rounding_) / right_ : 0; }
-  /// Whether a schedule that runs the task on the type (the ends of an edge on two) would break it.
-  bool closes(int task, int type, double slack) const {
-    return excess(slack) + extra(task, type) > 0;
-  }
-  bool closes_way(int edge, int way, double slack) const;
+  /// Open pairs of undecided tasks, and open ways, with which a schedule would break it.
+  std::vector<Pair> broken_pairs(double slack) const;
+  std::vector<EdgeWay> broken_ways(double slack) const;
 
  private:
   double& need(int task, int type) { return need_[static_cast<std::size_t>(task) * types_ + type]; }
@@ -34,6 +29,7 @@ class TransferCombination {
     return need_[static_cast<std::size_t>(task) * types_ + type] - cheapest_[task];
   }
   double rest(int edge, int q, double cost) const;
+  double spare(EdgeWay of) const;
   void add_tasks();
   void add_edges();
 

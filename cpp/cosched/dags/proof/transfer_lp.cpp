@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cosched/core/numeric.hpp"
-#include "cosched/dags/proof/transfer_combination.hpp"
+#include "cosched/dags/proof/energetic.hpp"
 
 namespace cosched::dags::proof {
 namespace {

@@ -10,6 +10,12 @@
 // remains has inequalities only (Q = 2: a column and up to five rows an edge, and none but its path
 // where its plan is decided or costs nothing).  A closed pair of an edge costs many times T.  Times
 // are divided by `scale`.
+//
+// Three tasks, two types: a and c can run on both, b on the GPU only; edges (a, c) and (b, c) cost.  The
+// shares are x_a and x_c on the GPU, those on the CPU 1 - x_a and 1 - x_c; b has none.  The plan of (a, c)
+// is one column y = y[GPU][GPU], of which the other three entries are x_a - y, x_c - y and
+// 1 - x_a - x_c + y; that of (b, c) is c's share.  So there are lambda, three C, two shares and one
+// entry: 7 columns, where the programme above has 1 + 3 + 5 + 6 and 10 equations.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,6 @@
 #include "cosched/dags/proof/transfer_windows.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
@@ -26,14 +25,6 @@ double from_apart(const TransferWindows& windows, int edge, int type, bool backw
   return least;
 }
 
-// Time until all (head, work) are done one after the other; sorts them by falling heads.
-double all_done(std::vector<std::pair<double, double>>& loads) {
-  std::sort(loads.begin(), loads.end(), std::greater<>());
-  double sum = 0, most = 0;
-  for (const auto& [head, work] : loads) most = std::max(most, head + (sum += work));
-  return most;
-}
-
 // Least over k <= count of the longer of rising(k) and falling(k).
 template <class Rising, class Falling>
 double least_longer(int count, const Rising& rising, const Falling& falling) {
@@ -51,44 +42,32 @@ double least_longer(int count, const Rising& rising, const Falling& falling) {
 
 }  // namespace
 
-TransferWindows::TransferWindows(const TypeCosts& costs, double makespan, bool clusters)
-    : costs_(&costs),
+TransferWindows::TransferWindows(const TypeCosts& costs, double makespan)
+    : OpenTypes(costs.instance(), makespan),
+      costs_(&costs),
       types_(costs.types()),
-      makespan_(makespan),
       head_(costs.instance().times().size(), 0.0),
       tail_(head_),
-      open_(head_.size()),
       way_(static_cast<std::size_t>(costs.edges()) * costs.ways()),
-      only_type_(costs.instance().tasks()),
-      clusters_(clusters && costs.any()) {
-  for (int task = 0; task < instance().tasks(); ++task) {
-    for (int type = 0; type < types_; ++type)
-      open_[pair(task, type)] = instance().can_run(task, type);
-    refresh(task);
-    undecided_ += only_type_[task] < 0;
-  }
+      load_heads_(costs.instance().graph()) {
   for (int edge = 0; edge < costs.edges(); ++edge)
     for (int way = 0; way < costs.ways(); ++way)
       way_[at(edge, way)] = costs.cost(edge, way) < kInfinity;
 }
 
-void TransferWindows::refresh(int task) {
-  int count = 0;
-  for (int type = 0; type < types_; ++type)
-    if (open(task, type)) {
-      only_type_[task] = type;
-      ++count;
-    }
-  if (count != 1) only_type_[task] = -1;
+bool TransferWindows::close(int task, int type) {
+  const bool closes = close_type(task, type);
+  changed_ = changed_ || closes;
+  return closes;
 }
 
-void TransferWindows::close(int task, int type) {
-  if (!open(task, type)) return;
-  const bool undecided = only_type_[task] < 0;
-  open_[pair(task, type)] = 0;
-  changed_ = true;
-  refresh(task);
-  undecided_ -= undecided && only_type_[task] >= 0;
+bool TransferWindows::lift(int task, int type, double bound, bool backward) {
+  constexpr double kRise = 1e-9;  // less (relative to T) is not worth another round
+  double& now = (backward ? tail_ : head_)[pair(task, type)];
+  const bool rises = bound > now + kRise * makespan();
+  if (rises) changed_ = true;
+  now = std::max(now, bound);
+  return rises;
 }
 
 // Head (tail) by the paths over each edge; infinite where one has no pair left.
@@ -130,11 +109,11 @@ double TransferWindows::by_join(int task, int type, double path, bool backward) 
   });
   const int count = static_cast<int>(arrivals_.size());
   const auto at_home = [&](int stay) {
-    ancestors_.clear();
+    at_home_.clear();
     for (int k = 0; k < stay; ++k)
-      ancestors_.emplace_back(arrivals_[k].at_home, arrivals_[k].work / units);
+      at_home_.push_back({arrivals_[k].at_home, arrivals_[k].work / units});
     steps_ += 20LL * stay;
-    return all_done(ancestors_);
+    return all_done(at_home_);
   };
   const auto next = [&](int stay) { return stay < count ? arrivals_[stay].apart : path; };
   return std::max(path, least_longer(count, at_home, next));
@@ -188,7 +167,7 @@ void TransferWindows::close_ways(double limit) {
                                 instance().time(j, r) + tail(j, r) <=
                             limit;
       if (fits) continue;
-      close_way(edge, way);
+      close_way({edge, way});
       changed_ = true;
     }
   }
@@ -200,13 +179,13 @@ void TransferWindows::keep_only(int task, int type) {
     if (other != type) close(task, other);
 }
 
-void TransferWindows::keep_only_way(int edge, int way) {
+void TransferWindows::keep_only_way(EdgeWay of) {
   for (int other = 0; other < costs_->ways(); ++other)
-    if (other != way) close_way(edge, other);
+    if (other != of.way) close_way({of.edge, other});
 }
 
 bool TransferWindows::prune(double slack) {
-  const double limit = makespan_ * (1 + slack);
+  const double limit = makespan() * (1 + slack);
   for (changed_ = true; changed_;) {
     check_interrupt();
     relax(false);
@@ -214,7 +193,6 @@ bool TransferWindows::prune(double slack) {
     changed_ = false;
     if (!close_pairs(limit)) return false;
     close_ways(limit);
-    if (clusters_ && !changed_) bind_clusters(slack);
   }
   return true;
 }
@@ -226,42 +204,11 @@ double TransferWindows::earliest(int task, bool backward) const {
   return least;
 }
 
-// The best load head (tail) of one task.
-double TransferWindows::raised(int task, const std::vector<double>& work,
-                               const std::vector<double>& first, bool backward) {
-  ancestors_.clear();
-  stack_.assign(1, task);
-  ++stamp_;
-  std::int64_t scanned = 0;
-  while (!stack_.empty()) {
-    const auto next = costs_->at(stack_.back(), backward);
-    stack_.pop_back();
-    scanned += next.size();
-    for (const int edge : next) {
-      const int other = costs_->other(edge, backward);
-      if (seen_[other] == stamp_) continue;
-      seen_[other] = stamp_;
-      stack_.push_back(other);
-      if (work[other] > 0) ancestors_.emplace_back(first[other], work[other]);
-    }
-  }
-  steps_ += 2 * scanned + 40 * static_cast<std::int64_t>(ancestors_.size());
-  return all_done(ancestors_);
-}
-
 bool TransferWindows::raise(const std::vector<double>& weights, bool backward) {
   const int n = instance().tasks();
-  std::vector<double> work(n), first(n);
-  for (int task = 0; task < n; ++task) {
-    work[task] = kInfinity;
-    for (int type = 0; type < types_; ++type)
-      if (open(task, type))
-        work[task] = std::min(work[task],
-                              weights[type] * instance().time(task, type) / instance().units(type));
-    first[task] = earliest(task, backward);
-  }
-  seen_.assign(n, 0);
-  stamp_ = 0;
+  const std::vector<double> work = least_work(*this, weights);
+  std::vector<double> first(n);
+  for (int task = 0; task < n; ++task) first[task] = earliest(task, backward);
   std::vector<double>& bound = backward ? tail_ : head_;
   const std::vector<int>& order = instance().graph().order();
   bool any = false;
@@ -269,11 +216,13 @@ bool TransferWindows::raise(const std::vector<double>& weights, bool backward) {
   for (int k = 0; k < n; ++k) {
     const int task = order[backward ? n - 1 - k : k];
     if (costs_->at(task, backward).size() == 0) continue;
-    const std::int64_t at = steps_;
-    const double found = raised(task, work, first, backward);
-    poll.count(steps_ - at);
+    const std::int64_t before = load_heads_.steps();
+    const double found = load_heads_.of(task, work, first, backward);
+    const std::int64_t taken = load_heads_.steps() - before;
+    count(taken);
+    poll.count(taken);
     for (int type = 0; type < types_; ++type) {
-      any = any || (open(task, type) && found > bound[pair(task, type)] + 1e-9 * makespan_);
+      any = any || (open(task, type) && found > bound[pair(task, type)] + 1e-9 * makespan());
       bound[pair(task, type)] = std::max(bound[pair(task, type)], found);
     }
     first[task] = earliest(task, backward);

@@ -13,52 +13,55 @@
 // the units of one type only, c of them, they need max over h of (h + sum over those of heads >= h of
 // p_ir / c) until then: head_jr >= min over k of max(that of the first k by falling O_e, the next O_e).
 // Tails likewise, by successors.
-// Clusters, if asked for: tasks that edges join of which only ways within one memory are open run in
-// one memory, on units of one type.  On each type, sets of them between a head and a latest end have
-// to fit on the c units; head_jr >= max over h of (h + sum over ancestors of j in the cluster of heads
-// >= h of p_ir / c); and on one unit, of two that fit in one order only, the second waits.
+//
+// Three tasks where this is not obvious: a (4 s) and b (3 s) send data to c (2 s), 5 s from memory to
+// memory, on two units of one type that have each its own.  Paths give c the head 4: whichever task sends
+// it data could have run on its unit.  Both could not before 4 + 3 = 7; if one of them did not, its data
+// comes at 4 + 5 = 9 or 3 + 5 = 8.  So the head is min(max(0, 9), max(4, 8), 4 + 3) = 7, which refutes
+// every T < 9 (on one unit the makespan is 9), where paths alone refute T < 6.
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "cosched/dags/model/type_costs.hpp"
+#include "cosched/dags/proof/load_heads.hpp"
+#include "cosched/dags/proof/open_types.hpp"
 
 namespace cosched::dags::proof {
 
-class TransferWindows {
+/// A way of an edge (type_costs.hpp).
+struct EdgeWay {
+  int edge, way;
+};
+
+class TransferWindows : public OpenTypes {
  public:
-  /// All pairs of finite time are open, heads and tails are 0.
-  TransferWindows(const TypeCosts& costs, double makespan, bool clusters = false);
+  /// All pairs of finite time and all ways are open, heads and tails are 0.
+  TransferWindows(const TypeCosts& costs, double makespan);
 
   const TypeCosts& costs() const { return *costs_; }
-  const Instance& instance() const { return costs_->instance(); }
-  double makespan() const { return makespan_; }
   double head(int task, int type) const { return head_[pair(task, type)]; }
   double tail(int task, int type) const { return tail_[pair(task, type)]; }
-  bool open(int task, int type) const { return open_[pair(task, type)]; }
   bool way_open(int edge, int way) const { return way_[at(edge, way)]; }
   /// Least cost of an edge over its open ways between two types; infinite where there is none.
   double cost(int edge, int q, int r) const {
     if (way_open(edge, costs_->way(q, r))) return costs_->least(edge, q, r);
     return q == r && way_open(edge, costs_->far_way(r)) ? costs_->apart(edge, r, r) : kInfinity;
   }
-  /// The only open type of a task, -1 where there are more.
-  int only_type(int task) const { return only_type_[task]; }
-  /// Tasks with more than one open type.
-  int undecided() const { return undecided_; }
-
   /// Heads, tails and pairs that do not fit, until no more close.  False: a task has no type left,
   /// so no schedule is as short as T.  `slack`: relative to T, what a pair must exceed T by.
   bool prune(double slack);
 
-  /// Closes a pair; prune() before the next question.
-  void close(int task, int type);
-  void close_way(int edge, int way) { way_[at(edge, way)] = 0; }
+  /// Closes a pair; prune() before the next question.  False: it was closed.
+  bool close(int task, int type);
+  void close_way(EdgeWay of) { way_[at(of.edge, of.way)] = 0; }
   /// Closes all others of a task, of an edge.
   void keep_only(int task, int type);
-  void keep_only_way(int edge, int way);
+  void keep_only_way(EdgeWay of);
+
+  /// Raises a head (tail).  True: by more than a relative 1e-9 of T.
+  bool lift(int task, int type, double bound, bool backward);
 
   /// Load heads as in time_windows.hpp, the head of an ancestor being the least of its open types.
   bool raise(const std::vector<double>& weights, bool backward);
@@ -69,9 +72,6 @@ class TransferWindows {
   void count(std::int64_t steps) { steps_ += steps; }
 
  private:
-  std::size_t pair(int task, int type) const {
-    return static_cast<std::size_t>(task) * types_ + type;
-  }
   const std::vector<double>& side(bool backward) const { return backward ? tail_ : head_; }
   std::size_t at(int edge, int way) const {
     return static_cast<std::size_t>(edge) * costs_->ways() + way;
@@ -80,40 +80,28 @@ class TransferWindows {
   int between(int mine, int its, bool backward) const {
     return backward ? costs_->way(mine, its) : costs_->way(its, mine);
   }
-  void refresh(int task);
   bool relax(bool backward);
   double by_paths(int task, int type, bool backward);
   double by_join(int task, int type, double path, bool backward);
   bool close_pairs(double limit);
   void close_ways(double limit);
-  bool binding(int edge) const;
-  void bind_clusters(double slack);
-  void bind(const std::vector<int>& cluster, double slack);
-  bool fits_on(const std::vector<int>& cluster, int type, double slack);
-  void order_on(const std::vector<int>& cluster, int type, bool backward);
-  bool order_pairs(const std::vector<int>& cluster, int type, double slack);
-  void lift(int task, int type, double bound, bool backward);
   double earliest(int task, bool backward) const;
-  double raised(int task, const std::vector<double>& work, const std::vector<double>& first,
-                bool backward);
 
   const TypeCosts* costs_;
   int types_;
-  double makespan_;
   std::vector<double> head_, tail_;
-  std::vector<char> open_, way_;
-  std::vector<int> only_type_;
-  int undecided_ = 0;
-  bool clusters_;
+  std::vector<char> way_;
   bool changed_ = false;
   std::int64_t steps_ = 0;
+  // What one predecessor (successor) lets through.
   struct Arrival {
-    double apart, at_home, work;  // from another memory; from the same: head and work there
+    double apart;    // from another memory, the earliest
+    double at_home;  // from the same: its head, and infinite where it cannot run there
+    double work;     // and its time
   };
   std::vector<Arrival> arrivals_;
-  std::vector<int> seen_, stack_;
-  std::vector<std::pair<double, double>> ancestors_;  // (head, work)
-  int stamp_ = 0;
+  std::vector<Load> at_home_;
+  LoadHeads load_heads_;
 };
 
 }  // namespace cosched::dags::proof

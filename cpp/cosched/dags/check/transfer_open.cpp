@@ -1,14 +1,23 @@
-// TransferChecker: heads and tails, joins, load heads, pruning.
-#include "cosched/dags/check/transfer_checker.hpp"
+#include "cosched/dags/check/transfer_open.hpp"
 
-#include <functional>
+#include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "cosched/core/interrupt.hpp"
 
 namespace cosched::dags::check {
 
-TransferChecker::TransferChecker(const Instance& instance, double makespan, bool clusters)
+double all_done(std::vector<Work> work, int units) {
+  std::sort(work.begin(), work.end(), [](const Work& a, const Work& b) {
+    return a.head != b.head ? a.head > b.head : a.time > b.time;
+  });
+  double sum = 0, most = 0;
+  for (const auto& [head, time] : work) most = std::max(most, head + (sum += time / units));
+  return most;
+}
+
+TransferOpen::TransferOpen(const Instance& instance, double makespan)
     : instance_(instance),
       types_(instance.types()),
       makespan_(makespan),
@@ -30,48 +39,36 @@ TransferChecker::TransferChecker(const Instance& instance, double makespan, bool
   }
   if (!instance.transfers().given()) return;
   count_homes();
-  if (clusters) find_paths();
   for (const Joint& edge : edges_)
     for (int type = 0; type < types_; ++type)
-      far(edge.edge, type) = home_[type] > 0 && several_[type];
+      far_[edge.edge * 1UL * types_ + type] = home_[type] > 0 && several_[type];
 }
 
-bool TransferChecker::refutes(const std::vector<proof::TransferStage>& stages) {
-  if (!prune()) return true;
-  for (const proof::TransferStage& stage : stages) {
-    check_interrupt();
-    if (!stage.raise.empty())
-      raise(stage.raise);
-    else if (!stage.guesses.empty())
-      close(stage.guesses);
-    else if (combine(stage))
-      return true;
-    if (!prune()) return true;
-  }
-  return false;
-}
-
-// Each guess with which nothing is left.
-void TransferChecker::close(const std::vector<proof::TransferGuess>& guesses) {
-  for (const auto& [of_edge, item, choice] : guesses) {
-    TransferChecker rest(*this);
-    for (int other = 0; other < (of_edge ? types_ * (types_ + 1) : types_); ++other)
-      if (other != choice) rest.close(of_edge, item, other);
-    if (!rest.prune()) close(of_edge, item, choice);
-  }
-}
-
-void TransferChecker::close(bool of_edge, int item, int choice) {
+void TransferOpen::close(const proof::TransferGuess& what) {
+  const auto& [of_edge, item, choice] = what;
   if (!of_edge)
     open_[item][choice] = 0;
   else if (choice < types_ * types_)
-    joint(item, choice / types_, choice % types_) = 0;
+    joint_[item * 1UL * types_ * types_ + choice] = 0;
   else
-    far(item, choice - types_ * types_) = 0;
+    far_[item * 1UL * types_ + choice - types_ * types_] = 0;
+}
+
+void TransferOpen::keep_only(const proof::TransferGuess& what) {
+  const int choices = what.of_edge ? types_ * (types_ + 1) : types_;
+  for (int other = 0; other < choices; ++other)
+    if (other != what.choice) close({what.of_edge, what.item, other});
+}
+
+bool TransferOpen::lift(int task, int type, double bound, bool backward) {
+  double& now = (backward ? tail_ : head_)[task][type];
+  const bool rises = bound > now + proof::kProofSlack * makespan_;
+  now = std::max(now, bound);
+  return rises;
 }
 
 // Units of each type that may share a memory, 0: with other types too.
-void TransferChecker::count_homes() {
+void TransferOpen::count_homes() {
   home_.assign(types_, 0);
   several_.assign(types_, 0);
   const Memories& memories = instance_.transfers().links().memories;
@@ -102,16 +99,7 @@ void TransferChecker::count_homes() {
     if (mixed[type]) home_[type] = 0;
 }
 
-// Time until the units of a memory have done all these, of (head, time).
-double TransferChecker::done_at_home(std::vector<std::pair<double, double>> work, int units) {
-  std::sort(work.begin(), work.end(), std::greater<>());
-  double sum = 0, most = 0;
-  for (const auto& [head, p] : work) most = std::max(most, head + (sum += p / units));
-  return most;
-}
-
-// What one edge lets through to a task on a type.
-TransferChecker::Arrival TransferChecker::arrive(const Joint& edge, int type, bool backward) {
+TransferOpen::Arrival TransferOpen::arrive(const Joint& edge, int type, bool backward) const {
   const auto& bound = backward ? tail_ : head_;
   const int other = backward ? edge.to : edge.from;
   Arrival arrival{kInfinity, kInfinity, {kInfinity, 0}};
@@ -122,51 +110,56 @@ TransferChecker::Arrival TransferChecker::arrive(const Joint& edge, int type, bo
     arrival.least = std::min(arrival.least, end + cost(edge, q, r));
     if (!instance_.transfers().given()) continue;
     if (q != r || far_allowed(edge, q, r))
-      arrival.apart = std::min(arrival.apart, end + instance_.transfers().remote(edge.edge, q, r));
+      arrival.apart = std::min(arrival.apart, end + far_cost(edge, q, r));
     if (q == r && near_allowed(edge, q, r)) arrival.home = {bound[other][its], time(other, its)};
   }
   return arrival;
 }
 
-// When all have arrived, if the best of them stay at home.
-double TransferChecker::least_join(std::vector<Elsewhere> far, int units) {
-  std::sort(far.begin(), far.end(), std::greater<>());
-  const auto join = [&](std::size_t stay) {  // the first stay at home, the rest may not
-    std::vector<std::pair<double, double>> work;
-    for (std::size_t k = 0; k < stay; ++k) work.push_back(far[k].second);
-    const double next = stay < far.size() ? far[stay].first : 0;
-    return std::make_pair(done_at_home(std::move(work), units), next);
+// When all have arrived, if the best of them stay at home: the first so many by falling `apart`.
+double TransferOpen::least_join(std::vector<Arrival> arrivals, int units) {
+  std::sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
+    return std::tie(a.apart, a.home.head, a.home.time) >
+           std::tie(b.apart, b.home.head, b.home.time);
+  });
+  struct Join {
+    double home, next;  // all that stay are done; the first of the others is there
   };
-  std::size_t low = 0, high = far.size();  // the first count where home takes longer
+  const auto join = [&](std::size_t stay) {
+    std::vector<Work> work;
+    for (std::size_t k = 0; k < stay; ++k) work.push_back(arrivals[k].home);
+    const double next = stay < arrivals.size() ? arrivals[stay].apart : 0;
+    return Join{all_done(std::move(work), units), next};
+  };
+  std::size_t low = 0, high = arrivals.size();  // the first count where home takes longer
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    const auto [home, next] = join(middle);
-    if (home >= next)
+    const Join found = join(middle);
+    if (found.home >= found.next)
       high = middle;
     else
       low = middle + 1;
   }
   const auto longest = [&](std::size_t stay) {
-    const auto [home, next] = join(stay);
-    return std::max(home, next);
+    const Join found = join(stay);
+    return std::max(found.home, found.next);
   };
   return low > 0 ? std::min(longest(low), longest(low - 1)) : longest(low);
 }
 
 // Head of a task on a type (tail, if backward).
-double TransferChecker::start(int task, int type, bool backward) {
+double TransferOpen::start(int task, int type, bool backward) const {
   double best = (backward ? tail_ : head_)[task][type];
-  std::vector<Elsewhere> far;
+  std::vector<Arrival> arrivals;
   for (const Joint& edge : backward ? after_[task] : before_[task]) {
-    const Arrival arrival = arrive(edge, type, backward);
-    best = std::max(best, arrival.least);
-    far.emplace_back(arrival.apart, arrival.home);
+    arrivals.push_back(arrive(edge, type, backward));
+    best = std::max(best, arrivals.back().least);
   }
-  if (home_.empty() || home_[type] == 0 || best == kInfinity) return best;
-  return std::max(best, least_join(std::move(far), home_[type]));
+  if (home(type) == 0 || best == kInfinity) return best;
+  return std::max(best, least_join(std::move(arrivals), home(type)));
 }
 
-void TransferChecker::all_starts() {
+void TransferOpen::all_starts() {
   const auto& order = instance_.graph().order();
   for (const int task : order)
     for (int type = 0; type < types_; ++type)
@@ -177,12 +170,12 @@ void TransferChecker::all_starts() {
 }
 
 // False: a task can run nowhere in time.
-bool TransferChecker::close_types(double limit, bool& changed) {
+bool TransferOpen::close_types(bool& changed) {
   for (int task = 0; task < instance_.tasks(); ++task) {
     bool left = false;
     for (int type = 0; type < types_; ++type) {
       if (!open_[task][type]) continue;
-      if (head_[task][type] + time(task, type) + tail_[task][type] <= limit) {
+      if (head_[task][type] + time(task, type) + tail_[task][type] <= limit()) {
         left = true;
         continue;
       }
@@ -194,48 +187,52 @@ bool TransferChecker::close_types(double limit, bool& changed) {
   return true;
 }
 
-// Ways of an edge that take too long.
-void TransferChecker::close_ways(const Joint& edge, double limit, bool& changed) {
+// Ways of an edge that take too long.  True: one was open.
+bool TransferOpen::close_ways(const Joint& edge) {
+  bool changed = false;
   const auto close_unless = [&](char& way, bool fits) {
-    if (!way || fits) return;
-    way = 0;
-    changed = true;
+    changed = changed || (way && !fits);
+    way = way && fits;
   };
   for (int q = 0; q < types_; ++q)
     for (int r = 0; r < types_; ++r) {
       const double others =
           head_[edge.from][q] + time(edge.from, q) + time(edge.to, r) + tail_[edge.to][r];
-      close_unless(joint(edge.edge, q, r),
-                   near_allowed(edge, q, r) && others + near_cost(edge, q, r) <= limit);
+      close_unless(joint_[(edge.edge * 1UL * types_ + q) * types_ + r],
+                   near_allowed(edge, q, r) && others + near_cost(edge, q, r) <= limit());
       if (q == r)
-        close_unless(far(edge.edge, r),
-                     far_allowed(edge, q, r) &&
-                         others + instance_.transfers().remote(edge.edge, q, r) <= limit);
+        close_unless(far_[edge.edge * 1UL * types_ + r],
+                     far_allowed(edge, q, r) && others + far_cost(edge, q, r) <= limit());
     }
+  return changed;
 }
 
-bool TransferChecker::prune() {
-  const double limit = makespan_ * (1 + proof::kProofSlack);
+bool TransferOpen::prune() {
   for (bool changed = true; changed;) {
     check_interrupt();
     changed = false;
     all_starts();
-    if (!close_types(limit, changed)) return false;
-    for (const Joint& edge : edges_) close_ways(edge, limit, changed);
-    if (!changed && !reach_.empty()) changed = bind_clusters();
+    if (!close_types(changed)) return false;
+    for (const Joint& edge : edges_) changed = close_ways(edge) || changed;
   }
   return true;
 }
 
-void TransferChecker::raise(const std::vector<double>& weights) {
+double TransferOpen::earliest(int task, bool backward) const {
+  double least = kInfinity;
+  for (int type = 0; type < types_; ++type)
+    if (open_[task][type]) least = std::min(least, (backward ? tail_ : head_)[task][type]);
+  return least;
+}
+
+void TransferOpen::raise(const std::vector<double>& weights) {
   const auto& order = instance_.graph().order();
-  for (const int task : order) raise(task, weights, head_, false);
-  for (auto task = order.rbegin(); task != order.rend(); ++task) raise(*task, weights, tail_, true);
+  for (const int task : order) raise(task, weights, false);
+  for (auto task = order.rbegin(); task != order.rend(); ++task) raise(*task, weights, true);
 }
 
 // Heads (tails) of a task by the loads of its ancestors.
-void TransferChecker::raise(int task, const std::vector<double>& weights,
-                            std::vector<std::vector<double>>& bound, bool backward) {
+void TransferOpen::raise(int task, const std::vector<double>& weights, bool backward) {
   std::vector<char> seen(instance_.tasks(), 0);
   std::vector<int> ancestors{task};
   for (std::size_t k = 0; k < ancestors.size(); ++k)
@@ -245,17 +242,17 @@ void TransferChecker::raise(int task, const std::vector<double>& weights,
       seen[other] = 1;
       ancestors.push_back(other);
     }
-  std::vector<std::pair<double, double>> loads;
+  std::vector<Work> loads;
   for (std::size_t k = 1; k < ancestors.size(); ++k) {
     const int other = ancestors[k];
     double work = kInfinity;
     for (int type = 0; type < types_; ++type)
       if (open_[other][type])
         work = std::min(work, weights[type] * time(other, type) / instance_.units(type));
-    loads.emplace_back(earliest(bound[other], other), work);
+    loads.push_back({earliest(other, backward), work});
   }
-  const double found = done_at_home(std::move(loads), 1);
-  for (double& head : bound[task]) head = std::max(head, found);
+  const double found = all_done(std::move(loads), 1);
+  for (double& head : (backward ? tail_ : head_)[task]) head = std::max(head, found);
 }
 
 }  // namespace cosched::dags::check

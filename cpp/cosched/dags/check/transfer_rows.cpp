@@ -1,0 +1,114 @@
+#include "cosched/dags/check/transfer_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cosched::dags::check {
+
+TransferRow::TransferRow(const TransferOpen& open, const proof::TransferStage& stage)
+    : open_(open),
+      stage_(stage),
+      types_(open.types()),
+      needs_(open.instance().tasks(), std::vector<double>(types_, kInfinity)) {
+  double right = room();
+  for (int task = 0; task < open.instance().tasks(); ++task) {
+    const Flow flow = flow_at(task);
+    right += (flow.through - flow.out) * open.makespan();
+    for (int type = 0; type < types_; ++type)
+      if (open.open(task, type)) needs_[task][type] = need(task, type, flow);
+  }
+  for (const Joint& edge : open.edges()) {
+    for (int q = 0; q < types_; ++q)
+      if (open.open(edge.from, q)) needs_[edge.from][q] += shift(edge, q);
+    for (int r = 0; r < types_; ++r)
+      if (open.open(edge.to, r)) needs_[edge.to][r] += second(edge, r);
+  }
+  for (const std::vector<double>& needs : needs_) {
+    least_.push_back(*std::min_element(needs.begin(), needs.end()));
+    left_ += least_.back();
+  }
+  double rounding = 0;  // shifts add up to nothing, but for this
+  for (const double amount : stage.shift) rounding += 1e-11 * std::abs(amount);
+  allowed_ = right * (1 + proof::kProofSlack) + rounding;
+}
+
+// What the loads and the intervals have room for, at their prices.
+double TransferRow::room() const {
+  double sum = 0;
+  for (const double load : stage_.loads) sum += load * open_.makespan();
+  for (const auto& [interval, price] : stage_.intervals)
+    sum += price * open_.instance().units(interval.type) * (interval.end - interval.begin);
+  return sum;
+}
+
+TransferRow::Flow TransferRow::flow_at(int task) const {
+  Flow flow{0, 0, 0};
+  if (stage_.task_flow.empty()) return flow;
+  for (const Joint& edge : open_.before(task)) flow.in += stage_.edge_flow[edge.edge];
+  for (const Joint& edge : open_.after(task)) flow.out += stage_.edge_flow[edge.edge];
+  flow.through = std::max(stage_.task_flow[task], std::max(flow.in, flow.out));
+  return flow;
+}
+
+// What a pair needs of the row, by its task alone.  Flow that begins here comes after its head, flow
+// that ends before its tail.
+double TransferRow::need(int task, int type, const Flow& flow) const {
+  const double p = open_.time(task, type);
+  const double head = open_.head(task, type), tail = open_.tail(task, type);
+  const double begun = flow.through - flow.in, ended = flow.through - flow.out;
+  double sum = stage_.loads[type] * p / open_.instance().units(type) + flow.through * p;
+  if (begun > 0) sum += begun * head;
+  if (ended > 0) sum += ended * tail;
+  for (const auto& [interval, price] : stage_.intervals) {
+    if (interval.type != type) continue;
+    const double early = head + p - interval.begin;
+    const double late = interval.end - (open_.makespan() - tail - p);
+    const double inside =
+        std::min(std::min(p, interval.end - interval.begin), std::min(early, late));
+    if (inside > 0) sum += price * inside;
+  }
+  return sum;
+}
+
+double TransferRow::shift(const Joint& edge, int q) const {
+  return stage_.shift.empty() ? 0 : stage_.shift[edge.edge * 1UL * types_ + q];
+}
+
+// What remains of the price of an edge at a cost after the share of its first task, on q.
+double TransferRow::remaining(const Joint& edge, int q, double cost) const {
+  const double flow = stage_.edge_flow.empty() ? 0 : stage_.edge_flow[edge.edge];
+  return flow * cost - shift(edge, q);
+}
+
+// The second task's share, on r.
+double TransferRow::second(const Joint& edge, int r) const {
+  double least = kInfinity;
+  for (int q = 0; q < types_; ++q)
+    if (open_.allowed(edge, q, r))
+      least = std::min(least, remaining(edge, q, open_.cost(edge, q, r)));
+  return least;
+}
+
+std::vector<proof::TransferGuess> TransferRow::broken() const {
+  const double rest = allowed_ - left_;
+  std::vector<proof::TransferGuess> found;
+  for (int task = 0; task < open_.instance().tasks(); ++task)
+    for (int type = 0; type < types_; ++type)
+      if (open_.open(task, type) && extra(task, type) > rest) found.push_back({false, task, type});
+  for (const Joint& edge : open_.edges())
+    for (int q = 0; q < types_; ++q)
+      for (int r = 0; r < types_; ++r) {
+        const auto breaks = [&](double cost) {
+          return needs_[edge.from][q] - least_[edge.from] + needs_[edge.to][r] - least_[edge.to] +
+                     (remaining(edge, q, cost) - second(edge, r)) >
+                 rest;
+        };
+        if (open_.near_allowed(edge, q, r) && breaks(open_.near_cost(edge, q, r)))
+          found.push_back({true, edge.edge, q * types_ + r});
+        if (open_.far_allowed(edge, q, r) && breaks(open_.far_cost(edge, q, r)))
+          found.push_back({true, edge.edge, types_ * types_ + r});
+      }
+  return found;
+}
+
+}  // namespace cosched::dags::check

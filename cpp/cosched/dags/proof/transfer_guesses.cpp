@@ -1,0 +1,95 @@
+#include "cosched/dags/proof/transfer_guesses.hpp"
+
+#include <utility>
+
+#include "cosched/dags/proof/transfer_clusters.hpp"
+
+namespace cosched::dags::proof {
+namespace {
+
+class Guesses {
+ public:
+  Guesses(TransferWindows& windows, double effort, bool clusters)
+      : windows_(windows),
+        costs_(windows.costs()),
+        effort_(effort),
+        clusters_(clusters),
+        begun_(windows.steps()) {}
+
+  FailedGuesses run() {
+    for (bool changed = true; changed && !done();) {
+      changed = false;
+      for (int task = 0; task < windows_.instance().tasks() && !done(); ++task)
+        changed |= close_types(task);
+      for (int edge = 0; edge < costs_.edges() && !done(); ++edge) changed |= close_ways(edge);
+    }
+    return std::move(failed_);
+  }
+
+ private:
+  bool done() const {
+    return failed_.refuted || static_cast<double>(windows_.steps() - begun_) > effort_;
+  }
+
+  bool close_types(int task) {
+    bool any = false;
+    for (int type = 0; type < costs_.types() && windows_.only_type(task) < 0 && !failed_.refuted;
+         ++type)
+      if (windows_.open(task, type)) any |= close({false, task, type});
+    return any;
+  }
+
+  bool close_ways(int edge) {
+    bool any = false;
+    for (int way = 0; way < costs_.ways() && !failed_.refuted && open_ways(edge) > 1; ++way)
+      if (windows_.way_open(edge, way)) any |= close({true, edge, way});
+    return any;
+  }
+
+  int open_ways(int edge) const {
+    int count = 0;
+    for (int way = 0; way < costs_.ways(); ++way) count += windows_.way_open(edge, way);
+    return count;
+  }
+
+  // Whether nothing is left with a guess.
+  bool fails(const TransferGuess& guess) {
+    TransferWindows rest = windows_;
+    if (guess.of_edge)
+      rest.keep_only_way({guess.item, guess.choice});
+    else
+      rest.keep_only(guess.item, guess.choice);
+    const bool left = prune(rest, kSearchSlack, clusters_);
+    const std::int64_t copying =
+        windows_.instance().tasks() * costs_.types() + costs_.edges() * costs_.ways();
+    windows_.count(rest.steps() - windows_.steps() + copying);
+    return !left;
+  }
+
+  // Closes a guess if it fails.
+  bool close(const TransferGuess& guess) {
+    if (!fails(guess)) return false;
+    failed_.closed.push_back(guess);
+    if (guess.of_edge)
+      windows_.close_way({guess.item, guess.choice});
+    else
+      windows_.close(guess.item, guess.choice);
+    failed_.refuted = !prune(windows_, kSearchSlack, clusters_);
+    return true;
+  }
+
+  TransferWindows& windows_;
+  const TypeCosts& costs_;
+  double effort_;
+  bool clusters_;
+  std::int64_t begun_;
+  FailedGuesses failed_;
+};
+
+}  // namespace
+
+FailedGuesses close_failing_guesses(TransferWindows& windows, double effort, bool clusters) {
+  return Guesses(windows, effort, clusters).run();
+}
+
+}  // namespace cosched::dags::proof

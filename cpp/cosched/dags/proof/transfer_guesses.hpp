@@ -1,0 +1,28 @@
+// Elimination by contradiction: a type of a task, or a way of an edge, that pruning alone refutes once it
+// is the only one.
+//
+// Three tasks where this is not obvious, and no path or join shows it: a (4 s on a CPU, 1 s on a GPU) and
+// b (4, 4) send data to c (5, 4), a's for 3 s and b's for 4 s, on one CPU and one GPU with a memory each.
+// Can they end by T = 9 with a on the CPU?  Then c cannot be on the GPU, where it would start by 5 and
+// a's data comes at 4 + 3.  On the CPU it would start by 4, when a ends, and b, which is either after a
+// there (at 8) or sends its data from the GPU (4 + 4), is too late.  So the CPU is closed to a; every
+// single way that this argument walks is open as long as a has another choice.
+#pragma once
+
+#include <vector>
+
+#include "cosched/dags/proof/certificate.hpp"
+#include "cosched/dags/proof/transfer_windows.hpp"
+
+namespace cosched::dags::proof {
+
+struct FailedGuesses {
+  std::vector<TransferGuess> closed;  // in this order, with pruning after each
+  bool refuted = false;               // nothing is left
+};
+
+/// Closes such types and ways, one after the other, until none fails or about `effort` steps are taken.
+/// Changes `windows` by what it closes.
+FailedGuesses close_failing_guesses(TransferWindows& windows, double effort, bool clusters);
+
+}  // namespace cosched::dags::proof
