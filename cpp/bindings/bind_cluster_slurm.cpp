@@ -1,4 +1,5 @@
 #include "cosched/cluster/slurm/simulator.hpp"
+#include "cosched/core/errors.hpp"
 #include "pybind.hpp"
 
 namespace cosched::cluster::bindings {
@@ -8,11 +9,42 @@ namespace {
 
 using Ranges = std::vector<std::pair<int, int>>;  // [first, last) of node numbers
 
-/// What does not change from draw to draw.
-struct Slurm {
-  slurm::SlurmMachine machine;
-  slurm::SlurmParameters parameters;
-  std::vector<slurm::SlurmJob> jobs;
+/// Values by name; each must be there, and columns of a table are of one length.
+class Named {
+ public:
+  Named(const py::dict& given, const char* what) : given_(given), what_(what) {}
+
+  py::object operator[](const char* name) const {
+    if (!given_.contains(name))
+      throw InvalidInstance("slurm: " + std::string(what_) + " without '" + name + "'");
+    return given_[name];
+  }
+  double number(const char* name) const { return (*this)[name].cast<double>(); }
+  std::vector<double> reals(const char* name) {
+    return of_one_length(to_reals((*this)[name].cast<RealArray>()), name);
+  }
+  std::vector<int> ints(const char* name) {
+    return of_one_length(to_ints((*this)[name].cast<IntArray>(), name), name);
+  }
+  std::vector<Ranges> ranges(const char* name) {
+    return of_one_length((*this)[name].cast<std::vector<Ranges>>(), name);
+  }
+  std::size_t rows() const { return rows_.value_or(0); }
+
+ private:
+  template <class Column>
+  Column of_one_length(Column column, const char* name) {
+    if (rows_.value_or(column.size()) != column.size())
+      throw InvalidInstance("slurm: " + std::string(what_) + ": '" + name + "' has " +
+                            std::to_string(column.size()) + " rows: expected " +
+                            std::to_string(*rows_));
+    rows_ = column.size();
+    return column;
+  }
+
+  const py::dict& given_;
+  const char* what_;
+  std::optional<std::size_t> rows_;
 };
 
 slurm::NodeBits to_bits(const Ranges& ranges, int nodes) {
@@ -25,76 +57,78 @@ slurm::NodeBits to_bits(const Ranges& ranges, int nodes) {
   return bits;
 }
 
-slurm::Second to_seconds(double value) {
-  return value < static_cast<double>(slurm::kNever) ? static_cast<slurm::Second>(value)
-                                                    : slurm::kNever;
+std::vector<slurm::Partition> to_partitions(const py::dict& given, int nodes) {
+  Named named(given, "partitions");
+  const auto ranges = named.ranges("nodes");
+  const auto tier = named.ints("tier");
+  const auto max_time = named.reals("max_time"), factor = named.reals("job_factor");
+  std::vector<slurm::Partition> parts;
+  for (std::size_t k = 0; k < named.rows(); ++k)
+    parts.push_back({to_bits(ranges[k], nodes), tier[k], slurm::length_of(max_time[k]), factor[k]});
+  return parts;
 }
 
-std::unique_ptr<Slurm> make_slurm(
-    int nodes, int cpus, const std::vector<Ranges>& lines, const std::vector<Ranges>& parts,
-    const std::vector<int>& tiers, const std::vector<double>& max_times,
-    const std::vector<double>& factors, const std::map<std::string, double>& parameters,
-    const RealArray& submit, const IntArray& wanted, const IntArray& wanted_cpus,
-    const RealArray& limit, const RealArray& runtime, const IntArray& partition,
-    const IntArray& user, const RealArray& nice, const IntArray& node_cores) {
-  auto made = std::make_unique<Slurm>(Slurm{{}, slurm::SlurmParameters(parameters), {}});
-  made->machine.nodes = nodes;
-  made->machine.cpus = cpus;
-  made->machine.node_cores = to_ints(node_cores, "node_cores");
-  for (const Ranges& line : lines) made->machine.lines.push_back(to_bits(line, nodes));
-  for (std::size_t k = 0; k < parts.size(); ++k)
-    made->machine.parts.push_back(
-        {to_bits(parts[k], nodes), tiers.at(k), to_seconds(max_times.at(k)), factors.at(k)});
-  const auto submits = to_reals(submit), limits = to_reals(limit), runtimes = to_reals(runtime),
-             nices = to_reals(nice);
-  const auto sizes = to_ints(wanted, "tasks"), all_cpus = to_ints(wanted_cpus, "cpus"),
-             in = to_ints(partition, "partition"), users = to_ints(user, "user");
-  for (std::size_t j = 0; j < submits.size(); ++j) {
-    made->jobs.push_back({submits[j], sizes.at(j), all_cpus.at(j), to_seconds(limits.at(j)),
-                          runtimes.at(j), in.at(j), users.at(j), nices.at(j)});
-    const slurm::SlurmJob& job = made->jobs.back();
-    if (made->machine.parts.at(static_cast<std::size_t>(job.partition)).nodes.count() < job.nodes)
-      throw InfeasibleError("job " + std::to_string(j) + " wants " + std::to_string(job.nodes) +
-                            " nodes: its partition has fewer");
-  }
-  return made;
+slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
+  const Named named(given, "machine");
+  slurm::Machine machine;
+  machine.nodes = named["nodes"].cast<int>();
+  machine.cpus = named["cpus"].cast<int>();
+  machine.node_cores = to_ints(named["node_cores"].cast<IntArray>(), "node_cores");
+  for (const Ranges& line : named["lines"].cast<std::vector<Ranges>>())
+    machine.lines.push_back(to_bits(line, machine.nodes));
+  machine.parts = to_partitions(partitions, machine.nodes);
+  return machine;
 }
 
-double number_of(const std::map<std::string, double>& clocks, const char* name) {
-  const auto found = clocks.find(name);
-  if (found == clocks.end()) throw InvalidInstance("slurm: clock '" + std::string(name) + "'?");
-  return found->second;
+std::vector<slurm::Job> to_jobs(const py::dict& given) {
+  Named named(given, "jobs");
+  const auto submit = named.reals("submit"), limit = named.reals("limit"),
+             runtime = named.reals("runtime"), nice = named.reals("nice");
+  const auto nodes = named.ints("nodes"), cpus = named.ints("cpus"),
+             partition = named.ints("partition"), user = named.ints("user");
+  std::vector<slurm::Job> jobs;
+  for (std::size_t j = 0; j < named.rows(); ++j)
+    jobs.push_back({submit[j], nodes[j], cpus[j], slurm::length_of(limit[j]), runtime[j],
+                    partition[j], user[j], nice[j]});
+  return jobs;
 }
 
-slurm::SlurmClocks to_clocks(const std::map<std::string, double>& given, std::vector<double> cycles,
-                             std::vector<double> checks) {
-  slurm::SlurmClocks clocks;
-  clocks.controller_start = number_of(given, "controller_start");
-  clocks.epoch = static_cast<slurm::Second>(number_of(given, "epoch"));
-  clocks.launch = number_of(given, "launch");
-  clocks.epilog = number_of(given, "epilog");
-  clocks.noise = number_of(given, "noise");
-  clocks.noise_seed = static_cast<std::uint64_t>(number_of(given, "noise_seed"));
-  clocks.tick_period = number_of(given, "tick_period");
-  clocks.tick_offset = number_of(given, "tick_offset");
-  clocks.sleep_extra = number_of(given, "sleep_extra");
-  clocks.cycle_cost = number_of(given, "cycle_cost");
-  clocks.test_cost = number_of(given, "test_cost");
-  clocks.cycles = std::move(cycles);
-  clocks.checks = std::move(checks);
+slurm::Scenario make_scenario(const py::dict& machine, const py::dict& partitions,
+                              const std::map<std::string, double>& parameters,
+                              const py::dict& jobs) {
+  return slurm::Scenario(to_machine(machine, partitions), to_jobs(jobs),
+                         slurm::to_settings(parameters));
+}
+
+slurm::Clocks to_clocks(const py::dict& given) {
+  const Named named(given, "clocks");
+  slurm::Clocks clocks;
+  clocks.controller_start = named.number("controller_start");
+  clocks.epoch = static_cast<slurm::Second>(named.number("epoch"));
+  clocks.launch = named.number("launch");
+  clocks.epilog = named.number("epilog");
+  clocks.noise = named.number("noise");
+  clocks.noise_seed = static_cast<std::uint64_t>(named.number("noise_seed"));
+  clocks.tick_period = named.number("tick_period");
+  clocks.tick_offset = named.number("tick_offset");
+  clocks.sleep_extra = named.number("sleep_extra");
+  clocks.cycle_cost = named.number("cycle_cost");
+  clocks.test_cost = named.number("test_cost");
+  clocks.cycles = named["cycles"].cast<std::vector<double>>();
+  clocks.checks = named["checks"].cast<std::vector<double>>();
   return clocks;
 }
 
-py::list notes_of(const slurm::SlurmOutcome& outcome) {
+py::list notes_of(const slurm::Outcome& outcome) {
   py::list notes;
-  for (const slurm::SlurmNote& note : outcome.notes)
+  for (const slurm::Note& note : outcome.notes)
     notes.append(py::make_tuple(note.time, note.job, static_cast<int>(note.action), note.start,
                                 note.end, note.nodes));
   return notes;
 }
 
 // Nodes of all jobs one after another, and where each job's begin.
-py::tuple nodes_of(const slurm::SlurmOutcome& outcome) {
+py::tuple nodes_of(const slurm::Outcome& outcome) {
   std::vector<int> node;
   std::vector<std::int64_t> begin{0};
   for (const auto& nodes : outcome.nodes) {
@@ -110,13 +144,11 @@ std::vector<int> all_of(const std::vector<std::vector<int>>& parts) {
   return all;
 }
 
-py::dict run_slurm(const Slurm& slurm, const std::map<std::string, double>& given,
-                   std::vector<double> cycles, std::vector<double> checks, bool told, bool plans) {
+py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool told, bool plans) {
   using namespace py::literals;
-  const slurm::SlurmClocks clocks = to_clocks(given, std::move(cycles), std::move(checks));
-  const slurm::SlurmOutcome outcome = released([&] {
-    return slurm::simulate_slurm(slurm.machine, slurm.parameters, slurm.jobs, clocks,
-                                 {told, plans});
+  const slurm::Clocks clocks = to_clocks(given);
+  const slurm::Outcome outcome = released([&] {
+    return slurm::simulate(scenario, clocks, {told, plans});
   });
   return py::dict("start"_a = real_array(outcome.start), "end"_a = real_array(outcome.end),
                   "start_exact"_a = real_array(outcome.start_exact),
@@ -129,15 +161,11 @@ py::dict run_slurm(const Slurm& slurm, const std::map<std::string, double>& give
 }  // namespace
 
 void bind_cluster_slurm(py::module_& module) {
-  py::class_<Slurm>(module, "Slurm")
-      .def(py::init(&make_slurm), py::arg("nodes"), py::arg("cpus"), py::arg("lines"),
-           py::arg("parts"), py::arg("tiers"), py::arg("max_times"), py::arg("factors"),
-           py::arg("parameters"), py::arg("submit"), py::arg("wanted"), py::arg("wanted_cpus"),
-           py::arg("limit"), py::arg("runtime"), py::arg("partition"), py::arg("user"),
-           py::arg("nice"), py::arg("node_cores"))
-      .def("run", &run_slurm, py::arg("clocks"), py::arg("cycles"), py::arg("checks"),
-           py::arg("told"), py::arg("plans"));
-  module.attr("SLURM_PARAMETERS") = slurm::SlurmParameters().values;
+  py::class_<slurm::Scenario>(module, "Slurm")
+      .def(py::init(&make_scenario), py::kw_only(), py::arg("machine"), py::arg("partitions"),
+           py::arg("parameters"), py::arg("jobs"))
+      .def("run", &run_slurm, py::kw_only(), py::arg("clocks"), py::arg("told"), py::arg("plans"));
+  module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
 }
 
 }  // namespace cosched::cluster::bindings

@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
-#include "cosched/core/rng.hpp"
+#include "support/slurm_scenarios.hpp"
 
 namespace cosched::cluster::slurm {
 namespace {
@@ -12,19 +13,12 @@ namespace {
 constexpr int kNodes = 70;  // more than a word
 constexpr Second kEnd = 200;
 
-NodeBits some_nodes(Rng& rng, int nodes) {
-  NodeBits bits(nodes);
-  for (int node = 0; node < nodes; ++node)
-    if (rng.below(3) == 0) bits.add(node);
-  return bits;
-}
-
-TEST(SlurmMap, EqualsATableOfSeconds) {
+TEST(PlanMap, EqualsATableOfSeconds) {
   Rng rng(1);
   for (int round = 0; round < 50; ++round) {
     NodeBits all(kNodes);
     all.add_range(0, kNodes);
-    SlurmMap map;
+    PlanMap map;
     map.reset(0, kEnd, all);
     std::vector<std::set<int>> taken(kEnd + 100);
     for (int k = 0; k < 12; ++k) {
@@ -53,72 +47,53 @@ TEST(SlurmMap, EqualsATableOfSeconds) {
   }
 }
 
-TEST(NodeBits, EqualsASet) {
-  Rng rng(2);
+// The window of a job, as the definition has it: record by record.
+TEST(PlanMap, WindowHoldsTheNodesOfAllRecordsMet) {
+  Rng rng(4);
   for (int round = 0; round < 200; ++round) {
-    const int nodes = static_cast<int>(rng.between(1, 200));
-    const NodeBits a = some_nodes(rng, nodes), b = some_nodes(rng, nodes);
-    const auto list = a.list();
-    const std::set<int> members(list.begin(), list.end());
-    EXPECT_EQ(a.count(), static_cast<int>(members.size()));
-    int common = 0;
-    for (int node = 0; node < nodes; ++node) {
-      EXPECT_EQ(a.has(node), members.count(node) == 1);
-      common += a.has(node) && b.has(node);
+    PlanMap map;
+    map.reset(0, kEnd, nodes_from(0, kNodes, kNodes));
+    for (int k = 0; k < 8; ++k) {
+      const Second begin = 10 * rng.between(0, 18);
+      map.reserve(some_nodes(rng, kNodes), begin, begin + 10 * rng.between(1, 8), 10);
     }
-    EXPECT_EQ(a.count_common(b), common);
-    EXPECT_EQ(a.meets(b), common > 0);
-    EXPECT_EQ(a.within(b), common == a.count());
-    NodeBits both = a;
-    both &= b;
-    EXPECT_EQ(both.count(), common);
-    both |= a;
-    EXPECT_TRUE(both == a);
-    both -= a;
-    EXPECT_FALSE(both.any());
-  }
-}
-
-// All runs of consecutive candidates as (length, first).
-std::vector<std::pair<int, int>> runs_of(const std::vector<char>& free) {
-  std::vector<std::pair<int, int>> runs;
-  for (int node = 0; node < static_cast<int>(free.size()); ++node) {
-    if (!free[node]) continue;
-    if (node == 0 || !free[node - 1]) runs.emplace_back(0, node);
-    ++runs.back().first;
-  }
-  return runs;
-}
-
-TEST(BestFit, TakesTheShortestRunThatSufficesElseTheLongestAndGoesOn) {
-  Rng rng(3);
-  for (int round = 0; round < 500; ++round) {
-    const int nodes = static_cast<int>(rng.between(1, 150));
-    const NodeBits candidates = some_nodes(rng, nodes);
-    if (!candidates.any()) continue;
-    const int wanted = static_cast<int>(rng.between(1, candidates.count()));
-    NodeBits chosen(nodes), expected(nodes);
-    best_fit(candidates, wanted, chosen);
-    std::vector<char> free(nodes);
-    for (const int node : candidates.list()) free[node] = 1;
-    for (int left = wanted; left > 0;) {
-      std::pair<int, int> best{0, 0};
-      for (const auto& run : runs_of(free)) {
-        const bool enough = run.first >= left, had = best.first >= left;
-        if (enough == had ? (enough ? run.first < best.first : run.first > best.first) : enough)
-          best = run;
-      }
-      for (int node = best.second; node < best.second + best.first; ++node) {
-        if (left > 0) {
-          expected.add(node);
-          --left;
+    const NodeBits allowed = some_nodes(rng, kNodes);
+    const Second from = rng.between(0, 150), limit = rng.between(1, 80);
+    NodeBits expected = allowed;
+    Second later = kNever, until = kNever;
+    for (int j = 0;; j = map[j].next) {
+      if (map[j].end > from) {
+        until = std::min(until, map[j].end);
+        if (later == kNever && map[j].next != 0)
+          for (const int node : allowed.list())
+            if (map[map[j].next].nodes.has(node) && !(expected.has(node) && map[j].nodes.has(node)))
+              later = map[j].end;
+        if (map[j].begin > from + limit) {
+          until = std::min(until, map[j].begin - limit);
+          break;
         }
-        free[node] = 0;
+        expected &= map[j].nodes;
       }
+      if (map[j].next == 0) break;
     }
-    EXPECT_TRUE(chosen == expected);
-    EXPECT_EQ(chosen.count(), wanted);
+    const PlanMap::Window window = map.window(allowed, 0, from, limit, 0);
+    EXPECT_TRUE(*window.nodes == expected);
+    EXPECT_EQ(window.later, later);
+    EXPECT_EQ(window.holds_until, until);
+    EXPECT_TRUE(window.record == 0 || map[window.record].end <= from);
   }
+}
+
+// A record that begins at the very end of the job is met.
+TEST(PlanMap, WindowMeetsARecordThatBeginsAtItsEnd) {
+  PlanMap map;
+  map.reset(0, kEnd, nodes_from(0, 4, 4));
+  map.reserve(nodes_from(0, 2, 4), 100, 150, 10);
+  const NodeBits all = nodes_from(0, 4, 4);
+  EXPECT_EQ(map.window(all, 4, 0, 99, 0).nodes->count(), 4);
+  const PlanMap::Window met = map.window(all, 4, 0, 100, 0);
+  EXPECT_EQ(met.nodes->count(), 2);
+  EXPECT_EQ(met.later, 150);
 }
 
 }  // namespace

@@ -1,188 +1,178 @@
-// The backfill cycle: every job in order of the queue gets a plan (SLURM.md 4).
-#include <algorithm>
-#include <cmath>
+#include "cosched/cluster/slurm/backfill_cycle.hpp"
 
-#include "cosched/cluster/slurm/controller.hpp"
+#include <algorithm>
+#include <utility>
 
 namespace cosched::cluster::slurm {
 
-// When a running job's limit passes next, if none has passed: they are expected "now" from then on.
-Second SlurmController::first_due_after(Second now) const {
-  const Second first = due(running_.front());
-  return first <= now ? now : first;
+BackfillCycle::BackfillCycle(const Clocks& clocks, Tables& tables, Select& select)
+    : clocks_(clocks),
+      tables_(tables),
+      select_(select),
+      settings_(tables.scenario.settings().backfill),
+      planned_(tables.scenario.machine().nodes),
+      counts_(tables.scenario) {}
+
+std::vector<int> BackfillCycle::run(double time) {
+  time_ = time;
+  begin_ = whole(time);
+  tables_.journal.cycle(time);
+  tables_.queue.recalculate(time);
+  if (same_as_last(time)) {
+    repeat_last();
+    return {};
+  }
+  clear_planned();
+  if (tables_.queue.jobs().empty()) return {};
+  const Second slot = clocks_.rounded(begin_, settings_.resolution);
+  map_end_ = clocks_.rounded(begin_ + settings_.window, settings_.resolution);
+  next_slot_ = slot + settings_.resolution;
+  map_.reset(slot, map_end_, tables_.allocations.up());
+  counts_.reset();
+  return plan_queue();
 }
 
-void SlurmController::clear_planned(Second now) {
+std::vector<int> BackfillCycle::plan_queue() {
+  const std::vector<int>& running = tables_.allocations.running();
+  // When a running job's limit passes next; if one has passed, it is expected "now" from then on.
+  kept_ = {changes(),
+           running.empty() ? kNever : std::max(begin_, tables_.allocations.due(running.front())),
+           false, 0};
+  std::vector<int> started;
+  Second now = begin_;
+  for (const int job : tables_.queue.jobs()) {
+    if (kept_.tests >= settings_.max_job_test) break;
+    now = now_after(kept_.tests);
+    if (now - begin_ >= settings_.max_time) break;
+    const Tested tested = test(job, now);
+    kept_.until = std::min(kept_.until, tested.until);
+    if (tested.started) started.push_back(job);
+    if (tested.then == Then::stop) break;
+    if (tested.started && settings_.max_job_start &&
+        static_cast<int>(started.size()) >= settings_.max_job_start)
+      break;
+  }
+  if (!started.empty())
+    tables_.queue.drop([&](int job) { return tables_.allocations.started(job); });
+  keep_planned(now);
+  if (now > begin_) kept_.until = begin_;
+  return started;
+}
+
+// --- the last plan ---
+
+std::int64_t BackfillCycle::changes() const {
+  return tables_.allocations.changes() + tables_.queue.changes();
+}
+
+// The second after so many tests in this cycle.
+Second BackfillCycle::now_after(int tests) const {
+  return whole(time_ + tests * clocks_.test_cost);
+}
+
+bool BackfillCycle::same_as_last(double time) const {
+  const bool silent = !tables_.journal.plans() && !tables_.journal.told();
+  return silent && changes() == kept_.changes && whole(time) < kept_.until &&
+         now_after(kept_.tests) <= begin_;
+}
+
+// What the plan leaves behind.
+void BackfillCycle::repeat_last() {
+  if (kept_.moved) tables_.updates.jobs = begin_;
+  if (planned_.any()) tables_.updates.nodes = begin_;
+}
+
+void BackfillCycle::clear_planned() {
   if (!planned_.any()) return;
   planned_.clear();
-  node_update_ = now;
+  tables_.updates.nodes = begin_;
 }
 
-void SlurmController::keep_planned(Second now) {
-  planned_ -= busy_;
-  if (own_cores())
-    for (const int job : running_) planned_ -= at(job).nodes;
-  if (planned_.any()) node_update_ = now;
+void BackfillCycle::keep_planned(Second now) {
+  const Allocations& allocations = tables_.allocations;
+  planned_ -= allocations.busy();
+  if (tables_.scenario.own_cores())
+    for (const int job : allocations.running()) planned_ -= allocations.nodes(job);
+  if (planned_.any()) tables_.updates.nodes = now;
 }
 
-// bf_max_job_user and its kind; counts the test.
-bool SlurmController::skipped_by_count(int job) {
-  const auto partition = static_cast<std::size_t>(given(job).partition);
-  const auto user = static_cast<std::size_t>(given(job).user);
-  int& both = by_user_part_[user * machine_.parts.size() + partition];
-  if (bf_user_part_ && both >= bf_user_part_) return true;
-  if (bf_part_ && by_part_[partition] >= bf_part_) return true;
-  if (bf_user_ && by_user_[user] >= bf_user_) return true;
-  ++both, ++by_part_[partition], ++by_user_[user];
-  return false;
-}
+// --- one job ---
 
-// Fills avail_ with the nodes that nobody has reserved in any record that the job would meet;
-// returns when to look again, or kNever.
-// `at` is a record before all that end behind `from`, and moves on to the last such.
-Second SlurmController::window(int job, Second from, Second limit, Second now, int& at) {
-  const NodeBits& all = part(job).nodes;
-  const int wanted = given(job).nodes;
-  avail_ = all;
-  Second later = kNever;
-  for (int j = at;;) {
-    const SlurmMap::Record& record = map_[j];
-    if (record.end <= from) {
-      at = j;
-    } else {
-      if (from == now) valid_until_ = std::min(valid_until_, record.end);
-      if (record.next && later == kNever &&
-          !NodeBits::common_within(all, map_[record.next].nodes, avail_, record.nodes))
-        later = record.end;
-      if (record.begin > from + limit) {
-        if (from == now) valid_until_ = std::min(valid_until_, record.begin - limit);
-        break;
-      }
-      avail_ &= record.nodes;
-      if (later != kNever && avail_.count() < wanted) break;  // whatever comes
+BackfillCycle::Tested BackfillCycle::test(int job, Second now) {
+  const Scenario& scenario = tables_.scenario;
+  const Second limit = scenario.job(job).limit;
+  const int wanted = scenario.job(job).nodes;
+  const bool at_once = tables_.queue.holds_back(job, now);
+  // Where age matters, every second does.
+  Second until = scenario.settings().reserve.min_age > 0 ? now : kNever;
+  if (!counts_.admit(scenario.job(job))) return {Then::next, false, until};
+  bool counted = false;
+  PlanMap::Window window{nullptr, kNever, 0, kNever};
+  for (Second from = now;;) {
+    window = map_.window(scenario.part(job).nodes, wanted, from, limit, window.record);
+    if (from == now) until = std::min(until, window.holds_until);
+    Select::Slot slot{kNever, nullptr};
+    if (window.nodes->count() >= wanted) {
+      if (!std::exchange(counted, true)) ++kept_.tests;
+      slot = select_.will_run(job, *window.nodes, now, at_once).value_or(slot);
     }
-    if ((j = record.next) == 0) break;
+    if (from > slot.begin) {
+      slot.begin = from;
+      tables_.updates.jobs = now;
+      kept_.moved = true;
+    }
+    if (slot.begin <= now + 1) until = std::min(until, now);
+    if (slot.begin <= now) {
+      window.later = kNever;
+      if (slot.nodes->meets(tables_.allocations.cleaning()))
+        slot.begin = now + 1;
+      else if (start(job, *window.nodes))
+        return {Then::next, true, until};
+    }
+    if (slot.begin > now && at_once) return {Then::next, false, until};
+    if (slot.begin > window.later) {
+      from = window.later;
+      continue;
+    }
+    if (slot.begin == kNever) return {Then::next, false, until};
+    if (slot.begin > begin_ + settings_.window)
+      return {Then::next, false, std::min(until, slot.begin - settings_.window)};
+    const Second first = clocks_.rounded(slot.begin, settings_.resolution);
+    const Second last = clocks_.rounded(slot.begin + limit, settings_.resolution);
+    if (slot.begin > now && !map_.free(*slot.nodes, first, last)) {
+      from = slot.begin;
+      continue;
+    }
+    return reserve(job, slot, first, last, until);
   }
-  return later;
 }
 
-// When the job could begin on nodes of avail_, which are then in chosen_, or kNever.  `counted`: this
-// cycle has counted its test; it does so once.
-Second SlurmController::begin_on_available(int job, Second now, bool now_only, bool& counted) {
-  if (avail_.count() < given(job).nodes) return kNever;
-  if (!std::exchange(counted, true)) ++tests_;
-  Second begin = 0;
-  return will_run(job, now, now_only, begin) ? begin : kNever;
-}
-
-// Whether nodes of avail_ are idle for it.
-bool SlurmController::start_on_available(int job, double time) {
-  if (!choose_now(job, avail_, chosen_)) return false;
-  start(job, chosen_, time, true);
-  ++starts_;
-  if (cons_tres_ && !own_cores() && map_.made() < bf_map_size_)
-    map_.reserve(at(job).nodes, map_[0].begin, rounded(due(job)), bf_resolution_);
+// On nodes picked anew among the idle ones; whether there are enough.
+bool BackfillCycle::start(int job, const NodeBits& avail) {
+  const NodeBits* nodes = select_.now(job, avail);
+  if (nodes == nullptr) return false;
+  tables_.start(job, *nodes, time_, Scheduler::backfill);
+  const bool whole_nodes =
+      tables_.scenario.settings().select.cons_tres && !tables_.scenario.own_cores();
+  if (whole_nodes && map_.made() < settings_.node_space_size)
+    map_.reserve(tables_.allocations.nodes(job), map_.begin(),
+                 clocks_.rounded(tables_.allocations.due(job), settings_.resolution),
+                 settings_.resolution);
   return true;
 }
 
-SlurmController::Test SlurmController::test(int job, Second now, double time, Second cycle) {
-  const Second limit = at(job).limit;
-  const bool now_only = holds_back(job, now);
-  if (bf_min_age_ > 0) valid_until_ = now;
-  if (skipped_by_count(job)) return Test::next;
-  bool counted = false;
-  int at_record = 0;
-  for (Second from = now;;) {
-    Second later = window(job, from, limit, now, at_record);
-    Second begin = begin_on_available(job, now, now_only, counted);
-    if (from > begin) {
-      begin = from;
-      job_update_ = now;
-      moved_ = true;
-    }
-    if (begin <= now + 1) valid_until_ = now;
-    if (begin <= now) {
-      later = kNever;
-      if (chosen_.meets(cleaning_))
-        begin = now + 1;
-      else if (start_on_available(job, time))
-        return Test::started;
-    }
-    if (begin > now && now_only) return Test::next;
-    if (begin > later) {
-      from = later;
-      continue;
-    }
-    if (begin == kNever) return Test::next;
-    if (begin > cycle + bf_window_) {
-      valid_until_ = std::min(valid_until_, begin - bf_window_);
-      return Test::next;
-    }
-    const Second first = rounded(begin), last = rounded(begin + limit);
-    if (begin > now && !map_.free(chosen_, first, last)) {
-      from = begin;
-      continue;
-    }
-    return reserve(job, time, begin, first, last);
-  }
-}
-
-SlurmController::Test SlurmController::reserve(int job, double time, Second begin, Second first,
-                                               Second last) {
-  tell(time, job, SlurmAction::plan, begin);
-  if (plans_) note(time, job, SlurmAction::plan, begin, last, &chosen_);
-  planned_ |= chosen_;
-  if (map_.made() >= bf_map_size_) return Test::stop;
+BackfillCycle::Tested BackfillCycle::reserve(int job, const Select::Slot& slot, Second first,
+                                             Second last, Second until) {
+  tables_.journal.plan(job, time_, slot.begin, last, *slot.nodes);
+  planned_ |= *slot.nodes;
+  if (map_.made() >= settings_.node_space_size) return {Then::stop, false, until};
   // The map's own begin moves on with time: until it reaches this reservation, or the end of the
   // window does, nothing is different.
-  if (last + bf_resolution_ >= map_end_)
-    valid_until_ = std::min({valid_until_, next_slot_, map_end_ + bf_resolution_ - bf_window_});
-  valid_until_ = std::min(valid_until_, std::max(first, next_slot_));
-  map_.reserve(chosen_, first, last, bf_resolution_);
-  return Test::next;
-}
-
-// Nothing has happened since the last cycle, and no comparison with the time has another outcome:
-// the plan is the same, and so is what it leaves behind.
-bool SlurmController::same_as_last(double time, Second cycle) {
-  if (changes_ != planned_changes_ || cycle >= valid_until_ || plans_ || told_) return false;
-  if (std::floor(time + tests_ * clocks_.test_cost) > std::floor(time)) return false;
-  if (moved_) job_update_ = cycle;
-  if (planned_.any()) node_update_ = cycle;
-  return true;
-}
-
-void SlurmController::backfill(double time) {
-  const auto cycle = static_cast<Second>(std::floor(time));
-  outcome_.cycles.push_back(time);
-  recalculate(time);
-  if (same_as_last(time, cycle)) return;
-  clear_planned(cycle);
-  if (queue_.empty()) return;
-  map_end_ = rounded(cycle + bf_window_);
-  next_slot_ = rounded(cycle) + bf_resolution_;
-  map_.reset(rounded(cycle), map_end_, up_);
-  planned_changes_ = changes_;
-  valid_until_ = running_.empty() ? kNever : first_due_after(cycle);
-  moved_ = false;
-  std::fill(by_user_.begin(), by_user_.end(), 0);
-  std::fill(by_part_.begin(), by_part_.end(), 0);
-  std::fill(by_user_part_.begin(), by_user_part_.end(), 0);
-  tests_ = starts_ = 0;
-  Second now = cycle;
-  for (int& job : queue_) {
-    if (tests_ >= bf_max_job_test_) break;
-    now = static_cast<Second>(std::floor(time + tests_ * clocks_.test_cost));
-    if (now - cycle >= bf_max_time_) break;
-    const Test result = test(job, now, time, cycle);
-    if (result == Test::stop) break;
-    if (result != Test::started) continue;
-    job = -1;
-    if (bf_max_job_start_ && starts_ >= bf_max_job_start_) break;
-  }
-  if (starts_ > 0) drop_started();
-  keep_planned(now);
-  if (now > cycle) valid_until_ = cycle;
+  if (last + settings_.resolution >= map_end_)
+    until = std::min({until, next_slot_, map_end_ + settings_.resolution - settings_.window});
+  until = std::min(until, std::max(first, next_slot_));
+  map_.reserve(*slot.nodes, first, last, settings_.resolution);
+  return {Then::next, false, until};
 }
 
 }  // namespace cosched::cluster::slurm

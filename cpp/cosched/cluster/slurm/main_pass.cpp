@@ -1,17 +1,14 @@
-// The main scheduler's pass: jobs in order of the queue, now, until one of a partition does not fit.
-#include <algorithm>
-#include <cmath>
+#include "cosched/cluster/slurm/main_pass.hpp"
 
-#include "cosched/cluster/slurm/controller.hpp"
+#include <utility>
 
 namespace cosched::cluster::slurm {
-
 namespace {
 
 // Partitions of which a job waits: jobs behind it get none of their nodes.
 class Blocked {
  public:
-  Blocked(const std::vector<SlurmPartition>& parts, NodeBits up)
+  Blocked(const std::vector<Partition>& parts, NodeBits up)
       : parts_(parts), blocked_(parts.size()), allowed_(std::move(up)) {}
   bool has(int partition) const { return blocked_[static_cast<std::size_t>(partition)]; }
   void add(int partition) {
@@ -23,7 +20,7 @@ class Blocked {
   const NodeBits& allowed() const { return allowed_; }  // nodes of none of them
 
  private:
-  const std::vector<SlurmPartition>& parts_;
+  const std::vector<Partition>& parts_;
   std::vector<char> blocked_;
   std::size_t count_ = 0;
   NodeBits allowed_;
@@ -31,42 +28,41 @@ class Blocked {
 
 }  // namespace
 
-// bf_min_age_reserve, bf_min_prio_reserve: such a job neither blocks nor reserves.
-bool SlurmController::holds_back(int job, Second now) const {
-  const State& state = state_[static_cast<std::size_t>(job)];
-  return now - state.submit < bf_min_age_ || state.priority < bf_min_prio_;
-}
-
-void SlurmController::main_pass(double time, bool full) {
-  const auto now = static_cast<Second>(std::floor(time));
-  if (completing(now)) return;
-  recalculate(time);
-  std::vector<int> tried(machine_.parts.size());
-  Blocked blocked(machine_.parts, up_);
-  int depth = 0, begun = 0;
-  for (int& job : queue_) {
-    if (max_job_start_ && begun >= max_job_start_) break;
-    const int partition = given(job).partition;
-    if (part_depth_ && tried[static_cast<std::size_t>(partition)]++ >= part_depth_) continue;
-    if (!full && depth++ > queue_depth_) break;
+std::vector<int> main_pass(Tables& tables, Select& select, double time, bool full) {
+  std::vector<int> started;
+  const Second now = whole(time);
+  if (tables.completing(now)) return started;
+  const Scenario& scenario = tables.scenario;
+  const Settings::Main& settings = scenario.settings().main;
+  tables.queue.recalculate(time);
+  std::vector<int> tried(scenario.machine().parts.size());
+  Blocked blocked(scenario.machine().parts, tables.allocations.up());
+  int depth = 0;
+  for (const int job : tables.queue.jobs()) {
+    if (settings.max_job_start && static_cast<int>(started.size()) >= settings.max_job_start) break;
+    const int partition = scenario.job(job).partition;
+    if (settings.partition_depth &&
+        tried[static_cast<std::size_t>(partition)]++ >= settings.partition_depth)
+      continue;
+    if (!full && depth++ > settings.queue_depth) break;
     if (blocked.has(partition)) {
-      tell(time, job, SlurmAction::wait_priority);
-      job_update_ = now;
-      if (blocked.all() && !told_) break;
-    } else if (blocked.allowed().count_common(part(job).nodes) < given(job).nodes) {
-      job_update_ = now;  // its nodes are kept for jobs of other partitions
-      tell(time, job, SlurmAction::wait_resources);
+      tables.journal.wait(job, time, Action::wait_priority);
+      tables.updates.jobs = now;
+      if (blocked.all() && !tables.journal.told()) break;
+    } else if (blocked.allowed().count_common(scenario.part(job).nodes) < scenario.job(job).nodes) {
+      tables.updates.jobs = now;  // its nodes are kept for jobs of other partitions
+      tables.journal.wait(job, time, Action::wait_resources);
       blocked.add(partition);
-    } else if (choose_now(job, blocked.allowed(), chosen_)) {
-      start(job, chosen_, time, false);
-      job = -1;
-      ++begun;
+    } else if (const NodeBits* nodes = select.now(job, blocked.allowed())) {
+      tables.start(job, *nodes, time, Scheduler::main);
+      started.push_back(job);
     } else {
-      tell(time, job, SlurmAction::wait_resources);
-      if (!holds_back(job, now)) blocked.add(partition);
+      tables.journal.wait(job, time, Action::wait_resources);
+      if (!tables.queue.holds_back(job, now)) blocked.add(partition);
     }
   }
-  if (begun > 0) drop_started();
+  if (!started.empty()) tables.queue.drop([&](int job) { return tables.allocations.started(job); });
+  return started;
 }
 
 }  // namespace cosched::cluster::slurm

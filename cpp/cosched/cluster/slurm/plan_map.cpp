@@ -4,13 +4,38 @@
 
 namespace cosched::cluster::slurm {
 
-void SlurmMap::reset(Second begin, Second end, const NodeBits& nodes) {
+void PlanMap::reset(Second begin, Second end, const NodeBits& nodes) {
   if (records_.empty()) records_.emplace_back();
   records_[0] = {begin, end, nodes, 0};
   made_ = 1;
 }
 
-bool SlurmMap::free(const NodeBits& nodes, Second begin, Second end) const {
+PlanMap::Window PlanMap::window(const NodeBits& allowed, int wanted, Second from, Second limit,
+                                int first) {
+  window_ = allowed;
+  Window found{&window_, kNever, first, kNever};
+  for (int j = first;;) {
+    const Record& record = (*this)[j];
+    if (record.end <= from) {
+      found.record = j;
+    } else {
+      found.holds_until = std::min(found.holds_until, record.end);
+      if (record.next && found.later == kNever &&
+          !NodeBits::common_within(allowed, (*this)[record.next].nodes, window_, record.nodes))
+        found.later = record.end;
+      if (record.begin > from + limit) {
+        found.holds_until = std::min(found.holds_until, record.begin - limit);
+        break;
+      }
+      window_ &= record.nodes;
+      if (found.later != kNever && window_.count() < wanted) break;  // whatever comes
+    }
+    if ((j = record.next) == 0) break;
+  }
+  return found;
+}
+
+bool PlanMap::free(const NodeBits& nodes, Second begin, Second end) const {
   for (int j = 0;;) {
     const Record& record = (*this)[j];
     if (record.begin >= end) return true;
@@ -20,7 +45,7 @@ bool SlurmMap::free(const NodeBits& nodes, Second begin, Second end) const {
 }
 
 // The record's second part becomes a record of its own, behind it.
-int SlurmMap::split(int record, Second at) {
+int PlanMap::split(int record, Second at) {
   const auto made = static_cast<std::size_t>(made_);
   if (records_.size() == made) records_.emplace_back();
   Record& first = records_[static_cast<std::size_t>(record)];
@@ -34,7 +59,7 @@ int SlurmMap::split(int record, Second at) {
   return made_++;
 }
 
-void SlurmMap::reserve(const NodeBits& nodes, Second begin, Second end, Second resolution) {
+void PlanMap::reserve(const NodeBits& nodes, Second begin, Second end, Second resolution) {
   begin = std::max(begin, records_[0].begin);
   end = std::max(end, begin + resolution);
   int before = 0, after = -1, j = 0;

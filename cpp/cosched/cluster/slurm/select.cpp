@@ -1,160 +1,179 @@
-// Which nodes, and from when: select/linear and select/cons_tres on whole nodes (SLURM.md 5).
+#include "cosched/cluster/slurm/select.hpp"
+
 #include <algorithm>
 
-#include "cosched/cluster/slurm/controller.hpp"
+#include "cosched/cluster/slurm/best_fit.hpp"
 
 namespace cosched::cluster::slurm {
 
 // Running jobs in order of their ends, in the groups after which select/cons_tres tests.
-class SlurmController::Groups {
+class Select::Groups {
  public:
-  explicit Groups(const SlurmController& controller) : of_(controller) {}
+  Groups(const Allocations& allocations, Second epoch, int window_linear)
+      : of_(allocations), epoch_(epoch), window_linear_(window_linear) {}
 
-  /// Calls gone(job) for each job of the next group that has a node in `avail`; false: none left.
+  /// Calls gone(job) for each job of the next group that has a node in `avail`; returns the last
+  /// of them, or -1: none left.
   template <class Gone>
-  bool next(const NodeBits& avail, Gone gone) {
+  int next(const NodeBits& avail, Gone gone) {
     constexpr int kMost = 200;
-    const auto& running = of_.running_;
-    last_ = -1;
+    const std::vector<int>& running = of_.running();
+    int last = -1;
     for (int removed = 0; next_ < running.size();) {
       const int other = running[next_++];
-      if (!of_.state_[static_cast<std::size_t>(other)].nodes.meets(avail)) continue;
+      if (!of_.nodes(other).meets(avail)) continue;
       const Second end = of_.due(other);
-      if (base_ == kNever) base_ = end + spread_ - (of_.clocks_.epoch + end) % spread_;
-      last_ = other;
+      if (base_ == kNever) base_ = end + spread_ - (epoch_ + end) % spread_;
+      last = other;
       gone(other);
-      if (next_ < running.size() && of_.due(running[next_]) > base_ + spread_) break;
+      if (outside_window()) break;
       if (removed++ > kMost) break;
     }
-    if (last_ < 0) return false;
+    if (last < 0) return last;
     do {
-      spread_ = of_.window_scale_ ? spread_ + of_.window_scale_ : spread_ * 2;
-    } while (next_ < running.size() && of_.due(running[next_]) > base_ + spread_);
-    return true;
+      spread_ = window_linear_ ? spread_ + window_linear_ : spread_ * 2;
+    } while (outside_window());
+    return last;
   }
-  int last() const { return last_; }
 
  private:
-  const SlurmController& of_;
+  bool outside_window() const {
+    const std::vector<int>& running = of_.running();
+    return next_ < running.size() && of_.due(running[next_]) > base_ + spread_;
+  }
+
+  const Allocations& of_;
+  const Second epoch_;
+  const int window_linear_;
   std::size_t next_ = 0;
   Second spread_ = 30, base_ = kNever;
-  int last_ = -1;
 };
 
-// Among idle nodes of `allowed` and the job's partition.  select/linear takes the NodeName lines
-// one after another and stops as soon as they hold enough.
-bool SlurmController::choose_now(int job, const NodeBits& allowed, NodeBits& chosen) {
-  const int wanted = given(job).nodes;
+Select::Select(const Scenario& scenario, const Allocations& allocations, Second epoch)
+    : scenario_(scenario),
+      allocations_(allocations),
+      epoch_(epoch),
+      open_(scenario.machine().nodes),
+      some_(scenario.machine().nodes),
+      chosen_now_(scenario.machine().nodes),
+      chosen_then_(scenario.machine().nodes) {}
+
+// select/linear takes the NodeName lines one after another and stops as soon as they hold enough.
+const NodeBits* Select::now(int job, const NodeBits& allowed) {
+  const Machine& machine = scenario_.machine();
+  const int wanted = scenario_.job(job).nodes;
   open_ = allowed;
-  open_ &= part(job).nodes;
-  open_ -= busy_;
-  open_ -= cleaning_;
-  if (open_.count() < wanted) return false;
-  if (own_cores()) return best_fit_cores(open_, free_cores_, given(job).cpus, chosen);
-  if (cons_tres_ || machine_.lines.size() <= 1) {
-    best_fit(open_, wanted, chosen);
-    return true;
+  open_ &= scenario_.part(job).nodes;
+  open_ -= allocations_.busy();
+  open_ -= allocations_.cleaning();
+  if (open_.count() < wanted) return nullptr;
+  if (scenario_.own_cores()) {
+    const int cores = scenario_.job(job).cpus;
+    const bool enough = best_fit_cores(open_, allocations_.free_cores(), cores, chosen_now_);
+    return enough ? &chosen_now_ : nullptr;
+  }
+  if (scenario_.settings().select.cons_tres || machine.lines.size() <= 1) {
+    best_fit(open_, wanted, chosen_now_);
+    return &chosen_now_;
   }
   some_.clear();
   int have = 0;
-  for (const NodeBits& line : machine_.lines) {
+  for (const NodeBits& line : machine.lines) {
     have += line.count_common(open_);
     some_ |= line;
     if (have >= wanted) break;
   }
   some_ &= open_;
-  best_fit(some_, wanted, chosen);
-  return true;
+  best_fit(some_, wanted, chosen_now_);
+  return &chosen_now_;
 }
 
-bool SlurmController::will_run(int job, Second now, bool now_only, Second& begin) {
-  if (own_cores()) return will_run_cores(job, now, now_only, begin);
-  open_ = avail_;
-  open_ -= busy_;
-  const int count = open_.count(), wanted = given(job).nodes;
+std::optional<Select::Slot> Select::will_run(int job, const NodeBits& avail, Second now,
+                                             bool at_once) {
+  if (scenario_.own_cores()) return will_run_cores(scenario_.job(job).cpus, avail, now, at_once);
+  open_ = avail;
+  open_ -= allocations_.busy();
+  const int count = open_.count(), wanted = scenario_.job(job).nodes;
   if (count >= wanted) {
-    begin = now;
-    best_fit(open_, wanted, chosen_);
-    return true;
+    best_fit(open_, wanted, chosen_then_);
+    return Slot{now, &chosen_then_};
   }
-  if (now_only) return false;
-  return cons_tres_ ? will_run_groups(job, count, now, begin) : will_run_linear(job, now, begin);
+  if (at_once) return std::nullopt;
+  return scenario_.settings().select.cons_tres ? will_run_groups(wanted, avail, count, now)
+                                               : will_run_linear(wanted, avail, now);
 }
 
-// released_[k]: nodes without a job once the first k running jobs are gone.
-void SlurmController::release_in_order() {
-  if (released_changes_ == changes_) return;
-  released_changes_ = changes_;
-  if (released_.size() <= running_.size()) released_.resize(running_.size() + 1);
-  released_[0] = up_;
-  released_[0] -= busy_;
-  for (std::size_t k = 0; k < running_.size(); ++k) {
+void Select::release_in_order() {
+  if (released_changes_ == allocations_.changes()) return;
+  released_changes_ = allocations_.changes();
+  const std::vector<int>& running = allocations_.running();
+  if (released_.size() <= running.size()) released_.resize(running.size() + 1);
+  released_[0] = allocations_.up();
+  released_[0] -= allocations_.busy();
+  for (std::size_t k = 0; k < running.size(); ++k) {
     released_[k + 1] = released_[k];
-    released_[k + 1] |= at(running_[k]).nodes;
+    released_[k + 1] |= allocations_.nodes(running[k]);
   }
 }
 
-bool SlurmController::will_run_linear(int job, Second now, Second& begin) {
-  const int wanted = given(job).nodes;
+std::optional<Select::Slot> Select::will_run_linear(int wanted, const NodeBits& avail, Second now) {
   release_in_order();
-  std::size_t few = 0, enough = running_.size();  // jobs gone: too few, and (if any) enough
-  if (avail_.count_common(released_[enough]) < wanted) return false;
+  const std::vector<int>& running = allocations_.running();
+  std::size_t few = 0, enough = running.size();  // jobs gone: too few, and (if any) enough
+  if (avail.count_common(released_[enough]) < wanted) return std::nullopt;
   while (enough - few > 1) {
     const std::size_t middle = (few + enough) / 2;
-    (avail_.count_common(released_[middle]) < wanted ? few : enough) = middle;
+    (avail.count_common(released_[middle]) < wanted ? few : enough) = middle;
   }
-  open_ = avail_;
+  open_ = avail;
   open_ &= released_[enough];
-  const Second end = due(running_[enough - 1]);
-  begin = end <= now ? now + 1 : end;
-  best_fit(open_, wanted, chosen_);
-  return true;
+  best_fit(open_, wanted, chosen_then_);
+  const Second end = allocations_.due(running[enough - 1]);
+  return Slot{end <= now ? now + 1 : end, &chosen_then_};
 }
 
-bool SlurmController::will_run_groups(int job, int count, Second now, Second& begin) {
-  const int wanted = given(job).nodes;
-  Groups groups(*this);
-  while (groups.next(avail_, [&](int other) {
-    const NodeBits& held = at(other).nodes;
-    count += held.count_common(avail_);
+std::optional<Select::Slot> Select::will_run_groups(int wanted, const NodeBits& avail, int count,
+                                                    Second now) {
+  Groups groups(allocations_, epoch_, scenario_.settings().select.window_linear);
+  const auto gone = [&](int other) {
+    const NodeBits& held = allocations_.nodes(other);
+    count += held.count_common(avail);
     open_ |= held;
-  })) {
+  };
+  for (int last; (last = groups.next(avail, gone)) >= 0;) {
     if (count < wanted) continue;
-    open_ &= avail_;
-    begin = expected_end(groups.last(), now);
-    best_fit(open_, wanted, chosen_);
-    return true;
+    open_ &= avail;
+    best_fit(open_, wanted, chosen_then_);
+    return slot_after(last, now);
   }
-  return false;
+  return std::nullopt;
 }
 
-bool SlurmController::will_run_cores(int job, Second now, bool now_only, Second& begin) {
-  const int wanted = given(job).cpus;
-  if (best_fit_cores(avail_, free_cores_, wanted, chosen_)) {
-    begin = now;
-    return true;
-  }
-  if (now_only) return false;
-  later_cores_ = free_cores_;
-  Groups groups(*this);
-  while (groups.next(avail_, [&](int other) {
-    std::size_t k = 0;
-    for (const int node : at(other).nodes.list())
-      later_cores_[node] += outcome_.cores[static_cast<std::size_t>(other)][k++];
-  })) {
-    if (!best_fit_cores(avail_, later_cores_, wanted, chosen_)) continue;
-    begin = expected_end(groups.last(), now);
-    return true;
-  }
-  return false;
+std::optional<Select::Slot> Select::will_run_cores(int wanted, const NodeBits& avail, Second now,
+                                                   bool at_once) {
+  if (best_fit_cores(avail, allocations_.free_cores(), wanted, chosen_then_))
+    return Slot{now, &chosen_then_};
+  if (at_once) return std::nullopt;
+  later_cores_ = allocations_.free_cores();
+  Groups groups(allocations_, epoch_, scenario_.settings().select.window_linear);
+  const auto gone = [&](int other) {
+    auto cores = allocations_.cores(other).begin();
+    for (const int node : allocations_.nodes(other).list()) later_cores_[node] += *cores++;
+  };
+  for (int last; (last = groups.next(avail, gone)) >= 0;)
+    if (best_fit_cores(avail, later_cores_, wanted, chosen_then_)) return slot_after(last, now);
+  return std::nullopt;
 }
 
-// Of a job that may be past its limit.
-Second SlurmController::expected_end(int job, Second now) const {
-  const Second end = due(job);
-  if (end > now) return end;
-  if (over_time_ >= kNever) return now + state_[static_cast<std::size_t>(job)].limit;
-  return std::max(now + 1, end + kill_wait_ + over_time_);
+// When that job, which may be past its limit, has ended.
+Select::Slot Select::slot_after(int job, Second now) const {
+  const Settings::Select& settings = scenario_.settings().select;
+  Second end = allocations_.due(job);
+  if (end <= now)
+    end = settings.over_time_limit >= kNever
+              ? now + scenario_.job(job).limit
+              : std::max(now + 1, end + settings.kill_wait + settings.over_time_limit);
+  return {end, &chosen_then_};
 }
 
 }  // namespace cosched::cluster::slurm

@@ -170,20 +170,27 @@ class Twin:
         users = np.zeros(len(instance), dtype=np.int64)
         if "user" in instance.known:
             users = np.unique(instance.column("user").astype(str), return_inverse=True)[1]
-        cpus = instance.column("tasks")
+        lines = settings.lines or [[(0, count)]]
         return _core.cluster.Slurm(
-            nodes=count,
-            cpus=int(machine.cores if machine is not None else count),
-            lines=[list(line) for line in settings.lines] or [[(0, count)]],
-            parts=[list(ranges) for ranges in self.parts.values()],
-            tiers=[int(known[name].priority) if name in known else 1 for name in self.names],
-            max_times=[known[name].max_time if name in known else np.inf for name in self.names],
-            factors=[factor / most for factor in factors],
+            machine={
+                "nodes": count,
+                "cpus": int(machine.cores if machine is not None else count),
+                "lines": [list(line) for line in lines],
+                "node_cores": self.node_cores if self.shared else np.zeros(0, dtype=np.int64),
+            },
+            partitions={
+                "nodes": [list(ranges) for ranges in self.parts.values()],
+                "tier": [int(known[n].priority) if n in known else 1 for n in self.names],
+                "max_time": [known[n].max_time if n in known else np.inf for n in self.names],
+                "job_factor": [factor / most for factor in factors],
+            },
             parameters={**settings.parameters, **_own(parameters)},
-            submit=instance.column("submit"), wanted=self.nodes, wanted_cpus=cpus, limit=limit,
-            runtime=instance.column("runtime"), partition=self.part, user=users.reshape(-1),
-            nice=np.zeros(len(instance)),
-            node_cores=self.node_cores if self.shared else np.zeros(0, dtype=np.int64),
+            jobs={
+                "submit": instance.column("submit"), "runtime": instance.column("runtime"),
+                "nodes": self.nodes, "cpus": instance.column("tasks"), "limit": limit,
+                "partition": self.part, "user": users.reshape(-1),
+                "nice": np.zeros(len(instance)),
+            },
         )  # fmt: skip
 
     def run(
@@ -196,7 +203,8 @@ class Twin:
         plans: bool = False,
     ) -> dict[str, Any]:
         """One run; `cycles`, `checks`: recorded times in place of the rules' own."""
-        return self._core.run(dict(clocks), list(cycles), list(checks), log, plans)
+        given = {**clocks, "cycles": list(cycles), "checks": list(checks)}
+        return self._core.run(clocks=given, told=log, plans=plans)
 
     def nodes_of(self, outcome: Mapping[str, Any]) -> list[np.ndarray]:
         """Node numbers of each job."""

@@ -1,4 +1,4 @@
-// Sets of nodes as bits, and the choice of consecutive nodes that Slurm's select plugins make.
+// Sets of nodes as bits.
 #pragma once
 
 #include <cstdint>
@@ -65,16 +65,5 @@ void NodeBits::runs(Visit visit) const {
   }
   if (first >= 0) visit(first, static_cast<int>(words_.size()) * 64 - first);
 }
-
-/// Best fit over runs of consecutive candidates into `chosen` (of their size): the lowest nodes of the shortest run that
-/// suffices (first of equals); where none does, the longest run whole, and so on for the rest.
-/// Requires that there are `wanted` candidates.  O(runs^2) at worst.
-void best_fit(const NodeBits& candidates, int wanted, NodeBits& chosen);
-
-/// The same where nodes have `free` cores and a job wants so many `cores`, on one node at least:
-/// the run that suffices with the fewest free cores; there the node that suffices alone with the
-/// fewest, else its lowest nodes.  Whether there are enough.
-bool best_fit_cores(const NodeBits& candidates, const std::vector<int>& free, int cores,
-                    NodeBits& chosen);
 
 }  // namespace cosched::cluster::slurm

@@ -1,0 +1,66 @@
+// The backfill cycle: every job in order of the queue gets a plan (RULES.md 4).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cosched/cluster/slurm/clocks.hpp"
+#include "cosched/cluster/slurm/limits.hpp"
+#include "cosched/cluster/slurm/plan_map.hpp"
+#include "cosched/cluster/slurm/select.hpp"
+#include "cosched/cluster/slurm/tables.hpp"
+
+namespace cosched::cluster::slurm {
+
+class BackfillCycle {
+ public:
+  /// Requires that all outlive it.
+  BackfillCycle(const Clocks& clocks, Tables& tables, Select& select);
+
+  /// Starts and plans jobs; returns those that it started.
+  std::vector<int> run(double time);
+
+ private:
+  enum class Then { next, stop };
+  /// `until`: no comparison of this test with the time comes out otherwise before that second.
+  struct Tested {
+    Then then;
+    bool started;
+    Second until;
+  };
+
+  // What the last cycle knows about its plan: a cycle before `until`, with nothing changed since, would
+  // make the same plan, and is spared.
+  struct Kept {
+    std::int64_t changes = -1;
+    Second until = 0;
+    bool moved = false;  // it had to move a start behind what running jobs require
+    int tests = 0;
+  };
+
+  bool same_as_last(double time) const;
+  void repeat_last();
+  void clear_planned();
+  void keep_planned(Second now);
+  std::int64_t changes() const;
+  Second now_after(int tests) const;
+  std::vector<int> plan_queue();
+
+  Tested test(int job, Second now);
+  bool start(int job, const NodeBits& avail);
+  Tested reserve(int job, const Select::Slot& slot, Second first, Second last, Second until);
+
+  const Clocks& clocks_;
+  Tables& tables_;
+  Select& select_;
+  const Settings::Backfill settings_;
+  PlanMap map_;
+  NodeBits planned_;  // nodes of plans that are idle: the PLANNED mark
+  TestCounts counts_;
+  Kept kept_;
+  // of this cycle
+  double time_ = 0;
+  Second begin_ = 0, map_end_ = 0, next_slot_ = 0;
+};
+
+}  // namespace cosched::cluster::slurm

@@ -1,0 +1,114 @@
+// The clocks of slurmctld (RULES.md 0, 2.1 to 2.3, 3): when its loop ticks, when a main pass, a limit check
+// or a backfill cycle is due.  Each answers from what it was told; none knows of jobs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cosched/cluster/slurm/settings.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::cluster::slurm {
+
+/// The two hidden numbers, and what the host adds.
+struct Clocks {
+  double controller_start = -60;  // s on the time base of the jobs
+  Second epoch = 0;               // Unix time of that base's 0
+  double launch = 0;              // s from a start to the first second of work, and back
+  double epilog = 0;              // s from the end of a job until its nodes are free
+  double noise = 0;               // launch and epilog of a job: times 1 - noise to 1 + noise
+  std::uint64_t noise_seed = 0;
+  double tick_period = 1;      // s: the background loop, with its work
+  double tick_offset = 0;      // s from the controller's start to its loop
+  double sleep_extra = 0;      // s that a sleep of the backfill thread takes longer
+  double cycle_cost = 0;       // s of a backfill cycle
+  double test_cost = 0;        // s of a job's test in a cycle
+  std::vector<double> cycles;  // recorded begins of cycles: replay; empty = by the rules
+  std::vector<double> checks;  // recorded limit checks that ended a job: replay
+
+  /// Down to a multiple of `grid` of the Unix clock.
+  Second rounded(Second time, Second grid) const {
+    const Second rest = (((epoch + time) % grid) + grid) % grid;
+    return time - rest;
+  }
+};
+
+/// The background loop.
+class Loop {
+ public:
+  explicit Loop(const Clocks& clocks)
+      : begin_(clocks.controller_start + clocks.tick_offset), period_(clocks.tick_period) {}
+  /// The first tick at or after `time`.
+  double tick_at(double time) const;
+
+ private:
+  double begin_, period_;  // tick k is at begin + k period
+};
+
+/// When the time limits of jobs are checked.
+class LimitClock {
+ public:
+  explicit LimitClock(const Clocks& clocks);
+  double due() const;
+  void checked(double time);
+
+ private:
+  Loop loop_;
+  std::vector<double> recorded_;
+  std::size_t checks_ = 0;
+  Second last_;
+};
+
+/// When the main scheduler passes.
+class MainClock {
+ public:
+  MainClock(const Clocks& clocks, const Settings::Main& settings);
+
+  /// Something wants a pass, at a tick.
+  void request(double time);
+  /// Something wants a pass at once; those that want one too soon after the last wait, and get one.
+  void ask(double time, bool full);
+
+  /// The tick that asks for a pass next.
+  double tick_due() const;
+  void tick(double time);
+  double pass_due() const { return pass_; }
+  /// The pass that is due begins; whether it is a full one.
+  bool begin_pass();
+
+ private:
+  Second delay() const;
+  Second interval() const;
+
+  Loop loop_;
+  Settings::Main settings_;
+  bool read_ = false;  // the configuration, by the first pass
+  Second last_tick_, last_full_;
+  double requested_ = kInfinity;
+  double pass_ = kInfinity, last_pass_ = -kInfinity;
+  bool full_ = false;
+};
+
+/// When the backfill thread wakes up.
+class BackfillClock {
+ public:
+  BackfillClock(const Clocks& clocks, Second interval);
+
+  double wakes_at() const { return wake_; }
+  /// The end of the last cycle.
+  Second last_end() const { return last_end_; }
+  /// The thread is awake: whether a cycle begins.  If not, it sleeps on, and nothing else happens before `quiet`.
+  bool begins_cycle(bool completing, bool more_work, double quiet);
+  /// The cycle that began is over.
+  void cycle_over();
+
+ private:
+  bool replays() const { return cycle_ < recorded_.size(); }
+
+  std::vector<double> recorded_;
+  std::size_t cycle_ = 0;
+  Second interval_, last_end_;
+  double extra_, cost_, wake_;
+};
+
+}  // namespace cosched::cluster::slurm

@@ -1,0 +1,50 @@
+#include "cosched/cluster/slurm/journal.hpp"
+
+namespace cosched::cluster::slurm {
+
+Outcome::Outcome(std::size_t jobs)
+    : start_exact(jobs),
+      end_exact(jobs),
+      start(jobs),
+      end(jobs),
+      cores(jobs),
+      nodes(jobs),
+      by(jobs),
+      killed(jobs) {}
+
+Journal::Journal(std::size_t jobs, const Record& record)
+    : record_(record), said_(jobs), outcome_(jobs) {}
+
+void Journal::start(int job, double time, Scheduler by, const Allocations& allocations) {
+  const auto j = static_cast<std::size_t>(job);
+  outcome_.start[j] = static_cast<double>(whole(time));
+  outcome_.start_exact[j] = time;
+  outcome_.nodes[j] = allocations.nodes(job).list();
+  outcome_.cores[j] = allocations.cores(job);
+  outcome_.by[j] = static_cast<int>(by);
+  const Action action = by == Scheduler::main ? Action::start_main : Action::start_backfill;
+  if (told()) outcome_.notes.push_back({time, job, action, whole(time), allocations.due(job), {}});
+}
+
+void Journal::end(int job, double time, bool killed) {
+  const auto j = static_cast<std::size_t>(job);
+  outcome_.end[j] = static_cast<double>(whole(time));
+  outcome_.end_exact[j] = time;
+  outcome_.killed[j] = killed;
+  if (told())
+    outcome_.notes.push_back({time, job, killed ? Action::timeout : Action::finish, 0, 0, {}});
+}
+
+void Journal::plan(int job, double time, Second begin, Second end, const NodeBits& nodes) {
+  say(job, time, Action::plan, begin);
+  if (plans()) outcome_.notes.push_back({time, job, Action::plan, begin, end, nodes.list()});
+}
+
+void Journal::say(int job, double time, Action action, Second start) {
+  Said& last = said_[static_cast<std::size_t>(job)];
+  if (!told() || (last.action == action && last.start == start)) return;
+  last = {action, start};
+  outcome_.notes.push_back({time, job, action, start, 0, {}});
+}
+
+}  // namespace cosched::cluster::slurm

@@ -1,0 +1,40 @@
+#include "cosched/cluster/slurm/priority.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cosched::cluster::slurm {
+namespace {
+
+constexpr double kTopPriority = 0xffff0000u;
+
+double size_factor(const Settings::Priority& settings, const Machine& machine, const Job& job) {
+  const double nodes = machine.nodes, cpus = machine.cpus;
+  double size = (job.nodes / nodes + job.cpus / cpus) / 2;
+  if (settings.relative_to_time) {
+    // Slurm keeps limits in whole minutes.
+    const Second minutes = std::max<Second>(1, job.limit / 60);
+    size = std::max(job.nodes * cpus / nodes, static_cast<double>(job.cpus)) /
+           static_cast<double>(minutes) / cpus;
+  }
+  return settings.favor_small ? 1 - size : size;
+}
+
+}  // namespace
+
+bool priorities_age(const Settings::Priority& settings) {
+  return settings.multifactor && settings.age_counts && settings.weight_age > 0;
+}
+
+double priority_of(const Scenario& scenario, int job, double time, int before) {
+  const Settings::Priority& settings = scenario.settings().priority;
+  if (!settings.multifactor) return kTopPriority - before;
+  const Job& one = scenario.job(job);
+  double sum = settings.weight_size * size_factor(settings, scenario.machine(), one) +
+               settings.weight_partition * scenario.part(job).job_factor - one.nice;
+  if (priorities_age(settings))
+    sum += settings.weight_age * std::min(1.0, std::max(0.0, time - one.submit) / settings.max_age);
+  return std::floor(std::max(1.0, sum));
+}
+
+}  // namespace cosched::cluster::slurm

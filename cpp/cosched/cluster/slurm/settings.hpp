@@ -1,0 +1,63 @@
+// slurm.conf as the rules use it: typed, and read at one place.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "cosched/cluster/slurm/seconds.hpp"
+
+namespace cosched::cluster::slurm {
+
+/// Sections are the readers; a member has the name of Slurm's parameter, without its prefix.
+struct Settings {
+  struct Priority {  // RULES.md 1
+    bool multifactor = false;
+    bool age_counts = false;  // there is a slurmdbd
+    Second calc_period = 0;
+    double weight_age = 0, max_age = 0;
+    double weight_size = 0, weight_partition = 0;
+    bool favor_small = false, relative_to_time = false;
+  };
+  struct Reserve {  // who blocks others, or reserves: RULES.md 2.5
+    Second min_age = 0;
+    double min_priority = 0;
+  };
+  struct Main {  // RULES.md 2
+    Second batch_sched_delay = 0, interval = 0;
+    double min_interval = 0;
+    bool defer = false;
+    int queue_depth = 0, partition_depth = 0;
+    int max_job_start = 0;  // 0 = no limit, as of all that are called max_job_start
+  };
+  struct TestLimits {  // tests a cycle, 0 = no limit: RULES.md 4.8
+    int user = 0, partition = 0, user_and_partition = 0;
+  };
+  struct Backfill {  // RULES.md 3, 4
+    Second interval = 0, resolution = 0, window = 0, max_time = 0;
+    int max_job_test = 0, node_space_size = 0, max_job_start = 0;
+    TestLimits limits;
+  };
+  struct Select {  // RULES.md 5
+    bool cons_tres = false;
+    int window_linear = 0;
+    Second over_time_limit = 0, kill_wait = 0;
+  };
+  struct Ends {  // RULES.md 6
+    Second over_time_limit = 0, complete_wait = 0;
+  };
+
+  Priority priority;
+  Reserve reserve;
+  Main main;
+  Backfill backfill;
+  Select select;
+  Ends ends;
+};
+
+/// All parameters that are known, by Slurm's names, with Slurm's defaults: seconds, counts, 0 or 1.
+const std::map<std::string, double>& usual_parameters();
+
+/// Those given, and the usual values of the others.  Throws InvalidInstance for a name that is not known.
+Settings to_settings(const std::map<std::string, double>& given);
+
+}  // namespace cosched::cluster::slurm

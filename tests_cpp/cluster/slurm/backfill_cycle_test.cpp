@@ -1,0 +1,145 @@
+#include "cosched/cluster/slurm/backfill_cycle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::cluster::slurm {
+namespace {
+
+struct Planned {
+  Second begin, end;
+  Nodes nodes;
+  bool operator==(const Planned& other) const {
+    return begin == other.begin && end == other.end && nodes == other.nodes;
+  }
+};
+
+// Cycles on a machine where job 0 runs from second 0 on the lowest nodes, and all others wait.
+class Cycles {
+ public:
+  Cycles(Machine machine, std::vector<Job> jobs,
+         const std::map<std::string, double>& parameters = {})
+      : scenario_(scenario_of(std::move(machine), std::move(jobs), parameters)),
+        tables(scenario_, -60, {false, true}),
+        select_(scenario_, tables.allocations, 0),
+        cycle_(clocks, tables, select_) {
+    const int nodes = scenario_.machine().nodes;
+    tables.start(0, nodes_from(0, scenario_.job(0).nodes, nodes), 0, Scheduler::main);
+    for (int job = 1; job < static_cast<int>(scenario_.jobs().size()); ++job) tables.submit(job, 0);
+  }
+  Nodes run(double time) { return cycle_.run(time); }
+  // The last plan of a job.
+  Planned plan(int job) {
+    const Outcome outcome = std::move(Journal(tables.journal)).outcome();
+    for (auto note = outcome.notes.rbegin(); note != outcome.notes.rend(); ++note)
+      if (note->job == job && note->action == Action::plan)
+        return {note->start, note->end, note->nodes};
+    return {kNever, kNever, {}};
+  }
+
+ private:
+  Scenario scenario_;
+
+ public:
+  Clocks clocks;
+  Tables tables;
+
+ private:
+  Select select_;
+  BackfillCycle cycle_;
+};
+
+TEST(SlurmBackfillCycle, StartsWhatDelaysNobody) {
+  // Job 0 has three of four nodes until 300; job 1 wants two; 2 would pass it, 3 ends before.
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 100), plain_job(0, 1, 400),
+                                   plain_job(0, 1, 200)});
+  EXPECT_EQ(cycles.run(10), Nodes{3});
+  EXPECT_EQ(cycles.plan(1), (Planned{300, 360, {0, 1, 2, 3}}));  // the end is rounded down
+  EXPECT_EQ(cycles.plan(2), (Planned{360, 720, {3}}));
+}
+
+TEST(SlurmBackfillCycle, APlannedStartIsRoundedDown) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 290), plain_job(0, 4, 100), plain_job(0, 1, 239),
+                                   plain_job(0, 1, 230)});
+  // Job 1 is reserved from 240 on: a job may run until then, not until 249.
+  EXPECT_EQ(cycles.run(10), (Nodes{}));
+  EXPECT_EQ(cycles.plan(1).begin, 290);
+  Cycles brief(plain_machine(4),
+               {plain_job(0, 3, 290), plain_job(0, 4, 100), plain_job(0, 1, 229)});
+  EXPECT_EQ(brief.run(10), (Nodes{2}));
+}
+
+TEST(SlurmBackfillCycle, ANodeThatIsCompletingIsPlannedNotTaken) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 2, 100)});
+  cycles.tables.end(0, 20, false);
+  EXPECT_EQ(cycles.run(30), Nodes{});
+  EXPECT_EQ(cycles.plan(1).begin, 31);
+  cycles.tables.epilog(0, 31);
+  EXPECT_EQ(cycles.run(60), Nodes{1});
+}
+
+TEST(SlurmBackfillCycle, NoPlanBehindTheWindow) {
+  for (const double window : {280.0, 300.0}) {
+    Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 100)},
+                  {{"bf_window", window}});
+    cycles.run(10);
+    EXPECT_EQ(cycles.plan(1).begin, window < 290 ? kNever : 300);
+  }
+}
+
+TEST(SlurmBackfillCycle, EndsAfterTestsStartsOrRecords) {
+  const auto started = [](const std::map<std::string, double>& parameters) {
+    std::vector<Job> jobs(6, plain_job(0, 1, 60));
+    jobs[0] = plain_job(0, 1, 600);
+    return Cycles(plain_machine(8), jobs, parameters).run(10);
+  };
+  EXPECT_EQ(started({}), (Nodes{1, 2, 3, 4, 5}));
+  EXPECT_EQ(started({{"bf_max_job_test", 2}}), (Nodes{1, 2}));
+  EXPECT_EQ(started({{"bf_max_job_start", 3}}), (Nodes{1, 2, 3}));
+  EXPECT_EQ(started({{"bf_max_job_user", 4}}), (Nodes{1, 2, 3, 4}));
+  // Each plan makes two records: the third job's has no room any more, the last is not looked at.
+  Cycles few(plain_machine(2),
+             {plain_job(0, 2, 600), plain_job(0, 1, 60), plain_job(0, 1, 300), plain_job(0, 1, 60),
+              plain_job(0, 1, 60)},
+             {{"bf_node_space_size", 4}});
+  few.run(10);
+  EXPECT_EQ(few.plan(2).begin, 600);
+  EXPECT_EQ(few.plan(4).begin, kNever);
+}
+
+TEST(SlurmBackfillCycle, AYoungJobIsNotPlanned) {
+  const std::vector<Job> jobs{plain_job(0, 3, 300), plain_job(0, 4, 100), plain_job(0, 1, 900)};
+  Cycles cycles(plain_machine(4), jobs, {{"bf_min_age_reserve", 30}});
+  EXPECT_EQ(cycles.run(10), Nodes{2});  // nothing is reserved for job 1
+  EXPECT_EQ(cycles.plan(1).begin, kNever);
+  EXPECT_EQ(cycles.run(40), Nodes{});
+  EXPECT_EQ(cycles.plan(1).begin, 910);
+}
+
+TEST(SlurmBackfillCycle, APlanOnAnIdleNodeIsMoreWork) {
+  for (const int wanted : {3, 4}) {  // 3: on the nodes of job 0 alone
+    Machine machine = plain_machine(4);
+    machine.parts.push_back({nodes_from(0, wanted, 4), 1, kNever, 0});
+    Cycles cycles(machine, {plain_job(0, 3, 300), plain_job(0, wanted, 100, 10, 1)});
+    cycles.run(10);
+    EXPECT_EQ(cycles.tables.updates.since(10), wanted == 4);
+    EXPECT_EQ(cycles.plan(1).begin, 300);
+  }
+}
+
+// With cons_tres a job that this cycle starts is in the map: nobody is planned on its node.
+TEST(SlurmBackfillCycle, StartedJobsAreInTheMapWithConsTres) {
+  const std::vector<Job> jobs{plain_job(0, 1, 900), plain_job(0, 1, 60), plain_job(0, 2, 100)};
+  for (const bool cons_tres : {false, true}) {
+    Cycles cycles(plain_machine(2), jobs, {{"cons_tres", cons_tres ? 1.0 : 0.0}});
+    EXPECT_EQ(cycles.run(10), Nodes{1});
+    EXPECT_EQ(cycles.plan(2).begin, 900);
+    EXPECT_TRUE(cycles.tables.updates.since(10));
+  }
+}
+
+}  // namespace
+}  // namespace cosched::cluster::slurm

@@ -1,0 +1,84 @@
+#include "cosched/cluster/slurm/main_pass.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::cluster::slurm {
+namespace {
+
+// A pass at second 100 over jobs submitted at 0, 1, ...: those that it starts.
+Nodes passed(const Machine& machine, const std::vector<Job>& jobs,
+             const std::map<std::string, double>& parameters = {}, bool full = true) {
+  const Scenario scenario = scenario_of(machine, jobs, parameters);
+  Tables tables(scenario, -60, {});
+  Select select(scenario, tables.allocations, 0);
+  for (int job = 0; job < static_cast<int>(jobs.size()); ++job) tables.submit(job, job);
+  const Nodes started = main_pass(tables, select, 100, full);
+  EXPECT_EQ(started.size() + tables.queue.jobs().size(), jobs.size());
+  return started;
+}
+
+TEST(SlurmMainPass, TheFirstThatDoesNotFitBlocksItsPartition) {
+  EXPECT_EQ(
+      passed(plain_machine(4), {plain_job(0, 2, 60), plain_job(1, 3, 60), plain_job(2, 1, 5)}),
+      (Nodes{0}));
+}
+
+TEST(SlurmMainPass, NodesOfABlockedPartitionLeaveThePass) {
+  Machine machine = plain_machine(6);
+  machine.parts[0].nodes = nodes_from(0, 4, 6);
+  machine.parts.push_back({nodes_from(2, 6, 6), 1, kNever, 0});
+  const auto started = [&](int wanted) {
+    return passed(machine,
+                  {plain_job(0, 1, 60), plain_job(1, 4, 60), plain_job(2, wanted, 60, 10, 1)});
+  };
+  EXPECT_EQ(started(2), (Nodes{0, 2}));
+  EXPECT_EQ(started(3), (Nodes{0}));  // nodes 2 and 3 are kept for job 1
+}
+
+TEST(SlurmMainPass, AYoungJobBlocksNobody) {
+  std::vector<Job> jobs{plain_job(0, 2, 60), plain_job(1, 3, 60), plain_job(2, 1, 60)};
+  EXPECT_EQ(passed(plain_machine(4), jobs, {{"bf_min_age_reserve", 99}}), (Nodes{0}));
+  EXPECT_EQ(passed(plain_machine(4), jobs, {{"bf_min_age_reserve", 100}}), (Nodes{0, 2}));
+}
+
+TEST(SlurmMainPass, DepthsAndStartsEndIt) {
+  const std::vector<Job> jobs(5, plain_job(0, 1, 60));
+  const Machine machine = plain_machine(8);
+  EXPECT_EQ(passed(machine, jobs, {{"sched_max_job_start", 2}}), (Nodes{0, 1}));
+  EXPECT_EQ(passed(machine, jobs, {{"partition_job_depth", 3}}), (Nodes{0, 1, 2}));
+  EXPECT_EQ(passed(machine, jobs, {{"default_queue_depth", 3}}), (Nodes{0, 1, 2, 3, 4}));
+  EXPECT_EQ(passed(machine, jobs, {{"default_queue_depth", 3}}, false), (Nodes{0, 1, 2, 3}));
+}
+
+TEST(SlurmMainPass, SkippedJobsAreMoreWorkTheBlockingOneIsNot) {
+  for (const bool behind : {false, true}) {
+    std::vector<Job> jobs{plain_job(0, 3, 60), plain_job(1, 2, 60)};
+    if (behind) jobs.push_back(plain_job(2, 1, 60));
+    const Scenario scenario = scenario_of(plain_machine(4), jobs);
+    Tables tables(scenario, -60, {});
+    Select select(scenario, tables.allocations, 0);
+    for (int job = 0; job < static_cast<int>(jobs.size()); ++job) tables.submit(job, 0);
+    main_pass(tables, select, 50, true);
+    EXPECT_TRUE(tables.updates.since(50));  // job 0 started
+    main_pass(tables, select, 70, true);
+    EXPECT_EQ(tables.updates.since(70), behind);
+  }
+}
+
+TEST(SlurmMainPass, WaitsForCompletingJobs) {
+  const Scenario scenario = scenario_of(
+      plain_machine(4), {plain_job(0, 1, 60), plain_job(1, 1, 60)}, {{"CompleteWait", 10}});
+  Tables tables(scenario, -60, {});
+  Select select(scenario, tables.allocations, 0);
+  tables.submit(0, 0);
+  EXPECT_EQ(main_pass(tables, select, 10, true), Nodes{0});
+  tables.end(0, 20, false);
+  tables.submit(1, 20);
+  EXPECT_EQ(main_pass(tables, select, 25, true), Nodes{});
+  EXPECT_EQ(main_pass(tables, select, 31, true), Nodes{1});
+}
+
+}  // namespace
+}  // namespace cosched::cluster::slurm

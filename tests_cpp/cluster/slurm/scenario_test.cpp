@@ -1,0 +1,29 @@
+#include "cosched/cluster/slurm/scenario.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/core/errors.hpp"
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::cluster::slurm {
+namespace {
+
+TEST(SlurmScenario, CutsLimitsToThePartition) {
+  Machine machine = plain_machine(2);
+  machine.parts.push_back({nodes_from(0, 1, 2), 1, 100, 0});
+  const Scenario scenario =
+      scenario_of(machine, {plain_job(0, 1, 300), plain_job(0, 1, kNever),
+                            plain_job(0, 1, 300, 10, 1), plain_job(0, 1, 50, 10, 1)});
+  EXPECT_EQ(scenario.job(0).limit, 300);
+  EXPECT_EQ(scenario.job(1).limit, kYear);
+  EXPECT_EQ(scenario.job(2).limit, 100);
+  EXPECT_EQ(scenario.job(3).limit, 50);
+}
+
+TEST(SlurmScenario, RefusesAJobLargerThanItsPartition) {
+  EXPECT_NO_THROW(scenario_of(plain_machine(2), {plain_job(0, 2, 60)}));
+  EXPECT_THROW(scenario_of(plain_machine(2), {plain_job(0, 3, 60)}), InfeasibleError);
+}
+
+}  // namespace
+}  // namespace cosched::cluster::slurm
