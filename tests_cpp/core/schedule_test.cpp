@@ -38,5 +38,12 @@ TEST(AssignUnits, AnEndLaterByRoundingDoesNotRefuseAStart) {
   EXPECT_THROW(assign_units({0, 0.3}, {0.31, 1}, {1, 1}, 1), InvalidSchedule);
 }
 
+TEST(AssignUnits, TasksThatTheirStartSwallowsLeaveTheirUnitsAtOnce) {
+  // 1e12 + 1e-6 = 1e12: task 1 starts and ends when task 0, which stays, starts.
+  const Schedule schedule = assign_units({1e12, 1e12, 0}, {2e12, 1e12 + 1e-6, 1e12}, {1, 1, 1}, 1);
+  EXPECT_EQ(schedule.unit, (std::vector<int>{0, 0, 0}));
+  EXPECT_THROW(assign_units({0, 0}, {2, 1}, {1, 1}, 1), InvalidSchedule);
+}
+
 }  // namespace
 }  // namespace cosched

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <queue>
 #include <string>
+#include <utility>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
@@ -17,7 +18,10 @@ Schedule assign_units(const std::vector<double>& start, const std::vector<double
   const int n = static_cast<int>(start.size());
   std::vector<int> order(n);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return start[a] < start[b]; });
+  // Tasks so short beside their start that it swallows them leave their units to those that stay.
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return std::pair(start[a], end[a] > start[a]) < std::pair(start[b], end[b] > start[b]);
+  });
 
   std::priority_queue<int, std::vector<int>, std::greater<>> idle;
   for (int unit = 0; unit < units; ++unit) idle.push(unit);
