@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from cosched import core
-from cosched.bags.bounds import cut_bound
+from cosched.bags.bounds import cut_bound, profit_rate_bound
 from cosched.bags.instance import Instance
 from cosched.bags.schedule import Schedule
 from cosched.core import Bound
@@ -51,6 +52,8 @@ class Result(core.Result):
     loads: tuple[np.ndarray, ...]
     makespan: float
     energy: float
+
+    weaker_bounds = (partial(profit_rate_bound, method="glpk"),)
 
     @classmethod
     def _bound_of(cls, instance: Instance) -> Bound:

@@ -92,6 +92,8 @@ def in_words(of: Presentation, result: Result) -> list[str]:
     side = "above" if of.family.maximise else "below"
     said = f"no {of.ideal} can be {side} {bound.value:.9g}{of.unit}"
     lines.append(f"bound {bound.value:.9g}{of.unit} ({bound.method}): {said}")
+    if bound.note:
+        lines.append(f"note: {bound.note}")
     if math.isnan(gap):
         return [*lines, f"no gap: this is what was recorded, and no {of.ideal} of this instance"]
     return [*lines, f"gap {percent(gap)}: {_distance(of, gap)}"]
@@ -234,6 +236,7 @@ def _of_the_bound(of: Presentation, ranked: pd.DataFrame, one: bool) -> list[str
         side = "above" if of.family.maximise else "below"
         value = f"{ranked['bound'].dropna().iloc[0]:.6g}{of.unit}"
         lines.append(f"bound {value} ({methods}): no {of.ideal} can be {side} it")
+    lines += [f"note: {note}" for note in ranked.attrs["bound_notes"]]
     gaps = ranked.loc[ranked["value"].notna(), "gap"]
     if not len(gaps) or not gaps.min() > 1e-9:
         return lines

@@ -20,7 +20,7 @@ def in_order(rows: list[dict[str, Any]], first: Iterable[str] = ()) -> pd.DataFr
     """Rows as a table: columns `first`, then ``COLUMNS``, the metrics, ``message``.
 
     ``attrs["bounds"]`` lists the methods of the bounds, and ``attrs["bound_cut"]`` says whether a
-    limit cut one of them short.
+    limit cut one of them short, ``attrs["bound_notes"]`` what failed on the way to them.
     """
     import pandas as pd
 
@@ -32,6 +32,7 @@ def in_order(rows: list[dict[str, Any]], first: Iterable[str] = ()) -> pd.DataFr
     )
     proofs = [row["proof"] for row in rows if row.get("proof") is not None]
     frame.attrs["bounds"] = list(dict.fromkeys(proof.method for proof in proofs))
+    frame.attrs["bound_notes"] = list(dict.fromkeys(proof.note for proof in proofs if proof.note))
     frame.attrs["bound_cut"] = any(proof.status != "ok" for proof in proofs)
     return frame
 

@@ -16,7 +16,7 @@ from cosched.core.options import accepted_options
 from cosched.core.result import Bound, Result
 from cosched.core.schedule import Schedule
 from cosched.core.text import texts, unknown_name
-from cosched.errors import InvalidInstance, TimeLimit, shorten
+from cosched.errors import InvalidInstance, SolverError, TimeLimit, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -267,7 +267,10 @@ class Family:
             with _core.time_limit(time_limit):
                 self.result_type.prepare(instance)
             if stops_itself and time_limit is not None:
-                return self.bound(instance, time_limit=time_limit)
+                try:
+                    return self.bound(instance, time_limit=time_limit)
+                except SolverError:
+                    pass  # a weaker one, whose note says so
             with _core.time_limit(time_limit):
                 return self.result_type.bound_beside(instance)
         except (InvalidInstance, TimeLimit):  # it does not apply here, or takes too long

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cosched.core.arrays import integer
 from cosched.core.instance import Instance
 from cosched.core.overview import Overview, placements
-from cosched.errors import InvalidBound, InvalidInstance
+from cosched.errors import InvalidBound, InvalidInstance, SolverError
 
 if TYPE_CHECKING:
     from cosched.core.schedule import Schedule
@@ -31,6 +32,8 @@ class Bound:
         The name of the bound, a key of the family's ``BOUNDS``, or the algorithm that proved it.
     status : str
         ``"ok"``, or ``"time_limit"`` where a limit ended it early: more time may tighten it.
+    note : str
+        Why it is not the strongest that the family has: what failed.
 
     Examples
     --------
@@ -42,6 +45,7 @@ class Bound:
     value: float
     method: str
     status: str = "ok"
+    note: str = ""
 
     def __float__(self) -> float:
         return float(self.value)
@@ -83,6 +87,8 @@ class Result:
     """
 
     family: ClassVar[str]
+    #: Bounds that are used where the family's own fails, the stronger first.
+    weaker_bounds: ClassVar[tuple[Callable[[Any], Bound], ...]] = ()
     maximise: ClassVar[bool] = False
 
     algorithm: str
@@ -133,7 +139,22 @@ class Result:
             None where the family has nothing to say of every schedule.
         """
         Instance.require(instance)
-        return instance.once("bound", lambda: cls._bound_of(instance))
+        return instance.once("bound", lambda: cls._bound_that_holds(instance))
+
+    @classmethod
+    def _bound_that_holds(cls, instance: Instance) -> Bound | None:
+        """The strongest bound whose computation does not fail; none where all do."""
+        failed = []
+        for bound_of in (cls._bound_of, *cls.weaker_bounds):
+            try:
+                found = bound_of(instance)
+            except SolverError as error:
+                failed.append(f"a stronger bound failed ({error})")
+                continue
+            if found is None or not failed:
+                return found
+            return replace(found, note="; ".join(filter(None, [*failed, found.note])))
+        return None
 
     @classmethod
     def prepare(cls, instance: Any) -> None:

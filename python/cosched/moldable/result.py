@@ -11,7 +11,12 @@ from cosched import _core, core
 from cosched.core import Bound, Schedule
 from cosched.core.resampling import value_range
 from cosched.core.result import relative_gap
-from cosched.moldable.bounds import best_bound, minsum_bound_beside
+from cosched.moldable.bounds import (
+    area_bound,
+    best_bound,
+    dual_approximation_bound,
+    minsum_bound_beside,
+)
 from cosched.moldable.instance import Instance
 
 
@@ -50,6 +55,8 @@ class Result(core.Result):
     end: np.ndarray
     ratio: float | None = None
     pareto_front: np.ndarray | None = None
+
+    weaker_bounds = (dual_approximation_bound, area_bound)
 
     @classmethod
     def _bound_of(cls, instance: Instance) -> Bound:

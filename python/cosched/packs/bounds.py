@@ -82,4 +82,9 @@ def bound_beside(instance: Instance) -> Bound:
     """``columns`` up to n p = 10,000 (a few seconds), else the better of the simple ones."""
     if instance.tasks * instance.procs <= 10_000:
         return columns_bound(instance)
+    return simple_bound(instance)
+
+
+def simple_bound(instance: Instance) -> Bound:
+    """The better of the two in closed form."""
     return max(area_bound(instance), longest_bound(instance), key=float)

@@ -11,7 +11,7 @@ from cosched import _core, core
 from cosched.core import Bound, Schedule
 from cosched.core.overview import Overview, listed
 from cosched.core.resampling import value_range
-from cosched.packs.bounds import bound_beside
+from cosched.packs.bounds import bound_beside, simple_bound
 from cosched.packs.instance import Instance
 
 
@@ -61,6 +61,8 @@ class Result(core.Result):
     def relative_response_time(self) -> float:
         """Mean response time / that of each task alone on all processors, shortest first."""
         return _core.packs.relative_response_time(self.instance._core, self.pack_of, self.procs)
+
+    weaker_bounds = (simple_bound,)
 
     @classmethod
     def _bound_of(cls, instance: Instance) -> Bound:

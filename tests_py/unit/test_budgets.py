@@ -1,0 +1,128 @@
+"""A time limit alone is a budget, work alone is fixed work, and what ended a search is said."""
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.core.limits import PATIENCE, Patience
+from cosched.errors import SolverError
+
+
+def _packs():
+    return cs.workloads.packs_ii(seed=0, max_tasks=4)
+
+
+def _moldable():
+    return cs.workloads.moldable("mixed", 40, 16, seed=1)
+
+
+def _bags():
+    return cs.workloads.bags_random(6, seed=3)
+
+
+#: Instance, algorithm, what it proves nothing on.
+SEARCHES = [
+    (_packs, "local-search"),
+    (_moldable, "local-search"),
+    (_moldable, "demt-best"),
+    (_bags, "ttb-best"),
+]
+
+
+@pytest.fixture(params=SEARCHES, ids=lambda pair: f"{pair[0].__name__[1:]}-{pair[1]}")
+def search(request):
+    make, name = request.param
+    instance = make()
+    module = getattr(cs, instance.family)
+    return lambda **options: module.solve(instance, name, **options)
+
+
+def test_a_time_limit_alone_is_used(search):
+    found = search(time_limit=0.2)
+    assert (found.stopped_by, found.status) in (("time", "time_limit"), ("proved", "ok"))
+    assert found.metrics()["stopped_by"] == found.stopped_by
+
+
+def test_work_alone_is_fixed_work(search):
+    once, twice = search(work=20_000), search(work=20_000)
+    assert once.stopped_by in ("work", "proved")
+    assert once.status == "ok"
+    assert once.value == twice.value
+    assert search().value == search(work=None, time_limit=None).value
+
+
+def test_of_both_the_first_ends_it(search):
+    assert search(work=500, time_limit=1000).stopped_by in ("work", "proved")
+    assert search(work=10**15, time_limit=0.05).stopped_by in ("time", "proved")
+
+
+def test_more_work_than_the_default_is_never_worse(search):
+    default, more = search(), search(work=_more(search))
+    better = max if more.maximise else min
+    assert better(more.value, default.value) == pytest.approx(more.value, rel=0.02)
+
+
+def _more(search):
+    """Twice the default work of a search."""
+    of = {
+        ("packs", "local-search"): cs.packs.algorithms.LOCAL_SEARCH_WORK,
+        ("moldable", "local-search"): cs.moldable.algorithms.SEARCH_WORK,
+        ("moldable", "demt-best"): cs.moldable.algorithms.BEST_WORK,
+        ("bags", "ttb-best"): cs.bags.algorithms.BEST_WORK,
+    }
+    found = search(work=0)
+    return 2 * of[found.family, found.algorithm]
+
+
+def test_the_patience_of_compare_is_a_ceiling():
+    frame = cs.moldable.compare(_moldable(), ["local-search", "demt"])
+    assert frame["stopped_by"].tolist()[0] == "work"
+    assert frame["value"][0] == cs.moldable.solve(_moldable(), "local-search").value
+    frame = cs.moldable.compare(_moldable(), ["local-search"], time_limit=0.2)
+    assert frame["stopped_by"].tolist() == ["time"]
+    assert isinstance(PATIENCE, Patience)
+    frame = cs.moldable.compare(_moldable(), ["local-search"], time_limit=Patience(0.05))
+    assert frame["stopped_by"].tolist() == ["time"]
+
+
+def test_the_command_line_shows_what_ended_a_search(tmp_path, capsys):
+    from cosched.cli import main
+
+    assert main(["generate", "packs_ii", "-o", str(tmp_path / "t.csv")]) == 0
+    call = ["compare", "packs", str(tmp_path / "t.csv"), "--max-tasks", "4", "--algorithms",
+            "local-search", "sequential", "-o", str(tmp_path / "t.json")]  # fmt: skip
+    assert main([*call, "--time-limit", "0.1"]) == 0
+    rows = cs.io.read_json(tmp_path / "t.json")
+    assert {row["algorithm"]: row["stopped_by"] for row in rows}["local-search"] == "time"
+    assert "stopped by" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("n", [1, 5, 9, 12])
+def test_few_moldable_jobs_are_proved(n):
+    rng = np.random.default_rng(n)
+    times = np.full((n, 8), np.inf)
+    times[np.arange(n), rng.integers(0, 8, n)] = rng.uniform(1, 9, n)
+    inst = cs.moldable.Instance(times, rng.uniform(1, 3, n), rng.uniform(0, 9, n) * (n % 2))
+    for objective in ("makespan", "minsum"):
+        best = cs.moldable.solve(inst, "optimal", objective=objective)
+        search = cs.moldable.solve(inst, "local-search", objective=objective)
+        assert best.stopped_by == "proved"
+        gap = search.gap if objective == "makespan" else search.minsum_gap
+        assert gap <= 1e-9
+
+
+def test_a_bound_that_fails_costs_its_part_only(monkeypatch, capsys):
+    def fails(instance):
+        raise SolverError("columns: no progress")
+
+    monkeypatch.setattr(cs.packs.Result, "_bound_of", classmethod(lambda cls, inst: fails(inst)))
+    monkeypatch.setitem(cs.packs.BOUNDS, "columns", fails)
+    inst = _packs()
+    result = cs.packs.solve(inst, "sequential")
+    assert result.bound.method in ("area", "longest")
+    assert "columns: no progress" in result.bound.note
+    assert result.gap >= 0
+    frame = cs.packs.compare(inst, ["sequential", "pack-by-pack-1"])
+    assert (frame["status"] == "ok").all()
+    assert frame["bound"].notna().all()
+    assert "columns: no progress" in frame.attrs["bound_notes"][0]
