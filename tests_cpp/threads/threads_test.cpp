@@ -18,6 +18,7 @@
 #include "cosched/cluster/stretch_bound.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/validate.hpp"
+#include "cosched/dags/check/requirements.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/list/heft.hpp"
@@ -99,7 +100,7 @@ TEST(Threads, Dags) {
   expect_the_same([&] {
     Answers found;
     const auto keep = [&](const dags::Plan& plan) {
-      validate(plan.schedule(), check::requirements(instance));
+      validate(plan.schedule(), dags::check::requirements(instance));
       found.push_back(plan.makespan());
     };
     keep(dags::list::heft(instance));
