@@ -1,8 +1,11 @@
-// Certificates of the family dags as tuples of arrays, for both files of its bindings.
+// Certificates of the family dags as dicts of arrays: keys are the names of the fields of their classes
+// in Python.  Arrays that go out are read-only.
 #pragma once
 
 #include <vector>
 
+#include "cosched/core/task_graph.hpp"
+#include "cosched/dags/hlp/solution.hpp"
 #include "cosched/dags/proof/certificate.hpp"
 #include "cosched/lp/model.hpp"
 #include "pybind.hpp"
@@ -11,22 +14,31 @@ namespace cosched::dags::bindings {
 
 using namespace cosched::bindings;  // NOLINT
 
-/// From (weights, task flow, edges, flow on them).
-hlp::Certificate to_certificate(const py::tuple& given);
+/// weights, task_flow, edges, edge_flow.
+py::dict certificate_dict(hlp::Certificate certificate);
+hlp::Certificate to_certificate(const py::dict& given);
 
-/// From a certificate of LP*, the makespan that is refuted, and (raise, loads, task flow, edges, flow
-/// on them, intervals) each stage.
-proof::WindowsCertificate to_windows(const py::tuple& relaxation, double makespan,
-                                     const py::tuple& stages);
+/// value, x, C, certificate, complete.
+py::dict solution_dict(hlp::Solution solution);
 
-/// A row (type, begin, end, price) each interval; the array is read-only.
-py::object intervals_array(const std::vector<proof::PricedInterval>& intervals);
-std::vector<proof::PricedInterval> to_intervals(const py::handle& rows);
+/// makespan, stages; each stage raise_heads, loads, task_flow, edges, edge_flow, intervals.
+py::dict refutation_dict(proof::Refutation refutation);
+/// The same and relaxation.
+proof::WindowsCertificate to_windows(const py::dict& given);
+
+/// makespan, stages, clusters; each stage raise_heads, loads, task_flow, edge_flow, shift, intervals,
+/// guesses.
+py::dict refutation_dict(proof::TransferRefutation refutation, int types);
+/// The same and windows.
+proof::TransfersCertificate to_transfers(const py::dict& given);
+
+/// (e, 2) integers.
+std::vector<Edge> to_edges(const IntArray& edges);
 
 /// A model's arrays, for a back end in Python.
 py::dict model_dict(const lp::Model& model);
 
-/// `transfers`, its relaxation and their certificates.
-void bind_transfers(py::module_& module);
+/// HLP, `windows`, `transfers`, their relaxations and certificates.
+void bind_bounds(py::module_& module);
 
 }  // namespace cosched::dags::bindings

@@ -8,8 +8,10 @@
 #include <functional>
 #include <string>
 
+#include "cosched/dags/check/relaxation.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/hlp/model.hpp"
+#include "cosched/dags/hlp/rounding.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/list/online.hpp"
@@ -29,9 +31,9 @@ double seconds(const std::function<void()>& work) {  // of this process: others 
 }
 
 void compare_lp(const std::string& name, const Instance& instance) {
-  HlpSolution solution;
-  const double structured = seconds([&] { solution = hlp(instance); });
-  const lp::Model model = hlp_model(instance);
+  hlp::Solution solution;
+  const double structured = seconds([&] { solution = hlp::hlp(instance); });
+  const lp::Model model = hlp::hlp_model(instance);
   double gap = 0;
   const auto glpk = [&](lp::GlpkOptions::Method method, bool presolve) {
     lp::GlpkOptions options;
@@ -55,25 +57,25 @@ void large_graph() {
   const Instance instance = graphs::cholesky(60, {512, 64}, 0.1, 1);
   std::printf("\nCholesky 60 x 60 tiles, %d tasks, %d edges, 512 CPUs, 64 GPUs\n", instance.tasks(),
               instance.graph().edges());
-  HlpSolution solution;
-  const double time = seconds([&] { solution = hlp(instance); });
+  hlp::Solution solution;
+  const double time = seconds([&] { solution = hlp::hlp(instance); });
   std::printf("  %-10s %8.3f s  LP* %.6g, certificate %.0e below\n", "hlp", time, solution.value,
-              1 - certified_bound(instance, solution.certificate) / solution.value);
-  const Allocation allocation = round_allocation(instance.times(), solution.x);
+              1 - check::certified_bound(instance, solution.certificate) / solution.value);
+  const Allocation allocation = hlp::round_allocation(instance.times(), solution.x);
   const auto report = [&](const char* name, const std::function<Plan()>& algorithm) {
     Plan plan;
     const double used = seconds([&] { plan = algorithm(); });
     std::printf("  %-10s %8.3f s  makespan / LP* %.4f\n", name, used,
                 plan.makespan() / solution.value);
   };
-  report("hlp-est", [&] { return est(instance, allocation); });
-  report("hlp-ols", [&] { return ols(instance, allocation); });
-  report("hlp-best", [&] { return hlp_best(instance, {}, &solution).plan; });
-  report("heft", [&] { return heft(instance); });
-  report("er-ls", [&] { return er_ls(instance); });
-  report("eft", [&] { return eft(instance); });
-  report("greedy", [&] { return greedy(instance); });
-  report("random", [&] { return random_types(instance, 0); });
+  report("hlp-est", [&] { return list::est(instance, allocation); });
+  report("hlp-ols", [&] { return list::ols(instance, allocation); });
+  report("hlp-best", [&] { return search::hlp_best(instance, {}, &solution).plan; });
+  report("heft", [&] { return list::heft(instance); });
+  report("er-ls", [&] { return list::er_ls(instance); });
+  report("eft", [&] { return list::eft(instance); });
+  report("greedy", [&] { return list::greedy(instance); });
+  report("random", [&] { return list::random_types(instance, 0); });
 }
 
 }  // namespace

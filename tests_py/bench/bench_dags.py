@@ -72,7 +72,7 @@ def structured(instance):
 
 
 def glpk(instance, method):
-    return best_time(lambda: instance._core, lambda core: _core.dags.hlp(core, method)[0])
+    return best_time(lambda: instance._core, lambda core: _core.dags.hlp(core, method)["value"])
 
 
 def highs_model(instance, method="simplex"):

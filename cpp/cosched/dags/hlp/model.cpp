@@ -26,7 +26,7 @@ struct Layout {
   }
 };
 
-// Adds the duration of a task to a row `... <= upper`: sum_q p_jq x_jq, where the paper's
+// Adds the duration of a task to a row `... <= upper`: sum_q p_jq x_jq, where the
 // Q = 2 form p_cpu x + p_gpu (1 - x) has a constant that goes to the right-hand side.
 void add_duration(lp::Model& model, const Instance& instance, const Layout& at, int row, int task) {
   if (!at.one_share) {

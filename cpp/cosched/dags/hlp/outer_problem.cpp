@@ -34,7 +34,9 @@ double aitken(double damping, const std::vector<double>& before, const std::vect
 // stay close while the prices are still wild (measured on the Chameleon graphs).  At the end
 // a query leaves the tree nearly as it is: the prices are exact.
 double smoothing_at(double gap) {
-  return gap > 1e-2 ? 0.93 : gap > 1e-4 ? 0.85 : gap > 1e-7 ? 0.3 : 0;
+  if (gap > 1e-2) return 0.93;
+  if (gap > 1e-4) return 0.85;
+  return gap > 1e-7 ? 0.3 : 0;
 }
 
 }  // namespace
@@ -61,7 +63,10 @@ void OuterProblem::query(const std::vector<double>& weights) {
   TradeOff::Optimum found = trade_off_.minimise(weights);
   asked_.push_back({weights, found.bound});
   if (found.bound > proof_.bound) {
-    proof_ = {found.bound, weights, {}, {}, weights.back() > 0, {}};
+    proof_ = Proof();
+    proof_.bound = found.bound;
+    proof_.weights = weights;
+    proof_.in_network = weights.back() > 0;
     if (proof_.in_network) {
       proof_.task_flow = trade_off_.task_flow();
       proof_.link_flow = trade_off_.link_flow();

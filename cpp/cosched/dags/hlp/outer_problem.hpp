@@ -1,5 +1,18 @@
 // The outer problem of the structured HLP method: the weights of the loads and of the longest path
 // at which the least weighted sum of the measures is highest, by column generation.
+//
+// Every question (a vector of weights) has two answers (trade_off.hpp): a bound on LP*, and an allocation
+// with its measures, a column of a matrix game.  The game's value is what a mixture of the allocations so
+// far reaches, LP* or more; its prices are the weights that would decide among them, and so the next
+// question.  Bound and value meet at LP*.  Questions in this order, each part leaving what it finds to the
+// next: the weight of the path alone (weigh_path), or of a large graph where a slice of it says (follow);
+// then the game's prices, held near the best weights so far while bound and value are apart (run).
+//
+// Three tasks where no measure decides alone: a (3 s on the CPU, 2 s on the GPU) before b (2, 1), and
+// c (6, 3), one unit each.  The loads alone prove 11/3 by the weights (1/3, 2/3, 0), the path of the
+// fastest types proves 3 by (0, 0, 1).  At (1/4, 1/2, 1/4), with the path's flow through a and b, a costs
+// min(3 (1/4 + 1/4), 2 (1/2 + 1/4)) = 1.5, b min(1, 0.75), c min(1.5, 1.5): 3.75, which a three
+// quarters on the CPU, b on the GPU and c a quarter on the CPU reach.
 #pragma once
 
 #include <utility>
@@ -18,7 +31,8 @@ struct Proof {
   std::vector<double> weights;
   std::vector<double> task_flow;  // empty: no flow
   std::vector<EdgeFlow> edge_flow;
-  bool in_network = false;  // the flow is on links of the event network, not yet on edges
+  bool in_network =
+      false;  // the flow is on link_flow, links of the event network, not yet on edges
   std::vector<double> link_flow;
 };
 
@@ -56,6 +70,7 @@ class OuterProblem {
   Table combination() const;
 
  private:
+  // A question, and the bound that was its answer.
   struct Asked {
     std::vector<double> weights;
     double bound;

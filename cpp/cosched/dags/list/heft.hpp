@@ -1,5 +1,5 @@
-// HEFT (Topcuoglu, Hariri, Wu 1999) for any number of resource types; the paper's HEFT
-// and QHEFT (Sections 3 and 6).
+// HEFT (Topcuoglu, Hariri, Wu 1999) for any number of resource types: HEFT and QHEFT of
+// Amaris et al. 2017, Sections 3 and 6.
 #pragma once
 
 #include "cosched/dags/model/instance.hpp"
@@ -17,7 +17,7 @@ std::vector<double> heft_ranks(const Instance& instance);
 
 /// Tasks by decreasing rank (equal: topological order), each to the unit where it ends
 /// first, data counted, idle gaps between earlier tasks included.  Equal ends: the highest type
-/// number, then the lowest unit number.  No constant guarantee: Theorem 1 has a family at ratio
+/// number, then the lowest unit number.  No constant guarantee: Theorem 1 there has a family at ratio
 /// about (m + k)/k^2 (1 - e^-k).  O(n log n + e Q + n U log n) for U units, plus gaps skipped.
 Plan heft(const Instance& instance);
 

@@ -1,4 +1,5 @@
-// Schedules for a given allocation: EST and OLS (Sections 3 and 4.1 of the paper).
+// Schedules for a given allocation: EST and OLS (Amaris, Lucarelli, Mommessin, Trystram
+// 2017, Sections 3 and 4.1).
 #pragma once
 
 #include "cosched/dags/model/instance.hpp"

@@ -1,4 +1,4 @@
-// On-line algorithms of Section 4.2: tasks arrive one by one in an order that respects
+// On-line algorithms of Amaris et al. 2017, Section 4.2: tasks arrive one by one in an order that respects
 // precedence, and each is placed at once and for good.
 #pragma once
 

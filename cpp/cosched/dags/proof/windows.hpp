@@ -7,7 +7,8 @@
 //   energy     sum_j x_jq energy(j, [a, b)) <= m_q (b - a)                    (energetic.hpp)
 // A combination of such rows with prices >= 0 refutes T where even the cheapest type of each task
 // breaks it; where it does not, it closes the pairs (j, q) that would break it, and T is pruned
-// again.  Bisection between LP* and an upper bound finds the largest T that is refuted.
+// again.  Bisection between LP* and an upper bound finds the largest T that is refuted.  Where data
+// costs time the rows are others: transfers_bound.hpp, which says why that is an engine of its own.
 #pragma once
 
 #include "cosched/dags/model/instance.hpp"

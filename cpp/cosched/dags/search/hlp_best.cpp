@@ -35,7 +35,7 @@ struct Best {
   }
 };
 
-// The paper's rounding, except that `type` takes every task of which it has at least `share`,
+// round_allocation(), except that `type` takes every task of which it has at least `share`,
 // and no other that another type could take.
 Allocation biased_rounding(const Instance& instance, const Table& x, int type, double share) {
   Table biased = x;

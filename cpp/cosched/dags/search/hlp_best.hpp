@@ -33,7 +33,7 @@ struct BestResult {
 bool meets(double makespan, double bound);
 
 /// The best of
-///   1. OLS after the paper's rounding (HLP-OLS: hence its guarantee, Q(Q+1));
+///   1. OLS after the rounding of Amaris et al. 2017, Section 3 (HLP-OLS: hence its guarantee, Q(Q+1));
 ///   2. OLS after other roundings of the same optimum: a type gets every task of which it has
 ///      a share of at least 0.05, 0.1, ..., 0.95;
 ///   3. HEFT, and insertion schedules by the LP's ranks (task lengths under x) in which a

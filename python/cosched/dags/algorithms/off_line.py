@@ -11,7 +11,7 @@ from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import integer, integer_array, seed_of, time_limit_of
 from cosched.dags.bounds import (
-    certificate_arrays,
+    certificate_fields,
     hlp,
     hlp_at_hand,
     keep_hlp,
@@ -224,23 +224,22 @@ def hlp_best(
     count = -1 if evaluations is None else integer(evaluations, "evaluations")
     with _core.time_limit(limit):
         relaxation = hlp_at_hand(instance, method)
-        x, certificate = None, None
+        known = None
         if relaxation is not None:
-            x, certificate = relaxation.x, certificate_arrays(relaxation.certificate)
-        plan, value, moving, met, complete, solution = _core.dags.hlp_best(
-            instance._core, x, certificate, used, count
-        )
+            proof = certificate_fields(relaxation.certificate)
+            known = {"x": relaxation.x, "certificate": proof}
+        found = _core.dags.hlp_best(instance._core, known, used, count)
     if relaxation is None:
-        keep_hlp(instance, solution)
-    status = "ok" if complete or met else "time_limit"
-    name = "transfers" if moving else "windows"
-    bound = Bound(float(plan[3].max()) if met else value, name)
-    known = met or instance._core.moves_free
+        keep_hlp(instance, found["relaxation"])
+    met, plan = found["met"], found["plan"]
+    status = "ok" if found["complete"] or met else "time_limit"
+    name = "transfers" if found["transfers"] else "windows"
+    bound = Bound(float(plan[-1].max()) if met else found["bound"], name)
     return result_of_plan(
         instance,
         "hlp-best",
         *plan,
-        own_bound=bound if known else None,
+        own_bound=bound if met or instance._core.moves_free else None,
         seed=used,
         status=status,
         ratio=_guaranteed(instance),

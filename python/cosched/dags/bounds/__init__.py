@@ -4,7 +4,6 @@ from cosched.dags.bounds.guesses import (
     RefutationStage,
     Windows,
     WindowsCertificate,
-    certificate_arrays,
     windows,
     windows_bound,
 )
@@ -18,6 +17,7 @@ from cosched.dags.bounds.moving import (
 from cosched.dags.bounds.relaxation import (
     Certificate,
     Relaxation,
+    certificate_fields,
     highs_lp,
     hlp,
     hlp_at_hand,
@@ -39,7 +39,7 @@ __all__ = [
     "Windows",
     "WindowsCertificate",
     "area_bound",
-    "certificate_arrays",
+    "certificate_fields",
     "critical_path_bound",
     "highs_lp",
     "hlp",

@@ -9,8 +9,14 @@ import numpy as np
 
 from cosched import _core
 from cosched.core import Bound
-from cosched.core.arrays import integer_array, real, real_array, time_limit_of
-from cosched.dags.bounds.relaxation import Certificate, hlp_so_far
+from cosched.core.arrays import real, real_array, time_limit_of
+from cosched.dags.bounds.relaxation import (
+    Certificate,
+    certificate_fields,
+    flow_fields,
+    hlp_so_far,
+    reals,
+)
 from cosched.dags.instance import Instance
 from cosched.errors import InvalidInstance, TimeLimit
 
@@ -115,7 +121,7 @@ class WindowsCertificate:
         >>> found.certificate.bound(inst) == found.value
         True
         """
-        return _core.dags.certified_windows(instance._core, *windows_arrays(self))
+        return _core.dags.certified_windows(instance._core, windows_fields(self))
 
 
 @dataclass(frozen=True)
@@ -200,12 +206,11 @@ def windows(
     with _core.time_limit(limit):
         relaxation, in_time = hlp_so_far(instance)
         proof = relaxation.certificate
-        value, complete, makespan, stages = _core.dags.windows_bound(
-            instance._core, certificate_arrays(proof), top
-        )
-    parts = tuple(RefutationStage(*stage) for stage in stages)
-    found = Windows(value, WindowsCertificate(proof, makespan, parts), complete and in_time)
-    return kept_if_complete(instance, key, found, limit)
+        found = _core.dags.windows_bound(instance._core, certificate_fields(proof), top)
+    stages = tuple(RefutationStage(**stage) for stage in found["stages"])
+    certificate = WindowsCertificate(proof, found["makespan"], stages)
+    bound = Windows(found["value"], certificate, found["complete"] and in_time)
+    return kept_if_complete(instance, key, bound, limit)
 
 
 def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
@@ -254,40 +259,25 @@ def upper_of(upper: float | None) -> float | None:
     return top
 
 
-def windows_arrays(proof: WindowsCertificate) -> tuple[tuple, float, tuple]:
-    """What C++ takes as a WindowsCertificate: of LP*, the makespan, the stages."""
-    return (
-        certificate_arrays(proof.relaxation),
-        real(proof.makespan, "makespan"),
-        tuple(_stage_arrays(stage) for stage in proof.stages),
-    )
+def windows_fields(proof: WindowsCertificate) -> dict[str, Any]:
+    """What C++ takes as a WindowsCertificate."""
+    return {
+        "relaxation": certificate_fields(proof.relaxation),
+        "makespan": real(proof.makespan, "makespan"),
+        "stages": [_stage_fields(stage) for stage in proof.stages],
+    }
 
 
-def certificate_arrays(proof: Certificate) -> tuple:
-    """What C++ takes as a Certificate."""
-    return (
-        real_array(proof.weights, "weights", 1),
-        real_array(proof.task_flow, "task_flow", 1),
-        _edges(proof.edges),
-        _reals(proof.edge_flow, "edge_flow"),
-    )
+def _stage_fields(stage: RefutationStage) -> dict[str, np.ndarray]:
+    return {**common_fields(stage), **flow_fields(stage)}
 
 
-def _stage_arrays(stage: RefutationStage) -> tuple:
+def common_fields(stage: Any) -> dict[str, np.ndarray]:
+    """What stages with and without transfers have in common, for C++."""
     intervals = np.asarray(stage.intervals)
-    return (
-        _reals(stage.raise_heads, "raise_heads"),
-        _reals(stage.loads, "loads"),
-        _reals(stage.task_flow, "task_flow"),
-        _edges(stage.edges),
-        _reals(stage.edge_flow, "edge_flow"),
-        real_array(intervals, "intervals", 2) if intervals.size else np.zeros((0, 4)),
-    )
-
-
-def _edges(edges: np.ndarray) -> np.ndarray:
-    return integer_array(edges, "edges", 2) if len(edges) else np.zeros((0, 2), int)
-
-
-def _reals(values: np.ndarray, name: str) -> np.ndarray:
-    return real_array(values, name, 1) if len(values) else np.zeros(0)
+    return {
+        "raise_heads": reals(stage.raise_heads, "raise_heads"),
+        "loads": reals(stage.loads, "loads"),
+        "task_flow": reals(stage.task_flow, "task_flow"),
+        "intervals": real_array(intervals, "intervals", 2) if intervals.size else np.zeros((0, 4)),
+    }

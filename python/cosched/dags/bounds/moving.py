@@ -13,10 +13,11 @@ from cosched.core.arrays import integer_array, real, real_array, time_limit_of
 from cosched.dags import arguments
 from cosched.dags.bounds.guesses import (
     WindowsCertificate,
+    common_fields,
     kept_if_complete,
     upper_of,
     windows,
-    windows_arrays,
+    windows_fields,
 )
 from cosched.dags.instance import Instance
 from cosched.errors import InvalidInstance
@@ -134,13 +135,13 @@ class TransfersCertificate:
         >>> found.certificate.bound(inst) == found.value
         True
         """
-        return _core.dags.certified_transfers(
-            instance._core,
-            *windows_arrays(self.windows),
-            real(self.makespan, "makespan"),
-            tuple(_stage_arrays(stage, instance) for stage in self.stages),
-            bool(self.clusters),
-        )
+        fields = {
+            "windows": windows_fields(self.windows),
+            "makespan": real(self.makespan, "makespan"),
+            "stages": [_stage_fields(stage, instance) for stage in self.stages],
+            "clusters": bool(self.clusters),
+        }
+        return _core.dags.certified_transfers(instance._core, fields)
 
 
 @dataclass(frozen=True)
@@ -233,12 +234,10 @@ def transfers(
         return cached
     with _core.time_limit(limit):
         start = windows(instance, time_limit=limit)
-        value, complete, makespan, stages, clusters = _core.dags.transfers_bound(
-            instance._core, *windows_arrays(start.certificate), top
-        )
-    proof = TransfersCertificate(start.certificate, makespan, stages_of(stages, instance), clusters)
-    found = Transfers(value, proof, complete and start.complete)
-    return kept_if_complete(instance, key, found, limit)
+        found = _core.dags.transfers_bound(instance._core, windows_fields(start.certificate), top)
+    proof = certificate_of(start.certificate, found, instance)
+    bound = Transfers(found["value"], proof, found["complete"] and start.complete)
+    return kept_if_complete(instance, key, bound, limit)
 
 
 def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
@@ -269,27 +268,28 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
     return Bound(found.value, "transfers", "ok" if found.complete else "time_limit")
 
 
-def stages_of(stages: tuple, instance: Instance) -> tuple[TransferStage, ...]:
-    """What C++ gives as stages."""
-
-    def by_edge(rows: np.ndarray) -> np.ndarray:
-        return arguments.as_given(rows, instance._core_rows) if len(rows) else rows
-
+def certificate_of(
+    windows: WindowsCertificate, found: dict[str, Any], instance: Instance
+) -> TransfersCertificate:
+    """What C++ gives as a refutation, with edges as the instance has them."""
     rows = instance._core_rows
     number = None if rows is None else np.argsort(rows)  # in `edges`, of the core's
 
-    return tuple(
+    def by_edge(values: np.ndarray) -> np.ndarray:
+        return arguments.as_given(values, rows) if len(values) else values
+
+    stages = tuple(
         TransferStage(
-            raised,
-            loads,
-            tasks,
-            by_edge(flow),
-            by_edge(shift),
-            intervals,
-            _renumbered(guesses, number),
+            **{
+                **stage,
+                "edge_flow": by_edge(stage["edge_flow"]),
+                "shift": by_edge(stage["shift"]),
+                "guesses": _renumbered(stage["guesses"], number),
+            }
         )
-        for raised, loads, tasks, flow, shift, intervals, guesses in stages
+        for stage in found["stages"]
     )
+    return TransfersCertificate(windows, found["makespan"], stages, found["clusters"])
 
 
 def _renumbered(guesses: np.ndarray, number: np.ndarray | None) -> np.ndarray:
@@ -305,8 +305,7 @@ def _renumbered(guesses: np.ndarray, number: np.ndarray | None) -> np.ndarray:
     return found
 
 
-def _stage_arrays(stage: TransferStage, instance: Instance) -> tuple:
-    intervals = np.asarray(stage.intervals)
+def _stage_fields(stage: TransferStage, instance: Instance) -> dict[str, np.ndarray]:
     guesses = np.zeros((0, 3), int)
     if np.size(stage.guesses):
         guesses = integer_array(stage.guesses, "guesses", 2)
@@ -322,17 +321,9 @@ def _stage_arrays(stage: TransferStage, instance: Instance) -> tuple:
             return rows  # C++ says what is wrong
         return arguments.as_core(rows, instance._core_rows)
 
-    return (
-        *(
-            real_array(values, name, 1) if len(values) else np.zeros(0)
-            for name, values in (
-                ("raise_heads", stage.raise_heads),
-                ("loads", stage.loads),
-                ("task_flow", stage.task_flow),
-            )
-        ),
-        of_core(stage.edge_flow, "edge_flow", 1),
-        of_core(stage.shift, "shift", 2),
-        real_array(intervals, "intervals", 2) if intervals.size else np.zeros((0, 4)),
-        _renumbered(guesses, instance._core_rows),
-    )
+    return {
+        **common_fields(stage),
+        "edge_flow": of_core(stage.edge_flow, "edge_flow", 1),
+        "shift": of_core(stage.shift, "shift", 2),
+        "guesses": _renumbered(guesses, instance._core_rows),
+    }

@@ -75,14 +75,7 @@ class Certificate:
         >>> round(relaxation.certificate.bound(inst), 6), round(relaxation.value, 6)
         (4.571429, 4.571429)
         """
-        edges = integer_array(self.edges, "edges", 2) if len(self.edges) else np.zeros((0, 2), int)
-        return _core.dags.certified_bound(
-            instance._core,
-            real_array(self.weights, "weights", 1),
-            real_array(self.task_flow, "task_flow", 1),
-            edges,
-            real_array(self.edge_flow, "edge_flow", 1),
-        )
+        return _core.dags.certified_bound(instance._core, certificate_fields(self))
 
 
 @dataclass(frozen=True)
@@ -276,19 +269,44 @@ def hlp_so_far(instance: Instance) -> tuple[Relaxation, bool]:
     if cached is not None:
         return cached, True
     solution = _core.dags.hlp_so_far(instance._core)
-    return keep_hlp(instance, solution), solution[-1]
+    return keep_hlp(instance, solution), solution["complete"]
 
 
-def keep_hlp(instance: Instance, solution: tuple) -> Relaxation:
+def keep_hlp(instance: Instance, solution: dict) -> Relaxation:
     """The structured method's Relaxation; kept with the instance if the method finished."""
     relaxation = _relaxation(solution, "structured")
-    complete = solution[-1]
-    return instance.once("hlp structured", lambda: relaxation) if complete else relaxation
+    if not solution["complete"]:
+        return relaxation
+    return instance.once("hlp structured", lambda: relaxation)
 
 
-def _relaxation(found: tuple, method: str) -> Relaxation:
-    value, x, completion, weights, task_flow, edges, amount, _complete = found
-    return Relaxation(value, x, completion, Certificate(weights, task_flow, edges, amount), method)
+def _relaxation(found: dict, method: str) -> Relaxation:
+    certificate = Certificate(**found["certificate"])
+    return Relaxation(found["value"], found["x"], found["C"], certificate, method)
+
+
+def certificate_fields(proof: Certificate) -> dict[str, np.ndarray]:
+    """What C++ takes as a Certificate."""
+    return {
+        "weights": real_array(proof.weights, "weights", 1),
+        "task_flow": real_array(proof.task_flow, "task_flow", 1),
+        **flow_fields(proof),
+    }
+
+
+def flow_fields(proof: Any) -> dict[str, np.ndarray]:
+    """`edges` and `edge_flow` of a certificate or a stage, which may be empty."""
+    return {
+        "edges": integer_array(proof.edges, "edges", 2)
+        if len(proof.edges)
+        else np.zeros((0, 2), int),
+        "edge_flow": reals(proof.edge_flow, "edge_flow"),
+    }
+
+
+def reals(values: Any, name: str) -> np.ndarray:
+    """A vector of numbers, which may be empty."""
+    return real_array(values, name, 1) if len(values) else np.zeros(0)
 
 
 def highs_lp(instance: Instance) -> Any:
@@ -296,6 +314,6 @@ def highs_lp(instance: Instance) -> Any:
     return highs.lp_of(_core.dags.hlp_model(instance._core))
 
 
-def _by_highs(instance: Instance) -> tuple:
+def _by_highs(instance: Instance) -> dict:
     solution = highs.solved(_core.dags.hlp_model(instance._core))
     return _core.dags.hlp_from_lp(instance._core, *solution)

@@ -9,7 +9,7 @@ import numpy as np
 from cosched import _core
 from cosched.dags.bounds import highs
 from cosched.dags.bounds.guesses import WindowsCertificate
-from cosched.dags.bounds.moving import TransfersCertificate, stages_of
+from cosched.dags.bounds.moving import TransfersCertificate, certificate_of
 from cosched.dags.bounds.relaxation import METHODS, hlp
 from cosched.dags.instance import Instance
 from cosched.errors import shorten
@@ -96,7 +96,6 @@ def _solved(instance: Instance, method: str) -> TransfersRelaxation:
         found = _core.dags.transfers_from_lp(instance._core, point, prices)
     else:
         found = _core.dags.transfers_relaxation(instance._core, method)
-    value, x, completion, makespan, stages = found
     without = WindowsCertificate(hlp(instance).certificate, 0.0, ())
-    proof = TransfersCertificate(without, makespan, stages_of(stages, instance))
-    return TransfersRelaxation(value, x, completion, proof, method)
+    proof = certificate_of(without, found, instance)
+    return TransfersRelaxation(found["value"], found["x"], found["C"], proof, method)
