@@ -1,5 +1,5 @@
-#include "cosched/cluster/batch/backfill.hpp"
 #include "cosched/cluster/batch/batch_trace.hpp"
+#include "cosched/cluster/batch/conservative.hpp"
 #include "cosched/cluster/batch/fcfs_easy.hpp"
 #include "cosched/cluster/bound/stretch_bound.hpp"
 #include "cosched/cluster/check/validate_trace.hpp"
@@ -153,24 +153,26 @@ batch::Layout to_layout(const IntArray& nodes, const py::array_t<std::uint64_t>&
   return {to_ints(nodes, "cells"), std::vector<std::uint64_t>(masks, masks + allowed.size())};
 }
 
+using PlacedRule = batch::PlacedOutcome (*)(const Instance&, const batch::Layout&,
+                                            const batch::Order&, batch::Estimates, DecisionLog*);
+PlacedRule placed_rule(PlacedRule rule) { return rule; }  // which of the overloads
+
 void bind_backfill(py::module_& module) {
   module.def(
       "backfill",
       [](const Instance& instance, const std::string& rule, bool requested, bool wfp3,
          const RealArray& key, const IntArray& cells, const py::array_t<std::uint64_t>& allowed,
          bool with_trace, bool with_log) {
-        batch::BackfillOptions options;
-        options.rule = rule == "FCFS"   ? batch::Rule::fcfs
-                       : rule == "EASY" ? batch::Rule::easy
-                                        : batch::Rule::conservative;
-        options.requested = requested;
-        options.wfp3 = wfp3;
-        options.key = to_reals(key);
+        const batch::Order order{wfp3, to_reals(key)};
+        const auto estimates = requested ? batch::Estimates::requested : batch::Estimates::perfect;
+        const auto run = rule == "FCFS"   ? placed_rule(&batch::fcfs)
+                         : rule == "EASY" ? placed_rule(&batch::easy)
+                                          : placed_rule(&batch::conservative);
         const batch::Layout given = to_layout(cells, allowed);
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           return released([&] {
             const batch::Layout layout = given.nodes.empty() ? batch::one_cell(instance) : given;
-            batch::PlacedOutcome placed = batch::backfill(instance, layout, options, log);
+            batch::PlacedOutcome placed = run(instance, layout, order, estimates, log);
             if (trace) *trace = batch::placed_trace(instance, layout, placed);
             return std::move(placed.outcome);
           });

@@ -21,7 +21,7 @@ std::vector<Prioritised> sorted(const std::map<int, Known>& jobs, const std::vec
   for (const auto& [rank, job] : jobs)
     if (std::count(shapes.begin(), shapes.end(), job.shape) > 0)
       result.push_back({priority_at(now, job.submit, job.virtual_time), rank, job.shape});
-  std::sort(result.begin(), result.end());
+  std::sort(result.begin(), result.end(), ServedBefore());
   return result;
 }
 
@@ -87,9 +87,8 @@ TEST(IdleQueue, ServiceOrderAndAppendEqualSorting) {
     expected = sorted(jobs, {0, 1, 2}, now);
     if (expected.empty()) continue;
     const double least = expected[rng.below(expected.size())].priority;
-    std::vector<Prioritised> upper;
-    queue.append(now, least, upper);
-    std::sort(upper.begin(), upper.end());
+    std::vector<Prioritised> upper = queue.append({}, now, least);
+    std::sort(upper.begin(), upper.end(), ServedBefore());
     std::size_t count = 0;
     while (count < expected.size() && expected[count].priority >= least) ++count;
     expect_same(upper, expected, count);
@@ -124,9 +123,8 @@ TEST(IdleQueue, SparseBlocksArePutTogether) {
     for (ServiceOrder order(queue, {0}, now); !order.done();)
       for (const Prioritised& job : order.next()) served.push_back(job);
     expect_same(served, expected, expected.size());
-    std::vector<Prioritised> upper;
-    queue.append(now, expected[50].priority, upper);
-    std::sort(upper.begin(), upper.end());
+    std::vector<Prioritised> upper = queue.append({}, now, expected[50].priority);
+    std::sort(upper.begin(), upper.end(), ServedBefore());
     ASSERT_GE(upper.size(), 51u);
     expect_same(upper, expected, upper.size());
   }

@@ -1,8 +1,8 @@
 // Node numbers for the outcome of a batch policy, which only counts nodes.
 #pragma once
 
-#include "cosched/cluster/batch/backfill.hpp"
 #include "cosched/cluster/batch/layout.hpp"
+#include "cosched/cluster/batch/options.hpp"
 #include "cosched/cluster/model/instance.hpp"
 #include "cosched/cluster/model/outcome.hpp"
 #include "cosched/cluster/model/trace.hpp"

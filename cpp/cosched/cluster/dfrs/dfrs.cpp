@@ -69,6 +69,12 @@ std::vector<double> stretch_yields(const Machine& machine, Improve improve, doub
 
 }  // namespace
 
+double Dfrs::remap_all(Machine& machine, std::optional<double> period) {
+  const Remapped found = remap(machine, name_.limit, name_.limit_seconds, period, cut_);
+  cut_ = found.cut;
+  return found.target;
+}
+
 bool Dfrs::on_submission(int rank, Machine& machine) {
   switch (name_.on_submit) {
     case OnSubmit::none:
@@ -84,7 +90,7 @@ bool Dfrs::on_submission(int rank, Machine& machine) {
       greedy_displace(machine, rank, Displaced::moved_or_paused);
       return true;
     case OnSubmit::mcb8:
-      remap(machine, name_.limit, name_.limit_seconds, std::nullopt, cut_);
+      remap_all(machine, std::nullopt);
       if (machine.job(rank).status != Status::running)
         machine.explain_wait(rank, Reason::packed_out, -1, machine.priority(rank));
       return true;
@@ -99,15 +105,15 @@ bool Dfrs::on_event(const Event& event, Machine& machine) {
     case EventKind::completion:
       if (!name_.on_completion) return false;
       if (name_.on_submit == OnSubmit::mcb8)
-        remap(machine, name_.limit, name_.limit_seconds, std::nullopt, cut_);
+        remap_all(machine, std::nullopt);
       else
         greedy_resume(machine);
       return true;
     case EventKind::period:
       if (name_.periodic == Periodic::mcb8_stretch)
-        target_ = remap(machine, name_.limit, name_.limit_seconds, period_, cut_);
+        target_ = remap_all(machine, period_);
       else
-        remap(machine, name_.limit, name_.limit_seconds, std::nullopt, cut_);
+        remap_all(machine, std::nullopt);
       return true;
   }
   return false;

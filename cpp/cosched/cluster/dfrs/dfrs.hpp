@@ -1,6 +1,8 @@
 // The DFRS policies of Casanova, Stillwell, Vivien 2011, sections 4.4 to 4.7.
 #pragma once
 
+#include <optional>
+
 #include "cosched/cluster/dfrs/policy.hpp"
 #include "cosched/cluster/dfrs/policy_name.hpp"
 #include "cosched/cluster/dfrs/simulator.hpp"
@@ -19,6 +21,7 @@ class Dfrs : public Policy {
 
  private:
   bool on_submission(int rank, Machine& machine);
+  double remap_all(Machine& machine, std::optional<double> period);  // the target reached
 
   PolicyName name_;
   double period_;

@@ -95,7 +95,7 @@ std::vector<int> choose_displaced(const Machine& machine, int rank) {
   WhatIf what_if(machine, machine.job(rank));
   std::vector<Prioritised> running;  // heap, the last in the order of service on top
   for (const int other : machine.running()) running.push_back({machine.priority(other), other});
-  std::make_heap(running.begin(), running.end());
+  std::make_heap(running.begin(), running.end(), ServedBefore());
   std::vector<int> marked;
   Poll poll;
   for (auto end = running.end(); end != running.begin() && !what_if.fits(); --end) {
@@ -103,7 +103,7 @@ std::vector<int> choose_displaced(const Machine& machine, int rank) {
     poll.count(std::int64_t{10} * machine.job(lowest).tasks);
     what_if.remove(lowest);
     marked.push_back(lowest);
-    std::pop_heap(running.begin(), end);
+    std::pop_heap(running.begin(), end, ServedBefore());
   }
   if (!what_if.fits()) return {};
   std::vector<int> displaced;

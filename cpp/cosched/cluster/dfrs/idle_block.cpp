@@ -9,7 +9,7 @@ IdleBlock::IdleBlock() {
   std::fill_n(inverse_, kMost, Line::kTiny);
 }
 
-void IdleBlock::add(int rank, double submit, double virtual_time, Line& line) {
+Line IdleBlock::add(int rank, double submit, double virtual_time, Line line) {
   const double square = virtual_time * virtual_time;
   const double inverse = virtual_time > 0 ? 1 / square : 1;
   const double origin = virtual_time > 0 ? submit : -kInfinity;
@@ -21,6 +21,7 @@ void IdleBlock::add(int rank, double submit, double virtual_time, Line& line) {
   square_[jobs_] = square;
   inverse_[jobs_] = inverse;
   ++jobs_;
+  return line;
 }
 
 void IdleBlock::remove(int position) {
@@ -62,8 +63,8 @@ Line IdleBlock::line(double now) const {
   return {now, greatest(top), greatest(rate)};
 }
 
-void IdleBlock::append(double now, double least, const Prioritised& last, int shape,
-                       std::vector<Prioritised>& jobs) const {
+std::vector<Prioritised> IdleBlock::append(std::vector<Prioritised> jobs, double now, double least,
+                                           const Prioritised& last, int shape) const {
   double about[kMost];
   for (int k = 0; k < kMost; ++k) about[k] = (now - origin_[k]) * inverse_[k];
   // Nor which ones are high.
@@ -76,8 +77,9 @@ void IdleBlock::append(double now, double least, const Prioritised& last, int sh
   for (int h = 0; h < found; ++h) {
     const int k = high[h];
     const Prioritised job{(now - origin_[k]) / square_[k], rank_[k], shape};
-    if (job.priority >= least && last < job) jobs.push_back(job);
+    if (job.priority >= least && ServedBefore()(last, job)) jobs.push_back(job);
   }
+  return jobs;
 }
 
 }  // namespace cosched::cluster::dfrs

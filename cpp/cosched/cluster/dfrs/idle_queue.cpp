@@ -7,16 +7,8 @@
 namespace cosched::cluster::dfrs {
 namespace {
 
-constexpr std::size_t kFirstPart = 8, kLikely = 3;  // blocks; times as many
-
-// Moves the greatest of them to the end, `count` or all; returns their begin.
-template <class Iterator>
-Iterator greatest(Iterator first, Iterator last, std::size_t count) {
-  if (static_cast<std::size_t>(last - first) <= count) return first;
-  const Iterator begin = last - static_cast<std::ptrdiff_t>(count);
-  std::nth_element(first, begin, last);
-  return begin;
-}
+constexpr std::size_t kFirstPart = 8;  // blocks that the first part of an order looks into
+constexpr std::size_t kLikely = 3;     // times as many get a new line before
 
 }  // namespace
 
@@ -43,22 +35,24 @@ void IdleQueue::add(int rank, double submit, double virtual_time) {
   ++group.jobs;
   place.block = group.blocks.back();
   place.position = blocks_[place.block].jobs();
-  blocks_[place.block].add(rank, submit, virtual_time, group.lines.back());
+  Line& line = group.lines.back();
+  line = blocks_[place.block].add(rank, submit, virtual_time, line);
 }
 
 void IdleQueue::remove(int rank) {
-  const auto [shape, number, position] = places_[rank];
-  IdleBlock& block = blocks_[number];
-  places_[block.rank(block.jobs() - 1)].position = position;
-  block.remove(position);
-  Group& group = groups_[shape];
+  const Place place = places_[rank];
+  IdleBlock& block = blocks_[place.block];
+  places_[block.rank(block.jobs() - 1)].position = place.position;
+  block.remove(place.position);
+  Group& group = groups_[place.shape];
   if (block.jobs() == 0) {
-    const auto at = std::find(group.blocks.begin(), group.blocks.end(), number);
+    const auto at = std::find(group.blocks.begin(), group.blocks.end(), place.block);
     group.lines.erase(group.lines.begin() + (at - group.blocks.begin()));
     group.blocks.erase(at);
-    unused_.push_back(number);
+    unused_.push_back(place.block);
   }
-  if (--group.jobs == 0) present_.erase(std::lower_bound(present_.begin(), present_.end(), shape));
+  if (--group.jobs == 0)
+    present_.erase(std::lower_bound(present_.begin(), present_.end(), place.shape));
 }
 
 // An empty one.
@@ -91,7 +85,7 @@ void IdleQueue::compact(Group& group) {
   for (const int number : group.blocks)
     (blocks_[number].jobs() == 0 ? unused_ : kept).push_back(number);
   group.blocks = std::move(kept);
-  group.lines.assign(group.blocks.size(), {0, kInfinity, 0});  // to be found anew
+  group.lines.assign(group.blocks.size(), Line::unknown());
 }
 
 std::vector<int> IdleQueue::ranks() const {
@@ -103,7 +97,8 @@ std::vector<int> IdleQueue::ranks() const {
   return ranks;
 }
 
-void IdleQueue::append(double now, double least, std::vector<Prioritised>& jobs) const {
+std::vector<Prioritised> IdleQueue::append(std::vector<Prioritised> jobs, double now,
+                                           double least) const {
   for (const int shape : present_) {
     const Group& group = groups_[shape];
     for (std::size_t k = 0; k < group.blocks.size(); ++k) {
@@ -111,9 +106,11 @@ void IdleQueue::append(double now, double least, std::vector<Prioritised>& jobs)
       if (line.at(now) < least) continue;
       const IdleBlock& block = blocks_[group.blocks[k]];
       line = block.line(now);
-      if (line.at(now) >= least) block.append(now, least, {kInfinity, -1}, shape, jobs);
+      if (line.at(now) >= least)
+        jobs = block.append(std::move(jobs), now, least, kBeforeAll, shape);
     }
   }
+  return jobs;
 }
 
 ServiceOrder::ServiceOrder(const IdleQueue& queue, const std::vector<int>& shapes, double now)
@@ -132,11 +129,19 @@ const std::vector<Prioritised>& ServiceOrder::next() {
   jobs_.clear();
   const double least = open_blocks();
   for (const Block& block : open_)
-    queue_.block(block.number).append(now_, least, last_, block.shape, jobs_);
+    jobs_ = queue_.block(block.number).append(std::move(jobs_), now_, least, last_, block.shape);
   if (closed_.empty()) open_.clear();
-  std::sort(jobs_.begin(), jobs_.end());
+  std::sort(jobs_.begin(), jobs_.end(), ServedBefore());
   if (!jobs_.empty()) last_ = jobs_.back();
   return jobs_;
+}
+
+// Moves the greatest of them to the end, `count` or all; returns their begin.
+ServiceOrder::Blocks ServiceOrder::greatest(Blocks first, Blocks last, std::size_t count) {
+  if (static_cast<std::size_t>(last - first) <= count) return first;
+  const Blocks begin = last - static_cast<std::ptrdiff_t>(count);
+  std::nth_element(first, begin, last, Lower());
+  return begin;
 }
 
 // Opens blocks of the greatest priorities, about as many as are open.  Returns a priority that no

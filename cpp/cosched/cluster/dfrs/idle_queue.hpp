@@ -58,15 +58,18 @@ class IdleQueue {
 
   /// The jobs of a shape, in blocks.
   struct Group {
-    std::vector<int> blocks;          // numbers; none is empty; jobs are added to the last
-    mutable std::vector<Line> lines;  // of the blocks; found anew now and then
+    std::vector<int> blocks;  // numbers; none is empty; jobs are added to the last
+    // Of the blocks.  Whoever looks finds a line anew where the old one has risen too far: what the
+    // queue holds, and every answer, stay the same.
+    mutable std::vector<Line> lines;
     int jobs = 0;
   };
   const Group& group(int shape) const { return groups_[shape]; }
   const IdleBlock& block(int number) const { return blocks_[number]; }
 
-  /// Appends the jobs of priority >= `least`.  O(blocks), and what is in those that reach it.
-  void append(double now, double least, std::vector<Prioritised>& jobs) const;
+  /// `jobs`, and behind them all idle ones of priority >= `least`, in no order.  O(blocks), and what is in
+  /// those that reach it.
+  std::vector<Prioritised> append(std::vector<Prioritised> jobs, double now, double least) const;
 
  private:
   struct Place {
@@ -100,15 +103,20 @@ class ServiceOrder {
   struct Block {
     double above;  // its jobs' priorities
     int shape, number;
-    Line* line;  // none: `above` is so by rounding only
-    bool operator<(const Block& other) const { return above < other.above; }
+    Line*
+        line;  // which `above` comes from; null: it was found at now_, and is above by rounding only
   };
+  struct Lower {
+    bool operator()(const Block& a, const Block& b) const { return a.above < b.above; }
+  };
+  using Blocks = std::vector<Block>::iterator;
+  static Blocks greatest(Blocks first, Blocks last, std::size_t count);
   double open_blocks();
 
   const IdleQueue& queue_;
   double now_;
   std::vector<Block> open_, closed_;  // looked into, or not
-  Prioritised last_{kInfinity, -1};
+  Prioritised last_ = kBeforeAll;     // that next() gave
   std::vector<Prioritised> jobs_;
 };
 

@@ -68,7 +68,7 @@ std::vector<Prioritised>::iterator select_fitting(std::vector<Prioritised>& jobs
       first = middle;
     }
   }
-  std::sort(first, last);
+  std::sort(first, last, ServedBefore());
   for (; first != last; ++first)
     if ((room -= memory_of(idle, *first)) < 0) break;
   return first;
@@ -76,9 +76,13 @@ std::vector<Prioritised>::iterator select_fitting(std::vector<Prioritised>& jobs
 
 // The jobs in the system that come first in the order of service (decreasing priority, ties by
 // submission), as many as fit in the memory of all nodes together; in no particular order.  Looks
-// first at those of priority >= `cut` only, which are enough where the last call's are not far off;
-// sets the cut for the next one.
-std::vector<Prioritised> memory_prefix(const Machine& machine, double& cut) {
+// first at those of priority >= `cut` only, which are enough where the last call's are not far off.
+struct Prefix {
+  std::vector<Prioritised> jobs;
+  double cut;  // for the next one
+};
+
+Prefix memory_prefix(const Machine& machine, double cut) {
   const IdleQueue& idle = machine.idle();
   const double room = machine.node_count() * (1 + 1e-9);
   double least = cut;
@@ -88,19 +92,19 @@ std::vector<Prioritised> memory_prefix(const Machine& machine, double& cut) {
     for (const int rank : machine.running())
       if (const double priority = machine.priority(rank); priority >= least)
         jobs.push_back({priority, rank, idle.shape_of(rank)});
-    idle.append(machine.now(), least, jobs);
+    jobs = idle.append(std::move(jobs), machine.now(), least);
     const auto end = select_fitting(jobs, idle, room);
     if (end == jobs.end() && least > 0) continue;
     // The jobs that run now will be far behind then, and as many as they have come after them.
     const std::ptrdiff_t next = end - jobs.begin();
-    cut = least;
+    double next_cut = least;
     if (next < jobs.end() - end) {
-      std::nth_element(end, end + next, jobs.end());
-      cut = end[next].priority;
+      std::nth_element(end, end + next, jobs.end(), ServedBefore());
+      next_cut = end[next].priority;
     }
     jobs.erase(end, jobs.end());
     for (const Prioritised& job : jobs) machine.expect(job.rank);
-    return jobs;
+    return {std::move(jobs), next_cut};
   }
 }
 
@@ -144,7 +148,7 @@ Search search_for(const Machine& machine, const std::vector<int>& ranks,
 
 Remap pack_jobs(const Machine& machine, std::vector<Prioritised> jobs, Limit limit,
                 double limit_seconds, std::optional<double> period) {
-  std::make_heap(jobs.begin(), jobs.end());  // the first to be dropped on top
+  std::make_heap(jobs.begin(), jobs.end(), ServedBefore());  // the first to be dropped on top
   std::vector<int> ranks;
   ranks.reserve(jobs.size());
   for (const Prioritised& job : jobs) ranks.push_back(job.rank);
@@ -159,7 +163,7 @@ Remap pack_jobs(const Machine& machine, std::vector<Prioritised> jobs, Limit lim
     const int lowest = jobs.front().rank;
     const auto item = std::lower_bound(ranks.begin(), ranks.end(), lowest) - ranks.begin();
     mcb8.drop(static_cast<int>(item));
-    std::pop_heap(jobs.begin(), end--);
+    std::pop_heap(jobs.begin(), end--, ServedBefore());
   }
 }
 
@@ -228,12 +232,13 @@ std::optional<double> best_target(Mcb8& mcb8, const Target& target, double accur
   return low;
 }
 
-double remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period,
-             double& cut) {
-  Remap found = pack_jobs(machine, memory_prefix(machine, cut), limit, limit_seconds, period);
+Remapped remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period,
+               double cut) {
+  Prefix prefix = memory_prefix(machine, cut);
+  Remap found = pack_jobs(machine, std::move(prefix.jobs), limit, limit_seconds, period);
   const double target = found.target;
   apply(machine, std::move(found));
-  return target;
+  return {target, prefix.cut};
 }
 
 }  // namespace cosched::cluster::dfrs

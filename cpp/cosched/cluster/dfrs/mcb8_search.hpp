@@ -37,12 +37,16 @@ std::optional<double> best_target(Mcb8& mcb8, const Target& target, double accur
 inline constexpr double kYieldAccuracy = 0.01;
 inline constexpr double kStretchAccuracy = 1e-4;
 
+struct Remapped {
+  double target;  // reached
+  double cut;     // for the next call
+};
+
 /// Remaps the whole machine: all jobs in the system, the lowest priorities dropped until
 /// the memory sum fits, then until MCB8 packs the rest.  Running jobs below the limit keep
-/// their nodes.  `period` set: MCB8-stretch for that period, else MCB8.  Returns the target
-/// reached.  `cut` only saves time: jobs of less priority are looked at only if the others
-/// are not enough; 0 at first, set for the next call.
-double remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period,
-             double& cut);
+/// their nodes.  `period` set: MCB8-stretch for that period, else MCB8.  `cut` only saves time: jobs of
+/// less priority are looked at only if the others are not enough; 0 at first, then that of the last call.
+Remapped remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period,
+               double cut);
 
 }  // namespace cosched::cluster::dfrs

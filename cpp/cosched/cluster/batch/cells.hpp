@@ -1,0 +1,93 @@
+// Free nodes as FCFS and EASY count them: of one cell, or of the cells that each job may use.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cosched/cluster/batch/events.hpp"
+#include "cosched/cluster/batch/layout.hpp"
+
+namespace cosched::cluster::batch {
+
+/// Nodes kept for a job that does not fit: at its *shadow* time, the earliest when enough of those it may
+/// use are expected to be free, all of these beyond its own are *extra*.
+struct Reservation {
+  int rank;
+  double shadow;
+  int extra;
+};
+
+/// All nodes alike, open to every job.  Keeps expected ends in order: O(log running) a job.
+class OneCell {
+ public:
+  /// `plans`: reserve() will be called.
+  OneCell(int nodes, bool plans, const std::vector<BatchJob>& jobs)
+      : jobs_(jobs), free_(nodes), plans_(plans) {}
+
+  std::uint64_t allowed(int) const { return 1; }
+  int free(int) const { return free_; }  // that a job may use
+  bool any_free() const { return free_ > 0; }
+  bool all_blocked(std::uint64_t) const { return true; }
+  /// Whether there are nodes for the job among `open` cells; they become its share, with cells that are not
+  /// in `last` first.
+  bool choose(int rank, std::uint64_t, std::uint64_t) { return jobs_[rank].tasks <= free_; }
+  /// Nodes of its share that a job with this reservation might use.
+  int used(int rank, const Reservation&) const { return jobs_[rank].tasks; }
+  void take(int rank, double now);
+  void give(int rank, double start);
+  Reservation reserve(int rank, double now) const;
+
+ private:
+  struct Back {  // nodes that a running job is expected to give back
+    double end;
+    int tasks, rank;
+  };
+  static bool later(const Back& a, const Back& b) {
+    return a.end != b.end ? a.end > b.end : a.rank > b.rank;
+  }
+
+  const std::vector<BatchJob>& jobs_;
+  int free_;
+  bool plans_;
+  std::vector<Back> back_;  // latest first, so that the earliest is popped from the end
+};
+
+/// Cells of a layout.  O(running log running) a reservation.
+class ManyCells {
+ public:
+  ManyCells(const Layout& layout, const std::vector<BatchJob>& jobs);
+
+  std::uint64_t allowed(int rank) const { return layout_.allowed[jobs_[rank].job]; }
+  int free(int rank) const { return sum(allowed(rank), free_.data()); }
+  bool any_free() const { return sum(~std::uint64_t{0}, free_.data()) > 0; }
+  bool all_blocked(std::uint64_t blocked) const { return sum(~blocked, free_.data()) == 0; }
+  bool choose(int rank, std::uint64_t open, std::uint64_t last);
+  int used(int rank, const Reservation& other) const {
+    return sum(allowed(other.rank), share(rank));
+  }
+  void take(int rank, double now);
+  void give(int rank, double start);
+  Reservation reserve(int rank, double now) const;
+
+  /// By job.
+  std::vector<int> shares() const;
+
+ private:
+  struct Run {
+    int rank;
+    double start;
+  };
+  int sum(std::uint64_t cells, const int* nodes) const;
+  int* share(int rank) { return shares_.data() + static_cast<std::size_t>(rank) * free_.size(); }
+  const int* share(int rank) const {
+    return shares_.data() + static_cast<std::size_t>(rank) * free_.size();
+  }
+
+  const Layout& layout_;
+  const std::vector<BatchJob>& jobs_;
+  std::vector<int> free_;    // by cell
+  std::vector<int> shares_;  // by rank: of each cell
+  std::vector<Run> running_;
+};
+
+}  // namespace cosched::cluster::batch

@@ -1,0 +1,117 @@
+// Events of a batch policy: a job takes whole nodes for its run time.
+//
+// Order within one instant: all completions, then all submissions in order, then one pass over the
+// queue.  A job of run time 0 starts in one pass and completes in the next round of that instant.
+#pragma once
+
+#include <functional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "cosched/cluster/batch/options.hpp"
+#include "cosched/cluster/model/decision_log.hpp"
+#include "cosched/cluster/model/instance.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::cluster::batch {
+
+/// One job's columns, by rank: a pass reads them together.
+struct BatchJob {
+  double submit, runtime, expected;
+  int tasks, job;
+};
+
+/// Requested estimates need Instance::has_estimates() (InvalidInstance).
+std::vector<BatchJob> batch_jobs(const Instance& instance, Estimates estimates);
+
+/// Keeps the part of `queue` (ranks) from `head` on in order, of which those from `known` on are new.
+/// Whether any order but that of submission is kept.
+bool put_in_order(std::vector<int>& queue, std::size_t head, std::size_t known, const Order& order,
+                  const std::vector<BatchJob>& jobs, double now);
+
+/// A policy derives from it (CRTP) and has:
+///   submitted(rank), completed(rank)   after the event;
+///   pass(freed, known)                 starts jobs; `freed`: some completed; new jobs are those of rank >= known;
+///   wake()                             when it wants a pass without an event, or infinity.
+template <class Policy>
+class BatchEvents {
+ public:
+  BatchEvents(const Instance& instance, std::vector<BatchJob> jobs, DecisionLog* log)
+      : jobs_(std::move(jobs)),
+        outcome_(instance.size()),
+        cpu_(instance.jobs().cpu),
+        demand_(instance.nodes()),
+        log_(log) {}
+
+ protected:
+  /// All events.
+  Outcome simulate() {
+    const int n = static_cast<int>(jobs_.size());
+    for (int finished = 0; finished < n;) {
+      ++outcome_.events;
+      poll_.count(100);
+      const double due = next_ < n ? jobs_[next_].submit : kInfinity;
+      const double end = ends_.empty() ? kInfinity : ends_.top().first;
+      now_ = std::max(now_, std::min({due, end, policy().wake()}));
+      bool freed = false;
+      for (; !ends_.empty() && ends_.top().first <= now_; ++finished, freed = true) complete();
+      const int known = next_;
+      for (; next_ < n && jobs_[next_].submit <= now_; ++next_) submit();
+      policy().pass(freed, known);
+    }
+    outcome_.demand_area = demand_.value();
+    return std::move(outcome_);
+  }
+
+  void start(int rank, Reason reason, int other_rank, double value) {
+    note(rank, Action::start, reason, other_rank, value);
+    const int job = jobs_[rank].job;
+    outcome_.start[job] = now_;
+    outcome_.end[job] = now_ + jobs_[rank].runtime;
+    ends_.emplace(outcome_.end[job], rank);
+  }
+
+  void note(int rank, Action action, Reason reason, int other_rank, double value) {
+    if (!log_) return;
+    const int other = other_rank < 0 ? -1 : jobs_[other_rank].job;
+    log_->push_back({now_, jobs_[rank].job, action, reason, other, value});
+  }
+
+  double start_of(int rank) const { return outcome_.start[jobs_[rank].job]; }
+  double end_of(int rank) const { return outcome_.end[jobs_[rank].job]; }
+  double now() const { return now_; }
+  bool logs() const { return log_ != nullptr; }
+
+  const std::vector<BatchJob> jobs_;
+  Poll poll_;
+
+ private:
+  using End = std::pair<double, int>;  // (time, rank)
+
+  Policy& policy() { return static_cast<Policy&>(*this); }
+  double cpu(int rank) const { return cpu_[jobs_[rank].job] * jobs_[rank].tasks; }
+
+  void submit() {
+    demand_.change(now_, cpu(next_), 1);
+    policy().submitted(next_);
+  }
+  void complete() {
+    const int rank = ends_.top().second;
+    ends_.pop();
+    policy().completed(rank);
+    demand_.change(now_, -cpu(rank), -1);
+    note(rank, Action::finish, Reason::completed, -1, 0);
+  }
+
+  Outcome outcome_;
+  const std::vector<double>& cpu_;
+  DemandArea demand_;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  int next_ = 0;  // rank of the next submission
+  double now_ = 0;
+  DecisionLog* log_;
+};
+
+}  // namespace cosched::cluster::batch

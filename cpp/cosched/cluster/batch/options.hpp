@@ -1,0 +1,27 @@
+// What all batch policies are given, and what they leave behind.
+#pragma once
+
+#include <vector>
+
+#include "cosched/cluster/model/outcome.hpp"
+
+namespace cosched::cluster::batch {
+
+enum class Estimates {
+  perfect,    // expected end = end
+  requested,  // expected end = start + estimate; a job that outlives it is expected to end now
+};
+
+/// The order of the queue; equal keys by submission.
+struct Order {
+  bool wfp3 = false;  // equal keys by decreasing (wait / expected run time)^3 tasks, at each pass
+  std::vector<double> key;  // by job, smallest first; empty = all equal
+};
+
+/// What a simulation says beyond the outcome: shares[j * cells + c] nodes of cell c.
+struct PlacedOutcome {
+  Outcome outcome;
+  std::vector<int> shares;
+};
+
+}  // namespace cosched::cluster::batch
