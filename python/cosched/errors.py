@@ -1,7 +1,7 @@
 """Every error that cosched raises on purpose.
 
-All are :class:`CoschedError`. The C++ core raises them by these names, so they can
-be pickled and caught like any Python exception.
+All but :class:`Terminated` are :class:`CoschedError`. The C++ core raises them by these names, so
+they can be pickled and caught like any Python exception.
 """
 
 from importlib import import_module
@@ -49,6 +49,10 @@ class InvalidBound(CoschedError):
 
 class TimeLimit(CoschedError):
     """A time limit ended a computation before it had a result."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, where Ctrl-C is a KeyboardInterrupt: the way batch systems announce the end."""
 
 
 class StudyError(CoschedError):

@@ -172,7 +172,7 @@ class Driver:
             self.watch(self)
         if pool.interrupts:
             left = sum(self.attempt(step).state != "completed" for step in self.plan.steps)
-            raise KeyboardInterrupt(
+            raise pool.interruption(
                 f"interrupted: {left} of {len(self.plan.steps)} tasks are not done; "
                 f"--resume goes on with {self.journal.path}"
             )

@@ -119,7 +119,7 @@ class Bench:
         ended = self._pool.wait(None)
         if self._pool.interrupts:
             self._stopped()
-            raise KeyboardInterrupt
+            raise self._pool.interruption()
         return ended
 
     def _stopped(self) -> None:
@@ -242,8 +242,8 @@ def profile(
                     _adaptively(codes, wanted, todo, bench, tolerance, how)
                 else:
                     todo.in_rounds(bench, random)
-            except KeyboardInterrupt:
-                raise KeyboardInterrupt(
+            except KeyboardInterrupt as stop:
+                raise type(stop)(
                     f"interrupted: {len(file.runs)} runs are in {out}; the same command goes on"
                 ) from None
         return frame_of(file.runs)
