@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -80,7 +81,8 @@ def profile(
             watch=watch,
         )
     show_runs(frame, sum(len(given.counts_of(name)) for name in given))
-    report.say(f"next: cosched plan {output} --codes {codes} -o plan.json")
+    command = ["cosched", "plan", str(output), "--codes", str(codes), "-o", "plan.json"]
+    report.say(f"next: {shlex.join(command)}")
 
 
 def plan(
@@ -188,7 +190,7 @@ def script(
         name=plan.stem,
     )
     io.write_text(text, output)
-    report.say(f"wrote {output}: sbatch {output}")
+    report.say(f"wrote {output}: {shlex.join(['sbatch', str(output)])}")
 
 
 def _together(codes: Codes, output: Path | None, repeat: str, where: Where) -> None:

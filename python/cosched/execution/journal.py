@@ -8,9 +8,7 @@ is taken away when the journal is opened again.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -19,7 +17,10 @@ from typing import Any
 
 from cosched import io
 from cosched.errors import InvalidInstance, shorten
+from cosched.execution.appended import AppendedFile
 
+#: Of every line.
+_BEGINNING = b'{"event": "'
 FORMAT, VERSION = "cosched-journal", 1
 
 
@@ -76,24 +77,18 @@ class Past:
 class Journal:
     """A journal, open for one driver."""
 
-    def __init__(self, path: Path, handle: int, past: Past) -> None:
-        self.path = path
+    def __init__(self, file: AppendedFile, past: Past) -> None:
+        self.path = file.path
         self.past = past
-        self._handle = handle
+        self._file = file
 
     @classmethod
     def open(cls, path: str | PathLike[str], resume: bool, plan: str) -> Journal:
         """Begin a journal, or take one up."""
-        name = Path(path)
-        if not name.absolute().parent.is_dir():
-            raise FileNotFoundError(f"{name.parent}: no such folder to write {name.name} into")
-        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        file = AppendedFile(path)
+        name = file.path
         try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise InvalidInstance(f"{name}: another run is at work with it") from None
-            past = _past(name, handle)
+            past, length = _taken(name, name.read_bytes())
             if past.runs and not resume:
                 raise InvalidInstance(
                     f"{name}: a run is there: add --resume to go on, choose another --journal, "
@@ -101,10 +96,11 @@ class Journal:
                 )
             if past.runs and past.plan != plan:
                 raise InvalidInstance(f"{name}: the journal of another plan")
+            file.cut(length)
         except BaseException:
-            os.close(handle)
+            file.close()
             raise
-        return cls(name, handle, past)
+        return cls(file, past)
 
     def write(self, event: str, **fields: Any) -> None:
         """Append a line; it is on the disk when this returns."""
@@ -114,13 +110,12 @@ class Journal:
         """Append several lines; all are on the disk when this returns."""
         lines = [{"event": event, **io.plain(dict(fields))} for event, fields in events]
         if lines:
-            os.write(self._handle, b"".join((json.dumps(x) + "\n").encode() for x in lines))
-            os.fsync(self._handle)
+            self._file.append(b"".join((json.dumps(x) + "\n").encode() for x in lines))
         for line in lines:
             self.past.take(line)
 
     def close(self) -> None:
-        os.close(self._handle)
+        self._file.close()
 
 
 def read_past(path: str | PathLike[str]) -> Past:
@@ -128,16 +123,13 @@ def read_past(path: str | PathLike[str]) -> Past:
     return _taken(Path(path), Path(path).read_bytes())[0]
 
 
-def _past(path: Path, handle: int) -> Past:
-    past, length = _taken(path, path.read_bytes())
-    os.ftruncate(handle, length)
-    return past
-
-
 def _taken(path: Path, content: bytes) -> tuple[Past, int]:
     past = Past()
     length = content.rfind(b"\n") + 1
-    for number, line in enumerate(content[:length].splitlines(), start=1):
+    lines = content[:length].splitlines()
+    if content[length : length + len(_BEGINNING)] != _BEGINNING[: len(content) - length]:
+        lines.append(content[length:])  # no line that was cut short
+    for number, line in enumerate(lines, start=1):
         try:
             event = json.loads(line)
             if number == 1 and event.get("format") != FORMAT:

@@ -134,6 +134,7 @@ class Pool:
     def start(self, key: Any, launch: Launch, output: Path, timeout: float | None) -> float:
         """Start a process; its output goes to a file of its own. The moment before it started."""
         environment = {**launch.environment, "COSCHED_RUN": self.run}
+        output.parent.mkdir(exist_ok=True)  # somebody tidied up
         with open(output, "ab") as file, _pinned(launch.cores):
             begin = time.monotonic()
             process = subprocess.Popen(
