@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from cosched.errors import InvalidInstance
 from cosched.execution import guard
 from cosched.execution.codes import Codes
 from cosched.execution.journal import Attempt, Journal
@@ -326,12 +327,14 @@ def placements_of(plan: Plan) -> list[dict]:
 def with_placements(plan: Plan, placements: list[dict]) -> Plan:
     """A plan with other placements; without packs, which replanning dissolves."""
     of_task = {step.task: step for step in plan.steps}
+    if {row["task"] for row in placements} != of_task.keys():
+        raise InvalidInstance("the journal places other tasks than the plan")
     steps = [
         replace(
             of_task[row["task"]],
             units=tuple(row["units"]),
-            start=float(row["start"]),
-            end=float(row["end"]),
+            start=row["start"],
+            end=row["end"],
         )
         for row in placements
     ]

@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from cosched import io
+from cosched.core.arrays import flag, integer, real
+from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.appended import AppendedFile
+from cosched.execution.record import STATES
 
 #: Of every line.
 _BEGINNING = b'{"event": "'
@@ -54,24 +57,35 @@ class Past:
         """One more line."""
         what = event["event"]
         if what == "run":
-            self.plan, self.barrier = event["plan"], event["barrier"]
-            self.begun = event["begun"]
-            self.runs.append(event["run"])
+            self.plan, self.barrier = event["plan"], flag(event["barrier"], "barrier")
+            self.begun = real(event["begun"], "begun")
+            self.runs += texts([event["run"]], "run")
         elif what == "replanned":
-            self.replanned = event["placements"]
-        elif what == "started":
-            self.of(event["task"]).start = event["time"]
-        elif what in ("starting", "ended", "lost"):
-            one = self.of(event["task"])
+            self.replanned = [_placement(row) for row in event["placements"]]
+        elif what in ("starting", "started", "ended", "lost"):
+            task, time = integer(event["task"], "task"), real(event["time"], "time")
+            one = self.of(task)
             if what == "starting":
-                self.tasks[event["task"]] = Attempt(
-                    event["attempt"], "running", event["time"], units=tuple(event["units"])
-                )
+                attempt = integer(event["attempt"], "attempt")
+                self.tasks[task] = Attempt(attempt, "running", time, units=_units(event))
+            elif what == "started":
+                one.start = time
             elif what == "lost":
                 one.state = "lost"
             else:
-                one.state, one.end = event["state"], event["time"]
-                one.exit_code = event["exit_code"]
+                if event["state"] not in STATES:
+                    raise InvalidInstance(f"state = {shorten(event['state'])}")
+                one.state, one.end = event["state"], time
+                one.exit_code = integer(event["exit_code"], "exit_code", -(2**31))
+
+
+def _units(row: Mapping[str, Any]) -> tuple[int, ...]:
+    return tuple(integer(unit, "units") for unit in row["units"])
+
+
+def _placement(row: Mapping[str, Any]) -> dict[str, Any]:
+    times = {key: real(row[key], key) for key in ("start", "end")}
+    return {"task": integer(row["task"], "task"), "units": _units(row), **times}
 
 
 class Journal:
