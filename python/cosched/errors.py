@@ -52,7 +52,13 @@ class TimeLimit(CoschedError):
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, where Ctrl-C is a KeyboardInterrupt: the way batch systems announce the end."""
+    """SIGTERM, where Ctrl-C is a KeyboardInterrupt: the way batch systems announce the end.
+
+    Examples
+    --------
+    >>> issubclass(Terminated, KeyboardInterrupt)
+    True
+    """
 
 
 class StudyError(CoschedError):
@@ -145,3 +151,21 @@ def shorten(value: object, width: int = 40) -> str:
     except ValueError:  # an integer of more digits than Python prints
         return f"an integer of more than {width} digits"
     return text if len(text) <= width + 8 else text[:width] + "..."
+
+
+def printable(text: object) -> str:
+    """A text for a screen: what would steer a terminal is shown as Python writes it.
+
+    Parameters
+    ----------
+    text : object
+
+    Examples
+    --------
+    >>> print(printable("a" + chr(27) + "[31m" + chr(7)))
+    a\\x1b[31m\\x07
+    """
+    plain = str(text)
+    if plain.isprintable():
+        return plain
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in plain)

@@ -20,8 +20,7 @@ from cosched.cli.commands import EXAMPLES, on_demand
 from cosched.cli.own import import_own
 from cosched.cli.signals import exit_code, terminable
 from cosched.cli.streams import patient
-from cosched.core.text import printable
-from cosched.errors import CoschedError
+from cosched.errors import CoschedError, printable
 from cosched.version import installed_version
 
 _SMALLER = "expected a smaller instance, or a machine with more"

@@ -19,7 +19,8 @@ from cosched.core import Presentation, Result
 from cosched.core.comparison import in_order, settled
 from cosched.core.drawing import literal
 from cosched.core.options import accepted_options
-from cosched.core.text import percent, printable
+from cosched.core.text import percent
+from cosched.errors import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -292,7 +293,7 @@ def write_result(result: Result, path: str | PathLike[str]) -> None:
     if Path(path).suffix == ".json":
         io.write_json(result.to_dict(), path)
     else:
-        io.write_frame(result.schedule.to_frame(), path)
+        io.write_frame(result.schedule.to_frame(), path, exact=True)
 
 
 def draw(results: list[Titled], of: Presentation, path: str | PathLike[str]) -> None:

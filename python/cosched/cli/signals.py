@@ -11,8 +11,7 @@ from types import FrameType
 from typing import Any
 
 from cosched import _core
-from cosched.core.text import printable
-from cosched.errors import Terminated, TimeLimit
+from cosched.errors import Terminated, TimeLimit, printable
 
 #: Seconds from the end of one search to that of the next which the algorithm begins, and how many
 #: it may begin: after them it ends without a result.

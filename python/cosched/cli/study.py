@@ -12,8 +12,7 @@ import typer
 from cosched import experiments, io
 from cosched.cli import report, tables
 from cosched.cli.own import look_here_first
-from cosched.core.text import printable
-from cosched.errors import StudyError
+from cosched.errors import StudyError, printable
 from cosched.experiments import StudyResult, ledger, outputs, papers
 from cosched.experiments.study import missing_line
 

@@ -126,9 +126,7 @@ def _at_work(folder: Path, design: Design, version: str, resume: bool) -> Iterat
             finally:
                 kept = f"{state.kept} of {len(design.tasks)} rows are kept in {folder}"
     except KeyboardInterrupt as stop:
-        raise type(stop)(
-            f"interrupted: {kept}; the same command with --resume goes on"
-        ) from None
+        raise type(stop)(f"interrupted: {kept}; the same command with --resume goes on") from None
     except OSError as error:
         if error.errno not in _FULL:
             raise

@@ -17,8 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cosched.core.text import printable
-from cosched.errors import StudyError
+from cosched.errors import StudyError, printable
 from cosched.experiments.seal import (
     MISSING,
     Damaged,
