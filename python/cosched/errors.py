@@ -1,7 +1,7 @@
 """Every error that cosched raises on purpose.
 
-All are :class:`CoschedError`. The C++ core raises them by these names, so they can
-be pickled and caught like any Python exception.
+All but :class:`Terminated` are :class:`CoschedError`. The C++ core raises them by these names, so
+they can be pickled and caught like any Python exception.
 """
 
 from importlib import import_module
@@ -49,6 +49,16 @@ class InvalidBound(CoschedError):
 
 class TimeLimit(CoschedError):
     """A time limit ended a computation before it had a result."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, where Ctrl-C is a KeyboardInterrupt: the way batch systems announce the end.
+
+    Examples
+    --------
+    >>> issubclass(Terminated, KeyboardInterrupt)
+    True
+    """
 
 
 class StudyError(CoschedError):
@@ -141,3 +151,21 @@ def shorten(value: object, width: int = 40) -> str:
     except ValueError:  # an integer of more digits than Python prints
         return f"an integer of more than {width} digits"
     return text if len(text) <= width + 8 else text[:width] + "..."
+
+
+def printable(text: object) -> str:
+    """A text for a screen: what would steer a terminal is shown as Python writes it.
+
+    Parameters
+    ----------
+    text : object
+
+    Examples
+    --------
+    >>> print(printable("a" + chr(27) + "[31m" + chr(7)))
+    a\\x1b[31m\\x07
+    """
+    plain = str(text)
+    if plain.isprintable():
+        return plain
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in plain)

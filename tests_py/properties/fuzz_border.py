@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from fuzz_files import one_file
 from fuzz_input import _folder, rnd
 from fuzz_public import one_public
+from fuzz_records import one_record
 from fuzz_streams import one_cluster, one_dag
 from fuzz_tables import one_bag, one_moldable, one_packs, one_profile
 
@@ -29,6 +30,7 @@ ONE = {
     "dags": one_dag,
     "cluster": one_cluster,
     "files": one_file,
+    "records": one_record,
     "public": one_public,
 }
 

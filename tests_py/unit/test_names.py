@@ -10,7 +10,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.core.text import printable
+from cosched.errors import printable
 
 NAMES = [
     "v1[/a]", "ls[k=3]", "[bold]x", "[link=file:///etc]y[/link]", "a:smile:b", "\x1b[31mred",

@@ -384,7 +384,7 @@ def test_ctrl_c_leaves_a_state_that_resume_takes_up(end, slow_driver, reference)
     else:
         os.kill(driver.pid, end)  # as a batch system does
     _, errors = driver.communicate(timeout=60)
-    assert driver.returncode == 130
+    assert driver.returncode == 128 + end
     assert "--resume goes on" in errors
     assert errors.count("\n") == 1, errors
     kept = int(errors.split(" of ")[0].split()[-1])

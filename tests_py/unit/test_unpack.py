@@ -116,6 +116,16 @@ def zeros(path, size):
             file.write(bytes(2**20))
 
 
+def repeated(path, size):
+    """Shrinks to a 150th: bytes that are no text, and at the end a part of its own."""
+    block = random.Random(1).randbytes(2**13) * 128
+    with gzip.open(path, "wb") as file:
+        for _ in range(size // 2**20):
+            file.write(block)
+    with open(path, "ab") as file:
+        file.write(gzip.compress(b"the end"))
+
+
 def lying(path):
     """The same file with a trailer that says it unpacks to 100 bytes."""
     data = path.read_bytes()
@@ -221,7 +231,10 @@ for name, path in zip(*[iter(sys.argv[1:])] * 2):
 
 
 def test_a_bomb_fills_no_memory(tmp_path):
-    """A gigabyte of zeros for each reader: packed, with an honest or a lying trailer, and plain."""
+    """A gigabyte of zeros for each reader: packed, with an honest or a lying trailer, and plain.
+
+    And one that shrinks as a log does, whose last part says it is small.
+    """
     zeros(tmp_path / "bomb", 2**30)
     (tmp_path / "lies").write_bytes((tmp_path / "bomb").read_bytes())
     lying(tmp_path / "lies")
@@ -233,6 +246,10 @@ def test_a_bomb_fills_no_memory(tmp_path):
             path = tmp_path / f"{kind}-{name.replace(' ', '-')}-{format.name}{suffix}"
             os.link(tmp_path / kind, path)
             calls += [name, str(path)]
+    repeated(tmp_path / "parts.csv.gz", 1100 * 2**20)
+    cut = tmp_path / "no-text.csv.gz"
+    repeated(cut, 100 * 2**20)
+    calls += ["packs csv", str(tmp_path / "parts.csv.gz"), "packs csv", str(cut)]
     done = subprocess.run(
         [sys.executable, "-c", PEAK, *calls],
         capture_output=True,
@@ -241,7 +258,7 @@ def test_a_bomb_fills_no_memory(tmp_path):
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     peaks = [line.split(",") for line in done.stdout.splitlines()]
-    assert len(peaks) == 3 * len(FORMATS)  # each was refused
+    assert len(peaks) == 3 * len(FORMATS) + 2  # each was refused
     assert max(int(peak) for _, peak in peaks) < 300, done.stdout
 
 

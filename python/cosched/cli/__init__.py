@@ -8,21 +8,19 @@ what a short command costs would be the imports of all others.
 
 from __future__ import annotations
 
-import codecs
-import io
-import os
 import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
 from cosched.cli.commands import EXAMPLES, on_demand
 from cosched.cli.own import import_own
-from cosched.core.text import printable
-from cosched.errors import CoschedError
+from cosched.cli.signals import exit_code, terminable
+from cosched.cli.streams import patient
+from cosched.errors import CoschedError, printable
 from cosched.version import installed_version
 
 _SMALLER = "expected a smaller instance, or a machine with more"
@@ -96,21 +94,23 @@ def _spread(arguments: Sequence[str]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code: 0, 2 on bad input, 130 on Ctrl-C."""
+    """Run the command line; returns the exit code: 0, 2 on bad input, 130 on Ctrl-C, 143 on
+    SIGTERM.
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdout, sys.stderr):
-        _escape_foreign(stream)
+    with patient(), terminable():
+        return _run(given)
+
+
+def _run(given: list[str]) -> int:
     usual_format = warnings.formatwarning
     warnings.formatwarning = lambda message, *_, **__: f"cosched: warning: {printable(message)}\n"
     try:
         code = app(_spread(given), prog_name="cosched", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
-    except KeyboardInterrupt:
-        return _fail("interrupted", 130)
-    except BrokenPipeError:  # `cosched ... | head`: nothing left to say, nobody to say it to
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except KeyboardInterrupt as stop:
+        return exit_code(stop)
     except (CoschedError, ValueError, TypeError) as error:
         return _fail(str(error), 2)
     except MemoryError as error:  # numpy says how much it wanted
@@ -127,12 +127,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(error.format_message() or "expected one of the commands above", 2)
     finally:
         warnings.formatwarning = usual_format
-
-
-def _escape_foreign(stream: TextIO) -> None:
-    """Names that the terminal's character set lacks are shown as Python writes them."""
-    if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
-        stream.reconfigure(errors="backslashreplace")
 
 
 def _fail(message: str, code: int) -> int:

@@ -30,9 +30,9 @@ def audit(
     check_files((output, (".html",)))
     limit = time_limit_of_text(time_limit)
     instance = read(of, file, given)
-    report.show_notes(instance)
     with report.working(f"audit of {file.name}"):
         cluster.audit(instance, output, time_limit=limit)
+    report.show_notes(instance)
     report.say(f"wrote {output}")
 
 

@@ -7,7 +7,6 @@ A family contributes its instance arguments, files that ``solve`` writes and pic
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -18,8 +17,8 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from cosched import io
+from cosched.cli.signals import exit_code
 from cosched.core import Output, Presentation
-from cosched.core.text import printable
 from cosched.registry import FAMILIES, presentation
 
 EXAMPLES = {
@@ -72,6 +71,12 @@ def on_demand(names: Collection[str], add: Callable[[str, typer.Typer], None]) -
                     self.commands.update(get_group(app).commands)
             return super().get_command(ctx, cmd_name)
 
+        def invoke(self, ctx: Any) -> Any:
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt as stop:  # typer would end without a word
+                raise typer.Exit(exit_code(stop)) from None
+
     return OnDemand
 
 
@@ -113,13 +118,8 @@ def command_of(
 
     def command(**given: Any) -> None:
         own_of_family = {key: given.pop(key) for key in keywords}
-        try:
-            with io.max_bytes(given.pop("max_bytes")):
-                run(of, given.pop("file"), own_of_family, **given)
-        except KeyboardInterrupt as stop:  # typer would end without a word
-            said = f"cosched: {stop}" if str(stop) else "cosched: interrupted"
-            print(printable(said), file=sys.stderr)
-            raise typer.Exit(130) from None
+        with io.max_bytes(given.pop("max_bytes")):
+            run(of, given.pop("file"), own_of_family, **given)
 
     return _asking_for(parameters, command)
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +14,6 @@ from cosched.cli.commands import in_groups
 from cosched.cli.groups import Course, Proof, Unit, Where, Written
 from cosched.cli.live import measuring, show_end, show_runs, watching
 from cosched.cli.values import PICTURES, Plot, Seed, check_files, seed_of_text
-from cosched.core.text import printable
 from cosched.execution import Adaptive, Codes, Plan, commands
 from cosched.execution import plan as make_plan
 from cosched.execution import profile as measure
@@ -66,7 +62,7 @@ def profile(
         return
     output = Path("runs.csv") if output is None else output
     check_files((output, (".csv",)))
-    with interrupts(), measuring() as (watch, watch_guarantee):
+    with measuring() as (watch, watch_guarantee):
         adaptive = Adaptive(
             monotone_time=not proof.rising_time,
             monotone_work=not proof.shrinking_work,
@@ -85,7 +81,8 @@ def profile(
             watch=watch,
         )
     show_runs(frame, sum(len(given.counts_of(name)) for name in given))
-    report.say(f"next: cosched plan {output} --codes {codes} -o plan.json")
+    command = ["cosched", "plan", str(output), "--codes", str(codes), "-o", "plan.json"]
+    report.say(f"next: {shlex.join(command)}")
 
 
 def plan(
@@ -113,8 +110,6 @@ def plan(
             counts=counts,
             seed=seed_of_text(seed),
         )
-    for line in advice.lines():
-        report.say(line)
     if output is not None:
         io.write_json(advice.to_dict(), output)
     if picture is not None:
@@ -122,6 +117,8 @@ def plan(
 
         matplotlib.use("Agg")
         plot.save(plot.gantt(advice.result.schedule), picture)
+    for line in advice.lines():
+        report.say(line)
     report.say(f"run it: {command_to_run(output or 'plan.json', codes)}")
 
 
@@ -149,7 +146,7 @@ def run(
         return
     journal = course.journal or plan.with_suffix(".journal.jsonl")
     replan = course.replan
-    with interrupts(), watching() as watch:
+    with watching() as watch:
         execution = run_plan(
             todo,
             given,
@@ -162,8 +159,10 @@ def run(
             outputs=course.outputs,
             watch=watch,
         )
+    said = written.write(execution, journal)
     show_end(execution)
-    written.write(execution, journal)
+    for line in said:
+        report.say(line)
     if not execution.good:
         raise typer.Exit(1)
 
@@ -191,12 +190,12 @@ def script(
         name=plan.stem,
     )
     io.write_text(text, output)
-    report.say(f"wrote {output}: sbatch {output}")
+    report.say(f"wrote {output}: {shlex.join(['sbatch', str(output)])}")
 
 
 def _together(codes: Codes, output: Path | None, repeat: str, where: Where) -> None:
     times = io.parse_integer(repeat, "--repeat", 1, 10**6)
-    with interrupts(), report.working("codes side by side"):
+    with report.working("codes side by side"):
         frame = pairs_together(codes, times, output, launcher=where.made())
     report.show_frame("side by side, each on half of the processors", frame)
     worst = max(frame.to_dict("records"), key=lambda row: row["slowdown"])
@@ -211,21 +210,6 @@ def _show_commands(plan: Plan, codes: Codes, where: Where) -> None:
     for row in frame.to_dict("records"):
         pinned = f" on cores {row['cores']}" if row["cores"] else ""
         report.say(f"{row['start']:10.3f} s  {row['name']}{pinned}: {row['command']}")
-
-
-@contextmanager
-def interrupts() -> Iterator[None]:
-    """Exit code 130 and what was said; typer would end without a word. SIGTERM as Ctrl-C."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    except KeyboardInterrupt as stop:
-        print(
-            printable(f"cosched: {stop}" if str(stop) else "cosched: interrupted"), file=sys.stderr
-        )
-        raise typer.Exit(130) from None
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def add(app: typer.Typer) -> None:

@@ -30,7 +30,7 @@ def generate(
     if hasattr(made, "write"):
         made.write(output)
     else:
-        io.write_frame(made, output)
+        io.write_frame(made, output, exact=True)
     report.say(f"wrote {output}: {made if hasattr(made, 'write') else f'{len(made)} rows'}")
 
 

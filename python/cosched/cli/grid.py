@@ -42,8 +42,9 @@ def compare_grid(
     limit: float | None,
     options: dict[str, Any],
     grid: dict[str, list[Any]],
-) -> pd.DataFrame:
-    """A row for each algorithm and each combination of the values that it takes.
+) -> tuple[pd.DataFrame, KeyboardInterrupt | None]:
+    """A row for each algorithm and each combination of the values that it takes; and what ended it
+    after the first: it says what did not run.
 
     Rows with draws have the spread of their measures, and against the first row of their algorithm
     the change of the mean wait, draw by draw on the same clocks: within the noise where zero lies
@@ -56,20 +57,31 @@ def compare_grid(
     for key in (*grid, *options):
         if not any(taken is None or key in taken for taken in accepted.values()):
             raise TypeError(f"--grid, --option {key}: none of the algorithms takes it")
-    rows = []
+    rows: list[dict[str, Any]] = []
     first: dict[str, Any] = {}
-    for name, point in _points(chosen, accepted, grid):
-        label = " ".join((name, *(f"{key}={value}" for key, value in point.items())))
+    stopped = None
+    points = list(_points(chosen, accepted, grid))
+    for name, point in points:
         taken = accepted[name]
         own = {key: v for key, v in options.items() if taken is None or key in taken}
-        with report.working(label):
-            (found,) = of.compare_rows(instance, [name], seed, limit, {name: {**own, **point}})
+        try:
+            with report.working(_label(name, point)):
+                (found,) = of.compare_rows(instance, [name], seed, limit, {name: {**own, **point}})
+        except KeyboardInterrupt as stop:
+            if not rows:
+                raise
+            stopped = type(stop)(", ".join(_label(*left) for left in points[len(rows) :]))
+            break
         row, result = found
         rows.append({**dict.fromkeys(grid), **point, **row, **_change(first, name, result)})
     frame = pd.DataFrame(rows)
     for key in grid:  # whole numbers stay whole beside rows without the option
         frame[key] = pd.Series([row[key] for row in rows], dtype=object)
-    return frame
+    return frame, stopped
+
+
+def _label(name: str, point: Mapping[str, Any]) -> str:
+    return " ".join((name, *(f"{key}={value}" for key, value in point.items())))
 
 
 def _points(

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from cosched import plot
-from cosched.cli import report
 from cosched.cli.values import PICTURES, check_files
 from cosched.execution import Execution
 from cosched.execution.journal import read_past
@@ -104,16 +103,19 @@ class Written:
     def check(self) -> None:
         check_files((self.output, (".json",)), (self.picture, PICTURES), (self.measured, (".csv",)))
 
-    def write(self, execution: Execution, journal: Path) -> None:
+    def write(self, execution: Execution, journal: Path) -> list[str]:
+        """Writes what was asked for; what is to be said of it."""
+        said = []
         if self.output is not None:
             execution.write(self.output)
         if self.measured is not None:
             begun = read_past(journal).begun or 0.0
             when = datetime.datetime.fromtimestamp(begun, datetime.timezone.utc)
             added = append_execution(execution, self.measured, when)
-            report.say(f"{added} times appended to {self.measured}")
+            said.append(f"{added} times appended to {self.measured}")
         if self.picture is not None:
             import matplotlib
 
             matplotlib.use("Agg")
             plot.save(plot.execution(execution), self.picture)
+        return said

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from cosched.cli import report
 from cosched.cli.tables import Column, show
-from cosched.core.text import printable
+from cosched.errors import printable
 from cosched.execution import Execution, Guarantee, TaskRun
 from cosched.execution.driver import Driver
 from cosched.execution.runs import Run

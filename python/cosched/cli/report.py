@@ -19,7 +19,8 @@ from cosched.core import Presentation, Result
 from cosched.core.comparison import in_order, settled
 from cosched.core.drawing import literal
 from cosched.core.options import accepted_options
-from cosched.core.text import percent, printable
+from cosched.core.text import percent
+from cosched.errors import printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,9 +118,9 @@ def compare_all(
     seed: int,
     time_limit: float | None,
     options: dict[str, Any],
-) -> tuple[pd.DataFrame, list[str], list[Titled], list[str]]:
+) -> tuple[pd.DataFrame, list[str], list[Titled], KeyboardInterrupt | None]:
     """``compare`` over several instances: one table, the columns that tell instances apart, the
-    best result of each instance, and what did not run (Ctrl-C after the first row ends it early).
+    best result of each instance, and what ended it after the first row: it says what did not run.
     Each algorithm gets those of `options` that it takes.
     """
     chosen = [of.family.names_of(instance, names) for _, instance in instances]
@@ -132,6 +133,7 @@ def compare_all(
     best: dict[str, Result] = {}
     pick = max if of.family.maximise else min
     ended = 0
+    stopped = None
     with _progress() as progress:
         task = progress.add_task("")
         try:
@@ -150,16 +152,17 @@ def compare_all(
                         best[label] = pick([*known, result], key=lambda result: result.value)
                     now = f"{ended} of {len(plan)} done, {(*plan, '')[ended]}"
                     progress.update(task, description=printable(f"{label}: {now}"))
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             if not ended:
                 raise
+            stopped = type(stop)(", ".join(plan[ended:]))
     titled = [
         (f"{label}: {winner.algorithm}, {of.objective} {winner.value:.6g}", winner)
         for label, winner in best.items()
     ]
     keys = [key for varied, _ in instances for key in varied]
     table = [{**varied, **row} for varied, rows in done for row in settled(rows)]
-    return in_order(table, keys), list(dict.fromkeys(keys)), titled, plan[ended:]
+    return in_order(table, keys), list(dict.fromkeys(keys)), titled, stopped
 
 
 def _taken(of: Presentation, name: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -296,7 +299,7 @@ def write_result(result: Result, path: str | PathLike[str]) -> None:
     if Path(path).suffix == ".json":
         io.write_json(result.to_dict(), path)
     else:
-        io.write_frame(result.schedule.to_frame(), path)
+        io.write_frame(result.schedule.to_frame(), path, exact=True)
 
 
 def draw(results: list[Titled], of: Presentation, path: str | PathLike[str]) -> None:

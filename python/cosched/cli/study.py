@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -15,8 +12,7 @@ import typer
 from cosched import experiments, io
 from cosched.cli import report, tables
 from cosched.cli.own import look_here_first
-from cosched.core.text import printable
-from cosched.errors import StudyError
+from cosched.errors import StudyError, printable
 from cosched.experiments import StudyResult, ledger, outputs, papers
 from cosched.experiments.study import missing_line
 
@@ -86,17 +82,7 @@ def run_study(
         "resume": resume,
         "task_timeout": task_timeout,
     }
-    try:
-        with _end_of_job_as_interrupt():
-            if name == "all":
-                good = _run_all(out or Path("out"), given)
-            else:
-                good = _run_one(name, out, given)
-    except KeyboardInterrupt as stop:  # typer would end without a word
-        print(
-            printable(f"cosched: {stop}" if str(stop) else "cosched: interrupted"), file=sys.stderr
-        )
-        raise typer.Exit(130) from None
+    good = _run_all(out or Path("out"), given) if name == "all" else _run_one(name, out, given)
     raise typer.Exit(0 if good else 1)
 
 
@@ -154,16 +140,6 @@ def show_ledger(
         else:
             io.write_text(ledger.markdown(rows), output)
     print(json.dumps(plain, indent=1, ensure_ascii=False) if as_json else ledger.markdown(rows))
-
-
-@contextmanager
-def _end_of_job_as_interrupt() -> Iterator[None]:
-    """Batch systems announce the end of a job by SIGTERM: it ends a study as Ctrl-C does."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _run_one(name: str, out: Path | None, given: dict) -> bool:

@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cosched.core.text import percent, printable
+from cosched.core.text import percent
+from cosched.errors import printable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,6 +13,7 @@ from cosched.cli import report
 from cosched.cli.commands import add as add_verb
 from cosched.cli.grid import compare_grid, parse_grid, show_grid
 from cosched.cli.schedules import read_schedule
+from cosched.cli.signals import best_so_far
 from cosched.cli.values import (
     PICTURES,
     RESULTS,
@@ -55,16 +56,18 @@ def solve(
     for out, _ in files:
         options.update(out.options)
     with report.working(f"{of.family.name} {name}"):
-        result = of.family.solve(instance, name, seed=seed_of_text(seed), **options)
+        with best_so_far() as stop:
+            result = of.family.solve(instance, name, seed=seed_of_text(seed), **options)
         result.schedule.validate()
-    report.show_notes(instance)
-    report.show_result(of, result)
     if output is not None:
         report.write_result(result, output)
     for out, path in files:
         out.write(result, path)
     if plot is not None:
         report.draw([(f"{of.family.name} {name}", result)], of, plot)
+    report.show_notes(instance)
+    report.show_result(of, result)
+    stop.then("this is the best that was found until then")
 
 
 def compare(
@@ -104,7 +107,6 @@ def compare(
     if values and plot is not None:
         raise InvalidInstance("--plot: expected no --grid beside it")
     instances = read_all(of, file, given)
-    report.show_notes(instances[0][1])
     seed_used = seed_of_text(seed)
     asked = parse_options(option)
     options = asked | ({} if draws is None else {"draws": draws})
@@ -112,27 +114,30 @@ def compare(
         if len(instances) > 1:
             raise InvalidInstance("--grid: expected one instance, not a list of them")
         instance = instances[0][1]
-        frame = compare_grid(of.family, instance, algorithms, seed_used, limit, options, values)
-        show_grid(of, frame, values)
-        report.show_untaken(of, frame, asked)
-        if output is not None:
-            io.write_frame(frame, output)
-        return
-    table, keys, best, left = report.compare_all(
-        of, instances, algorithms, seed_used, limit, options
-    )
-    report.show_table(of, table, keys)
-    report.show_untaken(of, table, asked)
+        table, stopped = compare_grid(
+            of.family, instance, algorithms, seed_used, limit, options, values
+        )
+        best: list[report.Titled] = []
+    else:
+        table, keys, best, stopped = report.compare_all(
+            of, instances, algorithms, seed_used, limit, options
+        )
     if output is not None:
         io.write_frame(table, output)
     if plot is not None:
         report.draw(best, of, plot)
-    if left:
+    report.show_notes(instances[0][1])
+    if values:
+        show_grid(of, table, values)
+    else:
+        report.show_table(of, table, keys)
+    report.show_untaken(of, table, asked)
+    if stopped is not None:
         kept = "shown above" if output is None else f"in {output}"
-        raise KeyboardInterrupt(
-            f"interrupted: the {len(table)} finished rows are {kept}; not run: {', '.join(left)}"
+        raise type(stopped)(
+            f"interrupted: the {len(table)} finished rows are {kept}; not run: {stopped}"
         )
-    if table["value"].isna().all():
+    if not values and table["value"].isna().all():
         report.complain("no algorithm has a result: the lines above say why")
         raise typer.Exit(1)
 
@@ -148,19 +153,18 @@ def bound(
 ) -> None:
     check_files((output, RESULTS))
     instance = read(of, file, given)
-    with report.working(f"{of.family.name} bound"):
+    with report.working(f"{of.family.name} bound"), best_so_far() as stop:
         found = of.family.bound(instance, bound, **parse_options(option))
     sense = "at most" if of.family.maximise else "at least"
-    report.say(f"{of.objective} {sense} {found.value:.9g} ({found.method})")
-    if output is None:
-        return
     stated = {"family": of.family.name, "method": found.method, "value": found.value}
-    if output.suffix == ".json":
+    if output is not None and output.suffix == ".json":
         io.write_json(stated, output)
-    else:
+    elif output is not None:
         import pandas as pd
 
         io.write_frame(pd.DataFrame([stated]), output)
+    report.say(f"{of.objective} {sense} {found.value:.9g} ({found.method})")
+    stop.then("this is the best bound that was proved until then")
 
 
 def validate(

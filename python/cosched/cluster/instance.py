@@ -344,7 +344,7 @@ class Instance(core.Instance):
         if io.check_suffix(path, (".json", ".csv")) == ".json":
             io.write_json({"nodes": self.nodes, "jobs": {**self._columns, **self._facts}}, path)
         else:
-            io.write_frame(self.jobs, path)
+            io.write_frame(self.jobs, path, exact=True)
 
 
 def _rebuild(

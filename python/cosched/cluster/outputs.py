@@ -153,7 +153,7 @@ def write_jobs_csv(result: Result, path: str | PathLike[str]) -> None:
     >>> path.read_text().splitlines()[0].split(",")[:4]
     ['job_id', 'workload_name', 'profile', 'submission_time']
     """
-    io.write_frame(jobs_table(result), path, suffixes=(".csv",))
+    io.write_frame(jobs_table(result), path, suffixes=(".csv",), exact=True)
 
 
 def write_batsim_json(result: Result, path: str | PathLike[str]) -> None:
@@ -202,7 +202,7 @@ def write_log_csv(result: Result, path: str | PathLike[str]) -> None:
     Result.require(result)
     if result.log is None:
         raise InvalidInstance("no decision log: solve(..., log=True) keeps one")
-    io.write_frame(result.log, path, suffixes=(".csv",))
+    io.write_frame(result.log, path, suffixes=(".csv",), exact=True)
 
 
 def interval_set(nodes: tuple[int, ...]) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from cosched import io
 from cosched.errors import InvalidInstance, shorten
@@ -95,30 +98,38 @@ def words(text: str) -> frozenset[str]:
 
 def hosts(text: str, place: str) -> list[str]:
     """Names of a host list such as ``n[1-3,7],gpu[01-02]``, in its order."""
-    names: list[str] = []
-    for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", text):
-        names += _expanded(part, place)
-        if len(names) > MOST_HOSTS:
-            raise InvalidInstance(f"{place}: more than {MOST_HOSTS} hosts")
-    if not names or text.count("[") != text.count("]"):
+    parts = [_pieces(part, place) for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", text)]
+    count = sum(
+        math.prod(sum(len(span) for span, _ in one) for one in part[1::2]) for part in parts
+    )
+    if not count or text.count("[") != text.count("]"):
         raise InvalidInstance(f"{place}: {shorten(text)}: expected hosts such as n[1-16,20]")
-    return names
+    if count > MOST_HOSTS:  # known before a name is made
+        raise InvalidInstance(f"{place}: more than {MOST_HOSTS} hosts")
+    return [name for part in parts for name in _named(part)]
 
 
-def _expanded(part: str, place: str) -> list[str]:
-    found = re.fullmatch(r"([^\[\]]*)\[([^\[\]]*)\](.*)", part)
-    if not found:
-        return [part]
-    names = []
-    rest = _expanded(found[3], place) if found[3] else [""]
-    for piece in found[2].split(","):
-        ends = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", piece)
-        if not ends or int(ends[2] or ends[1]) - int(ends[1]) > MOST_HOSTS:
+def _pieces(part: str, place: str) -> list[Any]:
+    """Text, the numbers in a bracket (each span with its digits), text, ..., text."""
+    pieces: list[Any] = re.split(r"\[([^\[\]]*)\]", part)
+    for k in range(1, len(pieces), 2):
+        ends = [re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", x) for x in pieces[k].split(",")]
+        if not all(ends) or {"[", "]"} & {*pieces[k - 1], *pieces[k + 1]}:
             raise InvalidInstance(f"{place}: {shorten(part)}: expected hosts such as n[1-16,20]")
-        for number in range(int(ends[1]), int(ends[2] or ends[1]) + 1):
-            digits = str(number).zfill(len(ends[1]))
-            names += [f"{found[1]}{digits}{end}" for end in rest]
-    return names
+        pieces[k] = [
+            (range(int(m[1]), int(m[2] or m[1]) + 1), len(m[1])) for m in ends if m is not None
+        ]
+    return pieces
+
+
+def _named(pieces: Sequence[Any]) -> Iterator[str]:
+    choices = [
+        [piece]
+        if isinstance(piece, str)
+        else [str(number).zfill(digits) for span, digits in piece for number in span]
+        for piece in pieces
+    ]
+    return map("".join, itertools.product(*choices))
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cosched.core.text import printable
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

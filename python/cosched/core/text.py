@@ -11,20 +11,6 @@ from typing import Any
 from cosched.errors import InvalidInstance, shorten
 
 
-def printable(text: object) -> str:
-    """A text for a screen: what would steer a terminal is shown as Python writes it.
-
-    Examples
-    --------
-    >>> print(printable("a" + chr(27) + "[31m" + chr(7)))
-    a\\x1b[31m\\x07
-    """
-    plain = str(text)
-    if plain.isprintable():
-        return plain
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in plain)
-
-
 def unknown_name(what: str, name: Any, known: Iterable[str]) -> str:
     """The message about a name that is not there: near ones, else the first of the known."""
     names = list(known)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 from cosched.core import Result, Schedule
 from cosched.core.arrays import integer
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, shorten
 from cosched.execution.codes import Code, Codes
 from cosched.execution.launchers.slurm import require_ranks, srun_size
+from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def script(
@@ -88,7 +91,7 @@ def _head(plan: Plan, size: _Size, name: str) -> Iterator[str]:
     cores = size.cpus if size.unit == "node" else size.each
     yield from (
         "#!/bin/bash",
-        f"#SBATCH --job-name={shlex.quote(name)}",
+        f"#SBATCH --job-name={output_names([name])[name]}",
         f"#SBATCH --nodes={size.nodes} --ntasks-per-node=1 --cpus-per-task={cores}",
     )
     if size.unit == "node":
@@ -116,13 +119,15 @@ def _head(plan: Plan, size: _Size, name: str) -> Iterator[str]:
 
 
 def _body(plan: Plan, codes: Codes, size: _Size) -> Iterator[str]:
+    names = output_names(step.name for step in plan.steps)
     packs = plan.packs()
     if packs:
         for number, pack in enumerate(packs, start=1):
             first, last = plan.steps[pack[0]].start, max(plan.steps[k].end for k in pack)
             yield from ("", f"# pack {number}: planned {first:.6g} s to {last:.6g} s")
             for place in pack:
-                yield from _start(plan.steps[place], codes, size)
+                step = plan.steps[place]
+                yield from _start(step, codes, size, names[step.name])
             yield "wait_all"
         return
     waits = plan.waits_for(True)
@@ -131,11 +136,11 @@ def _body(plan: Plan, codes: Codes, size: _Size) -> Iterator[str]:
         needed = sorted(plan.steps[k].task for k in waits[place])
         if needed:
             yield f"wait_for {' '.join(map(str, needed))}"
-        yield from _start(step, codes, size)
+        yield from _start(step, codes, size, names[step.name])
     yield "wait_all"
 
 
-def _start(step: Step, codes: Codes, size: _Size) -> Iterator[str]:
+def _start(step: Step, codes: Codes, size: _Size, output: str) -> Iterator[str]:
     code = codes[step.name]
     nodes = size.nodes_of(step)
     require_ranks(step, code, nodes)
@@ -149,16 +154,35 @@ def _start(step: Step, codes: Codes, size: _Size) -> Iterator[str]:
     where = ",".join(f"${{NODE[{node}]}}" for node in nodes)
     options = srun_size(step, code, nodes, size.cpus)
     limit = [] if code.timeout is None else ["timeout", f"{code.timeout:g}"]
-    command = shlex.join(code.filled(len(step.units), step.units))
-    exports = " ".join(f"{key}={shlex.quote(value)}" for key, value in given.items())
-    yield f"( cd {_folder(code)} && export {exports}"
+    command = " ".join(map(_quoted, code.filled(len(step.units), step.units)))
+    for key in given:
+        if not _VARIABLE.fullmatch(key):
+            raise InvalidInstance(
+                f"task {shorten(step.name)}: environment {shorten(key)}: expected letters, digits "
+                "and _ in a script"
+            )
+    exports = " ".join(f"{key}={_quoted(value)}" for key, value in given.items())
+    yield f"( cd -- {_folder(code)} && export {exports}"
     yield (
         f"  exec {' '.join(limit)}{' ' if limit else ''}srun --exact --mem=0 --input=none "
         f"{' '.join(options)} --nodelist={where} {command}"
     )
-    yield f') > "$OUT"/{shlex.quote(quote(step.name, safe="") + ".out")} 2>&1 &'
+    yield f') > "$OUT"/{output}.out 2>&1 &'
     yield f"pid[{step.task}]=$!"
 
 
 def _folder(code: Code) -> str:
-    return shlex.quote(str(Path(code.directory)))
+    return _quoted(str(Path(code.directory)))
+
+
+def _quoted(text: str) -> str:
+    """A word of bash on one line, whatever it holds."""
+    if text.isprintable():
+        return shlex.quote(text)
+    escaped = (
+        c
+        if c.isprintable() and c not in "\\'"
+        else "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
+        for c in text
+    )
+    return f"$'{''.join(escaped)}'"

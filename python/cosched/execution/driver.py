@@ -8,14 +8,16 @@ import socket
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import quote
 
+from cosched.errors import InvalidInstance
 from cosched.execution import guard
 from cosched.execution.codes import Codes
 from cosched.execution.journal import Attempt, Journal
 from cosched.execution.launchers import Launcher
+from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import NOT_EXECUTABLE, NOT_FOUND, Ended, Pool
 from cosched.execution.record import Execution, TaskRun
@@ -52,6 +54,7 @@ class Driver:
         self.journal = journal
         self.barrier = barrier
         self.outputs = outputs
+        self._names = output_names(step.name for step in plan.steps)
         self.stop_on_failure = stop_on_failure
         self.notes = notes
         self.watch = watch
@@ -172,7 +175,7 @@ class Driver:
             self.watch(self)
         if pool.interrupts:
             left = sum(self.attempt(step).state != "completed" for step in self.plan.steps)
-            raise KeyboardInterrupt(
+            raise pool.interruption(
                 f"interrupted: {left} of {len(self.plan.steps)} tasks are not done; "
                 f"--resume goes on with {self.journal.path}"
             )
@@ -262,22 +265,24 @@ class Driver:
             self.tried.add(step.task)
             code = self.codes[step.name]
             launch = self.launcher.launch(step, code, self.plan)
-            output = self.outputs / f"{quote(step.name, safe='')}-{one['attempt']}.out"
+            output = self.outputs / f"{self._names[step.name]}-{one['attempt']}.out"
             try:
                 begin = pool.start(step, launch, output, code.timeout) + self._offset
                 started.append(("started", {**one, "pid": pool.number(step), "time": begin}))
-            except OSError as error:
-                with open(output, "a") as file:
-                    file.write(f"cosched: cannot be started: {error}\n")
+            except (OSError, ValueError) as error:  # a zero byte in a name
+                said = f"cannot be started: {error}"
+                with suppress(OSError), open(output, "a") as file:
+                    file.write(f"cosched: {said}\n")
                 missing = isinstance(error, FileNotFoundError)
-                self._over(step, "failed", NOT_FOUND if missing else NOT_EXECUTABLE, self.now())
+                code_of = NOT_FOUND if missing else NOT_EXECUTABLE
+                self._over(step, "failed", code_of, self.now(), why=said)
         self.journal.write_all(started)
 
     def _end(self, ended: Ended) -> None:
         state = ended.why or ("completed" if ended.exit_code == 0 else "failed")
         self._over(ended.key, state, ended.exit_code, ended.end + self._offset)
 
-    def _over(self, step: Step, state: str, exit_code: int, end: float) -> None:
+    def _over(self, step: Step, state: str, exit_code: int, end: float, **more: str) -> None:
         self.journal.write(
             "ended",
             task=step.task,
@@ -286,6 +291,7 @@ class Driver:
             state=state,
             exit_code=exit_code,
             time=end,
+            **more,
         )
         if state != "completed" and self.stop_on_failure:
             self.stopped = True
@@ -321,12 +327,14 @@ def placements_of(plan: Plan) -> list[dict]:
 def with_placements(plan: Plan, placements: list[dict]) -> Plan:
     """A plan with other placements; without packs, which replanning dissolves."""
     of_task = {step.task: step for step in plan.steps}
+    if {row["task"] for row in placements} != of_task.keys():
+        raise InvalidInstance("the journal places other tasks than the plan")
     steps = [
         replace(
             of_task[row["task"]],
             units=tuple(row["units"]),
-            start=float(row["start"]),
-            end=float(row["end"]),
+            start=row["start"],
+            end=row["end"],
         )
         for row in placements
     ]

@@ -8,9 +8,7 @@ is taken away when the journal is opened again.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -18,8 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from cosched import io
+from cosched.core.arrays import flag, integer, real
+from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
+from cosched.execution.appended import AppendedFile
+from cosched.execution.record import STATES
 
+#: Of every line.
+_BEGINNING = b'{"event": "'
 FORMAT, VERSION = "cosched-journal", 1
 
 
@@ -53,47 +57,52 @@ class Past:
         """One more line."""
         what = event["event"]
         if what == "run":
-            self.plan, self.barrier = event["plan"], event["barrier"]
-            self.begun = event["begun"]
-            self.runs.append(event["run"])
+            self.plan, self.barrier = event["plan"], flag(event["barrier"], "barrier")
+            self.begun = real(event["begun"], "begun")
+            self.runs += texts([event["run"]], "run")
         elif what == "replanned":
-            self.replanned = event["placements"]
-        elif what == "started":
-            self.of(event["task"]).start = event["time"]
-        elif what in ("starting", "ended", "lost"):
-            one = self.of(event["task"])
+            self.replanned = [_placement(row) for row in event["placements"]]
+        elif what in ("starting", "started", "ended", "lost"):
+            task, time = integer(event["task"], "task"), real(event["time"], "time")
+            one = self.of(task)
             if what == "starting":
-                self.tasks[event["task"]] = Attempt(
-                    event["attempt"], "running", event["time"], units=tuple(event["units"])
-                )
+                attempt = integer(event["attempt"], "attempt")
+                self.tasks[task] = Attempt(attempt, "running", time, units=_units(event))
+            elif what == "started":
+                one.start = time
             elif what == "lost":
                 one.state = "lost"
             else:
-                one.state, one.end = event["state"], event["time"]
-                one.exit_code = event["exit_code"]
+                if event["state"] not in STATES:
+                    raise InvalidInstance(f"state = {shorten(event['state'])}")
+                one.state, one.end = event["state"], time
+                one.exit_code = integer(event["exit_code"], "exit_code", -(2**31))
+
+
+def _units(row: Mapping[str, Any]) -> tuple[int, ...]:
+    return tuple(integer(unit, "units") for unit in row["units"])
+
+
+def _placement(row: Mapping[str, Any]) -> dict[str, Any]:
+    times = {key: real(row[key], key) for key in ("start", "end")}
+    return {"task": integer(row["task"], "task"), "units": _units(row), **times}
 
 
 class Journal:
     """A journal, open for one driver."""
 
-    def __init__(self, path: Path, handle: int, past: Past) -> None:
-        self.path = path
+    def __init__(self, file: AppendedFile, past: Past) -> None:
+        self.path = file.path
         self.past = past
-        self._handle = handle
+        self._file = file
 
     @classmethod
     def open(cls, path: str | PathLike[str], resume: bool, plan: str) -> Journal:
         """Begin a journal, or take one up."""
-        name = Path(path)
-        if not name.absolute().parent.is_dir():
-            raise FileNotFoundError(f"{name.parent}: no such folder to write {name.name} into")
-        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        file = AppendedFile(path)
+        name = file.path
         try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise InvalidInstance(f"{name}: another run is at work with it") from None
-            past = _past(name, handle)
+            past, length = _taken(name, name.read_bytes())
             if past.runs and not resume:
                 raise InvalidInstance(
                     f"{name}: a run is there: add --resume to go on, choose another --journal, "
@@ -101,10 +110,11 @@ class Journal:
                 )
             if past.runs and past.plan != plan:
                 raise InvalidInstance(f"{name}: the journal of another plan")
+            file.cut(length)
         except BaseException:
-            os.close(handle)
+            file.close()
             raise
-        return cls(name, handle, past)
+        return cls(file, past)
 
     def write(self, event: str, **fields: Any) -> None:
         """Append a line; it is on the disk when this returns."""
@@ -114,13 +124,12 @@ class Journal:
         """Append several lines; all are on the disk when this returns."""
         lines = [{"event": event, **io.plain(dict(fields))} for event, fields in events]
         if lines:
-            os.write(self._handle, b"".join((json.dumps(x) + "\n").encode() for x in lines))
-            os.fsync(self._handle)
+            self._file.append(b"".join((json.dumps(x) + "\n").encode() for x in lines))
         for line in lines:
             self.past.take(line)
 
     def close(self) -> None:
-        os.close(self._handle)
+        self._file.close()
 
 
 def read_past(path: str | PathLike[str]) -> Past:
@@ -128,16 +137,13 @@ def read_past(path: str | PathLike[str]) -> Past:
     return _taken(Path(path), Path(path).read_bytes())[0]
 
 
-def _past(path: Path, handle: int) -> Past:
-    past, length = _taken(path, path.read_bytes())
-    os.ftruncate(handle, length)
-    return past
-
-
 def _taken(path: Path, content: bytes) -> tuple[Past, int]:
     past = Past()
     length = content.rfind(b"\n") + 1
-    for number, line in enumerate(content[:length].splitlines(), start=1):
+    lines = content[:length].splitlines()
+    if content[length : length + len(_BEGINNING)] != _BEGINNING[: len(content) - length]:
+        lines.append(content[length:])  # no line that was cut short
+    for number, line in enumerate(lines, start=1):
         try:
             event = json.loads(line)
             if number == 1 and event.get("format") != FORMAT:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.execution.adaptive import Guarantee, measure_adaptively
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
+from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Ended, Pool
 from cosched.execution.runs import Run, RunsFile, frame_of, seconds_of, table_of
@@ -53,6 +53,7 @@ class Bench:
         self.codes = codes
         self.launcher = launcher
         self.outputs = outputs
+        self._names = output_names(codes)
         self.file = file
         self._pool = Pool(uuid.uuid4().hex, grace=launcher.grace, polite=launcher.polite)
 
@@ -119,7 +120,7 @@ class Bench:
         ended = self._pool.wait(None)
         if self._pool.interrupts:
             self._stopped()
-            raise KeyboardInterrupt
+            raise self._pool.interruption()
         return ended
 
     def _stopped(self) -> None:
@@ -133,10 +134,10 @@ class Bench:
         """Starts a step; the moment before, by the clock of :class:`Ended`."""
         code = self.codes[step.name]
         launch = self.launcher.launch(step, code, plan)
-        output = self.outputs / f"{quote(step.name, safe='')}-{len(step.units)}.out"
+        output = self.outputs / f"{self._names[step.name]}-{len(step.units)}.out"
         try:
             return self._pool.start(step.task, launch, output, code.timeout)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a zero byte in a name
             raise InvalidInstance(f"task {shorten(step.name)} cannot be started: {error}") from None
 
 
@@ -242,8 +243,8 @@ def profile(
                     _adaptively(codes, wanted, todo, bench, tolerance, how)
                 else:
                     todo.in_rounds(bench, random)
-            except KeyboardInterrupt:
-                raise KeyboardInterrupt(
+            except KeyboardInterrupt as stop:
+                raise type(stop)(
                     f"interrupted: {len(file.runs)} runs are in {out}; the same command goes on"
                 ) from None
         return frame_of(file.runs)

@@ -15,7 +15,7 @@ import numpy as np
 
 from cosched import io
 from cosched.core import Result, Schedule
-from cosched.core.arrays import integer, real
+from cosched.core.arrays import integer, integer_array, real, real_array
 from cosched.core.result import FORMAT, VERSION
 from cosched.core.text import first_repeated
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
@@ -289,22 +289,43 @@ def _made(
         raise InvalidSchedule(
             f"{where}: two tasks are called {shorten(twice)}: expected one name each"
         )
-    edges = tuple((int(i), int(j)) for i, j in facts.get("edges") or ())
+    try:
+        edges, procs, times = _facts(facts, where)
+    except InvalidInstance as error:
+        raise InvalidSchedule(str(error)) from None
     order = _order(steps, edges, where)
-    times = facts.get("times")
-    table = None
-    if times is not None:
-        table = np.array([[np.inf if t is None else t for t in row] for row in times], dtype=float)
-    procs = facts.get("procs")
     plan = Plan(
         family=family,
         steps=tuple(sorted(steps, key=lambda s: (s.start, s.end, order.get(s.task, s.task)))),
         edges=edges,
-        procs=None if procs is None else int(procs),
-        times=table,
+        procs=procs,
+        times=times,
     )
     _require_disjoint(plan, where)
     return plan
+
+
+def _facts(
+    facts: Mapping[str, Any], where: str
+) -> tuple[tuple[tuple[int, int], ...], int | None, np.ndarray | None]:
+    """Edges, processors and times."""
+    edges, procs, times = facts.get("edges"), facts.get("procs"), facts.get("times")
+    pairs = [] if edges is None else integer_array(edges, f"{where}: edges", 2).tolist()
+    if any(len(pair) != 2 for pair in pairs):
+        raise InvalidInstance(f"{where}: edges[0] = {shorten(pairs[0])}: expected two tasks")
+    table = None
+    if times is not None:
+        if not isinstance(times, list) or not all(isinstance(row, list) for row in times):
+            raise InvalidInstance(f"{where}: times: expected a list of rows")
+        rows = [[np.inf if t is None else t for t in row] for row in times]
+        table = real_array(rows, f"{where}: times", 2)
+        if not (table >= 0).all():
+            raise InvalidInstance(f"{where}: times: expected numbers >= 0")
+    return (
+        tuple((before, after) for before, after in pairs),
+        None if procs is None else integer(procs, f"{where}: procs", 1),
+        table,
+    )
 
 
 def _step(row: Any, names: Sequence[str] | None, place: str) -> Step:

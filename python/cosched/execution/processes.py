@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from cosched.errors import Terminated
 from cosched.execution import guard
 
 #: Exit codes of shells, where a command cannot be started.
@@ -64,6 +65,7 @@ class Pool:
         self.run = run
         self.grace = grace
         self.interrupts = 0
+        self._last = 0
         self._polite = polite
         self._running: dict[Any, _Running] = {}
         self._before: list[tuple[int, Any]] = []
@@ -117,6 +119,11 @@ class Pool:
 
     def _count(self, number: int, frame: FrameType | None) -> None:
         self.interrupts += 1
+        self._last = number
+
+    def interruption(self, said: str = "") -> KeyboardInterrupt:
+        """What the last signal that was counted would have raised."""
+        return (Terminated if self._last == signal.SIGTERM else KeyboardInterrupt)(said)
 
     def __len__(self) -> int:
         return len(self._running)
@@ -127,6 +134,7 @@ class Pool:
     def start(self, key: Any, launch: Launch, output: Path, timeout: float | None) -> float:
         """Start a process; its output goes to a file of its own. The moment before it started."""
         environment = {**launch.environment, "COSCHED_RUN": self.run}
+        output.parent.mkdir(exist_ok=True)  # somebody tidied up
         with open(output, "ab") as file, _pinned(launch.cores):
             begin = time.monotonic()
             process = subprocess.Popen(

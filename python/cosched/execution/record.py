@@ -9,7 +9,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from cosched import io
-from cosched.core.arrays import integer, real
+from cosched.core.arrays import flag, integer, real
+from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -217,9 +218,9 @@ class Execution:
         return cls(
             family=str(data.get("family", "")),
             launcher=str(data.get("launcher", "")),
-            barrier=bool(data.get("barrier", True)),
+            barrier=flag(data.get("barrier", True), f"{path}: barrier"),
             host=str(data.get("host", "")),
-            notes=tuple(map(str, data.get("notes", ()))),
+            notes=tuple(texts(data.get("notes", ()), f"{path}: notes")),
             tasks=tuple(_task(row, f"{path}: tasks[{k}]") for k, row in enumerate(rows)),
         )
 
@@ -233,7 +234,10 @@ def _task(row: Any, where: str) -> TaskRun:
 
 def _checked_task(row: Mapping[str, Any], where: str) -> TaskRun:
     def seconds(key: str) -> float:
-        return math.nan if row[key] is None else real(row[key], f"{where}.{key}")
+        found = math.nan if row[key] is None else real(row[key], f"{where}.{key}")
+        if math.isinf(found):  # is not written
+            raise InvalidInstance(f"{where}.{key} = {found}: expected seconds")
+        return found
 
     state, code, pack = row["state"], row["exit_code"], row.get("pack")
     if state not in STATES:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import csv
 import datetime
-import fcntl
 import io as text_io
 import math
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cosched import io
 from cosched.errors import InvalidInstance, shorten
+from cosched.execution.appended import AppendedFile
 from cosched.execution.record import Execution
 from cosched.profiles import MOST_PROCESSORS
 
@@ -45,44 +43,33 @@ class Run:
 
 
 COLUMNS = tuple(field.name for field in fields(Run))
+_HEADER = ",".join(COLUMNS)
 
 
 class RunsFile:
     """A file of runs, open for appending by one process."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self.path = Path(path)
-        if not self.path.absolute().parent.is_dir():
-            raise FileNotFoundError(
-                f"{self.path.parent}: no such folder to write {self.path.name} into"
-            )
-        self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        self._file = AppendedFile(path)
+        self.path = self._file.path
         try:
             self.runs = self._begin()
         except BaseException:
-            os.close(self._handle)
+            self.close()
             raise
 
     def _begin(self) -> list[Run]:
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InvalidInstance(f"{self.path}: another run is at work with it") from None
         content = self.path.read_bytes()
         whole = content.rfind(b"\n") + 1
-        if whole < len(content) and whole:  # a crash while a row was written
-            os.ftruncate(self._handle, whole)
-        if not whole:
-            os.ftruncate(self._handle, 0)
-            self._write([COLUMNS])
-            return []
-        header = content[:whole].splitlines()[0].decode(errors="replace").split(",")
-        if header != list(COLUMNS):
+        header = (content.splitlines() or [b""])[0].decode(errors="replace")
+        if header != _HEADER and (whole or not _HEADER.startswith(header)):
             raise InvalidInstance(
-                f"{self.path}: line 1: header {shorten(','.join(header))}: expected "
-                f"{','.join(COLUMNS)}"
+                f"{self.path}: line 1: header {shorten(header)}: expected {_HEADER}"
             )
-        return [] if content.count(b"\n") == 1 else read_runs(self.path)
+        self._file.cut(whole)  # a crash while a row was written
+        if not whole:
+            self._write([COLUMNS])
+        return [] if content.count(b"\n") <= 1 else read_runs(self.path)
 
     def append(self, runs: Iterable[Run]) -> None:
         """Rows that are on the disk when this returns."""
@@ -93,11 +80,10 @@ class RunsFile:
     def _write(self, rows: Iterable[Sequence[str]]) -> None:
         text = text_io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(rows)
-        os.write(self._handle, text.getvalue().encode())
-        os.fsync(self._handle)
+        self._file.append(text.getvalue().encode())
 
     def close(self) -> None:
-        os.close(self._handle)
+        self._file.close()
 
 
 def read_runs(path: str | PathLike[str]) -> list[Run]:

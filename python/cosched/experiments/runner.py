@@ -125,10 +125,8 @@ def _at_work(folder: Path, design: Design, version: str, resume: bool) -> Iterat
                 state.close()
             finally:
                 kept = f"{state.kept} of {len(design.tasks)} rows are kept in {folder}"
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"interrupted: {kept}; the same command with --resume goes on"
-        ) from None
+    except KeyboardInterrupt as stop:
+        raise type(stop)(f"interrupted: {kept}; the same command with --resume goes on") from None
     except OSError as error:
         if error.errno not in _FULL:
             raise

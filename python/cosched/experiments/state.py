@@ -16,8 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cosched.core.text import printable
-from cosched.errors import StudyError, optional
+from cosched.errors import StudyError, optional, printable
 from cosched.experiments.design import Design
 from cosched.experiments.seal import MISSING
 from cosched.experiments.stored import (

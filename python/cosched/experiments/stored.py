@@ -17,8 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cosched.core.text import printable
-from cosched.errors import StudyError
+from cosched.errors import StudyError, printable
 from cosched.experiments.seal import (
     MISSING,
     Damaged,
@@ -36,6 +35,7 @@ LIST = "state/study.json"
 OUTPUTS, REPORT = "state/outputs.json", "report.html"
 RESULTS = ("results.parquet", "timings.parquet")
 _PART = re.compile(r"part-([0-9]{6,9})\.parquet")
+_FILE = re.compile(r"\w[^/\0]*(/\w[^/\0]*)?")
 #: In the metadata of a part: whose it is.
 _OWNER = "cosched.owner"
 
@@ -141,7 +141,7 @@ def _check_outputs(folder: Path) -> list[CheckedFile]:
     if not (folder / REPORT).exists() and not (folder / OUTPUTS).exists():
         return []
     try:
-        digests = read_json(folder / OUTPUTS)["files"]
+        digests = _digests(folder / OUTPUTS, read_json(folder / OUTPUTS), "files")
     except Damaged as damage:
         return [CheckedFile(OUTPUTS, damage.why)]
     return [CheckedFile(OUTPUTS)] + [
@@ -204,9 +204,23 @@ class _Part(NamedTuple):
 def _read_list(folder: Path) -> tuple[dict[str, Any], str]:
     """``state/study.json``, or its damage."""
     try:
-        return read_json(folder / LIST), ""
+        listed = read_json(folder / LIST)
+        if not isinstance(listed.get("owner", {}), dict):
+            raise Damaged(folder / LIST, "its owner is none")
+        known = {key: _digests(folder / LIST, listed, key) for key in ("parts", "results")}
+        return {**listed, **known}, ""
     except Damaged as damage:
         return {}, damage.why
+
+
+def _digests(path: Path, fields: dict[str, Any], key: str) -> dict[str, str]:
+    """Digests by names of files in the study's folder, as a file says."""
+    found = fields.get(key, {})
+    if not isinstance(found, dict) or not all(
+        _FILE.fullmatch(name) and isinstance(digest, str) for name, digest in found.items()
+    ):
+        raise Damaged(path, f"its {key} are no names and digests")
+    return found
 
 
 def _read_part(path: Path) -> _Part:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from cosched.errors import InvalidInstance, shorten
-from cosched.io.limit import Unpacked, most_bytes, require_length, require_size
+from cosched.io.limit import Unpacked, require_length, require_size
 
 _GZIP = b"\x1f\x8b"
 #: What an archive's first bytes say of its packing.
@@ -28,6 +28,8 @@ _PACKINGS: dict[bytes, Callable[[Any], Any]] = {
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
+#: Bytes that are unpacked without asking how many there are, and that are decoded at once.
+_UNASKED, _LINES = 1 << 26, 1 << 24
 _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 _ARCHIVE = re.compile(r"\.(tar|tar\.gz|tgz|tar\.bz2|tar\.xz)$")
 _IN_ARCHIVE = re.compile(r"(.+?\.(?:tar\.gz|tgz|tar\.bz2|tar\.xz|tar)):(.*)", re.DOTALL)
@@ -84,13 +86,16 @@ def read_bytes(path: str | PathLike[str], *, renamed: bool = False) -> bytes:
         if not file.peek(2).startswith(_GZIP) and (renamed or not str(path).endswith(".gz")):
             require_size(path, _regular_size(file))
             return Unpacked(path, file).read()
-        too_large = _size_in_trailer(file) > most_bytes()
         try:
             with gzip.GzipFile(fileobj=file) as stream:
                 content = Unpacked(path, stream, file)
-                if too_large:  # or cut: what stands at its end is no trailer then
-                    content.pass_over()
-                return content.read()
+                start = content.read(_UNASKED)
+                if len(start) == _UNASKED and stream.seekable():
+                    del start
+                    content.pass_over()  # its trailer may lie, or be that of a last part
+                    content.seek(0)
+                    return content.read()
+                return start + content.read()
         except _DAMAGED:
             raise InvalidInstance(f"{path}: not a complete gzip file") from None
 
@@ -99,16 +104,6 @@ def _regular_size(file: IO[bytes]) -> int:
     """Bytes of a file on disk; 0 of a pipe."""
     status = os.fstat(file.fileno())
     return status.st_size if stat.S_ISREG(status.st_mode) else 0
-
-
-def _size_in_trailer(file: IO[bytes]) -> int:
-    """What a gzip file says it unpacks to (modulo 4 GB); 0 of a pipe."""
-    if _regular_size(file) < 18:  # header and trailer alone
-        return 0
-    file.seek(-4, os.SEEK_END)
-    size = int.from_bytes(file.read(4), "little")
-    file.seek(0)
-    return size
 
 
 def open_text(path: str | PathLike[str]) -> IO[str]:
@@ -133,7 +128,7 @@ def open_text(path: str | PathLike[str]) -> IO[str]:
     ['one\n', 'two\n']
     """
     data = read_bytes(path)
-    _decoded(data, str(path))  # refused now, not at the line where it is met
+    _require_text(data, str(path))  # refused now, not at the line where it is met
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
 
 
@@ -297,10 +292,21 @@ def _member(archive: tarfile.TarFile, path: str, wanted: str) -> tarfile.TarInfo
 
 
 def _decoded(data: bytes, where: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InvalidInstance(
-            f"{where}: line {line}: not UTF-8 text (byte 0x{data[error.start]:02x})"
-        ) from None
+    _require_text(data, where)
+    return data.decode("utf-8-sig")
+
+
+def _require_text(data: bytes, where: str) -> None:
+    """Line by line, some at a time: a text takes up to four times the memory of its bytes."""
+    begin = 0
+    while begin < len(data):
+        end = data.find(b"\n", begin + _LINES) + 1 or len(data)
+        try:
+            data[begin:end].decode()
+        except UnicodeDecodeError as error:
+            place = begin + error.start
+            line = data.count(b"\n", 0, place) + 1
+            raise InvalidInstance(
+                f"{where}: line {line}: not UTF-8 text (byte 0x{data[place]:02x})"
+            ) from None
+        begin = end

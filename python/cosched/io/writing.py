@@ -6,18 +6,23 @@ import json
 import math
 import operator
 import os
+import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, printable
 from cosched.io.limit import require_length
+from cosched.io.numbers import is_number
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: What a cell begins with that spreadsheets take for a formula.
+_FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 
 
 @contextmanager
@@ -176,6 +181,8 @@ def write_frame(
     frame: pd.DataFrame,
     path: str | PathLike[str],
     suffixes: tuple[str, ...] = (".csv", ".json", ".md"),
+    *,
+    exact: bool = False,
 ) -> None:
     """Write a table by the suffix of `path`.
 
@@ -185,6 +192,9 @@ def write_frame(
         Its index is left out.
     suffixes : tuple of str
         Those allowed.
+    exact : bool
+        Texts of a .csv as they are, for programs that read them. Else they are for people: a
+        spreadsheet takes none for a formula, and nothing steers a terminal.
 
     Examples
     --------
@@ -201,19 +211,42 @@ def write_frame(
     if suffix == ".json":
         write_json(frame.to_dict(orient="records"), path)
     elif suffix == ".csv":
-        write_text(frame.to_csv(index=False), path)
+        write_text((frame if exact else _each_text(frame, _no_formula)).to_csv(index=False), path)
     else:
         write_text(_markdown(frame) + "\n", path)
 
 
 def _markdown(frame: pd.DataFrame) -> str:
     """A table whose texts stay as they are: ``007`` is no number, ``a|b`` is one cell."""
+    shown = _each_text(frame, _one_cell)
+    return shown.to_markdown(index=False, disable_numparse=_texts(frame))
 
-    def one_cell(value: Any) -> Any:
-        return " ".join(value.replace("|", "\\|").splitlines()) if isinstance(value, str) else value
 
-    texts = [k for k, kind in enumerate(frame.dtypes) if kind.kind not in "iufb"]
-    shown = frame.copy()
-    for k in texts:
-        shown.isetitem(k, [one_cell(value) for value in frame.iloc[:, k]])
-    return shown.to_markdown(index=False, disable_numparse=texts)
+def _texts(frame: pd.DataFrame) -> list[int]:
+    """Places of the columns that may hold texts."""
+    return [k for k, kind in enumerate(frame.dtypes) if kind.kind not in "iufb"]
+
+
+def _each_text(frame: pd.DataFrame, shown: Callable[[str], str]) -> pd.DataFrame:
+    """A copy with every text, and every title, as it is shown."""
+
+    def cell(value: Any) -> Any:
+        return shown(value) if isinstance(value, str) else value
+
+    made = frame.copy()
+    for k in _texts(frame):
+        made.isetitem(k, [cell(value) for value in frame.iloc[:, k]])
+    made.columns = [cell(name) for name in frame.columns]
+    return made
+
+
+def _no_formula(text: str) -> str:
+    """As OWASP advises: https://owasp.org/www-community/attacks/CSV_Injection."""
+    harmless = text[:1] not in _FORMULA or is_number(text)
+    return printable(text) if harmless else f"'{printable(text)}"
+
+
+def _one_cell(text: str) -> str:
+    """No column, no tag and no link of its own."""
+    plain = printable(" ".join(text.splitlines())).replace("|", "\\|").replace("](", "]\\(")
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", plain)

@@ -217,4 +217,4 @@ def write_csv(
     frame.insert(1, "weight", weights)
     if release is not None:
         frame.insert(2, "release", release)
-    io.write_frame(frame, path, suffixes=(".csv",))
+    io.write_frame(frame, path, suffixes=(".csv",), exact=True)

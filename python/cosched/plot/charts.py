@@ -12,8 +12,7 @@ from cosched import io
 from cosched.core.arrays import ranges
 from cosched.core.drawing import axes_or_new, literal
 from cosched.core.schedule import Schedule
-from cosched.core.text import printable
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance, printable, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -366,4 +366,4 @@ def write(
         columns=[str(q) for q in range(1, times.shape[1] + 1)],
     )
     frame.insert(0, "task", list(names))
-    io.write_frame(frame, path, suffixes=(".csv", ".json"))
+    io.write_frame(frame, path, suffixes=(".csv", ".json"), exact=True)

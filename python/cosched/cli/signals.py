@@ -1,0 +1,94 @@
+"""Ctrl-C and SIGTERM: what was found is shown, then the command ends with 130 or 143."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import Any
+
+from cosched import _core
+from cosched.errors import Terminated, TimeLimit, printable
+
+#: Seconds from the end of one search to that of the next which the algorithm begins, and how many
+#: it may begin: after them it ends without a result.
+_NEXT, _MOST = 1.0, 3
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """SIGTERM raises, as Ctrl-C does."""
+    with _handled({signal.SIGTERM: _terminate}):
+        yield
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def exit_code(stop: KeyboardInterrupt) -> int:
+    """Says what ended the command; what a shell shows of a process that the signal ended."""
+    print(printable(f"cosched: {stop}" if str(stop) else "cosched: interrupted"), file=sys.stderr)
+    return 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
+
+
+class Stop:
+    """Whether a signal came, and which."""
+
+    kind: type[KeyboardInterrupt] | None = None
+    _handled = 0
+
+    def __init__(self, limits: ExitStack) -> None:
+        self._limits = limits
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """The first signal is a time limit that has passed, for each search that follows too."""
+        self._handled += 1
+        if self.kind is None:
+            self.kind = Terminated if number == signal.SIGTERM else KeyboardInterrupt
+            signal.setitimer(signal.ITIMER_REAL, _NEXT, _NEXT)
+        elif number != signal.SIGALRM or self._handled > _MOST:
+            raise self.kind
+        self._limits.enter_context(_core.time_limit(0.0))
+
+    def then(self, said: str) -> None:
+        """Raise what came, now that the result has been shown."""
+        if self.kind is not None:
+            raise self.kind(f"interrupted: {said}")
+
+
+@contextmanager
+def best_so_far() -> Iterator[Stop]:
+    """In this block a signal ends the search and not the command: its best so far is the result.
+
+    A second one, and what has nothing to show when it is stopped, end the command.
+    """
+    wanted = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+    try:
+        with ExitStack() as limits:
+            limits.enter_context(_core.time_limit(None))
+            stop = Stop(limits)
+            with _handled(dict.fromkeys((*wanted, signal.SIGALRM), stop.handle)):
+                yield stop
+    except TimeLimit:
+        if stop.kind is None:
+            raise
+        raise stop.kind from None
+
+
+@contextmanager
+def _handled(handlers: dict[int, Any]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():  # others get no signals
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        if signal.SIGALRM in handlers:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,45 @@
+"""Host lists of a slurm.conf."""
+
+import tracemalloc
+
+import pytest
+
+from cosched.cluster.slurm_conf import MOST_HOSTS, hosts
+from cosched.errors import InvalidInstance
+
+
+def test_host_lists():
+    assert hosts("n[1-3,07],gpu[01-02]x[1,2]y,plain", "slurm.conf:1") == [
+        *("n1", "n2", "n3", "n07"),
+        *("gpu01x1y", "gpu01x2y", "gpu02x1y", "gpu02x2y", "plain"),
+    ]
+    assert len(hosts(f"n[1-{MOST_HOSTS}]", "")) == MOST_HOSTS
+    assert len(hosts("n[0-99][0-99][0-99]", "")) == MOST_HOSTS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n[0-99][0-99][0-99][0-99]",
+        "n[0-99999999]",
+        f"n[0-{MOST_HOSTS}]",
+        "n" + 40 * "[0-999999]",
+        f"n[{','.join(400 * ['0-999999'])}]",
+        ",".join(400 * ["n[0-999999]"]),
+        f"n[1-{MOST_HOSTS}],m",
+    ],
+    ids=lambda text: text[:30],
+)
+def test_hosts_are_counted_before_they_are_named(text):
+    tracemalloc.start()
+    with pytest.raises(InvalidInstance, match=f"slurm.conf:7: more than {MOST_HOSTS} hosts"):
+        hosts(text, "slurm.conf:7")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000
+
+
+@pytest.mark.parametrize("text", ["", ",", "n[", "n]", "n[]", "n[3-1]", "n[a]", "n[1-]", "n[1[2]]"])
+def test_what_is_no_host_list(text):
+    with pytest.raises(InvalidInstance, match="expected hosts such as"):
+        hosts(text, "slurm.conf:7")
