@@ -17,7 +17,7 @@ inline constexpr std::int64_t kProofWork = 400'000'000;
 struct ProofOptions {
   Objective objective = Objective::makespan;
   std::int64_t work = kProofWork;
-  std::optional<double> time_limit;  // seconds
+  std::optional<double> time_limit = std::nullopt;  // seconds
 };
 
 struct Proof {
