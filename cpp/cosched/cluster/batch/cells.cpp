@@ -5,20 +5,6 @@
 
 namespace cosched::cluster::batch {
 
-void OneCell::take(int rank, double now) {
-  free_ -= jobs_[rank].tasks;
-  if (!plans_) return;
-  const Back back{now + jobs_[rank].expected, jobs_[rank].tasks, rank};
-  back_.insert(std::lower_bound(back_.begin(), back_.end(), back, later), back);
-}
-
-void OneCell::give(int rank, double start) {
-  free_ += jobs_[rank].tasks;
-  if (!plans_) return;
-  const Back back{start + jobs_[rank].expected, jobs_[rank].tasks, rank};
-  back_.erase(std::lower_bound(back_.begin(), back_.end(), back, later));
-}
-
 Reservation OneCell::reserve(int rank, double now) const {
   int free = free_;
   double shadow = now;

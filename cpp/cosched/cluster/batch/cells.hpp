@@ -1,6 +1,7 @@
 // Free nodes as FCFS and EASY count them: of one cell, or of the cells that each job may use.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,7 +23,7 @@ class OneCell {
  public:
   /// `plans`: reserve() will be called.
   OneCell(int nodes, bool plans, const std::vector<BatchJob>& jobs)
-      : jobs_(jobs), free_(nodes), plans_(plans) {}
+      : jobs_(jobs.data()), free_(nodes), plans_(plans) {}
 
   std::uint64_t allowed(int) const { return 1; }
   int free(int) const { return free_; }  // that a job may use
@@ -33,8 +34,18 @@ class OneCell {
   bool choose(int rank, std::uint64_t, std::uint64_t) { return jobs_[rank].tasks <= free_; }
   /// Nodes of its share that a job with this reservation might use.
   int used(int rank, const Reservation&) const { return jobs_[rank].tasks; }
-  void take(int rank, double now);
-  void give(int rank, double start);
+  void take(int rank, double now) {
+    free_ -= jobs_[rank].tasks;
+    if (!plans_) return;
+    const Back back{now + jobs_[rank].expected, jobs_[rank].tasks, rank};
+    back_.insert(std::lower_bound(back_.begin(), back_.end(), back, later), back);
+  }
+  void give(int rank, double start) {
+    free_ += jobs_[rank].tasks;
+    if (!plans_) return;
+    const Back back{start + jobs_[rank].expected, jobs_[rank].tasks, rank};
+    back_.erase(std::lower_bound(back_.begin(), back_.end(), back, later));
+  }
   Reservation reserve(int rank, double now) const;
 
  private:
@@ -46,7 +57,7 @@ class OneCell {
     return a.end != b.end ? a.end > b.end : a.rank > b.rank;
   }
 
-  const std::vector<BatchJob>& jobs_;
+  const BatchJob* jobs_;
   int free_;
   bool plans_;
   std::vector<Back> back_;  // latest first, so that the earliest is popped from the end

@@ -48,9 +48,7 @@ class Conservative : public BatchEvents<Conservative> {
   double wake() const { return wake_; }
 
   void pass(bool, int known) {
-    std::size_t old = queue_.size();
-    while (old > 0 && queue_[old - 1] >= known) --old;
-    put_in_order(queue_, 0, old, order_, jobs_, now());
+    put_in_order(queue_, 0, queue_.size() - submitted_since(known), order_, jobs_, now());
     plan();
     early_ = false;
     start_planned();

@@ -52,9 +52,7 @@ class BatchEvents {
     for (int finished = 0; finished < n;) {
       ++outcome_.events;
       poll_.count(100);
-      const double due = next_ < n ? jobs_[next_].submit : kInfinity;
-      const double end = ends_.empty() ? kInfinity : ends_.top().first;
-      now_ = std::max(now_, std::min({due, end, policy().wake()}));
+      now_ = std::max(now_, next_event());
       bool freed = false;
       for (; !ends_.empty() && ends_.top().first <= now_; ++finished, freed = true) complete();
       const int known = next_;
@@ -81,6 +79,8 @@ class BatchEvents {
 
   double start_of(int rank) const { return outcome_.start[jobs_[rank].job]; }
   double end_of(int rank) const { return outcome_.end[jobs_[rank].job]; }
+  /// How many were submitted from that rank on.
+  std::size_t submitted_since(int rank) const { return static_cast<std::size_t>(next_ - rank); }
   double now() const { return now_; }
   bool logs() const { return log_ != nullptr; }
 
@@ -93,6 +93,12 @@ class BatchEvents {
   Policy& policy() { return static_cast<Policy&>(*this); }
   double cpu(int rank) const { return cpu_[jobs_[rank].job] * jobs_[rank].tasks; }
 
+  double next_event() {
+    const double end = ends_.empty() ? kInfinity : ends_.top().first;
+    const double first =
+        next_ < static_cast<int>(jobs_.size()) ? std::min(end, jobs_[next_].submit) : end;
+    return std::min(first, policy().wake());
+  }
   void submit() {
     demand_.change(now_, cpu(next_), 1);
     policy().submitted(next_);

@@ -35,12 +35,12 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
   }
 
   void submitted(int rank) { queue_.push_back(rank); }
-  void completed(int rank) { cells_.give(rank, this->start_of(rank)); }
+  void completed(int rank) { cells_.give(rank, rule_ == Rule::easy ? this->start_of(rank) : 0); }
   double wake() const { return kInfinity; }
 
   void pass(bool freed, int known) {
-    const std::size_t first_new = std::max(head_, queue_.size() - count_new(known));
-    const bool ordered = put_in_order(queue_, head_, first_new, order_, jobs_, now());
+    const std::size_t first_new = queue_.size() - this->submitted_since(known);
+    const bool ordered = !kPlain && put_in_order(queue_, head_, first_new, order_, jobs_, now());
     // Without freed nodes and before the shadow time, what could not start still cannot.
     const bool same =
         kPlain && !ordered && !freed && !reserved_.empty() && now() <= reserved_.front().shadow;
@@ -54,7 +54,7 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
       head_ = 0;
       return;
     }
-    start_others(same ? first_new : head_);
+    start_others(same ? first_new : head_ + 1);
     if (this->logs()) note_waits(known);
   }
 
@@ -62,41 +62,40 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
   // A queue in order of submission on nodes that are all alike.
   static constexpr bool kPlain = std::is_same_v<Cells, OneCell>;
 
-  std::size_t count_new(int known) const {
-    std::size_t count = 0;
-    for (auto rank = queue_.rbegin(); rank != queue_.rend() && *rank >= known; ++rank) ++count;
-    return count;
-  }
-
   void begin(int rank, Reason reason, int other, double value) {
     this->start(rank, reason, other, value);
     cells_.take(rank, now());
   }
 
+  // The jobs that nobody waits before; the first that does not fit waits.
   void start_head() {
     for (; head_ < queue_.size(); ++head_) {
       const int rank = queue_[head_];
-      if (!cells_.choose(rank, cells_.allowed(rank), 0)) return;
+      if (!cells_.choose(rank, cells_.allowed(rank), 0)) return wait(rank);
       begin(rank, Reason::head_of_queue, -1, cells_.free(rank));
     }
   }
 
-  // Jobs from this place of the queue on, behind one that waits (or that one).
+  void wait(int rank) {
+    const std::uint64_t allowed = cells_.allowed(rank);
+    if (rule_ == Rule::easy && (allowed & ~blocked_) != 0)
+      reserved_.push_back(cells_.reserve(rank, now()));
+    blocked_ |= allowed;
+  }
+
+  // Jobs from this place of the queue on, behind one that waits.
   void start_others(std::size_t from) {
     std::size_t kept = from, at = from;
-    while (at < queue_.size() && (blocked_ == 0 || cells_.any_free())) {
+    const bool passing = rule_ == Rule::easy;
+    while (at < queue_.size() && (passing ? cells_.any_free() : !cells_.all_blocked(blocked_))) {
       const int rank = queue_[at++];
       const std::uint64_t allowed = cells_.allowed(rank);
-      const std::uint64_t open = rule_ == Rule::fcfs ? allowed & ~blocked_ : allowed;
-      if (cells_.choose(rank, open, blocked_) && spares(rank)) {
+      if (cells_.choose(rank, passing ? allowed : allowed & ~blocked_, blocked_) && spares(rank)) {
         start_other(rank);
-        continue;
+      } else {
+        queue_[kept++] = rank;
+        if (!kPlain) wait(rank);  // on nodes that are all alike only the first reserves
       }
-      queue_[kept++] = rank;
-      if (rule_ == Rule::easy && (allowed & ~blocked_) != 0)
-        reserved_.push_back(cells_.reserve(rank, now()));
-      blocked_ |= allowed;
-      if (rule_ == Rule::fcfs && cells_.all_blocked(blocked_)) break;
     }
     poll_.count(4 * static_cast<std::int64_t>(at - from));
     if (kept < at)
@@ -114,9 +113,11 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
 
   // Whether starting the job now delays nobody who has a reservation.
   bool spares(int rank) const {
-    for (const Reservation& other : reserved_)
-      if (!in_time(rank, other) && cells_.used(rank, other) > other.extra) return false;
-    return true;
+    const auto spared = [&](const Reservation& other) {
+      return in_time(rank, other) || cells_.used(rank, other) <= other.extra;
+    };
+    if (kPlain) return spared(reserved_.front());  // there is one
+    return std::all_of(reserved_.begin(), reserved_.end(), spared);
   }
 
   void start_other(int rank) {
