@@ -27,7 +27,7 @@ TEST(MoldableOptimal, EqualsExhaustiveSearch) {
       const Instance instance = small_instance(kind, n, m, seed, seed % 2 == 1);
       const Optima optima = exhaustive_optima(instance);
       for (const Objective objective : kBoth) {
-        const Proof found = optimal(instance, {objective});
+        const Proof found = optimal(instance, {objective, 4'000'000});
         require_valid(instance, found.placement);
         const double optimum = objective == Objective::makespan ? optima.makespan : optima.minsum;
         EXPECT_TRUE(found.proved);

@@ -18,7 +18,8 @@ using Set = std::uint32_t;
 
 constexpr double kRounding = 1e-12;             // relative, of sums of a few times
 constexpr std::size_t kMostSteps = 40'000'000;  // of one number of jobs: 640 MB
-constexpr int kSideBySide = 3;                  // jobs side by side that are bounded by number
+constexpr std::size_t kFirstWidth = 100;
+constexpr int kSideBySide = 3;  // jobs side by side that are bounded by number
 
 // From `time` on, `count` processors more are free.
 struct Step {
@@ -96,10 +97,34 @@ class Search {
     order_by_work();
   }
 
+  // Passes that keep more and more labels, until one drops none for their number: then all is proved.
   // May be left by check_interrupt(): bound() and placement() hold at any time.
   bool run() {
+    for (width_ = kFirstWidth;; width_ *= 4) {
+      if (!pass()) return false;
+      proved_ = std::max(proved_, bound());
+      if (dropped_ >= value_) return true;
+    }
+  }
+
+  const Placement& placement() const { return best_; }
+  double value() const { return value_; }
+
+  // The least of what is known, of what was dropped and of what may still come, in any pass.
+  double bound() const {
+    double least = std::min(value_, dropped_);
+    for (std::size_t k = at_; k < labels_.size(); ++k) least = std::min(least, labels_[k].least);
+    for (const Label& label : next_) least = std::min(least, label.least);
+    return std::max(std::min(proved_, value_), least);
+  }
+
+ private:
+  // False: the work is over.
+  bool pass() {
     steps_ = {{0, it_.machines()}};
     labels_ = {{0, 0, 0, 0, 1, -1}};
+    moves_.clear();
+    dropped_ = kInfinity;
     for (int size = 1; size <= it_.jobs() && !labels_.empty(); ++size) {
       next_.clear();
       next_steps_.clear();
@@ -115,18 +140,6 @@ class Search {
     return true;
   }
 
-  const Placement& placement() const { return best_; }
-  double value() const { return value_; }
-
-  // The least of what is known and of what may still come.
-  double bound() const {
-    double least = value_;
-    for (std::size_t k = at_; k < labels_.size(); ++k) least = std::min(least, labels_[k].least);
-    for (const Label& label : next_) least = std::min(least, label.least);
-    return least;
-  }
-
- private:
   double value_of(const Placement& placement) const {
     return makespan_ ? moldable::makespan(placement) : weighted_completion(it_, placement);
   }
@@ -349,6 +362,15 @@ class Search {
         needed = !dominates(kept[other], one);
       if (needed) kept.push_back(one);
     }
+    if (kept.size() > width_) {
+      const auto last = kept.begin() + static_cast<std::ptrdiff_t>(width_);
+      std::nth_element(kept.begin(), last, kept.end(), [](const Label& a, const Label& b) {
+        return std::pair(a.least, a.move) < std::pair(b.least, b.move);
+      });
+      for (auto label = last; label != kept.end(); ++label)
+        dropped_ = std::min(dropped_, label->least);
+      kept.erase(last, kept.end());
+    }
     labels_ = std::move(kept);
     steps_.swap(next_steps_);
     next_.clear();
@@ -365,6 +387,9 @@ class Search {
   std::vector<double> least_work_;
   Placement best_;
   double value_;
+  std::size_t width_ = 0;       // labels of one number of jobs that are kept
+  double dropped_ = kInfinity;  // the least bound of those that were not, in this pass
+  double proved_ = 0;           // the best bound of the passes before
 
   std::vector<Label> labels_, next_;  // of one number of jobs, and of one more
   Steps steps_, next_steps_;
@@ -390,7 +415,7 @@ Proof prove(const Instance& instance, const Placement& start, const ProofOptions
   result.in_time = finishes_within(options.time_limit, [&] { result.proved = search.run(); });
   result.placement = search.placement();
   result.bound = search.bound();
-  result.proved = result.proved || result.bound >= search.value();
+  result.proved = result.proved || result.bound >= search.value() * (1 - kRounding);
   return result;
 }
 

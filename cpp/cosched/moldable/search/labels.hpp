@@ -41,7 +41,9 @@ void require_provable(const Instance& instance, const ProofOptions& options);
 ///     the free times on, for each release, with each job's least work that ends in time; jobs one
 ///     at a time; jobs of which at most k fit side by side.  Minsum: each job alone; areas in Smith's
 ///     order on the chord of the free area, which is linear and nowhere above it.
-/// All that may be kept when work or time is over has a lower bound: their least is the bound.
+/// First only the hundred labels of each number of jobs with the least bounds go on, then four times as
+/// many, and so on, until none is dropped: good schedules come early.  What was dropped, or may still
+/// come when work or time is over, has a lower bound: the least of them is the bound.
 /// Any profiles, any releases.  `start`: a schedule to be beaten.  Throws as require_provable.  Exponential in n; some 2^n labels where one criterion decides.
 Proof prove(const Instance& instance, const Placement& start, const ProofOptions& options);
 

@@ -52,6 +52,18 @@ std::int64_t total_work(const Instance& instance, std::int64_t work) {
   return work > most / instance.jobs() ? most : work * instance.jobs();
 }
 
+// What the proof may spend: of few jobs everything, of more half of it.
+ProofOptions share_of(const Instance& instance, const SearchOptions& options) {
+  ProofOptions share{options.objective, total_work(instance, options.work)};
+  if (instance.jobs() <= kExactJobs) {
+    if (options.work >= kSearchWork) share.work = std::max(share.work, kProofWork / 4);
+    return share;
+  }
+  share.work /= 2;
+  if (seconds_left() < kInfinity) share.time_limit = std::max(0.0, seconds_left() / 2);
+  return share;
+}
+
 }  // namespace
 
 SearchResult local_search(const Instance& instance, const SearchOptions& options) {
@@ -75,8 +87,8 @@ SearchResult local_search(const Instance& instance, const SearchOptions& options
   }
   const bool shortest = options.objective == Objective::makespan;
   const double enough = (shortest ? bound : simple_bound(instance)) * (1 + kExactTolerance);
-  const bool few = options.proof && instance.jobs() <= kExactJobs;
-  const std::int64_t work = few ? std::min(options.work, kSearchWork) : options.work;
+  const bool budget = options.work > kSearchWork;  // more than the default was asked for
+  const bool provable = options.proof && instance.jobs() <= (budget ? kMostProvedJobs : kExactJobs);
   const auto annealing = [&](std::int64_t operations, std::uint64_t seed) {
     anneal(instance, best.placement(),
            {options.objective, seed, total_work(instance, operations), enough}, offer);
@@ -85,20 +97,18 @@ SearchResult local_search(const Instance& instance, const SearchOptions& options
     result.complete = finishes_within(std::nullopt, [&] {
       offer_packs(instance, offer);
       offer_canonical(instance, bound, offer);
-      annealing(work, options.seed);
+      annealing(provable ? std::min(options.work, kSearchWork) : options.work, options.seed);
     });
     result.proved = best.value() <= enough;
-    if (result.complete && !result.proved && few) {
-      const Proof proof =
-          prove(instance, best.placement(),
-                {options.objective, total_work(instance, options.work), std::nullopt});
+    if (result.complete && !result.proved && provable) {
+      const Proof proof = prove(instance, best.placement(), share_of(instance, options));
       best.offer(proof.placement);
       result.proved = proof.proved;
-      result.complete = proof.in_time;
-      // Without a proof what is left of a budget goes to another annealing.
-      if (result.complete && !result.proved && options.work > kSearchWork)
-        result.complete = finishes_within(
-            std::nullopt, [&] { annealing(options.work - kSearchWork, options.seed + 1); });
+      // Without a proof the rest of a budget goes to another annealing.
+      result.complete = finishes_within(std::nullopt, [&] {
+        check_interrupt();
+        if (!result.proved && budget) annealing(options.work - kSearchWork, options.seed + 1);
+      });
     }
   }
   result.placement = best.placement();

@@ -35,7 +35,8 @@ struct SearchResult {
 /// second whatever the limit.
 ///
 /// Then annealing (annealing.hpp).  Ends when it meets a bound: the dual approximation's for the makespan, sum w_i (r_i +
-/// min t_i) for minsum.  Up to kExactJobs jobs prove() follows, with as much work.  The result depends on instance, starts, seed and work only, but for a time
+/// min t_i) for minsum.  Up to kExactJobs jobs prove() follows, with as much work; up to
+/// kMostProvedJobs where there is more work than the default, with half of it.  The result depends on instance, starts, seed and work only, but for a time
 /// limit.  Throws InvalidInstance when work < 0.
 SearchResult local_search(const Instance& instance, const SearchOptions& options);
 

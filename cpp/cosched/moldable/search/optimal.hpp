@@ -5,8 +5,8 @@
 
 namespace cosched::moldable::search {
 
-/// The best schedule of at most kMostProvedJobs jobs for one criterion: local_search() on a tenth of the
-/// work and time, then prove() from what it found.  Deterministic but for a time limit.
+/// The best schedule of at most kMostProvedJobs jobs for one criterion: local_search() on a little of the
+/// work and a tenth of the time, then prove() from what it found.  Deterministic but for a time limit.
 Proof optimal(const Instance& instance, const ProofOptions& options = {});
 
 }  // namespace cosched::moldable::search
