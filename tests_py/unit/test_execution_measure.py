@@ -81,7 +81,8 @@ def test_the_same_call_goes_on(tmp_path, out):
     assert len(read_notes(tmp_path)) == 6
 
 
-def test_a_killed_profile_loses_the_run_at_hand_only(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_killed_profile_loses_the_run_at_hand_only(number, tmp_path):
     (tmp_path / "codes.toml").write_text(
         'procs = 1\n[task.a]\ncommand = "test -e block && echo $$ > pid && sleep 60; true"\n'
     )
@@ -98,9 +99,9 @@ def test_a_killed_profile_loses_the_run_at_hand_only(tmp_path):
     while not (tmp_path / "pid").exists():
         assert driver.poll() is None
         time.sleep(0.02)
-    driver.send_signal(signal.SIGINT)
+    driver.send_signal(number)
     _, said = driver.communicate(timeout=30)
-    assert driver.returncode == 130
+    assert driver.returncode == 128 + number
     assert "1 runs are in runs.csv; the same command goes on" in said
     (tmp_path / "block").unlink()
     assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0

@@ -1,0 +1,147 @@
+"""Other threads of Python go on during long calls, in processes of any kind."""
+
+import multiprocessing
+import threading
+
+import numpy as np
+import pytest
+
+import cosched as cs
+
+RANDOM = np.random.default_rng(1)
+
+
+def packs(n=4000):
+    alone = RANDOM.uniform(1, 1000, (n, 1))
+    return cs.packs.Instance(alone / np.arange(1, 33) ** 0.8, max_tasks=8)
+
+
+def graph():
+    return cs.workloads.layered(40_000, density=0.24, units=(16, 4), seed=1)
+
+
+def jobs():
+    trace = cs.workloads.lublin(20_000, 128, seed=1)
+    return cs.cluster.Instance(cs.workloads.rescale_load(trace, 128, 0.95), 128)
+
+
+def moldable():
+    return cs.workloads.moldable("mixed", 2000, 500, seed=1)
+
+
+def bag():
+    counts = RANDOM.integers(1, 600, 300)
+    etc, apc = RANDOM.uniform(10, 1000, (300, 60)), RANDOM.uniform(50, 200, (300, 60))
+    return cs.bags.Instance(counts, np.full(60, 40), etc, apc, gamma=1.3)
+
+
+def again(call):
+    """Called until the limit around it has passed."""
+    while True:
+        call()
+
+
+def schedule(family, inst, name):
+    return family.solve(inst, name).schedule
+
+
+#: An instance, and a call that goes on until a limit ends it.
+CALLS = {
+    "packs search": (packs, lambda it: cs.packs.local_search(it, work=2**50)),
+    "packs exact": (packs, lambda it: cs.packs.solve(it, "optimal")),
+    "packs bound": (packs, lambda it: again(lambda: cs.packs.bound(it))),
+    "packs check": (
+        lambda: schedule(cs.packs, packs(), "sequential"), lambda it: again(it.validate),
+    ),
+    "dags search": (graph, lambda it: cs.dags.hlp_best(it, evaluations=10**9)),
+    "dags lists": (graph, lambda it: again(lambda: cs.dags.etf(it))),
+    "dags bound": (graph, lambda it: cs.dags.hlp(it, method="glpk")),
+    "dags check": (lambda: schedule(cs.dags, graph(), "heft"), lambda it: again(it.validate)),
+    "cluster simulation": (jobs, lambda it: cs.cluster.solve(it, "MCB8 */per/opt=avg")),
+    "cluster bound": (jobs, lambda it: again(lambda: cs.cluster.bound(it))),
+    "cluster check": (
+        lambda: schedule(cs.cluster, jobs(), "EASY"), lambda it: again(it.validate),
+    ),
+    "moldable search": (moldable, lambda it: cs.moldable.local_search(it, work=2**50)),
+    "moldable bound": (moldable, lambda it: again(lambda: cs.moldable.minsum_bound(it))),
+    "moldable check": (
+        lambda: schedule(cs.moldable, moldable(), "list-shelf"), lambda it: again(it.validate),
+    ),
+    "bags search": (bag, lambda it: again(lambda: cs.bags.solve(it, "ttb"))),
+    "bags bound": (bag, lambda it: again(lambda: cs.bags.bound(it))),
+    "bags check": (lambda: schedule(cs.bags, bag(), "min-energy"), lambda it: again(it.validate)),
+}  # fmt: skip
+
+
+def ticks_during(call):
+    """How often another thread woke up while the call was under way: 0 where it never could."""
+    count, over = 0, threading.Event()
+
+    def tick():
+        nonlocal count
+        while not over.wait(0.002):
+            count += 1
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        call()
+    finally:
+        over.set()
+        thread.join()
+    return count
+
+
+def limited(call):
+    try:
+        with cs.time_limit(0.5):
+            call()
+    except cs.errors.TimeLimit:
+        pass
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_another_thread_goes_on(name):
+    make, call = CALLS[name]
+    made = make()
+    assert ticks_during(lambda: limited(lambda: call(made))) >= 10
+
+
+def write_jobs(folder):
+    path = folder / "jobs.csv"
+    jobs().write(path)
+    return lambda: cs.cluster.Instance.read(path, nodes=128)
+
+
+def write_graph(folder):
+    path = folder / "graph.json"
+    cs.workloads.layered(4000, density=0.24, units=(16, 4), seed=1).write(path)
+    return lambda: cs.dags.Instance.read(path)
+
+
+def write_packs(folder):
+    path = folder / "times.csv"
+    packs(20_000).write(path)
+    return lambda: cs.packs.Instance.read(path)
+
+
+@pytest.mark.parametrize("write", [write_jobs, write_graph, write_packs])
+def test_another_thread_goes_on_while_a_file_is_read(write, tmp_path):
+    read = write(tmp_path)
+    assert ticks_during(lambda: limited(lambda: again(read))) >= 10
+
+
+def a_thread_goes_on(inst):
+    """Ticks beside a search, and an answer."""
+    search = ticks_during(lambda: limited(lambda: cs.packs.local_search(inst, work=2**50)))
+    return search, cs.packs.solve(inst, "pack-by-pack-9").value
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
+def test_processes_of_any_kind(method):
+    inst = cs.workloads.packs_iii(seed=1, max_tasks=8)
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        ticks, value = pool.apply_async(a_thread_goes_on, (inst,)).get(timeout=120)
+    assert ticks >= 10
+    assert value == cs.packs.solve(inst, "pack-by-pack-9").value
