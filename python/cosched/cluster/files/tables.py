@@ -13,7 +13,9 @@ from cosched.core.text import not_read
 from cosched.errors import InvalidInstance
 
 COLUMNS = ("submit", "tasks", "cpu", "memory", "runtime")
-_READ = {*COLUMNS, "estimate", "id", *FACTS}
+#: Seconds that are not known of every job.
+_MAYBE = ("estimate", "eligible")
+_READ = {*COLUMNS, "estimate", "eligible", "wait_blocked", "id", *FACTS}
 
 
 def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any, list[str]]:
@@ -33,7 +35,7 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
     """Columns of jobs, what is known of them beside, the line of each job, and notes."""
     table = io.read_csv(path)
     header = [text.strip().lower() for text in table.header]
-    wanted = [name for name in (*COLUMNS, "estimate") if name in header]
+    wanted = [name for name in (*COLUMNS, *_MAYBE) if name in header]
     missing = [name for name in COLUMNS if name not in header]
     if missing:
         raise InvalidInstance(f"{path}: line 1: no column {missing[0]!r}")
@@ -49,7 +51,7 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
         for name in wanted:
             text = cells[header.index(name)].strip()
             where = f"{path}: line {line}, column '{name}'"
-            unknown = name == "estimate" and text.lower() in ("", "nan")
+            unknown = name in _MAYBE and text.lower() in ("", "nan")
             jobs[name].append(np.nan if unknown else io.parse_number(text, where))
     titles = map(str.strip, table.header)
     notes = not_read("columns", [name for name in titles if name.lower() not in _READ])
