@@ -155,7 +155,7 @@ def test_the_column_of_an_instance(tmp_path):
     class Policy:
         def on_event(self, event, state):
             seen.extend((event.time, job.submit) for job in state.jobs.values())
-            return {number: ((0,), 1.0) for number in state.jobs}
+            return dict.fromkeys(state.jobs, ((0,), 1.0))
 
     cs.cluster.python_policy(inst, Policy())
     assert seen[0] == (5, 5)

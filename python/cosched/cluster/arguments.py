@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cosched.cluster.files import COLUMNS, FACTS, whole
+from cosched.cluster.files import COLUMNS, FACTS, MEASURES, whole
 from cosched.cluster.machine import Machine
 from cosched.core.arrays import integer_array, real_array
 from cosched.errors import InvalidInstance, shorten
@@ -96,20 +96,16 @@ def _eligible(jobs: Any, submit: np.ndarray) -> np.ndarray:
 
 
 def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
-    if name == "wait":
-        values = real_array(jobs[name], "jobs['wait']", 1)
-        if (values < 0).any() or np.isinf(values).any():
-            row = int(np.argmax((values < 0) | np.isinf(values)))
-            raise InvalidInstance(
-                f"jobs['wait'][{row}] = {values[row]:g}: expected seconds >= 0, or nan"
-            )
-    elif name in ("memory_gb", "gpus", "threads"):
+    if name in MEASURES:
         values = real_array(jobs[name], f"jobs[{name!r}]", 1)
         wrong = (values < 0) | np.isinf(values)
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise InvalidInstance(f"jobs[{name!r}][{row}] = {values[row]:g}: expected >= 0, or nan")
-        values = values if name == "memory_gb" else whole(values)
+            unit = "seconds >= 0" if name == "wait" else "a number >= 0"
+            raise InvalidInstance(
+                f"jobs[{name!r}][{row}] = {values[row]:g}: expected {unit}, or nan"
+            )
+        values = whole(values) if name in ("gpus", "threads") else values
     elif name == "running":  # from a text file these are words
         values = np.isin(np.array(jobs[name]).astype(str), ("True", "true", "1"))
     elif name == "line":

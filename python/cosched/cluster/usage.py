@@ -71,8 +71,10 @@ def _resources(instance: Instance) -> Iterator[tuple[str, float, np.ndarray]]:
         yield "memory_gb", machine.memory_gb if machine else 0.0, memory
     if "gpus" not in instance.known:
         return
-    gpus = instance.column("gpus").astype(float)
-    yield "gpus", float(machine.gpus) if machine else 0.0, gpus
+    gpus, every = instance.column("gpus").astype(float), float(machine.gpus) if machine else 0.0
+    if not (every or gpus.any()):
+        return
+    yield "gpus", every, gpus
     kinds = machine.nodes if machine else ()
     for name in dict.fromkeys(kind.gpu_type for kind in kinds if kind.gpu_type):
         if "gpu_type" in instance.known:

@@ -3,7 +3,7 @@
 from cosched.cluster.files.archive import LOGS, fetch
 from cosched.cluster.files.conventions import WEEK, dfrs_jobs, rigid_jobs, week_of
 from cosched.cluster.files.eligible import counted_from
-from cosched.cluster.files.facts import DROPS, FACTS, HOLDS, described, dropped, whole
+from cosched.cluster.files.facts import DROPS, FACTS, MEASURES, described, dropped, whole
 from cosched.cluster.files.jobs import Given, read_jobs
 from cosched.cluster.files.logs import Log, read_log
 from cosched.cluster.files.sacct import read_sacct
@@ -14,8 +14,8 @@ __all__ = [
     "COLUMNS",
     "DROPS",
     "FACTS",
-    "HOLDS",
     "LOGS",
+    "MEASURES",
     "WEEK",
     "Given",
     "Log",

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     from cosched.cluster.machine import Machine
 
-#: What the whole job holds: GB, GPUs and their kind, hardware threads.
-HOLDS = ("memory_gb", "gpus", "gpu_type", "threads")
 #: Columns of an instance's jobs that no algorithm needs, where known.
-FACTS = ("user", "group", "partition", "status", "line", "wait", "running", *HOLDS)
+FACTS = ("user", "group", "partition", "status", "line", "wait", "running", "memory_gb",
+         "gpus", "gpu_type", "threads")  # fmt: skip
+#: Those that are numbers >= 0, or not known: s; GB, GPUs and hardware threads of the whole job.
+MEASURES = ("wait", "memory_gb", "gpus", "threads")
 
 _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}
 

@@ -10,6 +10,7 @@ from cosched.cluster.files.conventions import dfrs_jobs, rigid_jobs
 from cosched.cluster.files.eligible import after_preceding
 from cosched.cluster.files.facts import described, dropped, swf_facts
 from cosched.cluster.files.machines import rigid_machine, shared_machine
+from cosched.cluster.files.overuse import overuse
 from cosched.cluster.files.swf import read_swf
 from cosched.cluster.files.window import part_of
 from cosched.errors import InvalidInstance, shorten
@@ -65,6 +66,8 @@ def read_log(
         if convention == "rigid" and value is not None:
             ignored = f"{name} = {shorten(value)}"
             notes.append(f"assumed: {ignored} is not used: the convention rigid counts processors")
+    other = "it ran on more nodes than are given, or the header is of other months"
+    notes += overuse(jobs, machine.nodes, lambda: other)
     jobs, said = part_of(path, jobs, week, begin, until)
     notes += said
     jobs, left_out = dropped(jobs, machine.nodes, drop, of_machine)

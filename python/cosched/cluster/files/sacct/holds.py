@@ -35,10 +35,9 @@ def memory_gb(rows: pd.DataFrame, cpus: np.ndarray, nodes: np.ndarray) -> np.nda
     if "ReqMem" in rows:
         # Of old versions: n = a node, c = a CPU; since 21.08 it is that of the job.
         pattern = rf"^{_SIZE}([nc]?)$"
-        parts = rows["ReqMem"]
-        amount = _each(parts, lambda t: _size(t.str.extract(pattern)[[0, 1]]))
-        per = _each(parts, lambda t: t.str.extract(pattern)[2].map({"n": 1.0, "c": 2.0}).fillna(0))
-        times = np.select([per == 1, per == 2], [nodes, cpus], 1.0)
+        amount = _each(rows["ReqMem"], lambda t: _size(t.str.extract(pattern)))
+        per = _each(rows["ReqMem"], lambda t: t.str.extract(pattern)[2].fillna(""))
+        times = np.select([per == "n", per == "c"], [nodes, cpus], 1.0)
         found = np.where(found > 0, found, amount * times)
     elif not columns:
         return None
@@ -100,7 +99,7 @@ def _tres(texts: pd.Series, name: str) -> Any:
 def _size(parts: Any) -> Any:
     import pandas as pd
 
-    return pd.to_numeric(parts[0], errors="coerce") * parts[1].map(_GB)
+    return (pd.to_numeric(parts[0], errors="coerce") * parts[1].map(_GB)).astype(float)
 
 
 def _gpu_count(texts: pd.Series) -> Any:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cluster.files.facts import described, dropped
+from cosched.cluster.files.overuse import overuse
 from cosched.cluster.files.sacct import holds
-from cosched.cluster.files.sacct.overuse import overuse
+from cosched.cluster.files.sacct.causes import cause_of
 from cosched.cluster.files.sacct.rows import read_rows
 from cosched.cluster.files.sacct.times import NOT_YET, durations, times_of
 from cosched.cluster.files.window import part_of
@@ -55,7 +56,8 @@ def read_sacct(
         )
         raise InvalidInstance(f"{path}: no usable job: {dropped_text or 'the file has none'}")
     jobs, notes = _finished(path, jobs, reasons, timezone)
-    notes += pending + _of_machine(jobs, machine) + overuse(jobs, rows, machine)
+    notes += pending + _of_machine(jobs, machine)
+    notes += overuse(jobs, machine.cores, lambda: cause_of(rows, machine))
     jobs, said = part_of(path, jobs, week, begin, until)
     jobs, left_out = dropped(jobs, machine.cores, drop, machine)
     notes += [

@@ -1,4 +1,4 @@
-"""A log that uses more than the machine has: what is the likely cause?"""
+"""Why a log of Slurm may use more than the machine has: evidence in its rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosched.cluster.files.sacct import holds
-from cosched.cluster.levels import MOST, OFTEN, levels, share_above
 from cosched.cluster.slurm_conf import hosts
 from cosched.errors import InvalidInstance
 
@@ -19,21 +18,8 @@ if TYPE_CHECKING:
 _LISTS = 10_000  # node lists that are looked at
 
 
-def overuse(jobs: pd.DataFrame, rows: pd.DataFrame, machine: Machine) -> list[str]:
-    """A line where jobs hold more cores than there are for more than 1% of the time."""
-    start = (jobs["submit"] + jobs["wait"]).to_numpy()
-    end = start + jobs["runtime"].to_numpy()
-    times, level = levels(start, end, jobs["tasks"].to_numpy(dtype=float))
-    if share_above(times, level, MOST * machine.cores) <= OFTEN:
-        return []
-    mean = float((level[:-1] * np.diff(times)).sum() / (times[-1] - times[0])) / machine.cores
-    return [
-        f"  the log uses more than the machine has, {mean:.0%} of its cores on average and up to "
-        f"{level.max() / machine.cores:.0%}: likely {_cause(rows, machine)}"
-    ]
-
-
-def _cause(rows: pd.DataFrame, machine: Machine) -> str:
+def cause_of(rows: pd.DataFrame, machine: Machine) -> str:
+    """The likely cause, in words."""
     missing = _missing_nodes(rows, machine)
     if missing:
         return f"its node list misses nodes: {', '.join(missing[:3])} ({len(missing)} in all)"
