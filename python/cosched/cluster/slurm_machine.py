@@ -121,7 +121,7 @@ def _nodes(
             reader.unknown.append(f"{line.spelled.get(key, key)} of NodeName")
         state = keys.get("state", "").upper()
         names = hosts(keys["nodename"], line.place)
-        if any(word in state.replace("POWER", "") for word in _OUT):
+        if any(part.startswith(_OUT) for part in state.split("+")):
             states[state] = states.get(state, 0) + len(names)
         if "FUTURE" in state:
             absent += names

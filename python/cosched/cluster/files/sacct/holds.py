@@ -31,12 +31,12 @@ def memory_gb(rows: pd.DataFrame, cpus: np.ndarray, nodes: np.ndarray) -> np.nda
     found = np.full(len(rows), np.nan)
     columns = [name for name in ("AllocTRES", "ReqTRES") if name in rows]
     for name in columns:
-        found = np.where(found > 0, found, _each(rows[name], lambda t: _size(_tres(t, "mem"))))
+        found = np.where(found > 0, found, each(rows[name], lambda t: _size(_tres(t, "mem"))))
     if "ReqMem" in rows:
         # Of old versions: n = a node, c = a CPU; since 21.08 it is that of the job.
         pattern = rf"^{_SIZE}([nc]?)$"
-        amount = _each(rows["ReqMem"], lambda t: _size(t.str.extract(pattern)))
-        per = _each(rows["ReqMem"], lambda t: t.str.extract(pattern)[2].fillna(""))
+        amount = each(rows["ReqMem"], lambda t: _size(t.str.extract(pattern)))
+        per = each(rows["ReqMem"], lambda t: t.str.extract(pattern)[2].fillna(""))
         times = np.select([per == "n", per == "c"], [nodes, cpus], 1.0)
         found = np.where(found > 0, found, amount * times)
     elif not columns:
@@ -53,8 +53,8 @@ def gpus(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray] | None:
     held = ~rows[columns[0]].isin(("",)).to_numpy()  # an allocation without GPUs has none
     for name in columns:
         mine = ~held if name == "ReqTRES" and len(columns) == 2 else np.ones(len(rows), bool)
-        count = np.where(mine, _each(rows[name], _gpu_count), count)
-        kind = np.where(mine, _each(rows[name], _gpu_type), kind)
+        count = np.where(mine, each(rows[name], _gpu_count), count)
+        kind = np.where(mine, each(rows[name], _gpu_type), kind)
     return count.astype(np.int64), np.where(count > 0, kind, "").astype(str)
 
 
@@ -67,7 +67,7 @@ def cores_of(cpus: np.ndarray, nodes: np.ndarray, per_core: np.ndarray | float) 
 # --- texts such as billing=4,cpu=4,gres/gpu:a100=2,mem=8G,node=1 ----------------------------------
 
 
-def _each(texts: pd.Series, reads: Callable[[pd.Series], Any]) -> np.ndarray:
+def each(texts: pd.Series, reads: Callable[[pd.Series], Any]) -> np.ndarray:
     """`reads` of the distinct texts, by row: a log repeats few."""
     import pandas as pd
 
@@ -78,7 +78,7 @@ def _each(texts: pd.Series, reads: Callable[[pd.Series], Any]) -> np.ndarray:
 def _first_known(rows: pd.DataFrame, names: tuple[str, ...], of_tres: str) -> np.ndarray:
     found = np.full(len(rows), np.nan)
     for name in (name for name in names if name in rows):
-        number = _each(rows[name], partial(_number, of_tres if name.endswith("TRES") else ""))
+        number = each(rows[name], partial(_number, of_tres if name.endswith("TRES") else ""))
         number = number.astype(float)
         found = np.where(found > 0, found, np.where(number < 2**53, number, np.nan))
     return found

@@ -13,6 +13,7 @@ from cosched.cluster.files.facts import described, dropped
 from cosched.cluster.files.overuse import overuse
 from cosched.cluster.files.sacct import holds
 from cosched.cluster.files.sacct.causes import cause_of
+from cosched.cluster.files.sacct.holds import each
 from cosched.cluster.files.sacct.rows import read_rows
 from cosched.cluster.files.sacct.times import NOT_YET, durations, times_of
 from cosched.cluster.files.window import part_of
@@ -75,24 +76,30 @@ def _started(
     rows: pd.DataFrame, reasons: dict[str, np.ndarray], include_running: bool
 ) -> tuple[pd.DataFrame, list[str]]:
     """The rows of jobs that have started, and what waits still."""
-    state = rows["State"].str.split(" ", n=1).str[0].str.rstrip("+").str.upper()
-    rows = rows.assign(State=state, running=state.isin(_RUNNING))
-    pending = state.isin(_PENDING)
+    state = each(rows["State"], lambda t: t.str.split(" ", n=1).str[0].str.rstrip("+").str.upper())
+    running, pending = np.isin(state, _RUNNING), np.isin(state, _PENDING)
+    rows = rows.assign(State=state, running=running)
     said = _still_waiting(rows.loc[pending, "JobID"])
-    out = pending if include_running else pending | rows["running"]
+    out = pending if include_running else pending | running
     rows = _usable(rows, reasons, out, "not ended yet")
     never = rows["Start"].isin(NOT_YET)
     if "NodeList" in rows:
         never |= (rows["NodeList"] == "None assigned") & ~rows["running"]
     rows = _usable(rows, reasons, never, "never started")
-    # Outputs of adjoining months, put together, have jobs that ran over midnight twice.
-    fields = [name for name in rows.columns if name != "line"]
-    rows = _usable(rows, reasons, rows.duplicated(fields), "the same row once more")
-    ended = rows["running"] & rows.duplicated(["JobID", "Start"], keep=False)
-    ended &= ~rows.assign(k=rows["running"]).groupby(["JobID", "Start"])["k"].transform("all") if (
-        ended.any()
-    ) else False  # fmt: skip
-    return _usable(rows, reasons, ended, "ended in another row"), said
+    return _once(rows, reasons), said
+
+
+def _once(rows: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataFrame:
+    """Outputs of adjoining months, put together, have jobs that ran over midnight twice."""
+    alike = rows.duplicated(["JobID", "Start"], keep=False).to_numpy()
+    twins = rows[alike]
+    again, ended = np.zeros((2, len(rows)), dtype=bool)
+    again[alike] = twins.duplicated([name for name in rows.columns if name != "line"])
+    run = twins.set_index(["JobID", "Start"])["running"]
+    ended[alike] = run.to_numpy() & run.index.isin(run.index[~run.to_numpy()])
+    reasons["the same row once more"] = rows.loc[again, "line"].to_numpy()
+    reasons["ended in another row"] = rows.loc[ended & ~again, "line"].to_numpy()
+    return rows[~(again | ended)]
 
 
 def _still_waiting(ids: pd.Series) -> list[str]:
@@ -118,7 +125,7 @@ def _tasks(job: str) -> int:
 
 
 def _usable(
-    rows: pd.DataFrame, reasons: dict[str, np.ndarray], out: pd.Series, reason: str
+    rows: pd.DataFrame, reasons: dict[str, np.ndarray], out: Any, reason: str
 ) -> pd.DataFrame:
     reasons[reason] = rows.loc[out, "line"].to_numpy()
     return rows[~out]
@@ -152,7 +159,7 @@ def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None)
     for fact, column in (("user", "User"), ("group", "Group"), ("partition", "Partition")):
         if column in rows:
             jobs[fact] = rows[column]
-    jobs["status"] = rows["State"].str.lower()
+    jobs["status"] = each(rows["State"], lambda t: t.str.lower())
     return jobs
 
 
@@ -193,7 +200,9 @@ def _finished(
     path: Any, jobs: pd.DataFrame, reasons: Mapping[str, np.ndarray], timezone: str | None
 ) -> tuple[pd.DataFrame, list[str]]:
     """Columns as an instance has them, times from the first submission on; and notes."""
-    jobs = jobs.sort_values("submit", kind="stable").reset_index(drop=True)
+    if not jobs["submit"].is_monotonic_increasing:
+        jobs = jobs.sort_values("submit", kind="stable")
+    jobs = jobs.reset_index(drop=True)
     line = jobs["line"].to_numpy()
     wait = (jobs["start"] - jobs["submit"]).to_numpy()
     notes = [f"{path}: {len(jobs)} jobs kept"]

@@ -40,31 +40,31 @@ def read_rows(path: str | PathLike[str], delimiter: str) -> tuple[pd.DataFrame, 
     first = text.partition(b"\n")[0].decode("utf-8", "replace")
     header = first.rstrip(mark).split(mark)
     _check(path, header, delimiter)
-    raw = np.frombuffer(text if text.endswith(b"\n") else text + b"\n", dtype=np.uint8)
-    ends = np.flatnonzero(raw == ord("\n"))
-    bars = np.searchsorted(np.flatnonzero(raw == ord(mark)), ends)
-    count = np.diff(bars, prepend=0)
-    empty = np.diff(ends, prepend=-1) == 1
+    text = text if text.endswith(b"\n") else text + b"\n"
+    raw = np.frombuffer(text, dtype=np.uint8)
+    begin = np.concatenate([[0], np.flatnonzero(raw == ord("\n")) + 1])  # one more than lines
+    bars = np.flatnonzero(raw == ord(mark))
+    count = np.diff(np.searchsorted(bars, begin))
+    del bars
+    empty = np.diff(begin) == 1
     good = (count == count[0]) & ~empty
     wrong = np.flatnonzero(~good & ~empty)
     good[0] = False
     names = header + ["_"] * (int(count[0]) + 1 - len(header))  # -p ends lines with a bar
-    keep = np.repeat(good, np.diff(ends, prepend=-1))
-    kept = raw[keep].tobytes()
-    del keep
-    lines = np.flatnonzero(good)
-    mended, bad = _mended(raw, ends, wrong, names, mark, header)
-    if mended:
-        kept += b"".join(row + b"\n" for _, row in mended)
-        lines = np.concatenate([lines, [index for index, _ in mended]])
+    mended, bad = _mended(text, begin, wrong, names, mark, header)
+    # Runs of good lines, whole: a mask of all bytes would be as large as the file.
+    others = np.concatenate([np.flatnonzero(~good), [len(good)]])
+    spans = zip(others.tolist(), begin[others[:-1] + 1].tolist(), begin[others[1:]].tolist(),
+                strict=False)  # fmt: skip
+    kept = b"".join([mended.get(line, b"") + text[a:b] for line, a, b in spans])
+    good[list(mended)] = True
+    del text, raw, begin
     read = [name for name in header if name in _READ]
     frame = pd.read_csv(
         BytesIO(kept), sep=mark, header=None, names=names, usecols=read, dtype=str, quoting=3,
         keep_default_na=False, na_filter=False, encoding_errors="replace", index_col=False,
     ) if kept else pd.DataFrame({name: [] for name in read}, dtype=str)  # fmt: skip
-    frame["line"] = lines + 1
-    if mended:
-        frame = frame.sort_values("line", ignore_index=True)
+    frame["line"] = np.flatnonzero(good) + 1
     return frame, np.array(bad, dtype=np.int64) + 1
 
 
@@ -96,21 +96,20 @@ def _check(path: str | PathLike[str], header: list[str], delimiter: str) -> None
 
 
 def _mended(
-    raw: np.ndarray, ends: np.ndarray, wrong: np.ndarray, names: list[str], mark: str,
+    text: bytes, begin: np.ndarray, wrong: np.ndarray, names: list[str], mark: str,
     header: list[str],
-) -> tuple[list[tuple[int, bytes]], list[int]]:  # fmt: skip
+) -> tuple[dict[int, bytes], list[int]]:  # fmt: skip
     """Lines with too many delimiters, those of one free text taken out; and those that stay bad."""
     places = [names.index(name) for name in _FREE if name in header]
-    mended: list[tuple[int, bytes]] = []
+    mended: dict[int, bytes] = {}
     bad: list[int] = []
     for index in wrong.tolist():
-        begin = int(ends[index - 1]) + 1 if index else 0
-        line = raw[begin : int(ends[index])].tobytes().decode("utf-8", "replace")
+        line = text[begin[index] : begin[index + 1] - 1].decode("utf-8", "replace")
         found = next(filter(None, (_split(line, k, names, mark) for k in places)), None)
         if found is None:
             bad.append(index)
         else:
-            mended.append((index, mark.join(found).encode()))
+            mended[index] = mark.join(found).encode() + b"\n"
     return mended, bad
 
 
