@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from cosched.cluster.files.sacct.texts import each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,14 +66,6 @@ def cores_of(cpus: np.ndarray, nodes: np.ndarray, per_core: np.ndarray | float) 
 
 
 # --- texts such as billing=4,cpu=4,gres/gpu:a100=2,mem=8G,node=1 ----------------------------------
-
-
-def each(texts: pd.Series, reads: Callable[[pd.Series], Any]) -> np.ndarray:
-    """`reads` of the distinct texts, by row: a log repeats few."""
-    import pandas as pd
-
-    codes, distinct = pd.factorize(texts)
-    return np.asarray(reads(pd.Series(distinct, dtype=str)))[codes]
 
 
 def _first_known(rows: pd.DataFrame, names: tuple[str, ...], of_tres: str) -> np.ndarray:

@@ -13,8 +13,8 @@ from cosched.cluster.files.facts import described, dropped
 from cosched.cluster.files.overuse import overuse
 from cosched.cluster.files.sacct import holds
 from cosched.cluster.files.sacct.causes import cause_of
-from cosched.cluster.files.sacct.holds import each
 from cosched.cluster.files.sacct.rows import read_rows
+from cosched.cluster.files.sacct.texts import each
 from cosched.cluster.files.sacct.times import NOT_YET, durations, times_of
 from cosched.cluster.files.window import part_of
 from cosched.errors import InvalidInstance
@@ -284,7 +284,7 @@ def _of_machine(jobs: pd.DataFrame, machine: Machine) -> list[str]:
         shown = " or ".join(f"{value:g}" for value in per_core)
         notes.append(f"assumed: {shown} CPUs of sacct are a core; a core runs one job at a time")
     if "partition" in jobs:
-        lacking = jobs.loc[machine.lacks(jobs["partition"]), "partition"].value_counts()
+        lacking = jobs.loc[machine.lacks(jobs["partition"]), "partition"].astype(str).value_counts()
         if len(lacking):
             shown = ", ".join(f"{name} ({n:,} jobs)" for name, n in lacking.head(10).items())
             notes.append(

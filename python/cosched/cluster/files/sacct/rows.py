@@ -22,6 +22,11 @@ _READ = frozenset(
      "User", "Group", "Partition", "NNodes", "AllocNodes", "ReqNodes", "ReqMem", "ReqTRES",
      "NodeList")
 )  # fmt: skip
+#: Columns with few distinct texts: kept once each.
+_FEW = frozenset(
+    ("State", "Timelimit", "TimelimitRaw", "User", "Group", "Partition", "NNodes", "AllocNodes",
+     "ReqNodes", "NCPUS", "AllocCPUS", "ReqCPUS", "ReqMem", "ReqTRES", "AllocTRES")
+)  # fmt: skip
 #: Columns in which a user may write anything, also the delimiter.
 _FREE = ("JobName", "Comment", "AdminComment", "SystemComment", "WorkDir", "SubmitLine", "Extra",
          "Constraints", "Container")  # fmt: skip
@@ -60,10 +65,11 @@ def read_rows(path: str | PathLike[str], delimiter: str) -> tuple[pd.DataFrame, 
     good[list(mended)] = True
     del text, raw, begin
     read = [name for name in header if name in _READ]
+    kinds = {name: "category" if name in _FEW else str for name in read}
     frame = pd.read_csv(
-        BytesIO(kept), sep=mark, header=None, names=names, usecols=read, dtype=str, quoting=3,
+        BytesIO(kept), sep=mark, header=None, names=names, usecols=read, quoting=3, dtype=kinds,
         keep_default_na=False, na_filter=False, encoding_errors="replace", index_col=False,
-    ) if kept else pd.DataFrame({name: [] for name in read}, dtype=str)  # fmt: skip
+    ) if kept else pd.DataFrame({name: [] for name in read}).astype(kinds)  # fmt: skip
     frame["line"] = np.flatnonzero(good) + 1
     return frame, np.array(bad, dtype=np.int64) + 1
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosched.cluster.files.sacct.texts import each
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -79,10 +80,13 @@ def durations(texts: pd.Series) -> pd.Series:
     """Seconds of ``[days-]hours:minutes:seconds`` or ``minutes:seconds``; nan of others."""
     import pandas as pd
 
-    pattern = r"^(?:(?:([0-9]+)-)?([0-9]+):)?([0-9]+):([0-9]+)(?:\.[0-9]+)?$"
-    codes, distinct = pd.factorize(texts)  # a log repeats few
-    parts = pd.Series(distinct, dtype=str).str.extract(pattern)
-    bad = parts[2].isna()
+    return pd.Series(each(texts, _durations), index=texts.index)
+
+
+def _durations(texts: pd.Series) -> pd.Series:
+    import pandas as pd
+
+    parts = texts.str.extract(r"^(?:(?:([0-9]+)-)?([0-9]+):)?([0-9]+):([0-9]+)(?:\.[0-9]+)?$")
     days, hours, minutes, rest = (pd.to_numeric(parts[k].fillna("0")) for k in range(4))
-    seconds = (days * 86400 + hours * 3600 + minutes * 60 + rest).astype(float).mask(bad)
-    return pd.Series(seconds.to_numpy()[codes], index=texts.index)
+    seconds = days * 86400 + hours * 3600 + minutes * 60 + rest
+    return seconds.astype(float).mask(parts[2].isna())
