@@ -243,9 +243,10 @@ def _longest(results: dict[str, Result]) -> str:
             f"<li>{_clock(row.time)}: {row.action}: {escape(str(row.reason))}</li>"
             for row in mine.itertuples()
         )
+        came = "eligible" if instance.column("submit")[job] < submit[job] else "submitted"
         what = (
             f"job {escape(str(instance.ids[job]))} waited {_span(easy.waits[job])} for "
-            f"{instance.column('tasks')[job]} nodes, submitted {_clock(submit[job])}: "
+            f"{instance.column('tasks')[job]} nodes, {came} {_clock(submit[job])}: "
             f"{_ahead(instance, starts, job)}"
         )
         items.append(f"<li>{what}<ul>{reasons}</ul></li>")

@@ -158,7 +158,7 @@ def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None)
     jobs["estimate"] = _estimates(rows, machine)
     for fact, column in (("user", "User"), ("group", "Group"), ("partition", "Partition")):
         if column in rows:
-            jobs[fact] = rows[column]
+            jobs[fact] = each(rows[column], lambda t: t)
     jobs["status"] = each(rows["State"], lambda t: t.str.lower())
     return jobs
 
@@ -182,11 +182,13 @@ def _estimates(rows: pd.DataFrame, machine: Machine) -> pd.Series:
         found = durations(texts)
     elif "TimelimitRaw" in rows:
         texts = rows["TimelimitRaw"]
-        minutes = pd.to_numeric(texts, errors="coerce")
+        minutes = pd.Series(
+            each(texts, lambda t: pd.to_numeric(t, errors="coerce")).astype(float), texts.index
+        )
         found = minutes.where(minutes < np.inf) * 60.0
     else:
         return pd.Series(np.nan, index=rows.index)
-    of_partition = texts.str.lower() == "partition_limit"
+    of_partition = each(texts, lambda t: t.str.lower() == "partition_limit").astype(bool)
     if of_partition.any() and "Partition" in rows:
         limits = machine.limits(rows["Partition"])
         found = found.mask(of_partition & np.isfinite(limits), limits)
@@ -284,7 +286,7 @@ def _of_machine(jobs: pd.DataFrame, machine: Machine) -> list[str]:
         shown = " or ".join(f"{value:g}" for value in per_core)
         notes.append(f"assumed: {shown} CPUs of sacct are a core; a core runs one job at a time")
     if "partition" in jobs:
-        lacking = jobs.loc[machine.lacks(jobs["partition"]), "partition"].astype(str).value_counts()
+        lacking = jobs.loc[machine.lacks(jobs["partition"]), "partition"].value_counts()
         if len(lacking):
             shown = ", ".join(f"{name} ({n:,} jobs)" for name, n in lacking.head(10).items())
             notes.append(
