@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -12,6 +13,8 @@ from cosched.cluster.files import COLUMNS, FACTS, MEASURES, whole
 from cosched.cluster.machine import Machine
 from cosched.core.arrays import integer_array, real_array
 from cosched.errors import InvalidInstance, shorten
+
+_MEASURED = "assumed: measured are"
 
 
 def columns_of(
@@ -67,6 +70,19 @@ def parts_of(
         allowed.append(reduce(or_, (masks[one] for one in own)) if own else everywhere)
         priority.append(max((tiers[one] for one in own), default=0.0))
     return sizes, np.array(allowed, dtype=np.uint64)[codes], np.array(priority)[codes]
+
+
+def notes_of(given: Iterable[str], runtime: np.ndarray, least: float) -> list[str]:
+    """What was texts of the jobs, and which of them are measured."""
+    notes = list(given)
+    for note in notes:
+        if not isinstance(note, str):
+            raise InvalidInstance(f"notes: {shorten(note)}: expected texts")
+    notes = [note for note in notes if not note.startswith(_MEASURED)]
+    if least > 0:
+        of = f"{int((runtime >= least).sum()):,} of {len(runtime):,} jobs"
+        notes.append(f"{_MEASURED} {of}: those that run {least:g} s or more")
+    return notes
 
 
 def _column(jobs: Any, name: str) -> np.ndarray:

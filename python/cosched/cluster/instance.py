@@ -10,29 +10,13 @@ import numpy as np
 
 from cosched import _core, core, io
 from cosched.cluster import files
-from cosched.cluster.arguments import columns_of, parts_of
+from cosched.cluster.arguments import columns_of, notes_of, parts_of
 from cosched.cluster.machine import Machine
 from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-_MEASURED = "assumed: measured are"
-
-
-def _notes(given: Iterable[str], runtime: np.ndarray, least: float) -> list[str]:
-    """What was texts of the jobs, and which of them are measured."""
-    notes = list(given)
-    for note in notes:
-        if not isinstance(note, str):
-            raise InvalidInstance(f"notes: {shorten(note)}: expected texts")
-    notes = [note for note in notes if not note.startswith(_MEASURED)]
-    if least > 0:
-        of = f"{int((runtime >= least).sum()):,} of {len(runtime):,} jobs"
-        notes.append(f"{_MEASURED} {of}: those that run {least:g} s or more")
-    return notes
 
 
 class Instance(core.Instance):
@@ -116,7 +100,7 @@ class Instance(core.Instance):
         for column in (*columns.values(), *facts.values()):
             column.flags.writeable = False
         least = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
-        texts = _notes(notes, columns["runtime"], least)
+        texts = notes_of(notes, columns["runtime"], least)
         self._set(
             _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes,
             notes=tuple(dict.fromkeys((*texts, *(() if machine is None else machine.notes)))),
