@@ -61,9 +61,10 @@ def test_dependencies_of_a_log(tmp_path):
     for convention in ("dfrs", "rigid"):
         machine = {} if convention == "rigid" else {"cores_per_node": 2, "memory_per_node": "2GB"}
         notes = cs.cluster.from_swf(path, 8, convention, **machine).notes
-        assert any("not used: preceding_job and think_time of 1 job " in note for note in notes)
+        assert any("ended, and its think_time: 1 job of 1 that name one" in note for note in notes)
+        assert "  repaired 1: eligible after the start: the start taken" in notes
     path.write_text(line * 2)
-    assert not any("not used" in note for note in cs.cluster.from_swf(path, 8, "rigid").notes)
+    assert not any("preceding" in note for note in cs.cluster.from_swf(path, 8, "rigid").notes)
 
 
 def test_processors_in_a_header_are_plain_digits(tmp_path):

@@ -131,7 +131,8 @@ def test_what_is_not_covered_is_refused_by_name(tmp_path, line, said):
 def test_what_changes_nothing_is_no_reason_to_refuse(tmp_path):
     path = tmp_path / "slurm.conf"
     path.write_text(
-        "AccountingStorageEnforce=associations\nPreemptMode=OFF\nNodeName=n[1-4] CPUs=1\n"
+        "SelectType=select/linear\nAccountingStorageEnforce=associations\nPreemptMode=OFF\n"
+        "NodeName=n[1-4] CPUs=1\n"
         "PartitionName=a Nodes=ALL MinNodes=1 MaxNodes=UNLIMITED OverSubscribe=FORCE:1\n"
     )
     instance = cs.cluster.Instance(jobs_of((0, 1, 60, 30)), 4)
@@ -147,7 +148,8 @@ def test_a_value_that_slurm_would_not_take_has_no_row_of_its_own(tmp_path):
             cs.cluster.solve(instance, "slurm-backfill", **bad)
     path = tmp_path / "slurm.conf"
     path.write_text(
-        "SchedulerParameters=bf_interval=20000\nNodeName=n[1-4]\nPartitionName=a Nodes=ALL\n"
+        "SelectType=select/linear\nSchedulerParameters=bf_interval=20000\nNodeName=n[1-4]\n"
+        "PartitionName=a Nodes=ALL\n"
     )
     machine = cs.cluster.Machine.read(path)
     assert "bf_interval" not in machine.slurm.parameters

@@ -47,7 +47,8 @@ from cosched.cluster.family import (
 )
 from cosched.cluster.instance import Instance
 from cosched.cluster.logs import from_sacct, from_swf
-from cosched.cluster.machine import Machine, NodeType, Partition
+from cosched.cluster.machine import Machine
+from cosched.cluster.node_types import NodeType, Partition
 from cosched.cluster.outputs import (
     batsim_summary,
     jobs_table,

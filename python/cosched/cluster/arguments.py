@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
 
-from cosched.cluster.files import COLUMNS, FACTS
+from cosched.cluster.files import COLUMNS, FACTS, MEASURES, whole
 from cosched.cluster.machine import Machine
 from cosched.core.arrays import integer_array, real_array
 from cosched.errors import InvalidInstance, shorten
+
+_MEASURED = "assumed: measured are"
 
 
 def columns_of(
@@ -25,6 +30,8 @@ def columns_of(
         if len(column) != rows:
             raise InvalidInstance(f"jobs: {name} has {len(column)} rows, submit has {rows}")
     columns["tasks"] = integer_array(columns["tasks"], "jobs['tasks']", 1, 1)
+    if "eligible" in jobs:
+        columns["eligible"] = _eligible(jobs, columns["submit"])
     if "estimate" in jobs:
         estimate = _column(jobs, "estimate")
         if len(estimate) != rows:
@@ -46,16 +53,36 @@ def parts_of(
     tiers = {part.name: part.priority for part in machine.partitions}
     if partition is None:
         return sizes, np.full(len(ids), everywhere, np.uint64), np.zeros(len(ids))
-    names = [str(name) for name in partition.tolist()]
-    if machine.slurm is not None and len(masks) == 1:
-        names = [*masks] * len(ids)  # a log's own queues, on a Slurm with one partition
-    for row, name in enumerate(names):
-        if name and name not in masks:
+    import pandas as pd
+
+    codes, names = pd.factorize(np.asarray(partition, dtype=object), use_na_sentinel=False)
+    allowed, priority = [], []
+    for code, name in enumerate(map(str, names)):
+        own = name.split(",") if name else []  # "gpu,main": in either
+        if machine.slurm is not None and len(masks) == 1:
+            own = list(masks)  # a log's own queues, on a Slurm with one partition
+        lacking = next((one for one in own if one not in masks), None)
+        if lacking is not None:
             raise InvalidInstance(
-                f"job {ids[row]}: partition {shorten(name)}: the machine has {', '.join(masks)}"
+                f"job {ids[np.argmax(codes == code)]}: partition {shorten(lacking)}: "
+                f"the machine has {', '.join(masks)}; drop its jobs with --drop unknown-partition"
             )
-    allowed = np.array([masks.get(name, everywhere) for name in names], dtype=np.uint64)
-    return sizes, allowed, np.array([tiers.get(name, 0.0) for name in names])
+        allowed.append(reduce(or_, (masks[one] for one in own)) if own else everywhere)
+        priority.append(max((tiers[one] for one in own), default=0.0))
+    return sizes, np.array(allowed, dtype=np.uint64)[codes], np.array(priority)[codes]
+
+
+def notes_of(given: Iterable[str], runtime: np.ndarray, least: float) -> list[str]:
+    """What was texts of the jobs, and which of them are measured."""
+    notes = list(given)
+    for note in notes:
+        if not isinstance(note, str):
+            raise InvalidInstance(f"notes: {shorten(note)}: expected texts")
+    notes = [note for note in notes if not note.startswith(_MEASURED)]
+    if least > 0:
+        of = f"{int((runtime >= least).sum()):,} of {len(runtime):,} jobs"
+        notes.append(f"{_MEASURED} {of}: those that run {least:g} s or more")
+    return notes
 
 
 def _column(jobs: Any, name: str) -> np.ndarray:
@@ -68,14 +95,33 @@ def _column(jobs: Any, name: str) -> np.ndarray:
     return real_array(values, f"jobs[{name!r}]", 1)
 
 
+def _eligible(jobs: Any, submit: np.ndarray) -> np.ndarray:
+    """When each job could start at the earliest: its submission where it is not known."""
+    given = _column(jobs, "eligible")
+    if len(given) != len(submit):
+        raise InvalidInstance(f"jobs: eligible has {len(given)} rows, submit has {len(submit)}")
+    eligible = np.where(np.isnan(given), submit, given)
+    wrong = (eligible < submit) | np.isinf(eligible)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InvalidInstance(
+            f"jobs['eligible'][{row}] = {eligible[row]:g}: expected seconds from its submission "
+            f"on, {submit[row]:g}"
+        )
+    return eligible
+
+
 def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
-    if name == "wait":
-        values = real_array(jobs[name], "jobs['wait']", 1)
-        if (values < 0).any() or np.isinf(values).any():
-            row = int(np.argmax((values < 0) | np.isinf(values)))
+    if name in MEASURES:
+        values = real_array(jobs[name], f"jobs[{name!r}]", 1)
+        wrong = (values < 0) | np.isinf(values)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            unit = "seconds >= 0" if name == "wait" else "a number >= 0"
             raise InvalidInstance(
-                f"jobs['wait'][{row}] = {values[row]:g}: expected seconds >= 0, or nan"
+                f"jobs[{name!r}][{row}] = {values[row]:g}: expected {unit}, or nan"
             )
+        values = whole(values) if name in ("gpus", "threads") else values
     elif name == "running":  # from a text file these are words
         values = np.isin(np.array(jobs[name]).astype(str), ("True", "true", "1"))
     elif name == "line":

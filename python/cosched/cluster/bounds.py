@@ -17,7 +17,7 @@ def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bo
     With ``instance.min_runtime`` the maximum is over the jobs of that run time or more; the others
     are ignored, which can only weaken the bound.
 
-    A stretch S is feasible if all jobs can meet the deadlines submit + S max(run time, threshold)
+    A stretch S is feasible if all jobs can meet the deadlines eligible + S max(run time, threshold)
     when memory, placement and penalties are ignored: a transportation problem. The bound is the
     least feasible S.
 
@@ -54,5 +54,6 @@ def _measured(instance: Instance) -> Instance:
     """The jobs that are measured, alone."""
     if instance.measured.all():
         return instance
-    names = ("submit", "tasks", "cpu", "memory", "runtime")
-    return Instance({k: instance.column(k)[instance.measured] for k in names}, instance.nodes)
+    names = ("eligible", "tasks", "cpu", "memory", "runtime")
+    columns = {k: instance.column(k)[instance.measured] for k in names}
+    return Instance({"submit": columns["eligible"], **columns}, instance.nodes)

@@ -14,7 +14,6 @@ from cosched.cluster.algorithms import (
     conservative,
     easy,
     fcfs,
-    has_waits,
     paper_policies,
     python_policy,
     resolve,
@@ -26,6 +25,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.outputs import write_batsim_json, write_jobs_csv, write_log_csv
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
+from cosched.cluster.usage import has_waits
 from cosched.core import Argument, Bound, Family, Output, Presentation
 
 BOUNDS: dict[str, Callable[..., Bound]] = {"max-stretch": max_stretch_bound}
@@ -90,7 +90,7 @@ PRESENTATION = Presentation(
         Argument("--until", "until", "Only jobs submitted before this second.", parse=float),
         Argument("--no-bound", "no_bound", "No bound beside the results.", parse=bool),
         Argument(
-            "--machine", "machine", "machine.toml or slurm.conf: nodes, partitions.", parse=str
+            "--machine", "machine", "machine.toml, slurm.conf, or a folder of scontrol.", parse=str
         ),
         Argument(
             "--min-runtime",
@@ -102,6 +102,19 @@ PRESENTATION = Presentation(
             "--timezone",
             "timezone",
             "sacct output: where it was printed, as Europe/Stockholm.",
+            parse=str,
+        ),
+        Argument(
+            "--wait-from", "wait_from", "Waits count from: eligible (default) or submit.", parse=str
+        ),
+        Argument(
+            "--include-running", "include_running", "sacct output: jobs that run still.", parse=bool
+        ),
+        Argument("--delimiter", "delimiter", "sacct output: as sacct --delimiter.", parse=str),
+        Argument(
+            "--slurm-version",
+            "slurm_version",
+            "Of a slurm.conf, as 22.05; default 24.11.",
             parse=str,
         ),
         Argument("--week", "week", "Only this week of a log, from 0 (several: 3,4,5).", vary=True),

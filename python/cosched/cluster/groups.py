@@ -8,12 +8,13 @@ import numpy as np
 
 from cosched import _core
 from cosched.cluster.bounds import THRESHOLD
+from cosched.cluster.usage import by_resource, logged_starts
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
 
-GROUPS = ("user", "group", "partition", "status", "size")
+GROUPS = ("user", "group", "partition", "status", "size", "resource")
 
 
 def slowdowns_of(result: Any) -> np.ndarray:
@@ -29,6 +30,8 @@ def by(result: Any, what: str) -> pd.DataFrame:
     instance = result.instance
     if what not in GROUPS:
         raise InvalidInstance(f"by {shorten(what)}: expected {', '.join(GROUPS)}")
+    if what == "resource":
+        return by_resource(instance, result.outcome["start"], result.outcome["end"])
     if what == "size":
         powers = np.ceil(np.log2(instance.column("tasks"))).astype(int)
         keys = powers
@@ -40,7 +43,8 @@ def by(result: Any, what: str) -> pd.DataFrame:
     frame = pd.DataFrame(
         {what: keys, "wait": result.waits, "slowdown": slowdowns_of(result), "work": work}
     )
-    groups = frame[instance.measured].groupby(what, dropna=False)
+    frame = _whole(frame[instance.measured], what, instance.ids[instance.measured])
+    groups = frame.groupby(what, dropna=False)
     table = pd.DataFrame(
         {
             "jobs": groups.size(),
@@ -56,6 +60,24 @@ def by(result: Any, what: str) -> pd.DataFrame:
     return table
 
 
+def _whole(frame: pd.DataFrame, what: str, ids: np.ndarray) -> pd.DataFrame:
+    """Components of a heterogeneous job (``45+0, 45+1``) as one, which waits for the last."""
+    import pandas as pd
+
+    if ids.dtype.kind not in "UO":
+        return frame
+    names = pd.Series(ids, index=frame.index).astype(str)
+    several = names.str.contains(r"\+[0-9]+$")
+    if not several.any():
+        return frame
+    parts = frame[several].assign(
+        job=names[several].str.rpartition("+")[0], run=names[several].groupby(names).cumcount()
+    )
+    measures = {"wait": "max", "slowdown": "max", "work": "sum"}
+    one = parts.groupby([what, "job", "run"], as_index=False, dropna=False).agg(measures)
+    return pd.concat([frame[~several], one[frame.columns]], ignore_index=True)
+
+
 def _range(power: int) -> str:
     """Numbers of tasks with this logarithm, rounded up."""
     low, high = 2 ** (power - 1) + 1, 2**power
@@ -67,12 +89,11 @@ def calibration(result: Any) -> dict[str, float]:
     import pandas as pd
 
     instance = result.instance
-    known = instance.measured
-    if "wait" in instance.known:
-        known = known & ~np.isnan(instance.column("wait"))
-    if "wait" not in instance.known or not known.any():
+    logged = logged_starts(instance)
+    known = instance.measured & ~np.isnan(logged)
+    if not known.any():
         raise InvalidInstance("the log has no waits: nothing says when its jobs started")
-    logged = (instance.column("submit") + instance.column("wait"))[known]
+    logged = logged[known]
     start = np.asarray(result.outcome["start"])[known]
     apart = np.abs(start - logged)
     ranks = [pd.Series(times).rank().to_numpy() for times in (start, logged)]

@@ -10,29 +10,13 @@ import numpy as np
 
 from cosched import _core, core, io
 from cosched.cluster import files
-from cosched.cluster.arguments import columns_of, parts_of
+from cosched.cluster.arguments import columns_of, notes_of, parts_of
 from cosched.cluster.machine import Machine
 from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-_MEASURED = "assumed: measured are"
-
-
-def _notes(given: Iterable[str], runtime: np.ndarray, least: float) -> list[str]:
-    """What was texts of the jobs, and which of them are measured."""
-    notes = list(given)
-    for note in notes:
-        if not isinstance(note, str):
-            raise InvalidInstance(f"notes: {shorten(note)}: expected texts")
-    notes = [note for note in notes if not note.startswith(_MEASURED)]
-    if least > 0:
-        of = f"{int((runtime >= least).sum()):,} of {len(runtime):,} jobs"
-        notes.append(f"{_MEASURED} {of}: those that run {least:g} s or more")
-    return notes
 
 
 class Instance(core.Instance):
@@ -46,8 +30,10 @@ class Instance(core.Instance):
         needs), and optionally ``estimate`` (requested run time, s; unknown = nan: the run time
         is taken). Where known: ``id`` (how messages and outputs call the job; default the row),
         ``user, group, partition, status, line, wait`` (s in the queue, as the log has it),
-        ``running`` (at the begin of a part of a log: batch policies start them first). Other
-        columns are ignored. Any order.
+        ``running`` (at the begin of a part of a log: batch policies start them first),
+        ``eligible`` (s, from ``submit`` on: no dependency, hold or begin time keeps it any more;
+        policies get the job then, and waits and stretches count from then), and what the whole job
+        holds: ``memory_gb, gpus, gpu_type, threads``. Other columns are ignored. Any order.
     nodes : int
         Number of nodes, 1..10,000,000. Jobs larger than the machine are accepted here; policies
         that cannot run one refuse it.
@@ -105,8 +91,8 @@ class Instance(core.Instance):
             raise InvalidInstance(f"source = {shorten(source)}: expected the name of a file")
         columns, facts = columns_of(jobs, machine)
         inner = _core.cluster.Instance(
-            columns["submit"], columns["tasks"], columns["cpu"], columns["memory"],
-            columns["runtime"], columns.get("estimate", np.zeros(0)),
+            columns.get("eligible", columns["submit"]), columns["tasks"], columns["cpu"],
+            columns["memory"], columns["runtime"], columns.get("estimate", np.zeros(0)),
             integer(nodes, "nodes", 1),
             id=[str(one) for one in facts["id"].tolist()] if "id" in facts else [],
             line=facts.get("line", np.zeros(0)), source=source,
@@ -114,7 +100,7 @@ class Instance(core.Instance):
         for column in (*columns.values(), *facts.values()):
             column.flags.writeable = False
         least = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
-        texts = _notes(notes, columns["runtime"], least)
+        texts = notes_of(notes, columns["runtime"], least)
         self._set(
             _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes,
             notes=tuple(dict.fromkeys((*texts, *(() if machine is None else machine.notes)))),
@@ -130,12 +116,15 @@ class Instance(core.Instance):
     def jobs(self) -> pd.DataFrame:
         """The jobs in input order (a copy).
 
-        ``id, submit, tasks, cpu, memory, runtime[, estimate]``, and where known ``user, group,
-        partition, status, line, wait, running``.
+        ``id, submit, tasks, cpu, memory, runtime[, eligible, estimate]``, and where known ``user,
+        group, partition, status, line, wait, running, memory_gb, gpus, gpu_type, threads``; with
+        ``eligible`` also ``wait_blocked`` = eligible - submit (s), for which no scheduler answers.
         """
         import pandas as pd
 
         columns = {"id": self.ids, **self._columns, **self._facts}
+        if "eligible" in columns:
+            columns["wait_blocked"] = columns["eligible"] - columns["submit"]
         return pd.DataFrame({name: column.copy() for name, column in columns.items()})
 
     @property
@@ -218,6 +207,8 @@ class Instance(core.Instance):
         """
         if name == "id":
             return self.ids
+        if name == "eligible" and name not in self._columns:
+            name = "submit"
         found = self._columns.get(name) if name in self._columns else self._facts.get(name)
         if found is None:
             raise KeyError(f"no column {shorten(name)}")
@@ -267,6 +258,10 @@ class Instance(core.Instance):
         machine: Machine | str | PathLike[str] | None = None,
         no_bound: bool = False,
         timezone: str | None = None,
+        wait_from: str = "eligible",
+        include_running: bool = False,
+        delimiter: str | None = None,
+        slurm_version: str | None = None,
     ) -> Instance:
         r"""Read jobs from a file.
 
@@ -292,8 +287,13 @@ class Instance(core.Instance):
             log, which is then read as ``"rigid"``.
         no_bound : bool
             No bound beside results, where it would take too long.
-        timezone : str, optional
-            Where the times of sacct output were printed: see :func:`from_sacct`.
+        timezone, include_running, delimiter
+            Of sacct output: see :func:`from_sacct`.
+        wait_from : {"eligible", "submit"}
+            From when waits and stretches count, and policies get a job: when no dependency, begin
+            time, hold or array limit keeps it any more (where known), or from its submission.
+        slurm_version : str, optional
+            For a slurm.conf: see :meth:`Machine.read`.
 
         Raises
         ------
@@ -314,9 +314,16 @@ class Instance(core.Instance):
             "begin": begin, "until": until,
         }  # fmt: skip
         known = (
-            machine if machine is None or isinstance(machine, Machine) else Machine.read(machine)
+            machine
+            if machine is None or isinstance(machine, Machine)
+            else Machine.read(machine, slurm_version=slurm_version)
         )
-        given = files.read_jobs(path, nodes, convention, of_logs, drop, known, timezone)
+        of_sacct = {
+            "timezone": timezone, "include_running": include_running, "delimiter": delimiter
+        }  # fmt: skip
+        given = files.read_jobs(path, nodes, convention, of_logs, drop, known, of_sacct)
+        jobs, counted = files.counted_from(given.jobs, wait_from, of_log=bool(given.source))
+        given = given._replace(jobs=jobs, notes=(*given.notes, *counted))
         kept: dict[str, Any] = {"min_runtime": min_runtime, "machine": known}
         try:
             found = cls(given.jobs, given.nodes, notes=given.notes, source=given.source, **kept)

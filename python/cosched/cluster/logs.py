@@ -22,6 +22,7 @@ def from_swf(
     begin: float | None = None,
     until: float | None = None,
     drop: str | Iterable[str] | None = None,
+    wait_from: str = "eligible",
 ) -> Instance:
     r"""Instance of a log in Standard Workload Format.
 
@@ -50,6 +51,10 @@ def from_swf(
         Jobs to leave out (a list, or ``"too-wide,cancelled"``): ``too-wide`` (more tasks than
         nodes), ``cancelled, failed, partial, unknown-status``, ``run-0, no-estimate, no-wait``.
         None: nothing is left out.
+    wait_from : {"eligible", "submit"}
+        From when waits and stretches count and policies get a job: when it is eligible, at the end
+        of the job in field 17 + the think time in field 18 where the log has them; or from its
+        submission.
 
     Returns
     -------
@@ -80,6 +85,7 @@ def from_swf(
     return Instance.read(
         path, nodes, convention=convention, cores_per_node=cores_per_node,
         memory_per_node=memory_per_node, week=week, begin=begin, until=until, drop=drop,
+        wait_from=wait_from,
     )  # fmt: skip
 
 
@@ -93,18 +99,23 @@ def from_sacct(
     until: float | None = None,
     drop: str | Iterable[str] | None = None,
     min_runtime: float = 0.0,
+    wait_from: str = "eligible",
+    include_running: bool = False,
+    delimiter: str = "|",
+    slurm_version: str | None = None,
 ) -> Instance:
     r"""Instance of what ``sacct -P`` printed: every job takes its cores whole.
 
-    ``sacct -a -D -P -S 2026-01-01 --format=JobID,User,Group,Partition,State,Submit,Start,Elapsed,``
-    ``Timelimit,NCPUS,AllocTRES`` prints what is read; more columns do no harm.
+    ``sacct -a -D -P -S 2026-01-01 --format=JobID,User,Group,Partition,State,Submit,Eligible,``
+    ``Start,Elapsed,Timelimit,NNodes,NCPUS,ReqMem,ReqTRES,AllocTRES,NodeList`` prints what is read;
+    more columns do no harm, fewer say less.
 
     Parameters
     ----------
     path : str or path-like
         The output, plain or gzip.
     machine : Machine or path-like
-        The machine, or its ``machine.toml``.
+        The machine, or its ``machine.toml``, ``slurm.conf``, or folder of ``scontrol show``.
     timezone : str, optional
         Where the times were printed, such as ``"Europe/Stockholm"``. None: as written, so that a
         change of clocks shifts the rest by an hour.
@@ -114,13 +125,25 @@ def from_sacct(
         Jobs to leave out; see :func:`from_swf`.
     min_runtime : float
         Values, bounds and metrics are of jobs with this run time or more (s).
+    wait_from : {"eligible", "submit"}
+        From when waits and stretches count and policies get a job: when it was eligible (no
+        dependency, begin time, hold or array limit kept it), or from its submission.
+    include_running : bool
+        Jobs that run still are in it, until the end of the log.
+    delimiter : str
+        What ``sacct --delimiter`` was given.
+    slurm_version : str, optional
+        See :meth:`Machine.read`.
 
     Returns
     -------
     Instance
         Times count from the first submission. Steps are passed over; jobs that have not ended or
         never started, and rows that cannot be read, are named by line in its ``notes``. Each run of
-        a requeued job is a job. ``UNLIMITED`` is no estimate, ``Partition_Limit`` the partition's.
+        a requeued job is a job, eligible when the run before had ended. Tasks are cores: sacct's
+        CPUs are converted where the machine says that they are threads. ``jobs`` has
+        ``memory_gb, gpus, gpu_type, threads`` of each job where the columns say them. ``UNLIMITED``
+        is no estimate, ``Partition_Limit`` the partition's.
 
     Raises
     ------
@@ -142,9 +165,17 @@ def from_sacct(
     >>> inst.jobs[["id", "submit", "tasks", "runtime", "wait"]].to_numpy().tolist()
     [['7', 0.0, 4, 60.0, 5.0], ['8_1', 9.0, 2, 121.0, 56.0]]
     """
-    known = machine if isinstance(machine, Machine) else Machine.read(machine)
-    jobs, notes = files.read_sacct(path, known, timezone, drop, week, begin, until)
+    known = (
+        machine
+        if isinstance(machine, Machine)
+        else Machine.read(machine, slurm_version=slurm_version)
+    )
+    jobs, notes = files.read_sacct(
+        path, known, timezone=timezone, drop=drop, week=week, begin=begin, until=until,
+        include_running=include_running, delimiter=delimiter,
+    )  # fmt: skip
+    jobs, counted = files.counted_from(jobs, wait_from, of_log=True)
     return Instance(
-        jobs, known.cores, notes=notes, source=Path(path).name, min_runtime=min_runtime,
-        machine=known,
+        jobs, known.cores, notes=(*notes, *counted), source=Path(path).name,
+        min_runtime=min_runtime, machine=known,
     )  # fmt: skip

@@ -2,77 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cosched import io
-from cosched.cluster.slurm_conf import Line, parse_lines, read_lines
+from cosched.cluster.machine_toml import read_toml
+from cosched.cluster.node_types import NodeType, Partition
+from cosched.cluster.slurm_conf import Line, first_host, gpu_types, parse_lines, read_lines
 from cosched.cluster.slurm_machine import PlainNode, machine_of_lines
 from cosched.cluster.slurm_settings import SlurmSettings
-from cosched.core.arrays import integer, nonnegative
-from cosched.errors import InvalidInstance, shorten
+from cosched.cluster.slurm_shown import read_shown
+from cosched.errors import InvalidInstance
 
 #: As many parts as the core can tell apart.
 _MOST_CELLS = 64
-
-
-@dataclass(frozen=True)
-class NodeType:
-    """So many nodes of one kind.
-
-    Attributes
-    ----------
-    name : str
-    count, cores : int
-        Nodes, and cores of each.
-    memory_gb : float
-        Memory of a node; 0 = not said.
-    gpus : int
-        GPUs of a node.
-
-    Examples
-    --------
-    >>> NodeType("thin", 100, 16, 64.0, 0).cores
-    16
-    """
-
-    name: str
-    count: int
-    cores: int
-    memory_gb: float
-    gpus: int
-
-
-@dataclass(frozen=True)
-class Partition:
-    """A queue: which nodes its jobs may use, for how long, before whom.
-
-    Attributes
-    ----------
-    name : str
-    nodes : tuple of (int, int)
-        Ranges [first, last) of node numbers, from 0 in the order of the node types.
-    max_time : float
-        Limit of a job (s), or infinity.
-    priority : float
-        Jobs of a greater one come first.
-
-    Examples
-    --------
-    >>> Partition("short", ((0, 4),), 3600.0, 10.0).max_time
-    3600.0
-    """
-
-    name: str
-    nodes: tuple[tuple[int, int], ...]
-    max_time: float
-    priority: float
 
 
 @dataclass(frozen=True)
@@ -100,8 +49,11 @@ class Machine:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What its file has that was not understood."""
-        return self.slurm.notes if self.slurm is not None else ()
+        """What its file has that was not understood, or is not used here."""
+        if self.slurm is None:
+            return ()
+        unused = ", ".join(self.slurm.refused)
+        return (*self.slurm.notes, *((f"not used: {unused}",) if unused else ()))
 
     @property
     def cores(self) -> int:
@@ -109,23 +61,50 @@ class Machine:
         return sum(kind.count * kind.cores for kind in self.nodes)
 
     @property
+    def memory_gb(self) -> float:
+        """Memory of all nodes; 0 where it is not said."""
+        return float(sum(kind.count * kind.memory_gb for kind in self.nodes))
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of all nodes."""
+        return sum(kind.count * kind.gpus for kind in self.nodes)
+
+    @property
+    def one_task_per_core(self) -> bool:
+        """Whether a CPU that a job asks for becomes a core."""
+        return self.slurm is not None and self.slurm.one_task_per_core
+
+    @property
     def node_count(self) -> int:
         """Nodes of all types."""
         return sum(kind.count for kind in self.nodes)
 
     @classmethod
-    def read(cls, path: str | PathLike[str]) -> Machine:
-        r"""Read a ``machine.toml``, or a ``slurm.conf`` (any name that ends in ``.conf``).
+    def read(cls, path: str | PathLike[str], *, slurm_version: str | None = None) -> Machine:
+        r"""Read a ``machine.toml``, a ``slurm.conf`` (any name that ends in ``.conf``), or what
+        scontrol shows.
 
-        ``[[nodes]]`` has ``count``, ``cores`` and optionally ``name, memory_gb, gpus``.
-        ``[[partitions]]`` has ``name`` and optionally ``nodes`` (a number: the first ones; a list
-        of node types; ranges such as ``"0-63,70"``; default all), ``max_time`` (seconds, or
-        ``"2-00:00:00"``) and ``priority`` (greater comes first; default 0).
+        ``[[nodes]]`` has ``count``, ``cores`` (of a node) and optionally ``name, memory_gb, gpus,
+        gpu_type, sockets, threads`` (of a core), ``weight, features``. ``[[partitions]]`` has
+        ``name`` and optionally ``nodes`` (a number: the first ones; a list of node types; ranges
+        such as ``"0-63,70"``; default all), ``max_time`` (seconds, or ``"2-00:00:00"``) and
+        ``priority`` (greater comes first; default 0).
 
-        Of a slurm.conf: ``NodeName`` (host lists ``n[1-16,20]``, CPUs, RealMemory, Gres, Weight),
-        ``PartitionName``, ``SchedulerParameters, SelectType, Priority*, KillWait, OverTimeLimit,
-        CompleteWait`` and ``Include``; nodes are numbered in the natural order of their names, as
-        Slurm does. What is not understood is in :attr:`notes`, once.
+        Of a slurm.conf: ``NodeName`` (host lists ``n[1-16,20]``, CPUs, Sockets, CoresPerSocket,
+        ThreadsPerCore, RealMemory, Gres, Weight, Feature), ``NodeSet``, ``PartitionName``,
+        ``SchedulerParameters, SelectType, Priority*, KillWait, OverTimeLimit, CompleteWait`` and
+        ``Include``, and a ``gres.conf`` beside it; nodes are numbered in the natural order of their
+        names, as Slurm does. What is not understood or not used is in :attr:`notes`, once.
+
+        Of a folder: ``scontrol_config.txt``, ``scontrol_node.txt``, ``scontrol_partition.txt``
+        (also ``.gz``), as ``scontrol show config``, ``show node``, ``show partition`` print them.
+
+        Parameters
+        ----------
+        slurm_version : str, optional
+            Such as ``"22.05"``: what Slurm takes where SelectType is not set. Default: the file's
+            own, else 24.11.
 
         Raises
         ------
@@ -154,26 +133,14 @@ class Machine:
         >>> machine.slurm.parameters
         {'bf_resolution': 300.0, 'bf_window': 172800.0}
         """
+        if Path(path).is_dir():
+            shown, version = read_shown(path)
+            return _of_slurm(path, shown, slurm_version or version)
         if io.bare_name(path).endswith(".conf"):
-            return _of_slurm(path, read_lines(path))
-        data = io.parse_toml(io.read_text(path), str(path))
-        kinds = tuple(_node_type(path, k, table) for k, table in _tables(path, data, "nodes"))
-        if not kinds:
-            raise InvalidInstance(f"{path}: no [[nodes]]: expected count and cores of each type")
-        unknown = set(data) - {"nodes", "partitions"}
-        if unknown:
-            raise InvalidInstance(
-                f"{path}: unknown entry {shorten(min(unknown))}: expected nodes, partitions"
-            )
-        parts = tuple(
-            _partition(path, k, table, kinds) for k, table in _tables(path, data, "partitions")
-        )
-        names = [part.name for part in parts]
-        if len(set(names)) < len(names):
-            raise InvalidInstance(f"{path}: partitions: two of the same name: expected different")
-        if len({kind.name for kind in kinds}) < len(kinds):
-            raise InvalidInstance(f"{path}: nodes: two of the same name: expected different")
-        return cls(kinds, parts)
+            return _of_slurm(path, read_lines(path), slurm_version, gpu_types(path))
+        if slurm_version is not None:
+            raise InvalidInstance(f"{path}: slurm_version is for a slurm.conf: no {path} knows it")
+        return cls(*read_toml(path))
 
     def limits(self, partitions: Iterable[Any]) -> np.ndarray:
         """Time limits by the name of a partition.
@@ -181,7 +148,8 @@ class Machine:
         Parameters
         ----------
         partitions : iterable
-            Names; others than the machine's have no limit.
+            Names, or lists as ``"gpu,main"``, of which the greatest counts; others than the
+            machine's have no limit.
 
         Returns
         -------
@@ -189,7 +157,7 @@ class Machine:
             Seconds, or infinity.
         """
         known = {part.name: part.max_time for part in self.partitions}
-        return np.array([known.get(str(name), np.inf) for name in partitions])
+        return self._by_name(partitions, lambda own: max(known.get(one, np.inf) for one in own))
 
     def room(self, partitions: Iterable[Any]) -> np.ndarray:
         """Cores of partitions by name: as many as a job there can have.
@@ -197,7 +165,7 @@ class Machine:
         Parameters
         ----------
         partitions : iterable
-            Names; others than the machine's have all cores.
+            Names, or lists as ``"gpu,main"``; others than the machine's have all cores.
 
         Returns
         -------
@@ -209,14 +177,75 @@ class Machine:
             More than 64 parts.
         """
         sizes, masks = self.cells()
-        cores = {
-            name: int(sum(size for bit, size in enumerate(sizes.tolist()) if mask >> bit & 1))
-            for name, mask in masks.items()
-        }
-        every = self.cores
+        every = (1 << len(sizes)) - 1
         if self.slurm is not None and len(masks) == 1:
-            cores, every = {}, next(iter(cores.values()))  # it has the jobs of all queues
-        return np.array([cores.get(str(name), every) for name in partitions], dtype=np.int64)
+            (every,), masks = masks.values(), {}  # it has the jobs of all queues
+
+        def cores(own: list[str]) -> int:
+            mask = 0
+            for one in own:
+                mask |= masks.get(one, every)
+            return int(sum(size for bit, size in enumerate(sizes.tolist()) if mask >> bit & 1))
+
+        return self._by_name(partitions, cores).astype(np.int64)
+
+    def lacks(self, partitions: Iterable[Any]) -> np.ndarray:
+        """Whether the machine has no such partition.
+
+        Parameters
+        ----------
+        partitions : iterable
+            Names, or lists as ``"gpu,main"``.
+
+        Returns
+        -------
+        numpy.ndarray of bool
+        """
+        known = {part.name for part in self.partitions}
+        if not known or (self.slurm is not None and len(known) == 1):
+            known = set()  # all jobs are in one queue
+        return self._by_name(
+            partitions, lambda own: bool(known) and own != [""] and not set(own) <= known
+        ).astype(bool)
+
+    @staticmethod
+    def _by_name(partitions: Iterable[Any], value: Callable[[list[str]], float]) -> np.ndarray:
+        """A value of each text's list of partitions; a log repeats few."""
+        import pandas as pd
+
+        codes, texts = pd.factorize(np.asarray(partitions, dtype=object), use_na_sentinel=False)
+        return np.array([value(str(text).split(",")) for text in texts], dtype=float)[codes]
+
+    def cpus_per_core(self, partitions: Any, node_lists: Any, rows: int) -> np.ndarray | float:
+        """CPUs that the batch system counts for a core of each job's nodes.
+
+        Parameters
+        ----------
+        partitions, node_lists : sequence of str or None
+            By job, as sacct prints them; None: not known. Where nodes differ, the first node of a
+            job says it, else the most common nodes of its partition.
+        rows : int
+            Jobs.
+
+        Returns
+        -------
+        numpy.ndarray or float
+        """
+        ratios = {kind.cpus_per_core for kind in self.nodes}
+        if len(ratios) == 1:
+            return ratios.pop()
+        each = np.repeat([k.cpus_per_core for k in self.nodes], [k.count for k in self.nodes])
+        by_part = {p.name: _most(np.concatenate([each[a:b] for a, b in p.nodes])) for p in
+                   self.partitions if p.nodes}  # fmt: skip
+        found = np.full(rows, _most(each))
+        if partitions is not None:
+            usual = float(found[0]) if rows else 1.0
+            found = self._by_name(partitions, lambda own: by_part.get(own[0], usual))
+        if node_lists is not None and self.slurm is not None:
+            of_node = dict(zip(self.slurm.names, each.tolist(), strict=True))
+            own = self._by_name(node_lists, lambda own: of_node.get(first_host(own[0]), np.nan))
+            found = np.where(np.isnan(own), found, own)
+        return found
 
     def cells(self) -> tuple[np.ndarray, dict[str, int]]:
         """Parts of the machine that every partition has either all or none of.
@@ -252,16 +281,26 @@ class Machine:
         return sizes, masks
 
 
-def slurm_machine(content: str, name: str) -> Machine:
+def _most(ratios: np.ndarray) -> float:
+    values, counts = np.unique(ratios, return_counts=True)
+    return float(values[np.argmax(counts)])
+
+
+def slurm_machine(content: str, name: str, version: str | None = None) -> Machine:
     """The machine of a slurm.conf that is given as text, under this name in messages."""
-    return _of_slurm(name, parse_lines(content, name))
+    return _of_slurm(name, parse_lines(content, name), version)
 
 
-def _of_slurm(path: str | PathLike[str], lines: list[Line]) -> Machine:
-    nodes, parts, settings = machine_of_lines(path, lines)
+def _of_slurm(
+    path: str | PathLike[str],
+    lines: list[Line],
+    version: str | None,
+    types: Mapping[str, str] | None = None,
+) -> Machine:
+    nodes, parts, settings = machine_of_lines(path, lines, version, types or {})
 
-    def what(node: PlainNode) -> tuple[int, float, int]:
-        return node.cores, node.memory_gb, node.gpus
+    def what(node: PlainNode) -> tuple:
+        return node[2:]
 
     kinds = tuple(
         NodeType(f"nodes-{k}", len(list(same)), *key)
@@ -269,103 +308,3 @@ def _of_slurm(path: str | PathLike[str], lines: list[Line]) -> Machine:
     )
     partitions = tuple(Partition(p.name, p.nodes, p.max_time, float(p.tier)) for p in parts)
     return Machine(kinds, partitions, settings)
-
-
-def _tables(path: Any, data: Mapping[str, Any], name: str) -> list[tuple[int, dict[str, Any]]]:
-    tables = data.get(name, [])
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise InvalidInstance(f"{path}: {name}: expected tables [[{name}]]")
-    return list(enumerate(tables, 1))
-
-
-def _checked(where: str, table: Mapping[str, Any], needed: set[str], known: set[str]) -> None:
-    missing, unknown = needed - set(table), set(table) - needed - known
-    if missing:
-        raise InvalidInstance(f"{where}: no {min(missing)!r}")
-    if unknown:
-        expected = ", ".join(sorted(needed | known))
-        raise InvalidInstance(f"{where}: unknown {shorten(min(unknown))}: expected {expected}")
-
-
-def _node_type(path: Any, number: int, table: dict[str, Any]) -> NodeType:
-    where = f"{path}: nodes {number}"
-    _checked(where, table, {"count", "cores"}, {"name", "memory_gb", "gpus"})
-    return NodeType(
-        str(table.get("name", f"nodes-{number}")),
-        integer(table["count"], f"{where}: count", 1, 10_000_000),
-        integer(table["cores"], f"{where}: cores", 1, 1_000_000),
-        nonnegative(table.get("memory_gb", 0.0), f"{where}: memory_gb"),
-        integer(table.get("gpus", 0), f"{where}: gpus", 0),
-    )
-
-
-def _partition(
-    path: Any, number: int, table: dict[str, Any], kinds: tuple[NodeType, ...]
-) -> Partition:
-    where = f"{path}: partitions {number}"
-    _checked(where, table, {"name"}, {"nodes", "max_time", "priority"})
-    priority = table.get("priority", 0)
-    is_number = isinstance(priority, (int, float)) and not isinstance(priority, bool)
-    if not is_number or not np.isfinite(priority):
-        raise InvalidInstance(f"{where}: priority = {shorten(priority)}: expected a number")
-    limit = seconds(table.get("max_time", "UNLIMITED"), f"{where}: max_time")
-    nodes = _node_ranges(table.get("nodes", "all"), where, kinds)
-    return Partition(str(table["name"]), nodes, limit, float(priority))
-
-
-def _node_ranges(
-    value: Any, where: str, kinds: tuple[NodeType, ...]
-) -> tuple[tuple[int, int], ...]:
-    total = sum(kind.count for kind in kinds)
-    if value == "all":
-        return ((0, total),)
-    if value == []:
-        raise InvalidInstance(f"{where}: nodes = []: expected at least one type")
-    if isinstance(value, list):
-        begin, places = 0, {}
-        for kind in kinds:
-            places[kind.name] = (begin, begin + kind.count)
-            begin += kind.count
-        for name in value:
-            if name not in places:
-                known = ", ".join(places)
-                raise InvalidInstance(f"{where}: nodes: no type {shorten(name)}: expected {known}")
-        return tuple(places[name] for name in value)
-    if isinstance(value, str):
-        ranges = []
-        for text in value.split(","):
-            found = re.fullmatch(r"\s*([0-9]{1,9})(?:-([0-9]{1,9}))?\s*", text)
-            if not found:
-                raise InvalidInstance(
-                    f"{where}: nodes = {shorten(value)}: expected a number, types, or 0-63,70"
-                )
-            first, last = int(found[1]), int(found[2] or found[1])
-            if not first <= last < total:
-                raise InvalidInstance(
-                    f"{where}: nodes {shorten(text)}: expected numbers from 0 to {total - 1}"
-                )
-            ranges.append((first, last + 1))
-        return tuple(ranges)
-    return ((0, integer(value, f"{where}: nodes", 1, total)),)
-
-
-_TIME = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,6})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?(\.[0-9]+)?")
-
-
-def seconds(value: Any, name: str) -> float:
-    """Seconds of a number, or of ``[days-]hours:minutes:seconds`` as Slurm writes it."""
-    if isinstance(value, str):
-        if value.upper() in ("UNLIMITED", "INFINITE"):
-            return float("inf")
-        found = _TIME.fullmatch(value.strip())
-        if not found:
-            raise InvalidInstance(f"{name} = {shorten(value)}: expected seconds or 2-00:00:00")
-        days, a, b, c, rest = found.groups()
-        parts = [int(part) for part in (a, b, c) if part is not None]
-        if days is None and len(parts) == 1:
-            return float(parts[0])
-        if days is None and len(parts) == 2:
-            parts = [0, *parts]  # minutes:seconds
-        hours, minutes, rest_s = (*parts, 0, 0)[:3]
-        return int(days or 0) * 86400 + hours * 3600 + minutes * 60 + rest_s + float(rest or 0)
-    return nonnegative(value, name, "seconds >= 0, or 2-00:00:00")

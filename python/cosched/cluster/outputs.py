@@ -33,7 +33,8 @@ def jobs_table(result: Result) -> pd.DataFrame:
 
     Notes
     -----
-    As in these tools, ``execution_time`` is ``finish_time - starting_time`` (pauses included)
+    ``submission_time`` is when a policy got the job: when it was eligible. As in these tools,
+    ``execution_time`` is ``finish_time - starting_time`` (pauses included)
     and ``stretch`` is ``turnaround_time / execution_time``, empty for a job of no length.
     ``allocated_resources`` is an interval set such as ``0-3 7``; it exists for a job that
     kept its nodes from start to end, and is empty for one that was moved. A job that was ended at
@@ -52,7 +53,7 @@ def jobs_table(result: Result) -> pd.DataFrame:
     import pandas as pd
 
     given, jobs = result.instance.jobs, result.jobs
-    submit = given["submit"].to_numpy()
+    submit = result.instance.column("eligible")
     start, end = jobs["start"].to_numpy(), jobs["end"].to_numpy()
     execution, turnaround = end - start, end - submit
     with np.errstate(divide="ignore", invalid="ignore"):

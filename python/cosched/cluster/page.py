@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from cosched import io
-from cosched.cluster.algorithms import has_waits
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
+from cosched.cluster.usage import has_waits
 from cosched.core.arrays import time_limit_of
 from cosched.core.comparison import settled
 from cosched.core.text import percent
@@ -200,7 +200,7 @@ def _picture(instance: Instance, results: dict[str, Result]) -> str:
         start, end = results[name].outcome["start"], results[name].outcome["end"]
         for ax, begin, stop, amount in (
             (axes[0], start, end, needs),
-            (axes[1], instance.column("submit"), start, np.ones(len(instance))),
+            (axes[1], instance.column("eligible"), start, np.ones(len(instance))),
         ):
             days, level = _means(begin, stop, amount)
             ax.step(days, level, where="post", label=name, linewidth=1)
@@ -230,7 +230,7 @@ def _longest(results: dict[str, Result]) -> str:
         return "<p>EASY has no result.</p>"
     instance = results["EASY"].instance
     easy = cast("Result", FAMILY.solve(instance, "EASY", log=True))
-    starts, submit = easy.outcome["start"], instance.column("submit")
+    starts, submit = easy.outcome["start"], instance.column("eligible")
     jobs = np.argsort(-easy.waits, kind="stable")[:_LONGEST]
     jobs = jobs[easy.waits[jobs] > 0]
     if not len(jobs):
@@ -243,9 +243,10 @@ def _longest(results: dict[str, Result]) -> str:
             f"<li>{_clock(row.time)}: {row.action}: {escape(str(row.reason))}</li>"
             for row in mine.itertuples()
         )
+        came = "eligible" if instance.column("submit")[job] < submit[job] else "submitted"
         what = (
             f"job {escape(str(instance.ids[job]))} waited {_span(easy.waits[job])} for "
-            f"{instance.column('tasks')[job]} nodes, submitted {_clock(submit[job])}: "
+            f"{instance.column('tasks')[job]} nodes, {came} {_clock(submit[job])}: "
             f"{_ahead(instance, starts, job)}"
         )
         items.append(f"<li>{what}<ul>{reasons}</ul></li>")
@@ -254,7 +255,7 @@ def _longest(results: dict[str, Result]) -> str:
 
 def _ahead(instance: Instance, starts: np.ndarray, job: int) -> str:
     """Who was in the queue and on the nodes when the job came."""
-    submit, tasks = instance.column("submit"), instance.column("tasks")
+    submit, tasks = instance.column("eligible"), instance.column("tasks")
     now, row = submit[job], np.arange(len(instance))
     ends = starts + instance.column("runtime")
     cells, _, tier = instance.layout()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from cosched.cluster.levels import levels
 from cosched.cluster.result import Result
 from cosched.core.drawing import MARKERS, axes_or_new, literal
 from cosched.core.frames import require_columns
@@ -37,22 +38,13 @@ def _unit(result: Result) -> tuple[float, str]:
 
 def _time_axis(result: Result, ax: Axes) -> None:
     seconds, name = _unit(result)
-    first = float(result.instance.column("submit").min()) / seconds
+    first = float(result.instance.column("eligible").min()) / seconds
     ax.set_xlim(first, max(float(result.outcome["end"].max()) / seconds, first + 1e-9))
     ax.set_xlabel(f"time ({name})")
 
 
 def _legend_above(ax: Axes) -> None:
     ax.legend(fontsize=8, ncols=4, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0))
-
-
-def _steps(begin: np.ndarray, end: np.ndarray, amount: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sum over time of `amount` on [begin, end): times, and the level from each time on."""
-    times = np.concatenate([begin, end])
-    change = np.concatenate([amount, -amount])
-    instants, place = np.unique(times, return_inverse=True)
-    level = np.cumsum(np.bincount(place, weights=change))
-    return instants, np.maximum(level, 0.0)  # rounding may leave -1e-12
 
 
 def _averaged(times: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -87,9 +79,9 @@ def utilisation(result: Result, ax: Axes | None = None) -> Axes:
     given, nodes, schedule = result.instance, result.instance.nodes, _rows(result)
     seconds, _ = _unit(result)
     size = given.column("cpu") * given.column("tasks")
-    t, demand = _steps(given.column("submit"), result.outcome["end"], size)
+    t, demand = levels(given.column("eligible"), result.outcome["end"], size)
     t_used, used = _averaged(
-        *_steps(schedule.start, schedule.end, size[schedule.task] * schedule.progress)
+        *levels(schedule.start, schedule.end, size[schedule.task] * schedule.progress)
     )
     t_could, could = _averaged(t, np.minimum(demand, nodes))
     ax.fill_between(
@@ -128,8 +120,8 @@ def queue_length(result: Result, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax, (10, 4))
     given, schedule = result.instance, _rows(result)
     seconds, _ = _unit(result)
-    t, inside = _steps(given.column("submit"), result.outcome["end"], np.ones(len(given)))
-    t_run, running = _steps(schedule.start, schedule.end, np.ones(len(schedule.task)))
+    t, inside = levels(given.column("eligible"), result.outcome["end"], np.ones(len(given)))
+    t_run, running = levels(schedule.start, schedule.end, np.ones(len(schedule.task)))
     times = np.union1d(t, t_run)
     inside_at = np.concatenate([[0.0], inside])[np.searchsorted(t, times, side="right")]
     running_at = np.concatenate([[0.0], running])[np.searchsorted(t_run, times, side="right")]
@@ -215,7 +207,7 @@ def _lowest_gap(stays: list[tuple[float, float, float]], height: float) -> float
 def _draw_load(result: Result, ax: Axes, row: np.ndarray, node: np.ndarray) -> None:
     schedule, nodes = _rows(result), result.instance.nodes
     seconds, _ = _unit(result)
-    first = float(result.instance.column("submit").min())
+    first = float(result.instance.column("eligible").min())
     last = float(result.outcome["end"].max())
     share = (result.instance.column("cpu")[schedule.task] * schedule.yield_)[row]
     load = _slices(node, schedule.start[row], schedule.end[row], share, nodes, first, last)

@@ -196,7 +196,7 @@ def _recording(name: str, data: Mapping[str, Any]) -> Recording:
     runs = tuple(_run(run, phase) for run, phase in zip(data["runs"], data["phases"], strict=True))
     if not runs or any(len(run.start) != len(jobs) for run in runs):
         raise InvalidInstance(f"{name}: runs: expected all {len(jobs)} jobs in each")
-    machine = _machine(name, data["nodes"], config)
+    machine = _machine(name, data["nodes"], config, str(data.get("slurm", "")))
     speed = float(config.get("speed", 1))
     return Recording(name, machine, columns, runs, speed, str(data.get("slurm", "")))
 
@@ -244,7 +244,7 @@ def _run(run: list[Mapping[str, Any]], phase: Mapping[str, Any]) -> Run:
     )
 
 
-def _machine(name: str, nodes: Any, config: Mapping[str, Any]) -> Machine:
+def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Machine:
     """The machine of its configuration, read as a slurm.conf."""
     count = integer(config.get("Nodes", nodes), f"{name}: nodes", 1, MOST_HOSTS)
     cpus = int(config.get("Cpus", _CPUS))
@@ -253,7 +253,8 @@ def _machine(name: str, nodes: Any, config: Mapping[str, Any]) -> Machine:
     names = each if config.get("NodeLines") == "each" else [f"n[1-{count}]"]
     lines += config.get("NodeNames") or [f"NodeName={node} CPUs={cpus}" for node in names]
     lines += [re.sub(r"^(?!PartitionName)", "PartitionName=", p) for p in config["Partitions"]]
-    return slurm_machine("\n".join(lines), name)
+    version = re.match(r"[0-9]{2}\.[0-9]{2}", slurm)
+    return slurm_machine("\n".join(lines), name, version[0] if version else "22.05")
 
 
 def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreement:

@@ -14,6 +14,7 @@ from cosched.cluster.draws import Draws
 from cosched.cluster.groups import by, calibration, slowdowns_of
 from cosched.cluster.instance import Instance
 from cosched.cluster.schedule import Schedule
+from cosched.cluster.usage import overused
 from cosched.core import Bound
 from cosched.core.overview import Overview
 
@@ -126,13 +127,20 @@ class Result(core.Result):
 
     @property
     def waits(self) -> np.ndarray:
-        """Seconds from submission to start, by job."""
-        return self.outcome["start"] - self.instance.column("submit")
+        """Seconds to the start, by job, from when it was eligible (else its submission)."""
+        return self.outcome["start"] - self.instance.column("eligible")
 
     @property
     def utilisation(self) -> float:
-        """CPU work of all jobs over nodes x span, in 0..1."""
+        """CPU work of all jobs over nodes x span, in 0..1.
+
+        Of a log that uses more than the machine has nan: it is another machine's number, and the
+        notes of the instance say why.
+        """
         instance = self.instance
+        recorded = isinstance(self.schedule, Schedule) and self.schedule.recorded
+        if recorded and overused(instance, self.outcome["start"], self.outcome["end"]):
+            return float("nan")
         if not self.span > 0:
             return 0.0
         share = instance.column("runtime") / self.span  # first: products of times may overflow
@@ -144,14 +152,18 @@ class Result(core.Result):
 
         Parameters
         ----------
-        what : {"user", "group", "partition", "status", "size"}
-            A column of the log, or the number of tasks, from powers of two on.
+        what : {"user", "group", "partition", "status", "size", "resource"}
+            A column of the log, the number of tasks, from powers of two on, or what the machine
+            has. Components of a heterogeneous job count as one.
 
         Returns
         -------
         pandas.DataFrame
             A row a group: ``what``, ``jobs, mean_wait, median_wait, p95_wait`` (s),
-            ``mean_bounded_slowdown, cpu_hours``.
+            ``mean_bounded_slowdown, cpu_hours``. Of resources: ``resource`` (nodes or cores,
+            memory_gb, gpus, and gpus of each type), ``capacity`` (nan: not said), ``used_hours``
+            (what jobs hold, from their starts to their ends), ``utilisation`` (of the span),
+            ``peak`` (most in use at once, over the capacity).
 
         Raises
         ------
@@ -192,8 +204,8 @@ class Result(core.Result):
 
     @property
     def span(self) -> float:
-        """First submission to last completion (s)."""
-        return float(np.max(self.outcome["end"]) - self.instance.column("submit").min())
+        """First job eligible (else its submission) to last completion (s)."""
+        return float(np.max(self.outcome["end"]) - self.instance.column("eligible").min())
 
     def metrics(self) -> dict[str, Any]:
         """The paper's measures (Tables 2 to 4), and those of operators.

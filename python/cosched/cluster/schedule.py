@@ -11,6 +11,7 @@ import numpy as np
 from cosched import _core, core
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
+from cosched.cluster.usage import recorded_starts
 from cosched.core.arrays import flag, integer_array, real, real_array
 from cosched.core.frames import require_columns
 from cosched.errors import InvalidInstance, InvalidSchedule
@@ -206,8 +207,7 @@ class Schedule(core.Schedule):
 
     def _validate_recorded(self) -> None:
         instance = self.instance
-        wait = instance.column("wait") if "wait" in instance.known else np.zeros(len(instance))
-        start = instance.column("submit") + np.nan_to_num(wait)
+        start = recorded_starts(instance)
         said = {"start": start, "end": start + instance.column("runtime")}
         for name, times in said.items():
             wrong = ~np.isclose(self.totals[name], times, rtol=1e-9, atol=1e-6)

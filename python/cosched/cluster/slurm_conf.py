@@ -91,6 +91,20 @@ def _line(place: str, text: str) -> Line:
     return Line(place, keys, spelled)
 
 
+def gpu_types(path: str | PathLike[str]) -> dict[str, str]:
+    """Type of the GPUs by host, of a gres.conf beside the file; the empty name is for all hosts."""
+    beside = Path(path).with_name("gres.conf")
+    types: dict[str, str] = {}
+    if not beside.is_file():
+        return types
+    for line in read_lines(beside):
+        if line.keys.get("name", "").lower() == "gpu" and line.keys.get("type"):
+            named = line.keys.get("nodename", "")
+            own = hosts(named, line.place) if named else [""]
+            types |= dict.fromkeys(own, line.keys["type"])
+    return types
+
+
 def words(text: str) -> frozenset[str]:
     """The words of a text."""
     return frozenset(text.split())
@@ -107,6 +121,12 @@ def hosts(text: str, place: str) -> list[str]:
     if count > MOST_HOSTS:  # known before a name is made
         raise InvalidInstance(f"{place}: more than {MOST_HOSTS} hosts")
     return [name for part in parts for name in _named(part)]
+
+
+def first_host(text: str) -> str:
+    """The first name of a host list, or of what is left of one before its first comma."""
+    found = re.match(r"([^\[,]*)(?:\[([0-9]+)[^\]]*\]?([^\[,]*))?", text)
+    return "".join(part or "" for part in found.groups()) if found else ""
 
 
 def _pieces(part: str, place: str) -> list[Any]:

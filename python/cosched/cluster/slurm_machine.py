@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +15,14 @@ from cosched.cluster.slurm_settings import Reader, SlurmSettings, number
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
 
-_NODE_KEYS = words(
+NODE_KEYS = words(
     """
     nodename nodehostname nodeaddr port state cpus sockets socketsperboard boards corespersocket
     threadspercore realmemory tmpdisk weight feature features gres reason procs bcastaddr
     corespeccount cpuspeclist memspeclimit
     """
 )
-_PARTITION_KEYS = words(
+PARTITION_KEYS = words(
     """
     partitionname nodes default maxtime defaulttime state prioritytier priorityjobfactor
     priority oversubscribe shared hidden rootonly allowgroups allowaccounts allowqos
@@ -31,23 +33,30 @@ _PARTITION_KEYS = words(
     maxcpuspersocket defcpupergpu defmempergpu jobdefaults
     """
 )
+#: States of nodes that do not run jobs.
+_OUT = ("DOWN", "DRAIN", "FUTURE", "FAIL")
 #: Keys of a partition that change who starts when and are not covered.
 _NOT_COVERED = ("overtimelimit", "selecttypeparameters", "lln", "minnodes", "maxnodes", "qos",
                 "exclusiveuser", "reqresv", "preemptmode")  # fmt: skip
 #: The same where jobs share nodes.
 _NOT_SHARED = ("maxcpuspernode", "maxcpuspersocket")
-_HARMLESS = ("", "NO", "0", "UNLIMITED", "N/A", "OFF")
+_HARMLESS = ("", "NO", "0", "UNLIMITED", "N/A", "OFF", "NONE")
 
 
 class PlainNode(NamedTuple):
-    """A node: its name, the line it comes from, and what it has."""
+    """A node: its name, the line it comes from, and what it has, as :class:`NodeType` says it."""
 
     name: str
     line: int
     cores: int
     memory_gb: float
     gpus: int
+    sockets: int
+    threads: int
+    gpu_type: str
     weight: int
+    features: tuple[str, ...]
+    cpus: int
 
 
 class PlainPartition(NamedTuple):
@@ -60,19 +69,24 @@ class PlainPartition(NamedTuple):
 
 
 def machine_of_lines(
-    path: str | PathLike[str], lines: list[Line]
+    path: str | PathLike[str],
+    lines: list[Line],
+    version: str | None = None,
+    gpu_types: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[PlainNode], list[PlainPartition], SlurmSettings]:
     """Nodes in the order in which Slurm numbers them, partitions, and the settings."""
-    reader = Reader()
+    reader = Reader(version)
     reader.read(line for line in lines if not line.record)
-    nodes = _nodes(path, [line for line in lines if line.record == "nodename"], reader)
+    named = _with_defaults(line for line in lines if line.record == "nodename")
+    nodes, absent = _nodes(path, named, reader, gpu_types)
     given = _with_defaults(line for line in lines if line.record == "partitionname")
     if not given:
         raise InvalidInstance(f"{path}: no PartitionName: expected one at least")
     numbers = {node.name: k for k, node in enumerate(nodes)}
-    parts = [_partition(line, keys, numbers, reader) for line, keys in given]
+    sets = _sets([line for line in lines if line.record == "nodeset"], nodes)
+    parts = [_partition(line, keys, numbers, absent, sets, reader) for line, keys in given]
     for line in lines:
-        if line.record not in ("", "nodename", "partitionname"):
+        if line.record not in ("", "nodename", "nodeset", "partitionname"):
             (reader.refused if line.record == "downnodes" else reader.unknown).append(
                 line.spelled[line.record]
             )
@@ -92,48 +106,112 @@ def _with_defaults(lines: Iterable[Line]) -> list[tuple[Line, dict[str, str]]]:
     return found
 
 
-def _nodes(path: Any, lines: list[Line], reader: Reader) -> list[PlainNode]:
+def _nodes(
+    path: Any,
+    lines: list[tuple[Line, dict[str, str]]],
+    reader: Reader,
+    gpu_types: Mapping[str, str],
+) -> tuple[list[PlainNode], frozenset[str]]:
+    """The nodes that are there, and the names of those for the future."""
     nodes: dict[str, PlainNode] = {}
-    for number_of_line, (line, keys) in enumerate(_with_defaults(lines)):
-        for key in set(keys) - _NODE_KEYS:
+    absent: list[str] = []
+    states: dict[str, int] = {}
+    for number_of_line, (line, keys) in enumerate(lines):
+        for key in set(keys) - NODE_KEYS:
             reader.unknown.append(f"{line.spelled.get(key, key)} of NodeName")
-        if any(
-            word in keys.get("state", "").upper() for word in ("DOWN", "DRAIN", "FUTURE", "FAIL")
-        ):
-            reader.refused.append(f"State={keys['state']} (NodeName {keys['nodename']})")
+        state = keys.get("state", "").upper()
+        names = hosts(keys["nodename"], line.place)
+        if any(part.startswith(_OUT) for part in state.split("+")):
+            states[state] = states.get(state, 0) + len(names)
+        if "FUTURE" in state:
+            absent += names
+            continue
         for key in () if reader.linear else ("corespeccount", "cpuspeclist"):
             if keys.get(key, "0") not in ("", "0"):
                 reader.refused.append(f"{line.spelled.get(key, key)}={keys[key]} of NodeName")
-        for name in hosts(keys["nodename"], line.place):
+        for name in names:
             if name in nodes:
                 raise InvalidInstance(f"{line.place}: node {shorten(name)} is there twice")
-            nodes[name] = _node(name, number_of_line, line, keys)
+            nodes[name] = _node(name, number_of_line, line, keys, gpu_types)
     if not nodes:
         raise InvalidInstance(f"{path}: no NodeName: expected one at least")
-    return sorted(nodes.values(), key=lambda node: natural(node.name))
+    reader.refused += [f"State={s} ({n} node{'s' * (n > 1)})" for s, n in states.items()]
+    return sorted(nodes.values(), key=lambda node: natural(node.name)), frozenset(absent)
 
 
-def _node(name: str, line: int, where: Line, keys: Mapping[str, str]) -> PlainNode:
+def _node(
+    name: str, line: int, where: Line, keys: Mapping[str, str], gpu_types: Mapping[str, str]
+) -> PlainNode:
     def whole(key: str, usual: int) -> int:
         return int(number(keys[key], where.place, key)) if key in keys else usual
 
-    sockets = whole("sockets", whole("socketsperboard", 1) * whole("boards", 1))
-    made = sockets * whole("corespersocket", 1)
-    cores = made if "corespersocket" in keys else whole("cpus", whole("procs", made))
-    gpus = sum(
-        int(part.rsplit(":", 1)[-1]) if part.rsplit(":", 1)[-1].isdigit() else 1
-        for part in keys.get("gres", "").lower().split(",")
-        if part.startswith("gpu")
-    )
-    memory = whole("realmemory", 0) / 1024
-    return PlainNode(name, line, max(cores, 1), memory, gpus, whole("weight", 1))
+    cores, sockets, threads, cpus = _processors(whole, keys)
+    gpus, gpu_type = _gpus(keys.get("gres", ""))
+    if gpus and not gpu_type:
+        gpu_type = gpu_types.get(name, gpu_types.get("", ""))
+    memory = max(whole("realmemory", 0) - whole("memspeclimit", 0), 0) / 1024
+    features = (keys.get("features") or keys.get("feature", "")).split(",")
+    return PlainNode(
+        name, line, cores, memory, gpus, sockets, threads, gpu_type, whole("weight", 1),
+        tuple(filter(None, features)), 0 if cpus == cores * threads else cpus,
+    )  # fmt: skip
+
+
+def _processors(
+    whole: Callable[[str, int], int], keys: Mapping[str, str]
+) -> tuple[int, int, int, int]:
+    """Cores, sockets, threads of a core, and CPUs of a node as Slurm counts them: its threads, or
+    its cores (or sockets) where the file says so many."""
+    threads, per_socket = max(whole("threadspercore", 1), 1), max(whole("corespersocket", 1), 1)
+    given = whole("cpus", whole("procs", 0))
+    if "sockets" in keys or "socketsperboard" in keys:
+        sockets = whole("sockets", whole("socketsperboard", 1) * whole("boards", 1))
+        if given and "corespersocket" not in keys:
+            per_socket = max(given // (max(sockets, 1) * threads), 1)
+    else:
+        sockets = given // (per_socket * threads)
+    sockets = max(sockets, 1)
+    cores = sockets * per_socket
+    counted = given if given in (sockets, cores) else cores * threads
+    return cores, sockets, threads, counted
+
+
+def _gpus(gres: str) -> tuple[int, str]:
+    """GPUs of ``gpu:a100:4(S:0-1),gpu:2`` and their types."""
+    count, types = 0, []
+    for part in re.sub(r"\([^)]*\)", "", gres).split(","):
+        name, *rest = part.strip().split(":")
+        if name.lower() != "gpu":
+            continue
+        rest = [one for one in rest if one.lower() != "no_consume"]
+        last = rest.pop() if rest and rest[-1].isdigit() else "1"
+        count += int(last)
+        types += rest[:1]
+    return count, ",".join(dict.fromkeys(types))
+
+
+def _sets(lines: list[Line], nodes: list[PlainNode]) -> dict[str, list[str]]:
+    """Names of nodes by NodeSet: its Nodes, and those with its Feature."""
+    sets: dict[str, list[str]] = {}
+    for line in lines:
+        text, feature = line.keys.get("nodes", ""), line.keys.get("feature", "")
+        every = [node.name for node in nodes]
+        own = every if text.upper() == "ALL" else hosts(text, line.place) if text else []
+        own += [node.name for node in nodes if feature and feature in node.features]
+        sets[line.keys["nodeset"]] = own
+    return sets
 
 
 def _partition(
-    line: Line, keys: Mapping[str, str], numbers: Mapping[str, int], reader: Reader
+    line: Line,
+    keys: Mapping[str, str],
+    numbers: Mapping[str, int],
+    absent: frozenset[str],
+    sets: Mapping[str, list[str]],
+    reader: Reader,
 ) -> PlainPartition:
     name = keys["partitionname"]
-    for key in set(keys) - _PARTITION_KEYS:
+    for key in set(keys) - PARTITION_KEYS:
         reader.unknown.append(f"{line.spelled.get(key, key)} of PartitionName")
     shared = not (reader.linear or _exclusive(keys))
     for key in _NOT_COVERED + (_NOT_SHARED if shared else ()):
@@ -150,7 +228,10 @@ def _partition(
         own = list(range(len(numbers)))
     else:
         own = []
-        for host in hosts(text, line.place):
+        named = hosts(text, line.place) if text else []
+        for host in [host for name in named for host in sets.get(name, [name])]:
+            if host in absent:
+                continue
             if host not in numbers:
                 raise InvalidInstance(f"{line.place}: node {shorten(host)} has no NodeName line")
             own.append(numbers[host])
@@ -176,7 +257,7 @@ def _settings(
     if not reader.linear and len(set(weight.values())) > 1:
         reader.refused.append("Weight of NodeName with select/cons_tres")
     whole = reader.linear or all(_exclusive(keys) for _, keys in given)
-    if not (whole or reader.selects):
+    if not (whole or reader.select):
         reader.refused.append("no SelectTypeParameters: Slurm shares memory then, CR_Core_Memory")
     defaults = [k["partitionname"] for _, k in given if k.get("default", "NO").upper() == "YES"]
     return SlurmSettings(
@@ -197,6 +278,9 @@ def _settings(
         },
         default_partition=defaults[-1] if defaults else parts[0].name,
         whole=whole,
+        one_task_per_core="cr_one_task_per_core" in reader.select,
+        memory_counts=any("memory" in one for one in reader.select)
+        or not (reader.linear or reader.select),
         refused=tuple(dict.fromkeys(reader.refused)),
         notes=tuple(dict.fromkeys(f"not understood: {one}" for one in reader.unknown)),
     )

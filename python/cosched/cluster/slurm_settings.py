@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from cosched import _core
 from cosched.cluster.slurm_conf import Line, seconds_of_limit, words
@@ -34,7 +36,7 @@ _SILENT = words(
     acctgathernodefreq acctgatherenergytype usespank fairsharedampeningfactor
     prioritydecayhalflife priorityusageresetperiod rebootprogram srunepilog srunprolog
     taskepilog taskprolog srunportrange x11parameters keepalivetime getenvtimeout
-    sallocdefaultcommand jobsubmitplugins jobrequeue fastschedule trackwckey
+    sallocdefaultcommand jobrequeue fastschedule trackwckey
     accountingstoragetype slurmctldprimaryonprog
     """
 )
@@ -51,6 +53,10 @@ _SILENT_PARAMETERS = words(
     """
 )
 _FLAGS = frozenset({"defer"})
+#: The version where no file says another, and the first whose SelectType is cons_tres by itself.
+NEWEST = "24.11"
+_CONS_TRES_SINCE = (23, 2)
+_SELECT = {"select/linear": 0, "select/cons_tres": 1, "select/cons_res": 1}
 #: Seconds of Slurm's unit, where that is another.
 _UNIT = {
     "bf_window": 60.0,
@@ -93,6 +99,8 @@ class SlurmSettings:
         Of jobs that name none.
     whole : bool
         A node runs one job at a time.
+    one_task_per_core, memory_counts : bool
+        A CPU asked for becomes a core; memory is handed out too.
     refused : tuple of str
         What is set and not covered by ``slurm-backfill``, which then refuses the machine.
     notes : tuple of str
@@ -111,6 +119,8 @@ class SlurmSettings:
     default_times: Mapping[str, float] = field(default_factory=dict)
     default_partition: str = ""
     whole: bool = True
+    one_task_per_core: bool = False
+    memory_counts: bool = False
     refused: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -118,16 +128,19 @@ class SlurmSettings:
 class Reader:
     """Collects what single lines say."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: str | None = None) -> None:
+        self.version = version
         self.parameters: dict[str, float] = {}
         self.refused: list[str] = []
         self.unknown: list[str] = []
         self.linear = True
-        self.selects = False  # SelectTypeParameters are given
+        self.select: list[str] = []  # SelectTypeParameters
 
     def read(self, lines: Iterable[Line]) -> None:
         """All lines with one key."""
         given = {key: (value, line) for line in lines for key, value in line.keys.items()}
+        if "selecttype" not in given:
+            self._usual_select(given)
         database = "slurmdbd" in given.get("accountingstoragetype", ("",))[0].lower()
         for key, (value, line) in given.items():
             self._one(key, value, line, database)
@@ -141,8 +154,8 @@ class Reader:
         if key == "schedulerparameters":
             self._scheduler_parameters(value, place)
         elif key == "selecttype":
-            self._choice(name, low, {"select/linear": 0, "select/cons_tres": 1}, "cons_tres")
-            self.linear = low != "select/cons_tres"
+            self._choice(name, low, _SELECT, "cons_tres")
+            self.linear = not _SELECT.get(low, 0)
         elif key == "prioritytype":
             self._choice(name, low, {"priority/basic": 0, "priority/multifactor": 1}, "multifactor")
         elif key == "schedulertype":
@@ -175,11 +188,22 @@ class Reader:
             if _LIMITS & set(low.split(",")):
                 self.refused.append(f"{name}={value}")
         elif key == "selecttypeparameters":
-            self.selects = True
-            if any(part not in _PLAIN_SELECT for part in low.split(",")):
+            self.select = [part for part in low.split(",") if part not in ("", "none")]
+            if any(part not in _PLAIN_SELECT for part in self.select):
                 self.refused.append(f"{name}={value}")
+        elif key == "jobsubmitplugins":
+            self.unknown.append(f"{name}={value} (it may change jobs when they are submitted)")
         elif key not in _SILENT:
             self.unknown.append(name)
+
+    def _usual_select(self, given: Mapping[str, Any]) -> None:
+        """What Slurm takes where SelectType is not set."""
+        version = self.version or ("20.02" if "fastschedule" in given else NEWEST)
+        found = re.match(r"\s*([0-9]{2})\.([0-9]{2})(?![0-9])", version)
+        if not found:
+            raise InvalidInstance(f"slurm_version = {shorten(version)}: expected one as 22.05")
+        self.linear = (int(found[1]), int(found[2])) < _CONS_TRES_SINCE
+        self.parameters["cons_tres"] = float(not self.linear)
 
     def _choice(self, name: str, value: str, known: Mapping[str, int], parameter: str) -> None:
         if value not in known:
@@ -224,6 +248,19 @@ _LIMITS = frozenset({"1", "all", "limits", "qos", "safe"})
 _OUR_OWN = frozenset({"cons_tres", "multifactor", "age_counts"})
 _PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_default_dist_block",
                            "cr_one_task_per_core"})  # fmt: skip
+
+
+#: Keys of one value that are looked at: scontrol prints all the others too.
+HEARD = words(
+    """
+    schedulerparameters selecttype selecttypeparameters prioritytype schedulertype killwait
+    completewait overtimelimit priorityweightjobsize priorityweightpartition priorityweightage
+    priorityweightfairshare priorityweightqos priorityweightassoc priorityweighttres prioritymaxage
+    prioritycalcperiod priorityfavorsmall priorityflags preempttype preemptmode topologyplugin
+    accountingstoragetype accountingstorageenforce epilog prolog epilogslurmctld prologslurmctld
+    jobsubmitplugins
+    """
+)
 
 
 def in_seconds(name: str, value: float) -> float:

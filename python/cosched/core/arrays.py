@@ -154,6 +154,8 @@ def fraction(value: Any, name: str) -> float:
 
 def ranges(numbers: np.ndarray) -> list[tuple[int, int]]:
     """(first, last) of the maximal ranges of consecutive numbers in a rising sequence."""
+    if not len(numbers):
+        return []
     breaks = np.flatnonzero(np.diff(numbers) != 1)
     firsts = numbers[np.concatenate([[0], breaks + 1])]
     lasts = numbers[np.concatenate([breaks, [len(numbers) - 1]])]

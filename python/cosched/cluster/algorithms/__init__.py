@@ -10,7 +10,7 @@ from cosched.cluster.algorithms.policies import (
     paper_policies,
     resolve,
 )
-from cosched.cluster.algorithms.recorded import as_logged, has_waits
+from cosched.cluster.algorithms.recorded import as_logged
 from cosched.cluster.algorithms.simulation import algorithm_of, result_of_schedule
 from cosched.cluster.algorithms.slurm import slurm_backfill
 
@@ -26,7 +26,6 @@ __all__ = [
     "easy",
     "equipartition",
     "fcfs",
-    "has_waits",
     "mcb8",
     "mcb8_search",
     "paper_policies",

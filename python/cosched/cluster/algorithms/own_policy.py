@@ -51,7 +51,7 @@ class Job:
     number : int
         Row in the instance, from 0.
     submit : float
-        Seconds.
+        Seconds: when it was eligible.
     tasks : int
     cpu, memory : float
         Needs of one task, fractions of a node.
@@ -168,7 +168,7 @@ class _Adapter:
         self.nodes = instance.nodes
         self.ids = instance.ids
         self.given = {
-            name: instance.column(name).tolist() for name in ("submit", "tasks", "cpu", "memory")
+            name: instance.column(name).tolist() for name in ("eligible", "tasks", "cpu", "memory")
         }
 
     def ask(self, kind: str, time: float, jobs: list[int], inside: dict[int, tuple]) -> Any:
@@ -179,7 +179,7 @@ class _Adapter:
             {
                 job: Job(
                     job,
-                    given["submit"][job],
+                    given["eligible"][job],
                     given["tasks"][job],
                     given["cpu"][job],
                     given["memory"][job],

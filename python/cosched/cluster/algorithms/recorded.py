@@ -12,7 +12,7 @@ from cosched.cluster.algorithms.simulation import demand_area, result_of_simulat
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
-from cosched.errors import InvalidInstance
+from cosched.cluster.usage import recorded_starts
 
 
 def as_logged(instance: Instance, *, threshold: float = THRESHOLD) -> Result:
@@ -56,9 +56,8 @@ def as_logged(instance: Instance, *, threshold: float = THRESHOLD) -> Result:
     ([10.0, 50.0], 20)
     """
     Instance.require(instance)
-    start = logged_starts(instance)
-    unknown = int(np.isnan(start).sum())
-    start = np.where(np.isnan(start), instance.column("submit"), start)
+    start = recorded_starts(instance)
+    unknown = int(np.isnan(instance.column("wait")).sum())
     end = start + instance.column("runtime")
     over = sum(b - a for a, b in _overcommitted(instance, start, end))
     nothing = np.zeros(len(instance), dtype=np.int64)
@@ -71,18 +70,6 @@ def as_logged(instance: Instance, *, threshold: float = THRESHOLD) -> Result:
     return result_of_simulation(
         instance, "as-logged", outcome, None, threshold, _rows, 0.0, True, recorded=True
     )
-
-
-def has_waits(instance: Instance) -> bool:
-    """Whether the log says how long jobs waited."""
-    return "wait" in instance.known and not np.isnan(instance.column("wait")).all()
-
-
-def logged_starts(instance: Instance) -> np.ndarray:
-    """Starts (s) by the log, nan where it does not say; InvalidInstance where it never does."""
-    if not has_waits(instance):
-        raise InvalidInstance("the log has no waits: nothing says when its jobs started")
-    return instance.column("submit") + instance.column("wait")
 
 
 def _in_use(
@@ -123,8 +110,7 @@ def _rooms(nodes: int, cells: np.ndarray, allowed: np.ndarray) -> Iterator[tuple
 
 
 def _rows(instance: Instance) -> tuple:
-    start = logged_starts(instance)
-    start = np.where(np.isnan(start), instance.column("submit"), start)
+    start = recorded_starts(instance)
     end = start + instance.column("runtime")
     tasks, open_to = instance.column("tasks"), _nodes_of(instance)
     load = np.zeros(instance.nodes, dtype=np.int64)  # by node: tasks on it

@@ -15,6 +15,7 @@ from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
 from cosched.core import Bound
 from cosched.core.arrays import positive
+from cosched.errors import SolverError
 
 #: Events of one instant are handled one after the other, and a policy does not know the next.
 _AT_ONCE = "; paused at this instant by the event before, which counts and costs the penalty"
@@ -49,6 +50,13 @@ def result_of_simulation(
     at_limit: np.ndarray | None = None,
 ) -> Result:
     """`at_limit`: the jobs that were ended at their limit; the instance has the times they ran."""
+    early = outcome["start"] < instance.column("eligible") - 1e-6
+    if early.any():
+        row = int(np.argmax(early))
+        raise SolverError(
+            f"{name} does not heed when jobs are eligible: job {instance.ids[row]} starts at "
+            f"{outcome['start'][row]:g} s; expected wait_from = submit (--wait-from submit)"
+        )
     if at_limit is not None:
         outcome |= {"at_limit": at_limit, "killed": int(at_limit.sum())}
     threshold = positive(threshold, "threshold", "seconds > 0")
@@ -131,7 +139,7 @@ def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
 def demand_area(instance: Instance, end: np.ndarray) -> float:
     """Integral of min(P, D(t))."""
     size = instance.column("cpu") * instance.column("tasks")
-    times = np.concatenate([instance.column("submit"), end])
+    times = np.concatenate([instance.column("eligible"), end])
     order = np.argsort(times, kind="stable")
     demand = np.cumsum(np.concatenate([size, -size])[order])
     spans = np.diff(times[order])

@@ -2,7 +2,8 @@
 
 from cosched.cluster.files.archive import LOGS, fetch
 from cosched.cluster.files.conventions import WEEK, dfrs_jobs, rigid_jobs, week_of
-from cosched.cluster.files.facts import DROPS, FACTS, described, dropped
+from cosched.cluster.files.eligible import counted_from
+from cosched.cluster.files.facts import DROPS, FACTS, MEASURES, described, dropped, whole
 from cosched.cluster.files.jobs import Given, read_jobs
 from cosched.cluster.files.logs import Log, read_log
 from cosched.cluster.files.sacct import read_sacct
@@ -14,10 +15,12 @@ __all__ = [
     "DROPS",
     "FACTS",
     "LOGS",
+    "MEASURES",
     "WEEK",
     "Given",
     "Log",
     "SwfReport",
+    "counted_from",
     "described",
     "dfrs_jobs",
     "dropped",
@@ -30,4 +33,5 @@ __all__ = [
     "read_swf",
     "rigid_jobs",
     "week_of",
+    "whole",
 ]

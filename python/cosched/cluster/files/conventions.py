@@ -160,7 +160,8 @@ def week_of(jobs: pd.DataFrame, week: int) -> pd.DataFrame:
     number = integer(week, "week", 0)
     mine = jobs[np.floor(jobs["submit"] / WEEK) == number].reset_index(drop=True)
     mine.attrs = {}  # counts of the whole log, not of this week
-    return mine.assign(submit=mine["submit"] - number * WEEK)
+    times = [name for name in ("submit", "eligible") if name in mine]
+    return mine.assign(**{name: mine[name] - number * WEEK for name in times})
 
 
 def _jobs(table: pd.DataFrame, tasks, cpu, memory) -> pd.DataFrame:

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from cosched.cluster.machine import Machine
 
 #: Columns of an instance's jobs that no algorithm needs, where known.
-FACTS = ("user", "group", "partition", "status", "line", "wait", "running")
+FACTS = ("user", "group", "partition", "status", "line", "wait", "running", "memory_gb",
+         "gpus", "gpu_type", "threads")  # fmt: skip
+#: Those that are numbers >= 0, or not known: s; GB, GPUs and hardware threads of the whole job.
+MEASURES = ("wait", "memory_gb", "gpus", "threads")
 
 _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}
 
@@ -58,15 +61,20 @@ def _named(numbers: np.ndarray, names: str) -> np.ndarray:
 
 
 #: What ``drop`` may name: which rows of the jobs (on so many nodes) it leaves out.
-DROPS: dict[str, Callable[[pd.DataFrame, np.ndarray], Any]] = {
-    "too-wide": lambda jobs, nodes: jobs["tasks"] > nodes,
-    "cancelled": lambda jobs, nodes: _status(jobs) == "cancelled",
-    "failed": lambda jobs, nodes: _status(jobs) == "failed",
-    "partial": lambda jobs, nodes: _status(jobs) == "partial",
-    "unknown-status": lambda jobs, nodes: _status(jobs) == "unknown",
-    "run-0": lambda jobs, nodes: jobs["runtime"] <= 0,
-    "no-estimate": lambda jobs, nodes: _estimates(jobs).isna(),
-    "no-wait": lambda jobs, nodes: _column(jobs, "wait", np.nan).isna(),
+DROPS: dict[str, Callable[[pd.DataFrame, int, Machine | None], Any]] = {
+    "too-wide": lambda jobs, nodes, machine: jobs["tasks"] > _room(jobs, nodes, machine),
+    "cancelled": lambda jobs, *_: _status(jobs) == "cancelled",
+    "failed": lambda jobs, *_: _status(jobs) == "failed",
+    "partial": lambda jobs, *_: _status(jobs) == "partial",
+    "unknown-status": lambda jobs, *_: _status(jobs) == "unknown",
+    "unknown-partition": lambda jobs, _, machine: (
+        np.zeros(len(jobs), dtype=bool)
+        if machine is None or "partition" not in jobs
+        else machine.lacks(jobs["partition"])
+    ),
+    "run-0": lambda jobs, *_: jobs["runtime"] <= 0,
+    "no-estimate": lambda jobs, *_: _estimates(jobs).isna(),
+    "no-wait": lambda jobs, *_: _column(jobs, "wait", np.nan).isna(),
 }
 
 
@@ -79,7 +87,7 @@ def dropped(
     """The jobs that are left, and a line a reason; a job is counted under the first that holds."""
     said = []
     for name in drop_names(drop):
-        out = np.asarray(DROPS[name](jobs, _room(jobs, nodes, machine)), dtype=bool)
+        out = np.asarray(DROPS[name](jobs, nodes, machine), dtype=bool)
         said.append(f"{int(out.sum())} {name}")
         jobs = jobs[~out]
     if not len(jobs):

@@ -32,9 +32,10 @@ def read_jobs(
     of_logs: dict[str, Any],
     drop: str | Iterable[str] | None,
     machine: Machine | None,
-    timezone: str | None = None,
+    of_sacct: dict[str, Any],
 ) -> Given:
-    """Jobs of a log (.swf, sacct), where `drop` has been heeded, or of a table (.csv, .json)."""
+    """Jobs of a log (.swf, sacct), where `drop` has been heeded, or of a table (.csv, .json);
+    `of_sacct`: timezone, delimiter, include_running."""
     said: tuple[str, ...] = ()
     if machine is not None:
         if nodes is not None and nodes != machine.cores:
@@ -52,10 +53,13 @@ def read_jobs(
             if of_logs[argument] is not None:
                 raise InvalidInstance(f"{path}: {argument}: the machine says it")
         part = {name: of_logs[name] for name in ("week", "begin", "until")}
-        jobs, notes = read_sacct(path, machine, timezone, drop, **part)
+        given = {name: value for name, value in of_sacct.items() if value}
+        jobs, notes = read_sacct(path, machine, drop=drop, **part, **given)
         return Given(jobs, machine.cores, (*notes, *said), name)
-    if timezone is not None:
-        raise InvalidInstance(f"{path}: timezone = {shorten(timezone)} is for sacct output only")
+    for argument, value in of_sacct.items():
+        if value:
+            said_of = f"{argument} = {shorten(value)}"
+            raise InvalidInstance(f"{path}: {said_of} is for sacct output only")
     if io.bare_name(path).endswith(".swf"):
         log = read_log(path, nodes, convention or "dfrs", drop=drop, of_machine=machine, **of_logs)
         return Given(log.jobs, log.nodes, (*log.notes, *said), name)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cosched.cluster.files.conventions import dfrs_jobs, rigid_jobs
+from cosched.cluster.files.eligible import after_preceding
 from cosched.cluster.files.facts import described, dropped, swf_facts
 from cosched.cluster.files.machines import rigid_machine, shared_machine
+from cosched.cluster.files.overuse import overuse
 from cosched.cluster.files.swf import read_swf
 from cosched.cluster.files.window import part_of
 from cosched.errors import InvalidInstance, shorten
@@ -55,27 +57,20 @@ def read_log(
         machine = shared_machine(path, report.header, nodes, cores_per_node, memory_per_node)
         jobs = dfrs_jobs(table, machine.memory_kb, cores=machine.cores)
     repaired = jobs.attrs.get("repaired", {})
-    jobs = jobs.drop(columns="job").assign(**swf_facts(table, report.header))
-    notes = [*str(report).splitlines(), *_unused(table)]
+    eligible, chained = after_preceding(table)
+    jobs = jobs.drop(columns="job").assign(eligible=eligible, **swf_facts(table, report.header))
+    notes = [*str(report).splitlines(), *chained]
     notes += [f"  {n} jobs: {what}" for what, n in repaired.items() if n]
     notes.append(f"assumed: {', '.join(machine.said)}; convention {convention}")
     for name, value in (("cores_per_node", cores_per_node), ("memory_per_node", memory_per_node)):
         if convention == "rigid" and value is not None:
             ignored = f"{name} = {shorten(value)}"
             notes.append(f"assumed: {ignored} is not used: the convention rigid counts processors")
+    other = "it ran on more nodes than are given, or the header is of other months"
+    notes += overuse(jobs, machine.nodes, lambda: other)
     jobs, said = part_of(path, jobs, week, begin, until)
     notes += said
     jobs, left_out = dropped(jobs, machine.nodes, drop, of_machine)
     notes.append(f"assumed: {described(jobs)}")
     notes.append(f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}")
     return Log(jobs, machine.nodes, tuple(notes))
-
-
-def _unused(table: Any) -> list[str]:
-    waits_for = int((table["preceding_job"] > 0).sum())
-    if not waits_for:
-        return []
-    return [
-        f"  not used: preceding_job and think_time of {waits_for} "
-        f"job{'s' * (waits_for != 1)} (each comes when the log says so)"
-    ]

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from cosched import io
-from cosched.cluster.files.facts import FACTS
+from cosched.cluster.files.facts import FACTS, MEASURES
 from cosched.core.text import not_read
 from cosched.errors import InvalidInstance
 
 COLUMNS = ("submit", "tasks", "cpu", "memory", "runtime")
-_READ = {*COLUMNS, "estimate", "id", *FACTS}
+#: Seconds that are not known of every job.
+_MAYBE = ("estimate", "eligible")
+_READ = {*COLUMNS, "estimate", "eligible", "wait_blocked", "id", *FACTS}
 
 
 def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any, list[str]]:
@@ -22,8 +24,9 @@ def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any, list[str]
     if not isinstance(data, dict) or not isinstance(data.get("jobs"), dict):
         raise InvalidInstance(f"{path}: expected an object with 'jobs' (lists by column)")
     jobs = dict(data["jobs"])
-    if isinstance(jobs.get("wait"), list):  # null = the log does not say
-        jobs["wait"] = [np.nan if value is None else value for value in jobs["wait"]]
+    for name in MEASURES:
+        if isinstance(jobs.get(name), list):  # null = the log does not say
+            jobs[name] = [np.nan if value is None else value for value in jobs[name]]
     unread = [f"jobs.{name}" for name in jobs if name not in _READ]
     notes = not_read("fields", [*unread, *(key for key in data if key not in ("jobs", "nodes"))])
     return jobs, data.get("nodes"), notes
@@ -33,7 +36,7 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
     """Columns of jobs, what is known of them beside, the line of each job, and notes."""
     table = io.read_csv(path)
     header = [text.strip().lower() for text in table.header]
-    wanted = [name for name in (*COLUMNS, "estimate") if name in header]
+    wanted = [name for name in (*COLUMNS, *_MAYBE) if name in header]
     missing = [name for name in COLUMNS if name not in header]
     if missing:
         raise InvalidInstance(f"{path}: line 1: no column {missing[0]!r}")
@@ -49,7 +52,7 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
         for name in wanted:
             text = cells[header.index(name)].strip()
             where = f"{path}: line {line}, column '{name}'"
-            unknown = name == "estimate" and text.lower() in ("", "nan")
+            unknown = name in _MAYBE and text.lower() in ("", "nan")
             jobs[name].append(np.nan if unknown else io.parse_number(text, where))
     titles = map(str.strip, table.header)
     notes = not_read("columns", [name for name in titles if name.lower() not in _READ])
@@ -57,10 +60,10 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
 
 
 def _fact(name: str, cells: list[tuple[int, str]]) -> list[Any]:
-    """Integers where all cells are, else texts; seconds (unknown where empty) of waits."""
-    if name == "wait":
+    """Integers where all cells are, else texts; numbers (unknown where empty) of measures."""
+    if name in MEASURES:
         return [
-            io.parse_nonnegative(text, f"line {line}, column 'wait'") if text else np.nan
+            io.parse_nonnegative(text, f"line {line}, column '{name}'") if text else np.nan
             for line, text in cells
         ]
     if cells and all(text.isascii() and text.isdigit() and len(text) < 16 for _, text in cells):

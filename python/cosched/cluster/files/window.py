@@ -60,6 +60,9 @@ def jobs_between(
     ran = np.where(running, first - start, 0.0)[chosen]
     came = np.maximum(submit[chosen], first)
     part["submit"] = came - first
+    if "eligible" in part:
+        eligible = np.maximum(part["eligible"], came) - first
+        part["eligible"] = np.where(running[chosen], 0.0, eligible)
     part["runtime"] -= ran
     if "estimate" in part:
         part["estimate"] = np.maximum(part["estimate"] - ran, 0.0)

@@ -115,4 +115,6 @@ def rescale_load(jobs: pd.DataFrame, nodes: int, load: float) -> pd.DataFrame:
     wanted = work / (machine * target)
     if not 0 < wanted < np.inf:
         raise InvalidInstance(f"load = {target:g}: the span would be {wanted:g} s")
-    return jobs.assign(submit=first + (submit - first) * (wanted / span))
+    scaled = first + (submit - first) * (wanted / span)
+    blocked = {"eligible": scaled + (jobs["eligible"] - submit)} if "eligible" in jobs else {}
+    return jobs.assign(submit=scaled, **blocked)

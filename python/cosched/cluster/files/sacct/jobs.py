@@ -1,0 +1,301 @@
+"""Jobs of an instance out of what ``sacct -P`` prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched.cluster.files.facts import described, dropped
+from cosched.cluster.files.overuse import overuse
+from cosched.cluster.files.sacct import holds
+from cosched.cluster.files.sacct.causes import cause_of
+from cosched.cluster.files.sacct.rows import read_rows
+from cosched.cluster.files.sacct.texts import each
+from cosched.cluster.files.sacct.times import NOT_YET, durations, times_of
+from cosched.cluster.files.window import part_of
+from cosched.errors import InvalidInstance
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cosched.cluster.machine import Machine
+
+_RUNNING = ("RUNNING", "SUSPENDED", "RESIZING", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT")
+_PENDING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "CONFIGURING",
+            "SPECIAL_EXIT")  # fmt: skip
+
+
+def read_sacct(
+    path: str | PathLike[str],
+    machine: Machine,
+    *,
+    timezone: str | None = None,
+    drop: Any = None,
+    week: int | None = None,
+    begin: float | None = None,
+    until: float | None = None,
+    include_running: bool = False,
+    delimiter: str = "|",
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Jobs (rigid, a task a core) and notes; see :func:`cosched.cluster.from_sacct`."""
+    rows, bad = read_rows(path, delimiter)
+    reasons: dict[str, np.ndarray] = {"fields are not those of the first line": bad}
+    rows = rows[~rows["JobID"].str.contains(".", regex=False)]  # steps
+    rows, pending = _started(rows, reasons, include_running)
+    jobs = _jobs(path, rows, machine, timezone)
+    jobs = _to_the_end(jobs, reasons)
+    for column, what in (("submit", "Submit"), ("start", "Start"), ("runtime", "Elapsed")):
+        jobs = _usable(jobs, reasons, jobs[column].isna(), f"{what} is no time")
+    jobs = _usable(jobs, reasons, ~(jobs["tasks"] > 0), "no number of CPUs")
+    if not len(jobs):
+        dropped_text = "; ".join(
+            _counted(reason, lines) for reason, lines in reasons.items() if len(lines)
+        )
+        raise InvalidInstance(f"{path}: no usable job: {dropped_text or 'the file has none'}")
+    jobs, notes = _finished(path, jobs, reasons, timezone)
+    notes += pending + _of_machine(jobs, machine)
+    notes += overuse(jobs, machine.cores, lambda: cause_of(rows, machine))
+    jobs, said = part_of(path, jobs, week, begin, until)
+    jobs, left_out = dropped(jobs, machine.cores, drop, machine)
+    notes += [
+        *said,
+        f"assumed: {described(jobs)}",
+        f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}",
+    ]
+    return jobs, tuple(notes)
+
+
+# --- rows -----------------------------------------------------------------------------------
+
+
+def _started(
+    rows: pd.DataFrame, reasons: dict[str, np.ndarray], include_running: bool
+) -> tuple[pd.DataFrame, list[str]]:
+    """The rows of jobs that have started, and what waits still."""
+    state = each(rows["State"], lambda t: t.str.split(" ", n=1).str[0].str.rstrip("+").str.upper())
+    running, pending = np.isin(state, _RUNNING), np.isin(state, _PENDING)
+    rows = rows.assign(State=state, running=running)
+    said = _still_waiting(rows.loc[pending, "JobID"])
+    out = pending if include_running else pending | running
+    rows = _usable(rows, reasons, out, "not ended yet")
+    never = rows["Start"].isin(NOT_YET)
+    if "NodeList" in rows:
+        never |= (rows["NodeList"] == "None assigned") & ~rows["running"]
+    rows = _usable(rows, reasons, never, "never started")
+    return _once(rows, reasons), said
+
+
+def _once(rows: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataFrame:
+    """Outputs of adjoining months, put together, have jobs that ran over midnight twice."""
+    alike = rows.duplicated(["JobID", "Start"], keep=False).to_numpy()
+    twins = rows[alike]
+    again, ended = np.zeros((2, len(rows)), dtype=bool)
+    again[alike] = twins.duplicated([name for name in rows.columns if name != "line"])
+    run = twins.set_index(["JobID", "Start"])["running"]
+    ended[alike] = run.to_numpy() & run.index.isin(run.index[~run.to_numpy()])
+    reasons["the same row once more"] = rows.loc[again, "line"].to_numpy()
+    reasons["ended in another row"] = rows.loc[ended & ~again, "line"].to_numpy()
+    return rows[~(again | ended)]
+
+
+def _still_waiting(ids: pd.Series) -> list[str]:
+    """Jobs and array tasks that have not started: ``123_[1-10,12%4]`` are eleven of them."""
+    if not len(ids):
+        return []
+    tasks = sum(_tasks(text) for text in ids.tolist())
+    more = f" ({tasks:,} with the tasks of arrays)" if tasks > len(ids) else ""
+    return [f"  {len(ids):,} job{'s' * (len(ids) > 1)} still pending{more}: they have no run time"]
+
+
+def _tasks(job: str) -> int:
+    inside = re.search(r"_\[([0-9,:-]+)(?:%[0-9]+)?\]?", job)
+    if not inside:
+        return 1
+    total = 0
+    for part in filter(None, inside[1].split(",")):
+        found = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([0-9]{1,9}))?)?", part)
+        if found:
+            first, last, step = int(found[1]), int(found[2] or found[1]), int(found[3] or 1)
+            total += max(0, (last - first) // max(step, 1) + 1)
+    return max(total, 1)
+
+
+def _usable(
+    rows: pd.DataFrame, reasons: dict[str, np.ndarray], out: Any, reason: str
+) -> pd.DataFrame:
+    reasons[reason] = rows.loc[out, "line"].to_numpy()
+    return rows[~out]
+
+
+# --- columns --------------------------------------------------------------------------------
+
+
+def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None) -> pd.DataFrame:
+    import pandas as pd
+
+    jobs = pd.DataFrame({"id": rows["JobID"], "line": rows["line"], "running": rows["running"]})
+    names = tuple(name for name in ("Submit", "Eligible", "Start") if name in rows)
+    times, jobs["twice"] = times_of(path, rows, names, timezone)
+    jobs["submit"], jobs["start"] = times[0], times[-1]
+    jobs["eligible"] = times[1] if "Eligible" in names else np.nan
+    raw = rows.get("ElapsedRaw")
+    jobs["runtime"] = durations(rows["Elapsed"]) if raw is None else pd.to_numeric(raw, "coerce")
+    cpus, nodes, only_asked = holds.cpus_and_nodes(rows)
+    per_core = machine.cpus_per_core(rows.get("Partition"), rows.get("NodeList"), len(rows))
+    if machine.one_task_per_core:
+        per_core = np.where(only_asked, 1.0, per_core)
+    jobs["tasks"] = holds.cores_of(cpus, nodes, per_core)
+    jobs["threads"] = cpus
+    memory, gpus = holds.memory_gb(rows, cpus, nodes), holds.gpus(rows)
+    if memory is not None and not np.isnan(memory).all():
+        jobs["memory_gb"] = memory
+    if gpus is not None:
+        jobs["gpus"], jobs["gpu_type"] = gpus
+    jobs["estimate"] = _estimates(rows, machine)
+    for fact, column in (("user", "User"), ("group", "Group"), ("partition", "Partition")):
+        if column in rows:
+            jobs[fact] = each(rows[column], lambda t: t)
+    jobs["status"] = each(rows["State"], lambda t: t.str.lower())
+    return jobs
+
+
+def _to_the_end(jobs: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataFrame:
+    """Jobs that run still: until the last time that the log knows of."""
+    running = jobs.pop("running")
+    if running.any():
+        last = (jobs["start"] + jobs["runtime"].fillna(0.0)).max()
+        jobs["runtime"] = jobs["runtime"].where(~running, last - jobs["start"])
+        reasons["run still: to the end of the log"] = jobs.loc[running, "line"].to_numpy()
+    return jobs
+
+
+def _estimates(rows: pd.DataFrame, machine: Machine) -> pd.Series:
+    """Limits in seconds; nan where there is none. ``Partition_Limit`` is the partition's."""
+    import pandas as pd
+
+    if "Timelimit" in rows:
+        texts = rows["Timelimit"]
+        found = durations(texts)
+    elif "TimelimitRaw" in rows:
+        texts = rows["TimelimitRaw"]
+        minutes = pd.Series(
+            each(texts, lambda t: pd.to_numeric(t, errors="coerce")).astype(float), texts.index
+        )
+        found = minutes.where(minutes < np.inf) * 60.0
+    else:
+        return pd.Series(np.nan, index=rows.index)
+    of_partition = each(texts, lambda t: t.str.lower() == "partition_limit").astype(bool)
+    if of_partition.any() and "Partition" in rows:
+        limits = machine.limits(rows["Partition"])
+        found = found.mask(of_partition & np.isfinite(limits), limits)
+    return found
+
+
+# --- jobs -----------------------------------------------------------------------------------
+
+
+def _finished(
+    path: Any, jobs: pd.DataFrame, reasons: Mapping[str, np.ndarray], timezone: str | None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Columns as an instance has them, times from the first submission on; and notes."""
+    if not jobs["submit"].is_monotonic_increasing:
+        jobs = jobs.sort_values("submit", kind="stable")
+    jobs = jobs.reset_index(drop=True)
+    line = jobs["line"].to_numpy()
+    wait = (jobs["start"] - jobs["submit"]).to_numpy()
+    notes = [f"{path}: {len(jobs)} jobs kept"]
+    notes += [
+        f"  {'kept' if 'run still' in reason else 'dropped'} {_counted(reason, lines)}"
+        for reason, lines in reasons.items()
+        if len(lines)
+    ]
+    eligible, repaired = _eligible(jobs)
+    repaired = {"started before its submission: wait 0": wait < 0, **repaired}
+    repaired["in the hour that comes twice: the first taken"] = jobs["twice"].to_numpy()
+    notes += [
+        f"  repaired {_counted(what, line[which])}"
+        for what, which in repaired.items()
+        if which.any()
+    ]
+    again = int(jobs["id"].duplicated().sum())
+    if again:
+        notes.append(f"  {again} further runs of requeued jobs: each is a job of its own")
+    several = jobs["id"].str.contains("+", regex=False)
+    if several.any():
+        whole = jobs.loc[several, "id"].str.split("+", n=1).str[0].nunique()
+        notes.append(
+            f"  {int(several.sum())} components of {whole} heterogeneous jobs: one job in reports, "
+            "one each for policies"
+        )
+    if timezone is None:
+        notes.append(
+            "assumed: times as written; across a change of clocks pass timezone (--timezone)"
+        )
+    ids = jobs["id"]
+    if ids.str.fullmatch(r"[0-9]{1,15}").all():
+        ids = ids.astype(np.int64)
+    known = ("user", "group", "partition", "status", "threads", "memory_gb", "gpus", "gpu_type")
+    named = [name for name in known if name in jobs]
+    table = jobs[["submit", "tasks", "runtime", "estimate", "line", *named]].assign(
+        id=ids,
+        submit=jobs["submit"] - jobs["submit"].min(),
+        eligible=eligible - jobs["submit"].min(),
+        tasks=jobs["tasks"].astype(np.int64),
+        cpu=1.0,
+        memory=1.0,
+        wait=np.maximum(wait, 0.0),
+    )
+    return table, notes
+
+
+def _eligible(jobs: pd.DataFrame) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """When each run of a job could start, and which were repaired: a later run of a requeued job
+    not before the end of the one before, no job after it started."""
+    import pandas as pd
+
+    submit, start = jobs["submit"].to_numpy(), jobs["start"].to_numpy()
+    eligible = np.fmax(jobs["eligible"].to_numpy(), submit)  # unknown: its submission
+    repaired = {}
+    if jobs["id"].duplicated().any():
+        codes = pd.factorize(jobs["id"])[0]
+        order = np.lexsort((start, codes))
+        ends = (start + jobs["runtime"].to_numpy())[order]
+        same = np.concatenate([[False], codes[order][1:] == codes[order][:-1]])
+        before = np.full(len(jobs), -np.inf)
+        before[order] = np.where(same, np.concatenate([[0.0], ends[:-1]]), -np.inf)
+        what = "a run of a requeued job, eligible when the one before had ended"
+        repaired[what] = eligible < before
+        eligible = np.maximum(eligible, before)
+    late = eligible > np.maximum(start, submit)
+    repaired["eligible after its start: the start taken"] = late
+    return np.where(late, np.maximum(start, submit), eligible), repaired
+
+
+def _of_machine(jobs: pd.DataFrame, machine: Machine) -> list[str]:
+    """What the machine hands out, and partitions that it does not have."""
+    notes = [
+        f"assumed: {machine.cores} cores of {machine.node_count} nodes (machine); policies hand "
+        "out cores, and do not look at memory and GPUs"
+    ]
+    per_core = sorted({kind.cpus_per_core for kind in machine.nodes})
+    if per_core != [1.0]:
+        shown = " or ".join(f"{value:g}" for value in per_core)
+        notes.append(f"assumed: {shown} CPUs of sacct are a core; a core runs one job at a time")
+    if "partition" in jobs:
+        lacking = jobs.loc[machine.lacks(jobs["partition"]), "partition"].value_counts()
+        if len(lacking):
+            shown = ", ".join(f"{name} ({n:,} jobs)" for name, n in lacking.head(10).items())
+            notes.append(
+                f"  partitions that the machine does not have: {shown} (--drop unknown-partition "
+                "leaves them out)"
+            )
+    return notes
+
+
+def _counted(reason: str, lines: np.ndarray) -> str:
+    shown = ", ".join(str(line) for line in lines[:5]) + (", ..." if len(lines) > 5 else "")
+    return f"{len(lines)}: {reason} (line{'s' * (len(lines) > 1)} {shown})"

@@ -1,0 +1,133 @@
+"""Rows of ``sacct -P`` as texts."""
+
+from __future__ import annotations
+
+import re
+from io import BytesIO
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cosched import io
+from cosched.errors import InvalidInstance, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NEEDED = ("JobID", "State", "Submit", "Start")
+_CPUS = ("NCPUS", "AllocCPUS", "ReqCPUS", "AllocTRES")
+_READ = frozenset(
+    (*_NEEDED, *_CPUS, "Eligible", "End", "Elapsed", "ElapsedRaw", "Timelimit", "TimelimitRaw",
+     "User", "Group", "Partition", "NNodes", "AllocNodes", "ReqNodes", "ReqMem", "ReqTRES",
+     "NodeList")
+)  # fmt: skip
+#: Columns with few distinct texts: kept once each.
+_FEW = frozenset(
+    ("State", "Timelimit", "TimelimitRaw", "User", "Group", "Partition", "NNodes", "AllocNodes",
+     "ReqNodes", "NCPUS", "AllocCPUS", "ReqCPUS", "ReqMem", "ReqTRES", "AllocTRES")
+)  # fmt: skip
+#: Columns in which a user may write anything, also the delimiter.
+_FREE = ("JobName", "Comment", "AdminComment", "SystemComment", "WorkDir", "SubmitLine", "Extra",
+         "Constraints", "Container")  # fmt: skip
+_STATE = re.compile(r"[A-Z_]+( by \S+|\+)?")
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-.*|[0-9]{9,11}|Unknown|None|")
+
+
+def read_rows(path: str | PathLike[str], delimiter: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """The columns that are looked at, as texts, with ``line``; and the lines that have other
+    fields than the first. Where a text holds the delimiter, the fields are counted from both
+    ends of the line."""
+    import pandas as pd
+
+    text = io.read_bytes(path, renamed=True).removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    text, mark = _with_mark(text, delimiter)
+    first = text.partition(b"\n")[0].decode("utf-8", "replace")
+    header = first.rstrip(mark).split(mark)
+    _check(path, header, delimiter)
+    text = text if text.endswith(b"\n") else text + b"\n"
+    raw = np.frombuffer(text, dtype=np.uint8)
+    begin = np.concatenate([[0], np.flatnonzero(raw == ord("\n")) + 1])  # one more than lines
+    bars = np.flatnonzero(raw == ord(mark))
+    count = np.diff(np.searchsorted(bars, begin))
+    del bars
+    empty = np.diff(begin) == 1
+    good = (count == count[0]) & ~empty
+    wrong = np.flatnonzero(~good & ~empty)
+    good[0] = False
+    names = header + ["_"] * (int(count[0]) + 1 - len(header))  # -p ends lines with a bar
+    mended, bad = _mended(text, begin, wrong, names, mark, header)
+    # Runs of good lines, whole: a mask of all bytes would be as large as the file.
+    others = np.concatenate([np.flatnonzero(~good), [len(good)]])
+    spans = zip(others.tolist(), begin[others[:-1] + 1].tolist(), begin[others[1:]].tolist(),
+                strict=False)  # fmt: skip
+    kept = b"".join([mended.get(line, b"") + text[a:b] for line, a, b in spans])
+    good[list(mended)] = True
+    del text, raw, begin
+    read = [name for name in header if name in _READ]
+    kinds = {name: "category" if name in _FEW else str for name in read}
+    frame = pd.read_csv(
+        BytesIO(kept), sep=mark, header=None, names=names, usecols=read, quoting=3, dtype=kinds,
+        keep_default_na=False, na_filter=False, encoding_errors="replace", index_col=False,
+    ) if kept else pd.DataFrame({name: [] for name in read}).astype(kinds)  # fmt: skip
+    frame["line"] = np.flatnonzero(good) + 1
+    return frame, np.array(bad, dtype=np.int64) + 1
+
+
+def _with_mark(text: bytes, delimiter: str) -> tuple[bytes, str]:
+    """The text with one byte between fields."""
+    if not isinstance(delimiter, str) or not delimiter or set(delimiter) & set("\n\r"):
+        raise InvalidInstance(f"delimiter = {shorten(delimiter)}: expected what sacct was given")
+    if len(delimiter.encode()) == 1:
+        return text, delimiter
+    return text.replace(delimiter.encode(), b"\x1f"), "\x1f"
+
+
+def _check(path: str | PathLike[str], header: list[str], delimiter: str) -> None:
+    missing = [name for name in _NEEDED if name not in header]
+    if not missing and not {"Elapsed", "ElapsedRaw"} & set(header):
+        missing = ["Elapsed"]
+    if not missing and not set(_CPUS) & set(header):
+        missing = ["NCPUS"]
+    twice = [name for name in header if header.count(name) > 1]
+    if twice:
+        raise InvalidInstance(
+            f"{path}: line 1: {header.count(twice[0])} columns {twice[0]!r}: expected one"
+        )
+    if missing:
+        other = "" if delimiter == "|" else f" with --delimiter {delimiter!r}"
+        raise InvalidInstance(
+            f"{path}: line 1: no column {missing[0]!r}: expected sacct -P output{other}"
+        )
+
+
+def _mended(
+    text: bytes, begin: np.ndarray, wrong: np.ndarray, names: list[str], mark: str,
+    header: list[str],
+) -> tuple[dict[int, bytes], list[int]]:  # fmt: skip
+    """Lines with too many delimiters, those of one free text taken out; and those that stay bad."""
+    places = [names.index(name) for name in _FREE if name in header]
+    mended: dict[int, bytes] = {}
+    bad: list[int] = []
+    for index in wrong.tolist():
+        line = text[begin[index] : begin[index + 1] - 1].decode("utf-8", "replace")
+        found = next(filter(None, (_split(line, k, names, mark) for k in places)), None)
+        if found is None:
+            bad.append(index)
+        else:
+            mended[index] = mark.join(found).encode() + b"\n"
+    return mended, bad
+
+
+def _split(line: str, free: int, names: list[str], mark: str) -> list[str] | None:
+    """Fields where the text of column `free` may hold the delimiter; None if they make no sense."""
+    left = line.split(mark, free)
+    right = left[-1].rsplit(mark, len(names) - 1 - free)
+    fields = [*left[:-1], right[0].replace(mark, " "), *right[1:]]
+    if len(fields) != len(names):
+        return None
+    row = dict(zip(names, fields, strict=True))
+    sound = _STATE.fullmatch(row["State"]) and all(
+        _TIME.fullmatch(row[name]) for name in ("Submit", "Start", "Eligible") if name in row
+    )
+    return fields if sound else None

@@ -1,0 +1,106 @@
+"""What a machine is made of: types of nodes, and partitions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from cosched.core.arrays import nonnegative
+from cosched.errors import InvalidInstance, shorten
+
+
+@dataclass(frozen=True)
+class NodeType:
+    """So many nodes of one kind.
+
+    Attributes
+    ----------
+    name : str
+    count, cores : int
+        Nodes, and cores of each.
+    memory_gb : float
+        Memory of a node; 0 = not said.
+    gpus : int
+        GPUs of a node.
+    sockets, threads : int
+        Sockets of a node, threads of a core.
+    gpu_type : str
+        Empty: not said.
+    weight : int
+        Slurm fills nodes of a smaller one first.
+    features : tuple of str
+    cpus : int
+        CPUs of a node as its batch system counts them; 0: its threads.
+
+    Examples
+    --------
+    >>> NodeType("thin", 100, 16, 64.0, 0).cores
+    16
+    >>> NodeType("gpu", 10, 64, 512.0, 4, sockets=2, threads=2, gpu_type="a100").cpus_per_core
+    2.0
+    """
+
+    name: str
+    count: int
+    cores: int
+    memory_gb: float
+    gpus: int
+    sockets: int = 1
+    threads: int = 1
+    gpu_type: str = ""
+    weight: int = 1
+    features: tuple[str, ...] = ()
+    cpus: int = 0
+
+    @property
+    def cpus_per_core(self) -> float:
+        """CPUs that its batch system counts for a core."""
+        return self.cpus / self.cores if self.cpus else float(self.threads)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A queue: which nodes its jobs may use, for how long, before whom.
+
+    Attributes
+    ----------
+    name : str
+    nodes : tuple of (int, int)
+        Ranges [first, last) of node numbers, from 0 in the order of the node types.
+    max_time : float
+        Limit of a job (s), or infinity.
+    priority : float
+        Jobs of a greater one come first.
+
+    Examples
+    --------
+    >>> Partition("short", ((0, 4),), 3600.0, 10.0).max_time
+    3600.0
+    """
+
+    name: str
+    nodes: tuple[tuple[int, int], ...]
+    max_time: float
+    priority: float
+
+
+_TIME = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,6})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?(\.[0-9]+)?")
+
+
+def seconds(value: object, name: str) -> float:
+    """Seconds of a number, or of ``[days-]hours:minutes:seconds`` as Slurm writes it."""
+    if isinstance(value, str):
+        if value.upper() in ("UNLIMITED", "INFINITE"):
+            return float("inf")
+        found = _TIME.fullmatch(value.strip())
+        if not found:
+            raise InvalidInstance(f"{name} = {shorten(value)}: expected seconds or 2-00:00:00")
+        days, a, b, c, rest = found.groups()
+        parts = [int(part) for part in (a, b, c) if part is not None]
+        if days is None and len(parts) == 1:
+            return float(parts[0])
+        if days is None and len(parts) == 2:
+            parts = [0, *parts]  # minutes:seconds
+        hours, minutes, rest_s = (*parts, 0, 0)[:3]
+        return int(days or 0) * 86400 + hours * 3600 + minutes * 60 + rest_s + float(rest or 0)
+    return nonnegative(value, name, "seconds >= 0, or 2-00:00:00")
