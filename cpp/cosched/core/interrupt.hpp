@@ -5,6 +5,7 @@
 // says in its result whether the search finished.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -73,6 +74,19 @@ auto unhurried(Work&& work) {
 
 /// Seconds until the earliest time limit of this thread: infinity without one, negative after it.
 double seconds_left();
+
+/// Work that only a time limit ends.
+inline constexpr std::int64_t kUnlimitedWork = std::int64_t{1} << 62;
+
+/// A search until its time is over: rounds, each twice as long as the one before, so that more time is
+/// never worse than less.  round(work, number) returns whether to go on.
+template <class Round>
+void in_rounds(std::int64_t first, Round&& round) {
+  for (int number = 0; round(first, number); ++number) {
+    check_interrupt();
+    first = std::min(2 * first, kUnlimitedWork / 4);
+  }
+}
 
 /// Calls work() under a time limit (no value: those around it only).  False: a limit ended it, its
 /// own or one around it; what work() stored until then is the caller's to use.

@@ -93,11 +93,18 @@ SearchResult local_search(const Instance& instance, const SearchOptions& options
     anneal(instance, best.placement(),
            {options.objective, seed, total_work(instance, operations), enough}, offer);
   };
+  const auto all_of = [&](std::int64_t operations, std::uint64_t seed) {
+    if (operations < kUnlimitedWork / 2) return annealing(operations, seed);
+    in_rounds(kSearchWork, [&](std::int64_t part, int number) {
+      annealing(part, seed + number);
+      return best.value() > enough;
+    });
+  };
   if (result.complete && options.work > 0) {
     result.complete = finishes_within(std::nullopt, [&] {
       offer_packs(instance, offer);
       offer_canonical(instance, bound, offer);
-      annealing(provable ? std::min(options.work, kSearchWork) : options.work, options.seed);
+      all_of(provable ? std::min(options.work, kSearchWork) : options.work, options.seed);
     });
     result.proved = best.value() <= enough;
     if (result.complete && !result.proved && provable) {
@@ -107,7 +114,7 @@ SearchResult local_search(const Instance& instance, const SearchOptions& options
       // Without a proof the rest of a budget goes to another annealing.
       result.complete = finishes_within(std::nullopt, [&] {
         check_interrupt();
-        if (!result.proved && budget) annealing(options.work - kSearchWork, options.seed + 1);
+        if (!result.proved && budget) all_of(options.work - kSearchWork, options.seed + 1);
       });
     }
   }

@@ -243,12 +243,21 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int
   SearchResult start = first_schedule(instance);
   if (!start.complete) return start;
   if (instance.tasks() <= kFewTasks) return best_of_few(instance, std::move(start));
-  SearchResult found = local_search_from(instance, members(start.coschedule.pack_of), seed, work,
-                                         heat_of(instance, work), std::nullopt);
-  if (start.coschedule.cost <= found.coschedule.cost)
-    found.coschedule = std::move(start.coschedule);
-  found.proved = found.coschedule.cost <= enough(instance);
-  return found;
+  SearchResult best = std::move(start);
+  const auto search = [&](std::int64_t part, int number) {
+    SearchResult found =
+        local_search_from(instance, members(best.coschedule.pack_of), seed + number, part,
+                          heat_of(instance, part), std::nullopt);
+    if (found.coschedule.cost < best.coschedule.cost) best.coschedule = std::move(found.coschedule);
+    best.complete = found.complete;
+    best.proved = best.coschedule.cost <= enough(instance);
+    return best.complete && !best.proved;
+  };
+  if (work < kUnlimitedWork / 2)
+    search(work, 0);
+  else
+    in_rounds(kLocalSearchWork, search);
+  return best;
 }
 
 SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,

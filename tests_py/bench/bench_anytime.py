@@ -1,0 +1,61 @@
+"""Anytime curves: what each search has after 0.1 to 30 seconds, as a gap to the best bound known.
+
+A time limit is a budget: no row may be flat while its gap is open and a better schedule is known.
+`python tests_py/bench/bench_anytime.py [SECONDS ...]`; fixed instances and seeds.
+"""
+
+import sys
+
+import numpy as np
+
+import cosched as cs
+
+SECONDS = [float(text) for text in sys.argv[1:]] or [0.1, 0.3, 1.0, 3.0, 10.0, 30.0]
+
+
+def rigid(n, m, seed):
+    rng = np.random.default_rng(seed)
+    times = np.full((n, m), np.inf)
+    times[np.arange(n), rng.integers(0, m, n)] = rng.uniform(5, 50, n)
+    return cs.moldable.Instance(times, rng.uniform(1, 5, n))
+
+
+def both_gaps(found):
+    return (1 + found.gap) * (1 + found.minsum_gap) - 1
+
+
+def minsum_gap(found):
+    return found.minsum_gap
+
+
+def gap(found):
+    return found.gap
+
+
+#: Title, instance, algorithm, options, gap.
+CURVES = [
+    ("packs local-search", cs.workloads.packs_iii(seed=0, max_tasks=6), "local-search", {}, gap),
+    ("moldable local-search", cs.workloads.moldable("cirne", 60, 32, seed=1), "local-search", {}, gap),
+    ("moldable local-search, minsum", cs.workloads.moldable("cirne", 60, 32, seed=1), "local-search",
+     {"objective": "minsum"}, minsum_gap),
+    ("moldable local-search, 30 rigid", rigid(30, 16, 1), "local-search", {}, gap),
+    ("moldable optimal, 14 jobs", cs.workloads.moldable("cirne", 14, 11, seed=3), "optimal", {}, gap),
+    ("moldable demt-best", cs.workloads.moldable("mixed", 60, 32, seed=1), "demt-best", {}, both_gaps),
+    ("dags hlp-best", cs.workloads.layered(1000, density=0.05, units=(16, 4), seed=1), "hlp-best", {}, gap),
+    ("dags hlp-best, data", cs.workloads.layered(60, density=0.2, units=(4, 2), ccr=1.0, seed=1), "hlp-best",
+     {}, gap),
+    ("bags ttb-best", cs.workloads.bags_random(6, seed=3), "ttb-best", {}, gap),
+]  # fmt: skip
+
+
+def main():
+    print(f"{'gap after':34}" + "".join(f"{seconds:>9g} s" for seconds in SECONDS) + "   ended by")
+    for title, instance, name, options, gap_of in CURVES:
+        solve = getattr(cs, instance.family).solve
+        found = [solve(instance, name, time_limit=t, **options) for t in SECONDS]
+        gaps = "".join(f"{100 * gap_of(one):>10.3f}%" for one in found)
+        print(f"{title:34}{gaps}   {found[-1].stopped_by}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
