@@ -130,8 +130,8 @@ class Machine:
         >>> machine = Machine.read(path)
         >>> machine.cores, machine.partitions[0].nodes, machine.partitions[0].max_time
         (128, ((0, 4), (7, 8)), 3600.0)
-        >>> machine.slurm.parameters
-        {'bf_resolution': 300.0, 'bf_window': 172800.0}
+        >>> machine.slurm.parameters["bf_window"], machine.slurm.parameters["cons_tres"]
+        (172800.0, 1.0)
         """
         if Path(path).is_dir():
             shown, version = read_shown(path)

@@ -106,10 +106,6 @@ def batsim_summary(result: Result) -> dict[str, Any]:
     """
     Result.require(result)
     table = jobs_table(result)
-    given, nodes = result.instance.jobs, result.instance.nodes
-    first, last = table.submission_time.min(), table.finish_time.max()
-    work = float((given["runtime"] * given["cpu"] * given["tasks"]).sum())
-    span = float(last - first)
     summary = {
         "batsim_version": "cosched",
         "nb_jobs": len(table),
@@ -117,17 +113,17 @@ def batsim_summary(result: Result) -> dict[str, Any]:
         "nb_jobs_success": int(table.success.sum()),
         "nb_jobs_killed": int((table.success == 0).sum()),
         "success_rate": float(table.success.mean()),
-        "makespan": last,
+        "makespan": table.finish_time.max(),
         "mean_waiting_time": table.waiting_time.mean(),
         "max_waiting_time": table.waiting_time.max(),
         "mean_turnaround_time": table.turnaround_time.mean(),
         "max_turnaround_time": table.turnaround_time.max(),
         "mean_slowdown": table.stretch.mean(),
         "max_slowdown": table.stretch.max(),
-        "nb_computing_machines": nodes,
+        "nb_computing_machines": result.instance.nodes,
         "mean_bounded_slowdown": table.bounded_stretch.mean(),
         "max_bounded_slowdown": table.bounded_stretch.max(),
-        "utilisation": work / (nodes * span) if span > 0 else 0.0,
+        "utilisation": result.utilisation,
         "nb_preemptions": int(table.preemptions.sum()),
         "nb_migrations": int(table.migrations.sum()),
     }
