@@ -169,3 +169,19 @@ def test_a_policy_that_starts_a_job_before_it_is_eligible_is_no_result():
     early = cs.cluster.Schedule.from_frame(inst, frame.assign(start=50.0, end=110.0))
     with pytest.raises(cs.InvalidSchedule):
         early.validate()
+
+
+def test_slurm_backfill_gets_a_job_when_it_is_eligible():
+    rng = np.random.default_rng(0)
+    n = 60
+    jobs = {
+        "submit": np.sort(rng.integers(0, 3000, n)), "tasks": rng.integers(1, 5, n),
+        "cpu": np.ones(n), "memory": np.ones(n), "runtime": 60 * rng.integers(1, 15, n),
+        "estimate": np.full(n, 1200),
+    }  # fmt: skip
+    eligible = jobs["submit"] + rng.integers(0, 2, n) * rng.integers(0, 600, n)
+    blocked = cs.cluster.Instance({**jobs, "eligible": eligible}, 8)
+    later = cs.cluster.Instance({**jobs, "submit": eligible}, 8)
+    found, expected = (cs.cluster.solve(one, "slurm-backfill") for one in (blocked, later))
+    assert found.jobs.start.tolist() == expected.jobs.start.tolist()
+    assert found.metrics()["mean_wait"] == expected.metrics()["mean_wait"]

@@ -161,12 +161,12 @@ def _clocks(
     rng: np.random.Generator,
 ) -> list[dict[str, float]]:
     """The two hidden numbers of each draw."""
-    first = math.floor(float(instance.column("submit").min()))
+    first = math.floor(float(instance.column("eligible").min()))
     starts = first - rng.uniform(_LATEST, _EARLIEST, draws)
     epochs = rng.integers(0, _YEAR, draws)
     if start is not None:
         starts[:] = real(start, "controller_start")
-        if not starts[0] <= float(instance.column("submit").min()):
+        if not starts[0] <= float(instance.column("eligible").min()):
             raise InvalidInstance(
                 f"controller_start = {shorten(start)}: expected seconds before the first "
                 f"submission, {instance.column('submit').min():g}"
@@ -196,7 +196,7 @@ def _result(
     instance: Instance, twin: Twin, outcome: Mapping[str, Any], threshold: float, log: bool
 ) -> Result:
     # Where times are no whole seconds, two jobs could seem to share a node for part of one.
-    given = map(instance.column, ("submit", "runtime"))
+    given = map(instance.column, ("eligible", "runtime"))
     whole = all(np.array_equal(column, np.floor(column)) for column in given)
     start, end, killed = _times(instance, outcome, whole=whole)
     decisions = log_of(twin, outcome) if log else None
@@ -222,7 +222,7 @@ def _draws(
     end: np.ndarray,
     threshold: float,
 ) -> Draws:
-    submit, runtime = instance.column("submit"), instance.column("runtime")
+    submit, runtime = instance.column("eligible"), instance.column("runtime")
     values = np.empty(len(start))
     for k in range(len(start)):
         ran = np.minimum(end[k] - start[k], runtime)

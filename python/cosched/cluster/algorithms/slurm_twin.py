@@ -95,7 +95,7 @@ class Twin:
 
     @staticmethod
     def _require_times_of_life(instance: Instance) -> None:
-        submit = instance.column("submit")
+        submit = instance.column("eligible")
         spans = {"submit": submit - submit.min(), "runtime": instance.column("runtime")}
         for name, span in spans.items():
             row = int(np.argmax(span))
@@ -186,7 +186,7 @@ class Twin:
             },
             parameters={**settings.parameters, **_own(parameters)},
             jobs={
-                "submit": instance.column("submit"), "runtime": instance.column("runtime"),
+                "submit": instance.column("eligible"), "runtime": instance.column("runtime"),
                 "nodes": self.nodes, "cpus": instance.column("tasks"), "limit": limit,
                 "partition": self.part, "user": users.reshape(-1),
                 "nice": np.zeros(len(instance)),
