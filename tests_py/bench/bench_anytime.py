@@ -32,20 +32,25 @@ def gap(found):
     return found.gap
 
 
+PACKS = cs.workloads.packs_iii(seed=0, max_tasks=6)
+JOBS = cs.workloads.moldable("cirne", 60, 32, seed=1)
+FEW = cs.workloads.moldable("cirne", 14, 11, seed=3)
+GRAPH = cs.workloads.layered(1000, density=0.05, units=(16, 4), seed=1)
+DATA = cs.workloads.layered(60, density=0.2, units=(4, 2), ccr=1.0, seed=1)
+BAG = cs.workloads.bags_random(6, seed=3)
+
 #: Title, instance, algorithm, options, gap.
 CURVES = [
-    ("packs local-search", cs.workloads.packs_iii(seed=0, max_tasks=6), "local-search", {}, gap),
-    ("moldable local-search", cs.workloads.moldable("cirne", 60, 32, seed=1), "local-search", {}, gap),
-    ("moldable local-search, minsum", cs.workloads.moldable("cirne", 60, 32, seed=1), "local-search",
-     {"objective": "minsum"}, minsum_gap),
+    ("packs local-search", PACKS, "local-search", {}, gap),
+    ("moldable local-search", JOBS, "local-search", {}, gap),
+    ("moldable local-search, minsum", JOBS, "local-search", {"objective": "minsum"}, minsum_gap),
     ("moldable local-search, 30 rigid", rigid(30, 16, 1), "local-search", {}, gap),
-    ("moldable optimal, 14 jobs", cs.workloads.moldable("cirne", 14, 11, seed=3), "optimal", {}, gap),
-    ("moldable demt-best", cs.workloads.moldable("mixed", 60, 32, seed=1), "demt-best", {}, both_gaps),
-    ("dags hlp-best", cs.workloads.layered(1000, density=0.05, units=(16, 4), seed=1), "hlp-best", {}, gap),
-    ("dags hlp-best, data", cs.workloads.layered(60, density=0.2, units=(4, 2), ccr=1.0, seed=1), "hlp-best",
-     {}, gap),
-    ("bags ttb-best", cs.workloads.bags_random(6, seed=3), "ttb-best", {}, gap),
-]  # fmt: skip
+    ("moldable optimal, 14 jobs", FEW, "optimal", {}, gap),
+    ("moldable demt-best, both", JOBS, "demt-best", {}, both_gaps),
+    ("dags hlp-best", GRAPH, "hlp-best", {}, gap),
+    ("dags hlp-best, data", DATA, "hlp-best", {}, gap),
+    ("bags ttb-best", BAG, "ttb-best", {}, gap),
+]
 
 
 def main():

@@ -217,7 +217,7 @@ def _require_covered(name: str, jobs: Sequence[Mapping[str, Any]], events: Seque
 
 
 def _reservations(plans: Sequence[Any]) -> Iterator[tuple[float, int, float, float, str]]:
-    """A row each, of rows ``t, job, start, end, nodes`` or ``t, [[job, start, end, nodes, ...]]``."""
+    """A row each, of ``t, job, start, end, nodes`` or ``t, [[job, start, end, nodes, ...]]``."""
     for time, *plan in plans:
         for job, start, end, nodes, *_ in plan[0] if len(plan) == 1 else [plan]:
             yield float(time), int(job), float(start), float(end), nodes

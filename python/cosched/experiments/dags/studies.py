@@ -146,7 +146,7 @@ def _run(task: Task) -> dict[str, Any]:
 
 _PAPER = (
     "Amaris, Lucarelli, Mommessin, Trystram: Generic algorithms for scheduling applications on "
-    "heterogeneous multi-core machines, 2017. "
+    "heterogeneous multi-core platforms, 2017. "
 )
 _ABOUT = (
     "Every graph of the authors' benchmark (five Chameleon applications, fork-join) on {}. LP* is "
