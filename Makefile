@@ -219,7 +219,7 @@ fuzz: build ## ten minutes of random, malformed and hostile input to every reade
 	COSCHED_FUZZ_SECONDS=$(or $(SECONDS_OF_FUZZ),600) $(BIN)/python -m pytest -q tests_py/properties -k fuzz
 
 wheel: .venv/dependencies.stamp ## dist/: source archive, and a wheel that needs no GLPK on the system
-	$(BIN)/python -m build --no-isolation --outdir build/dist .
+	$(BIN)/python -m build --no-isolation --config-setting=build-dir=$(BUILD) --outdir build/dist .
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair -w dist build/dist/*.whl
 	cp build/dist/*.tar.gz dist/
 

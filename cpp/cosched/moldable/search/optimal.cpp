@@ -1,6 +1,7 @@
 #include "cosched/moldable/search/optimal.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
@@ -15,7 +16,7 @@ Placement first_schedule(const Instance& instance, const ProofOptions& options) 
   SearchOptions search;
   search.objective = options.objective;
   search.proof = false;
-  search.work = std::min(kSearchWork, options.work / (100 * instance.jobs()));
+  search.work = std::min(kSearchWork, options.work / (std::int64_t{100} * instance.jobs()));
   if (seconds_left() < kInfinity) search.time_limit = std::max(0.0, kStartShare * seconds_left());
   return local_search(instance, search).placement;
 }
