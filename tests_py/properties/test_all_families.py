@@ -87,7 +87,7 @@ def test_every_bound_is_on_the_right_side(sample):
 
 def test_compare_runs_all(sample):
     of, instance, _ = sample
-    table = of.compare(instance, time_limit=5)
+    table = of.compare(instance)
     assert set(table.status) <= {"ok", "time_limit", "not_applicable"}, table.message.tolist()
     assert (table.status == "ok").sum() >= 3
 
