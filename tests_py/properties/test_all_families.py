@@ -61,7 +61,9 @@ def test_every_algorithm(sample):
         if bound is not None:
             better = res.value - bound.value if of.maximise else bound.value - res.value
             assert better <= 1e-6 * abs(bound.value)
-        assert all(isinstance(v, (int, float)) for v in res.metrics().values())
+        metrics = res.metrics()
+        assert metrics.pop("stopped_by", None) == res.stopped_by
+        assert all(isinstance(v, (int, float)) for v in metrics.values())
         assert res.value == of.solve(instance, name, seed=1).value
         frame = res.schedule.to_frame()
         assert {"start", "end"} <= set(frame.columns)

@@ -164,7 +164,7 @@ def test_a_bound_that_a_limit_cut_short_says_so():
     assert cs.packs.bound(large, time_limit=0.0).status == "time_limit"
     assert cs.packs.bound(cs.workloads.packs_ii(seed=1, max_tasks=4)).status == "ok"
     table = cs.packs.compare(large, ["pack-by-pack-1"], time_limit=1e-6)
-    assert table.attrs == {"bounds": ["columns"], "bound_cut": True}
+    assert table.attrs == {"bounds": ["columns"], "bound_notes": [], "bound_cut": True}
 
 
 def test_who_proved_the_bound(capsys, tmp_path):

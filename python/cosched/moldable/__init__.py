@@ -33,6 +33,7 @@ from cosched.moldable.algorithms import (
     list_saf,
     list_shelf,
     local_search,
+    optimal,
     sequential,
 )
 from cosched.moldable.bounds import default_grid, minsum_bound, time_indexed_bound
@@ -66,6 +67,7 @@ __all__ = [
     "local_search",
     "minsum_bound",
     "online",
+    "optimal",
     "sequential",
     "solve",
     "time_indexed_bound",

@@ -81,7 +81,8 @@ class Result(core.Result):
         """A lower bound on every schedule's sum w_i C_i; computed once an instance.
 
         The best of ``time_indexed_bound``, the paper's ``bound(instance, "minsum")`` on a grid up
-        to eight times finer than the paper's, and for few jobs what :func:`optimal` proves. Under
+        to eight times finer than the paper's, and for few jobs what
+        :func:`cosched.moldable.optimal` proves. Under
         a time limit (that of ``compare``) it is what was proved until then.
         """
         return self.instance.once("minsum", lambda: minsum_bound_beside(self.instance))

@@ -78,7 +78,8 @@ def local_search(
     packs one after the other, of lists with canonical allotments for many deadlines, and of
     `start`. Then annealing: up to eight jobs are taken out and put back where their end and the
     price of the area they take are least; a job gets another count, or another place in the order.
-    It ends when it meets a bound; up to twelve jobs the proof of :func:`optimal` follows.
+    It ends when it meets a bound; up to twelve jobs the proof of
+    :func:`cosched.moldable.optimal` follows.
 
     Parameters
     ----------
@@ -134,8 +135,8 @@ def optimal(
 ) -> Result:
     """The best schedule of few jobs for one criterion, proved. Release dates are known.
 
-    A short :func:`local_search`, then labels over sets of jobs: in some optimal schedule each job
-    starts as early as the order of starts lets it, so all that the rest must know of a beginning
+    A short :func:`cosched.moldable.local_search`, then labels over sets of jobs: in some optimal
+    schedule each job starts as early as the order of starts lets it, so all that the rest must know of a beginning
     is when how many processors are free. A label goes where another of the same jobs is no worse,
     or where a bound on what it becomes is not below the best schedule known.
 
