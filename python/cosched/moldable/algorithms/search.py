@@ -136,9 +136,10 @@ def optimal(
     """The best schedule of few jobs for one criterion, proved. Release dates are known.
 
     A short :func:`cosched.moldable.local_search`, then labels over sets of jobs: in some optimal
-    schedule each job starts as early as the order of starts lets it, so all that the rest must know of a beginning
-    is when how many processors are free. A label goes where another of the same jobs is no worse,
-    or where a bound on what it becomes is not below the best schedule known.
+    schedule each job starts as early as the order of starts lets it, so all that the rest must
+    know of a beginning is when how many processors are free. A label goes where another of the
+    same jobs is no worse, or where a bound on what it becomes is not below the best schedule
+    known.
 
     Parameters
     ----------
