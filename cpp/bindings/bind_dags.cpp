@@ -75,7 +75,8 @@ py::tuple solution_tuple(hlp::Solution&& found) {
   const py::ssize_t n = found.x.rows(), types = found.x.cols();
   return py::make_tuple(found.value, frozen(std::move(found.x), {n, types}),
                         frozen(std::move(found.completion)), frozen(std::move(proof.weights)),
-                        frozen(std::move(proof.task_flow)), flow[0], flow[1], found.complete);
+                        frozen(std::move(proof.task_flow)), flow[0], flow[1], found.complete,
+                        found.failure);
 }
 
 }  // namespace
@@ -161,7 +162,7 @@ py::tuple windows_tuple(proof::WindowsBound found) {
   for (proof::RefutationStage& stage : found.certificate.refutation.stages)
     stages.append(stage_tuple(std::move(stage)));
   return py::make_tuple(found.value, found.complete, found.certificate.refutation.makespan,
-                        py::tuple(stages));
+                        py::tuple(stages), found.failure);
 }
 
 // An algorithm that needs the instance only.
@@ -359,28 +360,29 @@ hlp::Solution to_solution(const RealArray& x, const py::tuple& certificate) {
   return solution;
 }
 
-// plan, its bound, whether that is `transfers` (else `windows`), whether the plan meets it, complete,
-// relaxation (None where one was given).
+// plan, its bound, whether that is `transfers` (else `windows`), why a solver failed (or ""), whether the
+// plan meets the bound, what ended the search, relaxation (None where one was given).
 void bind_hlp_best(py::module_& module) {
   module.def(
       "hlp_best",
       [](const Instance& instance, const std::optional<RealArray>& x,
-         const std::optional<py::tuple>& certificate, std::uint64_t seed,
-         std::int64_t evaluations) {
+         const std::optional<py::tuple>& certificate, std::uint64_t seed, std::int64_t evaluations,
+         std::optional<double> time_limit) {
         std::optional<hlp::Solution> given;
         if (x && certificate) given = to_solution(*x, *certificate);
-        const search::BestOptions options{seed, evaluations, std::nullopt};
+        const search::BestOptions options{seed, evaluations, time_limit};
         search::BestResult found = released(
             [&] { return search::hlp_best(instance, options, given ? &*given : nullptr); });
         const bool moving = found.moving && found.moving->value > found.bound.value;
         const double value = moving ? found.moving->value : found.bound.value;
-        return py::make_tuple(plan_tuple(found.plan), value, moving,
-                              search::meets(found.plan.makespan(), value), found.complete,
+        const bool met = search::meets(found.plan.makespan(), value);
+        return py::make_tuple(plan_tuple(found.plan), value, moving, found.failure(), met,
+                              stopped_by(met, found.complete),
                               given ? py::object(py::none())
                                     : py::object(solution_tuple(std::move(found.relaxation))));
       },
       py::arg("instance"), py::arg("x"), py::arg("certificate"), py::arg("seed"),
-      py::arg("evaluations"));
+      py::arg("evaluations"), py::arg("time_limit"));
 }
 
 void bind_windows(py::module_& module) {

@@ -102,7 +102,8 @@ void bind_transfers(py::module_& module) {
             released([&] { return proof::transfers_bound(instance, windows, options); });
         const py::tuple proof =
             refutation_tuple(std::move(found.certificate.refutation), instance.types());
-        return py::make_tuple(found.value, found.complete, proof[0], proof[1], proof[2]);
+        return py::make_tuple(found.value, found.complete, proof[0], proof[1], proof[2],
+                              found.failure);
       },
       py::arg("instance"), py::arg("relaxation"), py::arg("windows_makespan"),
       py::arg("windows_stages"), py::arg("upper"));

@@ -92,6 +92,8 @@ def in_words(of: Presentation, result: Result) -> list[str]:
     side = "above" if of.family.maximise else "below"
     said = f"no {of.ideal} can be {side} {bound.value:.9g}{of.unit}"
     lines.append(f"bound {bound.value:.9g}{of.unit} ({bound.method}): {said}")
+    if bound.note:
+        lines.append(f"the bound is weaker than it could be: {bound.note}")
     if math.isnan(gap):
         return [*lines, f"no gap: this is what was recorded, and no {of.ideal} of this instance"]
     return [*lines, f"gap {percent(gap)}: {_distance(of, gap)}"]
@@ -235,6 +237,7 @@ def _of_the_bound(of: Presentation, ranked: pd.DataFrame, one: bool) -> list[str
         value = f"{ranked['bound'].dropna().iloc[0]:.6g}{of.unit}"
         lines.append(f"bound {value} ({methods}): no {of.ideal} can be {side} it")
     gaps = ranked.loc[ranked["value"].notna(), "gap"]
+    lines += [f"the bound is weaker than it could be: {note}" for note in ranked.attrs["notes"]]
     if not len(gaps) or not gaps.min() > 1e-9:
         return lines
     if ranked.attrs["bound_cut"]:

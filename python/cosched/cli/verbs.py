@@ -152,6 +152,8 @@ def bound(
         found = of.family.bound(instance, bound, **parse_options(option))
     sense = "at most" if of.family.maximise else "at least"
     report.say(f"{of.objective} {sense} {found.value:.9g} ({found.method})")
+    if found.note:
+        report.say(f"weaker than it could be: {found.note}")
     if output is None:
         return
     stated = {"family": of.family.name, "method": found.method, "value": found.value}

@@ -19,8 +19,8 @@ COLUMNS = ("algorithm", "status", "value", "bound", "gap", "seconds")
 def in_order(rows: list[dict[str, Any]], first: Iterable[str] = ()) -> pd.DataFrame:
     """Rows as a table: columns `first`, then ``COLUMNS``, the metrics, ``message``.
 
-    ``attrs["bounds"]`` lists the methods of the bounds, and ``attrs["bound_cut"]`` says whether a
-    limit cut one of them short.
+    ``attrs["bounds"]`` lists the methods of the bounds, ``attrs["notes"]`` what failed on the way to
+    them, and ``attrs["bound_cut"]`` says whether a limit cut one of them short.
     """
     import pandas as pd
 
@@ -32,6 +32,7 @@ def in_order(rows: list[dict[str, Any]], first: Iterable[str] = ()) -> pd.DataFr
     )
     proofs = [row["proof"] for row in rows if row.get("proof") is not None]
     frame.attrs["bounds"] = list(dict.fromkeys(proof.method for proof in proofs))
+    frame.attrs["notes"] = list(dict.fromkeys(proof.note for proof in proofs if proof.note))
     frame.attrs["bound_cut"] = any(proof.status != "ok" for proof in proofs)
     return frame
 

@@ -31,6 +31,8 @@ class Bound:
         The name of the bound, a key of the family's ``BOUNDS``, or the algorithm that proved it.
     status : str
         ``"ok"``, or ``"time_limit"`` where a limit ended it early: more time may tighten it.
+    note : str
+        Why it is weaker than its name promises: what failed on the way. Empty: nothing did.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class Bound:
     value: float
     method: str
     status: str = "ok"
+    note: str = ""
 
     def __float__(self) -> float:
         return float(self.value)

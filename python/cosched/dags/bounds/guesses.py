@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,9 @@ import numpy as np
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import integer_array, real, real_array, time_limit_of
-from cosched.dags.bounds.relaxation import Certificate, hlp_so_far
+from cosched.dags.bounds.relaxation import Certificate, hlp_bound, hlp_so_far
 from cosched.dags.instance import Instance
-from cosched.errors import InvalidInstance, TimeLimit
+from cosched.errors import InvalidInstance, SolverError, TimeLimit
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,8 @@ class Windows:
     certificate : WindowsCertificate
     complete : bool
         False where a time limit ended the search: then it is the best so far.
+    note : str
+        Why a solver failed, which leaves the best so far as well; empty: none did.
 
     Examples
     --------
@@ -140,6 +142,7 @@ class Windows:
     value: float
     certificate: WindowsCertificate
     complete: bool
+    note: str = ""
 
     def __repr__(self) -> str:
         return f"<Windows: {self.value:.9g}{'' if self.complete else ' (cut short)'}>"
@@ -200,11 +203,12 @@ def windows(
     with _core.time_limit(limit):
         relaxation, in_time = hlp_so_far(instance)
         proof = relaxation.certificate
-        value, complete, makespan, stages = _core.dags.windows_bound(
+        value, complete, makespan, stages, failure = _core.dags.windows_bound(
             instance._core, certificate_arrays(proof), top
         )
     parts = tuple(RefutationStage(*stage) for stage in stages)
-    found = Windows(value, WindowsCertificate(proof, makespan, parts), complete and in_time)
+    note = failure or relaxation.note
+    found = Windows(value, WindowsCertificate(proof, makespan, parts), complete and in_time, note)
     return kept_if_complete(instance, key, found, limit)
 
 
@@ -221,7 +225,7 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     Returns
     -------
     Bound
-        Seconds.
+        Seconds. Where a solver fails what is proved so far, or ``hlp``, and a ``note`` says why.
 
     Examples
     --------
@@ -230,8 +234,12 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     Bound(6, 'windows')
     """
     Instance.require(instance)
-    found = windows(instance, time_limit=time_limit)
-    return Bound(found.value, "windows", "ok" if found.complete else "time_limit")
+    try:
+        found = windows(instance, time_limit=time_limit)
+    except SolverError as error:
+        weaker = hlp_bound(instance, time_limit=time_limit)
+        return replace(weaker, note=f"windows failed: {error}")
+    return Bound(found.value, "windows", "ok" if found.complete else "time_limit", found.note)
 
 
 def kept_if_complete(instance: Instance, key: str, found: Any, limit: float | None) -> Any:

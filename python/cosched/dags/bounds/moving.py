@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ from cosched.dags.bounds.guesses import (
     upper_of,
     windows,
     windows_arrays,
+    windows_bound,
 )
 from cosched.dags.instance import Instance
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, SolverError
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,8 @@ class Transfers:
     certificate : TransfersCertificate
     complete : bool
         False where a time limit ended the search: then it is the best so far.
+    note : str
+        Why a solver failed, which leaves the best so far as well; empty: none did.
 
     Examples
     --------
@@ -167,6 +170,7 @@ class Transfers:
     value: float
     certificate: TransfersCertificate
     complete: bool
+    note: str = ""
 
     def __repr__(self) -> str:
         return f"<Transfers: {self.value:.6g}{'' if self.complete else ' (cut short)'}>"
@@ -202,7 +206,8 @@ def transfers(
 
     Notes
     -----
-    At least the bound ``windows``. It holds for every way to share memories: within a type a
+    At least the bound ``windows``, and what the dual solution of
+    :func:`cosched.dags.transfers_relaxation` proves. It holds for every way to share memories: within a type a
     transfer costs nothing, since both tasks can run on one unit. A T that is refuted for a network
     is refuted, by the same certificate, for every slower one, and which T are tried does not depend
     on the network; what the search finds may still differ by its own choices (which prices of many
@@ -233,11 +238,11 @@ def transfers(
         return cached
     with _core.time_limit(limit):
         start = windows(instance, time_limit=limit)
-        value, complete, makespan, stages, clusters = _core.dags.transfers_bound(
+        value, complete, makespan, stages, clusters, failure = _core.dags.transfers_bound(
             instance._core, *windows_arrays(start.certificate), top
         )
     proof = TransfersCertificate(start.certificate, makespan, stages_of(stages, instance), clusters)
-    found = Transfers(value, proof, complete and start.complete)
+    found = Transfers(value, proof, complete and start.complete, failure or start.note)
     return kept_if_complete(instance, key, found, limit)
 
 
@@ -254,7 +259,7 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
     Returns
     -------
     Bound
-        Seconds.
+        Seconds. Where a solver fails what is proved so far, or ``windows``, and a ``note`` says why.
 
     Examples
     --------
@@ -265,8 +270,12 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
     'transfers'
     """
     Instance.require(instance)
-    found = transfers(instance, time_limit=time_limit)
-    return Bound(found.value, "transfers", "ok" if found.complete else "time_limit")
+    try:
+        found = transfers(instance, time_limit=time_limit)
+    except SolverError as error:
+        weaker = windows_bound(instance, time_limit=time_limit)
+        return replace(weaker, note=f"transfers failed: {error}")
+    return Bound(found.value, "transfers", "ok" if found.complete else "time_limit", found.note)
 
 
 def stages_of(stages: tuple, instance: Instance) -> tuple[TransferStage, ...]:
