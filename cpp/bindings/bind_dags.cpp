@@ -152,20 +152,20 @@ void bind_schedulers(py::module_& module) {
 }
 
 // `relaxation`: x and certificate of one that is known, None otherwise.  plan; bound, and whether that is
-// `transfers` (else `windows`); met, whether the plan meets it; complete; relaxation, None where one was
-// given.
+// `transfers` (else `windows`); why a solver failed, or ""; met, whether the plan meets the bound; what
+// ended the search; relaxation, None where one was given.
 void bind_hlp_best(py::module_& module) {
   module.def(
       "hlp_best",
       [](const Instance& instance, const std::optional<py::dict>& relaxation, std::uint64_t seed,
-         std::int64_t evaluations) {
+         std::int64_t evaluations, std::optional<double> time_limit) {
         std::optional<hlp::Solution> given;
         if (relaxation) {
           given.emplace();
           given->x = to_table((*relaxation)["x"].cast<RealArray>());
           given->certificate = to_certificate((*relaxation)["certificate"]);
         }
-        const search::BestOptions options{seed, evaluations, std::nullopt};
+        const search::BestOptions options{seed, evaluations, time_limit};
         search::BestResult found = released(
             [&] { return search::hlp_best(instance, options, given ? &*given : nullptr); });
         const bool moving = found.moving && found.moving->value > found.bound.value;
@@ -175,12 +175,15 @@ void bind_hlp_best(py::module_& module) {
         made["bound"] = bound;
         made["transfers"] = moving;
         made["met"] = search::meets(found.plan.makespan(), bound);
-        made["complete"] = found.complete;
+        made["failure"] = found.failure();
+        made["stopped_by"] =
+            stopped_by(search::meets(found.plan.makespan(), bound), found.complete);
         made["relaxation"] =
             given ? py::object(py::none()) : py::object(solution_dict(std::move(found.relaxation)));
         return made;
       },
-      py::arg("instance"), py::arg("relaxation"), py::arg("seed"), py::arg("evaluations"));
+      py::arg("instance"), py::arg("relaxation"), py::arg("seed"), py::arg("evaluations"),
+      py::arg("time_limit"));
 }
 
 }  // namespace

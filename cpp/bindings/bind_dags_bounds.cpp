@@ -83,6 +83,7 @@ template <class Bound>
 py::dict bound_dict(const Bound& found, py::dict refutation) {
   refutation["value"] = found.value;
   refutation["complete"] = found.complete;
+  refutation["failure"] = found.failure;
   return refutation;
 }
 

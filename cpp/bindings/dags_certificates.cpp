@@ -163,6 +163,7 @@ py::dict solution_dict(hlp::Solution solution) {
   made["C"] = frozen(std::move(solution.completion));
   made["certificate"] = certificate_dict(std::move(solution.certificate));
   made["complete"] = solution.complete;
+  made["failure"] = solution.failure;
   return made;
 }
 

@@ -3,6 +3,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
@@ -44,14 +45,15 @@ Eigen::VectorXd MatrixGame::coefficients(int variable) const {
   return of_rows;
 }
 
-void MatrixGame::factorise() {
+// False: the basis is singular, and all stays as it was.
+bool MatrixGame::factorise() {
   Eigen::MatrixXd matrix(rows_ + 1, rows_ + 1);
   for (int p = 0; p <= rows_; ++p) matrix.col(p) = coefficients(basis_[p]);
   const Eigen::PartialPivLU<Eigen::MatrixXd> factors(matrix);
-  if (!(factors.matrixLU().diagonal().cwiseAbs().minCoeff() > kSingular))
-    throw SolverError("matrix game: singular basis");
+  if (!(factors.matrixLU().diagonal().cwiseAbs().minCoeff() > kSingular)) return false;
   inverse_ = factors.inverse();
   point_ = inverse_.col(rows_);  // right-hand side (0, ..., 0, 1)
+  return true;
 }
 
 // The nonbasic variable of least reduced cost; -1 where none improves.
@@ -89,7 +91,12 @@ int MatrixGame::leaving(int variable) const {
 
 // One primal simplex step; false at the optimum.
 bool MatrixGame::pivot() {
-  factorise();
+  if (!factorise()) {
+    if (entered_ < 0) throw SolverError("matrix game: singular basis");
+    basis_[entered_] = left_;
+    entered_ = -1;
+    return false;
+  }
   // Only `value` has a cost, 1: the multipliers are its row of the inverse.
   const auto place = std::find(basis_.begin(), basis_.end(), value_variable()) - basis_.begin();
   const Eigen::VectorXd multiplier = inverse_.row(place);
@@ -99,7 +106,8 @@ bool MatrixGame::pivot() {
   if (variable < 0) return false;
   const int position = leaving(variable);
   if (position < 0) return false;  // only rounding: the game is bounded
-  basis_[position] = variable;
+  left_ = std::exchange(basis_[position], variable);
+  entered_ = position;
   return true;
 }
 
@@ -107,6 +115,7 @@ void MatrixGame::solve() {
   if (basis_.empty()) begin();
   scale_ = columns().cwiseAbs().maxCoeff();
   if (scale_ == 0) scale_ = 1;
+  entered_ = -1;
   for (int pivots = 0; pivots < kMostPivots && pivot(); ++pivots) {
   }
   double sum = 0;

@@ -20,7 +20,8 @@ class MatrixGame {
 
   void add_column(const std::vector<double>& column);
 
-  /// Requires at least one column.  Fills value, weights and rows' prices.
+  /// Requires at least one column.  Fills value, weights and rows' prices.  Where columns differ in
+  /// size so much that rounding makes a basis singular, it stays at the one before.
   void solve();
 
   double value() const { return value_; }
@@ -38,16 +39,17 @@ class MatrixGame {
   }
   void begin();
   Eigen::VectorXd coefficients(int variable) const;
-  void factorise();
+  bool factorise();
   int entering(const Eigen::VectorXd& multiplier) const;
   int leaving(int variable) const;
   bool pivot();
 
   int rows_;
-  std::vector<double> entries_;  // of the columns, one after the other
-  std::vector<int> basis_;       // rows + 1 variables, or empty
-  Eigen::MatrixXd inverse_;      // of the basis matrix, whose columns have entries / scale_
-  Eigen::VectorXd point_;        // values of the basic variables
+  std::vector<double> entries_;   // of the columns, one after the other
+  std::vector<int> basis_;        // rows + 1 variables, or empty
+  Eigen::MatrixXd inverse_;       // of the basis matrix, whose columns have entries / scale_
+  Eigen::VectorXd point_;         // values of the basic variables
+  int entered_ = -1, left_ = -1;  // the last pivot: a place of the basis, and what it held
   double value_ = 0, scale_ = 1;
   std::vector<double> combination_, prices_;
 };

@@ -164,6 +164,8 @@ def bound(
 
         io.write_frame(pd.DataFrame([stated]), output)
     report.say(f"{of.objective} {sense} {found.value:.9g} ({found.method})")
+    if found.note:
+        report.say(f"note: {found.note}")
     stop.then("this is the best bound that was proved until then")
 
 

@@ -105,6 +105,7 @@ def result_of_plan(
     own_bound: Bound | None = None,
     seed: int = 0,
     status: str = "ok",
+    stopped_by: str | None = None,
     ratio: float | None = None,
 ) -> Result:
     """A result of what the C++ side returns; `ratio` as if data moved for free."""
@@ -117,6 +118,7 @@ def result_of_plan(
         own_bound=own_bound,
         seed=seed,
         status=status,
+        stopped_by=stopped_by,
         ratio=ratio if instance._core.moves_free else None,
     )
 

@@ -19,7 +19,7 @@ Asked ask(Steps steps, double truth, double reach = 0) {
   Asked asked{steps.value(), {}};
   while (const std::optional<proof::Question> question = steps.next()) {
     asked.makespans.push_back(question->makespan);
-    steps.tell(question->makespan < truth, question->quick ? 0 : reach);
+    steps.tell(question->makespan < truth, question->depth == proof::Depth::full ? reach : 0);
     asked.value = steps.value();
     if (asked.makespans.size() > 1000) break;
   }

@@ -10,6 +10,7 @@
 // LP* is a lower bound on the makespan of every schedule.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cosched/core/times.hpp"
@@ -24,6 +25,7 @@ struct Solution {
   Certificate certificate;
   int flows = 0;         // network flows solved (structured method)
   bool complete = true;  // false: see hlp_so_far
+  std::string failure;   // why the method ended before its optimum; empty: it did not
 };
 
 }  // namespace cosched::dags::hlp

@@ -5,10 +5,12 @@
 #include <optional>
 #include <utility>
 
+#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/dags/hlp/area.hpp"
 #include "cosched/dags/hlp/outer_problem.hpp"
+#include "cosched/dags/hlp/scale.hpp"
 #include "cosched/dags/hlp/trade_off.hpp"
 #include "cosched/opt/matrix_game.hpp"
 
@@ -207,14 +209,24 @@ class Structured {
   std::optional<OuterProblem> outer_;
 };
 
-}  // namespace
-
-Solution hlp_so_far(const Instance& instance) {
+Solution solve_so_far(const Instance& instance) {
   Structured method(instance);
-  const bool complete = finishes_within(std::nullopt, [&] { method.run(); });
+  std::string failure;
+  const bool in_time = finishes_within(std::nullopt, [&] {
+    try {
+      method.run();
+    } catch (const SolverError& error) {
+      failure = error.what();
+    }
+  });
   Solution solution = unhurried([&] { return method.solution(); });
-  solution.complete = complete;
+  solution.complete = in_time && failure.empty();
+  solution.failure = std::move(failure);
   return solution;
 }
+
+}  // namespace
+
+Solution hlp_so_far(const Instance& instance) { return at_ordinary_scale(instance, solve_so_far); }
 
 }  // namespace cosched::dags::hlp

@@ -58,6 +58,11 @@ class TypeCosts {
   int far_way(int type) const { return types_ * types_ + type; }
   int first_type(int way) const { return way < types_ * types_ ? way / types_ : far_type(way); }
   int second_type(int way) const { return way < types_ * types_ ? way % types_ : far_type(way); }
+  /// Whether the ends are in one memory, of units of one type.
+  bool at_home(int way) const {
+    const int type = first_type(way);
+    return way == this->way(type, type) && together_[type] > 0;
+  }
   /// What it costs at least; infinite where there are no such units.
   double cost(int edge, int way) const {
     if (way < types_ * types_) return least(edge, way / types_, way % types_);

@@ -61,7 +61,7 @@ GeometricSteps::GeometricSteps(double refuted, double first, double upper, doubl
       top_(upper * kJustBelow),
       phase_(refuted >= top_    ? Phase::closed
              : top_ < kInfinity ? Phase::top
-                                : Phase::quick) {}
+                                : Phase::bare) {}
 
 double GeometricSteps::at(long k) const {
   return first_ * std::pow(1 + precision_, static_cast<double>(k));
@@ -71,26 +71,44 @@ double GeometricSteps::power_of(double makespan) const {
   return std::log(makespan / first_) / std::log1p(precision_);
 }
 
+bool GeometricSteps::met() const {
+  constexpr long kRoughly = 32;
+  return above_ != kNone && above_ - below_ <= (phase_ == Phase::bare ? kRoughly : 1);
+}
+
+void GeometricSteps::enter(Phase phase) {
+  phase_ = phase;
+  above_ = known_;
+  leap_ = 100;  // 1%
+}
+
 std::optional<Question> GeometricSteps::next() {
   if (phase_ == Phase::top) return Question{top_};
-  if (phase_ == Phase::quick && met()) {
-    phase_ = Phase::thorough;
-    above_ = known_;
-    leap_ = 100;  // 1%
-  }
+  if (phase_ == Phase::bare && met()) enter(Phase::quick);
+  if (phase_ == Phase::quick && met()) enter(Phase::thorough);
   if (phase_ == Phase::closed || met()) return std::nullopt;
   asked_ = above_ == kNone ? below_ + leap_ : std::min(below_ + leap_, (below_ + above_) / 2);
-  if (reach_ > at(below_ + 1)) asked_ = static_cast<long>(power_of(reach_));
+  if (reach_ > at(below_ + 1)) {
+    const long reached = static_cast<long>(power_of(reach_));
+    const bool creeps = reached > above_ - std::max(2L, (above_ - below_) / 16);
+    if (refuted_)
+      asked_ = std::max(asked_, reached);
+    else if (!creeps)
+      asked_ = reached;
+  }
   asked_ = std::clamp(asked_, below_ + 1, above_ - 1);
-  return Question{at(asked_), phase_ == Phase::quick};
+  return Question{at(asked_), phase_ == Phase::bare    ? Depth::bare
+                              : phase_ == Phase::quick ? Depth::quick
+                                                       : Depth::full};
 }
 
 void GeometricSteps::tell(bool refuted, double reach) {
   reach_ = reach;
+  refuted_ = refuted;
   if (phase_ == Phase::top) {
     if (refuted) value_ = top_;
     if (!refuted) known_ = above_ = std::max(1L, static_cast<long>(std::ceil(power_of(top_))));
-    phase_ = refuted ? Phase::closed : Phase::quick;
+    phase_ = refuted ? Phase::closed : Phase::bare;
   } else if (refuted) {
     below_ = asked_;
     value_ = at(asked_);

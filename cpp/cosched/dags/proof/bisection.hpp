@@ -4,7 +4,10 @@
 
 #include <limits>
 #include <optional>
+#include <string>
+#include <utility>
 
+#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/dags/model/instance.hpp"
@@ -26,17 +29,37 @@ struct ProvenBound {
   double value = 0;  // at most every makespan
   Certificate certificate;
   bool complete = true;  // false: a time limit ended the search, the value is the best so far
+  std::string failure;   // why a solver ended it, with the best so far; empty: none did
 };
+
+/// Runs a search that keeps what it proves in `best`: a time limit, or a solver that fails, leaves that.
+template <class Certificate, class Search>
+void prove_so_far(ProvenBound<Certificate>& best, Search&& search) {
+  best.complete = finishes_within(std::nullopt, [&] {
+    try {
+      std::forward<Search>(search)();
+    } catch (const SolverError& error) {
+      best.failure = error.what();
+    }
+  });
+}
 
 inline constexpr int kLarge = 10000;  // tasks
 
 /// A schedule is proved optimal where this share of its makespan is refuted.
 inline constexpr double kJustBelow = 1 - 0.9 * kExactTolerance;
 
+/// How far a refuter goes.
+enum class Depth {
+  bare,   // what needs next to no time
+  quick,  // no linear programme, but what is known from those at earlier T
+  full,
+};
+
 /// What a refuter is asked.
 struct Question {
   double makespan = 0;
-  bool quick = false;  // without a linear programme, by what is known from earlier T
+  Depth depth = Depth::full;
 };
 
 /// What it answers.
@@ -69,10 +92,10 @@ class HalvingSteps {
   bool closed_;
 };
 
-/// Asks among first (1 + precision)^k only, and `quick` questions before all others.  Which T these are
-/// does not depend on what transfers cost: so that a bound is no lower where they cost more, as long as
+/// Asks among first (1 + precision)^k only, `bare` questions first (roughly), then `quick` ones.  Which T
+/// these are does not depend on what transfers cost: so that a bound is no lower where they cost more, as long as
 /// the refuter refutes there what it refutes where they cost less.  Asks next where the last linear
-/// programme came to.
+/// programme came to, unless that is next to where it was.
 class GeometricSteps {
  public:
   /// `first`: > 0, where the powers begin.
@@ -84,11 +107,12 @@ class GeometricSteps {
 
  private:
   static constexpr long kNone = std::numeric_limits<long>::max();
-  enum class Phase { top, quick, thorough, closed };
+  enum class Phase { top, bare, quick, thorough, closed };
 
   double at(long k) const;
   double power_of(double makespan) const;
-  bool met() const { return above_ != kNone && above_ - below_ <= 1; }
+  bool met() const;
+  void enter(Phase phase);
 
   double value_, first_, precision_, top_;
   Phase phase_;
@@ -97,6 +121,7 @@ class GeometricSteps {
   long known_ = kNone;  // is not
   long asked_ = 0, leap_ = 100;
   double reach_ = 0;
+  bool refuted_ = false;  // the last one
 };
 
 /// Asks `refuter` about the T of `steps`, and keeps the last proof in `best`, which a time limit may

@@ -8,6 +8,9 @@ namespace cosched::dags::proof {
 /// A row of a linear programme that is broken by less (relative to T) is not worth its pivots.
 inline constexpr double kWorthwhile = 1e-6;
 
+/// Steps that the interior point method usually takes.
+inline constexpr int kUsualSteps = 16;
+
 /// What both refuters do.
 struct Effort {
   int passes;      // of closing pairs by the prices of a linear programme, and pruning again

@@ -12,19 +12,8 @@ namespace {
 
 using Cluster = std::vector<int>;  // tasks in topological order
 
-// Whether the ends of an edge are in one memory, of units of one type.
-bool binding(const TransferWindows& windows, int edge) {
-  const TypeCosts& costs = windows.costs();
-  for (int way = 0; way < costs.ways(); ++way) {
-    if (!windows.way_open(edge, way)) continue;
-    const int type = costs.first_type(way);
-    if (way != costs.way(type, type) || costs.together(type) == 0) return false;
-  }
-  return true;
-}
-
-// All with two tasks or more, by their lowest task.
-std::vector<Cluster> clusters_of(const TransferWindows& windows) {
+// All with two tasks or more of which anything has changed, by their lowest task.
+std::vector<Cluster> changed_clusters(TransferWindows& windows) {
   const TypeCosts& costs = windows.costs();
   const int n = windows.instance().tasks();
   std::vector<int> root(n);
@@ -34,15 +23,22 @@ std::vector<Cluster> clusters_of(const TransferWindows& windows) {
     return task;
   };
   for (int edge = 0; edge < costs.edges(); ++edge)
-    if (binding(windows, edge)) {
+    if (windows.binds(edge)) {
       const int a = find(costs.from(edge)), b = find(costs.to(edge));
       root[std::max(a, b)] = std::min(a, b);
     }
+  std::vector<char> changed(n, 0);
+  for (int task = 0; task < n; ++task) {
+    changed[find(task)] |= windows.touched(task);
+    windows.settle(task);
+  }
   std::vector<Cluster> clusters(n);
-  for (const int task : windows.instance().graph().order()) clusters[find(task)].push_back(task);
+  for (const int task : windows.instance().graph().order())
+    if (changed[find(task)]) clusters[find(task)].push_back(task);
   clusters.erase(std::remove_if(clusters.begin(), clusters.end(),
                                 [](const Cluster& cluster) { return cluster.size() < 2; }),
                  clusters.end());
+  windows.count(4LL * (n + costs.edges()));
   return clusters;
 }
 
@@ -148,7 +144,7 @@ bool prune(TransferWindows& windows, double slack, bool clusters) {
     if (!windows.prune(slack)) return false;
     changed = false;
     if (!clusters || !windows.costs().any()) break;
-    for (const Cluster& cluster : clusters_of(windows))
+    for (const Cluster& cluster : changed_clusters(windows))
       for (int type = 0; type < windows.costs().types(); ++type)
         changed |= ClusterOnType(windows, cluster, type, slack).bind();
   }

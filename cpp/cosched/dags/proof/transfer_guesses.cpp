@@ -11,12 +11,18 @@ class Guesses {
  public:
   Guesses(TransferWindows& windows, double effort, bool clusters)
       : windows_(windows),
+        rest_(windows),
         costs_(windows.costs()),
         effort_(effort),
         clusters_(clusters),
         begun_(windows.steps()) {}
 
-  FailedGuesses run() {
+  FailedGuesses run(const std::vector<TransferGuess>& first) {
+    for (bool changed = true; changed && !failed_.refuted;) {
+      changed = false;
+      for (const TransferGuess& guess : first)
+        if (!failed_.refuted && is_choice(guess)) changed |= close(guess);
+    }
     for (bool changed = true; changed && !done();) {
       changed = false;
       for (int task = 0; task < windows_.instance().tasks() && !done(); ++task)
@@ -46,6 +52,13 @@ class Guesses {
     return any;
   }
 
+  // Whether it is open, and not the only one.
+  bool is_choice(const TransferGuess& guess) const {
+    if (guess.of_edge)
+      return windows_.way_open(guess.item, guess.choice) && open_ways(guess.item) > 1;
+    return windows_.open(guess.item, guess.choice) && windows_.only_type(guess.item) < 0;
+  }
+
   int open_ways(int edge) const {
     int count = 0;
     for (int way = 0; way < costs_.ways(); ++way) count += windows_.way_open(edge, way);
@@ -54,14 +67,15 @@ class Guesses {
 
   // Whether nothing is left with a guess.
   bool fails(const TransferGuess& guess) {
-    TransferWindows rest = windows_;
+    TransferWindows& rest = rest_;
+    rest = windows_;  // in the memory of the last one
     if (guess.of_edge)
       rest.keep_only_way({guess.item, guess.choice});
     else
       rest.keep_only(guess.item, guess.choice);
     const bool left = prune(rest, kSearchSlack, clusters_);
     const std::int64_t copying =
-        windows_.instance().tasks() * costs_.types() + costs_.edges() * costs_.ways();
+        windows_.instance().tasks() * costs_.types() + costs_.edges() * costs_.ways() / 16;
     windows_.count(rest.steps() - windows_.steps() + copying);
     return !left;
   }
@@ -79,6 +93,7 @@ class Guesses {
   }
 
   TransferWindows& windows_;
+  TransferWindows rest_;  // with a guess
   const TypeCosts& costs_;
   double effort_;
   bool clusters_;
@@ -88,8 +103,9 @@ class Guesses {
 
 }  // namespace
 
-FailedGuesses close_failing_guesses(TransferWindows& windows, double effort, bool clusters) {
-  return Guesses(windows, effort, clusters).run();
+FailedGuesses close_failing_guesses(TransferWindows& windows, double effort, bool clusters,
+                                    const std::vector<TransferGuess>& first) {
+  return Guesses(windows, effort, clusters).run(first);
 }
 
 }  // namespace cosched::dags::proof

@@ -21,8 +21,9 @@ struct FailedGuesses {
   bool refuted = false;               // nothing is left
 };
 
-/// Closes such types and ways, one after the other, until none fails or about `effort` steps are taken.
-/// Changes `windows` by what it closes.
-FailedGuesses close_failing_guesses(TransferWindows& windows, double effort, bool clusters);
+/// Closes such types and ways, one after the other: `first` those that failed elsewhere, then all until
+/// none fails or about `effort` steps are taken.  Changes `windows` by what it closes.
+FailedGuesses close_failing_guesses(TransferWindows& windows, double effort, bool clusters,
+                                    const std::vector<TransferGuess>& first = {});
 
 }  // namespace cosched::dags::proof

@@ -12,8 +12,6 @@
 namespace cosched::dags::proof {
 namespace {
 
-constexpr int kUsualSteps = 16;  // of the interior point method
-
 constexpr std::size_t kIntervalsAtOnce = 3;  // new ones of a type
 constexpr std::size_t kMostKept = 24;        // intervals
 constexpr double kLowPrice = 1e-4;           // at which one is not kept
@@ -31,19 +29,20 @@ Attempt<TransferRefutation> TransferRefuter::refute(const Question& question) {
   stages_.clear();
   reach_ = 0;
   TransferWindows windows(costs_, question.makespan);
-  if (!decide(windows, question.quick)) return {std::nullopt, reach_};
+  if (!decide(windows, question.depth)) return {std::nullopt, reach_};
   return {TransferRefutation{question.makespan, std::move(stages_), effort_.clusters}, reach_};
 }
 
-bool TransferRefuter::decide(TransferWindows& windows, bool quick) {
+bool TransferRefuter::decide(TransferWindows& windows, Depth depth) {
   if (!prune(windows)) return true;
+  if (depth == Depth::bare) return false;
   for (int pass = 0; pass < effort_.passes; ++pass) {
     if (pass < effort_.load_heads && raise_heads(windows)) return true;
     if (energy_alone(windows)) return true;
-    if (effort_.guesses > 0 && (guess(windows) || energy_alone(windows))) return true;
+    if (effort_.guesses > 0 && (guess(windows, pass) || energy_alone(windows))) return true;
     if (windows.undecided() == 0) return false;
     if (combine_earlier(windows)) return true;
-    if (quick) return false;
+    if (depth == Depth::quick) return false;
     const Outcome outcome = by_programme(windows);
     if (outcome != Outcome::closed) return outcome == Outcome::refuted;
     if (!prune(windows)) return true;
@@ -89,8 +88,11 @@ std::vector<Interval> TransferRefuter::broken(const TransferWindows& windows,
   return intervals;
 }
 
-bool TransferRefuter::guess(TransferWindows& windows) {
-  FailedGuesses failed = close_failing_guesses(windows, effort_.guesses, effort_.clusters);
+// First what has failed at the T before.
+bool TransferRefuter::guess(TransferWindows& windows, int pass) {
+  FailedGuesses failed =
+      close_failing_guesses(windows, effort_.guesses, effort_.clusters, failed_before_);
+  if (pass == 0) failed_before_ = failed.closed;
   if (!failed.closed.empty()) stages_.emplace_back().guesses = std::move(failed.closed);
   return failed.refuted;
 }

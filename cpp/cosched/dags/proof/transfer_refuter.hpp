@@ -1,13 +1,13 @@
 // Tries to prove that no schedule is as short as a makespan T where transfers cost time: the search
 // behind transfers_bound.hpp.
 //
-// In this order, each with pruning after whatever it closes, and from 2 again where 6 has closed something:
+// A bare question ends after 1.  In this order, each with pruning after whatever it closes, and from 2 again where 6 has closed something:
 //   1. prune: heads and tails by type, joins (transfer_windows.hpp), clusters (transfer_clusters.hpp);
 //   2. load heads (load_heads.hpp);
 //   3. an interval in which tasks without a choice need too much (energetic.hpp) refutes T;
 //   4. guesses: types and ways with which 1 leaves nothing (transfer_guesses.hpp), then 3 again;
 //   5. the combined rows of linear programmes at other T, with intervals that follow T;
-//   6. unless the question is a quick one, the programme of what is open (transfer_lp.hpp), with rows of
+//   6. only if the question is a full one, the programme of what is open (transfer_lp.hpp), with rows of
 //      energy as its shares break them; its prices make a combined row (transfer_combination.hpp).
 // A combined row refutes T or closes the pairs and ways with which it cannot hold.  What raised, closed
 // or refuted something is a stage of the proof.
@@ -47,11 +47,11 @@ class TransferRefuter {
   };
 
   // True: T is refuted.
-  bool decide(TransferWindows& windows, bool quick);
+  bool decide(TransferWindows& windows, Depth depth);
   bool prune(TransferWindows& windows) const;
   bool raise_heads(TransferWindows& windows);
   bool energy_alone(const TransferWindows& windows);
-  bool guess(TransferWindows& windows);
+  bool guess(TransferWindows& windows, int pass);
   bool combine_earlier(TransferWindows& windows);
   Outcome by_programme(TransferWindows& windows);
   Outcome combine(TransferWindows& windows, TransferStage stage);
@@ -69,6 +69,7 @@ class TransferRefuter {
   double reach_ = 0;                           // of its last linear programme
   std::vector<KeptInterval> kept_;
   std::vector<EarlierStage> earlier_;  // the last ones at last
+  std::vector<TransferGuess> failed_before_;
 };
 
 }  // namespace cosched::dags::proof

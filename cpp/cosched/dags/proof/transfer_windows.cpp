@@ -49,16 +49,46 @@ TransferWindows::TransferWindows(const TypeCosts& costs, double makespan)
       head_(costs.instance().times().size(), 0.0),
       tail_(head_),
       way_(static_cast<std::size_t>(costs.edges()) * costs.ways()),
+      ways_apart_(costs.edges(), 0),
+      stale_head_(costs.instance().tasks(), 1),
+      stale_tail_(stale_head_),
+      stale_types_(stale_head_),
+      stale_edge_(costs.edges(), 1),
+      touched_(stale_head_),
       load_heads_(costs.instance().graph()) {
   for (int edge = 0; edge < costs.edges(); ++edge)
-    for (int way = 0; way < costs.ways(); ++way)
-      way_[at(edge, way)] = costs.cost(edge, way) < kInfinity;
+    for (int way = 0; way < costs.ways(); ++way) {
+      const bool there = costs.cost(edge, way) < kInfinity;
+      way_[at(edge, way)] = there;
+      ways_apart_[edge] += there && !costs.at_home(way);
+    }
+}
+
+// A head (tail) of the task has risen: what follows (precedes) it may, too.
+void TransferWindows::moved(int task, bool backward) {
+  stale_types_[task] = touched_[task] = 1;
+  std::vector<char>& stale = backward ? stale_tail_ : stale_head_;
+  for (const int edge : costs_->at(task, !backward)) {
+    stale[costs_->other(edge, !backward)] = 1;
+    stale_edge_[edge] = 1;
+  }
 }
 
 bool TransferWindows::close(int task, int type) {
-  const bool closes = close_type(task, type);
-  changed_ = changed_ || closes;
-  return closes;
+  if (!close_type(task, type)) return false;
+  changed_ = true;
+  moved(task, false);
+  moved(task, true);
+  return true;
+}
+
+void TransferWindows::close_way(EdgeWay of) {
+  char& open = way_[at(of.edge, of.way)];
+  if (!open) return;
+  open = 0;
+  ways_apart_[of.edge] -= !costs_->at_home(of.way);
+  const int i = costs_->from(of.edge), j = costs_->to(of.edge);
+  stale_tail_[i] = stale_head_[j] = touched_[i] = touched_[j] = 1;
 }
 
 bool TransferWindows::lift(int task, int type, double bound, bool backward) {
@@ -66,7 +96,10 @@ bool TransferWindows::lift(int task, int type, double bound, bool backward) {
   double& now = (backward ? tail_ : head_)[pair(task, type)];
   const bool rises = bound > now + kRise * makespan();
   if (rises) changed_ = true;
-  now = std::max(now, bound);
+  if (bound > now) {
+    now = bound;
+    moved(task, backward);
+  }
   return rises;
 }
 
@@ -119,30 +152,36 @@ double TransferWindows::by_join(int task, int type, double path, bool backward) 
   return std::max(path, least_longer(count, at_home, next));
 }
 
-// True: a head (tail) has risen.
-bool TransferWindows::relax(bool backward) {
+// In the order of the graph, so that one pass settles it.
+void TransferWindows::relax(bool backward) {
   const std::vector<int>& order = instance().graph().order();
   std::vector<double>& bound = backward ? tail_ : head_;
-  bool any = false;
+  std::vector<char>& stale = backward ? stale_tail_ : stale_head_;
   Poll poll;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const int task = order[backward ? order.size() - 1 - k : k];
-    poll.count(20LL * costs_->at(task, backward).size());
+    if (!stale[task]) continue;
+    stale[task] = 0;
+    bool rises = false;
+    const std::int64_t edges = costs_->at(task, backward).size();
+    poll.count(20 * edges);
+    steps_ += 4LL * types_ * (1 + types_ * edges);
     for (int type = 0; type < types_; ++type) {
       if (!open(task, type)) continue;
       double found = by_paths(task, type, backward);
       if (costs_->any() && found < kInfinity) found = by_join(task, type, found, backward);
-      any = any || found > bound[pair(task, type)];
+      rises = rises || found > bound[pair(task, type)];
       bound[pair(task, type)] = found;
     }
+    if (rises) moved(task, backward);
   }
-  steps_ += 4LL * types_ * (instance().tasks() + types_ * costs_->edges());
-  return any;
+  steps_ += static_cast<std::int64_t>(order.size());
 }
 
 // False: a task has no type left.
 bool TransferWindows::close_pairs(double limit) {
   for (int task = 0; task < instance().tasks(); ++task) {
+    if (!stale_types_[task]) continue;
     bool left = false;
     for (int type = 0; type < types_; ++type) {
       if (!open(task, type)) continue;
@@ -152,12 +191,16 @@ bool TransferWindows::close_pairs(double limit) {
         left = true;
     }
     if (!left) return false;
+    stale_types_[task] = 0;
   }
   return true;
 }
 
 void TransferWindows::close_ways(double limit) {
   for (int edge = 0; edge < costs_->edges(); ++edge) {
+    if (!stale_edge_[edge]) continue;
+    stale_edge_[edge] = 0;
+    steps_ += 3LL * costs_->ways();
     const int i = costs_->from(edge), j = costs_->to(edge);
     for (int way = 0; way < costs_->ways(); ++way) {
       if (!way_open(edge, way)) continue;
@@ -171,7 +214,6 @@ void TransferWindows::close_ways(double limit) {
       changed_ = true;
     }
   }
-  steps_ += 3LL * costs_->ways() * costs_->edges();
 }
 
 void TransferWindows::keep_only(int task, int type) {
@@ -221,10 +263,14 @@ bool TransferWindows::raise(const std::vector<double>& weights, bool backward) {
     const std::int64_t taken = load_heads_.steps() - before;
     count(taken);
     poll.count(taken);
+    bool rises = false;
     for (int type = 0; type < types_; ++type) {
-      any = any || (open(task, type) && found > bound[pair(task, type)] + 1e-9 * makespan());
-      bound[pair(task, type)] = std::max(bound[pair(task, type)], found);
+      double& now = bound[pair(task, type)];
+      any = any || (open(task, type) && found > now + 1e-9 * makespan());
+      rises = rises || found > now;
+      now = std::max(now, found);
     }
+    if (rises) moved(task, backward);
     first[task] = earliest(task, backward);
   }
   return any;

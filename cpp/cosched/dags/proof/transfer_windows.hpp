@@ -55,7 +55,7 @@ class TransferWindows : public OpenTypes {
 
   /// Closes a pair; prune() before the next question.  False: it was closed.
   bool close(int task, int type);
-  void close_way(EdgeWay of) { way_[at(of.edge, of.way)] = 0; }
+  void close_way(EdgeWay of);
   /// Closes all others of a task, of an edge.
   void keep_only(int task, int type);
   void keep_only_way(EdgeWay of);
@@ -65,6 +65,12 @@ class TransferWindows : public OpenTypes {
 
   /// Load heads as in time_windows.hpp, the head of an ancestor being the least of its open types.
   bool raise(const std::vector<double>& weights, bool backward);
+
+  /// Whether the ends of an edge must be in one memory, of units of one type.
+  bool binds(int edge) const { return ways_apart_[edge] == 0; }
+  /// Whether anything of a task has changed since settle().
+  bool touched(int task) const { return touched_[task]; }
+  void settle(int task) { touched_[task] = 0; }
 
   /// Steps of about a nanosecond that all this has taken.
   std::int64_t steps() const { return steps_; }
@@ -80,7 +86,8 @@ class TransferWindows : public OpenTypes {
   int between(int mine, int its, bool backward) const {
     return backward ? costs_->way(mine, its) : costs_->way(its, mine);
   }
-  bool relax(bool backward);
+  void relax(bool backward);
+  void moved(int task, bool backward);
   double by_paths(int task, int type, bool backward);
   double by_join(int task, int type, double path, bool backward);
   bool close_pairs(double limit);
@@ -91,7 +98,10 @@ class TransferWindows : public OpenTypes {
   int types_;
   std::vector<double> head_, tail_;
   std::vector<char> way_;
+  std::vector<int> ways_apart_;  // of each edge: open ways between memories or types
   bool changed_ = false;
+  // What has to be looked at again: a task's heads, tails, open types; an edge's ways.
+  std::vector<char> stale_head_, stale_tail_, stale_types_, stale_edge_, touched_;
   std::int64_t steps_ = 0;
   // What one predecessor (successor) lets through.
   struct Arrival {

@@ -1,12 +1,15 @@
 #include "cosched/dags/proof/transfers_bound.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/dags/check/windows.hpp"
 #include "cosched/dags/proof/effort.hpp"
 #include "cosched/dags/proof/transfer_refuter.hpp"
+#include "cosched/dags/proof/transfers_relaxation.hpp"
 
 namespace cosched::dags::proof {
 namespace {
@@ -29,6 +32,16 @@ double least_time(const Instance& instance) {
   return std::max(1e-300, least < kInfinity ? 1e-3 * least : 1);
 }
 
+// The relaxation's proof, where it says more than bisection with its precision.
+void offer_relaxation(const Instance& instance, const TransferEffort& effort,
+                      TransfersBound& best) {
+  std::optional<TransferRefutation> found =
+      refute_by_relaxation(instance, best.value, effort.work / kUsualSteps);
+  if (!found) return;
+  best.value = found->makespan;
+  best.certificate.refutation = *std::move(found);
+}
+
 }  // namespace
 
 TransfersBound transfers_bound(const Instance& instance, const WindowsCertificate& windows,
@@ -37,7 +50,7 @@ TransfersBound transfers_bound(const Instance& instance, const WindowsCertificat
   best.certificate.windows = windows;
   best.value = unhurried([&] { return check::certified_bound(instance, windows); });
   if (!instance.transfers().given()) return best;
-  best.complete = finishes_within(std::nullopt, [&] {
+  prove_so_far(best, [&] {
     const TransferEffort effort = transfer_effort_for(instance);
     const TypeCosts costs(instance, effort.clusters);
     if (!costs.any()) return;
@@ -45,6 +58,7 @@ TransfersBound transfers_bound(const Instance& instance, const WindowsCertificat
                                options.upper_or_none(), options.precision_for(instance));
     TransferRefuter refuter(costs, load_weights(windows), effort);
     bisect(steps, refuter, best);
+    offer_relaxation(instance, effort, best);
   });
   return best;
 }

@@ -63,6 +63,20 @@ TransfersRelaxation transfers_from_lp(const Instance& instance, const std::vecto
   return read(Programme(instance), x, dual);
 }
 
+std::optional<TransferRefutation> refute_by_relaxation(const Instance& instance, double above,
+                                                       double most_work) {
+  const Programme programme(instance);
+  const auto hopeless = [&](const opt::InteriorPoint& at) {
+    return at.value * programme.scale <= above;
+  };
+  const opt::InteriorPoint found = opt::solve_interior(
+      programme.lp.programme(), programme.lp.inside(), {kGap, hopeless, most_work});
+  if (found.prices.empty()) return std::nullopt;
+  TransferRefutation refutation = read(programme, found.point, found.prices).refutation;
+  if (refutation.makespan <= above) return std::nullopt;
+  return refutation;
+}
+
 TransfersRelaxation transfers_relaxation(const Instance& instance, hlp::Method method) {
   if (method == hlp::Method::structured) {
     const Programme programme(instance);

@@ -7,6 +7,9 @@
 //   sum_r y_e[q][r] = x_iq,  sum_q y_e[q][r] = x_jr,  sum_q x_jq = 1,  x, y >= 0
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/proof/certificate.hpp"
 #include "cosched/lp/model.hpp"
@@ -23,6 +26,11 @@ struct TransfersRelaxation {
 /// `structured`: by an interior point method, to 1e-8.  `glpk`: the reference.
 TransfersRelaxation transfers_relaxation(const Instance& instance,
                                          hlp::Method method = hlp::Method::structured);
+
+/// What its prices prove, if that is more than `above`; as soon as it cannot be, or where a step would
+/// take more than `most_work` multiplications, nothing.
+std::optional<TransferRefutation> refute_by_relaxation(const Instance& instance, double above,
+                                                       double most_work);
 
 /// The same as a plain model, and what a solution of it says: a value a column, a price a row.
 lp::Model transfers_model(const Instance& instance);

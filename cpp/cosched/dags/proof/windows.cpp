@@ -1,6 +1,5 @@
 #include "cosched/dags/proof/windows.hpp"
 
-#include "cosched/core/interrupt.hpp"
 #include "cosched/dags/check/windows.hpp"
 #include "cosched/dags/model/grain.hpp"
 #include "cosched/dags/proof/effort.hpp"
@@ -23,7 +22,7 @@ WindowsBound windows_bound(const Instance& instance, const hlp::Certificate& rel
   best.certificate.relaxation = relaxation;
   best.value = check::certified_bound(instance, best.certificate);
   if (instance.tasks() > kLarge && decided_at_once(relaxation)) return best;
-  best.complete = finishes_within(std::nullopt, [&] {
+  prove_so_far(best, [&] {
     const HalvingSteps steps(best.value, options.upper_or_none(), time_grain(instance),
                              options.precision_for(instance));
     Refuter refuter(instance, relaxation, effort_for(instance));

@@ -1,6 +1,7 @@
 #include "cosched/dags/search/hlp_best.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "cosched/dags/list/ready_rules.hpp"
 #include "cosched/dags/search/order_search.hpp"
 #include "cosched/dags/search/place_search.hpp"
+#include "cosched/dags/search/rounds.hpp"
 
 namespace cosched::dags::search {
 namespace {
@@ -78,6 +80,7 @@ std::int64_t default_evaluations(const Instance& instance) {
   return static_cast<std::int64_t>(std::min(50000.0, std::max(50.0, 1e7 / size)));
 }
 
+constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
 constexpr int kMostTasks = 100;         // the bound `transfers` takes longer than the search above
 constexpr double kOnlyTheMakespan = 1;  // as precision: one T, just below it
 
@@ -90,6 +93,7 @@ class Improvement {
   void run() {
     round_otherwise();
     if (done()) return;
+    if (options_.time_limit) return use_the_time();
     bound_from(best_.makespan);
     if (done()) return;
     if (instance_.transfers().free())
@@ -107,6 +111,32 @@ class Improvement {
   bool offer(const Plan& plan) {
     best_.offer(plan);
     return !done();
+  }
+
+  // Schedules first; bounds, which may be cut short, take a share of the time so far.
+  void use_the_time() {
+    constexpr double kShare = 0.25;
+    constexpr int kShorter = 8;  // the first round than a search of fixed work
+    const double begin = seconds_left();
+    double bounding = 0;  // seconds
+    std::int64_t left = options_.evaluations >= 0 ? options_.evaluations : kEndless;
+    Rounds rounds(instance_, best_.plan, split_tasks(instance_, result_.relaxation.x),
+                  options_.seed,
+                  std::max<std::int64_t>(1, default_evaluations(instance_) / kShorter));
+    double cut = 0;  // seconds that a bound has had in vain
+    while (!done() && left > 0) {
+      left -= rounds.run(left, [&](const Plan& plan) { return offer(plan); });
+      check_interrupt();
+      const double share = kShare * (begin - seconds_left()) - bounding;
+      if (done() || share <= 2 * cut || (cut == 0 && best_.makespan >= proved_from_)) continue;
+      const double before = seconds_left();
+      const bool whole = finishes_within(share, [&] { bound_from(best_.makespan); });
+      const double spent = before - seconds_left();
+      bounding += spent;
+      cut = whole ? 0 : spent;
+      check_interrupt();
+    }
+    if (!done() && (cut > 0 || best_.makespan < proved_from_)) bound_from(best_.makespan);
   }
 
   void search_types() {
@@ -172,6 +202,11 @@ class Improvement {
 
 }  // namespace
 
+std::string BestResult::failure() const {
+  if (moving && !moving->failure.empty()) return moving->failure;
+  return bound.failure.empty() ? relaxation.failure : bound.failure;
+}
+
 bool meets(double makespan, double bound) { return makespan <= bound * (1 + kExactTolerance); }
 
 BestResult hlp_best(const Instance& instance, const BestOptions& options,
@@ -185,6 +220,9 @@ BestResult hlp_best(const Instance& instance, const BestOptions& options,
     result.relaxation = *relaxation;
   } else {  // before all else: it has as long as HLP-OLS has under the same limit
     const ScopedGrace grace(kGrace);
+    const ScopedTimeLimit share(options.time_limit
+                                    ? std::optional(std::max(kGrace, 0.5 * *options.time_limit))
+                                    : std::nullopt);
     result.relaxation = hlp::hlp_so_far(instance);
   }
   unhurried([&] {
@@ -197,13 +235,14 @@ BestResult hlp_best(const Instance& instance, const BestOptions& options,
     result.bound.certificate.relaxation = result.relaxation.certificate;
     result.bound.value = check::certified_bound(instance, result.bound.certificate);
   });
-  result.complete = result.relaxation.complete;
-  if (!result.complete) {
+  if (!result.relaxation.complete) {
     const ScopedGrace grace(kMoreGrace);
     (void)finishes_within(std::nullopt, [&] {
       offer_even_flows(instance, result.relaxation.certificate.weights, best);
     });
   }
+  const bool whole = result.relaxation.complete || !result.relaxation.failure.empty();
+  result.complete = whole || options.time_limit;  // of which the LP has a share only
   if (!meets(best.makespan, result.bound.value))
     result.complete =
         finishes_within(std::nullopt,

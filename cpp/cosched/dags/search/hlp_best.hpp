@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "cosched/dags/hlp/solution.hpp"
 #include "cosched/dags/model/instance.hpp"
@@ -15,9 +16,10 @@ namespace cosched::dags::search {
 
 struct BestOptions {
   std::uint64_t seed = 0;
-  /// Schedules that the local search builds; negative: 1e7 / (n + e), between 50 and 50,000.
+  /// Schedules that the local search builds; negative: 1e7 / (n + e), between 50 and 50,000, or as many
+  /// as there is time for.
   std::int64_t evaluations = -1;
-  /// Seconds, the LP included.
+  /// Seconds, the LP included: a budget, which is used until the plan is proved optimal.
   std::optional<double> time_limit;
 };
 
@@ -27,6 +29,9 @@ struct BestResult {
   hlp::Solution relaxation;   // hlp_so_far(instance); what was given otherwise
   proof::WindowsBound bound;  // the plan is optimal (up to kExactTolerance) where it meets this
   std::optional<proof::TransfersBound> moving;  // or this: where data costs time, up to 100 tasks
+
+  /// Why a solver failed, so that the bound is weaker than it could be; empty: none did.
+  std::string failure() const;
 };
 
 /// Whether a makespan is as small as a bound allows.
@@ -43,10 +48,11 @@ bool meets(double makespan, double bound);
 /// (place_search.hpp) is over orders and units; no guarantee then.
 /// It ends where a plan meets the bound: LP*, then windows_bound, tried just below the best plan; with
 /// data, up to 100 tasks, transfers_bound after a quarter of the search.
-/// `relaxation`: of this instance, null: its own, first of all, so that it has as long as HLP-OLS
-/// has under the same limit, and half a second at least.  Where that is too short its best x so far
-/// is rounded, and cheapest_types() for a few flows.  A time limit may end it after that and HEFT.
-/// Deterministic without a limit.
+/// `relaxation`: of this instance, null: its own, first of all, for half of its time limit (or as long
+/// as a limit around it lets it), and half a second at least.  Where that is too short its best x so
+/// far is rounded, and cheapest_types() for a few flows.  A time limit may end it after that and HEFT.
+/// Deterministic without a limit: bounds after a quarter of the search and at its end.  With one of its
+/// own: rounds of growing length (rounds.hpp), and bounds for a quarter of the time so far.
 BestResult hlp_best(const Instance& instance, const BestOptions& options = {},
                     const hlp::Solution* relaxation = nullptr);
 

@@ -74,6 +74,25 @@ void OrderSearch::run(std::int64_t evaluations, const std::function<bool(const P
   }
 }
 
+void OrderSearch::cool(std::int64_t evaluations, double heat,
+                       const std::function<bool(const Plan&)>& better) {
+  current_ = best_;
+  current_makespan_ = decode(current_, false);
+  const std::int64_t begin = built_;
+  while (built_ < begin + evaluations) {
+    check_interrupt();
+    Candidate next = current_;
+    if (!change(next)) {
+      ++built_;
+      continue;
+    }
+    const double makespan = decode(next, rng_.uniform() < kListMoves);
+    const double left = 1 - static_cast<double>(built_ - begin) / static_cast<double>(evaluations);
+    const double longest = current_makespan_ * (1 + heat * std::max(0.0, left) * rng_.uniform());
+    if (makespan <= longest && !take_over(next, makespan, better)) return;
+  }
+}
+
 // The decoded candidate becomes the current one, in the order of its starts.
 bool OrderSearch::take_over(const Candidate& candidate, double makespan,
                             const std::function<bool(const Plan&)>& better) {

@@ -29,6 +29,12 @@ class OrderSearch {
   /// far; it says whether to go on.  May be left by an exception of check_interrupt().
   void run(std::int64_t evaluations, const std::function<bool(const Plan&)>& better);
 
+  /// One descent from the best without restarts, `evaluations` schedules more: at first up to `heat`
+  /// (relative) longer ones are taken as well, at the end none.
+  void cool(std::int64_t evaluations, double heat, const std::function<bool(const Plan&)>& better);
+
+  std::int64_t built() const { return built_; }
+
  private:
   double decode(const Candidate& candidate, bool list);
   bool change(Candidate& candidate);

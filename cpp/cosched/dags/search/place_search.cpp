@@ -71,6 +71,25 @@ void PlaceSearch::run(std::int64_t evaluations, const std::function<bool(const P
   }
 }
 
+void PlaceSearch::cool(std::int64_t evaluations, double heat,
+                       const std::function<bool(const Plan&)>& better) {
+  take_over(best_, decode(best_));
+  const std::int64_t begin = built_;
+  while (built_ < begin + evaluations) {
+    check_interrupt();
+    Candidate next = current_;
+    change(next);
+    const double makespan = decode(next);
+    const double left = 1 - static_cast<double>(built_ - begin) / static_cast<double>(evaluations);
+    if (makespan > current_makespan_ * (1 + heat * std::max(0.0, left) * rng_.uniform())) continue;
+    take_over(next, makespan);
+    if (makespan >= best_makespan_) continue;
+    best_ = current_;
+    best_makespan_ = makespan;
+    if (!better(decoder_.plan(current_.units))) return;
+  }
+}
+
 // The decoded candidate becomes the current one, in the order of its starts.
 void PlaceSearch::take_over(const Candidate& candidate, double makespan) {
   current_ = {decoder_.order_by_start(), candidate.units};

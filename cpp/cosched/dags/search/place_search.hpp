@@ -24,6 +24,10 @@ class PlaceSearch {
   /// far; it says whether to go on.  May be left by an exception of check_interrupt().
   void run(std::int64_t evaluations, const std::function<bool(const Plan&)>& better);
 
+  /// As of OrderSearch.
+  void cool(std::int64_t evaluations, double heat, const std::function<bool(const Plan&)>& better);
+  std::int64_t built() const { return built_; }
+
  private:
   struct Candidate {
     std::vector<int> order, units;

@@ -9,16 +9,19 @@ import numpy as np
 
 from cosched import _core
 from cosched.core import Bound
-from cosched.core.arrays import integer, integer_array, seed_of, time_limit_of
+from cosched.core.arrays import integer, integer_array, seed_of
+from cosched.core.limits import budget, ended_by
 from cosched.dags.bounds import (
     certificate_fields,
     hlp,
     hlp_at_hand,
+    hlp_bound,
     keep_hlp,
     round_allocation,
 )
 from cosched.dags.instance import Instance
 from cosched.dags.result import Result, result_of_plan
+from cosched.errors import InvalidInstance
 
 
 def est(instance: Instance, allocation: Any) -> Result:
@@ -163,6 +166,7 @@ def hlp_best(
     instance: Instance,
     *,
     method: str = "auto",
+    work: int | None = None,
     evaluations: int | None = None,
     seed: int | None = None,
     time_limit: float | None = None,
@@ -178,13 +182,16 @@ def hlp_best(
     ----------
     method : {"auto", "structured", "glpk", "highs"}
         What solves the relaxation, as in :func:`cosched.dags.hlp`.
+    work : int, optional
+        Schedules that the local search builds; by default, where there is no limit either, 1e7 /
+        (n + e), between 50 and 50,000: the same result on every machine.
     evaluations : int, optional
-        Schedules that the local search builds; None: 1e7 / (n + e), between 50 and 50,000.
+        The same.
     time_limit : float, optional
-        Seconds, the LP included, after which it returns its best so far, with status
-        ``"time_limit"``: at least HEFT, and HLP-OLS where this ends within the limit, or in half a
-        second. An LP that takes longer is stopped, and its best solution so far is rounded. None:
-        fixed work, the same result on every machine.
+        Seconds, the LP included, which it uses until its schedule is proved optimal, or `work` is
+        done; ``stopped_by`` says what came first. At least HEFT, and HLP-OLS where its LP takes
+        half of the limit at most, or half a second: one that takes longer is stopped, and its best
+        solution so far is rounded. Bounds take a quarter of the time.
 
     Returns
     -------
@@ -220,30 +227,39 @@ def hlp_best(
     (5.0, Bound(5, 'windows'), 0.0, 'ok')
     """
     Instance.require(instance)
-    used, limit = seed_of(seed), time_limit_of(time_limit)
-    count = -1 if evaluations is None else integer(evaluations, "evaluations")
+    used = seed_of(seed)
+    count, limit = budget(_one_of(work, evaluations), time_limit, -1)
     with _core.time_limit(limit):
         relaxation = hlp_at_hand(instance, method)
         known = None
         if relaxation is not None:
             proof = certificate_fields(relaxation.certificate)
             known = {"x": relaxation.x, "certificate": proof}
-        found = _core.dags.hlp_best(instance._core, known, used, count)
+        found = _core.dags.hlp_best(instance._core, known, used, count, limit)
     if relaxation is None:
         keep_hlp(instance, found["relaxation"])
     met, plan = found["met"], found["plan"]
-    status = "ok" if found["complete"] or met else "time_limit"
     name = "transfers" if found["transfers"] else "windows"
-    bound = Bound(float(plan[-1].max()) if met else found["bound"], name)
+    proved = float(plan[-1].max()) if met else found["bound"]
+    bound = Bound(proved, name, note=found["failure"])
     return result_of_plan(
         instance,
         "hlp-best",
         *plan,
         own_bound=bound if met or instance._core.moves_free else None,
         seed=used,
-        status=status,
         ratio=_guaranteed(instance),
+        **ended_by(found["stopped_by"]),
     )
+
+
+def _one_of(work: int | None, evaluations: int | None) -> int | None:
+    """Work under either name."""
+    if evaluations is None:
+        return work
+    if work is not None:
+        raise InvalidInstance("work and evaluations: expected one of them, they mean the same")
+    return integer(evaluations, "evaluations", 0, 2**62)
 
 
 def _types(allocation: Any) -> np.ndarray:
@@ -253,7 +269,7 @@ def _types(allocation: Any) -> np.ndarray:
 def _rounded(instance: Instance, name: str, scheduler: Callable, method: str) -> Result:
     relaxation = hlp(instance, method=method)
     allocation = round_allocation(instance.times, relaxation.x)
-    bound = Bound(relaxation.certificate.bound(instance), "hlp")
+    bound = hlp_bound(instance, method=method)
     plan = scheduler(instance._core, allocation)
     return result_of_plan(instance, name, *plan, own_bound=bound, ratio=_guaranteed(instance))
 

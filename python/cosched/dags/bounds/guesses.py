@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,12 @@ from cosched.dags.bounds.relaxation import (
     Certificate,
     certificate_fields,
     flow_fields,
+    hlp_bound,
     hlp_so_far,
     reals,
 )
 from cosched.dags.instance import Instance
-from cosched.errors import InvalidInstance, TimeLimit
+from cosched.errors import InvalidInstance, SolverError, TimeLimit
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,8 @@ class Windows:
     certificate : WindowsCertificate
     complete : bool
         False where a time limit ended the search: then it is the best so far.
+    note : str
+        Why a solver failed, which leaves the best so far as well; empty: none did.
 
     Examples
     --------
@@ -146,6 +149,7 @@ class Windows:
     value: float
     certificate: WindowsCertificate
     complete: bool
+    note: str = ""
 
     def __repr__(self) -> str:
         return f"<Windows: {self.value:.9g}{'' if self.complete else ' (cut short)'}>"
@@ -209,7 +213,8 @@ def windows(
         found = _core.dags.windows_bound(instance._core, certificate_fields(proof), top)
     stages = tuple(RefutationStage(**stage) for stage in found["stages"])
     certificate = WindowsCertificate(proof, found["makespan"], stages)
-    bound = Windows(found["value"], certificate, found["complete"] and in_time)
+    note = found["failure"] or relaxation.note
+    bound = Windows(found["value"], certificate, found["complete"] and in_time, note)
     return kept_if_complete(instance, key, bound, limit)
 
 
@@ -226,7 +231,7 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     Returns
     -------
     Bound
-        Seconds.
+        Seconds. Where a solver fails what is proved so far, or ``hlp``, and a ``note`` says why.
 
     Examples
     --------
@@ -235,8 +240,12 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     Bound(6, 'windows')
     """
     Instance.require(instance)
-    found = windows(instance, time_limit=time_limit)
-    return Bound(found.value, "windows", "ok" if found.complete else "time_limit")
+    try:
+        found = windows(instance, time_limit=time_limit)
+    except SolverError as error:
+        weaker = hlp_bound(instance, time_limit=time_limit)
+        return replace(weaker, note=f"windows failed: {error}")
+    return Bound(found.value, "windows", "ok" if found.complete else "time_limit", found.note)
 
 
 def kept_if_complete(instance: Instance, key: str, found: Any, limit: float | None) -> Any:

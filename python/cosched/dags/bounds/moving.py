@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,11 @@ from cosched.dags.bounds.guesses import (
     kept_if_complete,
     upper_of,
     windows,
+    windows_bound,
     windows_fields,
 )
 from cosched.dags.instance import Instance
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, SolverError
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,8 @@ class Transfers:
     certificate : TransfersCertificate
     complete : bool
         False where a time limit ended the search: then it is the best so far.
+    note : str
+        Why a solver failed, which leaves the best so far as well; empty: none did.
 
     Examples
     --------
@@ -168,6 +171,7 @@ class Transfers:
     value: float
     certificate: TransfersCertificate
     complete: bool
+    note: str = ""
 
     def __repr__(self) -> str:
         return f"<Transfers: {self.value:.6g}{'' if self.complete else ' (cut short)'}>"
@@ -203,12 +207,13 @@ def transfers(
 
     Notes
     -----
-    At least the bound ``windows``. It holds for every way to share memories: within a type a
-    transfer costs nothing, since both tasks can run on one unit. A T that is refuted for a network
-    is refuted, by the same certificate, for every slower one, and which T are tried does not depend
-    on the network; what the search finds may still differ by its own choices (which prices of many
-    that are optimal close pairs of types), so that a faster network has no higher bound up to about
-    the bisection's relative 1e-4 only.
+    At least the bound ``windows``, and what the dual solution of
+    :func:`cosched.dags.transfers_relaxation` proves. It holds for every way to share memories:
+    within a type a transfer costs nothing, since both tasks can run on one unit. A T that is
+    refuted for a network is refuted, by the same certificate, for every slower one, and which T
+    are tried does not depend on the network; what the search finds may still differ by its own
+    choices (which prices of many that are optimal close pairs of types), so that a faster network
+    has no higher bound up to about the bisection's relative 1e-4 only.
 
     References
     ----------
@@ -236,7 +241,8 @@ def transfers(
         start = windows(instance, time_limit=limit)
         found = _core.dags.transfers_bound(instance._core, windows_fields(start.certificate), top)
     proof = certificate_of(start.certificate, found, instance)
-    bound = Transfers(found["value"], proof, found["complete"] and start.complete)
+    note = found["failure"] or start.note
+    bound = Transfers(found["value"], proof, found["complete"] and start.complete, note)
     return kept_if_complete(instance, key, bound, limit)
 
 
@@ -253,7 +259,7 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
     Returns
     -------
     Bound
-        Seconds.
+        Seconds. Where a solver fails what is proved so far, or ``windows``; a ``note`` says why.
 
     Examples
     --------
@@ -264,8 +270,12 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
     'transfers'
     """
     Instance.require(instance)
-    found = transfers(instance, time_limit=time_limit)
-    return Bound(found.value, "transfers", "ok" if found.complete else "time_limit")
+    try:
+        found = transfers(instance, time_limit=time_limit)
+    except SolverError as error:
+        weaker = windows_bound(instance, time_limit=time_limit)
+        return replace(weaker, note=f"transfers failed: {error}")
+    return Bound(found.value, "transfers", "ok" if found.complete else "time_limit", found.note)
 
 
 def certificate_of(

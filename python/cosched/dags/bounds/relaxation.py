@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import any_array, integer_array, real_array, share, time_limit_of
 from cosched.dags.bounds import highs
+from cosched.dags.bounds.simple import simple_bound
 from cosched.dags.instance import Instance
 from cosched.errors import SolverError, TimeLimit, shorten
 
@@ -94,6 +95,8 @@ class Relaxation:
         Dual solution.
     method : str
         What solved it: ``"structured"``, ``"glpk"`` or ``"highs"``.
+    note : str
+        What went wrong on the way; empty: nothing.
 
     Examples
     --------
@@ -112,6 +115,7 @@ class Relaxation:
     C: np.ndarray
     certificate: Certificate
     method: str
+    note: str = ""
 
     def __repr__(self) -> str:
         return f"<Relaxation: LP* = {self.value:.9g} ({self.method})>"
@@ -128,9 +132,10 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
     ----------
     method : {"auto", "structured", "glpk", "highs"}
         ``"structured"`` exploits the problem: exact to 1e-9 with a certificate, any Q, 10 to
-        1,000 times faster. ``"auto"`` takes it, with GLPK as a safety net. ``"glpk"`` solves the
-        model row by row as in the paper and is the reference; ``"highs"`` gives the same model
-        to HiGHS (extra ``highs``).
+        1,000 times faster. ``"auto"`` takes it; where rounding errors stop it (times that differ by
+        a factor of 1e15, say) GLPK's result or its own best so far, whichever proves more, and the
+        ``note`` says so. ``"glpk"`` solves the model row by row as in the paper and is the
+        reference; ``"highs"`` gives the same model to HiGHS (extra ``highs``).
 
     Raises
     ------
@@ -160,9 +165,22 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
     if method == "auto":
         try:
             return hlp(instance, method="structured")
-        except SolverError:  # rounding errors broke it: none is known
-            return hlp(instance, method="glpk")
+        except SolverError as error:
+            reason = str(error)
+            return instance.once("hlp auto", lambda: _without_structured(instance, reason))
     return instance.once(f"hlp {method}", lambda: _solved(instance, method))
+
+
+def _without_structured(instance: Instance, reason: str) -> Relaxation:
+    known = _relaxation(_core.dags.hlp_so_far(instance._core), "structured")
+    try:
+        found = hlp(instance, method="glpk")
+        proved, best = found.certificate.bound(instance), known.certificate.bound(instance)
+        if proved >= best * (1 - 1e-9):
+            return replace(found, note=f"{reason}; solved by GLPK")
+    except SolverError:
+        pass
+    return replace(known, note=f"{reason}; its best so far, GLPK proves less")
 
 
 def _solved(instance: Instance, method: str) -> Relaxation:
@@ -214,7 +232,8 @@ def hlp_bound(
     Parameters
     ----------
     method : {"auto", "structured", "glpk", "highs"}
-        What solves the relaxation, as in :func:`cosched.dags.hlp`.
+        What solves the relaxation, as in :func:`cosched.dags.hlp`. Where ``"auto"`` proves nothing
+        it is the better of ``area`` and ``critical-path``, with a ``note``.
     time_limit : float, optional
         Seconds after which ``"auto"`` and ``"structured"`` return what the certificate so far
         proves; the other methods stop without a bound.
@@ -241,12 +260,17 @@ def hlp_bound(
     """
     Instance.require(instance)
     limit = time_limit_of(time_limit)
-    with _core.time_limit(limit):
-        if limit is not None and method in ("auto", "structured"):
-            relaxation, _ = hlp_so_far(instance)
-        else:
-            relaxation = hlp(instance, method=method)
-    return Bound(relaxation.certificate.bound(instance), "hlp")
+    try:
+        with _core.time_limit(limit):
+            if limit is not None and method in ("auto", "structured"):
+                relaxation, _ = hlp_so_far(instance)
+            else:
+                relaxation = hlp(instance, method=method)
+        return Bound(relaxation.certificate.bound(instance), "hlp", note=relaxation.note)
+    except SolverError as error:
+        if method != "auto":
+            raise
+        return replace(simple_bound(instance), note=f"hlp failed: {error}")
 
 
 def hlp_at_hand(instance: Instance, method: str) -> Relaxation | None:
@@ -264,12 +288,16 @@ def hlp_at_hand(instance: Instance, method: str) -> Relaxation | None:
 
 
 def hlp_so_far(instance: Instance) -> tuple[Relaxation, bool]:
-    """The structured method's result, which a time limit around it may cut short: whether not."""
+    """The structured method's result, which a time limit around it may cut short: whether not.
+
+    Where it failed its best so far, with a note.
+    """
     cached = instance.cached("hlp structured")
     if cached is not None:
         return cached, True
     solution = _core.dags.hlp_so_far(instance._core)
-    return keep_hlp(instance, solution), solution["complete"]
+    complete = solution["complete"] or bool(solution["failure"])
+    return keep_hlp(instance, solution), complete
 
 
 def keep_hlp(instance: Instance, solution: dict) -> Relaxation:
@@ -282,7 +310,9 @@ def keep_hlp(instance: Instance, solution: dict) -> Relaxation:
 
 def _relaxation(found: dict, method: str) -> Relaxation:
     certificate = Certificate(**found["certificate"])
-    return Relaxation(found["value"], found["x"], found["C"], certificate, method)
+    return Relaxation(
+        found["value"], found["x"], found["C"], certificate, method, found["failure"]
+    )
 
 
 def certificate_fields(proof: Certificate) -> dict[str, np.ndarray]:

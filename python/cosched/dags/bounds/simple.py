@@ -5,6 +5,7 @@ from __future__ import annotations
 from cosched import _core
 from cosched.core import Bound
 from cosched.dags.instance import Instance
+from cosched.errors import SolverError
 
 
 def area_bound(instance: Instance) -> Bound:
@@ -49,3 +50,12 @@ def critical_path_bound(instance: Instance) -> Bound:
     """
     Instance.require(instance)
     return Bound(_core.dags.critical_path_bound(instance._core), "critical-path")
+
+
+def simple_bound(instance: Instance) -> Bound:
+    """The better of both."""
+    path = critical_path_bound(instance)
+    try:
+        return max(path, area_bound(instance), key=float)
+    except SolverError:
+        return path

@@ -1,0 +1,162 @@
+"""Limits of dags that are used, bounds that fall back, times of any size."""
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cli import report
+from cosched.dags import family
+
+
+def five_types(seed, tasks=30):
+    return cs.workloads.layered(
+        tasks, 0.3, seed=seed, acceleration=[(0.5, 2)] * 4, units=(1,) * 5, ccr=5
+    )
+
+
+def test_a_time_limit_alone_is_used():
+    inst = cs.workloads.layered(200, seed=1, units=(4, 2))
+    fixed = cs.dags.hlp_best(inst, work=20)
+    assert (fixed.stopped_by, fixed.status, fixed.metrics()["stopped_by"]) == ("work", "ok", "work")
+    for seconds, most, end in ((0.3, None, "time"), (1e6, 30, "work")):
+        res = cs.dags.hlp_best(inst, work=most, time_limit=seconds)
+        res.schedule.validate()
+        assert res.stopped_by == end
+    assert cs.dags.hlp_best(inst).value == cs.dags.hlp_best(inst, seed=0).value
+    assert cs.dags.hlp_best(inst).stopped_by == "work"
+
+
+def test_work_and_evaluations_are_the_same():
+    inst = cs.workloads.layered(100, seed=2, units=(4, 2))
+    assert cs.dags.hlp_best(inst, work=300).value == cs.dags.hlp_best(inst, evaluations=300).value
+    with pytest.raises(cs.InvalidInstance, match="work and evaluations"):
+        cs.dags.hlp_best(inst, work=3, evaluations=3)
+
+
+@pytest.mark.parametrize("ccr", [None, 1.0])
+def test_more_work_within_a_limit_goes_on_improving(ccr):
+    inst = cs.workloads.layered(300, seed=1, units=(4, 2), ccr=ccr)
+    values = [
+        cs.dags.hlp_best(inst, work=work, time_limit=1e6).value for work in (100, 1000, 10_000)
+    ]
+    assert values[0] > values[1] > values[2]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_small_graphs_on_many_types_are_searched_first(seed):
+    inst = five_types(seed)
+    heft = cs.dags.heft(inst).value
+    assert cs.dags.hlp_best(inst, work=2000, time_limit=1e6).value < 0.95 * heft
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("ccr", [0.05, 0.3, 5])
+def test_transfers_is_never_weaker_than_its_relaxation(seed, ccr):
+    inst = cs.workloads.layered(40, seed=seed, units=(4, 2), ccr=ccr)
+    bound = cs.dags.transfers(inst)
+    proved = cs.dags.transfers_relaxation(inst).certificate.bound(inst)
+    assert bound.value >= proved * (1 - 1e-12)
+    assert bound.certificate.bound(inst) == bound.value
+
+
+def random_graph(random, kind):
+    tasks, types = int(random.integers(1, 20)), int(random.integers(1, 4))
+    if kind == 0:
+        times = 10.0 ** random.uniform(-12, 12, (tasks, types))
+    else:
+        times = random.uniform(1, 10, (tasks, types)) * (1e12 if kind == 1 else 1e-12)
+    edges = [(i, j) for j in range(tasks) for i in range(j) if random.random() < 0.25]
+    units = [int(count) for count in random.integers(1, 4, types)]
+    more = {}
+    if edges and random.random() < 0.3:
+        size = np.median(times) if kind else 1
+        more = {"data": random.uniform(0, 2, len(edges)) * size, "bandwidth": 1.0}
+    return cs.dags.Instance(times, edges, units, **more)
+
+
+def test_times_of_any_size_give_no_error():
+    random = np.random.default_rng(1)
+    for number in range(2000):
+        inst = random_graph(random, number % 3)
+        frame = cs.dags.compare(inst, options={"hlp-best": {"work": 60}})
+        assert set(frame.status) <= {"ok", "not_applicable"}, frame.message.tolist()
+        shown = frame.dropna(subset=["value"])
+        assert (shown.bound <= shown.value * (1 + 1e-6)).all()
+
+
+def stalling():
+    """Times over 24 orders of magnitude, of which the structured method's game is singular."""
+    random = np.random.default_rng(5)
+    found = []
+    for number in range(3000):
+        tasks, types = int(random.integers(1, 40)), int(random.integers(1, 5))
+        width = (12, 6, 3)[number % 3]
+        times = 10.0 ** random.uniform(-width, width, (tasks, types))
+        edges = [
+            (i, j)
+            for j in range(tasks)
+            for i in range(j)
+            if random.random() < random.choice([0.05, 0.25])
+        ]
+        units = tuple(int(count) for count in random.integers(1, 4, types))
+        if number % 3 == 0 and types > 1:
+            inst = cs.dags.Instance(times, edges, units)
+            try:
+                cs.dags.hlp(inst, method="structured")
+            except cs.SolverError:
+                found.append(inst)
+    return found
+
+
+def test_where_the_structured_method_fails_bounds_hold_and_say_so():
+    graphs = stalling()
+    assert graphs
+    for inst in graphs:
+        relaxation = cs.dags.hlp(inst)
+        assert "hlp" in relaxation.note or "game" in relaxation.note
+        for name in ("hlp", "windows"):
+            bound = cs.dags.bound(inst, name)
+            assert bound.note
+            assert bound.value >= cs.dags.bound(inst, "critical-path").value * (1 - 1e-9)
+        frame = cs.dags.compare(inst, options={"hlp-best": {"work": 60}})
+        assert not (frame.status == "error").any()
+        assert frame.attrs["bound_notes"]
+
+
+@pytest.mark.parametrize("power", [-40, -33, 33, 40, 300])
+def test_the_scale_of_times_changes_nothing(power):
+    inst = cs.workloads.layered(40, seed=3, units=(4, 2))
+    scaled = cs.dags.Instance(np.ldexp(inst.times, power), inst.edges, inst.units)
+    one, other = cs.dags.hlp(inst), cs.dags.hlp(scaled)
+    assert other.value == pytest.approx(float(np.ldexp(one.value, power)), rel=1e-9)
+    assert other.certificate.bound(scaled) == pytest.approx(
+        float(np.ldexp(one.certificate.bound(inst), power)), rel=1e-9
+    )
+
+
+def test_a_bound_that_fails_falls_back(monkeypatch):
+    from cosched.dags.bounds import guesses, relaxation
+
+    def broken(*_):
+        raise cs.SolverError("rounding")
+
+    inst = cs.workloads.layered(30, seed=1, units=(4, 2), ccr=1)
+    core = relaxation._core.dags
+    monkeypatch.setattr(core, "transfers_bound", broken)
+    found = cs.dags.bound(inst)
+    assert (found.method, found.note) == ("windows", "transfers failed: rounding")
+    monkeypatch.setattr(guesses._core.dags, "windows_bound", broken)
+    inst = inst.with_units(inst.units)
+    found = cs.dags.bound(inst, "windows")
+    assert (found.method, found.note) == ("hlp", "windows failed: rounding")
+    monkeypatch.setattr(core, "hlp", broken)
+    monkeypatch.setattr(core, "hlp_so_far", broken)
+    inst = inst.with_units(inst.units)
+    found = cs.dags.bound(inst, "hlp")
+    assert found.method in ("area", "critical-path")
+    assert found.note == "hlp failed: rounding"
+    assert found.value == max(cs.dags.bound(inst, name).value for name in ("area", "critical-path"))
+    result = cs.dags.heft(inst)
+    assert "note: transfers failed: rounding" in report.in_words(
+        family.PRESENTATION, result
+    )
