@@ -85,7 +85,7 @@ def _cut(instance: Instance, before: Instance) -> tuple[Instance, str]:
     if not late.any():
         return instance, ""
     cut = instance.replace(runtime=np.where(late, limits, runtime))
-    return cut, f"{int(late.sum()):,} jobs that ran longer end at the new limit"
+    return cut, f"jobs that ran longer and end at the new limit: {int(late.sum()):,}"
 
 
 def _count(text: str, now: int) -> int:

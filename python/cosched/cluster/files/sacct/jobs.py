@@ -44,7 +44,8 @@ def read_sacct(
     include_running: bool = False,
     delimiter: str = "|",
 ) -> tuple[pd.DataFrame, tuple[str, ...], datetime | None]:
-    """Jobs (rigid, a task a core), notes, and when they begin; see :func:`cosched.cluster.from_sacct`."""
+    """Jobs (rigid, a task a core), notes, and when they begin; see
+    :func:`cosched.cluster.from_sacct`."""
     rows, bad = read_rows(path, delimiter)
     reasons: dict[str, np.ndarray] = {"fields are not those of the first line": bad}
     rows = rows[~rows["JobID"].str.contains(".", regex=False)]  # steps
