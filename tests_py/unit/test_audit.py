@@ -296,9 +296,13 @@ def test_an_archive_log(tmp_path):
 
 @pytest.mark.data
 def test_two_pages_of_paper(tmp_path, browser):
+    from selenium.webdriver.common.print_page_options import PrintOptions
+
     log = data("pwa", "CTC-SP2-1996-3.1-cln.swf.gz")
     inst = cs.cluster.from_swf(log, convention="rigid", until=30 * 86400)
     cs.cluster.audit(inst, tmp_path / "audit.html", what_if=["nodes=+20", "nodes=-10"])
     browser.get((tmp_path / "audit.html").as_uri())
-    paper = base64.b64decode(browser.print_page())
+    a4 = PrintOptions()
+    a4.set_page_size(PrintOptions.A4)
+    paper = base64.b64decode(browser.print_page(a4))
     assert len(re.findall(rb"/Type\s*/Page\b", paper)) <= 2

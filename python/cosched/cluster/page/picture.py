@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 #: Stands for the colour of text, which light and dark pages choose.
 _INK = "#010203"
+_COLOURS = {"log": "#d95f02", COUNTS: "#4477cc"}
 _MOST_SLICES = 400
 _ABOUT = "load, queue and waits by day"
 
@@ -35,14 +36,17 @@ def picture(runs: Runs) -> str:
         return "<p>Neither the log nor EASY has a result.</p>"
     instance = runs.instance
     edges = _edges(instance, max(result.outcome["end"].max() for result in drawn.values()))
-    style: Any = {"svg.fonttype": "none", "svg.hashsalt": "audit", "font.size": 11, "text.color": _INK,
+    style: Any = {"svg.fonttype": "none", "svg.hashsalt": "audit", "font.size": 11,
+             "text.color": _INK,
              "axes.edgecolor": _INK, "axes.labelcolor": _INK, "xtick.color": _INK,
              "ytick.color": _INK, "font.family": "sans-serif"}  # fmt: skip
     with matplotlib.rc_context(style):
         figure, axes = plt.subplots(3, 1, figsize=(7.5, 5.2), sharex=True, layout="constrained")
-        for (name, result), colour in zip(drawn.items(), ("#d95f02", "#4477cc"), strict=False):
+        for name, result in drawn.items():
             for ax, level in zip(axes, _panels(result, edges), strict=True):
-                ax.stairs(level, _dates(instance, edges), label=name, color=colour, linewidth=1.3)
+                ax.stairs(
+                    level, _dates(instance, edges), label=name, color=_COLOURS[name], linewidth=1.3
+                )
         for ax, text in zip(axes, ("in use, %", "jobs in queue", "mean wait, h"), strict=True):
             ax.set_ylabel(text)
             ax.spines[["top", "right"]].set_visible(False)

@@ -29,7 +29,8 @@ def lead(runs: Runs) -> str:
 def _waited(runs: Runs, when: str) -> str:
     jobs = f"{int(runs.instance.measured.sum()):,} jobs"
     if runs.logged is None:
-        return f"{when}, {jobs} came, and the log has no waits: nothing says how long they waited"
+        why = "as-logged has no result" if has_waits(runs.instance) else "the log has no waits"
+        return f"{when}, {jobs} came, and {why}: nothing says how long they waited"
     metrics = runs.logged.metrics()
     return (
         f"{when}, {jobs} waited {span(metrics['mean_wait'])} on average, and one in twenty "
@@ -90,6 +91,7 @@ def box(instance: Instance) -> str:
         lines.append(f"assumed: DFRS policies are left out: {why}")
     if has_waits(instance):
         lines.append("assumed: as-logged: the log has starts, and does not say on which nodes")
+    lines.append("assumed: policies know no limits of users, accounts or QOS, and no reservations")
     of_machine = set() if instance.machine is None else {n.strip() for n in instance.machine.notes}
     ignored = [line for line in lines if line.startswith(_IGNORED) or line in of_machine]
     lines = [*ignored, *(line for line in lines if line not in ignored)]

@@ -52,8 +52,12 @@ def _numbers(run: Run) -> list[str]:
     return [*waits, number(of("value")), share(of("utilisation"))]
 
 
+def _label(run: Run) -> str:
+    return run.name if run.name == "as-logged" else f"{run.name} ({run.knows})"
+
+
 def _messages(runs: tuple[Run, ...]) -> str:
-    told = ((run.name, run.row["message"] or remark(run.row)) for run in runs)
+    told = ((_label(run), run.row["message"] or remark(run.row)) for run in runs)
     items = [f"<li>{escape(name)}: {escape(text)}</li>" for name, text in told if text]
     return f"<ul class=small>{''.join(items)}</ul>" if items else ""
 
