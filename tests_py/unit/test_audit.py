@@ -109,7 +109,7 @@ def test_the_first_sentence_and_the_logs_own_waits(tmp_path):
     easy = cs.cluster.solve(inst, "EASY", estimates="requested")
     assert easy.waits.mean() == 37.5
     assert "EASY backfilling with the users' own time limits would have let them wait 38 s" in said
-    assert "(log: 7 times)." in said  # (3600 + 600) / 600
+    assert "(log: 7 times, EASY: 2 times)." in said  # (3600 + 600) / 600
     policies, *groups, longest = tables_of(text)
     rows = [row[:2] for row in policies[1:]]
     assert rows == [
@@ -148,6 +148,19 @@ def test_a_bound_that_is_not_reached_or_weak(tmp_path):
     assert "Attainable is" in text
     assert "Whether that can be beaten is open: the bound was not reached in 15 s" in text
     assert lead_of(text).endswith("what no scheduler can beat is not known.")
+
+
+def test_no_policy_can_run_the_log(tmp_path):
+    text = page_of(tmp_path, long_log().replace(tasks=[3, 1, 1, 1]))
+    assert "EASY backfilling has no result, see below" in lead_of(text)
+    assert "EASY (users' limits): job 0: needs 3 nodes" in html.unescape(text)
+
+
+def test_a_log_of_ages_has_a_picture_without_dates(tmp_path):
+    inst = long_log(jobs={"submit": [0.0, 0.0, 30.0, 1e13]}, begins=datetime(2026, 3, 1))
+    text = page_of(tmp_path, inst)
+    assert "days since the log" in text
+    assert lead_of(text).startswith("From 1 March 2026 to day ")
 
 
 def test_what_if(tmp_path):

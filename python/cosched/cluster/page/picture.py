@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _INK = "#010203"
 _COLOURS = {"log": "#d95f02", COUNTS: "#4477cc"}
 _MOST_SLICES = 400
+_CENTURY = 100 * 365.25 * 86400
 _ABOUT = "load, queue and waits by day"
 
 
@@ -36,6 +37,8 @@ def picture(runs: Runs) -> str:
         return "<p>Neither the log nor EASY has a result.</p>"
     instance = runs.instance
     edges = _edges(instance, max(result.outcome["end"].max() for result in drawn.values()))
+    begins = instance.begins if edges[-1] < _CENTURY else None  # no axis has such dates
+    dates = _dates(begins, edges)
     style: Any = {"svg.fonttype": "none", "svg.hashsalt": "audit", "font.size": 11,
              "text.color": _INK,
              "axes.edgecolor": _INK, "axes.labelcolor": _INK, "xtick.color": _INK,
@@ -44,14 +47,12 @@ def picture(runs: Runs) -> str:
         figure, axes = plt.subplots(3, 1, figsize=(7.5, 5.2), sharex=True, layout="constrained")
         for name, result in drawn.items():
             for ax, level in zip(axes, _panels(result, edges), strict=True):
-                ax.stairs(
-                    level, _dates(instance, edges), label=name, color=_COLOURS[name], linewidth=1.3
-                )
+                ax.stairs(level, dates, label=name, color=_COLOURS[name], linewidth=1.3)
         for ax, text in zip(axes, ("in use, %", "jobs in queue", "mean wait, h"), strict=True):
             ax.set_ylabel(text)
             ax.spines[["top", "right"]].set_visible(False)
             ax.set_ylim(bottom=0)
-        if instance.begins is not None:
+        if begins is not None:
             place = AutoDateLocator()
             axes[2].xaxis.set_major_locator(place)
             axes[2].xaxis.set_major_formatter(ConciseDateFormatter(place))
@@ -81,16 +82,14 @@ def _edges(instance: Instance, end: float) -> np.ndarray:
     return first + width * np.arange(max(1, np.ceil((end - first) / width)) + 1)
 
 
-def _dates(instance: Instance, edges: np.ndarray) -> Any:
-    if instance.begins is None:
+def _dates(begins: datetime | None, edges: np.ndarray) -> Any:
+    """Dates as matplotlib counts them; days where there are none."""
+    if begins is None:
         return edges / 86400
-    import matplotlib.dates as mdates
+    from matplotlib.dates import date2num
 
-    try:
-        begin = instance.begins.replace(tzinfo=None)
-        return mdates.date2num([begin + timedelta(seconds=time) for time in edges.tolist()])
-    except OverflowError:
-        return edges / 86400
+    begin = begins.replace(tzinfo=None)
+    return date2num([begin + timedelta(seconds=time) for time in edges.tolist()])
 
 
 def _panels(result: Result, edges: np.ndarray) -> tuple[np.ndarray, ...]:

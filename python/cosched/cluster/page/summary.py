@@ -23,7 +23,7 @@ def lead(runs: Runs) -> str:
     ends = runs.logged.outcome["end"] if runs.logged else instance.column("submit")
     end = float(np.max(ends))
     when = period(instance, float(instance.column("submit").min()), end)
-    return "; ".join([_waited(runs, when), *_could(runs), _least(runs)]) + "."
+    return "; ".join([_waited(runs, when), _could(runs), _least(runs)]) + "."
 
 
 def _waited(runs: Runs, when: str) -> str:
@@ -38,24 +38,27 @@ def _waited(runs: Runs, when: str) -> str:
     )
 
 
-def _could(runs: Runs) -> list[str]:
+def _could(runs: Runs) -> str:
     if runs.attainable is None:
-        return []
+        return "EASY backfilling has no result, see below"
     wait = runs.attainable.metrics()["mean_wait"]
     with_ = "the users' own time limits" if knows_limits(runs.instance) else "known run times"
-    return [f"EASY backfilling with {with_} would have let them wait {span(wait)}"]
+    return f"EASY backfilling with {with_} would have let them wait {span(wait)}"
 
 
 def _least(runs: Runs) -> str:
     bound = bound_of(runs)
-    best = [one for one in (runs.logged, runs.attainable) if one is not None]
-    had = "log" if runs.logged else "EASY"
-    if not bound >= WEAK or not best:
+    if not bound >= WEAK:
         return "what no scheduler can beat is not known"
+    had = {"log": runs.logged, "EASY": runs.attainable}
+    known = [
+        f"{name}: {number(result.value)} times"
+        for name, result in had.items()
+        if result is not None and result.value >= bound  # a log may use more than there is
+    ]
     return (
         f"no scheduler can keep the worst-hit job below {floor(10 * bound) / 10:.1f} times its own "
-        f"run time "
-        f"({had}: {number(best[0].value)} times)"
+        f"run time" + (f" ({', '.join(known)})" if known else "")
     )
 
 
