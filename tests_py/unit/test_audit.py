@@ -2,14 +2,16 @@
 
 import base64
 import html
+import pickle
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 from web import assert_no_errors
 
 import cosched as cs
 from cosched.cli import main
+from cosched.cluster.node_types import NodeType
 from cosched.cluster.what_if import with_nodes
 from support import REPO, data
 
@@ -129,6 +131,39 @@ def test_the_first_sentence_and_the_logs_own_waits(tmp_path):
     assert longest[1][2:5] == ["2026-03-01 23:30", "1 h 00", "1 min"]
     assert longest[1][-1] == "nobody ahead; 0 of 2 free then; room 97% of the wait; overtaken by 2"
     assert "By user group</h2>" in text
+
+
+@pytest.mark.parametrize(
+    ("header", "begins"),
+    [
+        ("", None),
+        ("; UnixStartTime: -1\n", None),
+        ("; UnixStartTime: 835823160\n", "1996-06-26 21:06:00+00:00"),
+        ("; UnixStartTime: 835823160\n; TimeZone: 3600\n", "1996-06-26 22:06:00+01:00"),
+        (
+            "; UnixStartTime: 835823160\n; TimeZoneString: US/Eastern\n",
+            "1996-06-26 17:06:00-04:00",
+        ),
+    ],
+)
+def test_when_an_archive_log_begins(tmp_path, header, begins):
+    log = tmp_path / "log.swf"
+    rows = (f"{k} {k * 86400} 5 60 4 -1 -1 4 120 -1 1 1 1 1 1 1 -1 -1\n" for k in range(9))
+    log.write_text(header + "; MaxProcs: 8\n" + "".join(rows))
+    inst = cs.cluster.from_swf(log, convention="rigid")
+    assert (inst.begins and str(inst.begins)) == begins
+    for part in ({"week": 1}, {"begin": 7 * 86400.0}):
+        later = cs.cluster.from_swf(log, convention="rigid", **part)
+        assert later.begins == (inst.begins and inst.begins + timedelta(days=7))
+    assert inst.replace().begins == pickle.loads(pickle.dumps(inst)).begins == inst.begins
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Stockholm"])
+def test_when_sacct_output_begins(zone):
+    machine = cs.cluster.Machine((NodeType("n", 4, 2, 0.0, 0),))
+    inst = cs.cluster.from_sacct(REPO / FIXTURE, machine, timezone=zone)
+    assert f"{inst.begins:%Y-%m-%dT%H:%M:%S}" == "2026-11-22T08:46:13"  # as it is written there
+    assert (inst.begins.tzinfo is not None) == bool(zone)
 
 
 def test_a_job_that_was_blocked_says_so(tmp_path):
