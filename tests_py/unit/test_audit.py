@@ -1,15 +1,25 @@
 """``cosched audit``: one page about a log."""
 
+import base64
+import html
+import pickle
 import re
+from datetime import datetime, timedelta
 
 import pytest
 from web import assert_no_errors
 
 import cosched as cs
 from cosched.cli import main
+from cosched.cluster.node_types import NodeType
+from cosched.cluster.what_if import with_nodes
 from support import REPO, data
 
 FIXTURE = "tests_py/fixtures/sacct.txt"
+MACHINE = (
+    '[[nodes]]\ncount = 4\ncores = 2\n[[partitions]]\nname = "main"\n'
+    '[[partitions]]\nname = "short"\nnodes = 2\n'
+)
 
 
 def page_of(tmp_path, inst, **options):
@@ -28,24 +38,39 @@ def test_a_log_with_waits(tmp_path):
         assert f"<td>{name}</td>" in text
     assert "&lt;b&gt;ada&lt;/b&gt;" in text
     assert "<b>ada</b>" not in text
-    assert "overcommitted hours" in text
-    assert "within minute" in text
-    easy = cs.cluster.solve(inst, "EASY")
-    longest = int(easy.waits.argmax())
-    assert f"job {inst.ids[longest]} waited" in text
-    assert not re.search(r"(src|href)=\"(?!data:)", text)  # needs no network
+    assert "more nodes in use than the machine" in text
+    assert "within a minute" in text
+    assert "By user</h2>" in text
+    assert "All jobs" not in text
+    assert "The log does not say: partition, group, gpu." in text
+    assert not re.search(r"(src|href)=\"(?!data:|#)", text)  # needs no network
 
 
 def test_no_waits_no_sharing_and_no_time(tmp_path):
     jobs = {"submit": [0, 5], "tasks": [1, 2], "cpu": [1, 1], "memory": [1, 1], "runtime": [9, 9]}
     inst = cs.cluster.Instance(jobs, 2)
     text = page_of(tmp_path, inst)
-    assert "the log has no waits" in text
+    assert "2 jobs came, and the log has no waits" in text
     assert "GreedyPM" not in text
     assert "DFRS policies are left out: every task has a whole node" in text
     assert "<td>as-logged</td>" not in text
     with pytest.raises(cs.InvalidInstance, match="html"):
         cs.cluster.audit(inst, tmp_path / "audit.txt")
+
+
+def tables_of(text):
+    """Rows of texts of each table."""
+    return [
+        [
+            [html.unescape(cell) for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row)]
+            for row in re.findall(r"<tr[^>]*>(.*?)</tr>", table)
+        ]
+        for table in re.findall(r"<table>(.*?)</table>", text)
+    ]
+
+
+def lead_of(text):
+    return html.unescape(re.search(r"<p class=lead>(.*?)</p>", text)[1])
 
 
 def test_who_is_ahead_goes_by_the_priority_of_partitions(tmp_path):
@@ -58,27 +83,208 @@ def test_who_is_ahead_goes_by_the_priority_of_partitions(tmp_path):
             "partition": ["long", "long", "short", "short"]}  # fmt: skip
     inst = cs.cluster.Instance(jobs, 4, machine=cs.cluster.Machine.read(tmp_path / "m.toml"))
     text = page_of(tmp_path, inst)
-    said = dict(re.findall(r"<li>job (1[0-9]) waited [^<]*submitted day 0 00:00: ([^<]*)<", text))
-    assert said["12"] == "nobody ahead of it"
-    assert said["13"] == "nobody ahead of it"  # job 12 came first, in a lower partition
-    assert said["14"].startswith("1 ahead of it, the first of them job 13 (2 nodes)")
-    assert "11" not in said  # did not wait
+    waits = {row[0]: row[-1] for row in tables_of(text)[-1][1:]}
+    assert waits["12"] == "nobody ahead; 0 of 4 free then; room 0% of the wait"
+    assert waits["13"] == "nobody ahead; 0 of 4 free then; room 0% of the wait"  # before 12
+    assert waits["14"].startswith("1 ahead; 0 of 4 free then")
+    assert "11" not in waits  # did not wait
     assert "4 cores of 2 nodes" in text
     assert "DFRS policies are left out: they know no partitions" in text
 
 
-def test_the_command(tmp_path, capsys):
-    (tmp_path / "machine.toml").write_text(
-        '[[nodes]]\ncount = 4\ncores = 2\n[[partitions]]\nname = "main"\n'
-        '[[partitions]]\nname = "short"\nnodes = 2\n'
+def long_log(**more):
+    """Job 1 of 60 s fills both nodes; job 2 waited an hour, 58 minutes of it with room for it."""
+    jobs = {"submit": [0.0, 0.0, 30.0, 600.0], "tasks": [2, 1, 1, 1], "cpu": [1] * 4,
+            "memory": [1] * 4, "runtime": [60.0, 600.0, 600.0, 60.0],
+            "wait": [0.0, 3600.0, 40.0, 0.0], "estimate": [100.0, 900.0, 900.0, 90.0],
+            "gpus": [0, 1, 0, 0], "group": ["a", "b", "a", "a"]}  # fmt: skip
+    return cs.cluster.Instance(jobs | more.pop("jobs", {}), 2, **more)
+
+
+def test_the_first_sentence_and_the_logs_own_waits(tmp_path):
+    inst = long_log(begins=datetime(2026, 3, 1, 23, 30))
+    text = page_of(tmp_path, inst)
+    said = lead_of(text)
+    assert said.startswith(
+        "From 1 March 2026 to 2 March 2026, 4 jobs waited 15 min on average, and one in twenty "
     )
+    easy = cs.cluster.solve(inst, "EASY", estimates="requested")
+    assert easy.waits.mean() == 37.5
+    assert "EASY backfilling with the users' own time limits would have let them wait 38 s" in said
+    assert "(log: 7 times, EASY: 2 times)." in said  # (3600 + 600) / 600
+    policies, *groups, longest = tables_of(text)
+    rows = [row[:2] for row in policies[1:]]
+    assert rows == [
+        ["as-logged", "what happened"],
+        ["FCFS", "nothing"],
+        ["EASY", "users' limits"],
+        ["conservative", "users' limits"],
+        ["EASY", "all run times (perfect knowledge)"],
+    ]
+    assert text.count("<tr class=counts><td>EASY</td>") == 1
+    (gpu,) = (table for table in groups if table[0][0] == "gpu")
+    assert [(row[0], row[1], row[3]) for row in gpu[1:]] == [
+        ("with", "1", "1 h 00"),
+        ("without", "3", "13 s"),
+    ]
+    assert longest[1][0] == "1"  # the log's, which under EASY waited a minute only
+    assert longest[1][2:5] == ["2026-03-01 23:30", "1 h 00", "1 min"]
+    assert longest[1][-1] == "nobody ahead; 0 of 2 free then; room 97% of the wait; overtaken by 2"
+    assert "By user group</h2>" in text
+
+
+@pytest.mark.parametrize(
+    ("header", "begins"),
+    [
+        ("", None),
+        ("; UnixStartTime: -1\n", None),
+        ("; UnixStartTime: 835823160\n", "1996-06-26 21:06:00+00:00"),
+        ("; UnixStartTime: 835823160\n; TimeZone: 3600\n", "1996-06-26 22:06:00+01:00"),
+        (
+            "; UnixStartTime: 835823160\n; TimeZoneString: US/Eastern\n",
+            "1996-06-26 17:06:00-04:00",
+        ),
+    ],
+)
+def test_when_an_archive_log_begins(tmp_path, header, begins):
+    log = tmp_path / "log.swf"
+    rows = (f"{k} {k * 86400} 5 60 4 -1 -1 4 120 -1 1 1 1 1 1 1 -1 -1\n" for k in range(9))
+    log.write_text(header + "; MaxProcs: 8\n" + "".join(rows))
+    inst = cs.cluster.from_swf(log, convention="rigid")
+    assert (inst.begins and str(inst.begins)) == begins
+    for part in ({"week": 1}, {"begin": 7 * 86400.0}):
+        later = cs.cluster.from_swf(log, convention="rigid", **part)
+        assert later.begins == (inst.begins and inst.begins + timedelta(days=7))
+    assert inst.replace().begins == pickle.loads(pickle.dumps(inst)).begins == inst.begins
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Stockholm"])
+def test_when_sacct_output_begins(zone):
+    machine = cs.cluster.Machine((NodeType("n", 4, 2, 0.0, 0),))
+    inst = cs.cluster.from_sacct(REPO / FIXTURE, machine, timezone=zone)
+    assert f"{inst.begins:%Y-%m-%dT%H:%M:%S}" == "2026-11-22T08:46:13"  # as it is written there
+    assert (inst.begins.tzinfo is not None) == bool(zone)
+
+
+def test_a_job_that_was_blocked_says_so(tmp_path):
+    inst = long_log(jobs={"eligible": [0.0, 1800.0, 30.0, 600.0]})
+    text = page_of(tmp_path, inst)
+    assert "limit): 1 jobs, on average 30 min, at most 30 min." in text
+    first = tables_of(text)[-1]
+    at = first[0].index("blocked before")
+    assert [row[at] for row in first[1:]] == ["30 min", "0 s"]
+    assert first[1][at - 1] == "30 min"  # the wait without it
+
+
+def test_a_bound_that_is_not_reached_or_weak(tmp_path):
+    inst = long_log()
+    assert "The bound is weak here" in page_of(tmp_path, inst.replace(submit=[0.0, 1e4, 2e4, 3e4]))
+    text = page_of(tmp_path, inst.replace()._without_bound())
+    assert "Attainable is" in text
+    assert "Whether that can be beaten is open: the bound was not reached in 15 s" in text
+    assert lead_of(text).endswith("what no scheduler can beat is not known.")
+
+
+def test_no_policy_can_run_the_log(tmp_path):
+    text = page_of(tmp_path, long_log().replace(tasks=[3, 1, 1, 1]))
+    assert "EASY backfilling has no result, see below" in lead_of(text)
+    assert "EASY (users' limits): job 0: needs 3 nodes" in html.unescape(text)
+
+
+def test_a_log_of_ages_has_a_picture_without_dates(tmp_path):
+    inst = long_log(jobs={"submit": [0.0, 0.0, 30.0, 1e13]}, begins=datetime(2026, 3, 1))
+    text = page_of(tmp_path, inst)
+    assert "days since the log" in text
+    assert lead_of(text).startswith("From 1 March 2026 to day ")
+
+
+def test_what_if(tmp_path):
+    (tmp_path / "m.toml").write_text(
+        '[[nodes]]\nname = "thin"\ncount = 2\ncores = 1\n[[nodes]]\nname = "fat"\ncount = 1\n'
+        'cores = 1\n[[partitions]]\nname = "a"\nnodes = ["thin"]\nmax_time = 1000\n'
+        '[[partitions]]\nname = "b"\n'
+    )
+    machine = cs.cluster.Machine.read(tmp_path / "m.toml")
+    jobs = {"submit": [0.0] * 4, "tasks": [1] * 4, "cpu": [1] * 4, "memory": [1] * 4,
+            "runtime": [100.0, 200, 300, 400], "estimate": [150.0, 250, 350, 450],
+            "partition": ["a"] * 4}  # fmt: skip
+    inst = cs.cluster.Instance(jobs, 3, machine=machine)
+    changes = ["nodes=+2", "nodes=4", "nodes.thin=-1", "partition.a.nodes=0-2",
+               "partition.a.nodes=fat", "partition.b.priority=3",
+               "partition.a.max_time=0:03:20"]  # fmt: skip
+    text = page_of(tmp_path, inst, what_if=changes)
+    (table,) = (table for table in tables_of(text) if table[0][0] == "what if")
+    rows = {row[0]: row for row in table[1:]}
+    assert list(rows) == ["as it is", *changes]
+    waits = {  # on two nodes (0, 0, 100, 200), and so on
+        "as it is": "1 min", "nodes=+2": "0 s", "nodes=4": "0 s", "nodes.thin=-1": "4 min",
+        "partition.a.nodes=0-2": "25 s", "partition.a.nodes=fat": "4 min",
+        "partition.b.priority=3": "1 min", "partition.a.max_time=0:03:20": "1 min",
+    }  # fmt: skip
+    assert {name: row[1] for name, row in rows.items()} == waits
+    assert rows["partition.a.max_time=0:03:20"][-1] == (
+        "jobs that ran longer and end at the new limit: 2"
+    )
+    assert "Users would change what they send" in text
+    assert inst.machine is machine
+    assert machine.cores == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("nodes", "expected nodes=+20, nodes.TYPE=-4, partition.NAME.max_time=12:00:00"),
+        ("nodes=many", "'many': expected a number of nodes: +20, -4 or 64"),
+        ("nodes=-4", "there are 4: expected that at least one is left"),
+        ("nodes.fat=+1", "no type 'fat': the machine has nodes-1"),
+        ("partition.gpu.max_time=9", "no partition 'gpu': the machine has main, short"),
+        ("partition.short.max_time=soon", "max_time = 'soon': expected seconds or 2-00:00:00"),
+        ("partition.short.nodes=5", "nodes = 5: expected at most 4"),
+        ("partition.short.colour=5", "expected nodes=+20"),
+    ],
+)
+def test_a_what_if_that_is_none(tmp_path, capsys, change, said):
+    (tmp_path / "machine.toml").write_text(MACHINE)
     out = tmp_path / "audit.html"
     command = ["audit", str(REPO / FIXTURE), "--machine", str(tmp_path / "machine.toml")]
-    assert main([*command, "-o", str(out)]) == 0
+    assert main([*command, "-o", str(out), "--what-if", change]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"what-if {change!r}: " in line
+    assert said in line
+    assert not out.exists()
+
+
+def test_what_if_of_a_slurm_conf_and_of_plain_nodes(tmp_path):
+    (tmp_path / "slurm.conf").write_text(
+        "NodeName=n[1-4] CPUs=2\nNodeName=g[1-2] CPUs=8\nPartitionName=a Nodes=n[1-4]\n"
+        "PartitionName=all Nodes=ALL\n"
+    )
+    machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
+    more, fewer = (with_nodes(machine, None, text) for text in ("+3", "-3"))
+    assert (more.cores, fewer.cores) == (24 + 6, 24 - 6)
+    for changed in (more, fewer):
+        sizes = {part.name: sum(b - a for a, b in part.nodes) for part in changed.partitions}
+        assert sizes == {"a": changed.node_count - 2, "all": changed.node_count}
+        assert len(changed.slurm.names) == changed.node_count
+        lines = sum(b - a for line in changed.slurm.lines for a, b in line)
+        assert lines == changed.node_count
+        assert [name for name in changed.slurm.names if name.startswith("g")] == ["g1", "g2"]
+    text = page_of(tmp_path, long_log(), what_if=["nodes=+1"])
+    assert "<td>nodes=+1</td>" in text
+    with pytest.raises(cs.InvalidInstance, match="need a machine"):
+        page_of(tmp_path, long_log(), what_if=["nodes.thin=+1"])
+
+
+def test_the_command(tmp_path, capsys):
+    (tmp_path / "machine.toml").write_text(MACHINE)
+    out = tmp_path / "audit.html"
+    command = ["audit", str(REPO / FIXTURE), "--machine", str(tmp_path / "machine.toml")]
+    assert main([*command, "-o", str(out), "--what-if", "nodes=+2"]) == 0
     assert f"wrote {out}" in capsys.readouterr().out
     text = out.read_text()
     assert "the bound ignores partitions" in text
     assert "sacct.txt: audit" in text
+    assert lead_of(text).startswith("On 22 November 2026, 15 jobs waited 8 s on average")
     assert main([*command, "-o", str(tmp_path / "audit.pdf")]) == 2
     assert ".html" in capsys.readouterr().err
 
@@ -92,7 +298,8 @@ def test_the_page_in_a_browser(tmp_path, browser):
     browser.get((tmp_path / "audit.html").as_uri())
     assert browser.title == "jobs: audit"
     heads = [head.text for head in browser.find_elements("tag name", "h2")]
-    assert len(heads) == 7
+    assert heads[0] == "Load, queue and waits"
+    assert heads[-1] == "What was ignored, and what was assumed"
     first = browser.execute_script(
         "return [...document.querySelectorAll('table')[0].rows].slice(1)"
         ".map(row => [...row.cells].map(cell => cell.textContent))"
@@ -102,18 +309,25 @@ def test_the_page_in_a_browser(tmp_path, browser):
         "return [...document.querySelectorAll('table')[0].rows[0].cells].map(c => c.textContent)"
     )
     easy = cs.cluster.solve(inst, "EASY")
-    assert first[2][shown.index("value")] == f"{easy.value:.4g}"
-    # The picture is there, drawn, and says what it is.
-    wide, about = browser.execute_script(
-        "const i = document.querySelector('img'); return [i.complete && i.naturalWidth, i.alt]"
+    assert first[2][shown.index("largest stretch")] == f"{easy.value:,.4g}"
+    # The picture is there, drawn, and says what it is; text in it is of the page's own colour.
+    wide, about, drawn, colours = browser.execute_script(
+        "const f = document.querySelector('figure'); return [f.getBoundingClientRect().width,"
+        " f.ariaLabel, f.querySelectorAll('path').length,"
+        " new Set([...f.querySelectorAll('text')].map(t => getComputedStyle(t).fill)).size]"
     )
     assert wide > 500
-    assert about == "utilisation and queue over time"
-    longest = browser.find_elements("css selector", "ol > li")
-    assert len(longest) == 10
-    assert all("start:" in item.text for item in longest)
+    assert about == "load, queue and waits by day"
+    assert drawn > 10
+    assert colours == 1
+    longest = browser.execute_script(
+        "return [...document.querySelectorAll('table')].at(-1).rows.length"
+    )
+    assert longest == 11
     assert "<script>alert(1)</script>" in browser.find_element("tag name", "body").text
     # No table is wider than the page.
+    assert browser.execute_script("return document.body.scrollWidth <= window.innerWidth")
+    browser.set_window_size(500, 900)  # as narrow as a window can be; the tables scroll
     assert browser.execute_script("return document.body.scrollWidth <= window.innerWidth")
     assert_no_errors(browser)
 
@@ -124,4 +338,19 @@ def test_an_archive_log(tmp_path):
     inst = cs.cluster.from_swf(log, convention="rigid", until=7 * 86400)
     text = page_of(tmp_path, inst)
     assert "338 processors (header: MaxProcs)" in text
-    assert text.count("waited") >= 10
+    assert lead_of(text).startswith("From 26 June 1996 to ")
+    assert len(tables_of(text)[-1]) == 11
+
+
+@pytest.mark.data
+def test_two_pages_of_paper(tmp_path, browser):
+    from selenium.webdriver.common.print_page_options import PrintOptions
+
+    log = data("pwa", "CTC-SP2-1996-3.1-cln.swf.gz")
+    inst = cs.cluster.from_swf(log, convention="rigid", until=30 * 86400)
+    cs.cluster.audit(inst, tmp_path / "audit.html", what_if=["nodes=+20", "nodes=-10"])
+    browser.get((tmp_path / "audit.html").as_uri())
+    a4 = PrintOptions()
+    a4.set_page_size(PrintOptions.A4)
+    paper = base64.b64decode(browser.print_page(a4))
+    assert len(re.findall(rb"/Type\s*/Page\b", paper)) <= 2

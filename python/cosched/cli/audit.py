@@ -26,12 +26,19 @@ def audit(
     time_limit: Annotated[
         str, typer.Option(help="Seconds for the bound and for each policy, or 'none'.")
     ] = "15",
+    what_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Also on another machine: nodes=+20, nodes.TYPE=-4, partition.NAME.max_time="
+            "12:00:00, partition.NAME.priority=5, partition.NAME.nodes=64; repeatable."
+        ),
+    ] = None,
 ) -> None:
     check_files((output, (".html",)))
     limit = time_limit_of_text(time_limit)
     instance = read(of, file, given)
     with report.working(f"audit of {file.name}"):
-        cluster.audit(instance, output, time_limit=limit)
+        cluster.audit(instance, output, time_limit=limit, what_if=what_if or ())
     report.show_notes(instance)
     report.say(f"wrote {output}")
 
@@ -39,7 +46,7 @@ def audit(
 def add(app: typer.Typer) -> None:
     """The command, with the arguments of the cluster family."""
     about = (
-        "One page about a log: what happened beside other policies and the bound, waits, reasons."
+        "One page about a log for the one who decides: what happened, what could have been, why."
     )
     app.command("audit", help=f"{about}\n\nExample: {EXAMPLE}")(
         command_of(presentation("cluster"), audit)

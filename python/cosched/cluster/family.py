@@ -50,7 +50,8 @@ def _default_names(instance: Instance) -> tuple[str, ...]:
     return (*logged, *(("FCFS", "EASY", "conservative") if partitions else DEFAULT_COMPARE))
 
 
-def _remark(row: Mapping[str, Any]) -> str:
+def remark(row: Mapping[str, Any]) -> str:
+    """What a row says of itself: a log that uses more than there is."""
     hours = row.get("overcommitted_hours", 0.0)
     if not hours > 0:
         return ""
@@ -138,7 +139,7 @@ PRESENTATION = Presentation(
     ),
     panels=(plots.occupation, plots.utilisation, plots.queue_length),
     recorded="as-logged",
-    remark=_remark,
+    remark=remark,
     screen=("mean_wait", "median_wait", "p95_wait", "mean_bounded_slowdown", "utilisation"),
     patience=None,  # a simulation that is cut short has no result; Ctrl-C keeps the rows
     example=("trace.swf.gz", "--nodes 120 --week 5", "EASY"),

@@ -14,7 +14,7 @@ from cosched.errors import InvalidInstance, shorten
 if TYPE_CHECKING:
     import pandas as pd
 
-GROUPS = ("user", "group", "partition", "status", "size", "resource")
+GROUPS = ("user", "group", "partition", "status", "size", "gpu", "resource")
 
 
 def slowdowns_of(result: Any) -> np.ndarray:
@@ -35,6 +35,8 @@ def by(result: Any, what: str) -> pd.DataFrame:
     if what == "size":
         powers = np.ceil(np.log2(instance.column("tasks"))).astype(int)
         keys = powers
+    elif what == "gpu" and "gpus" in instance.known:
+        keys = np.where(instance.column("gpus") > 0, "with", "without")
     elif what in instance.known:
         keys = instance.column(what)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,8 @@ class Instance(core.Instance):
         Its cores are the nodes, and each job uses those of its ``partition`` only (all, where the
         job has none): batch policies see to it, DFRS policies refuse it, bounds ignore it. An
         ``estimate`` is at most the partition's ``max_time``.
+    begins : datetime.datetime, optional
+        When the jobs' clock is 0, for reports.
 
     Raises
     ------
@@ -72,6 +75,8 @@ class Instance(core.Instance):
     min_runtime: float
     #: The machine with its partitions, where it was given.
     machine: Machine | None
+    #: The date at which the jobs' clock is 0, where the log says it.
+    begins: datetime | None
     _columns: dict[str, np.ndarray]
     _facts: dict[str, np.ndarray]
 
@@ -84,9 +89,12 @@ class Instance(core.Instance):
         source: str = "",
         min_runtime: float = 0.0,
         machine: Machine | None = None,
+        begins: datetime | None = None,
     ) -> None:
         if machine is not None and not isinstance(machine, Machine):
             raise InvalidInstance(f"machine = {shorten(machine)}: expected a Machine")
+        if begins is not None and not isinstance(begins, datetime):
+            raise InvalidInstance(f"begins = {shorten(begins)}: expected a datetime")
         if not isinstance(source, str):
             raise InvalidInstance(f"source = {shorten(source)}: expected the name of a file")
         columns, facts = columns_of(jobs, machine)
@@ -104,7 +112,7 @@ class Instance(core.Instance):
         self._set(
             _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes,
             notes=tuple(dict.fromkeys((*texts, *(() if machine is None else machine.notes)))),
-            source=source, min_runtime=least, machine=machine,
+            source=source, min_runtime=least, machine=machine, begins=begins,
         )  # fmt: skip
         if not self.measured.any():
             raise InvalidInstance(
@@ -151,7 +159,7 @@ class Instance(core.Instance):
         jobs = {**self._columns, **self._facts, **columns}
         found = Instance(
             jobs, self.nodes, notes=self.notes, source=self.source,
-            min_runtime=self.min_runtime, machine=self.machine,
+            min_runtime=self.min_runtime, machine=self.machine, begins=self.begins,
         )  # fmt: skip
         return found._without_bound() if self.cached("no bound") else found
 
@@ -224,7 +232,9 @@ class Instance(core.Instance):
 
     def __reduce__(self) -> tuple:
         columns = {**self._columns, **self._facts}
-        kept = (self.nodes, self.notes, self.source, self.min_runtime, self.machine)
+        kept = (
+            self.nodes, self.notes, self.source, self.min_runtime, self.machine, self.begins
+        )  # fmt: skip
         return _rebuild, (columns, *kept)
 
     def __eq__(self, other: object) -> bool:
@@ -324,7 +334,11 @@ class Instance(core.Instance):
         given = files.read_jobs(path, nodes, convention, of_logs, drop, known, of_sacct)
         jobs, counted = files.counted_from(given.jobs, wait_from, of_log=bool(given.source))
         given = given._replace(jobs=jobs, notes=(*given.notes, *counted))
-        kept: dict[str, Any] = {"min_runtime": min_runtime, "machine": known}
+        kept: dict[str, Any] = {
+            "min_runtime": min_runtime,
+            "machine": known,
+            "begins": given.begins,
+        }
         try:
             found = cls(given.jobs, given.nodes, notes=given.notes, source=given.source, **kept)
         except InvalidInstance as error:
@@ -361,7 +375,14 @@ def _rebuild(
     source: str,
     min_runtime: float,
     machine: Machine | None,
+    begins: datetime | None,
 ) -> Instance:
     return Instance(
-        columns, nodes, notes=notes, source=source, min_runtime=min_runtime, machine=machine
+        columns,
+        nodes,
+        notes=notes,
+        source=source,
+        min_runtime=min_runtime,
+        machine=machine,
+        begins=begins,
     )

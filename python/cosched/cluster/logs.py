@@ -170,12 +170,12 @@ def from_sacct(
         if isinstance(machine, Machine)
         else Machine.read(machine, slurm_version=slurm_version)
     )
-    jobs, notes = files.read_sacct(
+    jobs, notes, begins = files.read_sacct(
         path, known, timezone=timezone, drop=drop, week=week, begin=begin, until=until,
         include_running=include_running, delimiter=delimiter,
     )  # fmt: skip
     jobs, counted = files.counted_from(jobs, wait_from, of_log=True)
     return Instance(
         jobs, known.cores, notes=(*notes, *counted), source=Path(path).name,
-        min_runtime=min_runtime, machine=known,
+        min_runtime=min_runtime, machine=known, begins=begins,
     )  # fmt: skip

@@ -92,13 +92,12 @@ def _partition(
     if not is_number or not np.isfinite(priority):
         raise InvalidInstance(f"{where}: priority = {shorten(priority)}: expected a number")
     limit = seconds(table.get("max_time", "UNLIMITED"), f"{where}: max_time")
-    nodes = _node_ranges(table.get("nodes", "all"), where, kinds)
+    nodes = node_ranges(table.get("nodes", "all"), where, kinds)
     return Partition(str(table["name"]), nodes, limit, float(priority))
 
 
-def _node_ranges(
-    value: Any, where: str, kinds: tuple[NodeType, ...]
-) -> tuple[tuple[int, int], ...]:
+def node_ranges(value: Any, where: str, kinds: tuple[NodeType, ...]) -> tuple[tuple[int, int], ...]:
+    """Ranges of node numbers of a number, ``"0-63,70"``, a list of types, or ``"all"``."""
     total = sum(kind.count for kind in kinds)
     if value == "all":
         return ((0, total),)

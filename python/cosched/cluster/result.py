@@ -152,9 +152,9 @@ class Result(core.Result):
 
         Parameters
         ----------
-        what : {"user", "group", "partition", "status", "size", "resource"}
-            A column of the log, the number of tasks, from powers of two on, or what the machine
-            has. Components of a heterogeneous job count as one.
+        what : {"user", "group", "partition", "status", "size", "gpu", "resource"}
+            A column of the log, the number of tasks, from powers of two on, with GPUs or without,
+            or what the machine has. Components of a heterogeneous job count as one.
 
         Returns
         -------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ class Given(NamedTuple):
     notes: tuple[str, ...] = ()
     source: str = ""  # name of the log; empty: a table, whose jobs are none of a log's
     lines: tuple[int, ...] = ()  # by job, of a .csv file
+    begins: datetime | None = None  # when the clock of a log is 0
 
 
 def read_jobs(
@@ -54,15 +56,15 @@ def read_jobs(
                 raise InvalidInstance(f"{path}: {argument}: the machine says it")
         part = {name: of_logs[name] for name in ("week", "begin", "until")}
         given = {name: value for name, value in of_sacct.items() if value}
-        jobs, notes = read_sacct(path, machine, drop=drop, **part, **given)
-        return Given(jobs, machine.cores, (*notes, *said), name)
+        jobs, notes, begins = read_sacct(path, machine, drop=drop, **part, **given)
+        return Given(jobs, machine.cores, (*notes, *said), name, begins=begins)
     for argument, value in of_sacct.items():
         if value:
             said_of = f"{argument} = {shorten(value)}"
             raise InvalidInstance(f"{path}: {said_of} is for sacct output only")
     if io.bare_name(path).endswith(".swf"):
         log = read_log(path, nodes, convention or "dfrs", drop=drop, of_machine=machine, **of_logs)
-        return Given(log.jobs, log.nodes, (*log.notes, *said), name)
+        return Given(log.jobs, log.nodes, (*log.notes, *said), name, begins=log.begins)
     for argument, value in {"convention": convention, **of_logs}.items():
         if value is not None:
             ignored = f"{argument} = {shorten(value)}"

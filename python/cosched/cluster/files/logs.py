@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
 from cosched.cluster.files.conventions import dfrs_jobs, rigid_jobs
+from cosched.cluster.files.dates import begin_of_part, date_of_header
 from cosched.cluster.files.eligible import after_preceding
 from cosched.cluster.files.facts import described, dropped, swf_facts
 from cosched.cluster.files.machines import rigid_machine, shared_machine
@@ -16,6 +17,8 @@ from cosched.cluster.files.window import part_of
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import pandas as pd
 
     from cosched.cluster.machine import Machine
@@ -27,6 +30,7 @@ class Log(NamedTuple):
     jobs: pd.DataFrame
     nodes: int
     notes: tuple[str, ...]
+    begins: datetime | None  # when its clock is 0
 
 
 def read_log(
@@ -73,4 +77,5 @@ def read_log(
     jobs, left_out = dropped(jobs, machine.nodes, drop, of_machine)
     notes.append(f"assumed: {described(jobs)}")
     notes.append(f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}")
-    return Log(jobs, machine.nodes, tuple(notes))
+    begins = begin_of_part(date_of_header(report.header), week, begin)
+    return Log(jobs, machine.nodes, tuple(notes), begins)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosched.cluster.files.dates import begin_of_part, date_of, zone_of
 from cosched.cluster.files.facts import described, dropped
 from cosched.cluster.files.overuse import overuse
 from cosched.cluster.files.sacct import holds
@@ -20,6 +21,8 @@ from cosched.cluster.files.window import part_of
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import pandas as pd
 
     from cosched.cluster.machine import Machine
@@ -40,8 +43,9 @@ def read_sacct(
     until: float | None = None,
     include_running: bool = False,
     delimiter: str = "|",
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Jobs (rigid, a task a core) and notes; see :func:`cosched.cluster.from_sacct`."""
+) -> tuple[pd.DataFrame, tuple[str, ...], datetime | None]:
+    """Jobs (rigid, a task a core), notes, and when they begin; see
+    :func:`cosched.cluster.from_sacct`."""
     rows, bad = read_rows(path, delimiter)
     reasons: dict[str, np.ndarray] = {"fields are not those of the first line": bad}
     rows = rows[~rows["JobID"].str.contains(".", regex=False)]  # steps
@@ -56,6 +60,7 @@ def read_sacct(
             _counted(reason, lines) for reason, lines in reasons.items() if len(lines)
         )
         raise InvalidInstance(f"{path}: no usable job: {dropped_text or 'the file has none'}")
+    first = date_of(float(jobs["submit"].min()), zone_of(timezone))
     jobs, notes = _finished(path, jobs, reasons, timezone)
     notes += pending + _of_machine(jobs, machine)
     notes += overuse(jobs, machine.cores, lambda: cause_of(rows, machine))
@@ -66,7 +71,7 @@ def read_sacct(
         f"assumed: {described(jobs)}",
         f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}",
     ]
-    return jobs, tuple(notes)
+    return jobs, tuple(notes), begin_of_part(first, week, begin)
 
 
 # --- rows -----------------------------------------------------------------------------------

@@ -1,0 +1,104 @@
+"""The page as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from os import PathLike
+
+from cosched import io
+from cosched.cluster.instance import Instance
+from cosched.cluster.page.picture import picture
+from cosched.cluster.page.runs import Runs, run_all
+from cosched.cluster.page.summary import box, lead
+from cosched.cluster.page.tables import changes, groups, policies
+from cosched.cluster.page.text import STYLE, paragraph
+from cosched.cluster.page.waits import LONGEST, longest
+from cosched.cluster.what_if import what_if as changed_by
+from cosched.core.arrays import time_limit_of
+from cosched.core.text import texts
+from cosched.version import installed_version
+
+
+def audit(
+    instance: Instance,
+    path: str | PathLike[str],
+    *,
+    time_limit: float | None = 15.0,
+    what_if: Iterable[str] = (),
+) -> None:
+    """Write one self-contained page about a log, for the one who decides.
+
+    It begins with a sentence: from when to when, how many jobs, how long they waited, what EASY
+    backfilling with the users' own limits would have given, and what no scheduler can beat. Then
+    load, queue and waits by day; policies beside the log (``as-logged``, where it has waits) and
+    the bound; the machine changed; waits by partition, user group, size and GPUs; the longest waits
+    and why; what was ignored and assumed. It prints on two pages of A4.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Ends in .html. Replaced as a whole or not at all.
+    time_limit : float or None
+        Seconds for the bound, and for each policy; one that takes longer is left out and said.
+    what_if : iterable of str
+        Changes of the machine, a row each with the same jobs: ``"nodes=+20"`` (or ``-20``, or
+        ``200``; of the type with the most nodes, ``nodes.TYPE=`` of another),
+        ``"partition.NAME.max_time=12:00:00"`` (longer jobs end there),
+        ``"partition.NAME.priority=5"``, ``"partition.NAME.nodes=0-63"``.
+
+    Raises
+    ------
+    InvalidInstance
+        A change that is none, or asks for what the machine does not have; another suffix.
+
+    Notes
+    -----
+    DFRS policies are left out where they have no meaning: tasks that need whole nodes, partitions.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import cosched as cs
+    >>> inst = cs.cluster.Instance(cs.workloads.lublin(60, 8, seed=1), nodes=8)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "audit.html"
+    >>> cs.cluster.audit(inst, path, what_if=["nodes=+4"])
+    >>> "conservative" in path.read_text()
+    True
+    """
+    Instance.require(instance)
+    io.check_suffix(path, (".html",))
+    limit = time_limit_of(time_limit)
+    given = texts(what_if, "what_if")
+    changed = [(text, *changed_by(instance, text)) for text in given]
+    io.write_text(_page(run_all(instance, changed, limit)), path)
+
+
+def _page(runs: Runs) -> str:
+    instance = runs.instance
+    title = f"{instance.source or 'jobs'}: audit"
+    sections = [
+        ("Load, queue and waits", picture(runs)),
+        ("What happened, and what other policies would have given", policies(runs)),
+        *([("What if the machine were another", changes(runs))] if runs.changes else []),
+        ("", groups(runs)),
+        (f"The {LONGEST} longest waits{'' if runs.logged else ' under EASY'}", longest(runs)),
+    ]
+    body = "\n".join(
+        f"<h2>{escape(name)}</h2>\n{text}" if name else text for name, text in sections
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n"
+        f"<h1>{escape(title)}</h1>\n{paragraph(lead(runs), 'lead')}\n"
+        f"{paragraph(f'{_size(instance)}; cosched {installed_version()}', 'small')}\n"
+        f"{body}\n{box(instance)}\n</body></html>\n"
+    )
+
+
+def _size(instance: Instance) -> str:
+    machine = instance.machine
+    if machine is None:
+        return f"{instance.nodes:,} nodes"
+    return f"{machine.cores:,} cores of {machine.node_count:,} nodes (cores are handed out)"

@@ -1,0 +1,116 @@
+"""Load, queue and waits by day, as a drawing that takes the colours of the page."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.levels import levels
+from cosched.cluster.page.runs import COUNTS, Runs
+
+if TYPE_CHECKING:
+    from cosched.cluster.result import Result
+
+#: Stands for the colour of text, which light and dark pages choose.
+_INK = "#010203"
+_COLOURS = {"log": "#d95f02", COUNTS: "#4477cc"}
+_MOST_SLICES = 400
+_CENTURY = 100 * 365.25 * 86400
+_ABOUT = "load, queue and waits by day"
+
+
+def picture(runs: Runs) -> str:
+    """A drawing of three panels over time."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    drawn = {name: result for name, result in (("log", runs.logged), (COUNTS, runs.attainable))
+             if result is not None}  # fmt: skip
+    if not drawn:
+        return "<p>Neither the log nor EASY has a result.</p>"
+    instance = runs.instance
+    edges = _edges(instance, max(result.outcome["end"].max() for result in drawn.values()))
+    begins = instance.begins if edges[-1] < _CENTURY else None  # no axis has such dates
+    dates = _dates(begins, edges)
+    style: Any = {"svg.fonttype": "none", "svg.hashsalt": "audit", "font.size": 11,
+             "text.color": _INK,
+             "axes.edgecolor": _INK, "axes.labelcolor": _INK, "xtick.color": _INK,
+             "ytick.color": _INK, "font.family": "sans-serif"}  # fmt: skip
+    with matplotlib.rc_context(style):
+        figure, axes = plt.subplots(3, 1, figsize=(7.5, 5.2), sharex=True, layout="constrained")
+        for name, result in drawn.items():
+            for ax, level in zip(axes, _panels(result, edges), strict=True):
+                ax.stairs(level, dates, label=name, color=_COLOURS[name], linewidth=1.3)
+        for ax, text in zip(axes, ("in use, %", "jobs in queue", "mean wait, h"), strict=True):
+            ax.set_ylabel(text)
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.set_ylim(bottom=0)
+        if begins is not None:
+            place = AutoDateLocator()
+            axes[2].xaxis.set_major_locator(place)
+            axes[2].xaxis.set_major_formatter(ConciseDateFormatter(place))
+        else:
+            axes[2].set_xlabel("days since the log's begin")
+        axes[0].legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
+        drawing = StringIO()
+        figure.savefig(
+            drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
+        )
+        plt.close(figure)
+    svg = drawing.getvalue()
+    svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
+    return f'<figure role="img" aria-label="{_ABOUT}">{svg}</figure>'
+
+
+def _edges(instance: Instance, end: float) -> np.ndarray:
+    """Begins of days (hours, where there are few days; several days, where there are many)."""
+    begin = float(instance.column("eligible").min())
+    width = 86400.0 if end - begin > 4 * 86400 else 3600.0
+    width *= max(1.0, np.ceil((end - begin) / width / _MOST_SLICES))
+    first = begin
+    if instance.begins is not None:  # from midnight, or the full hour, on
+        date = instance.begins
+        since = date.hour * 3600 + date.minute * 60 + date.second
+        first = begin - (since + begin) % min(width, 86400.0)
+    return first + width * np.arange(max(1, np.ceil((end - first) / width)) + 1)
+
+
+def _dates(begins: datetime | None, edges: np.ndarray) -> Any:
+    """Dates as matplotlib counts them; days where there are none."""
+    if begins is None:
+        return edges / 86400
+    from matplotlib.dates import date2num
+
+    begin = begins.replace(tzinfo=None)
+    return date2num([begin + timedelta(seconds=time) for time in edges.tolist()])
+
+
+def _panels(result: Result, edges: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Share in use (%), jobs in the queue, mean wait (h) of the jobs that came in each slice."""
+    instance = result.instance
+    came, start, end = (
+        instance.column("eligible"), result.outcome["start"], result.outcome["end"]
+    )  # fmt: skip
+    needs = instance.column("tasks") * instance.column("cpu") / instance.nodes
+    slices = np.clip(np.searchsorted(edges, came, side="right") - 1, 0, len(edges) - 2)
+    many = np.bincount(slices, minlength=len(edges) - 1)
+    waits = np.bincount(slices, weights=result.waits, minlength=len(edges) - 1)
+    return (
+        100 * _means(start, end, needs, edges),
+        _means(came, start, np.ones(len(instance)), edges),
+        np.where(many > 0, waits / np.maximum(many, 1) / 3600, np.nan),
+    )
+
+
+def _means(begin: Any, end: Any, amount: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Mean in each slice of time of the sum of `amount` on [begin, end)."""
+    times, level = levels(begin, end, amount)
+    area = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(times))])
+    return np.diff(np.interp(edges, times, area)) / np.diff(edges)

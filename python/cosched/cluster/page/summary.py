@@ -1,0 +1,102 @@
+"""The first sentence of the page, and the box with what was ignored."""
+
+from __future__ import annotations
+
+from html import escape
+from math import floor
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.page.runs import PERFECT, Runs, knows_limits, why_no_dfrs
+from cosched.cluster.page.text import number, period, span
+from cosched.cluster.usage import has_waits
+
+#: A bound below this says little: a stretch is 1 at least.
+WEAK = 1.1
+_IGNORED = ("dropped", "not used", "assumed: left out", "assumed: the bound", "assumed: DFRS")
+
+
+def lead(runs: Runs) -> str:
+    """From when to when, how many jobs, how long they waited, what could have been."""
+    instance = runs.instance
+    ends = runs.logged.outcome["end"] if runs.logged else instance.column("submit")
+    end = float(np.max(ends))
+    when = period(instance, float(instance.column("submit").min()), end)
+    return "; ".join([_waited(runs, when), _could(runs), _least(runs)]) + "."
+
+
+def _waited(runs: Runs, when: str) -> str:
+    jobs = f"{int(runs.instance.measured.sum()):,} jobs"
+    if runs.logged is None:
+        why = "as-logged has no result" if has_waits(runs.instance) else "the log has no waits"
+        return f"{when}, {jobs} came, and {why}: nothing says how long they waited"
+    metrics = runs.logged.metrics()
+    return (
+        f"{when}, {jobs} waited {span(metrics['mean_wait'])} on average, and one in twenty "
+        f"{span(metrics['p95_wait'])} or more"
+    )
+
+
+def _could(runs: Runs) -> str:
+    if runs.attainable is None:
+        return "EASY backfilling has no result, see below"
+    wait = runs.attainable.metrics()["mean_wait"]
+    with_ = "the users' own time limits" if knows_limits(runs.instance) else "known run times"
+    return f"EASY backfilling with {with_} would have let them wait {span(wait)}"
+
+
+def _least(runs: Runs) -> str:
+    bound = bound_of(runs)
+    if not bound >= WEAK:
+        return "what no scheduler can beat is not known"
+    had = {"log": runs.logged, "EASY": runs.attainable}
+    known = [
+        f"{name}: {number(result.value)} times"
+        for name, result in had.items()
+        if result is not None and result.value >= bound  # a log may use more than there is
+    ]
+    return (
+        f"no scheduler can keep the worst-hit job below {floor(10 * bound) / 10:.1f} times its own "
+        f"run time" + (f" ({', '.join(known)})" if known else "")
+    )
+
+
+def bound_of(runs: Runs) -> float:
+    """On the maximum stretch; nan: not reached."""
+    found = (run.row.get("bound", np.nan) for run in runs.all)
+    return next((float(bound) for bound in found if bound is not None and bound > 0), np.nan)
+
+
+def about_bound(runs: Runs) -> str:
+    """What is proved of the largest stretch, else what is attainable."""
+    bound = bound_of(runs)
+    known = [
+        (run.result.value, f"{run.name} ({run.knows})")
+        for run in runs.all
+        if run.result and run.name != "as-logged" and run.knows != PERFECT
+    ]
+    best = "" if not known else "Attainable is {:,.6g}, by {}.".format(*min(known))
+    if np.isnan(bound):
+        within = "" if runs.time_limit is None else f" in {runs.time_limit:g} s (--time-limit)"
+        return f"{best} Whether that can be beaten is open: the bound was not reached{within}."
+    if bound < WEAK:
+        return f"{best} The bound is weak here: {bound:.6g}, and every stretch is 1 or more."
+    return f"No schedule whatsoever has a largest stretch below {bound:.6g}. {best}"
+
+
+def box(instance: Instance) -> str:
+    """What was ignored, then what was assumed."""
+    lines = [line.strip() for line in instance.notes]
+    if len(instance.layout()[0]):
+        lines.append("assumed: the bound ignores partitions: it is valid, and can be weak")
+    if why := why_no_dfrs(instance):
+        lines.append(f"assumed: DFRS policies are left out: {why}")
+    if has_waits(instance):
+        lines.append("assumed: as-logged: the log has starts, and does not say on which nodes")
+    lines.append("assumed: policies know no limits of users, accounts or QOS, and no reservations")
+    of_machine = set() if instance.machine is None else {n.strip() for n in instance.machine.notes}
+    ignored = [line for line in lines if line.startswith(_IGNORED) or line in of_machine]
+    lines = [*ignored, *(line for line in lines if line not in ignored)]
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<aside><h2>What was ignored, and what was assumed</h2><ul>{items}</ul></aside>"

@@ -1,0 +1,114 @@
+"""Tables of the page: policies, groups of jobs, the machine changed."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.family import remark
+from cosched.cluster.page.runs import COUNTS, Run, Runs
+from cosched.cluster.page.summary import about_bound
+from cosched.cluster.page.text import number, paragraph, share, span, table
+
+_MOST_ROWS = 8
+_GROUPS = {"partition": "By partition", "group": "By user group", "size": "By size (tasks)",
+           "gpu": "With GPUs or without", "user": "By user"}  # fmt: skip
+_STRETCH = "Stretch: from when a job could start to its end, over its run time (10 s at least)."
+
+
+def policies(runs: Runs) -> str:
+    """What happened, and what other policies would have given."""
+    logged = runs.logged is not None
+    heads = ["policy", "(knows)", "mean wait", "half wait at most", "95% wait at most",
+             "largest stretch", "machine in use"]  # fmt: skip
+    rows = [[run.name, run.knows, *_numbers(run)] for run in runs.all]
+    if logged:
+        heads.append("starts within a minute of the log's")
+        for row, run in zip(rows, runs.all, strict=True):
+            row.append(_alike(run))
+    counts = [run.name for run in runs.all].index(COUNTS)
+    about = f"The row that counts is {COUNTS}, {runs.all[counts].knows}. {_STRETCH}"
+    return (
+        table(heads, rows, counts=counts)
+        + paragraph(f"{about} {about_bound(runs)}", "small")
+        + _messages(runs.all)
+    )
+
+
+def _alike(run: Run) -> str:
+    """Share of the jobs that start within a minute of the log's start."""
+    if run.result is None or run.name == "as-logged":
+        return "-"
+    return share(run.result.calibration()["within_minute"])
+
+
+def _numbers(run: Run) -> list[str]:
+    def of(name: str) -> float:
+        return run.row.get(name, np.nan) if run.result else np.nan
+
+    waits = [span(of(name)) for name in ("mean_wait", "median_wait", "p95_wait")]
+    return [*waits, number(of("value")), share(of("utilisation"))]
+
+
+def _label(run: Run) -> str:
+    return run.name if run.name == "as-logged" else f"{run.name} ({run.knows})"
+
+
+def _messages(runs: tuple[Run, ...]) -> str:
+    told = ((_label(run), run.row["message"] or remark(run.row)) for run in runs)
+    items = [f"<li>{escape(name)}: {escape(text)}</li>" for name, text in told if text]
+    return f"<ul class=small>{''.join(items)}</ul>" if items else ""
+
+
+def groups(runs: Runs) -> str:
+    """Waits by partition, user group, size, GPUs and user: what happened beside EASY."""
+    first = runs.logged or runs.attainable
+    if first is None:
+        return paragraph("Neither the log nor EASY has a result.")
+    known = runs.instance.known
+    column = {"gpu": "gpus", "size": "tasks"}
+    found = {what: first.by(what) for what in _GROUPS if column.get(what, what) in known}
+    several = [what for what, one in found.items() if len(one) > 1]
+    parts = "".join(f"<div><h2>{_GROUPS[what]}</h2>{_group(what, runs)}</div>" for what in several)
+    silent = ", ".join(what for what in _GROUPS if what not in found)
+    alike = ", ".join(f"{what} {found[what][what][0]}" for what in found if what not in several)
+    said = (f"The log does not say: {silent}. " * bool(silent)) + f"All jobs: {alike}." * bool(
+        alike
+    )
+    return f'<div class="pair">{parts}</div>{paragraph(said, "small")}'
+
+
+def _group(what: str, runs: Runs) -> str:
+    both = {"log": runs.logged, COUNTS: runs.attainable}
+    found = {name: result.by(what) for name, result in both.items() if result is not None}
+    first: Any = next(iter(found.values()))
+    order = (
+        first.index if what in ("size", "gpu") else first["cpu_hours"].nlargest(_MOST_ROWS).index
+    )
+    heads = [what, "jobs", "CPU hours"]
+    for name in found:
+        heads += [f"mean wait, {name}", f"95% at most, {name}"]
+    rows = [
+        [first[what][k], f"{first['jobs'][k]:,}", f"{first['cpu_hours'][k]:,.0f}"]
+        + [span(one[c][k]) for one in found.values() for c in ("mean_wait", "p95_wait")]
+        for k in order
+    ]
+    more = len(first) - len(rows)
+    said = f"The {_MOST_ROWS} with the most CPU hours; {more} more." if more else ""
+    return table(heads, rows) + paragraph(said, "small")
+
+
+def changes(runs: Runs) -> str:
+    """EASY on the machine as it is, and on each changed one."""
+    base = next(run for run in runs.all if run.name == COUNTS)
+    rows = [["as it is", *_numbers(base), ""]]
+    rows += [[run.name, *_numbers(run), run.row["message"] or run.knows] for run in runs.changes]
+    heads = ["what if", "mean wait", "half wait at most", "95% wait at most", "largest stretch",
+             "machine in use", "(remarks)"]  # fmt: skip
+    about = (
+        f"{COUNTS} ({base.knows}) with the same jobs at the same times. Users would change what "
+        "they send and ask for: take a row as a direction, not a forecast."
+    )
+    return table(heads, rows) + paragraph(about, "small")

@@ -1,0 +1,119 @@
+"""Numbers, times and tables as the page shows them, and its style."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.files.dates import later
+from cosched.cluster.instance import Instance
+
+#: One sheet for the screen, light and dark, a phone, and two pages of A4.
+STYLE = """
+:root { color-scheme: light dark; --line: #8886; --soft: #8881; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 62rem;
+  padding: 0 1rem; }
+h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.1rem; margin: 1.6rem 0 .4rem; }
+p { margin: .4rem 0; } .lead { font-size: 1.2rem; } .small, aside { font-size: 13px; }
+aside { border: 1px solid var(--line); background: var(--soft); padding: .3rem 1rem; }
+aside h2 { margin: .3rem 0; } aside ul { margin: .3rem 0; padding-left: 1.1rem; }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr));
+  column-gap: 2rem; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; width: 100%; }
+th, td { padding: .15rem .5rem; text-align: right; border-bottom: 1px solid var(--line);
+  vertical-align: top; }
+td { white-space: nowrap; } td.words { white-space: normal; }
+th { vertical-align: bottom; } th:first-child, td:first-child, .words { text-align: left; }
+.counts { background: var(--soft); font-weight: 600; }
+figure { margin: 0; } svg { display: block; width: 100%; max-width: 46rem; height: auto; }
+@media print {
+  @page { size: A4; margin: 12mm; }
+  :root { color-scheme: light; }
+  body { font-size: 8.5pt; line-height: 1.25; margin: 0; padding: 0; max-width: none; }
+  h1 { font-size: 13pt; } h2 { font-size: 9.5pt; margin: 2.5mm 0 1mm; } .lead { font-size: 10pt; }
+  .small, aside, table { font-size: 7.5pt; } th, td { padding: .1mm 1.2mm; }
+  .pair { grid-template-columns: 1fr 1fr; column-gap: 6mm; } .scroll { overflow: visible; }
+  svg { max-width: 135mm; margin: auto; } h2 { break-after: avoid; }
+  tr, figure { break-inside: avoid; }
+}
+"""
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, counts: int | None = None) -> str:
+    """A table; row number `counts` is the one that counts, a last head in () has words."""
+    classes = [' class="words"' if head.startswith("(") else "" for head in heads]
+    head = "".join(
+        f"<th{kind}>{escape(name.strip('()'))}</th>"
+        for kind, name in zip(classes, heads, strict=True)
+    )
+    body = "".join(
+        f"<tr{' class=counts' * (number == counts)}>"
+        + "".join(
+            f"<td{kind}>{escape(str(cell))}</td>" for kind, cell in zip(classes, row, strict=True)
+        )
+        + "</tr>"
+        for number, row in enumerate(rows)
+    )
+    inside = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="scroll"><table>{inside}</table></div>'
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    return f"<p{f' class={kind}' * bool(kind)}>{escape(text)}</p>" if text else ""
+
+
+def number(value: float) -> str:
+    if np.isnan(value):
+        return "-"
+    return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+def share(value: float) -> str:
+    return "-" if np.isnan(value) else f"{100 * value:.0f}%"
+
+
+def span(seconds: float) -> str:
+    """A duration in two units at most."""
+    if np.isnan(seconds):
+        return "-"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02}" if hours < 72 else f"{hours / 24:,.1f} days"
+
+
+def clock(instance: Instance, seconds: float) -> str:
+    """A date and time, or the day and time since the log's begin where no date is known."""
+    if instance.begins is not None:
+        try:
+            return f"{later(instance.begins, seconds):%Y-%m-%d %H:%M}"
+        except OverflowError:  # a log of thousands of years: no date
+            pass
+    days, rest = divmod(int(seconds), 86400)
+    return f"day {days} {rest // 3600:02}:{rest // 60 % 60:02}"
+
+
+def _day(instance: Instance, seconds: float) -> str:
+    try:
+        date = later(instance.begins, seconds) if instance.begins else None
+    except OverflowError:
+        date = None
+    return f"{date.day} {date:%B %Y}" if date else f"day {seconds / 86400:,.0f}"
+
+
+def period(instance: Instance, begin: float, end: float) -> str:
+    """From when to when."""
+    if instance.begins is None:
+        return f"In {span(end - begin)}"
+    first, last = (_day(instance, time) for time in (begin, end))
+    return f"On {first}" if first == last else f"From {first} to {last}"
+
+
+def units(instance: Instance) -> str:
+    return "nodes" if instance.machine is None else "cores"
