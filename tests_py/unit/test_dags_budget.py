@@ -157,6 +157,4 @@ def test_a_bound_that_fails_falls_back(monkeypatch):
     assert found.note == "hlp failed: rounding"
     assert found.value == max(cs.dags.bound(inst, name).value for name in ("area", "critical-path"))
     result = cs.dags.heft(inst)
-    assert "note: transfers failed: rounding" in report.in_words(
-        family.PRESENTATION, result
-    )
+    assert "note: transfers failed: rounding" in report.in_words(family.PRESENTATION, result)

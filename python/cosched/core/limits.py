@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from cosched import _core
 from cosched.core.arrays import integer, time_limit_of
@@ -80,7 +81,7 @@ def budget(work: int | None, seconds: float | None, default: int) -> tuple[int, 
     return integer(work, "work", 0, _UNLIMITED), limit
 
 
-def ended_by(stopped_by: str) -> dict[str, str]:
+def ended_by(stopped_by: str) -> dict[str, Any]:
     """Status and end of a search, as fields of a result."""
     return {
         "status": "time_limit" if stopped_by == "time" else "ok",

@@ -310,9 +310,7 @@ def keep_hlp(instance: Instance, solution: dict) -> Relaxation:
 
 def _relaxation(found: dict, method: str) -> Relaxation:
     certificate = Certificate(**found["certificate"])
-    return Relaxation(
-        found["value"], found["x"], found["C"], certificate, method, found["failure"]
-    )
+    return Relaxation(found["value"], found["x"], found["C"], certificate, method, found["failure"])
 
 
 def certificate_fields(proof: Certificate) -> dict[str, np.ndarray]:
