@@ -5,6 +5,7 @@ Chameleon graphs below COSCHED_DATA; layered graphs are generated.
 
     bench_windows.py                # the table, the count of STG proofs, 40,000 tasks
     bench_windows.py --seconds 1    # hlp-best for as long, instead of its fixed work
+    bench_windows.py --curves 0.1 1 10 30  # value against seconds
     bench_windows.py --seconds 60 spotri-512-10 "layered 300"  # the table of what contains these
 
 "gap" is makespan / bound - 1: "before" of HLP-OLS against LP*, "now" of hlp-best against the better
@@ -55,8 +56,7 @@ def graphs():
 
 def search(inst, limit):
     """hlp-best with its fixed work, or for so many seconds."""
-    evaluations = None if limit is None else 2**31 - 1
-    return cs.dags.solve(inst, "hlp-best", time_limit=limit, evaluations=evaluations)
+    return cs.dags.solve(inst, "hlp-best", time_limit=limit)
 
 
 def table(limit, wanted):
@@ -127,6 +127,31 @@ def stg(limit):
     )
 
 
+def curves(seconds, wanted):
+    """hlp-best: value after so many seconds (by the clock), of an instance that keeps nothing."""
+    chosen = ("1000genome-chameleon-10ch", "spotri-512-10, 16+2", "layered 300", "layered 1000")
+    known = {label: inst for _, label, inst in graphs() if label.startswith(chosen)}
+    for ccr in (1, 5):
+        known[f"layered 300, ccr {ccr}"] = cs.workloads.layered(300, seed=1, units=(4, 2), ccr=ccr)
+    five = {"acceleration": [(0.5, 2)] * 4, "units": (1,) * 5, "ccr": 5}
+    known["layered 30, 5 types, ccr 5"] = cs.workloads.layered(30, 0.3, seed=1, **five)
+    known["layered 100,000, 3 types"] = cs.workloads.layered(
+        100_000, 0.005, seed=1, units=(64, 16, 4), acceleration=[(0.5, 50)] * 2
+    )
+    print(
+        f"  {'':30} {'heft':>9}" + "".join(f" {limit:>8g}s" for limit in seconds) + "   bound end"
+    )
+    for label, inst in known.items():
+        if wanted and not any(text in label for text in wanted):
+            continue
+        row = [f"{cs.dags.solve(inst, 'heft').value:9.6g}"]
+        for limit in seconds:
+            best = cs.dags.solve(inst.with_units(inst.units), "hlp-best", time_limit=limit)
+            row.append(f"{best.value:9.6g}")
+        bound = max(cs.dags.bound(inst, time_limit=seconds[-1]).value, float(best.own_bound or 0))
+        print(f"  {label:30}", *row, f"{bound:8.6g} {best.stopped_by}", flush=True)
+
+
 def dense():
     """1.1 million edges; the machine decides how the path and the loads share the weight."""
     for units in ((16, 4), (16, 8), (32, 4), (64, 4), (64, 6), (64, 7), (64, 8)):
@@ -153,8 +178,11 @@ def large():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, help="time limit of hlp-best")
+    parser.add_argument("--curves", type=float, nargs="+", help="hlp-best after so many seconds")
     parser.add_argument("labels", nargs="*", help="graphs whose label has one of these texts")
     options = parser.parse_args()
+    if options.curves:
+        return curves(options.curves, options.labels)
     print("dags: graph by graph")
     table(options.seconds, options.labels)
     if not options.labels:

@@ -62,5 +62,18 @@ TEST(GeometricSteps, AskAboutPowersQuicklyFirst) {
   }
 }
 
+// A programme whose optimum is the T in question says nothing of the next one.
+TEST(GeometricSteps, DoNotCreepAfterAProgrammeThatComesToItsOwnMakespan) {
+  proof::GeometricSteps steps(2, 2, kInfinity, 1e-4);
+  int full = 0;
+  while (const std::optional<proof::Question> question = steps.next()) {
+    full += question->depth == proof::Depth::full;
+    steps.tell(question->makespan < 4,
+               question->depth == proof::Depth::full ? question->makespan : 0);
+  }
+  EXPECT_GE(steps.value(), 4 / 1.00011);
+  EXPECT_LT(full, 12);
+}
+
 }  // namespace
 }  // namespace cosched::dags

@@ -1,9 +1,16 @@
 #include "cosched/dags/search/rounds.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace cosched::dags::search {
+
+namespace {
+
+constexpr int kHeats = 3;
+
+}  // namespace
 
 Rounds::Rounds(const Instance& instance, const Plan& plan, std::vector<int> movable,
                std::uint64_t seed, std::int64_t length)
@@ -28,6 +35,7 @@ std::int64_t Rounds::run(std::int64_t most, const std::function<bool(const Plan&
   orders_ ? search(*orders_, length, noted) : search(*places_, length, noted);
   if (!found) {
     restarts_ = !restarts_;
+    if (!restarts_ && orders_) hotter_ = (hotter_ + 1) % kHeats;
     length_ = std::min(1e15, kGrowth * length_);
   }
   return built() - before;
@@ -39,7 +47,7 @@ void Rounds::search(Search& search, std::int64_t length,
   if (restarts_)
     search.run(search.built() + length, better);
   else
-    search.cool(length, heat_, better);
+    search.cool(length, std::pow(3.0, hotter_) * heat_, better);
 }
 
 }  // namespace cosched::dags::search

@@ -33,7 +33,8 @@ class Rounds {
   std::optional<OrderSearch> orders_;
   std::optional<PlaceSearch> places_;
   bool restarts_ = false;  // in this round
-  double heat_;            // measured: more spoils what is good, less finds less
+  double heat_;            // the least; over orders by turns three and nine times that
+  int hotter_ = 0;
   double length_;
 };
 
