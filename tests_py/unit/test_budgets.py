@@ -126,3 +126,16 @@ def test_a_bound_that_fails_costs_its_part_only(monkeypatch, capsys):
     assert (frame["status"] == "ok").all()
     assert frame["bound"].notna().all()
     assert "columns: no progress" in frame.attrs["bound_notes"][0]
+
+
+def test_a_minsum_bound_that_fails_in_part_keeps_the_rows(monkeypatch):
+    from cosched.moldable import bounds
+
+    def fails(*_, **__):
+        raise SolverError("minsum: singular")
+
+    monkeypatch.setattr(bounds, "minsum_bound", fails)
+    frame = cs.moldable.compare(_moldable(), ["demt", "gang"])
+    assert (frame["status"] == "ok").all()
+    assert (frame["minsum_gap"] >= 0).all()
+    assert "minsum: singular" in cs.moldable.solve(_moldable(), "demt").minsum_bound.note

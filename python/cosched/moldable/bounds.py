@@ -11,7 +11,7 @@ from cosched.core import Bound
 from cosched.core.arrays import flag, integer, real, real_array, time_limit_of
 from cosched.core.choices import named
 from cosched.core.limits import budget
-from cosched.errors import InvalidInstance, TimeLimit, shorten
+from cosched.errors import InvalidInstance, SolverError, TimeLimit, shorten
 from cosched.moldable.instance import Instance
 
 #: Effort of ``optimal`` by default: deterministic, no clock.
@@ -296,5 +296,8 @@ def minsum_bound_beside(instance: Instance) -> Bound:
         found.append(minsum_bound(instance, grid=grid, refine=parts))
     except TimeLimit:  # of compare: the others say something at any time
         found.append(Bound(0.0, "minsum", "time_limit"))
+    except SolverError as error:
+        found.append(Bound(0.0, "minsum", note=f"a part of it failed ({error})"))
     cut = any(bound.status != "ok" for bound in found)
-    return Bound(float(max(found, key=float)), "minsum", "time_limit" if cut else "ok")
+    best = float(max(found, key=float))
+    return Bound(best, "minsum", "time_limit" if cut else "ok", found[-1].note)

@@ -38,6 +38,31 @@ TEST(MoldableOptimal, EqualsExhaustiveSearch) {
     }
 }
 
+// Equal jobs are tried in one order only, and every third has a release.
+TEST(MoldableOptimal, EqualsExhaustiveSearchWhereJobsAreEqual) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Rng rng(seed);
+    const int n = static_cast<int>(rng.between(3, 5)), m = static_cast<int>(rng.between(2, 3));
+    Table times(n, m);
+    std::vector<double> weights, release;
+    for (int i = 0; i < n; ++i) {
+      const auto kind = static_cast<double>(rng.below(2));
+      for (int q = 1; q <= m; ++q) times(i, q - 1) = (3 + 2 * kind) / q + kind;
+      weights.push_back(1 + kind);
+      release.push_back(seed % 3 == 0 ? static_cast<double>(rng.below(2)) : 0);
+    }
+    const Instance instance(Times(times), weights, release);
+    const Optima optima = exhaustive_optima(instance);
+    for (const Objective objective : kBoth) {
+      const Proof found = optimal(instance, {objective, 4'000'000});
+      const double optimum = objective == Objective::makespan ? optima.makespan : optima.minsum;
+      EXPECT_TRUE(found.proved);
+      EXPECT_NEAR(value_of(instance, found.placement, objective), optimum, kRounding * optimum);
+      EXPECT_NEAR(found.bound, optimum, kRounding * optimum) << seed;
+    }
+  }
+}
+
 TEST(MoldableOptimal, WithLittleWorkStillBoundsTheOptimum) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
