@@ -7,12 +7,15 @@ imported when the first jobs are selected. Annotations are not postponed here: S
 import atexit
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
+from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_scheduler_plugins.base import SchedulerBase
 from snakemake_interface_scheduler_plugins.settings import SchedulerSettingsBase
 
 __all__ = ["Scheduler", "SchedulerSettings"]
+
+_REPORTS = (".html", ".json", ".png", ".svg", ".pdf")
 
 
 @dataclass
@@ -42,27 +45,32 @@ class SchedulerSettings(SchedulerSettingsBase):
         },
     )
 
+    def __post_init__(self) -> None:
+        if self.report is not None and Path(self.report).suffix not in _REPORTS:
+            raise WorkflowError(f"{self.report}: expected .html, .json, .png, .svg or .pdf")
+
 
 class Scheduler(SchedulerBase):
     """Multi-resource list scheduling by priority and longest path of expected times."""
 
     def __post_init__(self) -> None:
-        self._run = None
+        self._run: Any = None  # imported when it is needed
         self._failed = False
 
     def select_jobs(self, selectable_jobs, remaining_jobs, available_resources, input_sizes):
-        """The jobs that start now; None, so that Snakemake's own scheduler decides, after an error."""
+        """The jobs that start now; None after an error, so that Snakemake decides itself."""
         try:
             if self._run is None:
                 from snakemake_scheduler_plugin_cosched.run import Run
 
                 self._run = Run(self.dag, self.settings or SchedulerSettings(), self.logger)
                 atexit.register(self._run.close)
-            return self._run.select(selectable_jobs, remaining_jobs, available_resources, input_sizes)
+            return self._run.select(
+                selectable_jobs, remaining_jobs, available_resources, input_sizes
+            )
         except Exception as error:
             if not self._failed:
-                self.logger.warning(
-                    f"cosched: {type(error).__name__}: {error}; Snakemake's greedy scheduler goes on"
-                )
+                reason = f"{type(error).__name__}: {error}"
+                self.logger.warning(f"cosched: {reason}; Snakemake's greedy scheduler goes on")
             self._failed = True
             return None

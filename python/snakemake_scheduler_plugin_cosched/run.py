@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from cosched.workflows import Course, History, OnlineList, Plan, plan, write_report
-
 from snakemake_scheduler_plugin_cosched import jobs
 
 #: The most jobs of which an expected end is worked out before the first one starts.

@@ -6,7 +6,8 @@
 * :class:`Course`: what started when, as an :class:`~cosched.execution.Execution`;
   :func:`write_report`, :func:`by_rule`: how good it was.
 * :class:`History`: times kept between runs.
-* :func:`read_snakemake`: a run that Snakemake has kept in ``.snakemake``.
+* :func:`read_snakemake`, :class:`Past`: a run that Snakemake has kept in ``.snakemake``, and what
+  other core counts would take.
 
 ``snakemake --scheduler cosched`` is the module ``snakemake_scheduler_plugin_cosched`` beside this
 package: it translates between Snakemake and these.
@@ -15,6 +16,7 @@ package: it translates between Snakemake and these.
 from cosched.workflows.course import Course
 from cosched.workflows.history import History
 from cosched.workflows.online import OnlineList
+from cosched.workflows.past import Past
 from cosched.workflows.planned import Plan, no_schedule_before, plan
 from cosched.workflows.ready import Ready
 from cosched.workflows.report import by_rule, write_report
@@ -25,6 +27,7 @@ __all__ = [
     "History",
     "KeptJob",
     "OnlineList",
+    "Past",
     "Plan",
     "Ready",
     "by_rule",

@@ -71,7 +71,12 @@ class History:
     def write(self) -> None:
         """Write the file that was read, whole or not at all; nothing without one."""
         if self._path is not None:
-            content = {"format": FORMAT, "version": VERSION, "jobs": self._jobs, "rules": self._rules}
+            content = {
+                "format": FORMAT,
+                "version": VERSION,
+                "jobs": self._jobs,
+                "rules": self._rules,
+            }
             io.write_json(content, self._path)
 
 

@@ -7,7 +7,6 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-
 from cosched.workflows.paths import Paths
 from cosched.workflows.ready import Ready, ReadyList
 from cosched.workflows.times import ExpectedTimes
@@ -146,7 +145,7 @@ class OnlineList(Generic[Key]):
 
     def _entry(self, job: Key, ready: Ready, paths: np.ndarray) -> tuple[int, Ready]:
         """Number and needs; of a group, the number of the member with the longest path."""
-        numbers = [self._number[k] for k in ready.members if k in self._number]  # type: ignore[index]
+        numbers = [self._number[k] for k in ready.members if k in self._number]
         if not numbers:
             return self._number[job], ready
         return numbers[int(np.argmax(paths[numbers]))], ready

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 
-
-
 class Paths:
     """Jobs by their height, the most edges on a path behind them.
 
@@ -36,7 +34,9 @@ class Paths:
         first = 0
         while first < len(with_edges):
             last = first
-            while last < len(with_edges) and heights[with_edges[last]] == heights[with_edges[first]]:
+            while (
+                last < len(with_edges) and heights[with_edges[last]] == heights[with_edges[first]]
+            ):
                 last += 1
             jobs = with_edges[first:last]
             begins = np.cumsum([0] + [len(after[job]) for job in jobs[:-1]])

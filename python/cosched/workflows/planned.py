@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cosched import moldable
 from cosched.workflows.paths import Paths
 
 #: More cores than any table of times has columns for: no limit.
@@ -78,6 +77,8 @@ def plan(
     needs: Sequence[Mapping[str, int]],
     capacity: Mapping[str, int],
     edges: Collection[tuple[int, int]],
+    *,
+    cores: str = "_cores",
 ) -> Plan:
     bound = no_schedule_before(seconds, needs, capacity, edges)
     return Plan(bound, bound, {})

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-
-
 _BLOCK = 4096
 
 

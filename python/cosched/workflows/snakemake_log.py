@@ -98,8 +98,9 @@ def _record(path: Path) -> tuple | None:
     if not isinstance(record, dict):
         raise InvalidInstance(f"{path}: expected a record of Snakemake")
     rule, start, end = record.get("rule"), record.get("starttime"), record.get("endtime")
-    numbers = all(isinstance(at, (int, float)) for at in (start, end))
-    if record.get("incomplete") or not isinstance(rule, str) or not numbers:
+    if record.get("incomplete") or not isinstance(rule, str):
+        return None
+    if not isinstance(start, (int, float)) or not isinstance(end, (int, float)):
         return None
     inputs = record.get("input") or []
     return rule, start, max(start, end), tuple(map(str, inputs)), record.get("job_hash")

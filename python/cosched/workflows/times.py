@@ -8,8 +8,6 @@ from math import nan
 import numpy as np
 
 
-
-
 class ExpectedTimes:
     """Expected seconds of jobs 0, 1, ...: what is known of the job, else the median of its rule's
     finished jobs, else the median of all finished jobs, else 1.
