@@ -82,6 +82,10 @@ class OuterProblem {
 
   void add(Relaxed point);
 
+  /// Asks at these weights.
+  void ask(const std::vector<double>& weights) { query(weights); }
+  bool has_proof() const { return !proof_.weights.empty(); }
+
   /// Takes over a proof that is better than the best so far.
   void offer(Proof proof);
 
