@@ -13,6 +13,7 @@
 #include "cosched/dags/list/ready_rules.hpp"
 #include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
+#include "cosched/dags/search/optimal.hpp"
 #include "dags_certificates.hpp"
 #include "pybind.hpp"
 
@@ -186,6 +187,25 @@ void bind_hlp_best(py::module_& module) {
       py::arg("time_limit"));
 }
 
+// plan, bound, whether that is `transfers` (else `windows`), why a solver failed, what ended the search.
+void bind_optimal(py::module_& module) {
+  module.def(
+      "optimal",
+      [](const Instance& instance, std::int64_t nodes, std::optional<double> time_limit) {
+        const search::OptimalResult found = released([&] {
+          return search::optimal(instance, {nodes, time_limit});
+        });
+        py::dict made;
+        made["plan"] = plan_tuple(found.plan);
+        made["bound"] = found.bound;
+        made["transfers"] = found.moving;
+        made["failure"] = found.failure;
+        made["stopped_by"] = stopped_by(found.proved, found.complete);
+        return made;
+      },
+      py::arg("instance"), py::arg("nodes"), py::arg("time_limit"));
+}
+
 }  // namespace
 
 void bind_dags(py::module_& module) {
@@ -193,6 +213,7 @@ void bind_dags(py::module_& module) {
   bind_schedulers(module);
   bind_bounds(module);
   bind_hlp_best(module);
+  bind_optimal(module);
 }
 
 }  // namespace cosched::dags::bindings

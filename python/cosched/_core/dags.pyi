@@ -2,7 +2,7 @@ from __future__ import annotations
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Instance', 'area_bound', 'certified_bound', 'certified_transfers', 'certified_windows', 'cpop', 'critical_path_bound', 'eft', 'er_ls', 'est', 'etf', 'greedy', 'heft', 'hlp', 'hlp_best', 'hlp_from_lp', 'hlp_model', 'hlp_so_far', 'min_min', 'ols', 'peft', 'r1_ls', 'r2_ls', 'r3_ls', 'random_types', 'round_allocation', 'transfers_bound', 'transfers_from_lp', 'transfers_model', 'transfers_relaxation', 'windows_bound']
+__all__: list[str] = ['Instance', 'area_bound', 'certified_bound', 'certified_transfers', 'certified_windows', 'cpop', 'critical_path_bound', 'eft', 'er_ls', 'est', 'etf', 'greedy', 'heft', 'hlp', 'hlp_best', 'hlp_from_lp', 'hlp_model', 'hlp_so_far', 'min_min', 'ols', 'optimal', 'peft', 'r1_ls', 'r2_ls', 'r3_ls', 'random_types', 'round_allocation', 'transfers_bound', 'transfers_from_lp', 'transfers_model', 'transfers_relaxation', 'windows_bound']
 class Instance:
     def __init__(self, times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], edges: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], units: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], data: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, bandwidth: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], latency: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], memories: str | typing.Annotated[numpy.typing.ArrayLike, numpy.int64]) -> None:
         ...
@@ -68,6 +68,8 @@ def hlp_so_far(instance: Instance) -> dict:
 def min_min(instance: Instance) -> tuple:
     ...
 def ols(instance: Instance, allocation: typing.Annotated[numpy.typing.ArrayLike, numpy.int64]) -> tuple:
+    ...
+def optimal(instance: Instance, nodes: typing.SupportsInt | typing.SupportsIndex, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> dict:
     ...
 def peft(instance: Instance) -> tuple:
     ...

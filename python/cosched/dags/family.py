@@ -17,6 +17,7 @@ from cosched.dags.algorithms import (
     hlp_est,
     hlp_ols,
     min_min,
+    optimal,
     peft,
     r1_ls,
     r2_ls,
@@ -58,10 +59,16 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "r2-ls": r2_ls,
     "r3-ls": r3_ls,
     "hlp-best": hlp_best,
+    "optimal": optimal,
 }
 
-#: What ``compare`` runs.
+#: What ``compare`` runs; ``optimal`` only up to twelve tasks.
 DEFAULT_COMPARE = tuple(ALGORITHMS)
+
+
+def _default_names(instance: Instance) -> list[str]:
+    return [name for name in DEFAULT_COMPARE if name != "optimal" or instance.tasks <= 12]
+
 
 FAMILY = Family(
     name="dags",
@@ -71,6 +78,7 @@ FAMILY = Family(
     default_bound="windows",
     bound_name=lambda instance: "windows" if instance.data is None else "transfers",
     result_of=result_of_schedule,
+    default_names=_default_names,
     algorithms=ALGORITHMS,
     bounds=BOUNDS,
 )
