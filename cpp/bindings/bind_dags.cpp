@@ -14,6 +14,7 @@
 #include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 #include "cosched/dags/search/optimal.hpp"
+#include "cosched/dags/search/replay.hpp"
 #include "dags_certificates.hpp"
 #include "pybind.hpp"
 
@@ -206,6 +207,48 @@ void bind_optimal(py::module_& module) {
       py::arg("instance"), py::arg("nodes"), py::arg("time_limit"));
 }
 
+// `list`: the list order is kept, else the units.  replay: the plan with the times of `instance`;
+// replay_draws: (draws,) makespans and bounds, the latter empty where `certificate` is None.
+void bind_replay(py::module_& module) {
+  const auto to_plan = [](const IntArray& kind, const IntArray& unit, const RealArray& start,
+                          const RealArray& end) {
+    Plan plan;
+    plan.kind = to_ints(kind, "kind");
+    plan.unit = to_ints(unit, "unit");
+    plan.start = to_reals(start);
+    plan.end = to_reals(end);
+    return plan;
+  };
+  const auto kept = [](bool list) { return list ? search::Kept::list : search::Kept::units; };
+  module.def(
+      "replay",
+      [=](const Instance& instance, const IntArray& kind, const IntArray& unit,
+          const RealArray& start, const RealArray& end, bool list) {
+        const Plan plan = to_plan(kind, unit, start, end);
+        return plan_tuple(
+            released([&] { return search::Replay(instance, plan, kept(list)).run(instance); }));
+      },
+      py::arg("instance"), py::arg("kind"), py::arg("unit"), py::arg("start"), py::arg("end"),
+      py::arg("list"));
+  module.def(
+      "replay_draws",
+      [=](const Instance& instance, const IntArray& kind, const IntArray& unit,
+          const RealArray& start, const RealArray& end, bool list, const RealArray& factors,
+          const std::optional<py::dict>& certificate) {
+        const Plan plan = to_plan(kind, unit, start, end);
+        const Table table = to_table(factors);
+        std::optional<hlp::Certificate> relaxation;
+        if (certificate) relaxation = to_certificate(*certificate);
+        search::Draws draws = released([&] {
+          return search::replay_draws(instance, plan, kept(list), table,
+                                      relaxation ? &*relaxation : nullptr);
+        });
+        return py::make_tuple(frozen(std::move(draws.value)), frozen(std::move(draws.bound)));
+      },
+      py::arg("instance"), py::arg("kind"), py::arg("unit"), py::arg("start"), py::arg("end"),
+      py::arg("list"), py::arg("factors"), py::arg("certificate"));
+}
+
 }  // namespace
 
 void bind_dags(py::module_& module) {
@@ -214,6 +257,7 @@ void bind_dags(py::module_& module) {
   bind_bounds(module);
   bind_hlp_best(module);
   bind_optimal(module);
+  bind_replay(module);
 }
 
 }  // namespace cosched::dags::bindings

@@ -2,7 +2,7 @@ from __future__ import annotations
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Instance', 'area_bound', 'certified_bound', 'certified_transfers', 'certified_windows', 'cpop', 'critical_path_bound', 'eft', 'er_ls', 'est', 'etf', 'greedy', 'heft', 'hlp', 'hlp_best', 'hlp_from_lp', 'hlp_model', 'hlp_so_far', 'min_min', 'ols', 'optimal', 'peft', 'r1_ls', 'r2_ls', 'r3_ls', 'random_types', 'round_allocation', 'transfers_bound', 'transfers_from_lp', 'transfers_model', 'transfers_relaxation', 'windows_bound']
+__all__: list[str] = ['Instance', 'area_bound', 'certified_bound', 'certified_transfers', 'certified_windows', 'cpop', 'critical_path_bound', 'eft', 'er_ls', 'est', 'etf', 'greedy', 'heft', 'hlp', 'hlp_best', 'hlp_from_lp', 'hlp_model', 'hlp_so_far', 'min_min', 'ols', 'optimal', 'peft', 'r1_ls', 'r2_ls', 'r3_ls', 'random_types', 'replay', 'replay_draws', 'round_allocation', 'transfers_bound', 'transfers_from_lp', 'transfers_model', 'transfers_relaxation', 'windows_bound']
 class Instance:
     def __init__(self, times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], edges: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], units: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], data: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, bandwidth: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], latency: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], memories: str | typing.Annotated[numpy.typing.ArrayLike, numpy.int64]) -> None:
         ...
@@ -80,6 +80,10 @@ def r2_ls(instance: Instance, order: typing.Annotated[numpy.typing.ArrayLike, nu
 def r3_ls(instance: Instance, order: typing.Annotated[numpy.typing.ArrayLike, numpy.int64] | None) -> tuple:
     ...
 def random_types(instance: Instance, seed: typing.SupportsInt | typing.SupportsIndex, order: typing.Annotated[numpy.typing.ArrayLike, numpy.int64] | None) -> tuple:
+    ...
+def replay(instance: Instance, kind: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], list: bool) -> tuple:
+    ...
+def replay_draws(instance: Instance, kind: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], list: bool, factors: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], certificate: dict | None) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
     ...
 def round_allocation(times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], x: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], threshold: typing.SupportsFloat | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.int64]:
     ...

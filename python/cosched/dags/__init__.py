@@ -58,6 +58,7 @@ from cosched.dags.bounds import (
 from cosched.dags.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY
 from cosched.dags.files import Graph, read_graph, write_graph
 from cosched.dags.instance import Instance
+from cosched.dags.replays import replay
 from cosched.dags.result import Result
 
 solve = FAMILY.solve
@@ -103,6 +104,7 @@ __all__ = [
     "r3_ls",
     "random",
     "read_graph",
+    "replay",
     "round_allocation",
     "solve",
     "transfers",

@@ -33,6 +33,7 @@ from cosched.dags.bounds import (
     windows_bound,
 )
 from cosched.dags.instance import Instance
+from cosched.dags.replays import quantiles
 from cosched.dags.result import Result, result_of_schedule
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
@@ -80,6 +81,7 @@ FAMILY = Family(
     result_of=result_of_schedule,
     default_names=_default_names,
     algorithms=ALGORITHMS,
+    under_noise=quantiles,
     bounds=BOUNDS,
 )
 
