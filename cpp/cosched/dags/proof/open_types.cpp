@@ -34,6 +34,13 @@ bool OpenTypes::close_type(int task, int type) {
   return true;
 }
 
+void OpenTypes::open_type(int task, int type) {
+  const bool undecided = only_type_[task] < 0;
+  open_[pair(task, type)] = 1;
+  refresh(task);
+  undecided_ += static_cast<int>(only_type_[task] < 0) - static_cast<int>(undecided);
+}
+
 Table OpenTypes::decided() const {
   Table share(instance_->tasks(), instance_->types());
   for (int task = 0; task < instance_->tasks(); ++task)

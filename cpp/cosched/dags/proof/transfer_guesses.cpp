@@ -11,7 +11,6 @@ class Guesses {
  public:
   Guesses(TransferWindows& windows, double effort, bool clusters)
       : windows_(windows),
-        rest_(windows),
         costs_(windows.costs()),
         effort_(effort),
         clusters_(clusters),
@@ -67,16 +66,13 @@ class Guesses {
 
   // Whether nothing is left with a guess.
   bool fails(const TransferGuess& guess) {
-    TransferWindows& rest = rest_;
-    rest = windows_;  // in the memory of the last one
+    windows_.mark();
     if (guess.of_edge)
-      rest.keep_only_way({guess.item, guess.choice});
+      windows_.keep_only_way({guess.item, guess.choice});
     else
-      rest.keep_only(guess.item, guess.choice);
-    const bool left = prune(rest, kSearchSlack, clusters_);
-    const std::int64_t copying =
-        windows_.instance().tasks() * costs_.types() + costs_.edges() * costs_.ways() / 16;
-    windows_.count(rest.steps() - windows_.steps() + copying);
+      windows_.keep_only(guess.item, guess.choice);
+    const bool left = prune(windows_, kSearchSlack, clusters_);
+    windows_.undo();
     return !left;
   }
 
@@ -93,7 +89,6 @@ class Guesses {
   }
 
   TransferWindows& windows_;
-  TransferWindows rest_;  // with a guess
   const TypeCosts& costs_;
   double effort_;
   bool clusters_;
