@@ -46,7 +46,7 @@ def _reals(raw: np.ndarray, name: str) -> np.ndarray:
 def _numbers(raw: np.ndarray, values: Any, kinds: set[type], name: str, ndim: int) -> np.ndarray:
     """`raw` as integers or floats, none of them changed by numpy on the way."""
     mixed = raw.dtype.kind == "f" and not isinstance(values, np.ndarray) and kinds != {float}
-    if mixed and (np.isfinite(raw) & (np.abs(raw) >= EXACT)).any():
+    if mixed and (np.isfinite(raw) & (np.abs(raw) >= np.float64(EXACT))).any():
         # Among floats, numpy has made floats of integers (pandas too, of its columns).
         frame = hasattr(values, "iloc")
         raw = values.to_numpy(dtype=object) if frame else np.asarray(values, dtype=object)

@@ -35,10 +35,10 @@ bool OpenTypes::close_type(int task, int type) {
 }
 
 void OpenTypes::open_type(int task, int type) {
-  const bool undecided = only_type_[task] < 0;
+  const bool decided = only_type_[task] >= 0;  // a task without a type counts as decided
   open_[pair(task, type)] = 1;
   refresh(task);
-  undecided_ += static_cast<int>(only_type_[task] < 0) - static_cast<int>(undecided);
+  undecided_ += decided;
 }
 
 Table OpenTypes::decided() const {

@@ -133,8 +133,7 @@ void TransferWindows::look_back(int task, bool backward) {
       const double stays = ends_[type] + home[type];
       path_[type] = std::max(path_[type], std::min(least, stays));
       if (stays < kInfinity)
-        looked_back_.push_back(
-            {least, bound[pair(other, type)], instance().time(other, type)});
+        looked_back_.push_back({least, bound[pair(other, type)], instance().time(other, type)});
       else
         looked_back_.push_back({least, kInfinity, 0});
     }
