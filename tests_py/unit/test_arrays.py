@@ -213,7 +213,8 @@ def test_short_floats_among_numbers_are_read_as_they_are():
     for rows in (short, [[np.float16(2), np.float16(1)]]):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert real_array(rows, "times", 2).tolist() == [[float(x) for x in row] for row in rows]
+            read = real_array(rows, "times", 2)
+        assert read.tolist() == [[float(value) for value in row] for row in rows]
 
 
 def test_what_an_error_says_is_one_line(tmp_path):
