@@ -101,7 +101,5 @@ def test_what_metrics_share_is_of_an_instance():
     inst = MOLDABLE.Instance([[4.0, 2.0], [4.0, 2.0]], [1, 1])
     MOLDABLE.Result.prepare(inst)
     assert float(MOLDABLE.solve(inst, "demt").minsum_bound) <= 8
-    with pytest.raises(
-        cs.InvalidInstance, match=r"got int"
-    ):
+    with pytest.raises(cs.InvalidInstance, match=r"got int"):
         MOLDABLE.Result.prepare(7)
