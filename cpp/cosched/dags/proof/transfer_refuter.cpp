@@ -154,6 +154,7 @@ std::optional<TransferStage> TransferRefuter::solve_programme(const TransferWind
   for (const KeptInterval& kept : kept_)
     if (const std::optional<Interval> now = kept.at(makespan)) intervals.push_back(*now);
   std::optional<TransferStage> stage;
+  double before = 0;  // the reach of the last round but one
   for (int round = 0;; ++round) {
     const TransferLp lp(windows, intervals, makespan);
     const auto enough = [&](const opt::InteriorPoint& at) {
@@ -166,10 +167,13 @@ std::optional<TransferStage> TransferRefuter::solve_programme(const TransferWind
     work_left_ -= found.work;
     if (found.prices.empty()) return stage;
     stage = lp.stage(found.prices);
+    const double last = round > 0 ? reach_ : 0;
     reach_ = found.value * (1 - found.gap) * makespan;
+    const bool stalls = reach_ < before * (1 + kWorthwhile);
+    before = last;
     const bool hopeless = reach_ < kHopeless * makespan;
     if (hopeless) hopeless_above_ = kStaysHopeless * makespan;
-    if (round >= effort_.rounds || refutes(*stage) || hopeless) return stage;
+    if (round >= effort_.rounds || hopeless || stalls || refutes(*stage)) return stage;
     const std::vector<Interval> more = broken(windows, lp.shares(found.point));
     if (more.empty()) return stage;
     intervals.insert(intervals.end(), more.begin(), more.end());
