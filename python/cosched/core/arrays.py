@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -226,6 +227,8 @@ def _kinds(values: Any, depth: int) -> set[type]:
     if not isinstance(values, (list, tuple)):
         return {values.dtype.type} if type(values) is np.ndarray else {type(values)}
     kinds = set(map(type, values))
+    if depth > 1 and kinds <= {list, tuple}:
+        return kinds | _kinds(list(chain.from_iterable(values)), depth - 1)
     if depth > 1 and kinds & {list, tuple, np.ndarray}:
         kinds = kinds.union(*(_kinds(row, depth - 1) for row in values))
     return kinds
