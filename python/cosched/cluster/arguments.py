@@ -121,7 +121,7 @@ def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
             raise InvalidInstance(
                 f"jobs[{name!r}][{row}] = {values[row]:g}: expected {unit}, or nan"
             )
-        values = whole(values) if name in ("gpus", "threads") else values
+        values = whole(values) if name in ("gpus", "threads", "nodes") else values
     elif name == "running":  # from a text file these are words
         values = np.isin(np.array(jobs[name]).astype(str), ("True", "true", "1"))
     elif name == "line":

@@ -13,6 +13,7 @@ from cosched import _core, core, io
 from cosched.cluster import files
 from cosched.cluster.arguments import columns_of, notes_of, parts_of
 from cosched.cluster.machine import Machine
+from cosched.cluster.site import resources_of, site_of
 from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance, shorten
 
@@ -34,7 +35,8 @@ class Instance(core.Instance):
         ``running`` (at the begin of a part of a log: batch policies start them first),
         ``eligible`` (s, from ``submit`` on: no dependency, hold or begin time keeps it any more;
         policies get the job then, and waits and stretches count from then), and what the whole job
-        holds: ``memory_gb, gpus, gpu_type, threads``. Other columns are ignored. Any order.
+        holds: ``memory_gb, gpus, gpu_type, threads``, on so many ``nodes`` of the machine, equal
+        parts on each. Other columns are ignored. Any order.
     nodes : int
         Number of nodes, 1..10,000,000. Jobs larger than the machine are accepted here; policies
         that cannot run one refuse it.
@@ -46,8 +48,9 @@ class Instance(core.Instance):
         Values, bounds and metrics are of the jobs with this run time or more (s); all jobs run.
     machine : Machine, optional
         Its cores are the nodes, and each job uses those of its ``partition`` only (all, where the
-        job has none): batch policies see to it, DFRS policies refuse it, bounds ignore it. An
-        ``estimate`` is at most the partition's ``max_time``.
+        job has none): batch policies see to it, DFRS policies refuse it, bounds ignore it. Memory
+        and GPUs count where both the machine and the jobs say them. An ``estimate`` is at most the
+        partition's ``max_time``.
     begins : datetime.datetime, optional
         When the jobs' clock is 0, for reports.
 
@@ -125,8 +128,9 @@ class Instance(core.Instance):
         """The jobs in input order (a copy).
 
         ``id, submit, tasks, cpu, memory, runtime[, eligible, estimate]``, and where known ``user,
-        group, partition, status, line, wait, running, memory_gb, gpus, gpu_type, threads``; with
-        ``eligible`` also ``wait_blocked`` = eligible - submit (s), for which no scheduler answers.
+        group, partition, status, line, wait, running, memory_gb, gpus, gpu_type, threads, nodes``;
+        with ``eligible`` also ``wait_blocked`` = eligible - submit (s), for which no scheduler
+        answers.
         """
         import pandas as pd
 
@@ -189,6 +193,27 @@ class Instance(core.Instance):
             return np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0)
         partition = self.column("partition") if "partition" in self.known else None
         return parts_of(self.machine, partition, self.ids)
+
+    def site(self) -> Any:
+        """The machine's nodes with memory and GPUs, and the needs of the jobs, for the core.
+
+        Returns
+        -------
+        Site or None
+            None: policies hand out cores alone.
+        """
+        return self.once("site", lambda: site_of({**self._columns, **self._facts}, self.machine))
+
+    def resources(self) -> list[tuple[np.ndarray, float]]:
+        """What counts beside cores: how much each job holds of it, and how much the machine has.
+
+        Returns
+        -------
+        list of (numpy.ndarray, float)
+            KB of memory, GPUs, and GPUs of each type that jobs ask for.
+        """
+        columns = {**self._columns, **self._facts}
+        return self.once("resources", lambda: resources_of(columns, self.machine))
 
     @property
     def known(self) -> frozenset[str]:
