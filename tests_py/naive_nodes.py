@@ -144,13 +144,9 @@ class Naive:
         for shadow in sorted({self.now, *ends.values()}):
             then = self.free()
             for k, end in ends.items():
-                # At `now` itself nothing has come back unless it has to.
-                if end <= shadow and (shadow > self.now or self.find(j, self.free()) is None):
+                if end <= shadow:
                     then = added(then, self.running[k], +1)
             if self.find(j, then) is not None:
-                for k, end in ends.items():
-                    if shadow == self.now and end <= shadow and then == self.free():
-                        then = added(then, self.running[k], +1)
                 return j, shadow, then
         raise AssertionError("it fits on the empty machine")
 

@@ -179,7 +179,9 @@ PlacedOutcome run_cells(const Instance& instance, const Layout& layout, Rule rul
 SiteOutcome run_site(const Instance& instance, const Site& site, Rule rule, const Order& order,
                      Estimates estimates, DecisionLog* log) {
   require_site_fits(instance, site);
-  const auto place = [&](const std::vector<BatchJob>& jobs) { return NodeCells(site, jobs); };
+  const auto place = [&](const std::vector<BatchJob>& jobs) {
+    return NodeCells(site, rule == Rule::easy, jobs);
+  };
   FcfsEasy<NodeCells> policy(instance, rule, batch_jobs(instance, estimates), order, place, log);
   Outcome outcome = policy.run();
   return {std::move(outcome), policy.cells().placements()};

@@ -1,6 +1,7 @@
 #include "cosched/cluster/batch/node_cells.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace cosched::cluster::batch {
@@ -22,8 +23,9 @@ void subtract(Free& free, const Placement& pieces) {
 
 }  // namespace
 
-NodeCells::NodeCells(const Site& site, const std::vector<BatchJob>& jobs)
+NodeCells::NodeCells(const Site& site, bool plans, const std::vector<BatchJob>& jobs)
     : site_(site),
+      plans_(plans),
       jobs_(jobs),
       free_(site.all()),
       free_cores_(number_of_cells(site)),
@@ -69,39 +71,33 @@ void NodeCells::take(int rank, double now) {
   held_[rank] = chosen_;
   subtract(free_, held_[rank]);
   count(held_[rank], -1);
-  running_.push_back({rank, now});
+  if (!plans_) return;
+  const std::pair<double, int> back{now + jobs_[rank].expected, rank};
+  back_.insert(std::lower_bound(back_.begin(), back_.end(), back, std::greater<>()), back);
 }
 
-void NodeCells::give(int rank, double) {
+void NodeCells::give(int rank, double start) {
   add(free_, held_[rank]);
   count(held_[rank], +1);
-  running_.erase(std::find_if(running_.begin(), running_.end(),
-                              [&](const Run& run) { return run.rank == rank; }));
   ++gifts_;
+  if (!plans_) return;
+  const std::pair<double, int> back{start + jobs_[rank].expected, rank};
+  back_.erase(std::lower_bound(back_.begin(), back_.end(), back, std::greater<>()));
 }
 
 NodeCells::Reservation NodeCells::reserve(int rank, double now) const {
-  std::vector<std::pair<double, int>> back;  // (expected end, rank)
-  for (const Run& run : running_)
-    back.emplace_back(std::max(now, run.start + jobs_[run.rank].expected), run.rank);
-  std::sort(back.begin(), back.end());
-  const auto after = [&](std::size_t ends) {
-    Free then = free_;
-    for (std::size_t k = 0; k < ends; ++k) add(then, held_[back[k].second]);
-    return then;
-  };
-  // The fewest ends after which the job fits: more free nodes never take that back.
-  std::size_t few = 0, enough = back.size();
-  while (few < enough) {
-    const std::size_t middle = (few + enough) / 2;
-    if (site_.holds(need(rank), after(middle)))
-      enough = middle;
-    else
-      few = middle + 1;
+  const Need& mine = need(rank);
+  Free then = free_;
+  Tally tally(site_, mine, then);
+  double shadow = now;
+  for (auto back = back_.rbegin(); back != back_.rend(); ++back) {
+    if (back->first > shadow && tally.holds()) break;
+    shadow = std::max(shadow, back->first);
+    for (const Piece& piece : held_[back->second]) {
+      const Amounts before = then[piece.node];
+      tally.change(piece.node, before, then[piece.node] += piece.held);
+    }
   }
-  const double shadow = enough == 0 ? now : back[enough - 1].first;
-  while (enough < back.size() && back[enough].first <= shadow) ++enough;
-  Free then = after(enough);
   int extra = -jobs_[rank].tasks;
   for (std::size_t k = 0; k < then.size(); ++k)
     if (allowed(rank) >> site_.nodes()[k].cell & 1) extra += then[k].cores;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "cosched/cluster/batch/events.hpp"
@@ -20,7 +21,8 @@ class NodeCells {
     Free then;  // expected to be free at the shadow time
   };
 
-  NodeCells(const Site& site, const std::vector<BatchJob>& jobs);
+  /// `plans`: reserve() will be called.
+  NodeCells(const Site& site, bool plans, const std::vector<BatchJob>& jobs);
 
   std::uint64_t allowed(int rank) const { return need(rank).cells; }
   int free(int rank) const { return cores(allowed(rank)); }
@@ -33,28 +35,26 @@ class NodeCells {
   void use_up(int rank, Reservation& other) const;
   void take(int rank, double now);
   void give(int rank, double start);
-  /// O(log running x (nodes + pieces that come back)).
+  /// O(nodes + pieces that come back).
   Reservation reserve(int rank, double now) const;
 
   /// By job.
   std::vector<Placement> placements() const;
 
  private:
-  struct Run {
-    int rank;
-    double start;
-  };
   const Need& need(int rank) const { return site_.need(jobs_[rank].job); }
   int cores(std::uint64_t cells) const;
   void count(const Placement& pieces, int sign);
 
   const Site& site_;
+  const bool plans_;
   const std::vector<BatchJob>& jobs_;
   Free free_;
   std::vector<int> free_cores_;  // by cell
   std::vector<Placement> held_;  // by rank
   Placement chosen_;
-  std::vector<Run> running_;
+  std::vector<std::pair<double, int>>
+      back_;                              // (expected end, rank) of those that run, latest first
   std::vector<std::int64_t> found_none_;  // by shape: when it last found no room ...
   std::int64_t gifts_ = 1;                // ... counted in jobs that gave theirs back
 };

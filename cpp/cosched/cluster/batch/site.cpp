@@ -131,6 +131,29 @@ bool Site::place_anywhere(const Need& need, const Free& free, std::uint64_t open
   return false;
 }
 
+Tally::Tally(const Site& site, const Need& need, const Free& free) : site_(site), need_(need) {
+  for (std::size_t k = 0; k < free.size(); ++k) add(static_cast<int>(k), free[k], +1);
+}
+
+void Tally::add(int number, const Amounts& free, int sign) {
+  const Node& node = site_.nodes()[number];
+  if (!has(need_.cells, node.cell)) return;
+  const bool typed = has(need_.gpu_types, node.gpu_type);
+  if (need_.parts == 0) {
+    total_.cores += sign * free.cores;
+    total_.memory += sign * free.memory;
+    if (typed) total_.gpus += sign * free.gpus;
+  } else if (free.holds(need_.each) && (need_.each.gpus == 0 || typed)) {
+    fitting_ += sign;
+    if (free.cores > need_.each.cores) larger_ += sign;
+  }
+}
+
+bool Tally::holds() const {
+  return need_.parts == 0 ? total_.holds(need_.each)
+                          : fitting_ >= need_.parts && larger_ >= need_.larger;
+}
+
 void require_site_fits(const Instance& instance, const Site& site) {
   if (site.jobs() != instance.size())
     throw InvalidInstance("the machine's nodes are those of another instance");

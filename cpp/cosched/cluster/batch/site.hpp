@@ -105,6 +105,28 @@ class Site {
   int shapes_ = 0;
 };
 
+/// How much of a need the nodes hold, kept as they change.
+class Tally {
+ public:
+  /// O(nodes).
+  Tally(const Site& site, const Need& need, const Free& free);
+
+  bool holds() const;
+  /// The node has other amounts free than before.  O(1).
+  void change(int node, const Amounts& before, const Amounts& after) {
+    add(node, before, -1);
+    add(node, after, +1);
+  }
+
+ private:
+  void add(int node, const Amounts& free, int sign);
+
+  const Site& site_;
+  const Need& need_;
+  int larger_ = 0, fitting_ = 0;  // nodes that hold a larger part, that hold one at all
+  Amounts total_;                 // of a need in no parts
+};
+
 /// Throws InvalidInstance where the site is another instance's, InfeasibleError that names the
 /// first job which does not fit on the empty machine.
 void require_site_fits(const Instance& instance, const Site& site);
