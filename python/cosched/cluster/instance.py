@@ -82,6 +82,7 @@ class Instance(core.Instance):
     begins: datetime | None
     _columns: dict[str, np.ndarray]
     _facts: dict[str, np.ndarray]
+    _uncut: dict[str, np.ndarray]
 
     def __init__(
         self,
@@ -100,7 +101,7 @@ class Instance(core.Instance):
             raise InvalidInstance(f"begins = {shorten(begins)}: expected a datetime")
         if not isinstance(source, str):
             raise InvalidInstance(f"source = {shorten(source)}: expected the name of a file")
-        columns, facts = columns_of(jobs, machine)
+        columns, facts, uncut = columns_of(jobs, machine)
         inner = _core.cluster.Instance(
             columns.get("eligible", columns["submit"]), columns["tasks"], columns["cpu"],
             columns["memory"], columns["runtime"], columns.get("estimate", np.zeros(0)),
@@ -113,7 +114,7 @@ class Instance(core.Instance):
         least = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
         texts = notes_of(notes, columns["runtime"], least)
         self._set(
-            _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes,
+            _core=inner, _columns=columns, _facts=facts, _uncut=uncut, nodes=inner.nodes,
             notes=tuple(dict.fromkeys((*texts, *(() if machine is None else machine.notes)))),
             source=source, min_runtime=least, machine=machine, begins=begins,
         )  # fmt: skip
@@ -140,6 +141,11 @@ class Instance(core.Instance):
         return pd.DataFrame({name: column.copy() for name, column in columns.items()})
 
     @property
+    def given(self) -> dict[str, np.ndarray]:
+        """The columns, estimates as users gave them: no limit of the machine has cut them."""
+        return {**self._columns, **self._facts, **self._uncut}
+
+    @property
     def ids(self) -> np.ndarray:
         """What each job is called: the log's own number or name, else its row."""
         return self._facts["id"] if "id" in self._facts else np.arange(len(self))
@@ -160,7 +166,7 @@ class Instance(core.Instance):
         **columns : array_like, shape (n,)
             By name.
         """
-        jobs = {**self._columns, **self._facts, **columns}
+        jobs = self.given | columns
         found = Instance(
             jobs, self.nodes, notes=self.notes, source=self.source,
             min_runtime=self.min_runtime, machine=self.machine, begins=self.begins,
@@ -256,7 +262,7 @@ class Instance(core.Instance):
         return len(self._columns["submit"])
 
     def __reduce__(self) -> tuple:
-        columns = {**self._columns, **self._facts}
+        columns = self.given
         kept = (
             self.nodes, self.notes, self.source, self.min_runtime, self.machine, self.begins
         )  # fmt: skip

@@ -16,7 +16,14 @@ import numpy as np
 from cosched import io
 from cosched.cluster.machine_toml import read_toml
 from cosched.cluster.node_types import NodeType, Partition
-from cosched.cluster.slurm_conf import Line, first_host, gpu_types, parse_lines, read_lines
+from cosched.cluster.slurm_conf import (
+    Line,
+    first_host,
+    gpu_types,
+    parse_lines,
+    read_lines,
+    version_of,
+)
 from cosched.cluster.slurm_machine import PlainNode, machine_of_lines
 from cosched.cluster.slurm_settings import SlurmSettings
 from cosched.cluster.slurm_shown import read_shown
@@ -112,8 +119,8 @@ class Machine:
         Parameters
         ----------
         slurm_version : str, optional
-            Such as ``"22.05"``: what Slurm takes where SelectType is not set. Default: the file's
-            own, else 24.11.
+            Such as ``"22.05"``: what Slurm takes where SelectType is not set. Default: what
+            scontrol or the comments at the begin of a slurm.conf say, else 24.11.
 
         Raises
         ------
@@ -146,7 +153,8 @@ class Machine:
             shown, version = read_shown(path)
             return _of_slurm(path, shown, slurm_version or version)
         if io.bare_name(path).endswith(".conf"):
-            return _of_slurm(path, read_lines(path), slurm_version, gpu_types(path))
+            version = slurm_version or version_of(path)
+            return _of_slurm(path, read_lines(path), version, gpu_types(path))
         if slurm_version is not None:
             raise InvalidInstance(f"{path}: slurm_version is for a slurm.conf: no {path} knows it")
         return cls(*read_toml(path))

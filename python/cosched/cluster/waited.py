@@ -52,15 +52,14 @@ def waited_for(instance: Instance, start: np.ndarray, end: np.ndarray) -> dict[s
     cells, allowed, _ = instance.layout()
     masks = allowed if len(cells) else np.ones(len(instance), dtype=np.uint64)
     known = [(name, amount) for name, most, amount in resources(instance) if most > 0]
-    there = _by_cell(instance, cells)
+    there = Capacity(instance)
     hours = {name: 0.0 for name, _ in known}
     for mask in np.unique(masks[start > instance.column("eligible")]):
         inside, own = (masks & ~mask) == 0, masks == mask
         queue = _Queue(instance.column("eligible"), start, end, inside, own)
-        mine = (int(mask) >> np.arange(len(there["gpus"]))) & 1
         lacks = {}
         for name, amount in known:
-            most = float(there[name] @ mine)
+            most = there.of(name, mask)
             free = most - queue.level(np.where(inside, amount, 0.0))
             lacks[name] = amount[queue.head] > free + 1e-9 * most
         for name in lacks:
@@ -109,23 +108,30 @@ class _Queue:
         return np.cumsum(change)
 
 
-def _by_cell(instance: Instance, cells: np.ndarray) -> dict[str, np.ndarray]:
-    """What each part of the machine has of each resource."""
-    machine = instance.machine
-    if machine is None:
-        return {"nodes": np.array([float(instance.nodes)]), "gpus": np.zeros(1)}
-    number = machine.cells_of_nodes()[0] if len(cells) else np.zeros(machine.node_count, dtype=int)
-    times = [kind.count for kind in machine.nodes]
+class Capacity:
+    """What the parts of the machine have of each resource."""
 
-    def of(values: Sequence[float]) -> np.ndarray:
-        return np.bincount(number, np.repeat(np.array(values, dtype=float), times))
+    def __init__(self, instance: Instance) -> None:
+        machine, parts = instance.machine, len(instance.layout()[0])
+        self._by_part = {"nodes": np.array([float(instance.nodes)])}
+        if machine is None:
+            return
+        number = machine.cells_of_nodes()[0] if parts else np.zeros(machine.node_count, dtype=int)
+        times = [kind.count for kind in machine.nodes]
 
-    found = {
-        "cores": of([kind.cores for kind in machine.nodes]),
-        "memory_gb": of([kind.memory_gb for kind in machine.nodes]),
-        "gpus": of([kind.gpus for kind in machine.nodes]),
-    }
-    for name in {kind.gpu_type for kind in machine.nodes}:
-        mine = [kind.gpus * (kind.gpu_type == name) for kind in machine.nodes]
-        found[f"gpus:{name}"] = of(mine)
-    return found
+        def of(values: Sequence[float]) -> np.ndarray:
+            return np.bincount(number, np.repeat(np.array(values, dtype=float), times))
+
+        self._by_part = {
+            "cores": of([kind.cores for kind in machine.nodes]),
+            "memory_gb": of([kind.memory_gb for kind in machine.nodes]),
+            "gpus": of([kind.gpus for kind in machine.nodes]),
+        }
+        for name in {kind.gpu_type for kind in machine.nodes}:
+            mine = [kind.gpus * (kind.gpu_type == name) for kind in machine.nodes]
+            self._by_part[f"gpus:{name}"] = of(mine)
+
+    def of(self, name: str, mask: int) -> float:
+        """Of one resource, in the parts with these bits; 0: not said."""
+        each = self._by_part.get(name, np.zeros(1))
+        return float(each @ (int(mask) >> np.arange(len(each)) & 1))

@@ -11,7 +11,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.page.picture import picture
 from cosched.cluster.page.runs import Runs, run_all
 from cosched.cluster.page.summary import box, lead
-from cosched.cluster.page.tables import changes, groups, policies
+from cosched.cluster.page.tables import by_resource, changes, groups, policies
 from cosched.cluster.page.text import STYLE, paragraph
 from cosched.cluster.page.waits import LONGEST, longest
 from cosched.cluster.what_if import what_if as changed_by
@@ -32,8 +32,9 @@ def audit(
     It begins with a sentence: from when to when, how many jobs, how long they waited, what EASY
     backfilling with the users' own limits would have given, and what no scheduler can beat. Then
     load, queue and waits by day; policies beside the log (``as-logged``, where it has waits) and
-    the bound; the machine changed; waits by partition, user group, size and GPUs; the longest waits
-    and why; what was ignored and assumed. It prints on two pages of A4.
+    the bound; the machine changed; use of cores, memory and GPUs and which of them lacked; waits by
+    partition, user group, size and GPUs; the longest waits and why; what was ignored and assumed.
+    It prints on two pages of A4.
 
     Parameters
     ----------
@@ -45,7 +46,8 @@ def audit(
         Changes of the machine, a row each with the same jobs: ``"nodes=+20"`` (or ``-20``, or
         ``200``; of the type with the most nodes, ``nodes.TYPE=`` of another),
         ``"partition.NAME.max_time=12:00:00"`` (longer jobs end there),
-        ``"partition.NAME.priority=5"``, ``"partition.NAME.nodes=0-63"``.
+        ``"partition.NAME.priority=5"``, ``"partition.NAME.nodes=0-63"`` (also as Slurm has them);
+        several changes of one row with commas between them.
 
     Raises
     ------
@@ -81,6 +83,7 @@ def _page(runs: Runs) -> str:
         ("Load, queue and waits", picture(runs)),
         ("What happened, and what other policies would have given", policies(runs)),
         *([("What if the machine were another", changes(runs))] if runs.changes else []),
+        *([("Cores, memory and GPUs", held)] if (held := by_resource(runs)) else []),
         ("", groups(runs)),
         (f"The {LONGEST} longest waits{'' if runs.logged else ' under EASY'}", longest(runs)),
     ]

@@ -10,7 +10,8 @@ import numpy as np
 from cosched.cluster.family import remark
 from cosched.cluster.page.runs import COUNTS, Run, Runs
 from cosched.cluster.page.summary import about_bound
-from cosched.cluster.page.text import number, paragraph, share, span, table
+from cosched.cluster.page.text import number, paragraph, share, shown, span, table
+from cosched.cluster.site import counted
 
 _MOST_ROWS = 8
 _GROUPS = {"partition": "By partition", "group": "By user group", "size": "By size (tasks)",
@@ -78,6 +79,36 @@ def groups(runs: Runs) -> str:
         alike
     )
     return f'<div class="pair">{parts}</div>{paragraph(said, "small")}'
+
+
+def by_resource(runs: Runs) -> str:
+    """How much of cores, memory and GPUs was in use, and which of them jobs waited for."""
+    both = {"log": runs.logged, COUNTS: runs.attainable}
+    found = {name: run.by("resource") for name, run in both.items() if run is not None}
+    if not found:
+        return ""
+    first: Any = next(iter(found.values()))
+    first = first[first["capacity"].notna()]
+    if len(first) < 2:
+        return ""  # the table of policies says it
+    heads = ["resource", "there are"]
+    for name in found:
+        heads += [f"in use, {name}", f"most at once, {name}", f"waited for, {name}"]
+    rows = [
+        [shown(first["resource"][k]), f"{first['capacity'][k]:,.0f}"]
+        + [share(one[c][k]) for one in found.values() for c in ("utilisation", "peak", "waited")]
+        for k in first.index
+    ]
+    counts = ", ".join(
+        shown(name) for name in ("cores", *counted(runs.instance.given, runs.instance.machine))
+    )
+    said = (
+        "Waited for: of all hours that jobs waited, the share in which too little of it was free "
+        "for the first in the queue. What is missing to 100%: no resource lacked as a whole "
+        f"(limits of users, reservations, free in pieces that fit nobody). Policies hand out "
+        f"{counts}."
+    )
+    return table(heads, rows) + paragraph(said, "small")
 
 
 def _group(what: str, runs: Runs) -> str:

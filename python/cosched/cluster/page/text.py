@@ -117,3 +117,9 @@ def period(instance: Instance, begin: float, end: float) -> str:
 
 def units(instance: Instance) -> str:
     return "nodes" if instance.machine is None else "cores"
+
+
+def shown(name: str) -> str:
+    """A resource in words."""
+    kind, _, of = name.partition(":")
+    return {"memory_gb": "memory (GB)", "gpus": "GPUs"}.get(kind, kind) + (f" {of}" if of else "")

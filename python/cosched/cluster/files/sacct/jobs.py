@@ -292,6 +292,10 @@ def _of_machine(jobs: pd.DataFrame, machine: Machine) -> list[str]:
     if per_core != [1.0]:
         shown = " or ".join(f"{value:g}" for value in per_core)
         notes.append(f"assumed: {shown} CPUs of sacct are a core; a core runs one job at a time")
+        notes.append(
+            "assumed: sacct does not tell jobs with --threads-per-core=1 "
+            "(--hint=nomultithread): they are taken to use all threads of their cores"
+        )
     if "partition" in jobs:
         lacking = jobs.loc[machine.lacks(jobs["partition"]), "partition"].value_counts()
         if len(lacking):
