@@ -61,7 +61,7 @@ class Machine:
         """What its file has that was not understood, or is not used here."""
         if self.slurm is None:
             return ()
-        unused = ", ".join(self.slurm.refused)
+        unused = ", ".join(one for one in self.slurm.refused if not _heard(one))
         return (*self.slurm.notes, *((f"not used: {unused}",) if unused else ()))
 
     @property
@@ -325,6 +325,12 @@ class Machine:
         own = [[masks.get(one, every) for one in str(text).split(",")] for text in texts]
         bits = [reduce(or_, given) for given in own]
         return np.array(bits, dtype=np.uint64)[codes]
+
+
+def _heard(setting: str) -> bool:
+    """Whether it says that memory is handed out, which all other policies see to."""
+    name, _, value = setting.lower().partition("=")
+    return name == "selecttypeparameters" and value.endswith("_memory")
 
 
 def _most(ratios: np.ndarray) -> float:

@@ -17,7 +17,9 @@ from cosched.errors import InvalidInstance, shorten
 #: Lines that describe something with several keys; every other line is one key.
 _RECORDS = ("nodename", "partitionname", "downnodes", "nodeset", "frontendname", "switchname")
 #: As "Slurm 22.05.8", "SLURM_VERSION = 23.11.4", "slurm-wlm version 21.08".
-_VERSION = re.compile(r"slurm[^0-9]{0,30}\b([12][0-9]\.[01][0-9])(?![0-9])", re.IGNORECASE)
+_VERSION = re.compile(
+    r"slurm[^0-9]{0,30}\b([12][0-9]\.(?:0[2358]|11))(?:\.[0-9]{1,2})?(?![.0-9])", re.IGNORECASE
+)
 MOST_HOSTS = 1_000_000
 _DEEPEST = 16
 

@@ -204,4 +204,4 @@ def _of_hosts(names: tuple[str, ...], value: str) -> tuple[tuple[int, int], ...]
     lacking = next((name for name in own if name not in numbers), None)
     if lacking is not None:
         raise InvalidInstance(f"no node {shorten(lacking)}: expected a list such as n[1-16],g1")
-    return tuple((a, b + 1) for a, b in ranges(np.array([numbers[name] for name in own])))
+    return tuple((a, b + 1) for a, b in ranges(np.sort([numbers[name] for name in own])))

@@ -11,12 +11,23 @@ Amounts sum(const Free& free) {
   return total;
 }
 
+Amounts greatest(const Amounts& a, const Amounts& b) {
+  return {std::max(a.memory, b.memory), std::max(a.cores, b.cores), std::max(a.gpus, b.gpus)};
+}
+
+Amounts greatest(const Free& free) {
+  Amounts most;
+  for (const Amounts& one : free) most = greatest(most, one);
+  return most;
+}
+
 }  // namespace
 
-NodePlan::NodePlan(const Site& site) : site_(site), steps_{{0, sum(site.all()), site.all()}} {}
+NodePlan::NodePlan(const Site& site) : site_(site) { reset(0, {}); }
 
 void NodePlan::reset(double now, std::vector<Busy> busy) {
-  steps_.assign(1, {now, sum(site_.all()), site_.all()});
+  const Free all = site_.all();
+  steps_.assign(1, {now, sum(all), all, greatest(all), true});
   for (const Busy& one : busy) change(now, one.end, *one.share, -1);
 }
 
@@ -56,13 +67,27 @@ void NodePlan::change(double begin, double end, const Share& share, int sign) {
       if (sign > 0) {
         free += piece.held;
         steps_[k].total += piece.held;
+        steps_[k].most = greatest(steps_[k].most, free);
       } else {
         free -= piece.held;
         steps_[k].total -= piece.held;
+        steps_[k].exact = false;
       }
     }
   merge(last);
   merge(first);
+}
+
+bool NodePlan::fits(const Step& step, const Need& need) const {
+  if (need.parts == 0) return step.total.holds(need.each) && site_.holds(need, step.free);
+  if (step.total.cores < need.each.cores * need.parts + need.larger) return false;
+  if (!step.most.holds(need.each)) return false;
+  if (!step.exact) {
+    step.most = greatest(step.free);
+    step.exact = true;
+    if (!step.most.holds(need.each)) return false;
+  }
+  return site_.holds(need, step.free);
 }
 
 bool NodePlan::room(double now, const Need& need, double before) const {
@@ -78,15 +103,19 @@ NodePlan::Slot NodePlan::earliest(double now, const Need& need, double length,
     const double start = std::max(now, steps_[step].time);
     if (!(start < before)) return slot;
     if (!fits(steps_[step], need)) continue;
-    Free free = steps_[step].free;
+    const auto in_run = [&](std::size_t k) {
+      return k < steps_.size() && steps_[k].time < start + length;
+    };
     std::size_t k = step + 1;
-    for (; k < steps_.size() && steps_[k].time < start + length; ++k) {
-      if (!fits(steps_[k], need)) break;  // so does no start whose run holds this step
-      std::transform(free.begin(), free.end(), steps_[k].free.begin(), free.begin(), least);
+    while (in_run(k) && fits(steps_[k], need)) ++k;
+    if (in_run(k)) {
+      step = k;  // no start whose run holds this step
+      continue;
     }
-    if (k < steps_.size() && steps_[k].time < start + length) {
-      step = k;
-    } else if (site_.place(need, free, need.cells, 0, &slot.share)) {
+    Free free = steps_[step].free;
+    for (std::size_t other = step + 1; other < k; ++other)
+      std::transform(free.begin(), free.end(), steps_[other].free.begin(), free.begin(), least);
+    if (site_.place(need, free, need.cells, 0, &slot.share)) {
       slot.start = start;
       return slot;
     }

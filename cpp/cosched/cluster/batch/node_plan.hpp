@@ -41,11 +41,11 @@ class NodePlan {
     double time;  // its begin
     Amounts total;
     Free free;
+    // The most of each on a node, or more than that unless exact: it rejects most needs.
+    mutable Amounts most;
+    mutable bool exact = false;
   };
-  bool fits(const Step& step, const Need& need) const {
-    return step.total.cores >= need.each.cores * (need.parts > 0 ? need.parts : 1) + need.larger &&
-           site_.holds(need, step.free);
-  }
+  bool fits(const Step& step, const Need& need) const;
   std::size_t step_at(double time) const;  // the step that contains the time
   std::size_t border_at(double time);      // a step that begins at the time, made if need be
   void merge(std::size_t step);            // with the one before, if they are alike

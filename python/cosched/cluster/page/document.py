@@ -11,9 +11,10 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.page.picture import picture
 from cosched.cluster.page.runs import Runs, run_all
 from cosched.cluster.page.summary import box, lead
-from cosched.cluster.page.tables import by_resource, changes, groups, policies
-from cosched.cluster.page.text import STYLE, paragraph
+from cosched.cluster.page.tables import changes, groups, policies
+from cosched.cluster.page.text import STYLE, paragraph, shown
 from cosched.cluster.page.waits import LONGEST, longest
+from cosched.cluster.site import counted
 from cosched.cluster.what_if import what_if as changed_by
 from cosched.core.arrays import time_limit_of
 from cosched.core.text import texts
@@ -83,7 +84,6 @@ def _page(runs: Runs) -> str:
         ("Load, queue and waits", picture(runs)),
         ("What happened, and what other policies would have given", policies(runs)),
         *([("What if the machine were another", changes(runs))] if runs.changes else []),
-        *([("Cores, memory and GPUs", held)] if (held := by_resource(runs)) else []),
         ("", groups(runs)),
         (f"The {LONGEST} longest waits{'' if runs.logged else ' under EASY'}", longest(runs)),
     ]
@@ -104,4 +104,5 @@ def _size(instance: Instance) -> str:
     machine = instance.machine
     if machine is None:
         return f"{instance.nodes:,} nodes"
-    return f"{machine.cores:,} cores of {machine.node_count:,} nodes (cores are handed out)"
+    handed = ", ".join(("cores", *map(shown, counted(instance.given, machine))))
+    return f"{machine.cores:,} cores of {machine.node_count:,} nodes (handed out: {handed})"

@@ -64,7 +64,8 @@ def _messages(runs: tuple[Run, ...]) -> str:
 
 
 def groups(runs: Runs) -> str:
-    """Waits by partition, user group, size, GPUs and user: what happened beside EASY."""
+    """What was in use, and waits by partition, user group, size, GPUs and user: what happened
+    beside EASY."""
     first = runs.logged or runs.attainable
     if first is None:
         return paragraph("Neither the log nor EASY has a result.")
@@ -73,6 +74,8 @@ def groups(runs: Runs) -> str:
     found = {what: first.by(what) for what in _GROUPS if column.get(what, what) in known}
     several = [what for what, one in found.items() if len(one) > 1]
     parts = "".join(f"<div><h2>{_GROUPS[what]}</h2>{_group(what, runs)}</div>" for what in several)
+    held = _by_resource(runs)
+    parts = f"<div><h2>Cores, memory and GPUs</h2>{held}</div>" * bool(held) + parts
     silent = ", ".join(what for what in _GROUPS if what not in found)
     alike = ", ".join(f"{what} {found[what][what][0]}" for what in found if what not in several)
     said = (f"The log does not say: {silent}. " * bool(silent)) + f"All jobs: {alike}." * bool(
@@ -81,10 +84,10 @@ def groups(runs: Runs) -> str:
     return f'<div class="pair">{parts}</div>{paragraph(said, "small")}'
 
 
-def by_resource(runs: Runs) -> str:
+def _by_resource(runs: Runs) -> str:
     """How much of cores, memory and GPUs was in use, and which of them jobs waited for."""
     both = {"log": runs.logged, COUNTS: runs.attainable}
-    found = {name: run.by("resource") for name, run in both.items() if run is not None}
+    found = {name: _one_type(run.by("resource")) for name, run in both.items() if run is not None}
     if not found:
         return ""
     first: Any = next(iter(found.values()))
@@ -93,22 +96,37 @@ def by_resource(runs: Runs) -> str:
         return ""  # the table of policies says it
     heads = ["resource", "there are"]
     for name in found:
-        heads += [f"in use, {name}", f"most at once, {name}", f"waited for, {name}"]
+        heads += [f"in use, {name}", f"waited for, {name}"]
     rows = [
-        [shown(first["resource"][k]), f"{first['capacity'][k]:,.0f}"]
-        + [share(one[c][k]) for one in found.values() for c in ("utilisation", "peak", "waited")]
+        [shown(first["resource"][k]), _amount(first["resource"][k], first["capacity"][k])]
+        + [share(one[c][k]) for one in found.values() for c in ("utilisation", "waited")]
         for k in first.index
     ]
     counts = ", ".join(
         shown(name) for name in ("cores", *counted(runs.instance.given, runs.instance.machine))
     )
     said = (
-        "Waited for: of all hours that jobs waited, the share in which too little of it was free "
-        "for the first in the queue. What is missing to 100%: no resource lacked as a whole "
-        f"(limits of users, reservations, free in pieces that fit nobody). Policies hand out "
-        f"{counts}."
+        "Waited for: the share of all waiting in which too little of it was free for the first in "
+        "the queue. The rest: no resource lacked as a whole (limits of users, reservations, free "
+        f"in pieces that fit nobody). Policies hand out {counts}."
     )
     return table(heads, rows) + paragraph(said, "small")
+
+
+def _amount(name: str, capacity: float) -> str:
+    return f"{capacity:,.0f}" + " GB" * (name == "memory_gb")
+
+
+def _one_type(table: Any) -> Any:
+    """The table without the row of a type that all GPUs are of."""
+    every = table.index[table["resource"] == "gpus"]
+    same = table["resource"].str.startswith("gpus:") & (
+        table["capacity"] == table["capacity"].reindex(every).sum()
+    )
+    if not same.any():
+        return table
+    table.loc[every, "waited"] += table["waited"][same].sum()
+    return table[~same]
 
 
 def _group(what: str, runs: Runs) -> str:

@@ -95,6 +95,8 @@ def _room(result: Result, job: int, cells: np.ndarray, allowed: np.ndarray) -> l
     for name, _, amount in resources(instance):
         if amount[job] == 0 or there.of(name, mask) == 0:
             continue
+        if name.startswith("gpus:"):
+            del lacking["gpus"]  # the type says it
         used = np.append(amount[during], 0)
         times, level = levels(np.append(begin, now), np.append(end, starts[job]), used)
         lacking[name] = level[:-1] + amount[job] > there.of(name, mask) * (1 + 1e-9)

@@ -313,7 +313,7 @@ def _beside(jobs: pd.DataFrame, machine: Machine) -> str:
     both = counted(jobs, machine)
     said = [name for name in names if name in jobs and (jobs[name] > 0).any()]
     text = "".join(f", {names[name]}" for name in both)
-    text += ", of nodes, equal parts of a job on each of its nodes" if both else ""
+    text += " of nodes, to a job in equal parts on each of its nodes" if both else ""
     left = [names[name] for name in said if name not in both]
     return text + (f"; not {' and '.join(left)}: the machine does not hand out any" if left else "")
 
