@@ -21,18 +21,23 @@ in the docstrings are that paper's.
 
 from cosched.dags.algorithms import (
     cpop,
+    dmda,
+    dmdas,
     eft,
     er_ls,
     est,
     etf,
     greedy,
     heft,
+    heteroprio,
     hlp_best,
     hlp_est,
     hlp_ols,
     min_min,
     ols,
+    optimal,
     peft,
+    qa,
     r1_ls,
     r2_ls,
     r3_ls,
@@ -57,6 +62,7 @@ from cosched.dags.bounds import (
 from cosched.dags.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY
 from cosched.dags.files import Graph, read_graph, write_graph
 from cosched.dags.instance import Instance
+from cosched.dags.replays import replay
 from cosched.dags.result import Result
 
 solve = FAMILY.solve
@@ -83,24 +89,30 @@ __all__ = [
     "bound",
     "compare",
     "cpop",
+    "dmda",
+    "dmdas",
     "eft",
     "er_ls",
     "est",
     "etf",
     "greedy",
     "heft",
+    "heteroprio",
     "hlp",
     "hlp_best",
     "hlp_est",
     "hlp_ols",
     "min_min",
     "ols",
+    "optimal",
     "peft",
+    "qa",
     "r1_ls",
     "r2_ls",
     "r3_ls",
     "random",
     "read_graph",
+    "replay",
     "round_allocation",
     "solve",
     "transfers",

@@ -8,16 +8,21 @@ from cosched import core
 from cosched.core import Argument, Bound, Family, Presentation, Schedule
 from cosched.dags.algorithms import (
     cpop,
+    dmda,
+    dmdas,
     eft,
     er_ls,
     etf,
     greedy,
     heft,
+    heteroprio,
     hlp_best,
     hlp_est,
     hlp_ols,
     min_min,
+    optimal,
     peft,
+    qa,
     r1_ls,
     r2_ls,
     r3_ls,
@@ -32,6 +37,7 @@ from cosched.dags.bounds import (
     windows_bound,
 )
 from cosched.dags.instance import Instance
+from cosched.dags.replays import quantiles
 from cosched.dags.result import Result, result_of_schedule
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
@@ -50,6 +56,10 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "peft": peft,
     "etf": etf,
     "min-min": min_min,
+    "heteroprio": heteroprio,
+    "dmda": dmda,
+    "dmdas": dmdas,
+    "qa": qa,
     "er-ls": er_ls,
     "eft": eft,
     "greedy": greedy,
@@ -58,10 +68,16 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "r2-ls": r2_ls,
     "r3-ls": r3_ls,
     "hlp-best": hlp_best,
+    "optimal": optimal,
 }
 
-#: What ``compare`` runs.
+#: What ``compare`` runs; ``optimal`` only up to twelve tasks.
 DEFAULT_COMPARE = tuple(ALGORITHMS)
+
+
+def _default_names(instance: Instance) -> list[str]:
+    return [name for name in DEFAULT_COMPARE if name != "optimal" or instance.tasks <= 12]
+
 
 FAMILY = Family(
     name="dags",
@@ -71,7 +87,9 @@ FAMILY = Family(
     default_bound="windows",
     bound_name=lambda instance: "windows" if instance.data is None else "transfers",
     result_of=result_of_schedule,
+    default_names=_default_names,
     algorithms=ALGORITHMS,
+    under_noise=quantiles,
     bounds=BOUNDS,
 )
 
