@@ -20,6 +20,7 @@ in the docstrings are that paper's.
 """
 
 from cosched.dags.algorithms import (
+    as_executed,
     cpop,
     eft,
     er_ls,
@@ -55,7 +56,7 @@ from cosched.dags.bounds import (
     windows,
 )
 from cosched.dags.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY
-from cosched.dags.files import Graph, read_graph, write_graph
+from cosched.dags.files import Graph, Run, read_graph, write_graph
 from cosched.dags.instance import Instance
 from cosched.dags.result import Result
 
@@ -74,12 +75,14 @@ __all__ = [
     "RefutationStage",
     "Relaxation",
     "Result",
+    "Run",
     "TransferStage",
     "Transfers",
     "TransfersCertificate",
     "TransfersRelaxation",
     "Windows",
     "WindowsCertificate",
+    "as_executed",
     "bound",
     "compare",
     "cpop",

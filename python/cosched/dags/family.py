@@ -7,6 +7,7 @@ from collections.abc import Callable
 from cosched import core
 from cosched.core import Argument, Bound, Family, Presentation, Schedule
 from cosched.dags.algorithms import (
+    as_executed,
     cpop,
     eft,
     er_ls,
@@ -58,10 +59,16 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "r2-ls": r2_ls,
     "r3-ls": r3_ls,
     "hlp-best": hlp_best,
+    "as-executed": as_executed,
 }
 
-#: What ``compare`` runs.
-DEFAULT_COMPARE = tuple(ALGORITHMS)
+#: What ``compare`` runs; of a trace its run as well.
+DEFAULT_COMPARE = tuple(name for name in ALGORITHMS if name != "as-executed")
+
+
+def _default_names(instance: Instance) -> tuple[str, ...]:
+    return (("as-executed",) if instance.executed is not None else ()) + DEFAULT_COMPARE
+
 
 FAMILY = Family(
     name="dags",
@@ -70,6 +77,7 @@ FAMILY = Family(
     result_type=Result,
     default_bound="windows",
     bound_name=lambda instance: "windows" if instance.data is None else "transfers",
+    default_names=_default_names,
     result_of=result_of_schedule,
     algorithms=ALGORITHMS,
     bounds=BOUNDS,
@@ -80,6 +88,7 @@ PRESENTATION = Presentation(
     objective="makespan",
     unit=" s",
     example=("spotri-512-20.txt", "--units 16,2", "hlp-best"),
+    recorded="as-executed",
     arguments=(
         Argument("--units", "units", "Units of each type: CPUs,GPUs as 16,4.", parse=parse_units),
         Argument(
@@ -108,6 +117,12 @@ PRESENTATION = Presentation(
             "--edge-data",
             "edge_data",
             "DOT, GraphML: attribute of arcs that says bytes (default: data, else size).",
+            parse=str,
+        ),
+        Argument(
+            "--perfmodels",
+            "perfmodels",
+            "StarPU's tasks.rec: what starpu_perfmodel_recdump wrote, for times on other types.",
             parse=str,
         ),
     ),
