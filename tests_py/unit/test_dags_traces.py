@@ -220,6 +220,39 @@ def test_a_run_that_overlaps_is_no_schedule():
         cs.dags.as_executed(inst)
 
 
+# --- PaRSEC ----------------------------------------------------------------------------------
+
+#: As the grapher of PaRSEC prints it (profiling off, memory mode 1).
+PARSEC = """digraph G {
+potrf_1_0 [shape="polygon",style=filled,fillcolor="#D4C9B2",label="<0/0> potrf(0)<2>{1}",\
+tooltip="tpid=1:tname=potrf:tid=0"];
+dc0x55_0 [label="A(0,0)",shape="circle"]
+dc0x55_0 -> potrf_1_0 [label="T"]
+potrf_1_0 -> trsm_1_1_0 [label="T=>T",color="#00FF00",style="dashed"]
+potrf_1_0 -> trsm_1_2_0 [label="T=>T",color="#FF0000",style="dashed"]
+trsm_1_1_0 [shape="polygon",label="<1/0> trsm(1,0)<1>{1}",tooltip="tpid=1:did=4:tname=trsm:tid=1"];
+trsm_1_2_0 [shape="polygon",label="<0/0> trsm(2,0)<1>{1}",tooltip="tpid=1:did=4:tname=trsm:tid=2"];
+}
+"""
+
+
+def test_a_graph_of_parsec_takes_the_times_of_its_kernels(tmp_path):
+    path = written(tmp_path, PARSEC, "cholesky.dot")
+    times = written(tmp_path, "id,t0,t1\npotrf,4,2\ntrsm,6,1\ntrsm_1_2_0,7,\n", "times.csv")
+    inst = Instance.read(path, units=(2, 1), times=times)
+    assert inst.names == ("potrf_1_0", "trsm_1_1_0", "trsm_1_2_0")
+    assert inst.kernels == ("potrf", "trsm", "trsm")
+    assert inst.edges.tolist() == [[0, 1], [0, 2]]
+    assert inst.times.tolist() == [[4, 2], [6, 1], [7, np.inf]]
+    assert inst.notes == ("left out: 1 nodes that are data of PaRSEC, no tasks",)
+    with pytest.raises(cs.InvalidInstance, match="no times of task 'potrf_1_0'"):
+        Instance.read(path, units=(2, 1), times={"trsm": [1.0, 2.0]})
+    with pytest.raises(cs.InvalidInstance, match="has no task 'gemm'"):
+        Instance.read(path, units=(1,), times={"trsm": [1.0], "potrf": [1.0], "gemm": [1.0]})
+    with pytest.raises(cs.InvalidInstance, match="no time: expected attributes"):
+        Instance.read(path, units=(2, 1))
+
+
 # --- Paje ------------------------------------------------------------------------------------
 
 
