@@ -56,6 +56,7 @@ def test_every_schedule_is_valid_and_no_bound_above_it(inst):
         values[result.algorithm] = result.value
         assert all(result.value >= bound * (1 - 1e-9) for bound in bounds)
     least = min(values[name] for name in ("heft", "cpop", "peft", "hlp-ols"))
+    assert values["optimal"] <= min(values.values()) * (1 + 1e-9)
     assert values["hlp-best"] <= least * (1 + 1e-12)  # sums in another order
 
 

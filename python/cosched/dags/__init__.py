@@ -33,6 +33,7 @@ from cosched.dags.algorithms import (
     hlp_ols,
     min_min,
     ols,
+    optimal,
     peft,
     r1_ls,
     r2_ls,
@@ -58,6 +59,7 @@ from cosched.dags.bounds import (
 from cosched.dags.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY
 from cosched.dags.files import Graph, Run, read_graph, write_graph
 from cosched.dags.instance import Instance
+from cosched.dags.replays import replay
 from cosched.dags.result import Result
 
 solve = FAMILY.solve
@@ -98,12 +100,14 @@ __all__ = [
     "hlp_ols",
     "min_min",
     "ols",
+    "optimal",
     "peft",
     "r1_ls",
     "r2_ls",
     "r3_ls",
     "random",
     "read_graph",
+    "replay",
     "round_allocation",
     "solve",
     "transfers",

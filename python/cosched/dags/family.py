@@ -18,6 +18,7 @@ from cosched.dags.algorithms import (
     hlp_est,
     hlp_ols,
     min_min,
+    optimal,
     peft,
     r1_ls,
     r2_ls,
@@ -33,6 +34,7 @@ from cosched.dags.bounds import (
     windows_bound,
 )
 from cosched.dags.instance import Instance
+from cosched.dags.replays import quantiles
 from cosched.dags.result import Result, result_of_schedule
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
@@ -59,15 +61,17 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "r2-ls": r2_ls,
     "r3-ls": r3_ls,
     "hlp-best": hlp_best,
+    "optimal": optimal,
     "as-executed": as_executed,
 }
 
-#: What ``compare`` runs; of a trace its run as well.
+#: What ``compare`` runs: ``optimal`` only up to twelve tasks; of a trace its run as well.
 DEFAULT_COMPARE = tuple(name for name in ALGORITHMS if name != "as-executed")
 
 
-def _default_names(instance: Instance) -> tuple[str, ...]:
-    return (("as-executed",) if instance.executed is not None else ()) + DEFAULT_COMPARE
+def _default_names(instance: Instance) -> list[str]:
+    names = [name for name in DEFAULT_COMPARE if name != "optimal" or instance.tasks <= 12]
+    return names if instance.executed is None else ["as-executed", *names]
 
 
 FAMILY = Family(
@@ -80,6 +84,7 @@ FAMILY = Family(
     default_names=_default_names,
     result_of=result_of_schedule,
     algorithms=ALGORITHMS,
+    under_noise=quantiles,
     bounds=BOUNDS,
 )
 
