@@ -19,6 +19,7 @@ scheduling applications on heterogeneous multi-core platforms*, 2017. Section an
 in the docstrings are that paper's.
 """
 
+from cosched.dags.adversary import WorstCase, worst_case
 from cosched.dags.algorithms import (
     as_executed,
     cpop,
@@ -84,6 +85,7 @@ __all__ = [
     "TransfersRelaxation",
     "Windows",
     "WindowsCertificate",
+    "WorstCase",
     "as_executed",
     "bound",
     "compare",
@@ -113,5 +115,6 @@ __all__ = [
     "transfers",
     "transfers_relaxation",
     "windows",
+    "worst_case",
     "write_graph",
 ]
