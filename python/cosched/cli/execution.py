@@ -80,7 +80,7 @@ def profile(
             seed=seed_of_text(seed),
             watch=watch,
         )
-    show_runs(frame, sum(len(given.counts_of(name)) for name in given))
+    show_runs(frame)
     command = ["cosched", "plan", str(output), "--codes", str(codes), "-o", "plan.json"]
     report.say(f"next: {shlex.join(command)}")
 

@@ -104,7 +104,7 @@ def measuring() -> Iterator[tuple[Callable, Callable]]:
         report.say(f"proved{proved[0].replace(',', ':')} of the guaranteed end to any schedule")
 
 
-def show_runs(frame: pd.DataFrame, pairs: int) -> None:
+def show_runs(frame: pd.DataFrame) -> None:
     """Median, spread and failures of each code on each count."""
     rows = []
     for (task, count), runs in frame.groupby(["task", "processors"], sort=False):
@@ -117,7 +117,11 @@ def show_runs(frame: pd.DataFrame, pairs: int) -> None:
 
     table = pd.DataFrame(rows, columns=names).sort_values(["task", "processors"], kind="stable")
     report.show_frame("measured: spread = (largest - smallest) / median", table)
-    report.say(f"{len(table)} of {pairs} pairs of code and count were measured")
+    wanted = set(frame.attrs["wanted"])
+    done = len(wanted.intersection(zip(frame["task"], frame["processors"], strict=True)))
+    report.say(f"{done} of {len(wanted)} pairs of code and count were measured")
+    for note in frame.attrs["notes"]:
+        report.say(f"note: {note}")
 
 
 def show_end(execution: Execution) -> None:

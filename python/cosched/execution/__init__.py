@@ -23,7 +23,8 @@ from cosched.execution.adaptive import (
 )
 from cosched.execution.advice import Advice, plan
 from cosched.execution.batch_script import script
-from cosched.execution.codes import Code, Codes
+from cosched.execution.code import Code
+from cosched.execution.codes import Codes
 from cosched.execution.interference import together
 from cosched.execution.launchers import Local, Slurm
 from cosched.execution.measure import Adaptive, profile
