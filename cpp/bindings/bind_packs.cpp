@@ -45,15 +45,21 @@ auto whole_table(Solver solver) {
 
 Coschedule to_coschedule(const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
   Coschedule given{to_ints(pack_of, "pack_of"), to_ints(procs, "procs"), 0};
-  given.cost = cost(instance.times(), given.pack_of, given.procs);  // refuses what does not fit
+  given.cost = cost(instance, given.pack_of, given.procs);  // refuses what does not fit
   return given;
+}
+
+// What is shared; nothing where nothing was given.
+Sharing sharing_of(const Instance& instance) {
+  if (instance.sharing() != nullptr) return *instance.sharing();
+  return Sharing(instance.tasks(), {}, std::nullopt, std::nullopt);
 }
 
 // A measure of (pack_of, procs).
 template <class Measure>
 auto measured(Measure measure) {
   return [measure](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
-    return measure(instance.times(), to_coschedule(instance, pack_of, procs));
+    return measure(instance, to_coschedule(instance, pack_of, procs));
   };
 }
 
@@ -63,6 +69,12 @@ void bind_instance(py::module_& module) {
              return Instance(Times(to_table(times)), static_cast<int>(max_tasks));
            }),
            py::arg("times"), py::arg("max_tasks"))
+      .def(
+          "with_sharing",
+          [](const Instance& instance, std::shared_ptr<const Sharing> sharing) {
+            return Instance(instance.times(), instance.max_tasks(), std::move(sharing));
+          },
+          py::arg("sharing"))
       .def_property_readonly("times",
                              [](const py::object& self) {
                                const auto& instance = self.cast<const Instance&>();
@@ -96,7 +108,7 @@ void bind_schedule(py::module_& module) {
       "schedule",
       [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
         return schedule_columns(
-            packs::to_schedule(instance.times(), to_coschedule(instance, pack_of, procs)));
+            packs::to_schedule(instance, to_coschedule(instance, pack_of, procs)));
       },
       py::arg("instance"), py::arg("pack_of"), py::arg("procs"));
   module.def(
@@ -105,6 +117,28 @@ void bind_schedule(py::module_& module) {
         return to_coschedule(instance, pack_of, procs).cost;
       },
       py::arg("instance"), py::arg("pack_of"), py::arg("procs"));
+  module.def(
+      "cost_if_constant",
+      [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
+        return cost_if_constant(instance, to_ints(pack_of, "pack_of"), to_ints(procs, "procs"));
+      },
+      py::arg("instance"), py::arg("pack_of"), py::arg("procs"));
+  module.def(
+      "ends",
+      [](const Instance& instance, const IntArray& tasks, const IntArray& procs) {
+        const std::vector<Run> pack =
+            as_pack(instance, to_ints(tasks, "tasks"), to_ints(procs, "procs"));
+        return real_array(sharing_of(instance).ends(pack));
+      },
+      py::arg("instance"), py::arg("tasks"), py::arg("procs"));
+  module.def(
+      "slowdown",
+      [](const Instance& instance, const IntArray& tasks, const IntArray& procs) {
+        const std::vector<Run> pack =
+            as_pack(instance, to_ints(tasks, "tasks"), to_ints(procs, "procs"));
+        return real_array(sharing_of(instance).factors(pack));
+      },
+      py::arg("instance"), py::arg("tasks"), py::arg("procs"));
   module.def("packing_ratio", measured(&packing_ratio), py::arg("instance"), py::arg("pack_of"),
              py::arg("procs"));
   module.def("relative_cost", measured(&relative_cost), py::arg("instance"), py::arg("pack_of"),
@@ -201,7 +235,7 @@ void bind_exact(py::module_& module) {
       "column_bound",
       [](const Instance& instance, Seconds time_limit) {
         const columns::LowerBound bound =
-            released([&] { return columns::column_bound(instance, time_limit); });
+            released([&] { return columns::column_bound(instance.alone(), time_limit); });
         return py::make_tuple(bound.value, bound.complete);
       },
       py::arg("instance"), py::arg("time_limit"));

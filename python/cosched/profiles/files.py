@@ -23,12 +23,13 @@ from cosched.profiles.completion import (
     complete,
     list_of,
 )
+from cosched.profiles.sharing import SHARED_FIELDS, Sharing, sharing_of_json
 
 #: Columns that tell how a benchmark run divided its nodes.
 WAYS = ("cores_or_ranks", "threads")
 #: Columns of a value a task, and that value where the file has no such column.
 TASK_COLUMNS = {"weight": 1.0, "release": 0.0}
-JSON_FIELDS = ("times", "names", "max_tasks")
+JSON_FIELDS = ("times", "names", "max_tasks", *SHARED_FIELDS)
 #: What ``cosched profile`` writes beside a run, and nobody needs here.
 RUN_COLUMNS = {"status", "started", "host", "attempt"}
 MEASURED_COLUMNS = {"cpu_seconds", "memory", "memory_by", "load", "starved"}
@@ -326,6 +327,9 @@ def _read_json(path: str | PathLike[str], procs: int | None) -> Profiles:
             if procs > times.shape[1]:
                 raise InvalidInstance(f"procs = {procs}: times has {times.shape[1]} columns")
             times = times[:, :procs]
+        shared = sharing_of_json(data)
+        if procs is not None:
+            shared = Sharing(**shared).cut(procs).arguments()
         names = data.get("names") or [f"task {i}" for i in range(len(times))]
         if not isinstance(names, list):
             raise InvalidInstance(f"names = {shorten(names)}: expected a list")
@@ -334,6 +338,7 @@ def _read_json(path: str | PathLike[str], procs: int | None) -> Profiles:
         names=tuple(map(str, names)),
         origin=np.zeros(times.shape, dtype=np.int8),
         max_tasks=max_tasks,
+        shared=shared,
         notes=tuple(not_read("fields", [key for key in data if key not in JSON_FIELDS])),
     )
 
@@ -341,8 +346,31 @@ def _read_json(path: str | PathLike[str], procs: int | None) -> Profiles:
 # --- writing --------------------------------------------------------------------------------
 
 
+def require_plain(path: str | PathLike[str], shared: Mapping[str, Any] | None) -> None:
+    """Refuse a CSV for tasks that share something: it has no place for that.
+
+    Parameters
+    ----------
+    path : str or path-like
+    shared : mapping or None
+        Fields of a JSON file.
+
+    Examples
+    --------
+    >>> require_plain("times.csv", {})
+    """
+    if shared:
+        raise InvalidInstance(
+            f"{path}: a CSV file cannot hold {', '.join(shared)}: expected a name ending in .json"
+        )
+
+
 def write(
-    path: str | PathLike[str], times: np.ndarray, names: Sequence[str], max_tasks: int
+    path: str | PathLike[str],
+    times: np.ndarray,
+    names: Sequence[str],
+    max_tasks: int,
+    shared: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a table as .csv (``task,1,2,...``) or .json; see :func:`read`.
 
@@ -355,6 +383,13 @@ def write(
     names : sequence of str, n
     max_tasks : int
         Only JSON holds it.
+    shared : mapping, optional
+        Further fields, which only JSON holds: what the tasks share.
+
+    Raises
+    ------
+    InvalidInstance
+        A .csv for tasks that share something.
 
     Examples
     --------
@@ -367,8 +402,10 @@ def write(
     times = real_array(times, "times", 2)
     names = labels(names, len(times), "task")
     if io.bare_name(path).endswith(".json"):
-        io.write_json({"times": times.tolist(), "names": list(names), "max_tasks": max_tasks}, path)
+        table = {"times": times.tolist(), "names": list(names), "max_tasks": max_tasks}
+        io.write_json({**table, **(shared or {})}, path)
         return
+    require_plain(path, shared)
     import pandas as pd
 
     frame = pd.DataFrame(

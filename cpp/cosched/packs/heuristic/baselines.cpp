@@ -7,6 +7,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/heuristic/make_pack.hpp"
 #include "cosched/packs/heuristic/optimal_procs.hpp"
@@ -54,15 +55,26 @@ Packs random_partition(const Instance& instance, const std::vector<int>& fewest,
   return packs;
 }
 
+// The count on which task i is fastest; of those where it fits.
+int fastest(const Instance& instance, int i) {
+  const Times& times = instance.times();
+  if (instance.sharing() == nullptr) return times.used(i, instance.procs());
+  int best = 0;
+  for (int q = 1; q <= times.procs(); ++q)
+    if (times.given(i, q) < kInfinity && instance.sharing()->fits_alone(i, q) &&
+        (best == 0 || times.given(i, q) < times.given(i, best)))
+      best = q;
+  return best;
+}
+
 }  // namespace
 
 Coschedule sequential(const Instance& instance) {
   Coschedule result;
   result.pack_of.resize(instance.tasks());
   std::iota(result.pack_of.begin(), result.pack_of.end(), 0);
-  for (int i = 0; i < instance.tasks(); ++i)
-    result.procs.push_back(instance.times().used(i, instance.procs()));
-  result.cost = cost(instance.times(), result.pack_of, result.procs);
+  for (int i = 0; i < instance.tasks(); ++i) result.procs.push_back(fastest(instance, i));
+  result.cost = cost(instance, result.pack_of, result.procs);
   return result;
 }
 

@@ -94,6 +94,66 @@ def _pack_table(times: Any, procs: int) -> tuple[np.ndarray, int]:
     return np.ascontiguousarray(table[:, :procs]), procs
 
 
+def ends(instance: Instance, tasks: Any, procs: Any) -> np.ndarray:
+    """When the tasks of a pack end, from its start, beside each other (s).
+
+    Between two ends each task works at the rate 1 / (its time alone x its factor beside those that
+    still run). Whether the pack fits the machine is not asked.
+
+    Parameters
+    ----------
+    tasks : array_like of int, shape (k,)
+        Different tasks that start together.
+    procs : array_like of int, shape (k,)
+        Processors of each, 1..p, on which it can run.
+
+    Returns
+    -------
+    numpy.ndarray, shape (k,)
+        Where nothing slows the tasks, their times.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]], slowdowns=[[1, 1.5], [1.5, 1]])
+    >>> ends(inst, [0, 1], [1, 1]).tolist()
+    [5.5, 4.5]
+    """
+    Instance.require(instance)
+    return _core.packs.ends(instance._core, *_a_pack(instance, tasks, procs))
+
+
+def slowdown(instance: Instance, tasks: Any, procs: Any) -> np.ndarray:
+    """The factors by which the tasks of a pack slow down while all of them run.
+
+    Parameters
+    ----------
+    tasks : array_like of int, shape (k,)
+        Different tasks that run together.
+    procs : array_like of int, shape (k,)
+        Processors of each, 1..p, on which it can run.
+
+    Returns
+    -------
+    numpy.ndarray, shape (k,)
+        Each >= 1.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]], slowdowns=[[1, 1.5], [1.25, 1]])
+    >>> slowdown(inst, [0, 1], [1, 1]).tolist()
+    [1.5, 1.25]
+    """
+    Instance.require(instance)
+    return _core.packs.slowdown(instance._core, *_a_pack(instance, tasks, procs))
+
+
+def _a_pack(instance: Instance, tasks: Any, procs: Any) -> tuple[np.ndarray, np.ndarray]:
+    members = integer_array(tasks, "tasks", 1, 0, instance.tasks - 1)
+    return members, integer_array(procs, "procs", 1, 1, instance.procs)
+
+
 def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Result:
     """Packs for given processor counts (Make-pack, Algorithm 4.4).
 
