@@ -172,8 +172,8 @@ def _head(plan: Plan, codes: Codes, size: _Size, name: str, job: Job) -> Iterato
     yield from job.lines(plan)
     yield from _whole_needs(plan, codes, size, job)
     yield from (
-        f"# {len(plan.steps)} tasks ({plan.family}), planned end {plan.makespan:.6g} s; written by",
-        "# `cosched script`, needs Slurm and bash only. Outputs: NAME.out in this folder. Submitted",
+        f"# {len(plan.steps)} tasks ({plan.family}), planned end {plan.makespan:.6g} s; written",
+        "# by `cosched script`, needs Slurm and bash only. Outputs: NAME.out in this folder. Submitted",
         "# again, it runs what has not completed.",
         "",
         'mapfile -t NODE < <(scontrol show hostnames "$SLURM_JOB_NODELIST")',

@@ -16,6 +16,7 @@ import numpy as np
 from cosched import io
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.appended import AppendedFile
+from cosched.execution.codes import Codes
 from cosched.execution.record import Execution
 from cosched.profiles import MOST_PROCESSORS
 
@@ -165,11 +166,13 @@ def _flag(text: str, where: str) -> bool:
     return known[text.lower()]
 
 
-def runs_of(execution: Execution, started: datetime.datetime) -> list[Run]:
-    """The tasks of an execution that completed, as measurements."""
+def runs_of(
+    execution: Execution, started: datetime.datetime, codes: Codes | None = None
+) -> list[Run]:
+    """The tasks of an execution that completed, as measurements of their profiles."""
     return [
         Run(
-            task=task.name,
+            task=task.name if codes is None else codes[task.name].profile_name,
             processors=len(task.units),
             seconds=task.end - task.start,
             status="completed",
@@ -177,7 +180,8 @@ def runs_of(execution: Execution, started: datetime.datetime) -> list[Run]:
                 timespec="seconds"
             ),
             host=execution.host,
-            attempt=task.attempt,
+            attempt=max(task.attempt, 1),
+            cpu_seconds=math.nan if task.cpu_seconds is None else task.cpu_seconds,
         )
         for task in execution.tasks
         if task.state == "completed"
@@ -185,12 +189,15 @@ def runs_of(execution: Execution, started: datetime.datetime) -> list[Run]:
 
 
 def append_execution(
-    execution: Execution, path: str | PathLike[str], started: datetime.datetime
+    execution: Execution,
+    path: str | PathLike[str],
+    started: datetime.datetime,
+    codes: Codes | None = None,
 ) -> int:
     """Append the real times of an execution to a file of runs; how many."""
     file = RunsFile(path)
     try:
-        new = runs_of(execution, started)
+        new = runs_of(execution, started, codes)
         file.append(new)
     finally:
         file.close()

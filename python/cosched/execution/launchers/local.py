@@ -50,8 +50,8 @@ class Local(Launcher):
         for step in plan.steps:
             if codes[step.name].launch[:1] == ("srun",):
                 raise InvalidInstance(
-                    f"task {shorten(step.name)}: launch = 'srun' needs the launcher slurm: expected "
-                    "mpirun, or none"
+                    f"task {shorten(step.name)}: launch = 'srun' needs the launcher slurm: "
+                    "expected mpirun, or none"
                 )
         needed = plan.units_of(0)
         if needed <= len(self.cores):
