@@ -16,6 +16,7 @@ from typing import Any
 from cosched.errors import InvalidInstance
 from cosched.execution import guard
 from cosched.execution.codes import Codes
+from cosched.execution.front import Front
 from cosched.execution.journal import Attempt, Journal
 from cosched.execution.launchers import Launcher
 from cosched.execution.output_names import output_names
@@ -72,6 +73,7 @@ class Driver:
         self.tokens = Tokens.of(plan, codes)
         self.stopped = False
         self.run = uuid.uuid4().hex
+        self._fronted: tuple[Plan, Front, dict[int, int]] | None = None
         self._known: tuple[Plan, list[frozenset[int]], dict[int, set[int]]] | None = None
         self._on: dict[Step, None] = {}  # runs now
         self.tried: set[int] = set()  # started by this driver, or over when it began
@@ -270,28 +272,23 @@ class Driver:
 
     def _ready(self) -> list[Step]:
         """Steps that wait for nothing, and have what they need."""
-        steps = self.plan.steps
-        waits, needs = self._order()
-        settled: set[int] = set()  # nothing runs there, or will: what waits for it may go on
-        barred: set[int] = set()  # a predecessor failed: there is nothing to work on
-        ready = []
-        for place, step in enumerate(steps):
-            free = waits[place] <= settled
-            needed = needs.get(place, set())
-            if self.over(step):
-                settled.add(place)
-            elif step.task in self.tried:
-                continue
-            elif any(k in barred or self._fell(steps[k]) for k in needed):
-                barred.add(place)
-                if free:
-                    settled.add(place)
-            elif free:
-                ready.append(step)
-        return ready
+        return [self.plan.steps[place] for place in self._front().ready()]
 
-    def _fell(self, step: Step) -> bool:
-        return self.over(step) and self.attempt(step).state != "completed"
+    def _front(self) -> Front:
+        if self._fronted is None or self._fronted[0] is not self.plan:
+            waits, needs = self._order()
+            places = {step.task: place for place, step in enumerate(self.plan.steps)}
+            front = Front(waits, needs, [places[task] for task in self.tried])
+            for place, step in enumerate(self.plan.steps):
+                if self.over(step):
+                    front.settle(place, self.attempt(step).state == "completed")
+            self._fronted = (self.plan, front, places)
+        return self._fronted[1]
+
+    def _place(self, step: Step) -> int:
+        self._front()
+        assert self._fronted is not None
+        return self._fronted[2][step.task]
 
     def _order(self) -> tuple[list[frozenset[int]], dict[int, set[int]]]:
         if self._known is None or self._known[0] is not self.plan:
@@ -311,6 +308,7 @@ class Driver:
         )
         started = []
         for one, step in zip(about, ready, strict=True):
+            self._front().start(self._place(step))
             self.tried.add(step.task)
             code = self.codes[step.name]
             gpus = self.tokens.take(step)
@@ -361,6 +359,7 @@ class Driver:
             time=end,
             **more,
         )
+        self._front().settle(self._place(step), state == "completed")
         if state != "completed" and self.stop_on_failure:
             self.stopped = True
 

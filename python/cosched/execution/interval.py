@@ -21,8 +21,8 @@ from cosched.core.schedule import Schedule
 from cosched.execution.runs import Run, completed
 
 #: The first guess of the common part is worth so many executions, and never surer than this.
-_WORTH, _LEAST = 1.0, 0.03
-_FREEDOM = 3.0
+_WORTH, _LEAST = 2.0, 0.03
+_FREEDOM = 4.0
 #: A stretch of measurements shorter than this share of the plan says little about one so long.
 _STRETCHES = 40
 
@@ -42,6 +42,7 @@ class Noise:
 
     own: np.ndarray  # log factors of single runs within their stretch of time
     common: np.ndarray  # log factors of stretches
+    least: float  # log factor of the fastest run
     starved: int
 
 
@@ -82,7 +83,7 @@ def noise_of(runs: Sequence[Run], length: float) -> Noise | None:
     kept = weight > 0
     mean = np.bincount(place, seconds * logs)[kept] / weight[kept]
     of_run = mean[np.cumsum(kept)[place] - 1]
-    return Noise(logs - of_run, mean, sum(run.starved for run in told))
+    return Noise(logs - of_run, mean, float(logs.min()), sum(run.starved for run in told))
 
 
 def interval_of(
@@ -146,7 +147,10 @@ def _common(
     steps = (np.arange(DRAWS) + 0.5) / DRAWS
     from scipy.stats import t
 
-    return middle + scale * random.permutation(t.ppf(steps, freedom))
+    drawn = middle + scale * random.permutation(t.ppf(steps, freedom))
+    # Load has no upper end, but nothing is faster than an idle machine.
+    least = min([0.0, *seen, *([] if noise is None else [noise.least])])
+    return np.maximum(drawn, least - _LEAST)
 
 
 def _rests_on(

@@ -299,14 +299,15 @@ def _best(
     seed: int | None,
 ) -> core.Result:
     """The earliest end; packs where both families have it: they are simpler to run."""
-    names = ["pack-by-pack-9", "local-search"]
+    names = ["sequential", "pack-by-pack-9", "local-search"]
     names += ["optimal"] if of_packs.tasks <= _MOST_EXACT else []
     rows = packs.FAMILY.compare_rows(of_packs, names, seed, time_limit)
     in_packs = [result for _, result in rows if result is not None]
     # A plan of packs is a schedule of moldable tasks, so the search never ends above it.
     start = min(in_packs, key=lambda result: result.value, default=None)
-    options = {"local-search": {"start": start}}
-    every = None if of_packs.tasks <= _MANY else list(_QUICK)
+    few = of_packs.tasks <= _MANY
+    options: dict[str, dict[str, Any]] = {"local-search": {"start": start}} if few else {}
+    every = None if few else list(_QUICK)
     rows = moldable.FAMILY.compare_rows(of_moldable, every, seed, time_limit, options)
     found = [*in_packs, *(result for _, result in rows if result is not None)]
     least = min(result.value for result in found)
