@@ -3,7 +3,7 @@ import cosched._core
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Instance', 'LOCAL_SEARCH_WORK', 'PackChoice', 'area_bound', 'column_bound', 'cost', 'cost_if_constant', 'ends', 'ilp', 'local_search', 'longest_bound', 'make_pack', 'monotone', 'one_pack', 'one_pack_dynamic_programme', 'optimal', 'pack_approx', 'pack_by_pack', 'packing_ratio', 'pairs', 'random_pack', 'random_proc', 'relative_cost', 'relative_response_time', 'schedule', 'sequential', 'slowdown']
+__all__: list[str] = ['Instance', 'LOCAL_SEARCH_WORK', 'PackChoice', 'area_bound', 'best_counts', 'column_bound', 'cost', 'cost_if_constant', 'ends', 'ilp', 'local_search', 'longest_bound', 'make_pack', 'monotone', 'one_pack', 'one_pack_dynamic_programme', 'optimal', 'pack_approx', 'pack_by_pack', 'packing_ratio', 'pairs', 'random_pack', 'random_proc', 'relative_cost', 'relative_response_time', 'schedule', 'sequential', 'slowdown']
 class Instance:
     def __init__(self, times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], max_tasks: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
@@ -72,6 +72,8 @@ class PackChoice:
     def value(self) -> int:
         ...
 def area_bound(instance: Instance) -> float:
+    ...
+def best_counts(instance: Instance, tasks: typing.Annotated[numpy.typing.ArrayLike, numpy.int64]) -> numpy.typing.NDArray[numpy.int64]:
     ...
 def column_bound(instance: Instance, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[float, bool]:
     ...

@@ -20,14 +20,12 @@ void require_draws(int draws) {
     throw InvalidInstance("draws = " + std::to_string(draws) + ": expected at least one draw");
 }
 
-// The best over draw() called `draws` times.
-template <class Draw>
-Coschedule best_of(int draws, const Draw& draw) {
-  require_draws(draws);
-  Coschedule best = draw();
-  for (int k = 1; k < draws; ++k) {
-    Coschedule candidate = draw();
-    if (candidate.cost < best.cost) best = std::move(candidate);
+// The best of the partitions, ties: the first.
+Coschedule best_of(const Instance& instance, const std::vector<Packs>& drawn) {
+  Coschedule best;
+  for (const Packs& packs : drawn) {
+    Coschedule candidate = with_optimal_procs(instance.times(), packs);
+    if (best.pack_of.empty() || candidate.cost < best.cost) best = std::move(candidate);
     check_interrupt();
   }
   return best;
@@ -78,24 +76,39 @@ Coschedule sequential(const Instance& instance) {
   return result;
 }
 
-Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed) {
+std::vector<Packs> random_packs(const Instance& instance, int draws, std::uint64_t seed) {
+  require_draws(draws);
   const std::vector<int> fewest = fewest_procs(instance.times());
   Rng rng(seed);
-  return best_of(draws, [&] {
-    return with_optimal_procs(instance.times(), random_partition(instance, fewest, rng));
-  });
+  std::vector<Packs> drawn;
+  for (int k = 0; k < draws; ++k) {
+    drawn.push_back(random_partition(instance, fewest, rng));
+    check_interrupt();
+  }
+  return drawn;
 }
 
-Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed) {
+std::vector<Packs> random_proc_packs(const Instance& instance, int draws, std::uint64_t seed) {
+  require_draws(draws);
   const std::vector<int> fewest = fewest_procs(instance.times());
   Rng rng(seed);
   FirstFit first_fit(instance.tasks(), instance.procs(), instance.max_tasks());
-  return best_of(draws, [&] {
+  std::vector<Packs> drawn;
+  for (int k = 0; k < draws; ++k) {
     std::vector<int> sigma = fewest;
     for (int& q : sigma) q = static_cast<int>(rng.between(q, instance.procs()));
-    return with_optimal_procs(instance.times(),
-                              first_fit.pack(by_decreasing_time(instance.times(), sigma), sigma));
-  });
+    drawn.push_back(first_fit.pack(by_decreasing_time(instance.times(), sigma), sigma));
+    check_interrupt();
+  }
+  return drawn;
+}
+
+Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed) {
+  return best_of(instance, random_packs(instance, draws, seed));
+}
+
+Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed) {
+  return best_of(instance, random_proc_packs(instance, draws, seed));
 }
 
 }  // namespace cosched::packs::heuristic

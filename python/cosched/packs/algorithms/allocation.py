@@ -186,6 +186,7 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
     [0, 0, 1]
     """
     Instance.require(instance)
+    instance.require_unshared("make-pack", "co_schedule")
     counts = integer_array(procs, "procs", 1, 1)
     found = _core.packs.make_pack(instance._core, counts, bool(reoptimise))
     return result_of_packs(instance, "make-pack", *found)
@@ -200,13 +201,13 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
         Number of each task's pack, >= 0; numbers that nothing uses are left out.
     procs : array_like of int, shape (n,), optional
         Processor counts in 1..p, each one on which its task can run. By default each pack gets
-        the optimal counts of :func:`one_pack`.
+        the counts that end it first: those of :func:`one_pack` where tasks share nothing.
 
     Raises
     ------
     InvalidInstance
         Wrong length, a count outside 1..p or on which the task cannot run, a pack with more
-        than ``max_tasks`` tasks or that needs more than p processors.
+        than ``max_tasks`` tasks or that needs more than p processors, or than a capacity.
 
     Examples
     --------
@@ -223,7 +224,7 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
         counts = np.empty(instance.tasks, dtype=np.int64)
         for number in range(len(packs)):
             members = np.flatnonzero(pack == number)
-            counts[members] = one_pack(instance.times[members], instance.procs)
+            counts[members] = _best_counts(instance, members, packs[number])
     else:
         counts = integer_array(procs, "procs", 1, 1, instance.procs)
         if len(counts) != instance.tasks:
@@ -239,3 +240,12 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
                 f"pack {given_name} uses {used} processors: expected at most {instance.procs}"
             )
     return result_of_packs(instance, "co-schedule", pack.astype(np.int64), counts)
+
+
+def _best_counts(instance: Instance, tasks: np.ndarray, pack: int) -> np.ndarray:
+    if not instance.sharing:
+        return one_pack(instance.times[tasks], instance.procs)
+    counts = _core.packs.best_counts(instance._core, tasks)
+    if len(counts) == 0:
+        raise InvalidInstance(f"pack {pack} needs more than the machine has, on any counts")
+    return counts
