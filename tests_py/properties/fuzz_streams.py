@@ -24,7 +24,7 @@ def one_dag():
     inst = dags.Instance(times, edges, units)
     online = ["er-ls", "eft", "greedy", "random", "r1-ls", "r2-ls", "r3-ls"]
     calls = [
-        lambda: dags.solve(inst, rnd.choice(list(dags.ALGORITHMS))).schedule.validate(),
+        lambda: dags.solve(inst, rnd.choice(list(dags.DEFAULT_COMPARE))).schedule.validate(),
         lambda: dags.solve(inst, rnd.choice(online), order=ints(n)),
         lambda: dags.solve(inst, rnd.choice(online), order=rnd.sample(range(n), n)),
         lambda: dags.est(inst, ints(n)),

@@ -32,6 +32,7 @@ TASK_COLUMNS = {"weight": 1.0, "release": 0.0}
 JSON_FIELDS = ("times", "names", "max_tasks", *SHARED_FIELDS)
 #: What ``cosched profile`` writes beside a run, and nobody needs here.
 RUN_COLUMNS = {"status", "started", "host", "attempt"}
+MEASURED_COLUMNS = {"cpu_seconds", "memory", "memory_by", "load", "starved"}
 
 
 def read(
@@ -111,7 +112,7 @@ def from_csv(
     elif {"task", "processors", "seconds"} <= set(header):
         measured = _measurements(table)
         known = {"task", "processors", "seconds", *TASK_COLUMNS}
-        known |= RUN_COLUMNS if set(header) >= RUN_COLUMNS else set()
+        known |= RUN_COLUMNS | MEASURED_COLUMNS if set(header) >= RUN_COLUMNS else set()
     elif header[:1] == ["task"] and set(header) - {"task", *TASK_COLUMNS}:
         measured = _wide(table)
         known = set(header)
@@ -200,15 +201,24 @@ def _time(cell: str, where: str) -> float:
 
 def _measurements(table: io.CsvTable) -> dict[str, Runs]:
     task, processors, seconds = table.columns("task", "processors", "seconds")
+    starved = table.header.index("starved") if "starved" in table.header else None
     runs: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    under_load: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line, cells in io.polled(table.rows):
         where = f"{table.path}: line {line}"
         name = _task_name(cells[task], where)
         q = io.parse_integer(cells[processors], f"{where}, column 'processors'", 1, MOST_PROCESSORS)
         t = _time(cells[seconds], f"{where}, column 'seconds'")
-        runs[name][q].append(t)
+        of_load = starved is not None and cells[starved].strip() == "1"
+        (under_load if of_load else runs)[name][q].append(t)
+        runs[name][q] += []  # in the order of the file
     return {
-        name: {q: [t for t in of_count if t < math.inf] or math.inf for q, of_count in of.items()}
+        name: {
+            q: [t for t in of_count if t < math.inf]
+            or [t for t in under_load[name][q] if t < math.inf]
+            or math.inf
+            for q, of_count in of.items()
+        }
         for name, of in runs.items()
     }
 
