@@ -10,7 +10,7 @@ namespace cosched::moldable::graph {
 namespace {
 
 constexpr int kPairs = 64;
-constexpr double kNear = 1e-6;
+constexpr double kNear = 2e-10;
 
 // Levels at which sums are looked at: all values, or `kPairs` of them.
 std::vector<double> levels_of(std::vector<double> values) {
