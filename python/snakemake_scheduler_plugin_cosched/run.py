@@ -25,6 +25,7 @@ class Run:
         self._online: OnlineList[Any] = OnlineList()
         self._course: Course | None = None
         self._plan: Plan | None = None
+        self._found: Plan | None = None  # by the look-ahead
         self._began = time.monotonic()
         self._sources: Counter[str] = Counter()
         self._told = False
@@ -50,6 +51,9 @@ class Run:
                 self._course = Course(free, cores="_cores")
             self._notice_ends()
             self._notice_new(remaining, free)
+            if self._found is not None:
+                self._plan, self._found = self._found, None
+                self._online.follow({job: start for job, (start, _) in self._plan.spans.items()})
             for job in self._course.running:
                 if job in selectable:  # it failed, and Snakemake tries it again
                     self._course.end(job, self._now, "failed")
@@ -67,12 +71,22 @@ class Run:
         if self._plan is None and 2 <= len(known) <= _MOST_PLANNED:
             needs = [jobs.needs(jobs.resources(job)) for job in known]
             edges = self._online.edges(known)
-            self._plan = plan(known, self._online.seconds(known), needs, free, edges)
+            given = (known, self._online.seconds(known), needs, free, edges)
+            self._plan = plan(*given, cores="_cores")
+            if self._settings.lookahead > 0:
+                self._ahead = threading.Thread(target=self._look_ahead, args=given, daemon=True)
+                self._ahead.start()
             sources = ", ".join(f"{name} ({count})" for name, count in self._sources.most_common())
             self._logger.info(
                 f"cosched: {len(known)} jobs, {self._plan.seconds:.0f} s expected; no schedule on "
                 f"these resources ends before {self._plan.bound:.0f} s. Times from: {sources}."
             )
+
+    def _look_ahead(self, *given: Any) -> None:
+        """Beside the first jobs: a search for an order that ends earlier."""
+        better = plan(*given, cores="_cores", time_limit=self._settings.lookahead)
+        if self._plan is not None and better.seconds < self._plan.seconds:
+            self._found = better
 
     def _describe(self, job: Any) -> tuple[str, float | None]:
         rule, name = jobs.rule(job), jobs.name(job)

@@ -1,4 +1,4 @@
-"""Jobs with precedence and resources: random instances, and exhaustive search that shares nothing."""
+"""Jobs with precedence and resources: random instances, and exhaustive search of its own."""
 
 from __future__ import annotations
 
@@ -10,21 +10,13 @@ import cosched as cs
 
 
 def random_graph(
-    random: np.random.Generator,
-    jobs: int,
-    machines: int,
-    *,
-    resources: bool,
-    monotone: bool = False,
+    random: np.random.Generator, jobs: int, machines: int, *, resources: bool
 ) -> cs.moldable.Instance:
-    """A random order's edges, any tables (or monotone ones), perhaps memory and licences."""
-    shrink = random.uniform(0.5 if monotone else 0.4, 1.0 if monotone else 1.2, (jobs, machines))
+    """A random order's edges, any tables, perhaps memory and licences."""
+    shrink = random.uniform(0.4, 1.2, (jobs, machines))
     shrink[:, 0] = random.uniform(1, 10, jobs)
     times = np.cumprod(shrink, axis=1)
-    if monotone:  # speed-ups that are concave: work never falls
-        alpha = random.uniform(0.2, 1.0, jobs)[:, None]
-        times = shrink[:, :1] * np.arange(1, machines + 1)[None, :] ** -alpha
-    elif machines > 1:
+    if machines > 1:
         times[random.uniform(size=times.shape) < 0.15] = np.inf
         times[np.isinf(times).all(axis=1), 0] = 3.0
     density = random.uniform(0, 0.7)
@@ -44,7 +36,7 @@ def random_graph(
 
 
 def exhaustive(instance: cs.moldable.Instance) -> float:
-    """The least makespan: all orders that respect the edges, all counts, each job as early as it can.
+    """The least makespan: all orders that respect the edges, all counts, each job at its earliest.
 
     One pass over time per job, no profile: moments at which something ends are tried in turn.
     """

@@ -19,8 +19,8 @@ instance with release dates is scheduled on-line, by batches (:func:`online`): w
 what was released meanwhile forms the next.
 
 Precedence: ``Instance(times, edges=[(0, 2), ...])`` are moldable jobs that wait for others, as in
-workflows: ``list-lp``, ``list-local``, ``local-search`` and ``optimal`` know them, for the makespan;
-the bound is ``work-and-path``.
+workflows: ``list-lp``, ``list-local``, ``local-search`` and ``optimal`` know them, for the
+makespan; the bound is ``work-and-path``.
 
 Reference: P.-F. Dutot, L. Eyraud, G. Mounie, D. Trystram, *Bi-criteria algorithm for scheduling
 jobs on cluster platforms*, SPAA 2004. Section numbers in the docstrings are that paper's.

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cosched import moldable
 from cosched.workflows.paths import Paths
 
-#: More cores than any table of times has columns for: no limit.
-_UNLIMITED = 4096
+#: More than this of a resource is no limit.
+_NO_LIMIT = 2**31
+#: A job takes some time (s).
+_LEAST = 1e-6
 
 
 def no_schedule_before(
@@ -78,7 +81,68 @@ def plan(
     capacity: Mapping[str, int],
     edges: Collection[tuple[int, int]],
     *,
-    cores: str = "_cores",
+    cores: str = "cores",
+    time_limit: float = 0.0,
 ) -> Plan:
+    """What is expected of jobs on what is free: a list schedule, or after a search a better one.
+
+    Parameters
+    ----------
+    jobs : sequence
+        The keys of the plan's spans.
+    seconds : (n,) array
+    needs : sequence of dict
+        Of each job, name to amount.
+    capacity : dict
+    edges : collection of (before, after)
+        By places.
+    cores : str
+        The resource that is processors.
+    time_limit : float
+        Seconds of :func:`cosched.moldable.local_search`; 0: none.
+
+    Raises
+    ------
+    InvalidInstance
+        A job needs more than there is.
+
+    Examples
+    --------
+    >>> needs = [{"cores": 1}] * 3
+    >>> made = plan("abc", np.array([3.0, 3.0, 4.0]), needs, {"cores": 2}, [(0, 1)])
+    >>> made.seconds, made.bound, made.spans["b"]
+    (6.0, 6.0, (3.0, 6.0))
+    """
+    instance = _instance(seconds, needs, capacity, edges, cores)
+    found = moldable.list_local(instance)
+    if time_limit > 0:
+        found = moldable.local_search(instance, time_limit=time_limit, start=found)
+    spans = zip(found.start.tolist(), found.end.tolist(), strict=True)
     bound = no_schedule_before(seconds, needs, capacity, edges)
-    return Plan(bound, bound, {})
+    return Plan(found.value, min(bound, found.value), dict(zip(jobs, spans, strict=True)))
+
+
+def _instance(
+    seconds: np.ndarray,
+    needs: Sequence[Mapping[str, int]],
+    capacity: Mapping[str, int],
+    edges: Collection[tuple[int, int]],
+    cores: str,
+) -> moldable.Instance:
+    """Rigid jobs: one finite count each. Where cores have no limit, one core of as many as jobs."""
+    limited = capacity.get(cores, _NO_LIMIT) < _NO_LIMIT
+    counts = np.array([max(need.get(cores, 1), 1) if limited else 1 for need in needs])
+    times = np.full((len(needs), int(counts.max())), np.inf)
+    times[np.arange(len(needs)), counts - 1] = np.maximum(seconds, _LEAST)
+    shared = {
+        name: [float(need.get(name, 0)) for need in needs]
+        for name, amount in capacity.items()
+        if name != cores and amount < _NO_LIMIT
+    }
+    return moldable.Instance(
+        times,
+        machines=capacity[cores] if limited else len(needs),
+        edges=list(edges),
+        resources=shared or None,
+        capacity={name: float(capacity[name]) for name in shared} or None,
+    )

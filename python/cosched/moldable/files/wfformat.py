@@ -25,7 +25,7 @@ def read_wfformat(data: dict[str, Any], machines: int | None) -> dict[str, Any]:
     Parents and children are those of ``workflow.specification``, runtimes and cores those of
     ``workflow.execution``.
     """
-    ran = {name: entry for name, entry in _tasks(data, "execution")}
+    ran = dict(_tasks(data, "execution"))
     tasks = _tasks(data, "specification")
     names = [name for name, _ in tasks]
     if (twice := first_repeated(names)) is not None:
