@@ -149,10 +149,11 @@ class Machine:
         >>> machine.slurm.parameters["bf_window"], machine.slurm.parameters["cons_tres"]
         (172800.0, 1.0)
         """
+        name = io.bare_name(path)
         if Path(path).is_dir():
             shown, version = read_shown(path)
             return _of_slurm(path, shown, slurm_version or version)
-        if io.bare_name(path).endswith(".conf"):
+        if name.endswith(".conf"):
             version = slurm_version or version_of(path)
             return _of_slurm(path, read_lines(path), version, gpu_types(path))
         if slurm_version is not None:
