@@ -1,4 +1,4 @@
-"""A log of a million jobs, with all columns that are read: `from_sacct`, what happened, FCFS and EASY.
+"""A log of a million jobs, with all columns that are read: `from_sacct`, what happened, policies.
 
 Some are requeued, tasks of arrays, wait for others, want GPUs, have bars in their names.
 
@@ -22,7 +22,8 @@ HEADER = (
 CONF = (
     "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\n"
     "NodeName=n[1-1000] CPUs=64 Sockets=2 CoresPerSocket=16 ThreadsPerCore=2 RealMemory=256000\n"
-    "NodeName=g[1-100] CPUs=64 Sockets=2 CoresPerSocket=16 ThreadsPerCore=2 RealMemory=512000 Gres=gpu:a100:4\nPartitionName=main Nodes=ALL\n"
+    "NodeName=g[1-100] CPUs=64 Sockets=2 CoresPerSocket=16 ThreadsPerCore=2 RealMemory=512000 "
+    "Gres=gpu:a100:4\nPartitionName=main Nodes=ALL\n"
 )
 
 
@@ -79,7 +80,8 @@ def main():
         judged = time.process_time() - begin
         print(
             f"from_sacct, {ROWS} rows, {size:.0f} MB, {len(inst)} jobs: {taken:.1f} s of the "
-            f"processor, {wall:.1f} s, its waits, stretches and use {judged:.1f} s; {peak / 1e6:.2f} GB at most ({before / 1e6:.2f} before)"
+            f"processor, {wall:.1f} s, then waits, stretches and use {judged:.1f} s; "
+            f"{peak / 1e6:.2f} GB at most ({before / 1e6:.2f} before)"
         )
         for name in ("FCFS", "EASY"):
             begin = time.process_time()
