@@ -33,7 +33,7 @@ def plan(quick: bool) -> list[Task]:
             "units": units,
             "algorithm": name,
             "method": method,
-            "work": 200 if quick else WORK,
+            "work": 100 if quick else WORK,
             "draw": draw,
         }
         for units, names in MACHINES.items()
@@ -124,9 +124,9 @@ def remarks(frame: pd.DataFrame) -> list[str]:
     """What the search adds to random instances, and how near it comes to the theorems."""
     table = tables(frame)["worst"]
     nearest = max(
-        (float(row.ratio) / float(row.proven), f"{row.algorithm} on {row.units} units")
-        for row in table.itertuples()
-        if row.proven != _NO_THEOREM
+        (ratio / float(proven), f"{name} on {units} units")
+        for units, name, ratio, _, proven, *_ in table.to_numpy().tolist()
+        if proven != _NO_THEOREM
     )
     exact = int((table.upper <= table.ratio * (1 + 1e-9)).sum())
     beyond = table.ratio / table.random
