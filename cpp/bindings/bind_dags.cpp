@@ -6,7 +6,9 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/dags/check/requirements.hpp"
 #include "cosched/dags/list/cpop.hpp"
+#include "cosched/dags/list/dmda.hpp"
 #include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/heteroprio.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/list/online.hpp"
 #include "cosched/dags/list/peft.hpp"
@@ -138,6 +140,23 @@ void bind_schedulers(py::module_& module) {
   module.def("peft", of_instance(&list::peft), py::arg("instance"));
   module.def("etf", of_instance(&list::etf), py::arg("instance"));
   module.def("min_min", of_instance(&list::min_min), py::arg("instance"));
+  module.def("heteroprio", of_instance(&list::heteroprio), py::arg("instance"));
+  module.def("qa", of_instance(&list::qa), py::arg("instance"));
+  module.def(
+      "dmda",
+      [](const Instance& instance, double alpha, double beta) {
+        return plan_tuple(released([&] { return list::dmda(instance, {alpha, beta}); }));
+      },
+      py::arg("instance"), py::arg("alpha"), py::arg("beta"));
+  module.def(
+      "dmdas",
+      [](const Instance& instance, const std::optional<RealArray>& priority, double alpha,
+         double beta) {
+        const std::vector<double> ranks =
+            priority ? to_reals(*priority) : list::heft_ranks(instance);
+        return plan_tuple(released([&] { return list::dmdas(instance, ranks, {alpha, beta}); }));
+      },
+      py::arg("instance"), py::arg("priority"), py::arg("alpha"), py::arg("beta"));
   module.def("er_ls", online(&list::er_ls), py::arg("instance"), py::arg("order"));
   module.def("eft", online(&list::eft), py::arg("instance"), py::arg("order"));
   module.def("greedy", online(&list::greedy), py::arg("instance"), py::arg("order"));

@@ -1,7 +1,7 @@
 """One random call each of dags and cluster, also from the text of a file."""
 
 import numpy as np
-from fuzz_input import damaged, ints, number, numbers, rnd, table, written
+from fuzz_input import damaged, ints, limit, number, numbers, rnd, table, written
 
 import cosched as cs
 
@@ -32,7 +32,7 @@ def one_dag():
         lambda: dags.hlp(inst, method=rnd.choice(["auto", "structured", "glpk", "x"])),
         lambda: dags.round_allocation(inst.times, table()),
         lambda: dags.round_allocation(inst.times, np.ones((n, 2)) / 2, threshold=number()),
-        lambda: dags.hlp_best(inst, time_limit=rnd.choice([0, number()])),
+        lambda: dags.hlp_best(inst, time_limit=rnd.choice([0, limit()])),
         lambda: dags.bound(inst, rnd.choice(list(dags.BOUNDS))),
         lambda: inst.with_units(ints(rnd.randrange(0, 4))),
         lambda: cs.Schedule(

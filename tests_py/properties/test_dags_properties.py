@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 import cosched as cs
 from cosched.dags import Instance
 
+#: Algorithms that are defined for two resource types.
+TWO_TYPES = ("er-ls", "heteroprio")
 TIME = st.one_of(st.integers(0, 9).map(float), st.floats(1e-3, 1e3), st.just(float("inf")))
 
 
@@ -35,7 +37,7 @@ def test_every_algorithm_is_valid_and_above_every_bound(instance):
     optimum = cs.dags.optimal(instance)
     assert optimum.gap == 0
     for name in cs.dags.DEFAULT_COMPARE:
-        if name == "er-ls" and instance.types != 2:
+        if name in TWO_TYPES and instance.types != 2:
             continue
         options = {"evaluations": 10} if name == "hlp-best" else {}
         res = cs.dags.solve(instance, name, **options)

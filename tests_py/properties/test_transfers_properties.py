@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from test_dags_properties import instances
+from test_dags_properties import TWO_TYPES, instances
 
 import cosched as cs
 from cosched.dags import Instance
@@ -41,7 +41,7 @@ def changed(inst, **changes):
 
 def runs(inst):
     for name in cs.dags.DEFAULT_COMPARE:
-        if name == "er-ls" and inst.types != 2:
+        if name in TWO_TYPES and inst.types != 2:
             continue
         options = {"evaluations": 30} if name == "hlp-best" else {}
         yield cs.dags.solve(inst, name, **options)

@@ -166,6 +166,7 @@ def test_theorems_hold_without_data_only():
     inst = random_instance(1)
     plain = Instance(inst.times, inst.edges, inst.units)
     known = {"hlp-est": 6.0, "hlp-ols": 6.0, "hlp-best": 6.0, "er-ls": 4 * 1.5**0.5}
+    known["qa"] = 2 * 1.5**0.5 + 1
     for name in cs.dags.DEFAULT_COMPARE:
         assert cs.dags.solve(plain, name).ratio == known.get(name)
         assert cs.dags.solve(inst, name).ratio is None

@@ -398,5 +398,6 @@ def _rebuild(times: Any, edges: Any, units: Any, rest: dict[str, Any]) -> Instan
 
 
 def _kernels(names: tuple[str, ...]) -> tuple[str, ...] | None:
-    found = tuple(re.split(r"[\d(\[\s]", name, maxsplit=1)[0].rstrip("_-:.") for name in names)
+    before = re.compile(r"[^\d(\[\s]*").match
+    found = tuple(before(name)[0].rstrip("_-:.") for name in names)  # type: ignore[index]
     return found if len(set(found)) > 1 else None

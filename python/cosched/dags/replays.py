@@ -81,7 +81,8 @@ def replay(
     Notes
     -----
     With the times unchanged the schedule comes back to the bit, where nothing in it could have
-    started earlier; that is so for all algorithms of this package. The same seed draws the same
+    started earlier; that is so for all algorithms of this package, but for what ``heteroprio``
+    aborts on a unit that it has just taken a task from. The same seed draws the same
     factors for every schedule of an instance, however many draws there are. The bound of a draw
     starts from the LP's prices for the schedule's own times, and is within a relative 1e-3 of what
     ``bound`` would prove. O(n + e) a draw, ``"list"``

@@ -303,6 +303,7 @@ def _own(data: Any, name: str) -> Graph:
     edges = data.get("edges", [])
     if not isinstance(edges, list):
         raise InvalidInstance(f"{name}: edges: expected a list of pairs [i, j]")
+    edges = list(io.polled(edges))
     links = {key: data[key] for key in ("data", "latency", "memories", "executed") if key in data}
     if "bandwidth" in data:
         links["bandwidth"] = _finite_or_infinite(data["bandwidth"])
@@ -316,5 +317,5 @@ def _finite_or_infinite(rows: Any) -> Any:
         return rows
     return [
         [math.inf if value is None else value for value in row] if isinstance(row, list) else row
-        for row in rows
+        for row in io.polled(rows)
     ]
