@@ -128,7 +128,6 @@ def local_search(
         _require_makespan("local-search", objective)
         total = min(effort * instance.jobs, 2**62)
         return search_graph(instance, used, total, limit, _starts(instance, start))
-    instance.require_unshared("local-search", KNOWING)
     placement, end = _core.moldable.local_search(
         instance._core, chosen, used, effort, limit, _starts(instance, start)
     )
