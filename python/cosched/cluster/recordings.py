@@ -24,7 +24,7 @@ from cosched.cluster.slurm_requests import (
     dependencies,
     outside,
 )
-from cosched.cluster.slurm_settings import rules_of
+from cosched.cluster.slurm_settings import PARAMETERS, VERSIONS, rules_of
 from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
 
@@ -42,6 +42,8 @@ _USUAL = {"ReturnToService": 2}
 FAR, NEAR = 60.0, 5.0
 #: Where in its second an end is that no pass followed, and how long the last message takes (s).
 _INSIDE, _MESSAGE = 0.3, 0.3
+#: So long after the turn of a second is the loop's tick, where it is there.
+_TURN = 0.1
 #: A job that took longer than its run time by this much did not end by itself.
 _LONGEST = 10.0
 
@@ -66,6 +68,8 @@ class Run:
         When the main scheduler passed, and whether over the whole queue.
     begins : mapping of int to float
         Exact starts by row, where they were recorded.
+    turns : bool
+        The controller's loop ticks at the turns of seconds.
     plans : tuple of (float, int, float, float, tuple of str, str)
         Planned reservations where they were recorded: time, first row of the job, start, end,
         nodes, partition (empty: not recorded).
@@ -85,6 +89,7 @@ class Run:
     checks: tuple[float, ...] = ()
     passes: tuple[tuple[float, bool], ...] = ()
     begins: Mapping[int, float] = field(default_factory=dict)
+    turns: bool = False
     plans: tuple[tuple[float, int, float, float, tuple[str, ...], str], ...] = ()
     reservations: Mapping[str, tuple] = field(default_factory=dict)
     outside: tuple[tuple, ...] = ()
@@ -96,6 +101,13 @@ class Run:
         own = np.isin(np.arange(len(took)), list(self.begins)) & (took >= -1) & (took < _LONGEST)
         return max(float(took[own].mean()), 0.0) if own.any() else HOST["launch"]
 
+    def sleep_extra(self, interval: float, usual: float) -> float:
+        """Seconds that a sleep of the backfill thread takes longer, with its cycle: the median of
+        those that nothing kept from a cycle."""
+        beyond = np.diff(self.cycles) - interval
+        soon = beyond[beyond < 1]
+        return float(np.median(soon)) if len(soon) else usual
+
     def lengths(self, runtime: np.ndarray) -> np.ndarray:
         """Seconds from each job's start to its end where it ended by itself, else nan.
 
@@ -103,7 +115,8 @@ class Run:
         once, or later: where one was within that second, the job ended just before it.
         """
         lengths = np.full(len(self.start), np.nan)
-        passes = [time for time, _ in self.passes]
+        # At the turn of a second it is the loop's, since 24.11, and says nothing.
+        passes = [time for time, _ in self.passes if not self.turns or time % 1 > _TURN]
         for row, begin in self.begins.items():
             at = self.end[row]
             near = bisect(passes, at + _MESSAGE / 2)
@@ -288,7 +301,7 @@ def _recording(name: str, data: Mapping[str, Any]) -> Recording:
     columns = _columns(jobs, of_row)
     requests = _requests(machine, jobs, rows)
     runs = tuple(
-        _run(run, phase, rows, machine, data.get("events", ()), arrays, jobs)
+        _run(run, phase, rows, machine, data.get("events", ()), arrays, jobs, slurm)
         for run, phase in zip(data["runs"], data["phases"], strict=True)
     )
     if not runs:
@@ -379,6 +392,7 @@ def _run(
     events: Sequence[Mapping[str, Any]],
     arrays: Sequence[Sequence[int]],
     jobs: Sequence[Mapping[str, Any]],
+    slurm: str,
 ) -> Run:
     """A job that did not start, or was refused, has no start, end and nodes."""
     if len(run) != len(jobs):
@@ -413,6 +427,7 @@ def _run(
         checks=tuple(map(float, phase.get("kills", ()))),
         passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
         begins=_begins(phase, rows, arrays),
+        turns=rules_of(slurm) != VERSIONS[0],
         plans=tuple(
             (time, rows[job][0], start, end, tuple(hosts(nodes, "plans")), part)
             for time, job, start, end, nodes, part in _reservations(phase.get("plans", ()))
@@ -521,6 +536,8 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     clocks.update(controller_start=run.controller_start, epoch=float(run.epoch))
     if run.begins:
         clocks["launch"] = run.launch(instance.column("runtime"))
+        interval = twin.settings.parameters.get("bf_interval", PARAMETERS["bf_interval"])
+        clocks["sleep_extra"] = run.sleep_extra(interval, clocks["sleep_extra"])
     outcome = twin.run(
         clocks,
         cycles=run.cycles if replay else (),

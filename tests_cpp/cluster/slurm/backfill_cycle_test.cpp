@@ -127,6 +127,10 @@ TEST(SlurmBackfillCycle, APlanOnAnIdleNodeIsMoreWork) {
     cycles.run(10);
     EXPECT_EQ(cycles.tables.updates.since(10), wanted == 4);
     EXPECT_EQ(cycles.plan(1).begin, 300);
+    Cycles since_24(machine, {plain_job(0, 3, 300), plain_job(0, wanted, 100, 10, 1)},
+                    {{"since_24", 1}});
+    since_24.run(10);
+    EXPECT_TRUE(since_24.tables.updates.since(10));  // every plan is
   }
 }
 

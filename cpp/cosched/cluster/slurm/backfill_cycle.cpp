@@ -85,7 +85,7 @@ bool BackfillCycle::same_as_last(double time) const {
 // What the plan leaves behind.
 void BackfillCycle::repeat_last() {
   if (kept_.moved) tables_.updates.jobs = begin_;
-  if (planned_.any()) tables_.updates.nodes = begin_;
+  if (planned_.any() || kept_.marked) tables_.updates.nodes = begin_;
 }
 
 void BackfillCycle::clear_planned() {
@@ -96,6 +96,9 @@ void BackfillCycle::clear_planned() {
 
 void BackfillCycle::keep_planned(Second now) {
   const Allocations& allocations = tables_.allocations;
+  // 24.11 takes the mark off allocated nodes, and that is a change, too.
+  kept_.marked = tables_.scenario.settings().since_24 && planned_.any();
+  if (kept_.marked) tables_.updates.nodes = now;
   planned_ -= allocations.busy();
   if (tables_.scenario.own_cores() && !tables_.scenario.settings().since_24)
     for (const int job : allocations.running()) planned_ -= allocations.nodes(job);

@@ -36,6 +36,7 @@ class BackfillCycle {
     Second until = 0;
     bool moved = false;  // it had to move a start behind what running jobs require
     int tests = 0;
+    bool marked = false;  // it had plans, where each is a change of nodes
   };
 
   bool same_as_last(double time) const;

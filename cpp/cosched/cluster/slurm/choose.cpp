@@ -132,20 +132,34 @@ class Attempt {
   int nodes_, cores_, gpus_, room_;
 };
 
+// Nothing but free cores decides.
+bool cores_alone(const Machine& machine, const Ask& ask) {
+  return machine.node_memory.empty() && ask.gpus == 0 && !ask.exclusive && ask.task_cores == 1 &&
+         ask.max_nodes != 1;
+}
+
+// Those that have something for the job; none where they do not have enough together.
 std::vector<Candidate>& candidates_of(const Machine& machine, const Job& job, const NodeBits& nodes,
                                       const Free& free, Weights& weights) {
   thread_local std::vector<Candidate> all;
   all.clear();
+  const bool plain = cores_alone(machine, job.ask);
+  std::int64_t cores = 0, gpus = 0;
   nodes.runs([&](int first, int length) {
     for (int node = first; node < first + length; ++node) {
-      const Fit has = fit(machine, job, node, free);
+      const auto n = static_cast<std::size_t>(node);
+      const Fit has = plain ? Fit{free.cores[n], 0} : fit(machine, job, node, free);
       if (has.cores <= 0) continue;
-      auto& weight = weights[static_cast<std::size_t>(node)];
       if (job.ask.gpus > 0)
-        weight = (weight | 255) - static_cast<std::uint64_t>(std::min(has.gpus, job.ask.gpus));
-      all.push_back({node, has.cores, has.gpus, weight});
+        weights[n] =
+            (weights[n] | 255) - static_cast<std::uint64_t>(std::min(has.gpus, job.ask.gpus));
+      all.push_back({node, has.cores, has.gpus, weights[n]});
+      cores += has.cores;
+      gpus += has.gpus;
     }
   });
+  if (cores < job.cpus || gpus < job.ask.gpus || static_cast<int>(all.size()) < job.nodes)
+    all.clear();
   return all;
 }
 
@@ -186,7 +200,7 @@ void take_gpus(const Job& job, const Free& free, Shares& chosen) {
 bool choose(const Machine& machine, const Job& job, const NodeBits& candidates, const Free& free,
             Weights& weights, Shares& chosen) {
   std::vector<Candidate>& all = candidates_of(machine, job, candidates, free, weights);
-  if (static_cast<int>(all.size()) < job.nodes) return false;
+  if (all.empty()) return false;
   thread_local std::vector<WeightRun> runs;
   bool found = Attempt(job, all, runs, chosen.nodes).run();
   const auto size = [](const Candidate& one) { return one.cores + one.gpus; };

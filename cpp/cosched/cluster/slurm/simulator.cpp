@@ -33,9 +33,10 @@ class Simulator {
     std::stable_sort(order_.begin(), order_.end(),
                      [&](int a, int b) { return scenario.job(a).submit < scenario.job(b).submit; });
     place_submissions();
-    for (const Reservation& one : scenario.reservations())
-      for (const Second change : {one.begin, one.end})
-        if (static_cast<double>(change) > one.created) looks_.push_back(node_look(change));
+    for (const Reservation& one : scenario.reservations()) {
+      if (one.created < kInfinity) last_begin_ = std::max(last_begin_, static_cast<double>(one.end));
+      if (static_cast<double>(one.begin) > one.created) looks_.push_back(node_look(one.begin));
+    }
     std::sort(looks_.begin(), looks_.end());
     main_clock_.request(clocks.controller_start);  // by the registrations of the nodes
   }
@@ -106,7 +107,7 @@ class Simulator {
     }
   }
 
-  // Once every five seconds, slurmctld looks whether reservations begin or end.
+  // Once every five seconds, slurmctld looks whether reservations begin; that one ends asks for no pass.
   double node_look(Second change) const {
     constexpr double kEvery = 5;
     const double since = static_cast<double>(change) - host_.controller_start;
@@ -298,7 +299,7 @@ class Simulator {
   std::vector<int> attempts_;   // how often a job has been requeued
   std::vector<char> requeued_;  // and is completing
   std::vector<std::pair<double, NodeBits>> answers_;  // when nodes that were down are up again
-  std::vector<double> looks_;   // when begins and ends of reservations are seen
+  std::vector<double> looks_;   // when begins of reservations are seen
   std::size_t next_ = 0, finished_ = 0, outside_ = 0, look_ = 0;
   double changed_ = -kInfinity, last_begin_ = -kInfinity;
   Poll poll_;
