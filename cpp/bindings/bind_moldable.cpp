@@ -87,6 +87,12 @@ void bind_instance(py::module_& module) {
           },
           py::arg("alone"), py::arg("parallelism"), py::arg("variance"), py::arg("weights"),
           py::arg("release"), py::arg("machines"))
+      .def(
+          "with_sharing",
+          [](const Instance& instance, std::shared_ptr<const Sharing> sharing) {
+            return instance.with(std::move(sharing));
+          },
+          py::arg("sharing"))
       .def_property_readonly("times", &times_of)
       .def_property_readonly(
           "weights", [](const Instance& instance) { return real_array(instance.weights()); })

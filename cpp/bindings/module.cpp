@@ -27,6 +27,8 @@ void bind_bags(pybind11::module_& module);
 
 namespace cosched::bindings {
 
+void bind_sharing(pybind11::module_& module);
+
 namespace {
 
 // C++ errors become the classes of cosched/errors.py.
@@ -98,6 +100,7 @@ PYBIND11_MODULE(_core, module) {
       .def("__exit__", &TimeLimitContext::exit);
   module.def("check_interrupt", &cosched::check_interrupt);  // for loops in Python
   module.def("seconds_left", &cosched::seconds_left);  // for solvers with a clock of their own
+  bind_sharing(module);
   auto packs = module.def_submodule("packs");
   cosched::packs::bindings::bind_packs(packs);
   auto dags = module.def_submodule("dags");

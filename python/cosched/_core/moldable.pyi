@@ -1,5 +1,6 @@
 from __future__ import annotations
 import collections.abc
+import cosched._core
 import numpy
 import numpy.typing
 import typing
@@ -15,6 +16,8 @@ class Instance:
     def time(self, job: typing.SupportsInt | typing.SupportsIndex, procs: typing.SupportsInt | typing.SupportsIndex) -> float:
         ...
     def validate(self, task: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], kind: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit_begin: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
+        ...
+    def with_sharing(self, sharing: cosched._core.Sharing) -> Instance:
         ...
     @property
     def has_releases(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -52,7 +52,7 @@ def read(
 
 # --- JSON -----------------------------------------------------------------------------------
 
-_TABLE = {"times", "weights", "release", "machines", "names"}
+_TABLE = {"times", "weights", "release", "machines", "names", *profiles.SHARED_FIELDS}
 
 
 def _read_json(path: str | PathLike[str], machines: int | None, counts: str) -> dict[str, Any]:
@@ -65,9 +65,12 @@ def _read_json(path: str | PathLike[str], machines: int | None, counts: str) -> 
         if "jobs" not in data:
             fields, known = _of_table(data, machines, counts), _TABLE
         else:
-            fields, known = _of_jobs(data["jobs"], machines, counts), {"jobs", "machines"}
+            fields = _of_jobs(data["jobs"], machines, counts)
+            known = {"jobs", "machines", *(() if "t1" in fields else profiles.SHARED_FIELDS)}
         unread = [key for key in data if key not in known]
-        return {**fields, "notes": not_read("fields", unread + _unread_of_jobs(data))}
+        shared = {} if "t1" in fields else profiles.sharing_of_json(data)
+        notes = not_read("fields", unread + _unread_of_jobs(data))
+        return {**fields, **shared, "notes": notes}
 
 
 def _unread_of_jobs(data: dict[str, Any]) -> list[str]:
@@ -188,15 +191,16 @@ def write_json(
     weights: np.ndarray,
     release: np.ndarray | None,
     profiles_of: Iterable[dict[str, Any]],
+    shared: Mapping[str, Any],
 ) -> None:
-    """``{"machines": m, "jobs": [...]}``; `profiles_of` says the times of each job."""
+    """``{"machines": m, "jobs": [...]}`` and what is `shared`; `profiles_of`: times of each job."""
     jobs = []
     for i, (name, times) in enumerate(zip(names, profiles_of, strict=True)):
         job: dict[str, Any] = {"id": name, "weight": weights[i]}
         if release is not None:
             job["release"] = release[i]
         jobs.append({**job, **times})
-    io.write_json({"machines": machines, "jobs": jobs}, path)
+    io.write_json({"machines": machines, "jobs": jobs, **shared}, path)
 
 
 def write_csv(

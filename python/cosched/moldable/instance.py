@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,15 @@ from cosched.moldable import files
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+#: Algorithms that know what jobs share, for a refusal.
+KNOWING = "local-search, gang, sequential or a list"
 #: What is not claimed where work q t(q) falls with processors.
 UNCLAIMED = "dual-approximation claims a factor of 2, not 3/2 (by batches 4, not 3)"
 #: A table with more entries is not made from formulas.
 _MOST_ENTRIES = 2**27
 
 
-class Instance(core.Instance):
+class Instance(profiles.HasSharing, core.Instance):
     """Jobs with times on 1..m processors, weights, and perhaps release dates.
 
     Parameters
@@ -40,6 +42,15 @@ class Instance(core.Instance):
         Seconds >= 0 from which a job is known and may start. None: all 0.
     machines : int, optional
         m processors, 1..1,000,000. None: c.
+    resources : mapping of str to array_like, shape (n,) or (n, c), optional
+        Needs of each job, by name (``"memory"`` in GB, ``"gpus"``, any name), on each count where
+        that matters: of what runs together the sum is at most the capacity.
+    capacity : mapping of str to float, optional
+        Of each resource; one that is missing has no limit, which a note says.
+    slowdowns : array_like, shape (n, n), or cosched.profiles.Slowdowns, optional
+        Seconds of job i beside j / alone; below 1 is read as 1, which a note says.
+    bandwidth : cosched.profiles.Bandwidth, optional
+        Traffic to memory, which saturates. Where both are given, the larger slow-down counts.
     names : sequence of str, optional
         Labels of the jobs, for tables and pictures.
     origin : array_like of int, shape (n, c), optional
@@ -53,7 +64,7 @@ class Instance(core.Instance):
     ------
     InvalidInstance
         Empty, ragged or non-numeric data; an entry out of range (named by row and column); or
-        numbers so large that sums of them overflow.
+        numbers so large that sums of them overflow; a job that fits on no count (named).
 
     Examples
     --------
@@ -78,6 +89,10 @@ class Instance(core.Instance):
         release: Any = None,
         *,
         machines: int | None = None,
+        resources: Mapping[str, Any] | None = None,
+        capacity: Mapping[str, float] | None = None,
+        slowdowns: Any = None,
+        bandwidth: profiles.Bandwidth | None = None,
         names: Sequence[str] | None = None,
         origin: Any = None,
         spread: Any = None,
@@ -88,6 +103,12 @@ class Instance(core.Instance):
         given = _core.moldable.Instance(
             table, _per_job(weights, "weights"), _released(release), most
         )
+        sharing = profiles.Sharing(resources, capacity, slowdowns, bandwidth)
+        if sharing:
+            called = labels(names, given.jobs, self.label)
+            sharing.require_counts(*table.shape)
+            sharing = sharing.cut(most)
+            given = given.with_sharing(sharing.core(given.times, called))
         source = _origin(origin, table.shape)
         scatter = profiles.spread_of(spread, table.shape)
         self._fill(
@@ -97,6 +118,7 @@ class Instance(core.Instance):
             None if source is None else source[:, :most],
             None if scatter is None else scatter[:, :most],
             notes,
+            sharing,
         )
 
     @classmethod
@@ -173,7 +195,9 @@ class Instance(core.Instance):
         origin: np.ndarray | None,
         spread: np.ndarray | None,
         notes: Iterable[str],
+        sharing: profiles.Sharing | None = None,
     ) -> None:
+        sharing = profiles.Sharing() if sharing is None else sharing
         weights, release = given.weights, given.release
         for array in (weights, release):
             array.flags.writeable = False
@@ -181,8 +205,10 @@ class Instance(core.Instance):
         lines = tuple(notes)
         if downey is None:
             lines += profiles.property_notes(given.times, labels_of, UNCLAIMED)
+        lines += tuple(sharing.notes(labels_of))
         self._set(
             _core=given,
+            sharing=sharing,
             jobs=given.jobs,
             machines=given.machines,
             weights=weights,
@@ -267,14 +293,16 @@ class Instance(core.Instance):
         return np.pad(self._origin, ((0, 0), (0, beyond)), constant_values=2)
 
     def facts(self) -> dict[str, Any]:
-        """Processors and times, for a schedule file; see :class:`cosched.core.Instance`.
+        """Processors, times and what is shared, for a schedule file.
+
+        See :class:`cosched.core.Instance`.
 
         Returns
         -------
         dict
         """
         times = None if self.downey is not None else self.times
-        return profiles.facts(self.machines, times)
+        return {**profiles.facts(self.machines, times), **self.sharing.to_dict()}
 
     def select(self, jobs: Any) -> Instance:
         """Some of the jobs, with release 0.
@@ -300,14 +328,36 @@ class Instance(core.Instance):
             None if self._origin is None else self._origin[chosen],
             None if self._spread is None else self._spread[chosen],
             (),
+            self.sharing.select(chosen),
         )
         return part
+
+    def without_slowdowns(self) -> Instance:
+        """The same jobs with their resources, as if none slowed another: for comparison.
+
+        Examples
+        --------
+        >>> inst = Instance([[4.0], [3.0]], [1, 1], slowdowns=[[1, 1.5], [1.2, 1]])
+        >>> inst.without_slowdowns() == Instance([[4.0], [3.0]], [1, 1])
+        True
+        """
+        if not self.sharing:
+            return self
+        said = set(self.sharing.notes(self.names))
+        kept = [line for line in self.notes if line not in said]
+        _, arguments = self._rebuilt(kept, self.sharing.without_slowdowns())
+        return _rebuild(*arguments)
+
+    def _rebuilt(self, notes: Iterable[str], sharing: profiles.Sharing) -> tuple:
+        given = (self.weights, self.release, self.machines, self.names)
+        more = (self._origin, self._spread, notes, sharing.arguments())
+        return _rebuild, (self.times, *given, *more)
 
     def __reduce__(self) -> tuple:
         given = (self.weights, self.release, self.machines, self.names)
         if self.downey is not None:
             return _rebuild_downey, (*self.downey, *given)
-        return _rebuild, (self.times, *given, self._origin, self._spread, self.notes)
+        return self._rebuilt(self.notes, self.sharing)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance) or (self.downey is None) != (other.downey is None):
@@ -318,6 +368,7 @@ class Instance(core.Instance):
             and self.names == other.names
             and np.array_equal(self.weights, other.weights)
             and np.array_equal(self.release, other.release)
+            and self.sharing == other.sharing
             and all(map(np.array_equal, mine, other.downey or (other.times,)))
         )
 
@@ -343,6 +394,8 @@ class Instance(core.Instance):
           instead of processingTimes. Lists of different lengths are allowed; ``null`` is a count
           on which the job cannot run. Also
           ``{"times": [[...]], "weights": [...], "release": [...], "names": [...]}``.
+          Either may carry what the jobs share: ``resources``, ``capacity``, ``slowdowns`` {table,
+          rule} and ``bandwidth`` {demand, capacity, stall}.
         * CSV: every CSV that :meth:`cosched.packs.Instance.read` takes, with columns ``weight``
           (1) and ``release`` (0) where it has them: ``task,weight,release,1,2,...``, a row a
           job, or ``task,processors,seconds,weight``, a row a run.
@@ -384,9 +437,16 @@ class Instance(core.Instance):
         """
         if io.check_suffix(path, (".json", ".csv")) == ".json":
             files.write_json(
-                path, self.machines, self.names, self.weights, self._releases(), self._profiles()
+                path,
+                self.machines,
+                self.names,
+                self.weights,
+                self._releases(),
+                self._profiles(),
+                self.sharing.to_dict(),
             )
         else:
+            profiles.require_plain(path, self.sharing.to_dict())
             files.write_csv(path, self.names, self.weights, self._releases(), self.times)
 
     def _releases(self) -> np.ndarray | None:
@@ -402,7 +462,7 @@ class Instance(core.Instance):
                 yield {"processingTimes": row.tolist()}
 
 
-def _rebuild(times, weights, release, machines, names, origin, spread, notes) -> Instance:
+def _rebuild(times, weights, release, machines, names, origin, spread, notes, shared) -> Instance:
     return Instance(
         times,
         weights,
@@ -412,6 +472,7 @@ def _rebuild(times, weights, release, machines, names, origin, spread, notes) ->
         origin=origin,
         spread=spread,
         notes=notes,
+        **shared,
     )
 
 

@@ -64,6 +64,7 @@ class Result(core.Result):
 
     @classmethod
     def prepare(cls, instance: Instance) -> None:
+        Instance.require(instance)
         instance.once("minsum", lambda: minsum_bound_beside(instance))
 
     @property

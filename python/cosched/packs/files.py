@@ -22,5 +22,6 @@ def read(path: str | PathLike[str], **options: Any) -> dict[str, Any]:
         "names": table.names,
         "origin": table.origin,
         "spread": table.spread,
+        **table.shared,
         "notes": (*table.notes, *(f"{name}: packs have none, it is not read" for name in unread)),
     }

@@ -23,14 +23,16 @@ from cosched.profiles.completion import (
     complete,
     list_of,
 )
+from cosched.profiles.sharing import SHARED_FIELDS, Sharing, sharing_of_json
 
 #: Columns that tell how a benchmark run divided its nodes.
 WAYS = ("cores_or_ranks", "threads")
 #: Columns of a value a task, and that value where the file has no such column.
 TASK_COLUMNS = {"weight": 1.0, "release": 0.0}
-JSON_FIELDS = ("times", "names", "max_tasks")
+JSON_FIELDS = ("times", "names", "max_tasks", *SHARED_FIELDS)
 #: What ``cosched profile`` writes beside a run, and nobody needs here.
 RUN_COLUMNS = {"status", "started", "host", "attempt"}
+MEASURED_COLUMNS = {"cpu_seconds", "memory", "memory_by", "load", "starved"}
 
 
 def read(
@@ -110,7 +112,7 @@ def from_csv(
     elif {"task", "processors", "seconds"} <= set(header):
         measured = _measurements(table)
         known = {"task", "processors", "seconds", *TASK_COLUMNS}
-        known |= RUN_COLUMNS if set(header) >= RUN_COLUMNS else set()
+        known |= RUN_COLUMNS | MEASURED_COLUMNS if set(header) >= RUN_COLUMNS else set()
     elif header[:1] == ["task"] and set(header) - {"task", *TASK_COLUMNS}:
         measured = _wide(table)
         known = set(header)
@@ -199,15 +201,24 @@ def _time(cell: str, where: str) -> float:
 
 def _measurements(table: io.CsvTable) -> dict[str, Runs]:
     task, processors, seconds = table.columns("task", "processors", "seconds")
+    starved = table.header.index("starved") if "starved" in table.header else None
     runs: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    under_load: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line, cells in io.polled(table.rows):
         where = f"{table.path}: line {line}"
         name = _task_name(cells[task], where)
         q = io.parse_integer(cells[processors], f"{where}, column 'processors'", 1, MOST_PROCESSORS)
         t = _time(cells[seconds], f"{where}, column 'seconds'")
-        runs[name][q].append(t)
+        of_load = starved is not None and cells[starved].strip() == "1"
+        (under_load if of_load else runs)[name][q].append(t)
+        runs[name][q] += []  # in the order of the file
     return {
-        name: {q: [t for t in of_count if t < math.inf] or math.inf for q, of_count in of.items()}
+        name: {
+            q: [t for t in of_count if t < math.inf]
+            or [t for t in under_load[name][q] if t < math.inf]
+            or math.inf
+            for q, of_count in of.items()
+        }
         for name, of in runs.items()
     }
 
@@ -316,6 +327,9 @@ def _read_json(path: str | PathLike[str], procs: int | None) -> Profiles:
             if procs > times.shape[1]:
                 raise InvalidInstance(f"procs = {procs}: times has {times.shape[1]} columns")
             times = times[:, :procs]
+        shared = sharing_of_json(data)
+        if procs is not None:
+            shared = Sharing(**shared).cut(procs).arguments()
         names = data.get("names") or [f"task {i}" for i in range(len(times))]
         if not isinstance(names, list):
             raise InvalidInstance(f"names = {shorten(names)}: expected a list")
@@ -324,6 +338,7 @@ def _read_json(path: str | PathLike[str], procs: int | None) -> Profiles:
         names=tuple(map(str, names)),
         origin=np.zeros(times.shape, dtype=np.int8),
         max_tasks=max_tasks,
+        shared=shared,
         notes=tuple(not_read("fields", [key for key in data if key not in JSON_FIELDS])),
     )
 
@@ -331,8 +346,31 @@ def _read_json(path: str | PathLike[str], procs: int | None) -> Profiles:
 # --- writing --------------------------------------------------------------------------------
 
 
+def require_plain(path: str | PathLike[str], shared: Mapping[str, Any] | None) -> None:
+    """Refuse a CSV for tasks that share something: it has no place for that.
+
+    Parameters
+    ----------
+    path : str or path-like
+    shared : mapping or None
+        Fields of a JSON file.
+
+    Examples
+    --------
+    >>> require_plain("times.csv", {})
+    """
+    if shared:
+        raise InvalidInstance(
+            f"{path}: a CSV file cannot hold {', '.join(shared)}: expected a name ending in .json"
+        )
+
+
 def write(
-    path: str | PathLike[str], times: np.ndarray, names: Sequence[str], max_tasks: int
+    path: str | PathLike[str],
+    times: np.ndarray,
+    names: Sequence[str],
+    max_tasks: int,
+    shared: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a table as .csv (``task,1,2,...``) or .json; see :func:`read`.
 
@@ -345,6 +383,13 @@ def write(
     names : sequence of str, n
     max_tasks : int
         Only JSON holds it.
+    shared : mapping, optional
+        Further fields, which only JSON holds: what the tasks share.
+
+    Raises
+    ------
+    InvalidInstance
+        A .csv for tasks that share something.
 
     Examples
     --------
@@ -357,8 +402,10 @@ def write(
     times = real_array(times, "times", 2)
     names = labels(names, len(times), "task")
     if io.bare_name(path).endswith(".json"):
-        io.write_json({"times": times.tolist(), "names": list(names), "max_tasks": max_tasks}, path)
+        table = {"times": times.tolist(), "names": list(names), "max_tasks": max_tasks}
+        io.write_json({**table, **(shared or {})}, path)
         return
+    require_plain(path, shared)
     import pandas as pd
 
     frame = pd.DataFrame(

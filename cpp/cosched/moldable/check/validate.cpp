@@ -13,6 +13,7 @@ void validate(const Instance& instance, const Schedule& schedule) {
   need.duration = [&](int task, int, int count) {
     return count >= 1 && count <= instance.machines() ? instance.given(task, count) : kInfinity;
   };
+  need.sharing = instance.sharing();
   cosched::validate(schedule, need);
 }
 

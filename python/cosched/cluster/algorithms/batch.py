@@ -234,6 +234,8 @@ def _rows(
 ) -> tuple:
     core = instance._core
     cells, allowed, _ = instance.layout()
+    if (site := instance.site()) is not None:
+        return _core.cluster.backfill_on(core, site, rule, requested, wfp3, key, trace, log)
     if len(key) or len(cells) or wfp3 or rule == "conservative":
         return _core.cluster.backfill(core, rule, requested, wfp3, key, cells, allowed, trace, log)
     if rule == "EASY":

@@ -12,7 +12,7 @@ from cosched.core.limits import budget, ended_by
 from cosched.errors import InvalidInstance
 from cosched.moldable.algorithms.batches import on_line_by_batches
 from cosched.moldable.bounds import OPTIMAL_WORK
-from cosched.moldable.instance import Instance
+from cosched.moldable.instance import KNOWING, Instance
 from cosched.moldable.result import Result, make_result, result_of_schedule
 
 #: Effort of ``demt-best`` by default: deterministic, no clock.
@@ -54,6 +54,7 @@ def demt_best(
     >>> best.makespan <= demt.makespan, best.weighted_completion <= demt.weighted_completion
     (True, True)
     """
+    instance.require_unshared("demt-best", KNOWING)
     effort, limit = budget(work, time_limit, BEST_WORK)
     used = seed_of(seed)
     placement, front, end = _core.moldable.demt_best(instance._core, used, effort, limit)
@@ -117,6 +118,7 @@ def local_search(
     16.9
     """
     Instance.require(instance)
+    instance.require_unshared("local-search", KNOWING)
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, SEARCH_WORK)
     used = seed_of(seed)
@@ -165,6 +167,7 @@ def optimal(
     (6.0, 0.0, 'proved')
     """
     Instance.require(instance)
+    instance.require_unshared("optimal", KNOWING)
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, OPTIMAL_WORK)
     placement, value, end = _core.moldable.optimal(instance._core, chosen, effort, limit)

@@ -8,7 +8,7 @@ from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import time_limit_of
 from cosched.core.limits import ended_by
-from cosched.packs.instance import Instance
+from cosched.packs.instance import KNOWING, Instance
 from cosched.packs.result import Result, result_of_packs
 
 
@@ -111,6 +111,7 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
     6.3
     """
     Instance.require(instance)
+    instance.require_unshared("ilp", KNOWING)
     return _exact(instance, _core.packs.ilp(instance._core, time_limit_of(time_limit)), "ilp")
 
 

@@ -8,7 +8,7 @@ from cosched import _core
 from cosched.core.arrays import integer, real_array, seed_of
 from cosched.core.choices import named
 from cosched.core.limits import budget, ended_by
-from cosched.packs.instance import Instance
+from cosched.packs.instance import KNOWING, Instance
 from cosched.packs.result import Result, result_of_packs
 
 NINE = tuple(round(0.1 * step, 1) for step in range(1, 10))
@@ -67,6 +67,7 @@ def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
     7.6
     """
     Instance.require(instance)
+    instance.require_unshared("pack-approx", KNOWING)
     found = _core.packs.pack_approx(instance._core, bool(reoptimise))
     return result_of_packs(instance, "pack-approx", *found)
 
