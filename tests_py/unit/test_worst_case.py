@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cosched as cs
+from cosched.cli import main
 from cosched.dags.candidates import LEAST, MOST, Space
 
 PAPER = (
@@ -125,6 +126,16 @@ def test_time_ends_a_search_with_what_it_has(monkeypatch):
     assert worst.ratio >= 1
     with cs.time_limit(0.0), pytest.raises(cs.TimeLimit):
         found("heft")
+
+
+def test_the_command_line_writes_what_is_found(tmp_path, capsys):
+    path = tmp_path / "worst.json"
+    options = ("algorithm=heft", "tasks=5", "units=2,1", "work=100")
+    command = ["generate", "worst-case", *(word for one in options for word in ("--option", one))]
+    assert main([*command, "--seed", "2", "-o", str(path)]) == 0
+    expected = cs.workloads.worst_case("heft", tasks=5, units=(2, 1), work=100, seed=2)
+    assert cs.dags.Instance.read(path) == expected.instance
+    assert repr(expected) in capsys.readouterr().out.replace("\n", " ")
 
 
 @pytest.mark.parametrize(

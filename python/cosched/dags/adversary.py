@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,16 @@ class WorstCase:
         """Value / bound: on this instance the algorithm is at most so far from the optimum."""
         bound = self.best.bound if self.best.bound is not None else self.result.bound
         return math.nan if bound is None else _quotient(self.result.value, bound.value)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the instance.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in .json.
+        """
+        self.instance.write(path)
 
     def __repr__(self) -> str:
         return (

@@ -87,14 +87,19 @@ class Space:
 
 
 def _amounts(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    return np.exp(rng.uniform(np.log(LEAST), np.log(MOST), shape))
+    return _short(np.exp(rng.uniform(np.log(LEAST), np.log(MOST), shape)))
+
+
+def _short(amounts: np.ndarray) -> np.ndarray:
+    """A few digits: a person can read them, and they are the same on every processor."""
+    return np.round(amounts, 4)
 
 
 def _near(rng: np.random.Generator, amount: float) -> float:
     """Another amount: one in three anew, else some way off."""
     if rng.random() < 1 / 3:
         return float(_amounts(rng, ()))
-    return float(np.clip(amount * np.exp(rng.normal(0, _STEP)), LEAST, MOST))
+    return float(_short(np.clip(amount * np.exp(rng.normal(0, _STEP)), LEAST, MOST)))
 
 
 def _flipped(edge: np.ndarray, before: int, after: int) -> np.ndarray:
