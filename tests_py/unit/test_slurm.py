@@ -327,7 +327,7 @@ def test_rules_of_two_versions():
     for version, rules in (("23.02", "22.05"), ("23.11", "24.11"), ("25.05", "24.11")):
         (note,) = cs.cluster.slurm_backfill(instance, version=version).instance.notes
         assert note == f"rules of Slurm {rules}, the nearest that is followed, for {version}"
-    with pytest.raises(cs.InvalidInstance, match="slurm_version = newest"):
+    with pytest.raises(cs.InvalidInstance, match="slurm_version = 'newest'"):
         cs.cluster.slurm_backfill(instance, version="newest")
     # Two nodes until 300; a job of 90 s over both is planned to 360, rounded up to 420: one that
     # would end at 400 passes it in 22.05 alone.
