@@ -92,8 +92,7 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     slurm::Job& job = jobs.at(row.cast<std::size_t>());
     const py::dict values = given.cast<py::dict>();
     const auto set = [&](const char* name, auto& member) {
-      if (values.contains(name))
-        member = values[name].cast<std::decay_t<decltype(member)>>();
+      if (values.contains(name)) member = values[name].cast<std::decay_t<decltype(member)>>();
     };
     slurm::Ask& ask = job.ask;
     set("nodes", job.nodes);
@@ -121,7 +120,8 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     set("reservation", conditions.reservation);
     set("licences", conditions.licences);
     if (!values.contains("after")) continue;
-    for (const auto& [kind, of] : values["after"].cast<std::vector<std::pair<int, std::vector<int>>>>())
+    for (const auto& [kind, of] :
+         values["after"].cast<std::vector<std::pair<int, std::vector<int>>>>())
       conditions.after.push_back({static_cast<slurm::Dependency::Kind>(kind), of});
   }
 }
@@ -161,9 +161,9 @@ std::vector<slurm::Outside> to_outside(const py::list& given, int nodes) {
 }
 
 slurm::Scenario make_scenario(const py::dict& machine, const py::dict& partitions,
-                              const std::map<std::string, double>& parameters,
-                              const py::dict& jobs, const py::dict& more,
-                              const py::list& reservations, const py::list& outside) {
+                              const std::map<std::string, double>& parameters, const py::dict& jobs,
+                              const py::dict& more, const py::list& reservations,
+                              const py::list& outside) {
   slurm::Machine made = to_machine(machine, partitions);
   std::vector<slurm::Job> all = to_jobs(jobs);
   ask_more(all, more);
@@ -228,9 +228,8 @@ py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool 
                   "start_exact"_a = real_array(outcome.start_exact),
                   "end_exact"_a = real_array(outcome.end_exact), "nodes"_a = nodes_of(outcome),
                   "cores"_a = int_array(all_of(outcome.cores)), "by"_a = int_array(outcome.by),
-                  "part"_a = int_array(outcome.part),
-                  "killed"_a = int_array(outcome.killed), "cycles"_a = real_array(outcome.cycles),
-                  "notes"_a = notes_of(outcome));
+                  "part"_a = int_array(outcome.part), "killed"_a = int_array(outcome.killed),
+                  "cycles"_a = real_array(outcome.cycles), "notes"_a = notes_of(outcome));
 }
 
 }  // namespace

@@ -102,7 +102,8 @@ class MainClock {
   bool full_ = false;
   std::vector<std::pair<double, bool>> passes_;  // recorded
   std::size_t next_ = 0;
-  double late_ = kInfinity;  // a pass that was not recorded: what it is for came too late for one that was
+  double late_ =
+      kInfinity;  // a pass that was not recorded: what it is for came too late for one that was
 };
 
 /// When the backfill thread wakes up.

@@ -48,9 +48,9 @@ class Queue {
 
   const Scenario& scenario_;
   double controller_start_;
-  std::vector<Submitted> of_;     // by job
-  std::vector<Entry> entries_;    // in order
-  int submitted_ = 0;             // jobs so far, an array being one
+  std::vector<Submitted> of_;   // by job
+  std::vector<Entry> entries_;  // in order
+  int submitted_ = 0;           // jobs so far, an array being one
   int last_array_ = -1;
   std::int64_t calculated_ = -1;  // period of the last calculation
   std::int64_t changes_ = 0;
