@@ -12,7 +12,7 @@ import numpy as np
 from cosched import dags
 from cosched.dags import Graph, Instance
 from cosched.dags.workloads import generators, tiled
-from cosched.experiments.dags import outputs, remarks, theorems, transfers
+from cosched.experiments.dags import adversary, outputs, remarks, theorems, transfers
 from cosched.experiments.dags.outputs import BOUND, OFFLINE, ONLINE
 from cosched.experiments.study import Study, Task, data_path, data_root, with_registered
 
@@ -305,5 +305,39 @@ STUDIES = (
         figures=transfers.figures,
         keep=("source", "graph", "ccr", "memories", "algorithm", "value"),
         remarks=remarks.of_transfers,
+    ),
+    Study(
+        name="dags-worst-case",
+        title="Task graphs: the worst instances that a search finds",
+        family="dags",
+        paper="This package's own, with the moves of Coleman and Krishnamachari 2024 (PISA). "
+        + _PAPER
+        + "Theorems 1 to 5 are what is proven.",
+        about=f"For each algorithm of the paper an instance of at most {adversary.TASKS} tasks on "
+        "4 CPUs and 2 GPUs, or 4 CPUs and twice 2 GPUs, on which its makespan is as far as "
+        f"possible from the best schedule: the worst of {adversary.SEEDS} searches over "
+        f"{adversary.WORK:,} instances each, times within two orders of magnitude. ratio: value / "
+        "best schedule known; upper: value / bound; random: the worst ratio of as many random "
+        "instances. Left in each picture the algorithm, right the best schedule of the same "
+        "instance; `cosched.dags.worst_case` finds such instances for one's own schedulers.",
+        plan=adversary.plan,
+        run=adversary.run,
+        tables=adversary.tables,
+        figures=adversary.figures,
+        keep=(
+            "units",
+            "algorithm",
+            "method",
+            "draw",
+            "ratio",
+            "upper",
+            "proven",
+            "tasks",
+            "edges",
+            "value",
+            "best",
+            "instance",
+        ),
+        remarks=adversary.remarks,
     ),
 )
