@@ -35,7 +35,7 @@ from cosched.errors import InvalidInstance, shorten
 
 #: Of this package's own JSON, of a graph or an instance.
 _KEYS = {"times", "edges", "names", "kernels", "notes", "units"}
-_KEYS |= {"data", "bandwidth", "latency", "memories"}
+_KEYS |= {"data", "bandwidth", "latency", "memories", "memory_capacity"}
 
 FORMATS = ("amaris_het", "wfformat", "stg", "dot", "graphml", "csv", "json")
 
@@ -278,6 +278,8 @@ def _own(data: Any, name: str) -> Graph:
     if not isinstance(edges, list):
         raise InvalidInstance(f"{name}: edges: expected a list of pairs [i, j]")
     links = {key: data[key] for key in ("data", "latency", "memories") if key in data}
+    if "memory_capacity" in data:
+        (links["memory_capacity"],) = _finite_or_infinite([data["memory_capacity"]])
     if "bandwidth" in data:
         links["bandwidth"] = _finite_or_infinite(data["bandwidth"])
     with io.naming(name):
