@@ -33,7 +33,7 @@ class Graph:
         Units of each type, where the file names a machine; not checked here.
     data : (e,) array of float, optional
         Bytes that move along each edge, >= 0.
-    bandwidth, latency, memories : optional
+    bandwidth, latency, memories, memory_capacity : optional
         As of :class:`cosched.dags.Instance`, where the file names them; not checked here.
 
     executed : Run, optional
@@ -64,6 +64,7 @@ class Graph:
     latency: Any = None
     memories: Any = None
     executed: Any = None
+    memory_capacity: Any = None
 
     def __post_init__(self) -> None:
         times = real_array(self.times, "times", 2)
