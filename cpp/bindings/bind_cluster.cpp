@@ -193,12 +193,7 @@ void bind_site(py::module_& module) {
            py::arg("cores"), py::arg("memory"), py::arg("gpus"), py::arg("cell"),
            py::arg("gpu_type"), py::arg("first_core"), py::arg("tasks"), py::arg("parts"),
            py::arg("job_memory"), py::arg("job_gpus"), py::arg("cells"), py::arg("gpu_types"))
-      .def_property_readonly("unfit", [](const Site& site) { return int_array(site.unfit()); })
-      .def_property_readonly("parts", [](const Site& site) {
-        std::vector<int> parts;
-        for (int job = 0; job < site.jobs(); ++job) parts.push_back(site.need(job).parts);
-        return int_array(parts);
-      });
+      .def_property_readonly("unfit", [](const Site& site) { return int_array(site.unfit()); });
   module.def(
       "backfill_on",
       [](const Instance& instance, const Site& site, const std::string& rule, bool requested,

@@ -73,7 +73,7 @@ class Load:
 
 
 def main(runs: int = 30, seed: int = 0) -> None:
-    work = np.random.default_rng(seed).uniform(0.4, 1.2, 6)
+    work = np.random.default_rng(seed).uniform(0.2, 0.7, 6)
     inside, widths = 0, []
     with tempfile.TemporaryDirectory() as name, Load(seed):
         folder = Path(name)

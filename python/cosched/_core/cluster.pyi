@@ -14,9 +14,6 @@ class Site:
     def __init__(self, cores: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], memory: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], gpus: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], cell: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], gpu_type: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], first_core: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], tasks: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], parts: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], job_memory: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], job_gpus: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], cells: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64], gpu_types: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64]) -> None:
         ...
     @property
-    def parts(self) -> numpy.typing.NDArray[numpy.int64]:
-        ...
-    @property
     def unfit(self) -> numpy.typing.NDArray[numpy.int64]:
         ...
 class Slurm:

@@ -296,6 +296,8 @@ class _Writer:
                 *command,
             ]
         exports = " ".join(f"{k}={_quoted(v)}" for k, v in self._environment(step, code).items())
+        if code.starts_ranks:  # mpirun takes its slots from the number of tasks of the job
+            exports += ' SLURM_OVERLAP=1 SLURM_TASKS_PER_NODE="$SLURM_JOB_CPUS_PER_NODE"'
         folder = _quoted(str(self._folder(step, code)))
         made = f"mkdir -p -- {folder} && " if code.makes_directory else ""
         yield f'[ -n "${{over[{step.task}]}}" ] || {{'
@@ -312,8 +314,6 @@ class _Writer:
             "COSCHED_PROCS": str(len(step.units)),
             "COSCHED_CPUS": ",".join(map(str, step.units)),
         }
-        if code.starts_ranks:
-            given["SLURM_OVERLAP"] = "1"
         for key in given:
             if not _VARIABLE.fullmatch(key):
                 raise InvalidInstance(

@@ -61,6 +61,8 @@ class Code:
         Name -> how many.
     parameters : mapping
         Of its sweep: name -> value.
+    paths : mapping
+        Those of the parameters that are files, as they are found from where it is started.
     profile : str
         The name under which it is measured; those of a sweep share one. Empty: `name`.
 
@@ -85,6 +87,7 @@ class Code:
     gpus: int = 0
     licences: Mapping[str, int] = field(default_factory=_nothing)
     parameters: Mapping[str, str] = field(default_factory=_nothing)
+    paths: Mapping[str, str] = field(default_factory=_nothing)
     profile: str = ""
 
     def __post_init__(self) -> None:
@@ -183,7 +186,7 @@ class Code:
         """
         if not self.makes_directory:
             return self.directory
-        values = self._values(procs, cpus)
+        values = {**self._values(procs, cpus), **self.parameters}
         folders = {key: output_names([value])[value] for key, value in values.items()}
         return Path(_with({**folders, "cpus": values["cpus"]}, str(self.directory)))
 
@@ -195,7 +198,7 @@ class Code:
 
     def _values(self, procs: int, cpus: Sequence[int]) -> dict[str, str]:
         own = {"procs": str(procs), "cpus": ",".join(map(str, cpus)), "task": self.name}
-        return {**self.parameters, **own}
+        return {**self.parameters, **self.paths, **own}
 
     def needs(self, procs: int) -> dict[str, float]:
         """What it needs beside processors, as declared.

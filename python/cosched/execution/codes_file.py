@@ -186,9 +186,14 @@ class _Reader:
         for values in itertools.product(*swept.values()):
             chosen = dict(zip(swept, values, strict=True))
             name = " ".join([code.name, *(f"{key}={value}" for key, value in chosen.items())])
-            for key in patterns if elsewhere else ():
-                chosen[key] = str(self.folder / chosen[key])
-            yield replace(code, name=name, parameters=MappingProxyType(chosen), profile=code.name)
+            paths = {key: str(self.folder / chosen[key]) for key in patterns if elsewhere}
+            yield replace(
+                code,
+                name=name,
+                parameters=MappingProxyType(chosen),
+                paths=MappingProxyType(paths),
+                profile=code.name,
+            )
 
     def _checked(self, where: tuple[str, ...], key: str, check: Any) -> Any:
         table: Any = self.data

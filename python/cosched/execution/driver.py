@@ -260,7 +260,7 @@ class Driver:
             elif one.state == "completed":
                 self.tried.add(step.task)
         if past.replanned is not None:
-            self.plan = with_placements(self.plan, past.replanned)
+            self._take(with_placements(self.plan, past.replanned))
 
     def _start_ready(self, pool: Pool) -> None:
         """Start all that may start; what cannot be started has failed, and others may follow."""
@@ -381,7 +381,12 @@ class Driver:
         if plan is None:
             return
         self.journal.write("replanned", time=self.now(), placements=placements_of(plan))
+        self._take(plan)
+
+    def _take(self, plan: Plan) -> None:
+        """Go on with other placements, whose counts may need something else."""
         self.plan = plan
+        self.tokens.needs = Tokens.of(plan, self.codes).needs
 
 
 def placements_of(plan: Plan) -> list[dict]:

@@ -21,8 +21,10 @@ from cosched.core.schedule import Schedule
 from cosched.execution.runs import Run, completed
 
 #: The first guess of the common part is worth so many executions, and never surer than this.
-_WORTH, _LEAST = 2.0, 0.03
+_WORTH, _LEAST = 2.0, 0.05
 _FREEDOM = 4.0
+#: Standard deviation of the first guess where nothing was measured twice.
+_UNKNOWN = 0.2
 #: A stretch of measurements shorter than this share of the plan says little about one so long.
 _STRETCHES = 40
 
@@ -130,7 +132,7 @@ def _common(
 ) -> np.ndarray:
     """Log factors of all tasks together: normal-inverse-gamma, its predictive distribution."""
     stretches = np.zeros(1) if noise is None else noise.common
-    mean, variance = float(np.mean(stretches)), _LEAST**2
+    mean, variance = float(np.mean(stretches)), (_UNKNOWN if noise is None else _LEAST) ** 2
     if len(stretches) > 1:
         variance += float(np.var(stretches, ddof=1))
     elif noise is not None:

@@ -107,12 +107,14 @@ class Plan:
         rows = [(s.task, s.name, s.kind, s.units, s.start, s.end) for s in self.steps]
         return hashlib.sha256(json.dumps([self.family, rows, self.edges]).encode()).hexdigest()[:16]
 
-    def needs_of(self, step: Step) -> dict[str, float]:
+    def needs_of(self, step: Step, procs: int | None = None) -> dict[str, float]:
         """What a step needs beside its units, as far as the plan knows.
 
         Parameters
         ----------
         step : Step
+        procs : int, optional
+            On another count than its own.
 
         Returns
         -------
@@ -121,7 +123,8 @@ class Plan:
         found = {}
         for what, table in self.resources.items():
             mine = table[step.task]
-            found[what] = float(mine if table.ndim == 1 else mine[len(step.units) - 1])
+            column = min(procs or len(step.units), table.shape[-1]) - 1
+            found[what] = float(mine if table.ndim == 1 else mine[column])
         return found
 
     @functools.cached_property

@@ -15,9 +15,19 @@ from cosched.execution.planned import Plan, Step
 _ROUNDING = 1e-9
 
 
-def needs_of(step: Step, codes: Codes, plan: Plan) -> dict[str, float]:
-    """What a step needs: as its code declares it, else as the plan has it."""
-    return {**plan.needs_of(step), **codes[step.name].needs(len(step.units))}
+def needs_of(
+    step: Step, codes: Codes, plan: Plan, procs: int | None = None
+) -> dict[str, float]:
+    """What a step needs on its units, or on another count: as declared, else as planned."""
+    count = len(step.units) if procs is None else procs
+    return {**plan.needs_of(step, count), **codes[step.name].needs(count)}
+
+
+def fits(step: Step, codes: Codes, plan: Plan, procs: int) -> bool:
+    """Whether a step on a count needs no more than there is."""
+    capacity = {**plan.capacity, **codes.capacity}
+    needs = needs_of(step, codes, plan, procs)
+    return all(need <= capacity.get(k, need) * (1 + _ROUNDING) for k, need in needs.items())
 
 
 @dataclass

@@ -94,7 +94,12 @@ class Slurm(Launcher):
         for name in _OF_THE_JOB:
             environment.pop(name, None)
         if code.starts_ranks:
-            environment |= {"SLURM_OVERLAP": "1", "SLURM_JOB_NAME": self.step_name}
+            environment |= {
+                "SLURM_OVERLAP": "1",
+                "SLURM_JOB_NAME": self.step_name,
+                # mpirun takes its slots from the number of tasks of the job.
+                "SLURM_TASKS_PER_NODE": os.environ["SLURM_JOB_CPUS_PER_NODE"],
+            }
         else:
             command = [
                 *("srun", "--exact", "--mem=0", "--input=none", f"--job-name={self.step_name}"),
