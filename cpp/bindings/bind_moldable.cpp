@@ -13,6 +13,9 @@
 #include "cosched/moldable/search/local_search.hpp"
 #include "cosched/moldable/search/optimal.hpp"
 #include "cosched/moldable/search/search_state.hpp"
+#include "cosched/moldable/shared/bounds.hpp"
+#include "cosched/moldable/shared/lists.hpp"
+#include "cosched/moldable/shared/search.hpp"
 #include "cosched/moldable/slots/slots_bound.hpp"
 #include "cosched/moldable/slots/time_indexed.hpp"
 #include "pybind.hpp"
@@ -68,6 +71,30 @@ py::array times_of(const py::object& self) {
   py::array made = table_array(table_of(instance));
   made.attr("flags").attr("writeable") = false;
   return made;
+}
+
+// Where jobs share something, the algorithms of room `shared`.
+Placement gang(const Instance& instance) {
+  return instance.sharing() != nullptr ? shared::gang(instance) : list::gang(instance);
+}
+
+Placement sequential(const Instance& instance) {
+  return instance.sharing() != nullptr ? shared::sequential(instance) : list::sequential(instance);
+}
+
+Placement list_graham(const Instance& instance, dual::ListOrder order, double tolerance) {
+  return instance.sharing() != nullptr ? shared::list_graham(instance, order, tolerance)
+                                       : dual::list_graham(instance, order, tolerance);
+}
+
+search::SearchResult local_search(const Instance& instance, const search::SearchOptions& options) {
+  return instance.sharing() != nullptr ? shared::local_search(instance, options)
+                                       : search::local_search(instance, options);
+}
+
+double area_bound(const Instance& instance) {
+  return instance.sharing() != nullptr ? shared::area_bound(instance)
+                                       : moldable::area_bound(instance);
 }
 
 void bind_instance(py::module_& module) {
@@ -162,6 +189,25 @@ void bind_names(py::module_& module, const char* name,
   for (const auto& [text, value] : entries) type.value(text, value);
 }
 
+// The greatest start + t_i f_i, f_i the greatest factor that job i meets.
+double makespan_if_constant(const Instance& instance, const Placement& placement) {
+  double longest = 0;
+  std::vector<double> greatest(placement.jobs(), 1);
+  for (int at = 0; at < placement.jobs(); ++at) {  // sets grow at starts alone
+    std::vector<Run> set;
+    for (int i = 0; i < placement.jobs(); ++i)
+      if (placement.start[i] <= placement.start[at] && placement.end[i] > placement.start[at])
+        set.push_back({i, placement.procs[i], instance.given(i, placement.procs[i])});
+    const std::vector<double> factors = instance.sharing()->factors(set);
+    for (std::size_t k = 0; k < set.size(); ++k)
+      greatest[set[k].task] = std::max(greatest[set[k].task], factors[k]);
+  }
+  for (int i = 0; i < placement.jobs(); ++i)
+    longest =
+        std::max(longest, placement.start[i] + instance.given(i, placement.procs[i]) * greatest[i]);
+  return longest;
+}
+
 void bind_algorithms(py::module_& module) {
   bind_names<dual::ListOrder>(module, "ListOrder",
                               {{"shelf", dual::ListOrder::shelf},
@@ -178,13 +224,22 @@ void bind_algorithms(py::module_& module) {
                           {"early", Compaction::early},
                           {"list", Compaction::list},
                           {"shuffle", Compaction::shuffle}});
-  module.def("gang", plain(&list::gang), py::arg("instance"));
-  module.def("sequential", plain(&list::sequential), py::arg("instance"));
+  module.def(
+      "makespan_if_constant",
+      [](const Instance& instance, const IntArray& procs, const RealArray& start,
+         const RealArray& end) {
+        const Placement placement = to_placement(procs, start, end);
+        require_placement(instance, placement);
+        return makespan_if_constant(instance, placement);
+      },
+      py::arg("instance"), py::arg("procs"), py::arg("start"), py::arg("end"));
+  module.def("gang", plain(&gang), py::arg("instance"));
+  module.def("sequential", plain(&sequential), py::arg("instance"));
   module.def(
       "list_graham",
       [](const Instance& instance, dual::ListOrder order, double tolerance) {
         return placement_tuple(
-            released([&] { return dual::list_graham(instance, order, tolerance); }));
+            released([&] { return bindings::list_graham(instance, order, tolerance); }));
       },
       py::arg("instance"), py::arg("order"), py::arg("tolerance"));
   module.def(
@@ -236,7 +291,7 @@ void bind_algorithms(py::module_& module) {
           require_placement(instance, options.starts.back());
         }
         const search::SearchResult found =
-            released([&] { return search::local_search(instance, options); });
+            released([&] { return bindings::local_search(instance, options); });
         return py::make_tuple(placement_tuple(found.placement),
                               stopped_by(found.proved, found.complete));
       },
@@ -272,8 +327,20 @@ void bind_algorithms(py::module_& module) {
 void bind_bounds(py::module_& module) {
   module.def(
       "area_bound",
-      [](const Instance& instance) { return released([&] { return area_bound(instance); }); },
+      [](const Instance& instance) {
+        return released([&] { return bindings::area_bound(instance); });
+      },
       py::arg("instance"));
+  module.def(
+      "configuration_bound",
+      [](const Instance& instance, Seconds time_limit) {
+        const shared::ConfigurationBound bound = released([&] {
+          const ScopedTimeLimit limit(time_limit);
+          return shared::configuration_bound(instance);
+        });
+        return py::make_tuple(bound.value, bound.complete);
+      },
+      py::arg("instance"), py::arg("time_limit"));
   module.def(
       "longest_bound",
       [](const Instance& instance) { return released([&] { return longest_bound(instance); }); },

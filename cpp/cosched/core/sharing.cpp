@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
 
 namespace cosched {
 namespace {
@@ -79,6 +80,14 @@ Matrix<double> rows_of(const Matrix<double>& table, const std::vector<int>& chos
   for (std::size_t k = 0; k < chosen.size(); ++k)
     rows.set_row(static_cast<std::ptrdiff_t>(k), table.row(chosen[k]));
   return rows;
+}
+
+bool no_worse(const Sharing& sharing, int i, const Choice& a, const Choice& b) {
+  if (a.procs > b.procs || a.time > b.time) return false;
+  if (sharing.load(i, a.procs) > sharing.load(i, b.procs)) return false;
+  for (int r = 0; r < sharing.resources(); ++r)
+    if (sharing.need(r, i, a.procs) > sharing.need(r, i, b.procs)) return false;
+  return true;
 }
 
 }  // namespace
@@ -176,6 +185,24 @@ Sharing Sharing::select(const std::vector<int>& chosen) const {
   }
   return Sharing(static_cast<int>(chosen.size()), std::move(resources), std::move(slowdowns),
                  std::move(bandwidth));
+}
+
+std::vector<Choice> choices(const Sharing& sharing, int i, int procs,
+                            const std::function<double(int)>& given) {
+  std::vector<Choice> kept;
+  Poll poll;
+  for (int q = 1; q <= procs; ++q) {
+    const Choice choice{q, given(q)};
+    if (choice.time == kInfinity || !sharing.fits_alone(i, q)) continue;
+    poll.count(static_cast<std::int64_t>(kept.size()) + 1);
+    const bool beaten = sharing.same_on_all_counts()
+                            ? !kept.empty() && kept.back().time <= choice.time
+                            : std::any_of(kept.begin(), kept.end(), [&](const Choice& other) {
+                                return no_worse(sharing, i, other, choice);
+                              });
+    if (!beaten) kept.push_back(choice);
+  }
+  return kept;
 }
 
 void Running::start(const Run& run, double now) {

@@ -14,6 +14,7 @@
 // They need not grow with q_j under a bandwidth, and without a common start nothing of this is monotone.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -128,6 +129,18 @@ void require_each_fits(const Sharing& sharing, int tasks, int procs, const Given
                             " needs more than the capacity on each count on which it can run");
   }
 }
+
+/// A count of a task, with its seconds there alone.
+struct Choice {
+  int procs;
+  double time;
+};
+
+/// The counts of task i, which takes given(q) seconds on q of `procs` processors, by increasing processors: those on
+/// which it fits, but none that another beats in processors, time, needs and traffic alike.  O(procs) where needs and
+/// traffic are the same on all counts.
+std::vector<Choice> choices(const Sharing& sharing, int i, int procs,
+                            const std::function<double(int)>& given);
 
 /// Who runs, with how much left: rates are constant between its events.  Without `sharing` nobody slows anybody.
 class Running {

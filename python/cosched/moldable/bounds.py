@@ -53,6 +53,9 @@ def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> 
 def area_bound(instance: Instance) -> Bound:
     """max over r of r + (least work of the jobs released from r on) / m. Any profiles.
 
+    Where jobs need resources, the least C for which counts exist whose work keeps within m C and
+    whose needs x time within each capacity x C (a linear programme).
+
     Returns
     -------
     Bound
@@ -88,6 +91,43 @@ def longest_bound(instance: Instance) -> Bound:
     """
     Instance.require(instance)
     return Bound(_core.moldable.longest_bound(instance._core), "longest")
+
+
+def configurations_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
+    """Lower bound by mixes of what may run together: column generation over configurations.
+
+    Every schedule is a mix of *configurations*, jobs with counts that fit together, each run for
+    some seconds. Minimise these seconds so that every job is done, at the rates that the jobs of a
+    configuration leave each other. Never below ``area`` and ``longest``.
+
+    Parameters
+    ----------
+    time_limit : float, optional
+        Seconds after which a weaker, still valid bound is returned.
+
+    Returns
+    -------
+    Bound
+        Of the makespan (s). It knows slow-downs and resources, and holds under any law of
+        slow-downs; releases it knows by ``area`` and ``longest`` alone.
+
+    Notes
+    -----
+    Fixed work without a limit; prices divided by the greatest worth that a configuration may have
+    are a bound whenever it ends. See ``cpp/cosched/moldable/shared/bounds.hpp``.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> inst = cs.moldable.Instance(
+    ...     [[4.0], [4.0], [4.0]], [1, 1, 1], machines=3, slowdowns=[[1, 2, 2], [2, 1, 2], [2, 2, 1]]
+    ... )
+    >>> area_bound(inst).value, round(configurations_bound(inst).value, 6)
+    (4.0, 12.0)
+    """
+    Instance.require(instance)
+    value, finished = _core.moldable.configuration_bound(instance._core, time_limit_of(time_limit))
+    return Bound(value, "configurations", "ok" if finished else "time_limit")
 
 
 def slots_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
@@ -280,6 +320,8 @@ def optimal_bound(
 def best_bound(instance: Instance) -> Bound:
     """The bound beside the makespans of an instance."""
     found = slots_bound(instance)
+    if instance.sharing:
+        found = max(configurations_bound(instance), found, key=float)
     if instance.jobs > EXACT_JOBS:
         return found
     return max(optimal_bound(instance), found, key=float)

@@ -24,6 +24,7 @@ from cosched.moldable.algorithms import (
 from cosched.moldable.bounds import (
     EXACT_JOBS,
     area_bound,
+    configurations_bound,
     dual_approximation_bound,
     longest_bound,
     minsum_bound,
@@ -36,6 +37,7 @@ from cosched.moldable.result import Result, result_of_schedule
 BOUNDS: dict[str, Callable[..., Bound]] = {
     "dual-approximation": dual_approximation_bound,
     "slots": slots_bound,
+    "configurations": configurations_bound,
     "area": area_bound,
     "longest": longest_bound,
     "minsum": minsum_bound,
@@ -65,12 +67,17 @@ def _default_names(instance: Instance) -> list[str]:
     return [name for name in DEFAULT_COMPARE if suits.get(name, True)]
 
 
+def _bound_name(instance: Instance) -> str:
+    return "configurations" if instance.sharing else "dual-approximation"
+
+
 FAMILY = Family(
     name="moldable",
     instance_type=Instance,
     schedule_type=Schedule,
     result_type=Result,
     default_bound="dual-approximation",
+    bound_name=_bound_name,
     result_of=result_of_schedule,
     default_names=_default_names,
     algorithms=ALGORITHMS,

@@ -11,40 +11,13 @@ namespace {
 
 constexpr double kOneEvent = 1e-13;  // as core/sharing.cpp
 
-bool no_worse(const Sharing& sharing, int i, const Choice& a, const Choice& b) {
-  if (a.procs > b.procs || a.time > b.time) return false;
-  if (sharing.load(i, a.procs) > sharing.load(i, b.procs)) return false;
-  for (int r = 0; r < sharing.resources(); ++r)
-    if (sharing.need(r, i, a.procs) > sharing.need(r, i, b.procs)) return false;
-  return true;
-}
-
 }  // namespace
 
-std::vector<std::vector<Choice>> choices(const Instance& instance) {
-  const Times& times = instance.times();
-  const Sharing& sharing = *instance.sharing();
-  std::vector<std::vector<Choice>> result(instance.tasks());
-  Poll poll;
-  for (int i = 0; i < instance.tasks(); ++i)
-    for (int q = 1; q <= instance.procs(); ++q) {
-      const Choice choice{q, times.given(i, q)};
-      if (choice.time == kInfinity || !sharing.fits_alone(i, q)) continue;
-      std::vector<Choice>& kept = result[i];
-      poll.count(static_cast<std::int64_t>(kept.size()) + 1);
-      const bool beaten = sharing.same_on_all_counts()
-                              ? !kept.empty() && kept.back().time <= choice.time
-                              : std::any_of(kept.begin(), kept.end(), [&](const Choice& other) {
-                                  return no_worse(sharing, i, other, choice);
-                                });
-      if (!beaten) kept.push_back(choice);
-    }
-  return result;
-}
-
 PackPricer::PackPricer(const Instance& instance)
-    : instance_(instance), sharing_(*instance.sharing()), choices_(choices(instance)) {
+    : instance_(instance), sharing_(*instance.sharing()) {
   for (int i = 0; i < instance.tasks(); ++i) {
+    choices_.push_back(choices(sharing_, i, instance.procs(),
+                               [&](int q) { return instance.times().given(i, q); }));
     for (int r = 0; r < sharing_.resources(); ++r) {
       double least = kInfinity;
       for (const Choice& c : choices_[i]) least = std::min(least, sharing_.need(r, i, c.procs));

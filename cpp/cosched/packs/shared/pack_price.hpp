@@ -13,15 +13,6 @@
 
 namespace cosched::packs::shared {
 
-/// A count of a task that no other beats.
-struct Choice {
-  int procs;
-  double time;
-};
-
-/// Of each task, by increasing processors; at least one each.  O(n p) where needs are the same on all counts.
-std::vector<std::vector<Choice>> choices(const Instance& instance);
-
 struct Price {
   double cost = kInfinity;  // infinite where the tasks do not fit, or cost no less than a cutoff
   double lower = 0;         // proven: the tasks cost no less as one pack; cost where that is exact

@@ -146,7 +146,6 @@ def gang(instance: Instance) -> Result:
     >>> cs.moldable.gang(inst).start.tolist()
     [3.4, 0.9, 0.0]
     """
-    instance.require_unshared("gang", KNOWING)
     return make_result(instance, "gang", _core.moldable.gang(instance._core))
 
 
@@ -168,12 +167,10 @@ def sequential(instance: Instance) -> Result:
     >>> cs.moldable.sequential(inst).end.tolist()
     [8.0, 6.0, 2.0]
     """
-    instance.require_unshared("sequential", KNOWING)
     return make_result(instance, "sequential", _core.moldable.sequential(instance._core))
 
 
 def _list_graham(instance: Instance, order: str, tolerance: float) -> Result:
-    instance.require_unshared(f"list-{order}", KNOWING)
     chosen = getattr(_core.moldable.ListOrder, order)
     placement = _core.moldable.list_graham(instance._core, chosen, real(tolerance, "tolerance"))
     return make_result(instance, f"list-{order}", placement)

@@ -118,7 +118,6 @@ def local_search(
     16.9
     """
     Instance.require(instance)
-    instance.require_unshared("local-search", KNOWING)
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, SEARCH_WORK)
     used = seed_of(seed)
