@@ -173,8 +173,8 @@ def _head(plan: Plan, codes: Codes, size: _Size, name: str, job: Job) -> Iterato
     yield from _whole_needs(plan, codes, size, job)
     yield from (
         f"# {len(plan.steps)} tasks ({plan.family}), planned end {plan.makespan:.6g} s; written",
-        "# by `cosched script`, needs Slurm and bash only. Outputs: NAME.out in this folder. Submitted",
-        "# again, it runs what has not completed.",
+        "# by `cosched script`, needs Slurm and bash only. Outputs: NAME.out in this folder.",
+        "# Submitted again, it runs what has not completed.",
         "",
         'mapfile -t NODE < <(scontrol show hostnames "$SLURM_JOB_NODELIST")',
         "unset SLURM_CPUS_PER_TASK SLURM_NTASKS SLURM_NTASKS_PER_NODE SLURM_NPROCS",
