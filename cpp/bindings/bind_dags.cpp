@@ -6,13 +6,17 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/dags/check/requirements.hpp"
 #include "cosched/dags/list/cpop.hpp"
+#include "cosched/dags/list/dmda.hpp"
 #include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/heteroprio.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/list/online.hpp"
 #include "cosched/dags/list/peft.hpp"
 #include "cosched/dags/list/ready_rules.hpp"
 #include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
+#include "cosched/dags/search/optimal.hpp"
+#include "cosched/dags/search/replay.hpp"
 #include "dags_certificates.hpp"
 #include "pybind.hpp"
 
@@ -136,6 +140,23 @@ void bind_schedulers(py::module_& module) {
   module.def("peft", of_instance(&list::peft), py::arg("instance"));
   module.def("etf", of_instance(&list::etf), py::arg("instance"));
   module.def("min_min", of_instance(&list::min_min), py::arg("instance"));
+  module.def("heteroprio", of_instance(&list::heteroprio), py::arg("instance"));
+  module.def("qa", of_instance(&list::qa), py::arg("instance"));
+  module.def(
+      "dmda",
+      [](const Instance& instance, double alpha, double beta) {
+        return plan_tuple(released([&] { return list::dmda(instance, {alpha, beta}); }));
+      },
+      py::arg("instance"), py::arg("alpha"), py::arg("beta"));
+  module.def(
+      "dmdas",
+      [](const Instance& instance, const std::optional<RealArray>& priority, double alpha,
+         double beta) {
+        const std::vector<double> ranks =
+            priority ? to_reals(*priority) : list::heft_ranks(instance);
+        return plan_tuple(released([&] { return list::dmdas(instance, ranks, {alpha, beta}); }));
+      },
+      py::arg("instance"), py::arg("priority"), py::arg("alpha"), py::arg("beta"));
   module.def("er_ls", online(&list::er_ls), py::arg("instance"), py::arg("order"));
   module.def("eft", online(&list::eft), py::arg("instance"), py::arg("order"));
   module.def("greedy", online(&list::greedy), py::arg("instance"), py::arg("order"));
@@ -186,6 +207,67 @@ void bind_hlp_best(py::module_& module) {
       py::arg("time_limit"));
 }
 
+// plan, bound, whether that is `transfers` (else `windows`), why a solver failed, what ended the search.
+void bind_optimal(py::module_& module) {
+  module.def(
+      "optimal",
+      [](const Instance& instance, std::int64_t nodes, std::optional<double> time_limit) {
+        const search::OptimalResult found = released([&] {
+          return search::optimal(instance, {nodes, time_limit});
+        });
+        py::dict made;
+        made["plan"] = plan_tuple(found.plan);
+        made["bound"] = found.bound;
+        made["transfers"] = found.moving;
+        made["failure"] = found.failure;
+        made["stopped_by"] = stopped_by(found.proved, found.complete);
+        return made;
+      },
+      py::arg("instance"), py::arg("nodes"), py::arg("time_limit"));
+}
+
+// `list`: the list order is kept, else the units.  replay: the plan with the times of `instance`;
+// replay_draws: (draws,) makespans and bounds, the latter empty where `certificate` is None.
+void bind_replay(py::module_& module) {
+  const auto to_plan = [](const IntArray& kind, const IntArray& unit, const RealArray& start,
+                          const RealArray& end) {
+    Plan plan;
+    plan.kind = to_ints(kind, "kind");
+    plan.unit = to_ints(unit, "unit");
+    plan.start = to_reals(start);
+    plan.end = to_reals(end);
+    return plan;
+  };
+  const auto kept = [](bool list) { return list ? search::Kept::list : search::Kept::units; };
+  module.def(
+      "replay",
+      [=](const Instance& instance, const IntArray& kind, const IntArray& unit,
+          const RealArray& start, const RealArray& end, bool list) {
+        const Plan plan = to_plan(kind, unit, start, end);
+        return plan_tuple(
+            released([&] { return search::Replay(instance, plan, kept(list)).run(instance); }));
+      },
+      py::arg("instance"), py::arg("kind"), py::arg("unit"), py::arg("start"), py::arg("end"),
+      py::arg("list"));
+  module.def(
+      "replay_draws",
+      [=](const Instance& instance, const IntArray& kind, const IntArray& unit,
+          const RealArray& start, const RealArray& end, bool list, const RealArray& factors,
+          const std::optional<py::dict>& certificate) {
+        const Plan plan = to_plan(kind, unit, start, end);
+        const Table table = to_table(factors);
+        std::optional<hlp::Certificate> relaxation;
+        if (certificate) relaxation = to_certificate(*certificate);
+        search::Draws draws = released([&] {
+          return search::replay_draws(instance, plan, kept(list), table,
+                                      relaxation ? &*relaxation : nullptr);
+        });
+        return py::make_tuple(frozen(std::move(draws.value)), frozen(std::move(draws.bound)));
+      },
+      py::arg("instance"), py::arg("kind"), py::arg("unit"), py::arg("start"), py::arg("end"),
+      py::arg("list"), py::arg("factors"), py::arg("certificate"));
+}
+
 }  // namespace
 
 void bind_dags(py::module_& module) {
@@ -193,6 +275,8 @@ void bind_dags(py::module_& module) {
   bind_schedulers(module);
   bind_bounds(module);
   bind_hlp_best(module);
+  bind_optimal(module);
+  bind_replay(module);
 }
 
 }  // namespace cosched::dags::bindings

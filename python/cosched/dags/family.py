@@ -7,17 +7,23 @@ from collections.abc import Callable
 from cosched import core
 from cosched.core import Argument, Bound, Family, Presentation, Schedule
 from cosched.dags.algorithms import (
+    as_executed,
     cpop,
+    dmda,
+    dmdas,
     eft,
     er_ls,
     etf,
     greedy,
     heft,
+    heteroprio,
     hlp_best,
     hlp_est,
     hlp_ols,
     min_min,
+    optimal,
     peft,
+    qa,
     r1_ls,
     r2_ls,
     r3_ls,
@@ -32,6 +38,7 @@ from cosched.dags.bounds import (
     windows_bound,
 )
 from cosched.dags.instance import Instance
+from cosched.dags.replays import quantiles
 from cosched.dags.result import Result, result_of_schedule
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
@@ -50,6 +57,10 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "peft": peft,
     "etf": etf,
     "min-min": min_min,
+    "heteroprio": heteroprio,
+    "dmda": dmda,
+    "dmdas": dmdas,
+    "qa": qa,
     "er-ls": er_ls,
     "eft": eft,
     "greedy": greedy,
@@ -58,10 +69,18 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "r2-ls": r2_ls,
     "r3-ls": r3_ls,
     "hlp-best": hlp_best,
+    "optimal": optimal,
+    "as-executed": as_executed,
 }
 
-#: What ``compare`` runs.
-DEFAULT_COMPARE = tuple(ALGORITHMS)
+#: What ``compare`` runs: ``optimal`` only up to twelve tasks; of a trace its run as well.
+DEFAULT_COMPARE = tuple(name for name in ALGORITHMS if name != "as-executed")
+
+
+def _default_names(instance: Instance) -> list[str]:
+    names = [name for name in DEFAULT_COMPARE if name != "optimal" or instance.tasks <= 12]
+    return names if instance.executed is None else ["as-executed", *names]
+
 
 FAMILY = Family(
     name="dags",
@@ -70,8 +89,10 @@ FAMILY = Family(
     result_type=Result,
     default_bound="windows",
     bound_name=lambda instance: "windows" if instance.data is None else "transfers",
+    default_names=_default_names,
     result_of=result_of_schedule,
     algorithms=ALGORITHMS,
+    under_noise=quantiles,
     bounds=BOUNDS,
 )
 
@@ -80,6 +101,7 @@ PRESENTATION = Presentation(
     objective="makespan",
     unit=" s",
     example=("spotri-512-20.txt", "--units 16,2", "hlp-best"),
+    recorded="as-executed",
     arguments=(
         Argument("--units", "units", "Units of each type: CPUs,GPUs as 16,4.", parse=parse_units),
         Argument(
@@ -108,6 +130,12 @@ PRESENTATION = Presentation(
             "--edge-data",
             "edge_data",
             "DOT, GraphML: attribute of arcs that says bytes (default: data, else size).",
+            parse=str,
+        ),
+        Argument(
+            "--perfmodels",
+            "perfmodels",
+            "StarPU's tasks.rec: what starpu_perfmodel_recdump wrote, for times on other types.",
             parse=str,
         ),
     ),

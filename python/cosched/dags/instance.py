@@ -13,6 +13,7 @@ from cosched import _core, core, io
 from cosched.core.arrays import integer_array, real_array
 from cosched.core.text import labels
 from cosched.dags import arguments, files
+from cosched.dags.files import Run
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ class Instance(core.Instance):
     memories : {"host", "unit"} or sequence of int, shape (number of units,)
         Within a memory nothing moves. ``"host"``: units of type 0 share one, every other unit
         has its own; ``"unit"``: each its own; or the memory of every unit, type by type.
+    executed : Run or mapping, optional
+        A run that was recorded: columns ``kind, unit, start, end`` (n,), as of a result; what the
+        algorithm ``as-executed`` shows. Readers of traces give it.
 
     Raises
     ------
@@ -91,6 +95,8 @@ class Instance(core.Instance):
     latency: np.ndarray
     #: "host", "unit", or the memory of every unit, type by type.
     memories: str | tuple[int, ...]
+    #: Where and when each task ran; None where no run was recorded.
+    executed: Run | None
 
     def __init__(
         self,
@@ -105,6 +111,7 @@ class Instance(core.Instance):
         bandwidth: Any = None,
         latency: Any = 0.0,
         memories: Any = "host",
+        executed: Any = None,
     ) -> None:
         table = real_array(times, "times", 2)
         pairs = arguments.checked_edges(edges, len(table))
@@ -131,6 +138,7 @@ class Instance(core.Instance):
             bandwidth=None if bandwidth is None else links[0],
             latency=links[1],
             memories=links[2],
+            executed=arguments.checked_run(executed, n, counts.tolist()),
         )
 
     @property
@@ -245,6 +253,7 @@ class Instance(core.Instance):
             "bandwidth": self.bandwidth,
             "latency": self.latency,
             "memories": self.memories,
+            "executed": self.executed,
         }
 
     def __reduce__(self) -> tuple:
@@ -262,6 +271,7 @@ class Instance(core.Instance):
             and arguments.same(self.bandwidth, other.bandwidth)
             and arguments.same(self.latency, other.latency)
             and self.memories == other.memories
+            and arguments.same_run(self.executed, other.executed)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -275,6 +285,8 @@ class Instance(core.Instance):
 
     def with_units(self, units: Sequence[int], *, memories: Any = None) -> Instance:
         """The same tasks and data on another machine, with the same links between types.
+
+        A recorded run is kept where the machine has its units.
 
         Parameters
         ----------
@@ -296,6 +308,7 @@ class Instance(core.Instance):
         rest = self._rest()
         if memories is not None:
             rest["memories"] = memories
+        rest["executed"] = arguments.fitting(self.executed, units)
         return _rebuild(self.times, self.edges, units, rest)
 
     @classmethod
@@ -313,12 +326,12 @@ class Instance(core.Instance):
 
         Formats (see :func:`cosched.dags.read_graph`, which takes the options): the amaris_het
         text files, also ``archive.tar.gz:member``; WfFormat 1.5 JSON; STG; DOT and GraphML;
-        and the JSON that :meth:`write` makes.
+        StarPU's ``tasks.rec``, which holds a run; and the JSON that :meth:`write` makes.
 
         Parameters
         ----------
         units : sequence of int
-            Units of each type, as ``(16, 4)``. None: what a file of :meth:`write` says.
+            Units of each type, as ``(16, 4)``. None: as the file says (a trace; :meth:`write`).
         bandwidth, latency, memories : optional
             As of the constructor. None: what a file of :meth:`write` says, else no bandwidth:
             data in the file is not used then, and a note says so.
@@ -359,10 +372,11 @@ class Instance(core.Instance):
                 graph.names,
                 kernels=graph.kernels,
                 **arguments.of_file(graph, bandwidth, latency, memories),
+                executed=arguments.fitting(graph.executed, counts),
             )
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write times, edges, units, names, kernels and data as .json; infinity becomes null.
+        """Write the instance, all of it, as .json; infinity becomes null.
 
         Parameters
         ----------
@@ -373,7 +387,10 @@ class Instance(core.Instance):
         fields = ["times", "edges", "units", "names", "kernels"]
         if self.data is not None:
             fields += ["data", "bandwidth", "latency", "memories"]
-        io.write_json({field: getattr(self, field) for field in fields}, path)
+        said = {field: getattr(self, field) for field in fields}
+        if self.executed is not None:
+            said["executed"] = self.executed._asdict()
+        io.write_json(said, path)
 
 
 def _rebuild(times: Any, edges: Any, units: Any, rest: dict[str, Any]) -> Instance:
@@ -381,5 +398,6 @@ def _rebuild(times: Any, edges: Any, units: Any, rest: dict[str, Any]) -> Instan
 
 
 def _kernels(names: tuple[str, ...]) -> tuple[str, ...] | None:
-    found = tuple(re.split(r"[\d(\[\s]", name, maxsplit=1)[0].rstrip("_-:.") for name in names)
+    before = re.compile(r"[^\d(\[\s]*").match
+    found = tuple(before(name)[0].rstrip("_-:.") for name in names)  # type: ignore[index]
     return found if len(set(found)) > 1 else None
