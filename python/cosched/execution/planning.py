@@ -16,7 +16,7 @@ from cosched.core import Bound
 from cosched.core.arrays import integer, positive
 from cosched.core.limits import Patience
 from cosched.core.text import unknown_name
-from cosched.errors import CoschedError, InvalidInstance, shorten
+from cosched.errors import InvalidInstance, shorten
 from cosched.execution.adaptive import Guarantee, any_schedule_bound, guarantee
 from cosched.execution.advice import Advice
 from cosched.execution.code import Code, memory_at
@@ -317,18 +317,11 @@ def _best(
 
 
 def _bound(instance: moldable.Instance, time_limit: float | None) -> Bound:
-    """The best bound on any schedule: one that counts what is shared, or one that does not."""
+    """The best bound on any schedule: those that do not know what is shared are valid, too."""
     plain = moldable.Instance(instance.times, instance.weights)
-    found = [any_schedule_bound(plain)]
-    for of, name, options in (
-        (plain, "slots", {"time_limit": time_limit}),
-        (instance, "area", {}),
-        (instance, "configurations", {"time_limit": time_limit}),
-    ):
-        try:
-            found.append(moldable.bound(of, name, **options))
-        except (CoschedError, ValueError):  # one that this instance, or this version, does not have
-            continue
+    found = [any_schedule_bound(plain), moldable.bound(plain, "slots", time_limit=time_limit)]
+    if instance.sharing:
+        found.append(moldable.bound(instance, "configurations", time_limit=time_limit))
     return max(found, key=float)
 
 
