@@ -1,7 +1,7 @@
 """Snakemake's schedulers side by side on the workflows of the tests: `python bench_snakemake.py`.
 
 Prints a Markdown table of seconds from the start of `snakemake` to its end (its own start-up too), in
-drawn order, the least of three rounds; and the bound that cosched's report states for its run.
+drawn order, the least of some rounds (three); and the bound that cosched's report states for its run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MORE = {
     "memory": ["--resources", "mem_mb=1000"],
     "failing": ["--keep-going", "--retries", "1"],
 }
-ROUNDS = 3
+ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 
 
 def run(case: str, scheduler: str, folder: Path) -> tuple[float, float]:
