@@ -13,38 +13,16 @@
 #include "cosched/moldable/search/local_search.hpp"
 #include "cosched/moldable/search/optimal.hpp"
 #include "cosched/moldable/search/search_state.hpp"
+#include "cosched/moldable/shared/bounds.hpp"
+#include "cosched/moldable/shared/lists.hpp"
+#include "cosched/moldable/shared/search.hpp"
 #include "cosched/moldable/slots/slots_bound.hpp"
 #include "cosched/moldable/slots/time_indexed.hpp"
-#include "pybind.hpp"
+#include "moldable_placements.hpp"
 
 namespace cosched::moldable::bindings {
 
-using namespace cosched::bindings;  // NOLINT
 namespace {
-
-using Seconds = std::optional<double>;
-
-py::tuple placement_tuple(const Placement& placement) {
-  return py::make_tuple(int_array(placement.procs), real_array(placement.start),
-                        real_array(placement.end));
-}
-
-Placement to_placement(const IntArray& procs, const RealArray& start, const RealArray& end) {
-  return {to_ints(procs, "procs"), to_reals(start), to_reals(end)};
-}
-
-// procs in 1..m, one entry a job: before an accessor to the profiles trusts them.
-void require_placement(const Instance& instance, const Placement& placement) {
-  const std::size_t n = instance.jobs();
-  if (placement.procs.size() != n || placement.start.size() != n || placement.end.size() != n)
-    throw InvalidInstance("procs, start and end need an entry for each of " + std::to_string(n) +
-                          " jobs");
-  for (std::size_t i = 0; i < n; ++i)
-    if (placement.procs[i] < 1 || placement.procs[i] > instance.machines())
-      throw InvalidInstance("procs[" + std::to_string(i) +
-                            "] = " + std::to_string(placement.procs[i]) + ": expected 1.." +
-                            std::to_string(instance.machines()));
-}
 
 std::vector<Downey> to_profiles(const RealArray& alone, const RealArray& parallelism,
                                 const RealArray& variance) {
@@ -70,6 +48,30 @@ py::array times_of(const py::object& self) {
   return made;
 }
 
+// Where jobs share something, the algorithms of room `shared`.
+Placement gang(const Instance& instance) {
+  return instance.sharing() != nullptr ? shared::gang(instance) : list::gang(instance);
+}
+
+Placement sequential(const Instance& instance) {
+  return instance.sharing() != nullptr ? shared::sequential(instance) : list::sequential(instance);
+}
+
+Placement list_graham(const Instance& instance, dual::ListOrder order, double tolerance) {
+  return instance.sharing() != nullptr ? shared::list_graham(instance, order, tolerance)
+                                       : dual::list_graham(instance, order, tolerance);
+}
+
+search::SearchResult local_search(const Instance& instance, const search::SearchOptions& options) {
+  return instance.sharing() != nullptr ? shared::local_search(instance, options)
+                                       : search::local_search(instance, options);
+}
+
+double area_bound(const Instance& instance) {
+  return instance.sharing() != nullptr ? shared::area_bound(instance)
+                                       : moldable::area_bound(instance);
+}
+
 void bind_instance(py::module_& module) {
   py::class_<Instance>(module, "Instance")
       .def(py::init([](const RealArray& times, const RealArray& weights, const RealArray& release,
@@ -87,6 +89,12 @@ void bind_instance(py::module_& module) {
           },
           py::arg("alone"), py::arg("parallelism"), py::arg("variance"), py::arg("weights"),
           py::arg("release"), py::arg("machines"))
+      .def(
+          "with_sharing",
+          [](const Instance& instance, std::shared_ptr<const Sharing> sharing) {
+            return instance.with(std::move(sharing));
+          },
+          py::arg("sharing"))
       .def_property_readonly("times", &times_of)
       .def_property_readonly(
           "weights", [](const Instance& instance) { return real_array(instance.weights()); })
@@ -156,6 +164,25 @@ void bind_names(py::module_& module, const char* name,
   for (const auto& [text, value] : entries) type.value(text, value);
 }
 
+// The greatest start + t_i f_i, f_i the greatest factor that job i meets.
+double makespan_if_constant(const Instance& instance, const Placement& placement) {
+  double longest = 0;
+  std::vector<double> greatest(placement.jobs(), 1);
+  for (int at = 0; at < placement.jobs(); ++at) {  // sets grow at starts alone
+    std::vector<Run> set;
+    for (int i = 0; i < placement.jobs(); ++i)
+      if (placement.start[i] <= placement.start[at] && placement.end[i] > placement.start[at])
+        set.push_back({i, placement.procs[i], instance.given(i, placement.procs[i])});
+    const std::vector<double> factors = instance.sharing()->factors(set);
+    for (std::size_t k = 0; k < set.size(); ++k)
+      greatest[set[k].task] = std::max(greatest[set[k].task], factors[k]);
+  }
+  for (int i = 0; i < placement.jobs(); ++i)
+    longest =
+        std::max(longest, placement.start[i] + instance.given(i, placement.procs[i]) * greatest[i]);
+  return longest;
+}
+
 void bind_algorithms(py::module_& module) {
   bind_names<dual::ListOrder>(module, "ListOrder",
                               {{"shelf", dual::ListOrder::shelf},
@@ -172,13 +199,22 @@ void bind_algorithms(py::module_& module) {
                           {"early", Compaction::early},
                           {"list", Compaction::list},
                           {"shuffle", Compaction::shuffle}});
-  module.def("gang", plain(&list::gang), py::arg("instance"));
-  module.def("sequential", plain(&list::sequential), py::arg("instance"));
+  module.def(
+      "makespan_if_constant",
+      [](const Instance& instance, const IntArray& procs, const RealArray& start,
+         const RealArray& end) {
+        const Placement placement = to_placement(procs, start, end);
+        require_placement(instance, placement);
+        return makespan_if_constant(instance, placement);
+      },
+      py::arg("instance"), py::arg("procs"), py::arg("start"), py::arg("end"));
+  module.def("gang", plain(&gang), py::arg("instance"));
+  module.def("sequential", plain(&sequential), py::arg("instance"));
   module.def(
       "list_graham",
       [](const Instance& instance, dual::ListOrder order, double tolerance) {
         return placement_tuple(
-            released([&] { return dual::list_graham(instance, order, tolerance); }));
+            released([&] { return bindings::list_graham(instance, order, tolerance); }));
       },
       py::arg("instance"), py::arg("order"), py::arg("tolerance"));
   module.def(
@@ -222,15 +258,11 @@ void bind_algorithms(py::module_& module) {
   module.def(
       "local_search",
       [](const Instance& instance, search::Objective objective, std::uint64_t seed,
-         std::int64_t work, Seconds time_limit,
-         const std::vector<std::tuple<IntArray, RealArray, RealArray>>& starts) {
+         std::int64_t work, Seconds time_limit, const Placements& starts) {
         search::SearchOptions options{objective, seed, work, time_limit, {}};
-        for (const auto& [procs, start, end] : starts) {
-          options.starts.push_back(to_placement(procs, start, end));
-          require_placement(instance, options.starts.back());
-        }
+        options.starts = to_starts(instance, starts);
         const search::SearchResult found =
-            released([&] { return search::local_search(instance, options); });
+            released([&] { return bindings::local_search(instance, options); });
         return py::make_tuple(placement_tuple(found.placement),
                               stopped_by(found.proved, found.complete));
       },
@@ -266,8 +298,20 @@ void bind_algorithms(py::module_& module) {
 void bind_bounds(py::module_& module) {
   module.def(
       "area_bound",
-      [](const Instance& instance) { return released([&] { return area_bound(instance); }); },
+      [](const Instance& instance) {
+        return released([&] { return bindings::area_bound(instance); });
+      },
       py::arg("instance"));
+  module.def(
+      "configuration_bound",
+      [](const Instance& instance, Seconds time_limit) {
+        const shared::ConfigurationBound bound = released([&] {
+          const ScopedTimeLimit limit(time_limit);
+          return shared::configuration_bound(instance);
+        });
+        return py::make_tuple(bound.value, bound.complete);
+      },
+      py::arg("instance"), py::arg("time_limit"));
   module.def(
       "longest_bound",
       [](const Instance& instance) { return released([&] { return longest_bound(instance); }); },
@@ -326,6 +370,7 @@ void bind_moldable(py::module_& module) {
   bind_schedule(module);
   bind_algorithms(module);
   bind_bounds(module);
+  bind_graph(module);
 }
 
 }  // namespace cosched::moldable::bindings

@@ -15,6 +15,8 @@
 #include "cosched/packs/model/coschedule.hpp"
 #include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
+#include "cosched/packs/shared/heuristics.hpp"
+#include "cosched/packs/shared/optimal.hpp"
 #include "pybind.hpp"
 
 namespace cosched::packs::bindings {
@@ -33,6 +35,48 @@ py::tuple exact_tuple(const ExactResult& found) {
                         found.bound, stopped_by(found.proved, found.complete));
 }
 
+// Where tasks share something, the algorithms of room `shared`.
+Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed) {
+  return instance.sharing() != nullptr ? shared::random_pack(instance, draws, seed)
+                                       : heuristic::random_pack(instance, draws, seed);
+}
+
+Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed) {
+  return instance.sharing() != nullptr ? shared::random_proc(instance, draws, seed)
+                                       : heuristic::random_proc(instance, draws, seed);
+}
+
+Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons,
+                        heuristic::PackChoice choice) {
+  return instance.sharing() != nullptr ? shared::pack_by_pack(instance, epsilons, choice)
+                                       : heuristic::pack_by_pack(instance, epsilons, choice);
+}
+
+SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
+                          Seconds limit) {
+  return instance.sharing() != nullptr ? shared::local_search(instance, seed, work, limit)
+                                       : search::local_search(instance, seed, work, limit);
+}
+
+Coschedule pairs(const Instance& instance) {
+  return instance.sharing() != nullptr ? shared::pairs(instance) : exact::pairs(instance);
+}
+
+ExactResult optimal(const Instance& instance, Seconds limit) {
+  return instance.sharing() != nullptr ? shared::optimal(instance, limit)
+                                       : exact::optimal(instance, limit);
+}
+
+columns::LowerBound column_bound(const Instance& instance, Seconds limit) {
+  return instance.sharing() != nullptr ? shared::bound(instance, limit)
+                                       : columns::column_bound(instance, limit);
+}
+
+// Of a pack of tasks that share something, those that end it first; none where it does not fit.
+std::vector<int> best_counts(const Instance& instance, const std::vector<int>& tasks) {
+  return shared::PackPricer(instance).exact(tasks).procs;
+}
+
 template <class Solver>
 auto whole_table(Solver solver) {
   return [solver](const RealArray& times, int procs) {
@@ -45,15 +89,21 @@ auto whole_table(Solver solver) {
 
 Coschedule to_coschedule(const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
   Coschedule given{to_ints(pack_of, "pack_of"), to_ints(procs, "procs"), 0};
-  given.cost = cost(instance.times(), given.pack_of, given.procs);  // refuses what does not fit
+  given.cost = cost(instance, given.pack_of, given.procs);  // refuses what does not fit
   return given;
+}
+
+// What is shared; nothing where nothing was given.
+Sharing sharing_of(const Instance& instance) {
+  if (instance.sharing() != nullptr) return *instance.sharing();
+  return Sharing(instance.tasks(), {}, std::nullopt, std::nullopt);
 }
 
 // A measure of (pack_of, procs).
 template <class Measure>
 auto measured(Measure measure) {
   return [measure](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
-    return measure(instance.times(), to_coschedule(instance, pack_of, procs));
+    return measure(instance, to_coschedule(instance, pack_of, procs));
   };
 }
 
@@ -63,6 +113,12 @@ void bind_instance(py::module_& module) {
              return Instance(Times(to_table(times)), static_cast<int>(max_tasks));
            }),
            py::arg("times"), py::arg("max_tasks"))
+      .def(
+          "with_sharing",
+          [](const Instance& instance, std::shared_ptr<const Sharing> sharing) {
+            return Instance(instance.times(), instance.max_tasks(), std::move(sharing));
+          },
+          py::arg("sharing"))
       .def_property_readonly("times",
                              [](const py::object& self) {
                                const auto& instance = self.cast<const Instance&>();
@@ -96,7 +152,7 @@ void bind_schedule(py::module_& module) {
       "schedule",
       [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
         return schedule_columns(
-            packs::to_schedule(instance.times(), to_coschedule(instance, pack_of, procs)));
+            packs::to_schedule(instance, to_coschedule(instance, pack_of, procs)));
       },
       py::arg("instance"), py::arg("pack_of"), py::arg("procs"));
   module.def(
@@ -105,6 +161,28 @@ void bind_schedule(py::module_& module) {
         return to_coschedule(instance, pack_of, procs).cost;
       },
       py::arg("instance"), py::arg("pack_of"), py::arg("procs"));
+  module.def(
+      "cost_if_constant",
+      [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
+        return cost_if_constant(instance, to_ints(pack_of, "pack_of"), to_ints(procs, "procs"));
+      },
+      py::arg("instance"), py::arg("pack_of"), py::arg("procs"));
+  module.def(
+      "ends",
+      [](const Instance& instance, const IntArray& tasks, const IntArray& procs) {
+        const std::vector<Run> pack =
+            as_pack(instance, to_ints(tasks, "tasks"), to_ints(procs, "procs"));
+        return real_array(sharing_of(instance).ends(pack));
+      },
+      py::arg("instance"), py::arg("tasks"), py::arg("procs"));
+  module.def(
+      "slowdown",
+      [](const Instance& instance, const IntArray& tasks, const IntArray& procs) {
+        const std::vector<Run> pack =
+            as_pack(instance, to_ints(tasks, "tasks"), to_ints(procs, "procs"));
+        return real_array(sharing_of(instance).factors(pack));
+      },
+      py::arg("instance"), py::arg("tasks"), py::arg("procs"));
   module.def("packing_ratio", measured(&packing_ratio), py::arg("instance"), py::arg("pack_of"),
              py::arg("procs"));
   module.def("relative_cost", measured(&relative_cost), py::arg("instance"), py::arg("pack_of"),
@@ -139,13 +217,13 @@ void bind_heuristics(py::module_& module) {
   module.def(
       "random_pack",
       [](const Instance& instance, int draws, std::uint64_t seed) {
-        return pack_tuple(released([&] { return heuristic::random_pack(instance, draws, seed); }));
+        return pack_tuple(released([&] { return random_pack(instance, draws, seed); }));
       },
       py::arg("instance"), py::arg("draws"), py::arg("seed"));
   module.def(
       "random_proc",
       [](const Instance& instance, int draws, std::uint64_t seed) {
-        return pack_tuple(released([&] { return heuristic::random_proc(instance, draws, seed); }));
+        return pack_tuple(released([&] { return random_proc(instance, draws, seed); }));
       },
       py::arg("instance"), py::arg("draws"), py::arg("seed"));
   module.def(
@@ -153,7 +231,7 @@ void bind_heuristics(py::module_& module) {
       [](const Instance& instance, const RealArray& epsilons, heuristic::PackChoice choice) {
         const auto values = to_reals(epsilons);
         return pack_tuple(
-            released([&] { return heuristic::pack_by_pack(instance, values, choice); }));
+            released([&] { return bindings::pack_by_pack(instance, values, choice); }));
       },
       py::arg("instance"), py::arg("epsilons"), py::arg("choice"));
   module.attr("LOCAL_SEARCH_WORK") = search::kLocalSearchWork;
@@ -161,7 +239,7 @@ void bind_heuristics(py::module_& module) {
       "local_search",
       [](const Instance& instance, std::uint64_t seed, std::int64_t work, Seconds time_limit) {
         const SearchResult found =
-            released([&] { return search::local_search(instance, seed, work, time_limit); });
+            released([&] { return local_search(instance, seed, work, time_limit); });
         return py::make_tuple(int_array(found.coschedule.pack_of),
                               int_array(found.coschedule.procs),
                               stopped_by(found.proved, found.complete));
@@ -170,19 +248,27 @@ void bind_heuristics(py::module_& module) {
 }
 
 void bind_exact(py::module_& module) {
+  module.def(
+      "best_counts",
+      [](const Instance& instance, const IntArray& tasks) {
+        const std::vector<int> pack = to_ints(tasks, "tasks");
+        const std::vector<int> procs = released([&] { return best_counts(instance, pack); });
+        return int_array(procs);
+      },
+      py::arg("instance"), py::arg("tasks"));
   module.def("one_pack", whole_table(&heuristic::one_pack), py::arg("times"), py::arg("procs"));
   module.def("one_pack_dynamic_programme", whole_table(&heuristic::one_pack_dynamic_programme),
              py::arg("times"), py::arg("procs"));
   module.def(
       "pairs",
       [](const Instance& instance) {
-        return pack_tuple(released([&] { return exact::pairs(instance); }));
+        return pack_tuple(released([&] { return pairs(instance); }));
       },
       py::arg("instance"));
   module.def(
       "optimal",
       [](const Instance& instance, Seconds time_limit) {
-        return exact_tuple(released([&] { return exact::optimal(instance, time_limit); }));
+        return exact_tuple(released([&] { return optimal(instance, time_limit); }));
       },
       py::arg("instance"), py::arg("time_limit"));
   module.def(
@@ -201,7 +287,7 @@ void bind_exact(py::module_& module) {
       "column_bound",
       [](const Instance& instance, Seconds time_limit) {
         const columns::LowerBound bound =
-            released([&] { return columns::column_bound(instance, time_limit); });
+            released([&] { return column_bound(instance, time_limit); });
         return py::make_tuple(bound.value, bound.complete);
       },
       py::arg("instance"), py::arg("time_limit"));

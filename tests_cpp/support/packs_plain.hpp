@@ -113,7 +113,7 @@ inline Coschedule plain_pack_by_pack(const Instance& instance,
       for (std::size_t k = 0; k < pack.size(); ++k)
         procs[pack[k]] = instance.times().used(pack[k], sigma[k]);
     }
-    Coschedule found = with_procs(instance.times(), packs, procs);
+    Coschedule found = with_procs(instance, packs, procs);
     if (best.pack_of.empty() || found.cost < best.cost) best = std::move(found);
   }
   return best;

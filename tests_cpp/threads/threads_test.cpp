@@ -78,7 +78,7 @@ TEST(Threads, Packs) {
   expect_the_same([&] {
     Answers found;
     const auto keep = [&](const packs::Coschedule& coschedule) {
-      packs::check::validate(instance, packs::to_schedule(instance.times(), coschedule));
+      packs::check::validate(instance, packs::to_schedule(instance, coschedule));
       found.push_back(coschedule.cost);
     };
     keep(packs::heuristic::sequential(instance));

@@ -36,7 +36,7 @@ def test_every_algorithm_is_valid_and_above_every_bound(instance):
     bounds = [cs.dags.bound(instance, name).value for name in cs.dags.BOUNDS]
     optimum = cs.dags.optimal(instance)
     assert optimum.gap == 0
-    for name in cs.dags.ALGORITHMS:
+    for name in cs.dags.DEFAULT_COMPARE:
         if name in TWO_TYPES and instance.types != 2:
             continue
         options = {"evaluations": 10} if name == "hlp-best" else {}

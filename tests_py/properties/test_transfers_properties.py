@@ -40,7 +40,7 @@ def changed(inst, **changes):
 
 
 def runs(inst):
-    for name in cs.dags.ALGORITHMS:
+    for name in cs.dags.DEFAULT_COMPARE:
         if name in TWO_TYPES and inst.types != 2:
             continue
         options = {"evaluations": 30} if name == "hlp-best" else {}

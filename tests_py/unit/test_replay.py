@@ -16,7 +16,7 @@ def inst(request):
 
 
 def test_unchanged_times_give_the_schedule_to_the_bit(inst):
-    for name in cs.dags.ALGORITHMS:
+    for name in cs.dags.DEFAULT_COMPARE:
         result = cs.dags.solve(
             inst, name, **({"work": 20} if name in ("hlp-best", "optimal") else {})
         )

@@ -75,7 +75,8 @@ void check_times(const Schedule& s, const Requirements& need, const std::vector<
     if (duration == kInfinity)
       breach(name() + " cannot run on " + to_string(count) + " units of type " +
              to_string(s.kind[r]));
-    if (!close(s.start[r] + duration, s.end[r], kValidateTolerance))
+    const bool slowed = need.sharing != nullptr && need.sharing->slows();  // check_shared() looks
+    if (!slowed && !close(s.start[r] + duration, s.end[r], kValidateTolerance))
       breach(name() + " runs from " + to_text(s.start[r]) + " to " + to_text(s.end[r]) + " on " +
              to_string(count) + " units of type " + to_string(s.kind[r]) + ", it needs " +
              to_text(duration) + " s there");
@@ -149,6 +150,103 @@ void check_edges(const Schedule& s, const Requirements& need, const std::vector<
   }
 }
 
+int units_of(const Schedule& s, int r) {
+  return static_cast<int>(s.unit_begin[r + 1] - s.unit_begin[r]);
+}
+
+void check_needs(const Schedule& s, const Sharing& sharing) {
+  const int rows = static_cast<int>(s.rows());
+  for (int at = 0; at < rows; ++at) {
+    const double now = s.start[at];
+    check_interrupt();
+    for (int k = 0; k < sharing.resources(); ++k) {
+      const Resource& resource = sharing.resource(k);
+      double sum = 0;
+      for (int r = 0; r < rows; ++r)
+        if (at_most(s.start[r], now) && !at_most(s.end[r], now)) {
+          const std::ptrdiff_t column = units_of(s, r) - 1;
+          sum += resource.need(s.task[r], std::min(column, resource.need.cols() - 1));
+        }
+      if (!at_most(sum, resource.capacity))
+        breach("at " + to_text(now) + ", when task " + to_string(s.task[at]) + " starts, " +
+               to_text(sum) + " of " + resource.name + " is needed: the capacity is " +
+               to_text(resource.capacity));
+    }
+  }
+}
+
+// Seconds that a second of work of row r takes beside the rows `running`.
+double pace_of(const Schedule& s, const Sharing& sharing, int r, const std::vector<int>& running) {
+  double pairs = 1, traffic = 0;
+  for (const int other : running) {
+    if (sharing.bandwidth()) {
+      const Matrix<double>& demand = sharing.bandwidth()->demand;
+      const std::ptrdiff_t column = units_of(s, other) - 1;
+      traffic += demand(s.task[other], std::min(column, demand.cols() - 1));
+    }
+    if (other == r || !sharing.slowdowns()) continue;
+    const double slower = std::max(1.0, sharing.slowdowns()->table(s.task[r], s.task[other]));
+    switch (sharing.slowdowns()->rule) {
+      case SlowdownRule::sum:
+        pairs = pairs + slower - 1;
+        break;
+      case SlowdownRule::product:
+        pairs = pairs * slower;
+        break;
+      case SlowdownRule::max:
+        pairs = std::max(pairs, slower);
+        break;
+    }
+  }
+  if (!sharing.bandwidth() || running.size() == 1) return pairs;
+  const double excess = traffic / sharing.bandwidth()->capacity - 1;
+  if (excess <= 0) return pairs;
+  return std::max(pairs, 1 + sharing.bandwidth()->stall[s.task[r]] * excess);
+}
+
+// Ends from starts: between two events everything goes on at its pace.
+void check_ends(const Schedule& s, const Requirements& need) {
+  constexpr double kDone = 1e-12;  // of a task's work: rounding
+  std::vector<int> by_start(s.rows()), running;
+  for (std::size_t r = 0; r < s.rows(); ++r) by_start[r] = static_cast<int>(r);
+  std::sort(by_start.begin(), by_start.end(),
+            [&](int a, int b) { return s.start[a] < s.start[b]; });
+  std::vector<double> alone(s.rows()), left(s.rows(), 1);
+  for (std::size_t r = 0; r < s.rows(); ++r)
+    alone[r] = need.duration(s.task[r], s.kind[r], units_of(s, static_cast<int>(r)));
+  double now = 0;
+  for (std::size_t next = 0; next < by_start.size() || !running.empty();) {
+    check_interrupt();
+    double until = next < by_start.size() ? s.start[by_start[next]] : kInfinity;
+    std::vector<double> rate;
+    for (const int r : running) {
+      rate.push_back(1 / (alone[r] * pace_of(s, *need.sharing, r, running)));
+      until = std::min(until, now + left[r] / rate.back());
+    }
+    std::vector<int> still;
+    for (std::size_t k = 0; k < running.size(); ++k) {
+      const int r = running[k];
+      left[r] -= (until - now) * rate[k];
+      if (left[r] > kDone) {
+        still.push_back(r);
+      } else if (!close(s.end[r], until, kValidateTolerance)) {
+        breach("task " + to_string(s.task[r]) + " ends at " + to_text(s.end[r]) +
+               ": beside what runs with it, it ends at " + to_text(until));
+      }
+    }
+    running = std::move(still);
+    now = until;
+    while (next < by_start.size() && s.start[by_start[next]] <= now)
+      running.push_back(by_start[next++]);
+  }
+}
+
+void check_shared(const Schedule& s, const Requirements& need) {
+  if (need.sharing == nullptr) return;
+  check_needs(s, *need.sharing);
+  if (need.sharing->slows()) check_ends(s, need);
+}
+
 }  // namespace
 
 void validate(const Schedule& schedule, const Requirements& requirements) {
@@ -157,6 +255,7 @@ void validate(const Schedule& schedule, const Requirements& requirements) {
   check_times(schedule, requirements, row);
   check_units(schedule, requirements);
   check_edges(schedule, requirements, row);
+  check_shared(schedule, requirements);
 }
 
 }  // namespace cosched

@@ -1,9 +1,10 @@
 from __future__ import annotations
 import collections.abc
+import cosched._core
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['BEST_WORK', 'Compaction', 'EXACT_JOBS', 'Instance', 'ListOrder', 'LocalOrder', 'MOST_OPTIMAL_JOBS', 'OPTIMAL_WORK', 'Objective', 'SEARCH_WORK', 'area_bound', 'by_batches', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'list_graham', 'local_search', 'longest_bound', 'minsum_bound', 'optimal', 'schedule', 'sequential', 'slots_bound', 'time_indexed_bound']
+__all__: list[str] = ['BEST_WORK', 'Compaction', 'EXACT_JOBS', 'Instance', 'ListOrder', 'LocalOrder', 'MOST_OPTIMAL_JOBS', 'OPTIMAL_WORK', 'Objective', 'SEARCH_WORK', 'area_bound', 'by_batches', 'configuration_bound', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'list_graham', 'local_search', 'longest_bound', 'makespan_if_constant', 'minsum_bound', 'optimal', 'schedule', 'sequential', 'slots_bound', 'time_indexed_bound']
 class Instance:
     @staticmethod
     def from_downey(alone: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], parallelism: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], weights: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], release: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], machines: typing.SupportsInt | typing.SupportsIndex) -> Instance:
@@ -15,6 +16,8 @@ class Instance:
     def time(self, job: typing.SupportsInt | typing.SupportsIndex, procs: typing.SupportsInt | typing.SupportsIndex) -> float:
         ...
     def validate(self, task: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], kind: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit_begin: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], unit: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
+        ...
+    def with_sharing(self, sharing: cosched._core.Sharing) -> Instance:
         ...
     @property
     def has_releases(self) -> bool:
@@ -236,6 +239,8 @@ def area_bound(instance: Instance) -> float:
     ...
 def by_batches(instance: Instance, solve: collections.abc.Callable) -> tuple:
     ...
+def configuration_bound(instance: Instance, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[float, bool]:
+    ...
 def default_grid(instance: Instance) -> numpy.typing.NDArray[numpy.float64]:
     ...
 def demt(instance: Instance, compaction: Compaction, local_order: LocalOrder, shuffles: typing.SupportsInt | typing.SupportsIndex, horizon: typing.SupportsFloat | typing.SupportsIndex | None, seed: typing.SupportsInt | typing.SupportsIndex) -> tuple:
@@ -253,6 +258,8 @@ def list_graham(instance: Instance, order: ListOrder, tolerance: typing.Supports
 def local_search(instance: Instance, objective: Objective, seed: typing.SupportsInt | typing.SupportsIndex, work: typing.SupportsInt | typing.SupportsIndex, time_limit: typing.SupportsFloat | typing.SupportsIndex | None, starts: collections.abc.Sequence[tuple[typing.Annotated[numpy.typing.ArrayLike, numpy.int64], typing.Annotated[numpy.typing.ArrayLike, numpy.float64], typing.Annotated[numpy.typing.ArrayLike, numpy.float64]]]) -> tuple[tuple, str]:
     ...
 def longest_bound(instance: Instance) -> float:
+    ...
+def makespan_if_constant(instance: Instance, procs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> float:
     ...
 def minsum_bound(instance: Instance, grid: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, refine: typing.SupportsInt | typing.SupportsIndex, tight: bool, by_glpk: bool) -> float:
     ...

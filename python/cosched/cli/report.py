@@ -303,9 +303,12 @@ def show_frame(title: str, frame: pd.DataFrame) -> None:
 
 
 def write_result(result: Result, path: str | PathLike[str]) -> None:
-    """Write a result: .json everything, .csv and .md the placements."""
-    if Path(path).suffix == ".json":
+    """Write a result: .json everything, .csv and .md the placements, .paje a trace of them."""
+    suffix = Path(path).suffix
+    if suffix == ".json":
         io.write_json(result.to_dict(), path)
+    elif suffix == ".paje":
+        result.schedule.write(path)
     else:
         io.write_frame(result.schedule.to_frame(), path, exact=True)
 

@@ -17,6 +17,7 @@ from cosched.cli.signals import best_so_far
 from cosched.cli.values import (
     PICTURES,
     RESULTS,
+    SCHEDULES,
     Options,
     Output,
     Plot,
@@ -47,7 +48,7 @@ def solve(
     output: Output = None,
 ) -> None:
     files = [(out, given[out.keyword]) for out in of.outputs if given[out.keyword] is not None]
-    check_files((output, RESULTS), (plot, PICTURES), *((p, out.suffixes) for out, p in files))
+    check_files((output, SCHEDULES), (plot, PICTURES), *((p, out.suffixes) for out, p in files))
     instance = read(of, file, given)
     name = algorithm or required(
         "--algorithm", [of.spelling] if of.spelling else of.family.algorithms

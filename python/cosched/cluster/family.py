@@ -115,7 +115,7 @@ PRESENTATION = Presentation(
         Argument(
             "--slurm-version",
             "slurm_version",
-            "Of a slurm.conf, as 22.05; default 24.11.",
+            "Of a slurm.conf, as 22.05; default: its first comments, else 24.11.",
             parse=str,
         ),
         Argument("--week", "week", "Only this week of a log, from 0 (several: 3,4,5).", vary=True),

@@ -19,7 +19,9 @@ scheduling applications on heterogeneous multi-core platforms*, 2017. Section an
 in the docstrings are that paper's.
 """
 
+from cosched.dags.adversary import WorstCase, worst_case
 from cosched.dags.algorithms import (
+    as_executed,
     cpop,
     dmda,
     dmdas,
@@ -61,7 +63,7 @@ from cosched.dags.bounds import (
     windows,
 )
 from cosched.dags.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY
-from cosched.dags.files import Graph, read_graph, write_graph
+from cosched.dags.files import Graph, Run, read_graph, write_graph
 from cosched.dags.instance import Instance
 from cosched.dags.replays import replay
 from cosched.dags.result import Result
@@ -81,12 +83,15 @@ __all__ = [
     "RefutationStage",
     "Relaxation",
     "Result",
+    "Run",
     "TransferStage",
     "Transfers",
     "TransfersCertificate",
     "TransfersRelaxation",
     "Windows",
     "WindowsCertificate",
+    "WorstCase",
+    "as_executed",
     "bound",
     "compare",
     "cpop",
@@ -120,5 +125,6 @@ __all__ = [
     "transfers",
     "transfers_relaxation",
     "windows",
+    "worst_case",
     "write_graph",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import io
 from cosched.core.arrays import any_array, integer, integer_array, real_array
-from cosched.dags.files import Graph
+from cosched.dags.files import Graph, Run, run_of
 from cosched.errors import InvalidInstance, shorten
 
 #: Resource types of a machine.
@@ -229,6 +229,28 @@ def memory_numbers(
     if memories == "host":
         return np.where(kinds == 0, 0, of_all)
     return of_all if memories == "unit" else np.array(memories)[of_all]
+
+
+def checked_run(executed: Any, tasks: int, units: Sequence[int]) -> Run | None:
+    """A recorded run on units that the machine has; what else it breaks, the validator says."""
+    run = run_of(executed, tasks)
+    if run is not None:
+        checked_places(run.kind, run.unit, tasks, units)
+    return run
+
+
+def fitting(run: Run | None, units: Any) -> Run | None:
+    """The run, where a machine has the units that it used."""
+    counts = np.array(units)
+    if run is None or run.kind.max() >= len(counts) or (run.unit >= counts[run.kind]).any():
+        return None
+    return run
+
+
+def same_run(one: Run | None, other: Run | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return all(map(np.array_equal, one, other))
 
 
 def same(one: np.ndarray | None, other: np.ndarray | None) -> bool:

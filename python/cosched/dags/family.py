@@ -7,6 +7,7 @@ from collections.abc import Callable
 from cosched import core
 from cosched.core import Argument, Bound, Family, Presentation, Schedule
 from cosched.dags.algorithms import (
+    as_executed,
     cpop,
     dmda,
     dmdas,
@@ -79,17 +80,20 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "r3-ls": r3_ls,
     "hlp-best": hlp_best,
     "optimal": optimal,
+    "as-executed": as_executed,
 }
 
-#: What ``compare`` runs: ``optimal`` up to twelve tasks, ``memheft`` where it is not HEFT.
-DEFAULT_COMPARE = tuple(ALGORITHMS)
+#: What ``compare`` runs: ``optimal`` up to twelve tasks, ``memheft`` where it is not HEFT; of a
+#: trace its run as well.
+DEFAULT_COMPARE = tuple(name for name in ALGORITHMS if name != "as-executed")
 
 
 def _default_names(instance: Instance) -> list[str]:
-    if instance._core.limited:
-        return ["memheft", "hlp-best"]
     fit = {"optimal": instance.tasks <= 12, "memheft": False}
-    return [name for name in DEFAULT_COMPARE if fit.get(name, True)]
+    names = [name for name in DEFAULT_COMPARE if fit.get(name, True)]
+    if instance._core.limited:
+        names = ["memheft", "hlp-best"]
+    return names if instance.executed is None else ["as-executed", *names]
 
 
 FAMILY = Family(
@@ -99,8 +103,8 @@ FAMILY = Family(
     result_type=Result,
     default_bound="windows",
     bound_name=lambda instance: "windows" if instance.data is None else "transfers",
-    result_of=result_of_schedule,
     default_names=_default_names,
+    result_of=result_of_schedule,
     algorithms=ALGORITHMS,
     under_noise=quantiles,
     bounds=BOUNDS,
@@ -111,6 +115,7 @@ PRESENTATION = Presentation(
     objective="makespan",
     unit=" s",
     example=("spotri-512-20.txt", "--units 16,2", "hlp-best"),
+    recorded="as-executed",
     arguments=(
         Argument("--units", "units", "Units of each type: CPUs,GPUs as 16,4.", parse=parse_units),
         Argument(
@@ -145,6 +150,12 @@ PRESENTATION = Presentation(
             "--edge-data",
             "edge_data",
             "DOT, GraphML: attribute of arcs that says bytes (default: data, else size).",
+            parse=str,
+        ),
+        Argument(
+            "--perfmodels",
+            "perfmodels",
+            "StarPU's tasks.rec: what starpu_perfmodel_recdump wrote, for times on other types.",
             parse=str,
         ),
     ),

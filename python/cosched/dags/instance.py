@@ -13,6 +13,7 @@ from cosched import _core, core, io
 from cosched.core.arrays import integer_array, real_array
 from cosched.core.text import labels
 from cosched.dags import arguments, files
+from cosched.dags.files import Run
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
@@ -53,6 +54,9 @@ class Instance(core.Instance):
     memory_capacity : float or sequence of float, shape (Q,) or (number of units,), optional
         Bytes that each memory holds at most, >= 0 (infinity: no limit): a number, or that of the
         units of each type, or of each unit, the same for those who share one.
+    executed : Run or mapping, optional
+        A run that was recorded: columns ``kind, unit, start, end`` (n,), as of a result; what the
+        algorithm ``as-executed`` shows. Readers of traces give it.
 
     Raises
     ------
@@ -102,6 +106,8 @@ class Instance(core.Instance):
     memories: str | tuple[int, ...]
     #: Bytes: of every memory, of each type's units, or of each unit's; None: no limit.
     memory_capacity: float | tuple[float, ...] | None
+    #: Where and when each task ran; None where no run was recorded.
+    executed: Run | None
 
     def __init__(
         self,
@@ -117,6 +123,7 @@ class Instance(core.Instance):
         latency: Any = 0.0,
         memories: Any = "host",
         memory_capacity: Any = None,
+        executed: Any = None,
     ) -> None:
         table = real_array(times, "times", 2)
         pairs = arguments.checked_edges(edges, len(table))
@@ -150,6 +157,7 @@ class Instance(core.Instance):
             latency=links[1],
             memories=links[2],
             memory_capacity=capacity,
+            executed=arguments.checked_run(executed, n, counts.tolist()),
         )
 
     @property
@@ -269,6 +277,7 @@ class Instance(core.Instance):
             "latency": self.latency,
             "memories": self.memories,
             "memory_capacity": self.memory_capacity,
+            "executed": self.executed,
         }
 
     def __reduce__(self) -> tuple:
@@ -287,6 +296,7 @@ class Instance(core.Instance):
             and arguments.same(self.latency, other.latency)
             and self.memories == other.memories
             and self.memory_capacity == other.memory_capacity
+            and arguments.same_run(self.executed, other.executed)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -302,6 +312,8 @@ class Instance(core.Instance):
 
     def with_units(self, units: Sequence[int], *, memories: Any = None) -> Instance:
         """The same tasks and data on another machine, with the same links between types.
+
+        A recorded run is kept where the machine has its units.
 
         Parameters
         ----------
@@ -323,6 +335,7 @@ class Instance(core.Instance):
         rest = self._rest()
         if memories is not None:
             rest["memories"] = memories
+        rest["executed"] = arguments.fitting(self.executed, units)
         return _rebuild(self.times, self.edges, units, rest)
 
     @classmethod
@@ -341,12 +354,12 @@ class Instance(core.Instance):
 
         Formats (see :func:`cosched.dags.read_graph`, which takes the options): the amaris_het
         text files, also ``archive.tar.gz:member``; WfFormat 1.5 JSON; STG; DOT and GraphML;
-        and the JSON that :meth:`write` makes.
+        StarPU's ``tasks.rec``, which holds a run; and the JSON that :meth:`write` makes.
 
         Parameters
         ----------
         units : sequence of int
-            Units of each type, as ``(16, 4)``. None: what a file of :meth:`write` says.
+            Units of each type, as ``(16, 4)``. None: as the file says (a trace; :meth:`write`).
         bandwidth, latency, memories, memory_capacity : optional
             As of the constructor. None: what a file of :meth:`write` says, else no bandwidth:
             data in the file is not used then, and a note says so.
@@ -393,10 +406,11 @@ class Instance(core.Instance):
                     memories=memories,
                     memory_capacity=memory_capacity,
                 ),
+                executed=arguments.fitting(graph.executed, counts),
             )
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write times, edges, units, names, kernels and data as .json; infinity becomes null.
+        """Write the instance, all of it, as .json; infinity becomes null.
 
         Parameters
         ----------
@@ -409,7 +423,10 @@ class Instance(core.Instance):
             fields += ["data", "bandwidth", "latency", "memories"]
         if self.memory_capacity is not None:
             fields += ["memory_capacity"]
-        io.write_json({field: getattr(self, field) for field in fields}, path)
+        said = {field: getattr(self, field) for field in fields}
+        if self.executed is not None:
+            said["executed"] = self.executed._asdict()
+        io.write_json(said, path)
 
 
 def without_limits(instance: Any, name: str) -> None:
@@ -426,5 +443,6 @@ def _rebuild(times: Any, edges: Any, units: Any, rest: dict[str, Any]) -> Instan
 
 
 def _kernels(names: tuple[str, ...]) -> tuple[str, ...] | None:
-    found = tuple(re.split(r"[\d(\[\s]", name, maxsplit=1)[0].rstrip("_-:.") for name in names)
+    before = re.compile(r"[^\d(\[\s]*").match
+    found = tuple(before(name)[0].rstrip("_-:.") for name in names)  # type: ignore[index]
     return found if len(set(found)) > 1 else None

@@ -21,13 +21,15 @@ from cosched.execution.adaptive import (
     guarantee,
     measure_adaptively,
 )
-from cosched.execution.advice import Advice, plan
-from cosched.execution.batch_script import script
-from cosched.execution.codes import Code, Codes
+from cosched.execution.advice import Advice
+from cosched.execution.batch_script import Job, script
+from cosched.execution.code import Code
+from cosched.execution.codes import Codes
 from cosched.execution.interference import together
 from cosched.execution.launchers import Local, Slurm
 from cosched.execution.measure import Adaptive, profile
 from cosched.execution.planned import Plan, Step
+from cosched.execution.planning import plan
 from cosched.execution.record import Execution, TaskRun
 from cosched.execution.running import commands, run
 
@@ -38,6 +40,7 @@ __all__ = [
     "Codes",
     "Execution",
     "Guarantee",
+    "Job",
     "Local",
     "Plan",
     "Slurm",

@@ -230,11 +230,10 @@ def picture(
     interval: tuple[float, float],
     says: str,
 ) -> Curve:
-    """What is drawn, and whether a number of it that the text tells of lies in an interval.
+    """What is drawn, and a number of it that the text tells of, which is to lie in an interval.
 
     ``says`` shows the number, or the numbers if there are several, of which the first counts.
     """
     seen = order(prepared)
     first, *rest = seen if isinstance(seen, tuple) else (seen,)
-    holds = interval[0] <= first <= interval[1]
-    return Curve(values(prepared), bool(holds), says.format(first, *rest))
+    return Curve(values(prepared), float(first), interval, says.format(first, *rest))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,15 @@ from cosched.moldable import files
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+#: Algorithms that know what jobs share, for a refusal.
+KNOWING = "local-search, gang, sequential or a list"
 #: What is not claimed where work q t(q) falls with processors.
 UNCLAIMED = "dual-approximation claims a factor of 2, not 3/2 (by batches 4, not 3)"
 #: A table with more entries is not made from formulas.
 _MOST_ENTRIES = 2**27
 
 
-class Instance(core.Instance):
+class Instance(profiles.HasSharing, core.Instance):
     """Jobs with times on 1..m processors, weights, and perhaps release dates.
 
     Parameters
@@ -34,12 +36,24 @@ class Instance(core.Instance):
         fast as on c. Columns above `machines` are dropped. Any table is accepted, and kept as it
         is. Solvers read the least time on at most q processors, and give a job the count that
         attains it: ``procs`` and the units of a schedule are what is used.
-    weights : array_like, shape (n,)
-        >= 0: what a second of each job's completion time costs.
+    weights : array_like, shape (n,), optional
+        >= 0: what a second of each job's completion time costs. None: 1 each.
     release : array_like, shape (n,), optional
         Seconds >= 0 from which a job is known and may start. None: all 0.
     machines : int, optional
         m processors, 1..1,000,000. None: c.
+    edges : array_like of int, shape (e, 2), optional
+        ``(i, j)``: job j starts when job i has ended. No cycles. A rigid job is one with a single
+        finite time.
+    resources : mapping of str to array_like, shape (n,) or (n, c), optional
+        Needs of each job, by name (``"memory"`` in GB, ``"gpus"``, any name), on each count where
+        that matters: of what runs together the sum is at most the capacity.
+    capacity : mapping of str to float, optional
+        Of each resource; one that is missing has no limit, which a note says.
+    slowdowns : array_like, shape (n, n), or cosched.profiles.Slowdowns, optional
+        Seconds of job i beside j / alone; below 1 is read as 1, which a note says.
+    bandwidth : cosched.profiles.Bandwidth, optional
+        Traffic to memory, which saturates. Where both are given, the larger slow-down counts.
     names : sequence of str, optional
         Labels of the jobs, for tables and pictures.
     origin : array_like of int, shape (n, c), optional
@@ -53,7 +67,7 @@ class Instance(core.Instance):
     ------
     InvalidInstance
         Empty, ragged or non-numeric data; an entry out of range (named by row and column); or
-        numbers so large that sums of them overflow.
+        numbers so large that sums of them overflow; a job that fits on no count (named).
 
     Examples
     --------
@@ -69,15 +83,22 @@ class Instance(core.Instance):
     machines: int
     weights: np.ndarray
     release: np.ndarray
+    edges: np.ndarray
+    """Read-only (e, 2): the first job ends before the second starts; empty without precedence."""
     names: tuple[str, ...]
 
     def __init__(
         self,
         times: Any,
-        weights: Any,
+        weights: Any = None,
         release: Any = None,
         *,
         machines: int | None = None,
+        edges: Any = None,
+        resources: Mapping[str, Any] | None = None,
+        capacity: Mapping[str, float] | None = None,
+        slowdowns: Any = None,
+        bandwidth: profiles.Bandwidth | None = None,
         names: Sequence[str] | None = None,
         origin: Any = None,
         spread: Any = None,
@@ -85,9 +106,17 @@ class Instance(core.Instance):
     ) -> None:
         table = real_array(times, "times", 2)
         most = None if machines is None else integer(machines, "machines", 1)
-        given = _core.moldable.Instance(
-            table, _per_job(weights, "weights"), _released(release), most
-        )
+        costs = np.ones(len(table)) if weights is None else _per_job(weights, "weights")
+        given = _core.moldable.Instance(table, costs, _released(release), most)
+        pairs = _edges(edges)
+        if len(pairs):
+            given = _core.moldable.with_graph(given, pairs)
+        sharing = profiles.Sharing(resources, capacity, slowdowns, bandwidth)
+        if sharing:
+            called = labels(names, given.jobs, self.label)
+            sharing.require_counts(*table.shape)
+            sharing = sharing.cut(most)
+            given = given.with_sharing(sharing.core(given.times, called))
         source = _origin(origin, table.shape)
         scatter = profiles.spread_of(spread, table.shape)
         self._fill(
@@ -97,6 +126,8 @@ class Instance(core.Instance):
             None if source is None else source[:, :most],
             None if scatter is None else scatter[:, :most],
             notes,
+            sharing,
+            pairs,
         )
 
     @classmethod
@@ -173,7 +204,10 @@ class Instance(core.Instance):
         origin: np.ndarray | None,
         spread: np.ndarray | None,
         notes: Iterable[str],
+        sharing: profiles.Sharing | None = None,
+        edges: np.ndarray | None = None,
     ) -> None:
+        sharing = profiles.Sharing() if sharing is None else sharing
         weights, release = given.weights, given.release
         for array in (weights, release):
             array.flags.writeable = False
@@ -181,8 +215,11 @@ class Instance(core.Instance):
         lines = tuple(notes)
         if downey is None:
             lines += profiles.property_notes(given.times, labels_of, UNCLAIMED)
+        lines += tuple(sharing.notes(labels_of))
         self._set(
             _core=given,
+            sharing=sharing,
+            edges=_edges(edges),
             jobs=given.jobs,
             machines=given.machines,
             weights=weights,
@@ -267,17 +304,38 @@ class Instance(core.Instance):
         return np.pad(self._origin, ((0, 0), (0, beyond)), constant_values=2)
 
     def facts(self) -> dict[str, Any]:
-        """Processors and times, for a schedule file; see :class:`cosched.core.Instance`.
+        """Processors, times, edges and what is shared, for a schedule file.
+
+        See :class:`cosched.core.Instance`.
 
         Returns
         -------
         dict
         """
         times = None if self.downey is not None else self.times
-        return profiles.facts(self.machines, times)
+        return {**profiles.facts(self.machines, times), **self._links()}
+
+    def _links(self) -> dict[str, Any]:
+        """What ties the jobs together, as a JSON file says it."""
+        edges = {"edges": self.edges.tolist()} if len(self.edges) else {}
+        return {**edges, **self.sharing.to_dict()}
+
+    def require_no_edges(self, algorithm: str) -> None:
+        """Refuse precedence, for an algorithm that would plan as if there were none.
+
+        Raises
+        ------
+        InvalidInstance
+            Jobs wait for others.
+        """
+        if len(self.edges):
+            raise InvalidInstance(
+                f"{algorithm} does not know precedence (edges): expected local-search, list-lp, "
+                "list-local or optimal, or an instance without edges"
+            )
 
     def select(self, jobs: Any) -> Instance:
-        """Some of the jobs, with release 0.
+        """Some of the jobs, with release 0 and without edges.
 
         Parameters
         ----------
@@ -300,14 +358,37 @@ class Instance(core.Instance):
             None if self._origin is None else self._origin[chosen],
             None if self._spread is None else self._spread[chosen],
             (),
+            self.sharing.select(chosen),
         )
         return part
+
+    def without_slowdowns(self) -> Instance:
+        """The same jobs with their resources, as if none slowed another: for comparison.
+
+        Examples
+        --------
+        >>> inst = Instance([[4.0], [3.0]], [1, 1], slowdowns=[[1, 1.5], [1.2, 1]])
+        >>> inst.without_slowdowns() == Instance([[4.0], [3.0]], [1, 1])
+        True
+        """
+        if not self.sharing:
+            return self
+        said = set(self.sharing.notes(self.names))
+        kept = [line for line in self.notes if line not in said]
+        _, arguments = self._rebuilt(kept, self.sharing.without_slowdowns())
+        return _rebuild(*arguments)
+
+    def _rebuilt(self, notes: Iterable[str], sharing: profiles.Sharing) -> tuple:
+        given = (self.weights, self.release, self.machines, self.names)
+        shared = {**sharing.arguments(), "edges": self.edges}
+        more = (self._origin, self._spread, notes, shared)
+        return _rebuild, (self.times, *given, *more)
 
     def __reduce__(self) -> tuple:
         given = (self.weights, self.release, self.machines, self.names)
         if self.downey is not None:
             return _rebuild_downey, (*self.downey, *given)
-        return _rebuild, (self.times, *given, self._origin, self._spread, self.notes)
+        return self._rebuilt(self.notes, self.sharing)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance) or (self.downey is None) != (other.downey is None):
@@ -318,13 +399,16 @@ class Instance(core.Instance):
             and self.names == other.names
             and np.array_equal(self.weights, other.weights)
             and np.array_equal(self.release, other.release)
+            and self.sharing == other.sharing
+            and set(map(tuple, self.edges)) == set(map(tuple, other.edges))
             and all(map(np.array_equal, mine, other.downey or (other.times,)))
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<moldable.Instance: {self.jobs} jobs, m = {self.machines}>"
+        edges = f", {len(self.edges)} edges" if len(self.edges) else ""
+        return f"<moldable.Instance: {self.jobs} jobs, m = {self.machines}{edges}>"
 
     @classmethod
     def read(
@@ -343,8 +427,14 @@ class Instance(core.Instance):
           instead of processingTimes. Lists of different lengths are allowed; ``null`` is a count
           on which the job cannot run. Also
           ``{"times": [[...]], "weights": [...], "release": [...], "names": [...]}``.
+          Either may carry ``edges``, pairs of numbers from 0, and what the jobs share:
+          ``resources``, ``capacity``, ``slowdowns`` {table, rule} and ``bandwidth`` {demand,
+          capacity, stall}.
+        * WfFormat JSON (WfCommons) with execution: tasks on their ``cores`` (1), in the order of
+          their children.
         * CSV: every CSV that :meth:`cosched.packs.Instance.read` takes, with columns ``weight``
-          (1) and ``release`` (0) where it has them: ``task,weight,release,1,2,...``, a row a
+          (1), ``release`` (0) and ``after`` (names of the jobs that it waits for, separated by
+          blanks or ``;``) where it has them: ``task,weight,release,after,1,2,...``, a row a
           job, or ``task,processors,seconds,weight``, a row a run.
 
         Parameters
@@ -384,10 +474,18 @@ class Instance(core.Instance):
         """
         if io.check_suffix(path, (".json", ".csv")) == ".json":
             files.write_json(
-                path, self.machines, self.names, self.weights, self._releases(), self._profiles()
+                path,
+                self.machines,
+                self.names,
+                self.weights,
+                self._releases(),
+                self._profiles(),
+                self._links(),
             )
         else:
-            files.write_csv(path, self.names, self.weights, self._releases(), self.times)
+            profiles.require_plain(path, self.sharing.to_dict())
+            after = files.after_column(self.edges, self.names, path)
+            files.write_csv(path, self.names, self.weights, self._releases(), self.times, after)
 
     def _releases(self) -> np.ndarray | None:
         return self.release if self.has_releases else None
@@ -402,7 +500,7 @@ class Instance(core.Instance):
                 yield {"processingTimes": row.tolist()}
 
 
-def _rebuild(times, weights, release, machines, names, origin, spread, notes) -> Instance:
+def _rebuild(times, weights, release, machines, names, origin, spread, notes, shared) -> Instance:
     return Instance(
         times,
         weights,
@@ -412,6 +510,7 @@ def _rebuild(times, weights, release, machines, names, origin, spread, notes) ->
         origin=origin,
         spread=spread,
         notes=notes,
+        **shared,
     )
 
 
@@ -421,6 +520,18 @@ def _rebuild_downey(t1, A, sigma, weights, release, machines, names) -> Instance
 
 def _per_job(values: Any, name: str) -> np.ndarray:
     return real_array(values, name, 1) if any_array(values, name, 1).size else np.zeros(0)
+
+
+def _edges(edges: Any) -> np.ndarray:
+    """Read-only (e, 2) integers."""
+    if edges is None or any_array(edges, "edges", 2).size == 0:
+        pairs = np.zeros((0, 2), dtype=np.int64)
+    else:
+        pairs = integer_array(edges, "edges", 2, -(2**31))
+        if pairs.shape[1] != 2:
+            raise InvalidInstance(f"edges: expected shape (e, 2), got {pairs.shape}")
+    pairs.flags.writeable = False
+    return pairs
 
 
 def _released(release: Any) -> np.ndarray:

@@ -20,6 +20,7 @@ the docstrings are that paper's.
 from cosched.packs.algorithms import (
     LOCAL_SEARCH_WORK,
     co_schedule,
+    ends,
     ilp,
     local_search,
     make_pack,
@@ -32,6 +33,7 @@ from cosched.packs.algorithms import (
     random_pack,
     random_proc,
     sequential,
+    slowdown,
 )
 from cosched.packs.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY
 from cosched.packs.instance import Instance
@@ -53,6 +55,7 @@ __all__ = [
     "bound",
     "co_schedule",
     "compare",
+    "ends",
     "ilp",
     "local_search",
     "make_pack",
@@ -66,5 +69,6 @@ __all__ = [
     "random_pack",
     "random_proc",
     "sequential",
+    "slowdown",
     "solve",
 ]

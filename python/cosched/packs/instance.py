@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,13 @@ from cosched.packs import files
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+#: Algorithms that know what tasks share, for a refusal.
+KNOWING = "optimal, local-search or pack-by-pack"
 #: What is not claimed where work q t(q) falls with processors.
 UNCLAIMED = "the factor of 3 that pack-approx has for k = p is not claimed"
 
 
-class Instance(core.Instance):
+class Instance(profiles.HasSharing, core.Instance):
     """Tasks with their times on 1..p processors, and the largest number of tasks a pack.
 
     Parameters
@@ -33,6 +35,15 @@ class Instance(core.Instance):
         that attains it: ``procs`` and the units of a schedule are what is used.
     max_tasks : int, optional
         k >= 1: most tasks in a pack; clamped to min(n, p). None: min(n, p).
+    resources : mapping of str to array_like, shape (n,) or (n, p), optional
+        Needs of each task, by name (``"memory"`` in GB, ``"gpus"``, any name), on each count where
+        that matters: of what runs together the sum is at most the capacity.
+    capacity : mapping of str to float, optional
+        Of each resource; one that is missing has no limit, which a note says.
+    slowdowns : array_like, shape (n, n), or cosched.profiles.Slowdowns, optional
+        Seconds of task i beside j / alone; below 1 is read as 1, which a note says.
+    bandwidth : cosched.profiles.Bandwidth, optional
+        Traffic to memory, which saturates. Where both are given, the larger slow-down counts.
     names : sequence of str, optional
         Labels of the tasks, for tables and pictures.
     origin : array_like of int, shape (n, p), optional
@@ -46,7 +57,7 @@ class Instance(core.Instance):
     ------
     InvalidInstance
         Empty, ragged or non-numeric table; an entry that is NaN or <= 0 (named by row and
-        column); a row without a finite entry; max_tasks < 1.
+        column); a row without a finite entry; max_tasks < 1; a task that fits on no count (named).
 
     Examples
     --------
@@ -71,6 +82,10 @@ class Instance(core.Instance):
         times: Any,
         max_tasks: int | None = None,
         *,
+        resources: Mapping[str, Any] | None = None,
+        capacity: Mapping[str, float] | None = None,
+        slowdowns: Any = None,
+        bandwidth: profiles.Bandwidth | None = None,
         names: Sequence[str] | None = None,
         origin: Any = None,
         spread: Any = None,
@@ -81,6 +96,9 @@ class Instance(core.Instance):
         largest = most if max_tasks is None else integer(max_tasks, "max_tasks", 1, 2**63 - 1)
         inner = _core.packs.Instance(table, max(min(largest, most), 1))
         labels_of = labels(names, len(table), self.label)
+        sharing = profiles.Sharing(resources, capacity, slowdowns, bandwidth)
+        if sharing:
+            inner = inner.with_sharing(sharing.core(table, labels_of))
         source = (
             np.zeros(table.shape, dtype=np.int8)
             if origin is None
@@ -89,9 +107,14 @@ class Instance(core.Instance):
         if source.shape != table.shape:
             raise InvalidInstance(f"origin has shape {source.shape}, times has {table.shape}")
         source.flags.writeable = False
-        lines = (*notes, *profiles.property_notes(table, labels_of, UNCLAIMED))
+        lines = (
+            *notes,
+            *profiles.property_notes(table, labels_of, UNCLAIMED),
+            *sharing.notes(labels_of),
+        )
         self._set(
             _core=inner,
+            sharing=sharing,
             tasks=inner.tasks,
             procs=inner.procs,
             max_tasks=inner.max_tasks,
@@ -114,13 +137,15 @@ class Instance(core.Instance):
         return self._spread
 
     def facts(self) -> dict[str, Any]:
-        """Processors and times, for a schedule file; see :class:`cosched.core.Instance`.
+        """Processors, times and what is shared, for a schedule file.
+
+        See :class:`cosched.core.Instance`.
 
         Returns
         -------
         dict
         """
-        return profiles.facts(self.procs, self.times)
+        return {**profiles.facts(self.procs, self.times), **self.sharing.to_dict()}
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         # An instance stands for its table wherever a table is expected.
@@ -134,6 +159,7 @@ class Instance(core.Instance):
             self.origin,
             self._spread,
             self.notes,
+            self.sharing.arguments(),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -142,6 +168,7 @@ class Instance(core.Instance):
             and self.max_tasks == other.max_tasks
             and self.names == other.names
             and np.array_equal(self.times, other.times)
+            and self.sharing == other.sharing
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -162,7 +189,33 @@ class Instance(core.Instance):
         >>> Instance([[4.0, 2.5], [3.0, 1.5]], max_tasks=1).with_max_tasks(2)
         <packs.Instance: 2 tasks, p = 2, k = 2>
         """
-        return _rebuild(self.times, max_tasks, self.names, self.origin, self._spread, self.notes)
+        return self._same(self.notes, max_tasks, self.sharing)
+
+    def without_slowdowns(self) -> Instance:
+        """The same tasks with their resources, as if none slowed another: for comparison.
+
+        Examples
+        --------
+        >>> inst = Instance([[4.0, 2.5], [3.0, 1.5]], slowdowns=[[1, 1.5], [1.2, 1]])
+        >>> inst.without_slowdowns() == Instance([[4.0, 2.5], [3.0, 1.5]])
+        True
+        """
+        said = set(self.sharing.notes(self.names))
+        kept = [line for line in self.notes if line not in said]
+        return self._same(kept, self.max_tasks, self.sharing.without_slowdowns())
+
+    def _same(
+        self, notes: Iterable[str], max_tasks: int | None, sharing: profiles.Sharing
+    ) -> Instance:
+        return _rebuild(
+            self.times,
+            max_tasks,
+            self.names,
+            self.origin,
+            self._spread,
+            notes,
+            sharing.arguments(),
+        )
 
     @classmethod
     def read(
@@ -186,7 +239,8 @@ class Instance(core.Instance):
         * CSV of benchmark runs: columns ``app, benchmark, system, nodes, time_s`` (and
           ``metric``): a task per (app, benchmark) on the system with the most counts.
         * JSON: ``{"times": [[...]], "names": [...], "max_tasks": k}``; ``null`` is a count on
-          which the task cannot run.
+          which the task cannot run. What tasks share stands in ``resources``, ``capacity``,
+          ``slowdowns`` {table, rule} and ``bandwidth`` {demand, capacity, stall}.
 
         Columns that no format knows, and ``weight`` and ``release``, which packs do not have,
         are named in ``notes``.
@@ -225,10 +279,13 @@ class Instance(core.Instance):
         Parameters
         ----------
         path : str or path-like
-            Ends in .csv (times and names) or .json (``max_tasks`` as well).
+            Ends in .csv (times and names) or .json (``max_tasks`` and what tasks share as well).
         """
-        files.write(path, self.times, self.names, self.max_tasks)
+        shared = self.sharing.to_dict()
+        files.write(path, self.times, self.names, self.max_tasks, shared)
 
 
-def _rebuild(times, max_tasks, names, origin, spread, notes) -> Instance:
-    return Instance(times, max_tasks, names=names, origin=origin, spread=spread, notes=notes)
+def _rebuild(times, max_tasks, names, origin, spread, notes, shared) -> Instance:
+    return Instance(
+        times, max_tasks, names=names, origin=origin, spread=spread, notes=notes, **shared
+    )

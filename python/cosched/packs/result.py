@@ -95,7 +95,9 @@ class Result(core.Result):
         -------
         dict of str to float
             ``packing_ratio`` (0..1), ``relative_cost`` and ``relative_response_time`` (against each
-            task alone on all processors), ``packs`` (their number); where times were measured
+            task alone on all processors), ``packs`` (their number); where tasks slow each other,
+            ``value_if_constant``: the cost if each kept its first factor to its end, which is never
+            less; where times were measured
             more than once, ``value_p5`` and ``value_p95``: 5% and 95% of the cost (s) over 200
             seeded draws of times that vary by their spread.
 
@@ -113,9 +115,16 @@ class Result(core.Result):
             "relative_cost": self.relative_cost,
             "relative_response_time": self.relative_response_time,
             "packs": int(self.pack_of.max()) + 1,
+            **self._if_constant(),
             **value_range(self.schedule, self.instance.spread, barriers=True),
             **self._end_of_search(),
         }
+
+    def _if_constant(self) -> dict[str, float]:
+        if not self.instance.sharing.slows:
+            return {}
+        packs = (self.instance._core, self.pack_of, self.procs)
+        return {"value_if_constant": _core.packs.cost_if_constant(*packs)}
 
 
 def result_of_packs(

@@ -29,18 +29,31 @@ from cosched.profiles.completion import (
     check_options,
     complete,
 )
-from cosched.profiles.files import from_csv, read, times_of_json, write
+from cosched.profiles.files import from_csv, read, require_plain, times_of_json, write
 from cosched.profiles.monotony import monotone
 from cosched.profiles.properties import facts, property_notes, spread_of
+from cosched.profiles.sharing import (
+    SHARED_FIELDS,
+    Bandwidth,
+    HasSharing,
+    Sharing,
+    Slowdowns,
+    sharing_of_json,
+)
 
 __all__ = [
     "ARGUMENTS",
+    "Bandwidth",
     "COUNTS",
     "EXTRAPOLATED",
+    "HasSharing",
     "INTERPOLATED",
     "MEASURED",
     "MOST_PROCESSORS",
     "Profiles",
+    "SHARED_FIELDS",
+    "Sharing",
+    "Slowdowns",
     "check_options",
     "complete",
     "facts",
@@ -48,6 +61,8 @@ __all__ = [
     "monotone",
     "property_notes",
     "read",
+    "require_plain",
+    "sharing_of_json",
     "spread_of",
     "times_of_json",
     "write",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,8 @@ class Profiles:
         Where the file says it.
     weights, release : numpy.ndarray, shape (n,), or None
         Where the file has them.
+    shared : dict
+        What the tasks share, as arguments of an instance, where the file has it.
 
     Examples
     --------
@@ -57,6 +60,8 @@ class Profiles:
     max_tasks: int | None = None
     weights: np.ndarray | None = None  # (n,), where the file has them
     release: np.ndarray | None = None
+    edges: tuple[tuple[int, int], ...] = ()  # by the column `after`
+    shared: dict[str, Any] = field(default_factory=dict)  # arguments of instances
 
 
 def complete(

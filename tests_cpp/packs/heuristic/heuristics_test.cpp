@@ -24,8 +24,8 @@ TEST(Sequential, IsOptimalForPacksOfOne) {
     const Coschedule result = heuristic::sequential(instance);
     require_valid(instance, result);
     EXPECT_NEAR(result.cost, exhaustive_optimum(instance), 1e-12);
-    EXPECT_DOUBLE_EQ(relative_cost(instance.times(), result), 1);
-    EXPECT_DOUBLE_EQ(relative_response_time(instance.times(), result), 1);
+    EXPECT_DOUBLE_EQ(relative_cost(instance, result), 1);
+    EXPECT_DOUBLE_EQ(relative_response_time(instance, result), 1);
   }
 }
 
@@ -69,7 +69,7 @@ void check_draws(Coschedule (*draw)(const Instance&, int, std::uint64_t)) {
         EXPECT_EQ(one.pack_of, draw(instance, 1, seed).pack_of);
         if (n == 20 && k == 3) costs.insert(one.cost);
         for (const auto& pack : members(one.pack_of))  // processors are optimal
-          EXPECT_NEAR(pack_costs(instance.times(), one.pack_of, one.procs)[one.pack_of[pack[0]]],
+          EXPECT_NEAR(pack_costs(instance, one.pack_of, one.procs)[one.pack_of[pack[0]]],
                       heuristic::with_optimal_procs(instance.times(), {pack}).cost, 1e-12);
       }
   EXPECT_GT(costs.size(), 5U);  // seeds differ

@@ -51,7 +51,7 @@ TEST(MakePack, IsFirstFitByDecreasingTime) {
           require_valid(instance, result);
           EXPECT_EQ(result.pack_of, scanned_packs(instance, sigma));
           EXPECT_EQ(result.procs, sigma);
-          EXPECT_EQ(result.cost, cost(instance.times(), result.pack_of, sigma));
+          EXPECT_EQ(result.cost, cost(instance, result.pack_of, sigma));
         }
 }
 

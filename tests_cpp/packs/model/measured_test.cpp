@@ -46,7 +46,7 @@ std::vector<Coschedule> heuristic_answers(const Instance& instance, std::uint64_
 // The schedule stands up to the independent validator, and takes as long as it says.
 void expect_sound(const Instance& instance, const Coschedule& found, double optimum) {
   require_valid(instance, found);
-  const Schedule schedule = to_schedule(instance.times(), found);
+  const Schedule schedule = to_schedule(instance, found);
   EXPECT_NO_THROW(check::validate(instance, schedule));
   const double end = *std::max_element(schedule.end.begin(), schedule.end.end());
   EXPECT_NEAR(end, found.cost, kRounding * end);

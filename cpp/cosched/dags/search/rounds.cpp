@@ -35,7 +35,7 @@ std::int64_t Rounds::run(std::int64_t most, const std::function<bool(const Plan&
   orders_ ? search(*orders_, length, noted) : search(*places_, length, noted);
   if (!found) {
     restarts_ = !restarts_;
-    if (!restarts_ && orders_) hotter_ = (hotter_ + 1) % kHeats;
+    if (!restarts_) hotter_ = (hotter_ + 1) % kHeats;
     length_ = std::min(1e15, kGrowth * length_);
   }
   return built() - before;

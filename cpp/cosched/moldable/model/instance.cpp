@@ -165,7 +165,30 @@ void Instance::require_no_releases(const char* who) const {
                         " is off-line; on-line batches (online) handle release dates");
 }
 
+Instance Instance::with(std::shared_ptr<const Sharing> sharing) const {
+  if (sharing)
+    require_each_fits(*sharing, jobs(), machines(), [&](int i, int q) { return given(i, q); });
+  Instance same = *this;
+  same.sharing_ = std::move(sharing);
+  return same;
+}
+
+Instance Instance::after(std::shared_ptr<const TaskGraph> graph) const {
+  if (graph && graph->tasks() != jobs())
+    throw InvalidInstance("the graph has " + std::to_string(graph->tasks()) + " jobs: expected " +
+                          std::to_string(jobs()));
+  Instance same = *this;
+  same.graph_ = std::move(graph);
+  return same;
+}
+
 Instance Instance::select(const std::vector<int>& chosen) const {
+  const Instance part = select_alone(chosen);
+  if (!sharing_) return part;
+  return part.with(std::make_shared<const Sharing>(sharing_->select(chosen)));
+}
+
+Instance Instance::select_alone(const std::vector<int>& chosen) const {
   std::vector<double> weights;
   std::vector<Downey> profiles;
   for (const int i : chosen) {

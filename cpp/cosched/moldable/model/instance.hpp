@@ -5,13 +5,20 @@
 // r_i = release(i), gamma_i(d) = gamma(i, d), S_i(d) = least_area(i, d).  t_i(q) is the least time
 // on at most q processors, so property (1) always holds; place() gives a job the count that attains
 // it.
+//
+// What codes share (core/sharing.hpp) is part of an instance where it is given: what runs together must fit, and ends
+// by the progressive law.  So is precedence: a job starts when those before it have ended.  Algorithms that do not
+// read sharing() or graph() solve the instance that alone() gives, whose optimum is a lower bound.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "cosched/core/sharing.hpp"
+#include "cosched/core/task_graph.hpp"
 #include "cosched/core/times.hpp"
 
 namespace cosched::moldable {
@@ -110,10 +117,21 @@ class Instance {
   /// processor.  Up to kMonotoneTolerance; decided at construction.
   bool monotone_work() const { return cheapest_.empty(); }
 
+  /// Null where jobs share nothing.
+  const Sharing* sharing() const { return sharing_.get(); }
+  /// The same jobs with what they share; throws InvalidInstance where it is of others, or a job fits on no count.
+  Instance with(std::shared_ptr<const Sharing> sharing) const;
+  /// Null where no job waits for another.
+  const TaskGraph* graph() const { return graph_.get(); }
+  /// The same jobs with precedence; throws InvalidInstance where it is of another number of jobs.
+  Instance after(std::shared_ptr<const TaskGraph> graph) const;
+  /// The same jobs as if nothing were shared and nobody waited for anybody.
+  Instance alone() const { return with(nullptr).after(nullptr); }
+
   /// Throws InvalidInstance where a job has a release date: `who` is for off-line instances.
   void require_no_releases(const char* who) const;
 
-  /// The given jobs, in that order, all with release 0: what an on-line batch schedules.
+  /// The given jobs, in that order, all with release 0 and without precedence: what an on-line batch schedules.
   Instance select(const std::vector<int>& chosen) const;
 
  private:
@@ -123,6 +141,7 @@ class Instance {
   Instance(std::optional<Times> times, std::vector<Downey> profiles, std::vector<double> weights,
            std::vector<double> release, int machines);
   void check() const;
+  Instance select_alone(const std::vector<int>& chosen) const;
   void find_cheapest();
 
   std::optional<Times> times_;
@@ -131,6 +150,8 @@ class Instance {
   int machines_;
   int columns_;
   bool has_releases_ = false;
+  std::shared_ptr<const Sharing> sharing_;
+  std::shared_ptr<const TaskGraph> graph_;
   std::vector<int> cheapest_;  // n x columns: the q' >= q of least work; empty with property (2)
 };
 

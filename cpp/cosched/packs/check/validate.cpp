@@ -16,6 +16,7 @@ void validate(const Instance& instance, const Schedule& schedule) {
   need.duration = [&](int task, int, int count) {
     return count <= instance.procs() ? instance.times().given(task, count) : kInfinity;
   };
+  need.sharing = instance.sharing();
   cosched::validate(schedule, need);
 
   std::vector<int> order(schedule.rows());

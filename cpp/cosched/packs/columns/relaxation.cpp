@@ -70,7 +70,7 @@ std::vector<Column> first_columns(const Instance& instance) {
   for (const double epsilon : heuristic::nine_epsilons()) {
     const Coschedule coschedule = heuristic::pack_by_pack(instance, {epsilon});
     const Packs packs = members(coschedule.pack_of);
-    const std::vector<double> lengths = pack_costs(times, coschedule.pack_of, coschedule.procs);
+    const std::vector<double> lengths = pack_costs(instance, coschedule.pack_of, coschedule.procs);
     for (std::size_t b = 0; b < packs.size(); ++b) columns.push_back({lengths[b], packs[b]});
   }
   return columns;

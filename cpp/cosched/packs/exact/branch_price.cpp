@@ -96,7 +96,7 @@ class Search {
   void fill_pool() {
     for (const columns::Column& column : columns::first_columns(instance_)) remember(column);
     const Packs packs = members(best_.pack_of);
-    const std::vector<double> lengths = pack_costs(instance_.times(), best_.pack_of, best_.procs);
+    const std::vector<double> lengths = pack_costs(instance_, best_.pack_of, best_.procs);
     for (std::size_t b = 0; b < packs.size(); ++b) remember({lengths[b], packs[b]});
   }
 

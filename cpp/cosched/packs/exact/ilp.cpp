@@ -46,7 +46,7 @@ class Programme {
           }
     tasks.erase(std::remove_if(tasks.begin(), tasks.end(), [](auto& t) { return t.empty(); }),
                 tasks.end());
-    return with_procs(instance_.times(), tasks, procs);
+    return with_procs(instance_, tasks, procs);
   }
 
  private:

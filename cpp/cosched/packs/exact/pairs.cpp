@@ -64,7 +64,7 @@ Coschedule pairs(const Instance& instance) {
       procs[j] = times.used(j, p - q);
     }
   }
-  return with_procs(times, packs, procs);
+  return with_procs(instance, packs, procs);
 }
 
 }  // namespace cosched::packs::exact

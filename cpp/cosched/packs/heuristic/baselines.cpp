@@ -7,6 +7,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/heuristic/make_pack.hpp"
 #include "cosched/packs/heuristic/optimal_procs.hpp"
@@ -19,14 +20,12 @@ void require_draws(int draws) {
     throw InvalidInstance("draws = " + std::to_string(draws) + ": expected at least one draw");
 }
 
-// The best over draw() called `draws` times.
-template <class Draw>
-Coschedule best_of(int draws, const Draw& draw) {
-  require_draws(draws);
-  Coschedule best = draw();
-  for (int k = 1; k < draws; ++k) {
-    Coschedule candidate = draw();
-    if (candidate.cost < best.cost) best = std::move(candidate);
+// The best of the partitions, ties: the first.
+Coschedule best_of(const Instance& instance, const std::vector<Packs>& drawn) {
+  Coschedule best;
+  for (const Packs& packs : drawn) {
+    Coschedule candidate = with_optimal_procs(instance.times(), packs);
+    if (best.pack_of.empty() || candidate.cost < best.cost) best = std::move(candidate);
     check_interrupt();
   }
   return best;
@@ -54,36 +53,62 @@ Packs random_partition(const Instance& instance, const std::vector<int>& fewest,
   return packs;
 }
 
+// The count on which task i is fastest; of those where it fits.
+int fastest(const Instance& instance, int i) {
+  const Times& times = instance.times();
+  if (instance.sharing() == nullptr) return times.used(i, instance.procs());
+  int best = 0;
+  for (int q = 1; q <= times.procs(); ++q)
+    if (times.given(i, q) < kInfinity && instance.sharing()->fits_alone(i, q) &&
+        (best == 0 || times.given(i, q) < times.given(i, best)))
+      best = q;
+  return best;
+}
+
 }  // namespace
 
 Coschedule sequential(const Instance& instance) {
   Coschedule result;
   result.pack_of.resize(instance.tasks());
   std::iota(result.pack_of.begin(), result.pack_of.end(), 0);
-  for (int i = 0; i < instance.tasks(); ++i)
-    result.procs.push_back(instance.times().used(i, instance.procs()));
-  result.cost = cost(instance.times(), result.pack_of, result.procs);
+  for (int i = 0; i < instance.tasks(); ++i) result.procs.push_back(fastest(instance, i));
+  result.cost = cost(instance, result.pack_of, result.procs);
   return result;
 }
 
-Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed) {
+std::vector<Packs> random_packs(const Instance& instance, int draws, std::uint64_t seed) {
+  require_draws(draws);
   const std::vector<int> fewest = fewest_procs(instance.times());
   Rng rng(seed);
-  return best_of(draws, [&] {
-    return with_optimal_procs(instance.times(), random_partition(instance, fewest, rng));
-  });
+  std::vector<Packs> drawn;
+  for (int k = 0; k < draws; ++k) {
+    drawn.push_back(random_partition(instance, fewest, rng));
+    check_interrupt();
+  }
+  return drawn;
 }
 
-Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed) {
+std::vector<Packs> random_proc_packs(const Instance& instance, int draws, std::uint64_t seed) {
+  require_draws(draws);
   const std::vector<int> fewest = fewest_procs(instance.times());
   Rng rng(seed);
   FirstFit first_fit(instance.tasks(), instance.procs(), instance.max_tasks());
-  return best_of(draws, [&] {
+  std::vector<Packs> drawn;
+  for (int k = 0; k < draws; ++k) {
     std::vector<int> sigma = fewest;
     for (int& q : sigma) q = static_cast<int>(rng.between(q, instance.procs()));
-    return with_optimal_procs(instance.times(),
-                              first_fit.pack(by_decreasing_time(instance.times(), sigma), sigma));
-  });
+    drawn.push_back(first_fit.pack(by_decreasing_time(instance.times(), sigma), sigma));
+    check_interrupt();
+  }
+  return drawn;
+}
+
+Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed) {
+  return best_of(instance, random_packs(instance, draws, seed));
+}
+
+Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed) {
+  return best_of(instance, random_proc_packs(instance, draws, seed));
 }
 
 }  // namespace cosched::packs::heuristic

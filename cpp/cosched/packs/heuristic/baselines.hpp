@@ -23,4 +23,8 @@ Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed);
 /// O(draws (n log n + P p log k)).
 Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed);
 
+/// The partitions among which the two choose.
+std::vector<Packs> random_packs(const Instance& instance, int draws, std::uint64_t seed);
+std::vector<Packs> random_proc_packs(const Instance& instance, int draws, std::uint64_t seed);
+
 }  // namespace cosched::packs::heuristic

@@ -33,7 +33,7 @@ Coschedule make_pack(const Instance& instance, const std::vector<int>& procs, bo
   for (int i = 0; i < instance.tasks(); ++i) time[i] = times.given(i, procs[i]);
   FirstFit first_fit(instance.tasks(), instance.procs(), instance.max_tasks());
   const Packs& packs = first_fit.pack(by_decreasing(time), procs);
-  return reoptimise ? with_optimal_procs(times, packs) : with_procs(times, packs, procs);
+  return reoptimise ? with_optimal_procs(times, packs) : with_procs(instance, packs, procs);
 }
 
 std::vector<int> by_decreasing(const std::vector<double>& time) {

@@ -55,7 +55,7 @@ Coschedule pack_approx(const Instance& instance, bool reoptimise) {
   }
   if (reoptimise) return with_optimal_procs(times, best_packs);
   for (int i = 0; i < instance.tasks(); ++i) best_sigma[i] = times.used(i, best_sigma[i]);
-  return with_procs(times, best_packs, best_sigma);
+  return with_procs(instance, best_packs, best_sigma);
 }
 
 }  // namespace cosched::packs::heuristic

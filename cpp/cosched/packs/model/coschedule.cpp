@@ -31,25 +31,63 @@ std::vector<double> pack_starts(const std::vector<double>& costs) {
   return start;
 }
 
-double sequential_cost(const Times& times) {
-  double sum = 0;
-  for (int i = 0; i < times.tasks(); ++i) sum += times.least(i);
-  return sum;
+// The least time of each task on a count on which it fits.
+std::vector<double> alone(const Instance& instance) {
+  const Times& times = instance.times();
+  const Sharing* sharing = instance.sharing();
+  std::vector<double> least(times.tasks());
+  for (int i = 0; i < times.tasks(); ++i) {
+    least[i] = times.least(i);
+    if (sharing == nullptr || sharing->resources() == 0) continue;
+    least[i] = kInfinity;
+    for (int q = 1; q <= times.procs(); ++q)
+      if (times.given(i, q) < least[i] && sharing->fits_alone(i, q)) least[i] = times.given(i, q);
+  }
+  return least;
 }
 
 // Mean end of the tasks run one after the other on all processors, shortest first.
-double sequential_response_time(const Times& times) {
-  const int n = times.tasks();
-  std::vector<double> alone(n);
-  for (int i = 0; i < n; ++i) alone[i] = times.least(i);
-  std::sort(alone.begin(), alone.end());
+double sequential_response_time(const Instance& instance) {
+  std::vector<double> least = alone(instance);
+  std::sort(least.begin(), least.end());
   // Divided by n before summing: a sum of n ends could overflow where the mean does not.
   double end = 0, mean = 0;
-  for (const double t : alone) {
+  for (const double t : least) {
     end += t;
-    mean += end / n;
+    mean += end / instance.tasks();
   }
   return mean;
+}
+
+void require_counts(const Times& times, const std::vector<int>& procs,
+                    const std::vector<int>& tasks) {
+  for (std::size_t k = 0; k < procs.size(); ++k) {
+    if (procs[k] < 1 || procs[k] > times.procs())
+      throw InvalidInstance("procs[" + to_string(k) + "] = " + to_string(procs[k]) +
+                            ": expected 1.." + to_string(times.procs()));
+    if (times.given(tasks[k], procs[k]) == kInfinity)
+      throw InvalidInstance("procs[" + to_string(k) + "] = " + to_string(procs[k]) + ": task " +
+                            to_string(tasks[k]) + " cannot run on " + to_string(procs[k]) +
+                            " processors");
+  }
+}
+
+std::vector<Run> runs_of(const Times& times, const std::vector<int>& tasks,
+                         const std::vector<int>& procs) {
+  std::vector<Run> runs;
+  for (const int i : tasks) runs.push_back({i, procs[i], times.given(i, procs[i])});
+  return runs;
+}
+
+void require_fits(const Sharing& sharing, const std::vector<Run>& pack) {
+  for (int r = 0; r < sharing.resources(); ++r) {
+    double sum = 0;
+    for (const Run& run : pack) sum += sharing.need(r, run.task, run.procs);
+    if (leq(sum, sharing.capacity(r))) continue;
+    throw InvalidInstance("the pack of task " + to_string(pack.front().task) + " needs " +
+                          to_text(sum) + " of " + sharing.resource(r).name + ": expected at most " +
+                          to_text(sharing.capacity(r)));
+  }
 }
 
 }  // namespace
@@ -70,42 +108,89 @@ Packs members(const std::vector<int>& pack_of) {
   return packs;
 }
 
-std::vector<double> pack_costs(const Times& times, const std::vector<int>& pack_of,
-                               const std::vector<int>& procs) {
+std::vector<double> pack_ends(const Instance& instance, const std::vector<int>& pack_of,
+                              const std::vector<int>& procs) {
+  const Times& times = instance.times();
   const auto n = static_cast<std::size_t>(times.tasks());
   if (pack_of.size() != n || procs.size() != n)
     throw InvalidInstance("pack_of and procs have " + to_string(pack_of.size()) + " and " +
                           to_string(procs.size()) + " entries: expected " + to_string(n));
   const Packs packs = members(pack_of);
-  std::vector<double> costs(packs.size(), 0);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (procs[i] < 1 || procs[i] > times.procs())
-      throw InvalidInstance("procs[" + to_string(i) + "] = " + to_string(procs[i]) +
-                            ": expected 1.." + to_string(times.procs()));
-    const double t = times.given(static_cast<int>(i), procs[i]);
-    if (t == kInfinity)
-      throw InvalidInstance("procs[" + to_string(i) + "] = " + to_string(procs[i]) + ": task " +
-                            to_string(i) + " cannot run on " + to_string(procs[i]) + " processors");
-    costs[pack_of[i]] = std::max(costs[pack_of[i]], t);
+  std::vector<int> tasks(n);
+  std::iota(tasks.begin(), tasks.end(), 0);
+  require_counts(times, procs, tasks);
+  std::vector<double> ends(n);
+  for (int i = 0; i < times.tasks(); ++i) ends[i] = times.given(i, procs[i]);
+  if (instance.sharing() == nullptr) return ends;
+  for (const std::vector<int>& pack : packs) {
+    const std::vector<Run> runs = runs_of(times, pack, procs);
+    require_fits(*instance.sharing(), runs);
+    const std::vector<double> slowed = instance.sharing()->ends(runs);
+    for (std::size_t k = 0; k < pack.size(); ++k) ends[pack[k]] = slowed[k];
+  }
+  return ends;
+}
+
+std::vector<double> pack_costs(const Instance& instance, const std::vector<int>& pack_of,
+                               const std::vector<int>& procs) {
+  const std::vector<double> ends = pack_ends(instance, pack_of, procs);
+  std::vector<double> costs;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (static_cast<std::size_t>(pack_of[i]) >= costs.size()) costs.resize(pack_of[i] + 1, 0);
+    costs[pack_of[i]] = std::max(costs[pack_of[i]], ends[i]);
   }
   return costs;
 }
 
-double cost(const Times& times, const std::vector<int>& pack_of, const std::vector<int>& procs) {
-  const std::vector<double> costs = pack_costs(times, pack_of, procs);
+double cost(const Instance& instance, const std::vector<int>& pack_of,
+            const std::vector<int>& procs) {
+  const std::vector<double> costs = pack_costs(instance, pack_of, procs);
   return std::accumulate(costs.begin(), costs.end(), 0.0);
 }
 
-Coschedule with_procs(const Times& times, const Packs& packs, const std::vector<int>& procs) {
-  Coschedule result{std::vector<int>(times.tasks()), procs, 0};
+double cost_if_constant(const Instance& instance, const std::vector<int>& pack_of,
+                        const std::vector<int>& procs) {
+  if (instance.sharing() == nullptr) return cost(instance, pack_of, procs);
+  double sum = 0;
+  for (const std::vector<int>& pack : members(pack_of)) {
+    const std::vector<Run> runs = runs_of(instance.times(), pack, procs);
+    const std::vector<double> factors = instance.sharing()->factors(runs);
+    double longest = 0;
+    for (std::size_t k = 0; k < runs.size(); ++k)
+      longest = std::max(longest, runs[k].alone * factors[k]);
+    sum += longest;
+  }
+  return sum;
+}
+
+std::vector<Run> as_pack(const Instance& instance, const std::vector<int>& tasks,
+                         const std::vector<int>& procs) {
+  if (tasks.size() != procs.size())
+    throw InvalidInstance("tasks and procs have " + to_string(tasks.size()) + " and " +
+                          to_string(procs.size()) + " entries: expected as many");
+  std::vector<char> seen(instance.tasks(), 0);
+  for (std::size_t k = 0; k < tasks.size(); ++k)
+    if (tasks[k] < 0 || tasks[k] >= instance.tasks() || seen[tasks[k]]++)
+      throw InvalidInstance("tasks[" + to_string(k) + "] = " + to_string(tasks[k]) +
+                            ": expected each of 0.." + to_string(instance.tasks() - 1) +
+                            " once at most");
+  require_counts(instance.times(), procs, tasks);
+  std::vector<Run> runs;
+  for (std::size_t k = 0; k < tasks.size(); ++k)
+    runs.push_back({tasks[k], procs[k], instance.times().given(tasks[k], procs[k])});
+  return runs;
+}
+
+Coschedule with_procs(const Instance& instance, const Packs& packs, const std::vector<int>& procs) {
+  Coschedule result{std::vector<int>(instance.tasks()), procs, 0};
   for (std::size_t pack = 0; pack < packs.size(); ++pack)
     for (const int i : packs[pack]) result.pack_of[i] = static_cast<int>(pack);
-  result.cost = cost(times, result.pack_of, result.procs);
+  result.cost = cost(instance, result.pack_of, result.procs);
   return result;
 }
 
 void require_valid(const Instance& instance, const Coschedule& coschedule) {
-  pack_costs(instance.times(), coschedule.pack_of, coschedule.procs);
+  pack_costs(instance, coschedule.pack_of, coschedule.procs);
   const Packs packs = members(coschedule.pack_of);
   for (std::size_t pack = 0; pack < packs.size(); ++pack) {
     long long used = 0;
@@ -117,37 +202,41 @@ void require_valid(const Instance& instance, const Coschedule& coschedule) {
   }
 }
 
-double packing_ratio(const Times& times, const Coschedule& coschedule) {
+double packing_ratio(const Instance& instance, const Coschedule& coschedule) {
+  const Times& times = instance.times();
   double work = 0;
   for (int i = 0; i < times.tasks(); ++i)
     work += coschedule.procs[i] * times.given(i, coschedule.procs[i]);
   return work / times.procs() / coschedule.cost;
 }
 
-double relative_cost(const Times& times, const Coschedule& coschedule) {
-  return coschedule.cost / sequential_cost(times);
+double relative_cost(const Instance& instance, const Coschedule& coschedule) {
+  const std::vector<double> least = alone(instance);
+  return coschedule.cost / std::accumulate(least.begin(), least.end(), 0.0);
 }
 
-double relative_response_time(const Times& times, const Coschedule& coschedule) {
+double relative_response_time(const Instance& instance, const Coschedule& coschedule) {
   const std::vector<double> start =
-      pack_starts(pack_costs(times, coschedule.pack_of, coschedule.procs));
+      pack_starts(pack_costs(instance, coschedule.pack_of, coschedule.procs));
+  const std::vector<double> ends = pack_ends(instance, coschedule.pack_of, coschedule.procs);
   double mean = 0;
-  for (int i = 0; i < times.tasks(); ++i)
-    mean += (start[coschedule.pack_of[i]] + times.given(i, coschedule.procs[i])) / times.tasks();
-  return mean / sequential_response_time(times);
+  for (int i = 0; i < instance.tasks(); ++i)
+    mean += (start[coschedule.pack_of[i]] + ends[i]) / instance.tasks();
+  return mean / sequential_response_time(instance);
 }
 
-Schedule to_schedule(const Times& times, const Coschedule& coschedule) {
+Schedule to_schedule(const Instance& instance, const Coschedule& coschedule) {
   const std::vector<double> start =
-      pack_starts(pack_costs(times, coschedule.pack_of, coschedule.procs));
+      pack_starts(pack_costs(instance, coschedule.pack_of, coschedule.procs));
+  const std::vector<double> ends = pack_ends(instance, coschedule.pack_of, coschedule.procs);
   Schedule schedule;
   std::vector<int> used(start.size(), 0);
-  for (int i = 0; i < times.tasks(); ++i) {
+  for (int i = 0; i < instance.tasks(); ++i) {
     const int pack = coschedule.pack_of[i];
     std::vector<int> units(coschedule.procs[i]);
     std::iota(units.begin(), units.end(), used[pack]);
     used[pack] += coschedule.procs[i];
-    schedule.place(i, 0, units, start[pack], start[pack] + times.given(i, coschedule.procs[i]));
+    schedule.place(i, 0, units, start[pack], start[pack] + ends[i]);
   }
   return schedule;
 }

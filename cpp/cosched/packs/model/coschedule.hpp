@@ -37,35 +37,50 @@ using Packs = std::vector<std::vector<int>>;
 /// pack_of as lists.  Throws InvalidInstance where a number is negative or a pack is empty.
 Packs members(const std::vector<int>& pack_of);
 
-/// Longest time of each pack, as measured on `procs`.  Throws InvalidInstance when the vectors do
-/// not fit the table: wrong length, pack number out of 0..P-1, an empty pack, procs out of 1..p, or
-/// procs on which the task cannot run.  O(n).
-std::vector<double> pack_costs(const Times& times, const std::vector<int>& pack_of,
+/// When each task ends, from the start of its pack: its time as measured on `procs`, or later where its pack slows
+/// it.  Throws InvalidInstance when the vectors do not fit the table: wrong length, pack number out of 0..P-1, an
+/// empty pack, procs out of 1..p, procs on which the task cannot run, or a pack whose needs do not fit together.  O(n),
+/// and O(k^3) a pack that is slowed.
+std::vector<double> pack_ends(const Instance& instance, const std::vector<int>& pack_of,
+                              const std::vector<int>& procs);
+
+/// The last end of each pack.  Throws as pack_ends.
+std::vector<double> pack_costs(const Instance& instance, const std::vector<int>& pack_of,
                                const std::vector<int>& procs);
 
 /// Sum of pack_costs.
-double cost(const Times& times, const std::vector<int>& pack_of, const std::vector<int>& procs);
+double cost(const Instance& instance, const std::vector<int>& pack_of,
+            const std::vector<int>& procs);
+
+/// The same where every task keeps its factor beside its whole pack to its end: never less.
+double cost_if_constant(const Instance& instance, const std::vector<int>& pack_of,
+                        const std::vector<int>& procs);
+
+/// These tasks on these processors, as a set that starts together.  Throws InvalidInstance where the vectors differ in
+/// length, a task or a count is out of range or given twice, or the task cannot run on it; not where they do not fit.
+std::vector<Run> as_pack(const Instance& instance, const std::vector<int>& tasks,
+                         const std::vector<int>& procs);
 
 /// The co-schedule with these packs and processors, exactly.  Requires that `packs` partitions
 /// 0..n-1; throws InvalidInstance as pack_costs.
-Coschedule with_procs(const Times& times, const Packs& packs, const std::vector<int>& procs);
+Coschedule with_procs(const Instance& instance, const Packs& packs, const std::vector<int>& procs);
 
 /// Throws InvalidInstance when `coschedule` is none of this instance: as pack_costs, and a pack
 /// with more than k tasks or p processors.
 void require_valid(const Instance& instance, const Coschedule& coschedule);
 
 /// Work done over processor time paid for: sum_i w_i(sigma_i) / (p cost), in 0..1.
-double packing_ratio(const Times& times, const Coschedule& coschedule);
+double packing_ratio(const Instance& instance, const Coschedule& coschedule);
 
-/// cost / sum_i t_i(p): below 1 where co-scheduling beats one task after the other.
-double relative_cost(const Times& times, const Coschedule& coschedule);
+/// cost / sum_i t_i(p), of counts on which task i fits: below 1 where co-scheduling beats one task after the other.
+double relative_cost(const Instance& instance, const Coschedule& coschedule);
 
 /// Mean response time over that of one task after the other on p processors, shortest first.
 /// Packs run in increasing cost, ties by pack number.
-double relative_response_time(const Times& times, const Coschedule& coschedule);
+double relative_response_time(const Instance& instance, const Coschedule& coschedule);
 
 /// Packs one after the other in the order of relative_response_time; task i of a pack gets the
 /// lowest processor numbers that the pack's tasks before i left.
-Schedule to_schedule(const Times& times, const Coschedule& coschedule);
+Schedule to_schedule(const Instance& instance, const Coschedule& coschedule);
 
 }  // namespace cosched::packs

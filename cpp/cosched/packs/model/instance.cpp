@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -32,9 +33,14 @@ int clamped(const Times& times, int max_tasks) {
 
 }  // namespace
 
-Instance::Instance(Times times, int max_tasks)
-    : times_(std::move(times)), max_tasks_(clamped(times_, max_tasks)) {
+Instance::Instance(Times times, int max_tasks, std::shared_ptr<const Sharing> sharing)
+    : times_(std::move(times)),
+      max_tasks_(clamped(times_, max_tasks)),
+      sharing_(std::move(sharing)) {
   require_no_overflow(times_);
+  if (sharing_)
+    require_each_fits(*sharing_, times_.tasks(), times_.procs(),
+                      [&](int i, int q) { return times_.given(i, q); });
 }
 
 double least_work(const Times& times, int task) {

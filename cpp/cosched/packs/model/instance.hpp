@@ -4,8 +4,15 @@
 // Notation = code: n = tasks(), p = procs(), k = max_tasks(), t_i(q) = times()(i, q): the least
 // time on at most q processors, so property (1) always holds.  A co-schedule that is returned has
 // the counts that attain it, times().used(i, q).
+//
+// What codes share (core/sharing.hpp) is part of an instance where it is given: the tasks of a pack must fit
+// together, and end by the progressive law.  Algorithms that do not read sharing() solve the instance that
+// alone() gives, whose optimum is a lower bound.
 #pragma once
 
+#include <memory>
+
+#include "cosched/core/sharing.hpp"
 #include "cosched/core/times.hpp"
 
 namespace cosched::packs {
@@ -18,16 +25,23 @@ class Instance {
  public:
   /// Throws InvalidInstance when max_tasks < 1 or n p times the longest finite time overflows.  A
   /// max_tasks above min(n, p) is clamped: a pack can never hold more tasks than that.  O(n p).
-  Instance(Times times, int max_tasks);
+  /// Throws InvalidInstance, too, where `sharing` is of other tasks, or a task fits on no count.
+  Instance(Times times, int max_tasks, std::shared_ptr<const Sharing> sharing = nullptr);
 
   const Times& times() const { return times_; }
   int tasks() const { return times_.tasks(); }
   int procs() const { return times_.procs(); }
   int max_tasks() const { return max_tasks_; }
 
+  /// Null where tasks share nothing.
+  const Sharing* sharing() const { return sharing_.get(); }
+  /// The same tasks as if nothing were shared.
+  Instance alone() const { return Instance(times_, max_tasks_); }
+
  private:
   Times times_;
   int max_tasks_;
+  std::shared_ptr<const Sharing> sharing_;
 };
 
 /// min over q of w_i(q).  O(p).

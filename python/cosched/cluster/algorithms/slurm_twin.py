@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy as np
 from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
-from cosched.cluster.slurm_settings import PARAMETERS, SlurmSettings, in_seconds
+from cosched.cluster.slurm_requests import Requests, gpu_types_of
+from cosched.cluster.slurm_settings import PARAMETERS, SlurmSettings, in_seconds, rules_of
 from cosched.core.arrays import nonnegative, real
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 
@@ -68,22 +70,32 @@ class Twin:
     """The core's simulator for one instance on one machine."""
 
     def __init__(
-        self, instance: Instance, machine: Machine | None, parameters: Mapping[str, float]
+        self,
+        instance: Instance,
+        machine: Machine | None,
+        parameters: Mapping[str, float],
+        *,
+        requests: Requests | None = None,
+        version: str | None = None,
     ) -> None:
         self.instance = instance
         settings = (machine.slurm if machine is not None else None) or SlurmSettings()
         self._refuse(settings)
         self._require_times_of_life(instance)
         self.settings = settings
+        self.since_24 = rules_of(version or settings.version) == "24.11"
         self.node_cores = _node_cores(instance, machine)
         #: Jobs have cores of their own, several on a node; else whole nodes.
-        self.shared = not settings.whole and bool((self.node_cores > 1).any())
+        self.shared = not settings.whole and (
+            bool((self.node_cores > 1).any()) or settings.memory_counts
+        )
         self.first_unit = np.concatenate([[0], np.cumsum(self.node_cores)])
         self.parts = _parts(instance, machine, len(self.node_cores))
         self.names = list(self.parts)
+        self.several: dict[int, list[int]] = {}  # partitions of jobs in more than one
         self.part = self._partition_of_jobs(settings)
         self.nodes = self._nodes_of_jobs()
-        self._core = self._make(settings, machine, parameters)
+        self._core = self._make(settings, machine, parameters, requests or Requests())
 
     @staticmethod
     def _refuse(settings: SlurmSettings) -> None:
@@ -112,7 +124,11 @@ class Twin:
             return np.full(len(self.instance), self.names.index(usual))
         places = {name: k for k, name in enumerate(self.names)}
         found = np.empty(len(self.instance), dtype=np.int64)
-        for row, name in enumerate(map(str, self.instance.column("partition").tolist())):
+        for row, text in enumerate(map(str, self.instance.column("partition").tolist())):
+            names = text.split(",")
+            name = next((one for one in names if one and one not in places), names[0])
+            if len(names) > 1 and name in places:
+                self.several[row] = [places[one] for one in names]
             if name and name not in places:
                 raise InvalidInstance(
                     f"job {self.instance.ids[row]}: partition {shorten(name)}: the machine has "
@@ -155,7 +171,11 @@ class Twin:
         return wanted
 
     def _make(
-        self, settings: SlurmSettings, machine: Machine | None, parameters: Mapping[str, float]
+        self,
+        settings: SlurmSettings,
+        machine: Machine | None,
+        parameters: Mapping[str, float],
+        requests: Requests,
     ) -> Any:
         instance, count = self.instance, len(self.node_cores)
         known = {p.name: p for p in machine.partitions} if machine is not None else {}
@@ -170,13 +190,17 @@ class Twin:
         users = np.zeros(len(instance), dtype=np.int64)
         if "user" in instance.known:
             users = np.unique(instance.column("user").astype(str), return_inverse=True)[1]
-        lines = settings.lines or [[(0, count)]]
+        more = {row: dict(values) for row, values in requests.more.items()}
+        for row, parts in self.several.items():
+            more.setdefault(row, {})["partitions"] = parts
         return _core.cluster.Slurm(
             machine={
                 "nodes": count,
                 "cpus": int(machine.cores if machine is not None else count),
-                "lines": [list(line) for line in lines],
-                "node_cores": self.node_cores if self.shared else np.zeros(0, dtype=np.int64),
+                "lines": self._lines(settings, machine),
+                "sets": [list(spans) for spans in requests.sets],
+                "licences": np.array(requests.licences, dtype=np.int64),
+                **self._resources(settings, machine),
             },
             partitions={
                 "nodes": [list(ranges) for ranges in self.parts.values()],
@@ -184,14 +208,49 @@ class Twin:
                 "max_time": [known[n].max_time if n in known else np.inf for n in self.names],
                 "job_factor": [factor / most for factor in factors],
             },
-            parameters={**settings.parameters, **_own(parameters)},
+            parameters={
+                **settings.parameters, **_own(parameters), "since_24": float(self.since_24)
+            },
             jobs={
                 "submit": instance.column("eligible"), "runtime": instance.column("runtime"),
                 "nodes": self.nodes, "cpus": instance.column("tasks"), "limit": limit,
                 "partition": self.part, "user": users.reshape(-1),
                 "nice": np.zeros(len(instance)),
             },
+            more=more,
+            reservations=list(requests.reservations),
+            outside=list(requests.outside),
         )  # fmt: skip
+
+    def _lines(self, settings: SlurmSettings, machine: Machine | None) -> list[list]:
+        """NodeName lines; since 24.11 those of equal nodes are one."""
+        if not settings.lines:
+            return [[(0, len(self.node_cores))]]
+        if not self.since_24 or machine is None:
+            return [list(line) for line in settings.lines]
+        kind_of = [replace(kind, name="", count=1) for kind in machine.nodes for _ in range(kind.count)]
+        merged: dict[Any, list] = {}
+        for line in settings.lines:
+            merged.setdefault(kind_of[line[0][0]], []).extend(line)
+        return [sorted(line) for line in merged.values()]
+
+    def _resources(self, settings: SlurmSettings, machine: Machine | None) -> dict[str, Any]:
+        """What nodes have for jobs that share them."""
+        none = np.zeros(0, dtype=np.int64)
+        if not self.shared or machine is None:
+            return {"node_cores": none, "node_memory": [], "node_gpus": [], "node_weight": none}
+        kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
+        memory = [round(kind.memory_gb * 1024) for kind in kinds] if settings.memory_counts else []
+        weight = np.array([kind.weight for kind in kinds], dtype=np.int64)
+        return {
+            "node_cores": self.node_cores,
+            "node_memory": memory,
+            "node_gpus": [
+                [kind.gpus if kind.gpu_type == name else 0 for kind in kinds]
+                for name in gpu_types_of(machine)
+            ],
+            "node_weight": weight if len(set(weight.tolist())) > 1 else none,
+        }
 
     def run(
         self,
@@ -199,11 +258,17 @@ class Twin:
         *,
         cycles: Sequence[float] = (),
         checks: Sequence[float] = (),
+        passes: Sequence[tuple[float, bool]] = (),
+        lengths: Sequence[float] = (),
         log: bool = False,
         plans: bool = False,
     ) -> dict[str, Any]:
-        """One run; `cycles`, `checks`: recorded times in place of the rules' own."""
-        given = {**clocks, "cycles": list(cycles), "checks": list(checks)}
+        """One run; `cycles`, `checks`, `passes`: recorded times in place of the rules' own;
+        `lengths`: from the start of each job to its end."""
+        given = {
+            **clocks, "cycles": list(cycles), "checks": list(checks), "passes": list(passes),
+            "lengths": list(lengths),
+        }  # fmt: skip
         return self._core.run(clocks=given, told=log, plans=plans)
 
     def nodes_of(self, outcome: Mapping[str, Any]) -> list[np.ndarray]:

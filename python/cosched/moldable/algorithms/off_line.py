@@ -7,7 +7,7 @@ from cosched.core import Bound
 from cosched.core.arrays import integer, real, seed_of
 from cosched.core.choices import named
 from cosched.moldable.algorithms.batches import on_line_by_batches
-from cosched.moldable.instance import Instance
+from cosched.moldable.instance import KNOWING, Instance
 from cosched.moldable.result import Result, make_result
 
 
@@ -62,6 +62,7 @@ def demt(
     >>> round(result.makespan, 6), round(result.weighted_completion, 6)
     (8.9, 20.7)
     """
+    instance.require_unshared("demt", KNOWING)
     used = seed_of(seed)
     placement = _core.moldable.demt(
         instance._core,
@@ -112,6 +113,7 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
     >>> result.makespan, round(result.ratio, 3), result.gap < 0.5
     (8.0, 1.515, True)
     """
+    instance.require_unshared("dual-approximation", KNOWING)
     precision = real(tolerance, "tolerance")
     placement, least, ratio = _core.moldable.dual_approximation(instance._core, precision)
     return make_result(

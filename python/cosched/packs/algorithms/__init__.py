@@ -2,9 +2,11 @@
 
 from cosched.packs.algorithms.allocation import (
     co_schedule,
+    ends,
     make_pack,
     one_pack,
     one_pack_dynamic_programme,
+    slowdown,
 )
 from cosched.packs.algorithms.exact import ilp, optimal, pairs
 from cosched.packs.algorithms.heuristics import (
@@ -22,6 +24,7 @@ __all__ = [
     "LOCAL_SEARCH_WORK",
     "NINE",
     "co_schedule",
+    "ends",
     "ilp",
     "local_search",
     "make_pack",
@@ -34,4 +37,5 @@ __all__ = [
     "random_pack",
     "random_proc",
     "sequential",
+    "slowdown",
 ]

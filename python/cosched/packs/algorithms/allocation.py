@@ -94,6 +94,66 @@ def _pack_table(times: Any, procs: int) -> tuple[np.ndarray, int]:
     return np.ascontiguousarray(table[:, :procs]), procs
 
 
+def ends(instance: Instance, tasks: Any, procs: Any) -> np.ndarray:
+    """When the tasks of a pack end, from its start, beside each other (s).
+
+    Between two ends each task works at the rate 1 / (its time alone x its factor beside those that
+    still run). Whether the pack fits the machine is not asked.
+
+    Parameters
+    ----------
+    tasks : array_like of int, shape (k,)
+        Different tasks that start together.
+    procs : array_like of int, shape (k,)
+        Processors of each, 1..p, on which it can run.
+
+    Returns
+    -------
+    numpy.ndarray, shape (k,)
+        Where nothing slows the tasks, their times.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]], slowdowns=[[1, 1.5], [1.5, 1]])
+    >>> ends(inst, [0, 1], [1, 1]).tolist()
+    [5.5, 4.5]
+    """
+    Instance.require(instance)
+    return _core.packs.ends(instance._core, *_a_pack(instance, tasks, procs))
+
+
+def slowdown(instance: Instance, tasks: Any, procs: Any) -> np.ndarray:
+    """The factors by which the tasks of a pack slow down while all of them run.
+
+    Parameters
+    ----------
+    tasks : array_like of int, shape (k,)
+        Different tasks that run together.
+    procs : array_like of int, shape (k,)
+        Processors of each, 1..p, on which it can run.
+
+    Returns
+    -------
+    numpy.ndarray, shape (k,)
+        Each >= 1.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]], slowdowns=[[1, 1.5], [1.25, 1]])
+    >>> slowdown(inst, [0, 1], [1, 1]).tolist()
+    [1.5, 1.25]
+    """
+    Instance.require(instance)
+    return _core.packs.slowdown(instance._core, *_a_pack(instance, tasks, procs))
+
+
+def _a_pack(instance: Instance, tasks: Any, procs: Any) -> tuple[np.ndarray, np.ndarray]:
+    members = integer_array(tasks, "tasks", 1, 0, instance.tasks - 1)
+    return members, integer_array(procs, "procs", 1, 1, instance.procs)
+
+
 def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Result:
     """Packs for given processor counts (Make-pack, Algorithm 4.4).
 
@@ -126,6 +186,7 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
     [0, 0, 1]
     """
     Instance.require(instance)
+    instance.require_unshared("make-pack", "co_schedule")
     counts = integer_array(procs, "procs", 1, 1)
     found = _core.packs.make_pack(instance._core, counts, bool(reoptimise))
     return result_of_packs(instance, "make-pack", *found)
@@ -140,13 +201,13 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
         Number of each task's pack, >= 0; numbers that nothing uses are left out.
     procs : array_like of int, shape (n,), optional
         Processor counts in 1..p, each one on which its task can run. By default each pack gets
-        the optimal counts of :func:`one_pack`.
+        the counts that end it first: those of :func:`one_pack` where tasks share nothing.
 
     Raises
     ------
     InvalidInstance
         Wrong length, a count outside 1..p or on which the task cannot run, a pack with more
-        than ``max_tasks`` tasks or that needs more than p processors.
+        than ``max_tasks`` tasks or that needs more than p processors, or than a capacity.
 
     Examples
     --------
@@ -163,7 +224,7 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
         counts = np.empty(instance.tasks, dtype=np.int64)
         for number in range(len(packs)):
             members = np.flatnonzero(pack == number)
-            counts[members] = one_pack(instance.times[members], instance.procs)
+            counts[members] = _best_counts(instance, members, packs[number])
     else:
         counts = integer_array(procs, "procs", 1, 1, instance.procs)
         if len(counts) != instance.tasks:
@@ -179,3 +240,12 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
                 f"pack {given_name} uses {used} processors: expected at most {instance.procs}"
             )
     return result_of_packs(instance, "co-schedule", pack.astype(np.int64), counts)
+
+
+def _best_counts(instance: Instance, tasks: np.ndarray, pack: int) -> np.ndarray:
+    if not instance.sharing:
+        return one_pack(instance.times[tasks], instance.procs)
+    counts = _core.packs.best_counts(instance._core, tasks)
+    if len(counts) == 0:
+        raise InvalidInstance(f"pack {pack} needs more than the machine has, on any counts")
+    return counts

@@ -8,7 +8,7 @@ from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import time_limit_of
 from cosched.core.limits import ended_by
-from cosched.packs.instance import Instance
+from cosched.packs.instance import KNOWING, Instance
 from cosched.packs.result import Result, result_of_packs
 
 
@@ -48,6 +48,7 @@ def pairs(instance: Instance) -> Result:
     ([0, 1, 1], [3, 2, 1], 6.3)
     """
     Instance.require(instance)
+    instance.require_unshared("pairs", KNOWING)
     pack_of, procs = _core.packs.pairs(instance._core)
     found = result_of_packs(instance, "pairs", pack_of, procs)
     return replace(found, own_bound=Bound(found.value, "pairs"))
@@ -77,6 +78,7 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
     (6.3, 'ok', 0.0)
     """
     Instance.require(instance)
+    instance.require_unshared("optimal", KNOWING)
     return _exact(
         instance, _core.packs.optimal(instance._core, time_limit_of(time_limit)), "optimal"
     )
@@ -111,6 +113,7 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
     6.3
     """
     Instance.require(instance)
+    instance.require_unshared("ilp", KNOWING)
     return _exact(instance, _core.packs.ilp(instance._core, time_limit_of(time_limit)), "ilp")
 
 

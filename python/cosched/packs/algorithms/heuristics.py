@@ -8,7 +8,7 @@ from cosched import _core
 from cosched.core.arrays import integer, real_array, seed_of
 from cosched.core.choices import named
 from cosched.core.limits import budget, ended_by
-from cosched.packs.instance import Instance
+from cosched.packs.instance import KNOWING, Instance
 from cosched.packs.result import Result, result_of_packs
 
 NINE = tuple(round(0.1 * step, 1) for step in range(1, 10))
@@ -67,6 +67,7 @@ def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
     7.6
     """
     Instance.require(instance)
+    instance.require_unshared("pack-approx", KNOWING)
     found = _core.packs.pack_approx(instance._core, bool(reoptimise))
     return result_of_packs(instance, "pack-approx", *found)
 
@@ -97,6 +98,7 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     True
     """
     Instance.require(instance)
+    instance.require_unshared("random-pack", KNOWING)
     count, used = integer(draws, "draws", 1), seed_of(seed)
     found = _core.packs.random_pack(instance._core, count, used)
     return result_of_packs(instance, f"random-pack-{count}", *found, seed=used)
@@ -128,6 +130,7 @@ def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     True
     """
     Instance.require(instance)
+    instance.require_unshared("random-proc", KNOWING)
     count, used = integer(draws, "draws", 1), seed_of(seed)
     found = _core.packs.random_proc(instance._core, count, used)
     return result_of_packs(instance, f"random-proc-{count}", *found, seed=used)
@@ -177,6 +180,7 @@ def pack_by_pack(
     6.5
     """
     Instance.require(instance)
+    instance.require_unshared("pack-by-pack", KNOWING)
     values = real_array(
         [epsilons] if isinstance(epsilons, (int, float)) else list(epsilons), "epsilons", 1
     )
@@ -212,6 +216,7 @@ def local_search(
     True
     """
     Instance.require(instance)
+    instance.require_unshared("local-search", KNOWING)
     effort, limit = budget(work, time_limit, LOCAL_SEARCH_WORK)
     used = seed_of(seed)
     pack_of, procs, end = _core.packs.local_search(instance._core, used, effort, limit)

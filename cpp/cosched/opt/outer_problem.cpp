@@ -1,4 +1,4 @@
-#include "cosched/dags/hlp/outer_problem.hpp"
+#include "cosched/opt/outer_problem.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
 
-namespace cosched::dags::hlp {
+namespace cosched::opt {
 namespace {
 
 constexpr double kNearlyAll = 0.9;  // of the weight, where the path decides
@@ -60,7 +60,7 @@ void OuterProblem::offer(Proof proof) {
 }
 
 void OuterProblem::query(const std::vector<double>& weights) {
-  TradeOff::Optimum found = trade_off_.minimise(weights);
+  Relaxation::Optimum found = relaxation_.minimise(weights);
   asked_.push_back({weights, found.bound});
   if (found.bound > proof_.bound) {
     proof_ = Proof();
@@ -68,8 +68,8 @@ void OuterProblem::query(const std::vector<double>& weights) {
     proof_.weights = weights;
     proof_.in_network = weights.back() > 0;
     if (proof_.in_network) {
-      proof_.task_flow = trade_off_.task_flow();
-      proof_.link_flow = trade_off_.link_flow();
+      proof_.task_flow = relaxation_.task_flow();
+      proof_.link_flow = relaxation_.link_flow();
     }
   }
   add(std::move(found.point));
@@ -82,7 +82,7 @@ void OuterProblem::weigh_path(const std::vector<double>& load_weights) {
   double path = 1.0 / 3;
   for (int round = 0; round < 6; ++round) {
     query(with_path(load_weights, path));
-    opt::MatrixGame line(2);
+    MatrixGame line(2);
     for (const std::vector<double>& measures : measures_)
       line.add_column(
           {std::inner_product(load_weights.begin(), load_weights.end(), measures.begin(), 0.0),
@@ -93,11 +93,11 @@ void OuterProblem::weigh_path(const std::vector<double>& load_weights) {
   }
 }
 
-bool OuterProblem::path_leads(SliceModel& model, const std::vector<double>& start) const {
+bool OuterProblem::path_leads(Guide& model, const std::vector<double>& start) const {
   return model.best_weights(measures_, start, 1e-3).back() > kNearlyAll;
 }
 
-bool OuterProblem::follow(SliceModel& model, std::vector<double> weights, bool stop_at_path) {
+bool OuterProblem::follow(Guide& model, std::vector<double> weights, bool stop_at_path) {
   constexpr int kRounds = 6;
   constexpr double kNear = 1e-5;  // then facets of the whole decide, which a slice does not have
   std::vector<double> last_step;
@@ -145,17 +145,17 @@ void OuterProblem::run(double gap) {
     const double value = game_.value(), bound = proof_.bound;
     query(next_weights(trust));
     const bool moved = proof_.bound > bound || game_.value() < value * (1 - 1e-12);
-    if (!moved && trust == 0) throw SolverError("hlp: the column generation stalls");
+    if (!moved && trust == 0) throw SolverError("the column generation stalls");
     trust = moved ? 1 : trust < 0.1 ? 0 : trust / 2;
   }
-  throw SolverError("hlp: the column generation does not end");
+  throw SolverError("the column generation does not end");
 }
 
 Table OuterProblem::combination() const {
-  Table x(instance_.tasks(), instance_.types());
+  Table x(points_.front().rows(), points_.front().cols());
   for (std::size_t t = 0; t < points_.size(); ++t)
     if (game_.combination()[t] > 0) x.add(game_.combination()[t], points_[t]);
   return x;
 }
 
-}  // namespace cosched::dags::hlp
+}  // namespace cosched::opt

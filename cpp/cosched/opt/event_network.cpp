@@ -1,4 +1,4 @@
-#include "cosched/dags/hlp/event_network.hpp"
+#include "cosched/opt/event_network.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "cosched/core/interrupt.hpp"
 
-namespace cosched::dags::hlp {
+namespace cosched::opt {
 namespace {
 
 // A list of numbers a task, in one array.
@@ -291,4 +291,4 @@ std::vector<EdgeFlow> expand_flow(const EventNetwork& network, const std::vector
   return edges;
 }
 
-}  // namespace cosched::dags::hlp
+}  // namespace cosched::opt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -12,6 +12,7 @@ from cosched import io, profiles
 from cosched.core.arrays import integer, real
 from cosched.core.text import first_repeated, not_read
 from cosched.errors import InvalidInstance, shorten
+from cosched.moldable.files.wfformat import is_wfformat, read_wfformat
 
 
 def read(
@@ -42,6 +43,7 @@ def read(
         "times": found.times,
         "weights": np.ones(jobs) if found.weights is None else found.weights,
         "release": found.release,
+        "edges": found.edges,
         "machines": most,
         "names": found.names,
         "origin": found.origin,
@@ -52,12 +54,15 @@ def read(
 
 # --- JSON -----------------------------------------------------------------------------------
 
-_TABLE = {"times", "weights", "release", "machines", "names"}
+_TIES = ("edges", *profiles.SHARED_FIELDS)
+_TABLE = {"times", "weights", "release", "machines", "names", *_TIES}
 
 
 def _read_json(path: str | PathLike[str], machines: int | None, counts: str) -> dict[str, Any]:
     data = io.read_json(path)
     with io.naming(path):
+        if is_wfformat(data):
+            return read_wfformat(data, machines)
         if not isinstance(data, dict) or not ({"jobs", "times"} & set(data)):
             raise InvalidInstance("expected an object with 'jobs' (or 'times')")
         if machines is None and data.get("machines") is not None:
@@ -65,9 +70,14 @@ def _read_json(path: str | PathLike[str], machines: int | None, counts: str) -> 
         if "jobs" not in data:
             fields, known = _of_table(data, machines, counts), _TABLE
         else:
-            fields, known = _of_jobs(data["jobs"], machines, counts), {"jobs", "machines"}
+            fields = _of_jobs(data["jobs"], machines, counts)
+            known = {"jobs", "machines", *(() if "t1" in fields else _TIES)}
         unread = [key for key in data if key not in known]
-        return {**fields, "notes": not_read("fields", unread + _unread_of_jobs(data))}
+        shared = {} if "t1" in fields else profiles.sharing_of_json(data)
+        if "edges" in data and "t1" not in fields:
+            shared["edges"] = data["edges"]
+        notes = not_read("fields", unread + _unread_of_jobs(data))
+        return {**fields, **shared, "notes": notes}
 
 
 def _unread_of_jobs(data: dict[str, Any]) -> list[str]:
@@ -188,15 +198,30 @@ def write_json(
     weights: np.ndarray,
     release: np.ndarray | None,
     profiles_of: Iterable[dict[str, Any]],
+    shared: Mapping[str, Any],
 ) -> None:
-    """``{"machines": m, "jobs": [...]}``; `profiles_of` says the times of each job."""
+    """``{"machines": m, "jobs": [...]}`` and what is `shared`; `profiles_of`: times of each job."""
     jobs = []
     for i, (name, times) in enumerate(zip(names, profiles_of, strict=True)):
         job: dict[str, Any] = {"id": name, "weight": weights[i]}
         if release is not None:
             job["release"] = release[i]
         jobs.append({**job, **times})
-    io.write_json({"machines": machines, "jobs": jobs}, path)
+    io.write_json({"machines": machines, "jobs": jobs, **shared}, path)
+
+
+def after_column(edges: np.ndarray, names: Sequence[str], path: str | PathLike[str]) -> list[str]:
+    """Of each job, the names of those that it waits for, as a cell."""
+    before: list[list[str]] = [[] for _ in names]
+    for first, second in edges.tolist():
+        name = names[first]
+        if ";" in name or name != name.strip() or not name:
+            raise InvalidInstance(
+                f"{path}: job {shorten(name)} would be split in the column 'after': expected .json"
+            )
+        before[second].append(name)
+    # One name with blanks in it would be taken for several.
+    return [";".join(group) + (";" if len(group) == 1 else "") for group in before]
 
 
 def write_csv(
@@ -205,8 +230,9 @@ def write_csv(
     weights: np.ndarray,
     release: np.ndarray | None,
     times: np.ndarray,
+    after: Sequence[str],
 ) -> None:
-    """``task,weight[,release],1,2,...``, a row a job."""
+    """``task,weight[,release][,after],1,2,...``, a row a job."""
     import pandas as pd
 
     frame = pd.DataFrame(
@@ -217,4 +243,6 @@ def write_csv(
     frame.insert(1, "weight", weights)
     if release is not None:
         frame.insert(2, "release", release)
+    if any(after):
+        frame.insert(2, "after", list(after))
     io.write_frame(frame, path, suffixes=(".csv",), exact=True)

@@ -1,8 +1,8 @@
-// The outer problem of the structured HLP method: the weights of the loads and of the longest path
-// at which the least weighted sum of the measures is highest, by column generation.
+// minimise over fractional choices x the largest of a few measures, of which the last is the longest path: the weights of
+// the measures at which their least weighted sum is highest, by column generation.
 //
-// Every question (a vector of weights) has two answers (trade_off.hpp): a bound on LP*, and an allocation
-// with its measures, a column of a matrix game.  The game's value is what a mixture of the allocations so
+// Every question (a vector of weights) has two answers (Relaxation): a bound on the value LP*, and a choice
+// with its measures, a column of a matrix game.  The game's value is what a mixture of the choices so
 // far reaches, LP* or more; its prices are the weights that would decide among them, and so the next
 // question.  Bound and value meet at LP*.  Questions in this order, each part leaving what it finds to the
 // next: the weight of the path alone (weigh_path), or of a large graph where a slice of it says (follow);
@@ -19,11 +19,47 @@
 #include <vector>
 
 #include "cosched/core/numeric.hpp"
-#include "cosched/dags/hlp/slice_model.hpp"
-#include "cosched/dags/hlp/trade_off.hpp"
+#include "cosched/core/task_graph.hpp"
+#include "cosched/core/times.hpp"
 #include "cosched/opt/matrix_game.hpp"
 
-namespace cosched::dags::hlp {
+namespace cosched::opt {
+
+/// A fractional choice and its measures.
+struct Relaxed {
+  Table x;                       // a row a task, rows sum to 1
+  std::vector<double> measures;  // the longest path last
+};
+
+/// What answers questions: the least weighted sum of the measures.
+class Relaxation {
+ public:
+  struct Optimum {
+    double bound;  // at most the weighted sum of `point.measures`
+    Relaxed point;
+  };
+  virtual Optimum minimise(const std::vector<double>& weights) = 0;
+  /// Of the last question, where the path had a weight: through each task, and on links of the event network.
+  virtual std::vector<double> task_flow() const = 0;
+  virtual std::vector<double> link_flow() const = 0;
+
+ protected:
+  ~Relaxation() = default;
+};
+
+/// A model of the whole that is cheaper to ask.
+class Guide {
+ public:
+  /// From now on the model has these measures at these weights, as the whole has.
+  virtual void correct(const std::vector<double>& weights, const std::vector<double>& measures) = 0;
+  /// The weights at which the least weighted sum of the measures is highest, up to a relative `gap`.
+  /// `columns`: measures of choices of the whole; `start`: weights to begin at.
+  virtual std::vector<double> best_weights(const std::vector<std::vector<double>>& columns,
+                                           std::vector<double> start, double gap) = 0;
+
+ protected:
+  ~Guide() = default;
+};
 
 /// A lower bound and the dual solution behind it.
 struct Proof {
@@ -39,13 +75,16 @@ struct Proof {
 /// Weights of which the path has `path` and the loads share the rest.
 std::vector<double> with_path(const std::vector<double>& load_weights, double path);
 
-/// Allocations found so far are the columns of a matrix game; its prices say which weights to ask next.
+/// Choices found so far are the columns of a matrix game; its prices say which weights to ask next.
 class OuterProblem {
  public:
-  OuterProblem(const Instance& instance, TradeOff& trade_off)
-      : instance_(instance), trade_off_(trade_off), game_(instance.types() + 1) {}
+  OuterProblem(Relaxation& relaxation, int measures) : relaxation_(relaxation), game_(measures) {}
 
   void add(Relaxed point);
+
+  /// Asks at these weights.
+  void ask(const std::vector<double>& weights) { query(weights); }
+  bool has_proof() const { return !proof_.weights.empty(); }
 
   /// Takes over a proof that is better than the best so far.
   void offer(Proof proof);
@@ -54,11 +93,11 @@ class OuterProblem {
   void weigh_path(const std::vector<double>& load_weights);
 
   /// Whether the model leaves nearly all weight to the path.
-  bool path_leads(SliceModel& model, const std::vector<double>& start) const;
+  bool path_leads(Guide& model, const std::vector<double>& start) const;
 
   /// Asks at these weights, then where the model takes the best ones to be, and corrects it by what
   /// that tells.  True: with `stop_at_path`, as soon as the model leaves nearly all weight to the path.
-  bool follow(SliceModel& model, std::vector<double> weights, bool stop_at_path);
+  bool follow(Guide& model, std::vector<double> weights, bool stop_at_path);
 
   /// Until value and proof are within a relative `gap`.  Throws SolverError if that fails.
   void run(double gap);
@@ -66,7 +105,7 @@ class OuterProblem {
   int flows() const { return static_cast<int>(asked_.size()); }
   const Proof& proof() const { return proof_; }
 
-  /// The best mixture of the allocations so far.
+  /// The best mixture of the choices so far; there is one.
   Table combination() const;
 
  private:
@@ -81,13 +120,12 @@ class OuterProblem {
   double radius() const;
   std::vector<double> next_weights(double trust) const;
 
-  const Instance& instance_;
-  TradeOff& trade_off_;
-  opt::MatrixGame game_;
+  Relaxation& relaxation_;
+  MatrixGame game_;
   std::vector<std::vector<double>> measures_;
   std::vector<Table> points_;
   std::vector<Asked> asked_;
   Proof proof_;
 };
 
-}  // namespace cosched::dags::hlp
+}  // namespace cosched::opt

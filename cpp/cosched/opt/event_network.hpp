@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "cosched/core/task_graph.hpp"
-#include "cosched/dags/hlp/certificate.hpp"
 
-namespace cosched::dags::hlp {
+namespace cosched::opt {
 
 /// Longest paths in it are those of the task graph, for every vector of durations.
 /// Nodes are in topological order: node 0 = begin of the project, last node = its end.
@@ -45,4 +44,4 @@ class PathLength {
 std::vector<EdgeFlow> expand_flow(const EventNetwork& network, const std::vector<double>& task_flow,
                                   const std::vector<double>& link_flow);
 
-}  // namespace cosched::dags::hlp
+}  // namespace cosched::opt

@@ -1,0 +1,182 @@
+// What codes that run side by side share: resources that must fit (memory, GPUs, licences), and a machine that
+// slows them down.
+//
+// Notation = code.  A running set S holds tasks i on q_i processors, t_i = t_i(q_i) seconds alone.  Needs a_ir(q) =
+// need(r, i, q) of resource r are hard: their sum over what runs together is at most A_r = capacity(r).  The factor
+// f_i(S) >= 1, which is 1 alone and never falls where S grows, is the larger of two laws:
+//
+//   pairs      e_ij = max(s_ij, 1) - 1, s_ij = time of i beside j / alone; the rule makes a factor of the e_ij of
+//              all j in S: 1 + their sum, the product of 1 + e_ij, or 1 + the largest;
+//   bandwidth  1 + m_i max(0, sum_{j in S} b_j(q_j) / B - 1).
+//
+// Task i works at the rate 1 / (t_i f_i(S)) while S runs: ends are piecewise.  For these laws the ends of a set that
+// starts together are unique, between t_i and t_i f_i(S), and grow with every t_j, every s_ij and every further task.
+// They need not grow with q_j under a bandwidth, and without a common start nothing of this is monotone.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/matrix.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched {
+
+/// How the excess of several companions adds up.
+enum class SlowdownRule { sum, product, max };
+
+struct Resource {
+  std::string name;
+  double capacity = kInfinity;
+  Matrix<double> need;  // n x 1 where counts do not matter, else n x counts; constant beyond
+};
+
+struct Slowdowns {
+  Matrix<double> table;  // n x n, s_ij; the diagonal is not read
+  SlowdownRule rule = SlowdownRule::sum;
+};
+
+struct Bandwidth {
+  Matrix<double> demand;  // n x 1 or n x counts, as needs
+  double capacity = kInfinity;
+  std::vector<double> stall;  // m_i in [0, 1]
+};
+
+/// A task on some processors, and its seconds there alone.
+struct Run {
+  int task = 0, procs = 0;
+  double alone = 0;
+};
+
+/// Immutable.
+class Sharing {
+ public:
+  /// Throws InvalidInstance that names the first bad entry.
+  Sharing(int tasks, std::vector<Resource> resources, std::optional<Slowdowns> slowdowns,
+          std::optional<Bandwidth> bandwidth);
+
+  int tasks() const { return tasks_; }
+  int resources() const { return static_cast<int>(resources_.size()); }
+  double capacity(int r) const { return resources_[r].capacity; }
+  double need(int r, int i, int q) const { return at(resources_[r].need, i, q); }
+  const Resource& resource(int r) const { return resources_[r]; }
+
+  bool slows() const { return slowdowns_ || bandwidth_; }
+  /// Whether needs and traffic of task i are the same on all counts.
+  bool same_on_all_counts() const { return same_on_all_counts_; }
+  bool has_bandwidth() const { return bandwidth_.has_value(); }
+  const std::optional<Slowdowns>& slowdowns() const { return slowdowns_; }
+  const std::optional<Bandwidth>& bandwidth() const { return bandwidth_; }
+  /// e_ij.
+  double excess(int i, int j) const { return excess_.empty() ? 0 : excess_(i, j); }
+  SlowdownRule rule() const { return slowdowns_ ? slowdowns_->rule : SlowdownRule::sum; }
+  /// b_i(q) / B, and m_i.
+  double load(int i, int q) const {
+    return bandwidth_ ? at(bandwidth_->demand, i, q) / bandwidth_->capacity : 0;
+  }
+  double stall(int i) const { return bandwidth_ ? bandwidth_->stall[i] : 0; }
+
+  /// Whether task i fits on q processors with nobody beside it.
+  bool fits_alone(int i, int q) const {
+    const Run run{i, q, 0};
+    return fits(&run, 1);
+  }
+  /// sum of needs <= capacity, for every resource, up to kExactTolerance.
+  bool fits(const Run* set, int count) const;
+  bool fits(const std::vector<Run>& set) const {
+    return fits(set.data(), static_cast<int>(set.size()));
+  }
+
+  /// f_i(S) of each member of S.  O(k^2).
+  std::vector<double> factors(const std::vector<Run>& set) const;
+
+  /// When each ends where all start at 0.  Unslowed tasks end at their t_i exactly.  O(k^3).
+  std::vector<double> ends(const std::vector<Run>& pack) const;
+
+  /// The given tasks, in that order.
+  Sharing select(const std::vector<int>& chosen) const;
+
+ private:
+  static double at(const Matrix<double>& table, int i, int q) {
+    const std::ptrdiff_t column = q - 1;
+    return table(i, column < table.cols() ? column : table.cols() - 1);
+  }
+
+  int tasks_;
+  std::vector<Resource> resources_;
+  std::optional<Slowdowns> slowdowns_;
+  std::optional<Bandwidth> bandwidth_;
+  Matrix<double> excess_;  // empty without pairs that slow
+  bool same_on_all_counts_ = true;
+};
+
+/// Throws InvalidInstance where `sharing` is of other tasks than 0..tasks-1, or task i, which takes given(i, q)
+/// seconds, fits on none of the counts 1..procs on which it can run.
+template <class Given>
+void require_each_fits(const Sharing& sharing, int tasks, int procs, const Given& given) {
+  if (sharing.tasks() != tasks)
+    throw InvalidInstance("what is shared is of " + std::to_string(sharing.tasks()) +
+                          " tasks: expected " + std::to_string(tasks));
+  for (int i = 0; i < tasks; ++i) {
+    bool fits = false;
+    for (int q = 1; q <= procs && !fits; ++q)
+      fits = given(i, q) < kInfinity && sharing.fits_alone(i, q);
+    if (!fits)
+      throw InvalidInstance("task " + std::to_string(i) +
+                            " needs more than the capacity on each count on which it can run");
+  }
+}
+
+/// A count of a task, with its seconds there alone.
+struct Choice {
+  int procs;
+  double time;
+};
+
+/// The counts of task i, which takes given(q) seconds on q of `procs` processors, by increasing processors: those on
+/// which it fits, but none that another beats in processors, time, needs and traffic alike.  O(procs) where needs and
+/// traffic are the same on all counts.
+std::vector<Choice> choices(const Sharing& sharing, int i, int procs,
+                            const std::function<double(int)>& given);
+
+/// Who runs, with how much left: rates are constant between its events.  Without `sharing` nobody slows anybody.
+class Running {
+ public:
+  explicit Running(const Sharing* sharing) : sharing_(sharing) {}
+
+  void clear() { members_.clear(); }
+  int size() const { return static_cast<int>(members_.size()); }
+  const std::vector<Run>& set() const { return runs_; }
+
+  /// Adds a task at the time `now`, which is not before any event so far.  O(k^2).
+  void start(const Run& run, double now);
+
+  /// When the next one ends; infinite where nobody runs.
+  double next_end() const;
+
+  struct Ended {
+    int task;
+    double end;
+  };
+  /// Removes those that end at next_end(), up to rounding, and slows the others anew from then on.  O(k^2).
+  const std::vector<Ended>& finish();
+
+ private:
+  struct Member {
+    double left;  // seconds alone, at `since`
+    double since;
+    double factor;  // from then on
+    double end;     // if nothing changes
+  };
+  void slow(double now);
+
+  const Sharing* sharing_;
+  std::vector<Run> runs_;
+  std::vector<Member> members_;
+  std::vector<Ended> ended_;
+};
+
+}  // namespace cosched

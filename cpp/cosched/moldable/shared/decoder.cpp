@@ -1,0 +1,164 @@
+#include "cosched/moldable/shared/decoder.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::moldable::shared {
+namespace {
+
+std::vector<int> by_start(const Placement& placement) {
+  std::vector<int> order(placement.jobs());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return placement.start[a] < placement.start[b]; });
+  return order;
+}
+
+bool fits_beside(const Sharing& sharing, const std::vector<Run>& running, const Run& run) {
+  for (int r = 0; r < sharing.resources(); ++r) {
+    double sum = sharing.need(r, run.task, run.procs);
+    for (const Run& other : running) sum += sharing.need(r, other.task, other.procs);
+    if (!leq(sum, sharing.capacity(r))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Decoder::Decoder(const Instance& instance)
+    : instance_(instance), sharing_(*instance.sharing()), running_(instance.sharing()) {
+  for (int i = 0; i < instance.jobs(); ++i)
+    counts_.push_back(choices(sharing_, i, instance.useful_machines(),
+                              [&](int q) { return instance.given(i, q); }));
+}
+
+int Decoder::nearest(int i, int q) const {
+  int found = counts_[i].front().procs;
+  for (const Choice& choice : counts_[i])
+    if (choice.procs <= q) found = choice.procs;
+  return found;
+}
+
+Allotment Decoder::fitting(Allotment procs) const {
+  for (std::size_t i = 0; i < procs.size(); ++i) procs[i] = nearest(static_cast<int>(i), procs[i]);
+  return procs;
+}
+
+bool Decoder::may_start(const Run& run, double theta) const {
+  if (!fits_beside(sharing_, running_.set(), run)) return false;
+  if (theta <= 0) return true;
+  for (const Run& other : running_.set()) {
+    double own = 1 + sharing_.excess(run.task, other.task);
+    double others = 1 + sharing_.excess(other.task, run.task);
+    if (sharing_.has_bandwidth()) {
+      const double over =
+          sharing_.load(run.task, run.procs) + sharing_.load(other.task, other.procs) - 1;
+      if (over > 0) {
+        own = std::max(own, 1 + sharing_.stall(run.task) * over);
+        others = std::max(others, 1 + sharing_.stall(other.task) * over);
+      }
+    }
+    if (1 / own + 1 / others < theta) return false;
+  }
+  return true;
+}
+
+Placement Decoder::run(const List& list) {
+  Placement placement = unplaced(instance_.jobs());
+  waiting_ = list.order;
+  running_.clear();
+  int free = instance_.machines();
+  for (double now = 0;;) {
+    double next_release = kInfinity;
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < waiting_.size(); ++k) {
+      const int i = waiting_[k], q = list.procs[i];
+      const Run run{i, q, instance_.given(i, q)};
+      const double release = instance_.release(i);
+      if (release > now) next_release = std::min(next_release, release);
+      if (release <= now && q <= free && may_start(run, list.theta)) {
+        running_.start(run, now);
+        placement.procs[i] = q;
+        placement.start[i] = now;
+        free -= q;
+        operations_ += 8 * running_.size();
+      } else {
+        waiting_[kept++] = i;
+      }
+    }
+    operations_ += 4 * static_cast<std::int64_t>(waiting_.size());
+    waiting_.resize(kept);
+    if (running_.size() == 0 && waiting_.empty()) return placement;
+    const double next = running_.next_end();
+    if (next_release < next) {
+      now = next_release;
+      continue;
+    }
+    for (const Running::Ended& ended : running_.finish()) {
+      placement.end[ended.task] = ended.end;
+      free += list.procs[ended.task];
+      now = std::max(now, ended.end);
+    }
+  }
+}
+
+List as_list(const Decoder& decoder, const Placement& placement, double theta) {
+  return {by_start(placement), decoder.fitting(placement.procs), theta};
+}
+
+Placement replayed(const Instance& instance, const Placement& placement) {
+  const Schedule schedule = to_schedule(instance, placement);
+  const std::vector<int> order = by_start(placement);
+  std::vector<std::size_t> row(placement.jobs());
+  for (std::size_t r = 0; r < schedule.rows(); ++r) row[schedule.task[r]] = r;
+  // Of each unit, the jobs that are still to come on it, in order.
+  std::vector<std::vector<int>> queue(instance.machines());
+  for (auto job = order.rbegin(); job != order.rend(); ++job)
+    for (auto u = schedule.unit_begin[row[*job]]; u < schedule.unit_begin[row[*job] + 1]; ++u)
+      queue[schedule.unit[u]].push_back(*job);
+  const auto first_everywhere = [&](int job) {
+    for (auto u = schedule.unit_begin[row[job]]; u < schedule.unit_begin[row[job] + 1]; ++u)
+      if (queue[schedule.unit[u]].back() != job) return false;
+    return true;
+  };
+  Placement made = unplaced(placement.jobs());
+  Running running(instance.sharing());
+  std::vector<int> waiting = order;
+  std::vector<char> started(placement.jobs(), 0);
+  for (double now = 0; !waiting.empty() || running.size() > 0;) {
+    check_interrupt();
+    double next = kInfinity;
+    std::vector<int> left;
+    for (const int i : waiting) {
+      const Run run{i, placement.procs[i], instance.given(i, placement.procs[i])};
+      const bool ready = instance.release(i) <= now && first_everywhere(i);
+      if (instance.release(i) > now) next = std::min(next, instance.release(i));
+      if (ready && fits_beside(*instance.sharing(), running.set(), run)) {
+        running.start(run, now);
+        made.procs[i] = run.procs;
+        made.start[i] = now;
+      } else {
+        left.push_back(i);
+      }
+    }
+    waiting = std::move(left);
+    if (next < running.next_end()) {
+      now = next;
+      continue;
+    }
+    for (const Running::Ended& ended : running.finish()) {
+      made.end[ended.task] = ended.end;
+      now = std::max(now, ended.end);
+      for (auto u = schedule.unit_begin[row[ended.task]];
+           u < schedule.unit_begin[row[ended.task] + 1]; ++u)
+        queue[schedule.unit[u]].pop_back();
+    }
+  }
+  return made;
+}
+
+}  // namespace cosched::moldable::shared

@@ -1,0 +1,60 @@
+// Plans without packs for jobs that share the machine: lists, decoded event by event.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cosched/moldable/model/placement.hpp"
+
+namespace cosched::moldable::shared {
+
+/// At 0, at each release and at each end the first waiting jobs of `order` start that fit beside what runs and are not
+/// banned: job i beside j where 1/s_ij + 1/s_ji < theta, s the slow-downs of the two alone together.  theta 0: no bans;
+/// 1: none that takes longer side by side than one after the other.  A greedy without bans is not enough: waiting
+/// beside idle processors pays.
+struct List {
+  std::vector<int> order;
+  Allotment procs;
+  double theta = 0;
+};
+
+/// The values of theta that searches try.
+inline constexpr double kThetas[] = {0, 1, 1.2, 1.5, 1.8};
+
+/// Keeps its memory between calls.
+class Decoder {
+ public:
+  /// `instance` must outlive it, and share something.
+  explicit Decoder(const Instance& instance);
+
+  /// Requires counts on which each job fits.  O(n^2 k) for sets of k.
+  Placement run(const List& list);
+
+  /// The counts of job i that are worth a look.
+  const std::vector<Choice>& counts(int i) const { return counts_[i]; }
+  /// The most of these up to q, or the fewest.
+  int nearest(int i, int q) const;
+  /// Of an allotment, nearest() of each.
+  Allotment fitting(Allotment procs) const;
+
+  std::int64_t operations() const { return operations_; }
+
+ private:
+  bool may_start(const Run& run, double theta) const;
+
+  const Instance& instance_;
+  const Sharing& sharing_;
+  std::vector<std::vector<Choice>> counts_;
+  Running running_;
+  std::vector<int> waiting_;
+  std::int64_t operations_ = 0;
+};
+
+/// A schedule's jobs in the order of their starts, with its counts, where these fit.
+List as_list(const Decoder& decoder, const Placement& placement, double theta);
+
+/// A schedule made as if nothing were slow: each job starts when those before it on its processors have ended, and
+/// it fits.
+Placement replayed(const Instance& instance, const Placement& placement);
+
+}  // namespace cosched::moldable::shared

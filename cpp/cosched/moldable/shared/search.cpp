@@ -1,0 +1,232 @@
+#include "cosched/moldable/shared/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/core/rng.hpp"
+#include "cosched/moldable/model/bounds.hpp"
+#include "cosched/moldable/shared/lists.hpp"
+
+namespace cosched::moldable::shared {
+namespace {
+
+using search::Objective;
+
+constexpr double kFirstTemperature = 0.03, kLastTemperature = 0.0005;
+constexpr double kPlateau =
+    1e-3;  // of the mean end, so that plateaus of the makespan lead somewhere
+constexpr int kRounds = 3;
+
+class ListSearch {
+ public:
+  ListSearch(const Instance& instance, const search::SearchOptions& options)
+      : instance_(instance),
+        objective_(options.objective),
+        decoder_(instance),
+        rng_(options.seed) {}
+
+  Decoder& decoder() { return decoder_; }
+
+  /// A schedule that is feasible as it stands.
+  void offer(const Placement& placement) {
+    const Criteria found = criteria(instance_, placement);
+    const std::pair<double, double> key = objective_ == Objective::makespan
+                                              ? std::pair(found.makespan, found.minsum)
+                                              : std::pair(found.minsum, found.makespan);
+    if (best_.jobs() > 0 && !(key < best_key_)) return;
+    best_key_ = key;
+    best_ = placement;
+  }
+
+  /// Under every threshold.
+  void offer(List list) {
+    for (const double theta : kThetas) {
+      list.theta = theta;
+      const Placement placement = decoder_.run(list);
+      const double found = value(placement);
+      offer(placement);
+      if (start_.order.empty() || found < start_value_) {
+        start_value_ = found;
+        start_ = list;
+      }
+    }
+  }
+
+  void run(std::int64_t work, double heat) {
+    List now = start_;
+    double current = start_value_;
+    const double total = seconds_left(), scale = start_value_;
+    const std::int64_t begin = decoder_.operations();
+    for (double done = 0; done < 1;) {
+      const double passed = total < kInfinity ? 1 - seconds_left() / total : 0;
+      const double first = kFirstTemperature * heat;
+      const double temperature =
+          scale * first * std::pow(kLastTemperature / first, std::max(done, passed));
+      for (int k = 0; k < 8; ++k) {
+        List next = changed(now);
+        const Placement placement = decoder_.run(next);
+        const double found = value(placement);
+        offer(placement);
+        if (found < start_value_) {
+          start_value_ = found;
+          start_ = next;
+        }
+        if (found > current && !(rng_.uniform() < std::exp((current - found) / temperature)))
+          continue;
+        current = found;
+        now = std::move(next);
+      }
+      check_interrupt();
+      done = static_cast<double>(decoder_.operations() - begin) / static_cast<double>(work);
+    }
+  }
+
+  const Placement& best() const { return best_; }
+
+ private:
+  double value(const Placement& placement) const {
+    const Criteria found = criteria(instance_, placement);
+    if (objective_ == Objective::minsum) return found.minsum + kPlateau * found.makespan;
+    double sum = 0;
+    for (const double end : placement.end) sum += end;
+    return found.makespan + kPlateau * sum / placement.jobs();
+  }
+
+  List changed(const List& from) {
+    List to = from;
+    const int n = instance_.jobs();
+    const std::uint64_t kind = rng_.below(16);
+    const auto a = static_cast<int>(rng_.below(n)), b = static_cast<int>(rng_.below(n));
+    if (kind == 0) {
+      to.theta = kThetas[rng_.below(std::size(kThetas))];
+    } else if (kind < 7) {
+      const auto& counts = decoder_.counts(a);
+      auto at = std::find_if(counts.begin(), counts.end(),
+                             [&](const Choice& c) { return c.procs == to.procs[a]; }) -
+                counts.begin();
+      const auto last = static_cast<std::int64_t>(counts.size()) - 1;
+      if (rng_.below(4) == 0)
+        at = rng_.between(0, last);
+      else
+        at = std::clamp<std::int64_t>(at + (rng_.below(2) == 0 ? 1 : -1), 0, last);
+      to.procs[a] = counts[at].procs;
+    } else if (kind < 11) {
+      std::swap(to.order[a], to.order[b]);
+    } else {
+      const int job = to.order[a];
+      to.order.erase(to.order.begin() + a);
+      to.order.insert(to.order.begin() + b, job);
+    }
+    return to;
+  }
+
+  const Instance& instance_;
+  Objective objective_;
+  Decoder decoder_;
+  Rng rng_;
+  Placement best_;
+  std::pair<double, double> best_key_;
+  List start_;  // the best list
+  double start_value_ = kInfinity;
+};
+
+Instance unslowed(const Instance& instance) {
+  const Sharing& sharing = *instance.sharing();
+  if (sharing.resources() == 0) return instance.alone();
+  std::vector<Resource> resources;
+  for (int r = 0; r < sharing.resources(); ++r) resources.push_back(sharing.resource(r));
+  return instance.with(std::make_shared<const Sharing>(sharing.tasks(), std::move(resources),
+                                                       std::nullopt, std::nullopt));
+}
+
+// What the same search finds for jobs that slow nobody.
+Placement plain_search(const Instance& instance, search::SearchOptions options) {
+  options.starts.clear();
+  options.proof = false;
+  options.time_limit.reset();
+  if (seconds_left() < kInfinity) options.time_limit = std::max(0.0, seconds_left() / 4);
+  const Instance plain = instance.sharing()->slows() ? unslowed(instance) : instance.alone();
+  return (plain.sharing() != nullptr ? shared::local_search(plain, options)
+                                     : search::local_search(plain, options))
+      .placement;
+}
+
+void offer_lists(const Instance& instance, ListSearch& made) {
+  Decoder& decoder = made.decoder();
+  const int n = instance.jobs();
+  for (const int share : {1, 2, 4, 8, 16}) {
+    Allotment procs(n, std::max(1, instance.machines() / share));
+    procs = decoder.fitting(procs);
+    List longest{{}, procs, 0};
+    for (int i = 0; i < n; ++i) longest.order.push_back(i);
+    std::stable_sort(longest.order.begin(), longest.order.end(), [&](int a, int b) {
+      return instance.given(a, procs[a]) > instance.given(b, procs[b]);
+    });
+    made.offer(longest);
+    List urgent = longest;
+    std::stable_sort(urgent.order.begin(), urgent.order.end(), [&](int a, int b) {
+      return instance.weight(a) * instance.given(b, procs[b]) >
+             instance.weight(b) * instance.given(a, procs[a]);
+    });
+    made.offer(urgent);
+  }
+}
+
+std::int64_t total_of(const Instance& instance, std::int64_t work) {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
+  return work > most / instance.jobs() ? most : work * instance.jobs();
+}
+
+}  // namespace
+
+search::SearchResult local_search(const Instance& instance, const search::SearchOptions& options) {
+  if (options.work < 0)
+    throw InvalidInstance("work = " + std::to_string(options.work) + ": expected a number >= 0");
+  const ScopedTimeLimit limit(options.time_limit);
+  ListSearch made(instance, options);
+  unhurried([&] {
+    offer_lists(instance, made);
+    for (const Placement& start : options.starts) {
+      made.offer(start);
+      made.offer(as_list(made.decoder(), start, 0));
+    }
+    if (!instance.has_releases()) made.offer(gang(instance));
+  });
+  search::SearchResult result;
+  result.complete = finishes_within(std::nullopt, [&] {
+    if (options.work == 0) return;
+    if (!instance.has_releases())
+      for (const dual::ListOrder order :
+           {dual::ListOrder::shelf, dual::ListOrder::lptf, dual::ListOrder::saf}) {
+        const Placement found = shared::list_graham(instance, order, dual::kDefaultTolerance);
+        made.offer(found);
+        made.offer(as_list(made.decoder(), found, 0));
+      }
+    // Resources alone: the search as if there were none gives an order; else the one that knows them.
+    const Placement plain = plain_search(instance, options);
+    made.offer(as_list(made.decoder(), plain, 0));
+    if (instance.sharing()->slows()) made.offer(replayed(instance, plain));
+    if (options.work >= kUnlimitedWork / 2)
+      in_rounds(search::kSearchWork, [&](std::int64_t part, int number) {
+        made.run(total_of(instance, part), number % 2 == 0 ? 1 : 0.4);
+        return true;
+      });
+    else
+      for (int k = 0; k < kRounds; ++k)
+        made.run(total_of(instance, options.work) / kRounds, k == 0 ? 1 : 0.4);
+  });
+  result.placement = made.best();
+  const double least = std::max(longest_bound(instance), moldable::area_bound(instance));
+  result.proved = options.objective == Objective::makespan &&
+                  makespan(result.placement) <= least * (1 + kExactTolerance);
+  return result;
+}
+
+}  // namespace cosched::moldable::shared

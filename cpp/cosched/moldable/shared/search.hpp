@@ -1,0 +1,13 @@
+// local-search for jobs that share the machine.
+#pragma once
+
+#include "cosched/moldable/search/local_search.hpp"
+
+namespace cosched::moldable::shared {
+
+/// Annealing over lists: orders, counts and the threshold of bans (decoder.hpp).  From the family's lists under every
+/// threshold, gang, the caller's starts, and what the search finds for jobs that slow nobody, replayed: never worse
+/// than those.  The result depends on instance, starts, seed and work only, but for a time limit.
+search::SearchResult local_search(const Instance& instance, const search::SearchOptions& options);
+
+}  // namespace cosched::moldable::shared

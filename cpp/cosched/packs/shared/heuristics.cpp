@@ -1,0 +1,282 @@
+#include "cosched/packs/shared/heuristics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/core/rng.hpp"
+#include "cosched/packs/heuristic/baselines.hpp"
+#include "cosched/packs/heuristic/pack_by_pack.hpp"
+#include "cosched/packs/search/local_search.hpp"
+#include "cosched/packs/shared/subsets.hpp"
+
+namespace cosched::packs::shared {
+namespace {
+
+constexpr double kFirstTemperature = 0.03, kLastTemperature = 0.0002;  // of the mean pack's cost
+constexpr std::int64_t kEvaluationWork = 60;                           // operations, about
+constexpr std::int64_t kMoveWork = 40;
+constexpr std::int64_t kSearchNodes = 300;  // of a price during the search
+constexpr std::size_t kMostRemembered = 2'000'000;
+constexpr int kNewPackEvery = 32;
+constexpr int kRestarts = 4;
+
+double sum_of_prices(PackTable& table, const Packs& packs) {
+  double sum = 0;
+  for (const std::vector<int>& pack : packs) sum += table.quick(pack).cost;
+  return sum;
+}
+
+// The cheapest of `draws` partitions.
+template <class Draw>
+Coschedule best_repaired(const Instance& instance, int draws, const Draw& draw) {
+  PackTable table(instance);
+  Packs best;
+  double least = kInfinity;
+  for (int k = 0; k < draws; ++k) {
+    Packs packs = repaired(instance, table, draw(k));
+    const double cost = sum_of_prices(table, packs);
+    if (cost < least) {
+      least = cost;
+      best = std::move(packs);
+    }
+    check_interrupt();
+  }
+  return unhurried([&] { return at_prices(instance, table, best, kSearchNodes); });
+}
+
+class Annealing {
+ public:
+  Annealing(const Instance& instance, PackTable& table, const Packs& start, std::uint64_t seed)
+      : instance_(instance), table_(table), rng_(seed), pack_of_(instance.tasks()), best_(start) {
+    for (int i = 0; i < instance.tasks(); ++i) alone_.push_back(table.exact({i}).cost);
+    restart();
+    best_cost_ = sum_;
+    scale_ = sum_ / static_cast<double>(packs_.size());
+  }
+
+  // May be left by an exception of check_interrupt().
+  void run(std::int64_t work, double heat) {
+    restart();
+    const double total = seconds_left();
+    const std::int64_t begin = table_.pricer().evaluations();
+    std::int64_t moves = 0;
+    for (double done = 0; done < 1;) {
+      const double passed = total < kInfinity ? 1 - seconds_left() / total : 0;
+      const double first = kFirstTemperature * heat;
+      temperature_ = scale_ * first * std::pow(kLastTemperature / first, std::max(done, passed));
+      for (int k = 0; k < 32; ++k) step();
+      moves += 32;
+      check_interrupt();
+      const std::int64_t used =
+          (table_.pricer().evaluations() - begin) * kEvaluationWork + moves * kMoveWork;
+      done = static_cast<double>(used) / static_cast<double>(work);
+      if (table_.size() > kMostRemembered) table_.forget();
+    }
+  }
+
+  const Packs& best() const { return best_; }
+
+ private:
+  // What its tasks cost one after the other, where a pack is no better or does not fit.
+  double price(const std::vector<int>& pack) {
+    if (pack.empty()) return 0;
+    double apart = 0;
+    for (const int i : pack) apart += alone_[i];
+    return std::min(apart, table_.exact(pack, kSearchNodes).cost);
+  }
+
+  void restart() {
+    packs_ = best_;
+    cost_.clear();
+    sum_ = 0;
+    for (std::size_t p = 0; p < packs_.size(); ++p) {
+      std::sort(packs_[p].begin(), packs_[p].end());
+      for (const int i : packs_[p]) pack_of_[i] = static_cast<int>(p);
+      cost_.push_back(price(packs_[p]));
+      sum_ += cost_.back();
+    }
+  }
+
+  static std::vector<int> with(std::vector<int> pack, int i) {
+    pack.insert(std::lower_bound(pack.begin(), pack.end(), i), i);
+    return pack;
+  }
+  static std::vector<int> without(std::vector<int> pack, int i) {
+    pack.erase(std::lower_bound(pack.begin(), pack.end(), i));
+    return pack;
+  }
+
+  void step() {
+    const int n = instance_.tasks();
+    const int i = static_cast<int>(rng_.below(n)), from = pack_of_[i];
+    const std::uint64_t kind = rng_.below(kNewPackEvery);
+    if (kind == 0) {
+      if (packs_[from].size() > 1) change(from, without(packs_[from], i), -1, {i});
+      return;
+    }
+    const int j = static_cast<int>(rng_.below(n)), to = pack_of_[j];
+    if (from == to) return;
+    if (kind % 2 == 1) {
+      if (static_cast<int>(packs_[to].size()) < instance_.max_tasks())
+        change(from, without(packs_[from], i), to, with(packs_[to], i));
+    } else {
+      change(from, with(without(packs_[from], i), j), to, with(without(packs_[to], j), i));
+    }
+  }
+
+  // Packs a and b (-1: a new one) become these, if that is not too much worse.
+  void change(int a, std::vector<int> for_a, int b, std::vector<int> for_b) {
+    const double before = cost_[a] + (b < 0 ? 0 : cost_[b]);
+    const double cost_a = price(for_a), cost_b = price(for_b);
+    const double worse = cost_a + cost_b - before;
+    if (worse > 0 && !(rng_.uniform() < std::exp(-worse / temperature_))) return;
+    if (b < 0) {
+      b = static_cast<int>(packs_.size());
+      packs_.emplace_back();
+      cost_.push_back(0);
+    }
+    set(a, std::move(for_a), cost_a);
+    set(b, std::move(for_b), cost_b);
+    if (packs_[a].empty()) drop(a);
+    sum_ += worse;
+    if (sum_ < best_cost_ * (1 - kExactTolerance)) {
+      best_cost_ = sum_;
+      best_ = packs_;
+    }
+  }
+
+  void set(int p, std::vector<int> tasks, double cost) {
+    for (const int i : tasks) pack_of_[i] = p;
+    packs_[p] = std::move(tasks);
+    cost_[p] = cost;
+  }
+
+  void drop(int p) {
+    if (p + 1 < static_cast<int>(packs_.size())) {
+      std::vector<int> last = std::move(packs_.back());
+      set(p, std::move(last), cost_.back());
+    }
+    packs_.pop_back();
+    cost_.pop_back();
+  }
+
+  const Instance& instance_;
+  PackTable& table_;
+  Rng rng_;
+  std::vector<int> pack_of_;
+  Packs best_, packs_;
+  std::vector<double> alone_, cost_;
+  double sum_ = 0, best_cost_ = 0, scale_ = 0, temperature_ = 0;
+};
+
+Instance unslowed(const Instance& instance) {
+  const Sharing& sharing = *instance.sharing();
+  if (sharing.resources() == 0) return instance.alone();
+  std::vector<Resource> resources;
+  for (int r = 0; r < sharing.resources(); ++r) resources.push_back(sharing.resource(r));
+  return Instance(instance.times(), instance.max_tasks(),
+                  std::make_shared<const Sharing>(sharing.tasks(), std::move(resources),
+                                                  std::nullopt, std::nullopt));
+}
+
+// The same search for tasks that slow nobody.
+SearchResult plain_search(const Instance& instance, std::uint64_t seed, std::int64_t work) {
+  std::optional<double> share;
+  if (seconds_left() < kInfinity) share = std::max(0.0, seconds_left() / 4);
+  const Instance plain = unslowed(instance);
+  return plain.sharing() != nullptr ? local_search(plain, seed, work, share)
+                                    : search::local_search(plain, seed, work, share);
+}
+
+std::int64_t total_of(const Instance& instance, std::int64_t work) {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
+  return work > most / instance.tasks() ? most : work * instance.tasks();
+}
+
+}  // namespace
+
+Packs repaired(const Instance& instance, PackTable& table, const Packs& packs) {
+  Packs result;
+  for (const std::vector<int>& pack : packs) {
+    const std::size_t first = result.size();
+    for (const int i : pack) {
+      std::size_t p = first;
+      for (; p < result.size(); ++p) {
+        std::vector<int> larger = result[p];
+        larger.insert(std::lower_bound(larger.begin(), larger.end(), i), i);
+        if (static_cast<int>(larger.size()) > instance.max_tasks()) continue;
+        if (table.quick(larger).cost == kInfinity) continue;
+        result[p] = std::move(larger);
+        break;
+      }
+      if (p == result.size()) result.push_back({i});
+    }
+  }
+  return result;
+}
+
+Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons,
+                        heuristic::PackChoice choice) {
+  const Instance plain = instance.alone();
+  if (epsilons.empty()) heuristic::pack_by_pack(plain, epsilons, choice);  // refuses
+  return best_repaired(instance, static_cast<int>(epsilons.size()), [&](int k) {
+    return members(heuristic::pack_by_pack(plain, {epsilons[k]}, choice).pack_of);
+  });
+}
+
+Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed) {
+  const Instance plain = instance.alone();
+  const std::vector<Packs> drawn = heuristic::random_packs(plain, draws, seed);
+  return best_repaired(instance, draws, [&](int k) { return drawn[k]; });
+}
+
+Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed) {
+  const Instance plain = instance.alone();
+  const std::vector<Packs> drawn = heuristic::random_proc_packs(plain, draws, seed);
+  return best_repaired(instance, draws, [&](int k) { return drawn[k]; });
+}
+
+SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
+                          std::optional<double> time_limit) {
+  if (work < 0)
+    throw InvalidInstance("work = " + std::to_string(work) + ": expected a number >= 0");
+  const ScopedTimeLimit limit(time_limit);
+  SearchResult best;
+  best.coschedule = unhurried([&] { return pack_by_pack(instance, heuristic::nine_epsilons()); });
+  if (work == 0) return best;
+  PackTable table(instance);
+  if (instance.sharing()->slows()) {
+    const SearchResult plain = plain_search(instance, seed, work);
+    Coschedule found = unhurried([&] {
+      return at_prices(instance, table,
+                       repaired(instance, table, members(plain.coschedule.pack_of)), kSearchNodes);
+    });
+    if (found.cost < best.coschedule.cost) best.coschedule = std::move(found);
+  }
+  if (instance.tasks() <= kMostSubsetTasks) {
+    ExactResult exact = subsets(instance, {best.coschedule, 0, false, true});
+    best = {std::move(exact.coschedule), exact.complete, exact.proved};
+    if (best.proved || !best.complete) return best;
+  }
+  Annealing annealing(instance, table, members(best.coschedule.pack_of), seed);
+  best.complete = finishes_within(std::nullopt, [&] {
+    if (work >= kUnlimitedWork / 2)
+      in_rounds(search::kLocalSearchWork, [&](std::int64_t part, int number) {
+        annealing.run(total_of(instance, part), number % 2 == 0 ? 1 : 0.3);
+        return true;
+      });
+    for (int k = 0; k < kRestarts; ++k)
+      annealing.run(total_of(instance, work) / kRestarts, k % 2 == 0 ? 1 : 0.3);
+  });
+  Coschedule found = unhurried([&] { return at_prices(instance, table, annealing.best()); });
+  if (found.cost < best.coschedule.cost) best.coschedule = std::move(found);
+  return best;
+}
+
+}  // namespace cosched::packs::shared

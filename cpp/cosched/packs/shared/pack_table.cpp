@@ -1,0 +1,66 @@
+#include "cosched/packs/shared/pack_table.hpp"
+
+#include <algorithm>
+
+namespace cosched::packs::shared {
+
+PackTable::Entry& PackTable::bounded(const std::vector<int>& tasks) {
+  const auto [place, is_new] = entries_.try_emplace(tasks);
+  Entry& entry = place->second;
+  if (!is_new) return entry;
+  double lower = pricer_.lower(tasks);
+  if (tasks.size() > 2) {
+    std::vector<int> fewer(tasks.begin() + 1, tasks.end());
+    for (std::size_t k = 0;; ++k) {
+      const auto known = entries_.find(fewer);
+      if (known != entries_.end()) lower = std::max(lower, known->second.price.lower);
+      if (k + 1 >= tasks.size()) break;
+      fewer[k] = tasks[k];  // leaves out tasks[k + 1]
+    }
+  }
+  entry.price.lower = lower;
+  return entry;
+}
+
+const Price& PackTable::exact(const std::vector<int>& tasks, std::int64_t most_nodes) {
+  Entry& entry = bounded(tasks);
+  if (entry.searched) return entry.price;
+  entry.searched = entry.quick = true;
+  const double known = entry.price.lower;
+  if (known < kInfinity) entry.price = pricer_.exact(tasks, kInfinity, most_nodes);
+  entry.price.lower = std::max(entry.price.lower, known);
+  if (entry.price.cost < kInfinity)
+    entry.price.lower = std::min(entry.price.lower, entry.price.cost);
+  return entry.price;
+}
+
+const Price& PackTable::quick(const std::vector<int>& tasks) {
+  Entry& entry = bounded(tasks);
+  if (entry.quick) return entry.price;
+  entry.quick = true;
+  const double known = entry.price.lower;
+  if (known < kInfinity) entry.price = pricer_.quick(tasks);
+  entry.price.lower = std::max(entry.price.lower, known);
+  return entry.price;
+}
+
+Coschedule at_prices(const Instance& instance, PackTable& table, const Packs& packs,
+                     std::int64_t most_nodes) {
+  Packs made;
+  std::vector<int> procs(instance.tasks());
+  const auto add = [&](std::vector<int> tasks) {
+    const Price& price = table.exact(tasks, most_nodes);
+    if (price.cost == kInfinity) return false;
+    for (std::size_t k = 0; k < tasks.size(); ++k) procs[tasks[k]] = price.procs[k];
+    made.push_back(std::move(tasks));
+    return true;
+  };
+  for (std::vector<int> pack : packs) {
+    std::sort(pack.begin(), pack.end());
+    if (pack.empty() || add(pack)) continue;
+    for (const int i : pack) add({i});
+  }
+  return with_procs(instance, made, procs);
+}
+
+}  // namespace cosched::packs::shared

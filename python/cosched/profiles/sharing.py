@@ -1,0 +1,511 @@
+"""What tasks on one machine share: resources that must fit, and slow-downs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cosched import _core
+from cosched.core.arrays import any_array, real, real_array
+from cosched.errors import InvalidInstance, shorten
+
+RULES = ("sum", "product", "max")
+#: Arguments of an instance, and fields of a JSON file, that say what is shared.
+SHARED_FIELDS = ("resources", "capacity", "slowdowns", "bandwidth")
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Slowdowns:
+    """Measured slow-downs of pairs, and how those of several companions add up.
+
+    Attributes
+    ----------
+    table : numpy.ndarray, shape (n, n)
+        ``table[i, j]`` = seconds of task i beside j / alone, > 0; the diagonal is not read. nan:
+        not measured, read as 1. What is below 1 is read as 1.
+    rule : {"sum", "product", "max"}
+        The factor of a task among several, of the excess e = s - 1 of each companion: 1 + the sum,
+        the product of 1 + e, or 1 + the largest.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> slow = Slowdowns([[1.0, 1.5], [1.2, 1.0]], rule="product")
+    >>> cs.packs.Instance([[4.0], [3.0]], slowdowns=slow).slowdowns.rule
+    'product'
+    """
+
+    table: Any
+    rule: str = "sum"
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise InvalidInstance(
+                f"rule = {shorten(self.rule)}: expected one of {', '.join(RULES)}"
+            )
+        _freeze(self, "table", real_array(self.table, "slowdowns", 2))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Slowdowns):
+            return NotImplemented
+        return self.rule == other.rule and np.array_equal(self.table, other.table, equal_nan=True)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False)
+class Bandwidth:
+    """Traffic between processors and memory, which saturates.
+
+    Attributes
+    ----------
+    demand : numpy.ndarray, shape (n, p) or (n,)
+        GB/s that each task draws alone on each count, at most `capacity`.
+    capacity : float
+        GB/s of the machine.
+    stall : numpy.ndarray, shape (n,)
+        Share of a task's time that waits for memory, 0..1: 1 = a stream, 0 = never slowed.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> three = Bandwidth(demand=[40.0, 40.0, 40.0], capacity=100, stall=[1, 1, 0])
+    >>> inst = cs.packs.Instance([[4.0] * 3] * 3, bandwidth=three)
+    >>> cs.packs.slowdown(inst, [0, 1, 2], [1, 1, 1]).round(6).tolist()
+    [1.2, 1.2, 1.0]
+    """
+
+    demand: Any
+    capacity: float
+    stall: Any
+
+    def __post_init__(self) -> None:
+        _freeze(self, "demand", _amounts(self.demand, "bandwidth.demand"))
+        object.__setattr__(self, "capacity", real(self.capacity, "bandwidth.capacity"))
+        _freeze(self, "stall", real_array(self.stall, "bandwidth.stall", 1))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Bandwidth):
+            return NotImplemented
+        return (
+            self.capacity == other.capacity
+            and np.array_equal(self.demand, other.demand)
+            and np.array_equal(self.stall, other.stall)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Sharing:
+    """What the tasks of an instance share, checked: the four arguments as they were given.
+
+    Parameters
+    ----------
+    resources : mapping of str to array_like, shape (n,) or (n, counts)
+        What each task needs of each resource, on each count where that matters.
+    capacity : mapping of str to float
+        Of each resource; one that is missing has no limit.
+    slowdowns : array_like, shape (n, n), or Slowdowns, optional
+        Seconds beside another / alone.
+    bandwidth : Bandwidth, optional
+        Traffic to memory.
+
+    Examples
+    --------
+    >>> shared = Sharing({"memory": [4.0, 2.0]}, {"memory": 5.0})
+    >>> bool(shared), shared.slows, shared.to_dict()
+    (True, False, {'resources': {'memory': [4.0, 2.0]}, 'capacity': {'memory': 5.0}})
+    """
+
+    def __init__(
+        self,
+        resources: Mapping[str, Any] | None = None,
+        capacity: Mapping[str, Any] | None = None,
+        slowdowns: Any = None,
+        bandwidth: Bandwidth | None = None,
+    ) -> None:
+        needs = _mapping(resources, "resources", "needs")
+        self.resources = {name: _amounts(v, f"resources.{name}") for name, v in needs.items()}
+        for values in self.resources.values():
+            values.flags.writeable = False
+        limits = _mapping(capacity, "capacity", "a number")
+        self.capacity = {name: real(v, f"capacity.{name}") for name, v in limits.items()}
+        if slowdowns is not None and not isinstance(slowdowns, Slowdowns):
+            slowdowns = Slowdowns(slowdowns)
+        if bandwidth is not None and not isinstance(bandwidth, Bandwidth):
+            raise InvalidInstance(
+                f"bandwidth = {shorten(bandwidth)}: expected a cosched.profiles.Bandwidth"
+            )
+        self.slowdowns: Slowdowns | None = slowdowns
+        self.bandwidth = bandwidth
+
+    def __bool__(self) -> bool:
+        return bool(self.resources) or self.slowdowns is not None or self.bandwidth is not None
+
+    @property
+    def slows(self) -> bool:
+        """Whether tasks slow each other."""
+        return self.slowdowns is not None or self.bandwidth is not None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sharing):
+            return NotImplemented
+        return (
+            self.capacity == other.capacity
+            and self.slowdowns == other.slowdowns
+            and self.bandwidth == other.bandwidth
+            and self.resources.keys() == other.resources.keys()
+            and all(np.array_equal(v, other.resources[k]) for k, v in self.resources.items())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of an instance that has this.
+
+        Returns
+        -------
+        dict
+            With the keys ``SHARED_FIELDS``.
+        """
+        return {name: getattr(self, name) for name in SHARED_FIELDS}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as JSON instances and schedule files hold them; empty parts are left out.
+
+        Returns
+        -------
+        dict
+        """
+        made: dict[str, Any] = {}
+        if self.resources:
+            made["resources"] = {name: v.tolist() for name, v in self.resources.items()}
+        if self.capacity:
+            made["capacity"] = {k: v for k, v in self.capacity.items() if np.isfinite(v)}
+        if self.slowdowns is not None:
+            made["slowdowns"] = {
+                "table": self.slowdowns.table.tolist(),
+                "rule": self.slowdowns.rule,
+            }
+        if self.bandwidth is not None:
+            made["bandwidth"] = {
+                "demand": self.bandwidth.demand.tolist(),
+                "capacity": self.bandwidth.capacity,
+                "stall": self.bandwidth.stall.tolist(),
+            }
+        return made
+
+    def select(self, tasks: np.ndarray) -> Sharing:
+        """What some of the tasks share.
+
+        Parameters
+        ----------
+        tasks : array_like of int
+            Numbers; their order is that of the result.
+
+        Returns
+        -------
+        Sharing
+        """
+        slow, traffic = self.slowdowns, self.bandwidth
+        return Sharing(
+            {name: values[tasks] for name, values in self.resources.items()},
+            self.capacity,
+            None if slow is None else Slowdowns(slow.table[np.ix_(tasks, tasks)], slow.rule),
+            None
+            if traffic is None
+            else Bandwidth(traffic.demand[tasks], traffic.capacity, traffic.stall[tasks]),
+        )
+
+    def cut(self, counts: int | None) -> Sharing:
+        """The same on fewer processors.
+
+        Parameters
+        ----------
+        counts : int or None
+            On 1..counts; None: as it is.
+
+        Returns
+        -------
+        Sharing
+        """
+
+        def first(values: np.ndarray) -> np.ndarray:
+            return values if values.ndim == 1 else values[:, :counts]
+
+        traffic = self.bandwidth
+        return Sharing(
+            {name: first(values) for name, values in self.resources.items()},
+            self.capacity,
+            self.slowdowns,
+            None if traffic is None else replace(traffic, demand=first(traffic.demand)),
+        )
+
+    def without_slowdowns(self) -> Sharing:
+        """The resources alone.
+
+        Returns
+        -------
+        Sharing
+        """
+        return Sharing(self.resources, self.capacity)
+
+    def core(self, times: np.ndarray, names: Sequence[str]) -> Any:
+        """The C++ object, checked against the times.
+
+        Parameters
+        ----------
+        times : numpy.ndarray, shape (n, c)
+        names : sequence of str
+            Of the tasks, for refusals.
+
+        Returns
+        -------
+        object
+
+        Raises
+        ------
+        InvalidInstance
+            A bad entry, or a task that fits on no count (named).
+        """
+        self.require_counts(*times.shape)
+        self._require_each_fits(times, names)
+        slow, traffic = self.slowdowns, self.bandwidth
+        return _core.Sharing(
+            len(times),
+            {
+                name: (_table(values), self.capacity.get(name, np.inf))
+                for name, values in self.resources.items()
+            },
+            None
+            if slow is None
+            else (np.where(np.isnan(slow.table), 1.0, slow.table), _rule(slow.rule)),
+            None if traffic is None else (_table(traffic.demand), traffic.capacity, traffic.stall),
+        )
+
+    def require_counts(self, tasks: int, counts: int) -> None:
+        """Refuse needs and demands that are not (tasks,) or (tasks, counts).
+
+        Parameters
+        ----------
+        tasks, counts : int
+            Shape of the times.
+
+        Raises
+        ------
+        InvalidInstance
+            Another shape.
+        """
+        tables = {f"resources.{name}": values for name, values in self.resources.items()}
+        if self.bandwidth is not None:
+            tables["bandwidth.demand"] = self.bandwidth.demand
+        for name, values in tables.items():
+            if values.shape not in ((tasks,), (tasks, counts)):
+                raise InvalidInstance(
+                    f"{name} has shape {values.shape}: expected ({tasks},) or ({tasks}, {counts})"
+                )
+
+    def _require_each_fits(self, times: np.ndarray, names: Sequence[str]) -> None:
+        possible = np.isfinite(times)
+        for name, values in self.resources.items():
+            limit = self.capacity.get(name, np.inf)
+            needs = _on_counts(values, times.shape[1])
+            fits = needs <= limit * (1 + 1e-9)
+            least = np.where(np.isfinite(times), needs, np.inf).min(axis=1)
+            for task in np.flatnonzero(~(fits & np.isfinite(times)).any(axis=1)).tolist():
+                unit = "GB of memory" if name == "memory" else name
+                raise InvalidInstance(
+                    f"task {names[task]!r} needs {least[task]:g} {unit}, capacity is {limit:g}"
+                )
+            possible &= fits
+        for task in np.flatnonzero(~possible.any(axis=1)).tolist():
+            raise InvalidInstance(
+                f"task {names[task]!r} needs more than the capacity of "
+                f"{' or '.join(self.resources)} on each count on which it can run"
+            )
+
+    def notes(self, names: Sequence[str]) -> list[str]:
+        """What a person should know: resources without limit, pairs that are read as 1.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of the tasks.
+
+        Returns
+        -------
+        list of str
+        """
+        lines = [
+            f"{name}: no capacity is given: no limit"
+            for name in self.resources
+            if np.isinf(self.capacity.get(name, np.inf))
+        ]
+        if self.slowdowns is None:
+            return lines
+        table = self.slowdowns.table
+        if table.shape != (len(names), len(names)):
+            return lines  # refused elsewhere
+        other = ~np.eye(len(names), dtype=bool)
+        for found, what in (
+            (np.isnan(table) & other, "slow-downs are not measured and count as 1"),
+            ((table < 1) & other, "slow-downs are below 1 and read as 1"),
+        ):
+            pairs = np.argwhere(found)
+            if not len(pairs):
+                continue
+            shown = [
+                f"{names[i]} beside {names[j]}"
+                + ("" if np.isnan(table[i, j]) else f" {table[i, j]:.3g}")
+                for i, j in pairs[:_MOST_NAMED]
+            ]
+            more = ", ..." if len(pairs) > _MOST_NAMED else ""
+            lines.append(f"{len(pairs)} {what}: {', '.join(shown)}{more}")
+        return lines
+
+
+def sharing_of_json(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of an instance that a JSON object holds under ``SHARED_FIELDS``.
+
+    Parameters
+    ----------
+    data : mapping
+        ``resources`` and ``capacity`` by name, ``slowdowns`` {table, rule} or a table (null: not
+        measured), ``bandwidth`` {demand, capacity, stall}.
+
+    Returns
+    -------
+    dict
+        Empty where there are none.
+
+    Examples
+    --------
+    >>> sharing_of_json({"capacity": {"memory": 4}, "resources": {"memory": [1, 2]}})
+    {'resources': {'memory': [1, 2]}, 'capacity': {'memory': 4}}
+    """
+    found = {name: data[name] for name in SHARED_FIELDS if data.get(name) is not None}
+    if "slowdowns" in found:
+        given = found["slowdowns"]
+        fields = given if isinstance(given, Mapping) else {"table": given}
+        _require_fields(fields, "slowdowns", ("table",), ("rule",))
+        found["slowdowns"] = Slowdowns(_measured(fields["table"]), fields.get("rule", "sum"))
+    if "bandwidth" in found:
+        _require_fields(found["bandwidth"], "bandwidth", ("demand", "capacity", "stall"))
+        found["bandwidth"] = Bandwidth(**found["bandwidth"])
+    return found
+
+
+def _require_fields(
+    given: Any, what: str, needed: Sequence[str], optional: Sequence[str] = ()
+) -> None:
+    known = {*needed, *optional}
+    if not isinstance(given, Mapping) or not set(needed) <= set(given) <= known:
+        raise InvalidInstance(f"{what}: expected an object with {', '.join((*needed, *optional))}")
+
+
+def _measured(table: Any) -> Any:
+    if not isinstance(table, list):
+        return table
+    return [
+        [np.nan if entry is None else entry for entry in row] if isinstance(row, list) else row
+        for row in table
+    ]
+
+
+def _freeze(owner: Any, name: str, values: np.ndarray) -> None:
+    values.flags.writeable = False
+    object.__setattr__(owner, name, values)
+
+
+def _mapping(given: Any, what: str, of: str) -> Mapping[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InvalidInstance(f"{what} = {shorten(given)}: expected {of} by name")
+    return given
+
+
+def _amounts(values: Any, name: str) -> np.ndarray:
+    return real_array(values, name, 2 if any_array(values, name, 1).ndim == 2 else 1)
+
+
+def _table(values: np.ndarray) -> np.ndarray:
+    return values if values.ndim == 2 else values[:, None]
+
+
+def _on_counts(values: np.ndarray, counts: int) -> np.ndarray:
+    """(n, counts): constant beyond the columns that there are."""
+    table = _table(values)
+    return table[:, np.minimum(np.arange(counts), table.shape[1] - 1)]
+
+
+def _rule(name: str) -> Any:
+    return getattr(_core.SlowdownRule, name)
+
+
+class HasSharing:
+    """An instance whose tasks may share something: what those of packs and moldable have of it.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> inst = cs.packs.Instance([[4.0], [3.0]], resources={"gpus": [1, 0]}, capacity={"gpus": 1})
+    >>> isinstance(inst, HasSharing), inst.resources["gpus"].tolist(), inst.capacity
+    (True, [1.0, 0.0], {'gpus': 1.0})
+    """
+
+    sharing: Sharing
+
+    @property
+    def resources(self) -> dict[str, np.ndarray]:
+        """Needs by name, read-only (n,) or (n, counts); empty where none were given."""
+        return dict(self.sharing.resources)
+
+    @property
+    def capacity(self) -> dict[str, float]:
+        """Of resources, by name."""
+        return dict(self.sharing.capacity)
+
+    @property
+    def slowdowns(self) -> Slowdowns | None:
+        """Slow-downs of pairs, as given."""
+        return self.sharing.slowdowns
+
+    @property
+    def bandwidth(self) -> Bandwidth | None:
+        """Traffic to memory."""
+        return self.sharing.bandwidth
+
+    def require_unshared(self, algorithm: str, instead: str) -> None:
+        """Refuse tasks that share something, for an algorithm that would plan as if they did not.
+
+        Parameters
+        ----------
+        algorithm : str
+            Its public name.
+        instead : str
+            Those that can.
+
+        Raises
+        ------
+        InvalidInstance
+            Tasks need resources or slow each other down.
+        """
+        if not self.sharing:
+            return
+        given = " and ".join(
+            what
+            for what, there in (
+                (f"resources ({', '.join(self.sharing.resources)})", self.sharing.resources),
+                ("slow-downs", self.sharing.slows),
+            )
+            if there
+        )
+        raise InvalidInstance(
+            f"{algorithm} does not know the {given} of this instance: expected {instead}, or an "
+            "instance without them"
+        )
