@@ -16,7 +16,7 @@ POLICIES := FCFS EASY 'GreedyP */opt=min' '/per/opt=min' 'GreedyPM */per/opt=min
 
 APT_BUILD := g++ cmake ninja-build ccache libglpk-dev liblemon-dev libeigen3-dev python3-dev python3-venv
 APT_TEST := libgtest-dev libgmock-dev
-APT_SLURM := slurm-wlm faketime
+APT_SLURM := slurm-wlm faketime openmpi-bin libopenmpi-dev
 APT_LINT := clang-format clang-tidy
 APT_BROWSER := chromium chromium-driver
 

@@ -24,10 +24,10 @@ _OVER = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
 class Cluster(RealSlurm):
     """A running Slurm whose nodes are shared by cores; :meth:`stop` ends all of it."""
 
-    def __init__(self, folder: Path, nodes: int = 3, cpus: int = 2) -> None:
+    def __init__(self, folder: Path, nodes: int = 3, cpus: int = 2, **settings: str) -> None:
         main = f"PartitionName=main Nodes=n[1-{nodes}] Default=YES MaxTime=INFINITE State=UP"
         try:
-            super().__init__(folder, nodes, cpus, _SETTINGS, (main,))
+            super().__init__(folder, nodes, cpus, {**_SETTINGS, **settings}, (main,))
         except SolverError as error:
             if "apt install slurm-wlm" in str(error):
                 lacking(str(error))

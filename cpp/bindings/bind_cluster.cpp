@@ -148,14 +148,70 @@ void bind_batch(py::module_& module) {
       py::arg("instance"), py::arg("requested"), py::arg("trace"), py::arg("log"));
 }
 
-batch::Layout to_layout(const IntArray& nodes, const py::array_t<std::uint64_t>& allowed) {
-  const auto* masks = allowed.data();
-  return {to_ints(nodes, "cells"), std::vector<std::uint64_t>(masks, masks + allowed.size())};
+std::vector<std::uint64_t> to_bits(const py::array_t<std::uint64_t>& bits) {
+  return {bits.data(), bits.data() + bits.size()};
 }
 
-using PlacedRule = batch::PlacedOutcome (*)(const Instance&, const batch::Layout&,
-                                            const batch::Order&, batch::Estimates, DecisionLog*);
-PlacedRule placed_rule(PlacedRule rule) { return rule; }  // which of the overloads
+batch::Layout to_layout(const IntArray& nodes, const py::array_t<std::uint64_t>& allowed) {
+  return {to_ints(nodes, "cells"), to_bits(allowed)};
+}
+
+// Which of the overloads.
+template <class Placed, class Place>
+auto rule_on(const std::string& rule) {
+  using Rule = Placed (*)(const Instance&, const Place&, const batch::Order&, batch::Estimates,
+                          DecisionLog*);
+  if (rule == "FCFS") return static_cast<Rule>(&batch::fcfs);
+  return rule == "EASY" ? static_cast<Rule>(&batch::easy) : static_cast<Rule>(&batch::conservative);
+}
+
+void bind_site(py::module_& module) {
+  using batch::Site;
+  py::class_<Site>(module, "Site")
+      .def(py::init([](const IntArray& cores, const RealArray& memory, const IntArray& gpus,
+                       const IntArray& cell, const IntArray& gpu_type, const IntArray& first_core,
+                       const IntArray& tasks, const IntArray& parts, const RealArray& job_memory,
+                       const IntArray& job_gpus, const py::array_t<std::uint64_t>& cells,
+                       const py::array_t<std::uint64_t>& gpu_types) {
+             const std::vector<int> cores_of = to_ints(cores, "cores"),
+                                    gpus_of = to_ints(gpus, "gpus");
+             const std::vector<int> cell_of = to_ints(cell, "cell"),
+                                    type_of = to_ints(gpu_type, "gpu_type"),
+                                    first = to_ints(first_core, "first_core");
+             const std::vector<double> kb = to_reals(memory);
+             std::vector<batch::Node> nodes;
+             for (std::size_t k = 0; k < cores_of.size(); ++k)
+               nodes.push_back({{static_cast<std::int64_t>(kb.at(k)), cores_of[k], gpus_of.at(k)},
+                                cell_of.at(k),
+                                type_of.at(k),
+                                first.at(k)});
+             Site::Asked asked{
+                 to_ints(tasks, "tasks"), to_ints(parts, "parts"), to_ints(job_gpus, "gpus"),
+                 to_reals(job_memory),    to_bits(cells),          to_bits(gpu_types)};
+             return released([&] { return Site(std::move(nodes), asked); });
+           }),
+           py::arg("cores"), py::arg("memory"), py::arg("gpus"), py::arg("cell"),
+           py::arg("gpu_type"), py::arg("first_core"), py::arg("tasks"), py::arg("parts"),
+           py::arg("job_memory"), py::arg("job_gpus"), py::arg("cells"), py::arg("gpu_types"))
+      .def_property_readonly("unfit", [](const Site& site) { return int_array(site.unfit()); });
+  module.def(
+      "backfill_on",
+      [](const Instance& instance, const Site& site, const std::string& rule, bool requested,
+         bool wfp3, const RealArray& key, bool with_trace, bool with_log) {
+        const batch::Order order{wfp3, to_reals(key)};
+        const auto estimates = requested ? batch::Estimates::requested : batch::Estimates::perfect;
+        const auto run = rule_on<batch::SiteOutcome, Site>(rule);
+        return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
+          return released([&] {
+            batch::SiteOutcome placed = run(instance, site, order, estimates, log);
+            if (trace) *trace = batch::site_trace(instance, site, placed);
+            return std::move(placed.outcome);
+          });
+        });
+      },
+      py::arg("instance"), py::arg("site"), py::arg("rule"), py::arg("requested"), py::arg("wfp3"),
+      py::arg("key"), py::arg("trace"), py::arg("log"));
+}
 
 void bind_backfill(py::module_& module) {
   module.def(
@@ -165,9 +221,7 @@ void bind_backfill(py::module_& module) {
          bool with_trace, bool with_log) {
         const batch::Order order{wfp3, to_reals(key)};
         const auto estimates = requested ? batch::Estimates::requested : batch::Estimates::perfect;
-        const auto run = rule == "FCFS"   ? placed_rule(&batch::fcfs)
-                         : rule == "EASY" ? placed_rule(&batch::easy)
-                                          : placed_rule(&batch::conservative);
+        const auto run = rule_on<batch::PlacedOutcome, batch::Layout>(rule);
         const batch::Layout given = to_layout(cells, allowed);
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           return released([&] {
@@ -243,12 +297,15 @@ void bind_measures(py::module_& module) {
       py::arg("instance"), py::arg("demand_area"));
   module.def(
       "max_stretch_bound",
-      [](const Instance& instance, double threshold) {
+      [](const Instance& instance, double threshold,
+         const std::vector<std::pair<RealArray, double>>& resources) {
+        std::vector<bound::Resource> known;
+        for (const auto& [held, capacity] : resources) known.push_back({to_reals(held), capacity});
         const bound::StretchBound bound =
-            released([&] { return bound::max_stretch_bound(instance, threshold); });
+            released([&] { return bound::max_stretch_bound(instance, known, threshold); });
         return py::make_tuple(bound.value, bound.tests);
       },
-      py::arg("instance"), py::arg("threshold"));
+      py::arg("instance"), py::arg("threshold"), py::arg("resources"));
   module.def(
       "validate",
       [](const Instance& instance, const IntArray& job, const IntArray& unit_begin,
@@ -338,6 +395,7 @@ void bind_cluster(py::module_& module) {
   bind_instance(module);
   bind_batch(module);
   bind_backfill(module);
+  bind_site(module);
   bind_dfrs(module);
   bind_measures(module);
   bind_mapping(module);

@@ -76,8 +76,54 @@ slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   machine.node_cores = to_ints(named["node_cores"].cast<IntArray>(), "node_cores");
   for (const Ranges& line : named["lines"].cast<std::vector<Ranges>>())
     machine.lines.push_back(to_bits(line, machine.nodes));
+  for (const Ranges& set : named["sets"].cast<std::vector<Ranges>>())
+    machine.sets.push_back(to_bits(set, machine.nodes));
+  machine.node_memory = named["node_memory"].cast<std::vector<std::int64_t>>();
+  machine.node_gpus = named["node_gpus"].cast<std::vector<std::vector<int>>>();
+  machine.node_weight = to_ints(named["node_weight"].cast<IntArray>(), "node_weight");
+  machine.licences = to_ints(named["licences"].cast<IntArray>(), "licences");
   machine.parts = to_partitions(partitions, machine.nodes);
   return machine;
+}
+
+// What jobs of `more`, (job, values by name), ask beyond whole nodes.
+void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
+  for (const auto& [row, given] : more) {
+    slurm::Job& job = jobs.at(row.cast<std::size_t>());
+    const py::dict values = given.cast<py::dict>();
+    const auto set = [&](const char* name, auto& member) {
+      if (values.contains(name)) member = values[name].cast<std::decay_t<decltype(member)>>();
+    };
+    slurm::Ask& ask = job.ask;
+    set("nodes", job.nodes);
+    set("max_nodes", ask.max_nodes);
+    set("tasks", ask.tasks);
+    set("task_cores", ask.task_cores);
+    set("exclusive", ask.exclusive);
+    set("memory", ask.memory);
+    set("memory_by_core", ask.memory_by_core);
+    set("memory_all", ask.memory_all);
+    set("gpus", ask.gpus);
+    set("gpus_by_node", ask.gpus_by_node);
+    set("gpu_type", ask.gpu_type);
+    set("partitions", job.partitions);
+    set("set", job.set);
+    set("alternatives", job.alternatives);
+    set("requeue", job.requeue);
+    set("fails", job.fails);
+    slurm::Conditions& conditions = job.conditions;
+    set("begin", conditions.begin);
+    set("held", conditions.held);
+    set("singleton", conditions.singleton);
+    set("array", conditions.array);
+    set("array_limit", conditions.array_limit);
+    set("reservation", conditions.reservation);
+    set("licences", conditions.licences);
+    if (!values.contains("after")) continue;
+    for (const auto& [kind, of] :
+         values["after"].cast<std::vector<std::pair<int, std::vector<int>>>>())
+      conditions.after.push_back({static_cast<slurm::Dependency::Kind>(kind), of});
+  }
 }
 
 std::vector<slurm::Job> to_jobs(const py::dict& given) {
@@ -93,11 +139,37 @@ std::vector<slurm::Job> to_jobs(const py::dict& given) {
   return jobs;
 }
 
+std::vector<slurm::Reservation> to_reservations(const py::list& given, int nodes) {
+  std::vector<slurm::Reservation> all;
+  for (const auto& one : given) {
+    const py::tuple row = one.cast<py::tuple>();
+    all.push_back({row[0].cast<double>(), row[1].cast<slurm::Second>(),
+                   row[2].cast<slurm::Second>(), to_bits(row[3].cast<Ranges>(), nodes),
+                   row[4].cast<bool>(), row[5].cast<bool>()});
+  }
+  return all;
+}
+
+std::vector<slurm::Outside> to_outside(const py::list& given, int nodes) {
+  std::vector<slurm::Outside> all;
+  for (const auto& one : given) {
+    const py::tuple row = one.cast<py::tuple>();
+    all.push_back({static_cast<slurm::Outside::Kind>(row[1].cast<int>()), row[0].cast<double>(),
+                   row[2].cast<int>(), to_bits(row[3].cast<Ranges>(), nodes)});
+  }
+  return all;
+}
+
 slurm::Scenario make_scenario(const py::dict& machine, const py::dict& partitions,
-                              const std::map<std::string, double>& parameters,
-                              const py::dict& jobs) {
-  return slurm::Scenario(to_machine(machine, partitions), to_jobs(jobs),
-                         slurm::to_settings(parameters));
+                              const std::map<std::string, double>& parameters, const py::dict& jobs,
+                              const py::dict& more, const py::list& reservations,
+                              const py::list& outside) {
+  slurm::Machine made = to_machine(machine, partitions);
+  std::vector<slurm::Job> all = to_jobs(jobs);
+  ask_more(all, more);
+  const int nodes = made.nodes;
+  return slurm::Scenario(std::move(made), std::move(all), slurm::to_settings(parameters),
+                         to_reservations(reservations, nodes), to_outside(outside, nodes));
 }
 
 slurm::Clocks to_clocks(const py::dict& given) {
@@ -116,6 +188,8 @@ slurm::Clocks to_clocks(const py::dict& given) {
   clocks.test_cost = named.number("test_cost");
   clocks.cycles = named["cycles"].cast<std::vector<double>>();
   clocks.checks = named["checks"].cast<std::vector<double>>();
+  clocks.passes = named["passes"].cast<std::vector<std::pair<double, bool>>>();
+  clocks.lengths = named["lengths"].cast<std::vector<double>>();
   return clocks;
 }
 
@@ -123,7 +197,7 @@ py::list notes_of(const slurm::Outcome& outcome) {
   py::list notes;
   for (const slurm::Note& note : outcome.notes)
     notes.append(py::make_tuple(note.time, note.job, static_cast<int>(note.action), note.start,
-                                note.end, note.nodes));
+                                note.end, note.nodes, note.part));
   return notes;
 }
 
@@ -154,8 +228,8 @@ py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool 
                   "start_exact"_a = real_array(outcome.start_exact),
                   "end_exact"_a = real_array(outcome.end_exact), "nodes"_a = nodes_of(outcome),
                   "cores"_a = int_array(all_of(outcome.cores)), "by"_a = int_array(outcome.by),
-                  "killed"_a = int_array(outcome.killed), "cycles"_a = real_array(outcome.cycles),
-                  "notes"_a = notes_of(outcome));
+                  "part"_a = int_array(outcome.part), "killed"_a = int_array(outcome.killed),
+                  "cycles"_a = real_array(outcome.cycles), "notes"_a = notes_of(outcome));
 }
 
 }  // namespace
@@ -163,7 +237,8 @@ py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool 
 void bind_cluster_slurm(py::module_& module) {
   py::class_<slurm::Scenario>(module, "Slurm")
       .def(py::init(&make_scenario), py::kw_only(), py::arg("machine"), py::arg("partitions"),
-           py::arg("parameters"), py::arg("jobs"))
+           py::arg("parameters"), py::arg("jobs"), py::arg("more"), py::arg("reservations"),
+           py::arg("outside"))
       .def("run", &run_slurm, py::kw_only(), py::arg("clocks"), py::arg("told"), py::arg("plans"));
   module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
 }

@@ -4,15 +4,21 @@
 #include <variant>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/dags/check/memory.hpp"
 #include "cosched/dags/check/requirements.hpp"
 #include "cosched/dags/list/cpop.hpp"
+#include "cosched/dags/list/dmda.hpp"
 #include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/heteroprio.hpp"
 #include "cosched/dags/list/list_rules.hpp"
+#include "cosched/dags/list/memory.hpp"
 #include "cosched/dags/list/online.hpp"
 #include "cosched/dags/list/peft.hpp"
 #include "cosched/dags/list/ready_rules.hpp"
 #include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
+#include "cosched/dags/search/optimal.hpp"
+#include "cosched/dags/search/replay.hpp"
 #include "dags_certificates.hpp"
 #include "pybind.hpp"
 
@@ -63,7 +69,8 @@ Memories to_memories(const std::variant<std::string, IntArray>& memories) {
 Instance make_instance(const RealArray& times, const IntArray& edges, const IntArray& units,
                        const std::optional<RealArray>& data, const RealArray& bandwidth,
                        const RealArray& latency,
-                       const std::variant<std::string, IntArray>& memories) {
+                       const std::variant<std::string, IntArray>& memories,
+                       const std::optional<RealArray>& capacity) {
   Table table = to_table(times);
   const std::vector<Edge> pairs = to_edges(edges);
   const std::vector<int> counts = to_ints(units, "units");
@@ -71,14 +78,18 @@ Instance make_instance(const RealArray& times, const IntArray& edges, const IntA
   if (!data) return {std::move(table), std::move(graph), counts};
   const Instance plain(table, graph, counts);  // refuses bad times and units first
   Transfers transfers(graph, counts, pairs, to_reals(*data),
-                      {to_table(bandwidth), to_table(latency), to_memories(memories)});
+                      {to_table(bandwidth), to_table(latency), to_memories(memories),
+                       capacity ? to_reals(*capacity) : std::vector<double>{}});
   return {std::move(table), std::move(graph), counts, std::move(transfers)};
 }
 
 void bind_instance(py::module_& module) {
   py::class_<Instance>(module, "Instance")
       .def(py::init(&make_instance), py::arg("times"), py::arg("edges"), py::arg("units"),
-           py::arg("data"), py::arg("bandwidth"), py::arg("latency"), py::arg("memories"))
+           py::arg("data"), py::arg("bandwidth"), py::arg("latency"), py::arg("memories"),
+           py::arg("capacity"))
+      .def_property_readonly(
+          "limited", [](const Instance& instance) { return instance.transfers().limited(); })
       .def_property_readonly("data",
                              [](const Instance& instance) -> py::object {
                                if (!instance.transfers().given()) return py::none();
@@ -119,7 +130,10 @@ void bind_instance(py::module_& module) {
              const RealArray& end) {
             const Schedule schedule =
                 bindings::to_schedule(task, kind, unit_begin, unit, start, end);
-            released([&] { validate(schedule, check::requirements(instance)); });
+            released([&] {
+              validate(schedule, check::requirements(instance));
+              check::validate_memory(schedule, instance);
+            });
           },
           py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
           py::arg("start"), py::arg("end"));
@@ -136,6 +150,24 @@ void bind_schedulers(py::module_& module) {
   module.def("peft", of_instance(&list::peft), py::arg("instance"));
   module.def("etf", of_instance(&list::etf), py::arg("instance"));
   module.def("min_min", of_instance(&list::min_min), py::arg("instance"));
+  module.def("memheft", of_instance(&list::memheft), py::arg("instance"));
+  module.def("heteroprio", of_instance(&list::heteroprio), py::arg("instance"));
+  module.def("qa", of_instance(&list::qa), py::arg("instance"));
+  module.def(
+      "dmda",
+      [](const Instance& instance, double alpha, double beta) {
+        return plan_tuple(released([&] { return list::dmda(instance, {alpha, beta}); }));
+      },
+      py::arg("instance"), py::arg("alpha"), py::arg("beta"));
+  module.def(
+      "dmdas",
+      [](const Instance& instance, const std::optional<RealArray>& priority, double alpha,
+         double beta) {
+        const std::vector<double> ranks =
+            priority ? to_reals(*priority) : list::heft_ranks(instance);
+        return plan_tuple(released([&] { return list::dmdas(instance, ranks, {alpha, beta}); }));
+      },
+      py::arg("instance"), py::arg("priority"), py::arg("alpha"), py::arg("beta"));
   module.def("er_ls", online(&list::er_ls), py::arg("instance"), py::arg("order"));
   module.def("eft", online(&list::eft), py::arg("instance"), py::arg("order"));
   module.def("greedy", online(&list::greedy), py::arg("instance"), py::arg("order"));
@@ -169,11 +201,12 @@ void bind_hlp_best(py::module_& module) {
         search::BestResult found = released(
             [&] { return search::hlp_best(instance, options, given ? &*given : nullptr); });
         const bool moving = found.moving && found.moving->value > found.bound.value;
-        const double bound = moving ? found.moving->value : found.bound.value;
+        const double time = moving ? found.moving->value : found.bound.value;
+        const double bound = std::max(time, found.memory);
         py::dict made;
         made["plan"] = plan_tuple(found.plan);
         made["bound"] = bound;
-        made["transfers"] = moving;
+        made["method"] = found.memory > time ? "memory" : moving ? "transfers" : "windows";
         made["met"] = search::meets(found.plan.makespan(), bound);
         made["failure"] = found.failure();
         made["stopped_by"] =
@@ -186,6 +219,67 @@ void bind_hlp_best(py::module_& module) {
       py::arg("time_limit"));
 }
 
+// plan, bound, whether that is `transfers` (else `windows`), why a solver failed, what ended the search.
+void bind_optimal(py::module_& module) {
+  module.def(
+      "optimal",
+      [](const Instance& instance, std::int64_t nodes, std::optional<double> time_limit) {
+        const search::OptimalResult found = released([&] {
+          return search::optimal(instance, {nodes, time_limit});
+        });
+        py::dict made;
+        made["plan"] = plan_tuple(found.plan);
+        made["bound"] = found.bound;
+        made["transfers"] = found.moving;
+        made["failure"] = found.failure;
+        made["stopped_by"] = stopped_by(found.proved, found.complete);
+        return made;
+      },
+      py::arg("instance"), py::arg("nodes"), py::arg("time_limit"));
+}
+
+// `list`: the list order is kept, else the units.  replay: the plan with the times of `instance`;
+// replay_draws: (draws,) makespans and bounds, the latter empty where `certificate` is None.
+void bind_replay(py::module_& module) {
+  const auto to_plan = [](const IntArray& kind, const IntArray& unit, const RealArray& start,
+                          const RealArray& end) {
+    Plan plan;
+    plan.kind = to_ints(kind, "kind");
+    plan.unit = to_ints(unit, "unit");
+    plan.start = to_reals(start);
+    plan.end = to_reals(end);
+    return plan;
+  };
+  const auto kept = [](bool list) { return list ? search::Kept::list : search::Kept::units; };
+  module.def(
+      "replay",
+      [=](const Instance& instance, const IntArray& kind, const IntArray& unit,
+          const RealArray& start, const RealArray& end, bool list) {
+        const Plan plan = to_plan(kind, unit, start, end);
+        return plan_tuple(
+            released([&] { return search::Replay(instance, plan, kept(list)).run(instance); }));
+      },
+      py::arg("instance"), py::arg("kind"), py::arg("unit"), py::arg("start"), py::arg("end"),
+      py::arg("list"));
+  module.def(
+      "replay_draws",
+      [=](const Instance& instance, const IntArray& kind, const IntArray& unit,
+          const RealArray& start, const RealArray& end, bool list, const RealArray& factors,
+          const std::optional<py::dict>& certificate) {
+        const Plan plan = to_plan(kind, unit, start, end);
+        const Table table = to_table(factors);
+        std::optional<hlp::Certificate> relaxation;
+        if (certificate) relaxation = to_certificate(*certificate);
+        search::Draws draws = released([&] {
+          return search::replay_draws(instance, plan, kept(list), table,
+                                      relaxation ? &*relaxation : nullptr);
+        });
+        return py::make_tuple(frozen(std::move(draws.value)), frozen(std::move(draws.bound)));
+      },
+      py::arg("instance"), py::arg("kind"), py::arg("unit"), py::arg("start"), py::arg("end"),
+      py::arg("list"), py::arg("factors"), py::arg("certificate"));
+}
+
 }  // namespace
 
 void bind_dags(py::module_& module) {
@@ -193,6 +287,8 @@ void bind_dags(py::module_& module) {
   bind_schedulers(module);
   bind_bounds(module);
   bind_hlp_best(module);
+  bind_optimal(module);
+  bind_replay(module);
 }
 
 }  // namespace cosched::dags::bindings

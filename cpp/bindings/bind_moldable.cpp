@@ -18,36 +18,11 @@
 #include "cosched/moldable/shared/search.hpp"
 #include "cosched/moldable/slots/slots_bound.hpp"
 #include "cosched/moldable/slots/time_indexed.hpp"
-#include "pybind.hpp"
+#include "moldable_placements.hpp"
 
 namespace cosched::moldable::bindings {
 
-using namespace cosched::bindings;  // NOLINT
 namespace {
-
-using Seconds = std::optional<double>;
-
-py::tuple placement_tuple(const Placement& placement) {
-  return py::make_tuple(int_array(placement.procs), real_array(placement.start),
-                        real_array(placement.end));
-}
-
-Placement to_placement(const IntArray& procs, const RealArray& start, const RealArray& end) {
-  return {to_ints(procs, "procs"), to_reals(start), to_reals(end)};
-}
-
-// procs in 1..m, one entry a job: before an accessor to the profiles trusts them.
-void require_placement(const Instance& instance, const Placement& placement) {
-  const std::size_t n = instance.jobs();
-  if (placement.procs.size() != n || placement.start.size() != n || placement.end.size() != n)
-    throw InvalidInstance("procs, start and end need an entry for each of " + std::to_string(n) +
-                          " jobs");
-  for (std::size_t i = 0; i < n; ++i)
-    if (placement.procs[i] < 1 || placement.procs[i] > instance.machines())
-      throw InvalidInstance("procs[" + std::to_string(i) +
-                            "] = " + std::to_string(placement.procs[i]) + ": expected 1.." +
-                            std::to_string(instance.machines()));
-}
 
 std::vector<Downey> to_profiles(const RealArray& alone, const RealArray& parallelism,
                                 const RealArray& variance) {
@@ -283,13 +258,9 @@ void bind_algorithms(py::module_& module) {
   module.def(
       "local_search",
       [](const Instance& instance, search::Objective objective, std::uint64_t seed,
-         std::int64_t work, Seconds time_limit,
-         const std::vector<std::tuple<IntArray, RealArray, RealArray>>& starts) {
+         std::int64_t work, Seconds time_limit, const Placements& starts) {
         search::SearchOptions options{objective, seed, work, time_limit, {}};
-        for (const auto& [procs, start, end] : starts) {
-          options.starts.push_back(to_placement(procs, start, end));
-          require_placement(instance, options.starts.back());
-        }
+        options.starts = to_starts(instance, starts);
         const search::SearchResult found =
             released([&] { return bindings::local_search(instance, options); });
         return py::make_tuple(placement_tuple(found.placement),
@@ -399,6 +370,7 @@ void bind_moldable(py::module_& module) {
   bind_schedule(module);
   bind_algorithms(module);
   bind_bounds(module);
+  bind_graph(module);
 }
 
 }  // namespace cosched::moldable::bindings

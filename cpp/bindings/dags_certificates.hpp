@@ -4,11 +4,10 @@
 
 #include <vector>
 
-#include "cosched/core/task_graph.hpp"
+#include "certificates.hpp"
 #include "cosched/dags/hlp/solution.hpp"
 #include "cosched/dags/proof/certificate.hpp"
 #include "cosched/lp/model.hpp"
-#include "pybind.hpp"
 
 namespace cosched::dags::bindings {
 
@@ -31,9 +30,6 @@ proof::WindowsCertificate to_windows(const py::dict& given);
 py::dict refutation_dict(proof::TransferRefutation refutation, int types);
 /// The same and windows.
 proof::TransfersCertificate to_transfers(const py::dict& given);
-
-/// (e, 2) integers.
-std::vector<Edge> to_edges(const IntArray& edges);
 
 /// A model's arrays, for a back end in Python.
 py::dict model_dict(const lp::Model& model);

@@ -3,6 +3,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/stop.hpp"
 #include "pybind.hpp"
 
 // One a family, in a namespace of its own: several files of bindings may share a compilation unit.
@@ -99,6 +100,8 @@ PYBIND11_MODULE(_core, module) {
       .def("__enter__", &TimeLimitContext::enter)
       .def("__exit__", &TimeLimitContext::exit);
   module.def("check_interrupt", &cosched::check_interrupt);  // for loops in Python
+  module.def("request_stop", &cosched::request_stop);
+  module.def("forget_stop", &cosched::forget_stop);
   module.def("seconds_left", &cosched::seconds_left);  // for solvers with a clock of their own
   bind_sharing(module);
   auto packs = module.def_submodule("packs");

@@ -8,8 +8,8 @@ True
 Families: :mod:`cosched.packs`, :mod:`cosched.dags`, :mod:`cosched.cluster`,
 :mod:`cosched.moldable`, :mod:`cosched.bags`. Pictures: :mod:`cosched.plot`. Generators:
 :mod:`cosched.workloads`. From plan to run: :mod:`cosched.execution`. The papers' tables and
-figures: :mod:`cosched.experiments`. On the
-command line: ``cosched --help``.
+figures: :mod:`cosched.experiments`. Workflow managers:
+:mod:`cosched.workflows`. On the command line: ``cosched --help``.
 """
 
 from importlib import import_module
@@ -30,7 +30,10 @@ from cosched.registry import FAMILIES, register
 from cosched.version import installed_version
 
 #: Loaded on first use, so that ``import cosched`` stays quick.
-_MODULES = (*FAMILIES, "execution", "experiments", "io", "plot", "profiles", "workloads")
+_MODULES = (
+    *FAMILIES,
+    *("execution", "experiments", "io", "plot", "profiles", "workflows", "workloads"),
+)
 
 __all__ = [
     "Bound",

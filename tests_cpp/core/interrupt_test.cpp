@@ -8,6 +8,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/stop.hpp"
 
 namespace cosched {
 namespace {
@@ -79,6 +80,31 @@ TEST(TimeLimit, FinishesWithinKeepsWhatWasStored) {
   EXPECT_EQ(done, 5);
   const ScopedTimeLimit around(0);
   EXPECT_FALSE(finishes_within(std::nullopt, count));
+}
+
+TEST(Stop, EndsWhatRunsAndWhatIsBegunUntilForgotten) {
+  bool stored = false;
+  EXPECT_FALSE(finishes_within(std::nullopt, [&] {
+    {
+      const ScopedTimeLimit nested(60.0);  // its end brings no earlier limit back
+      request_stop();
+    }
+    stored = true;
+    check_interrupt();
+  }));
+  EXPECT_TRUE(stored);
+  EXPECT_LE(seconds_left(), 0);
+  EXPECT_THROW(check_interrupt(), TimeLimit);
+  EXPECT_NO_THROW(unhurried([] { check_interrupt(); }));
+  EXPECT_NO_THROW({
+    const ScopedGrace grace(60.0);
+    const ScopedGrace none_shorter(0.0);
+    check_interrupt();
+  });
+  EXPECT_THROW(std::thread([] { EXPECT_THROW(check_interrupt(), TimeLimit); }).join();
+               check_interrupt(), TimeLimit);
+  forget_stop();
+  EXPECT_NO_THROW(check_interrupt());
 }
 
 TEST(Interrupt, HookMayEndTheWork) {

@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/cluster/slurm/scenario.hpp"
+#include "cosched/cluster/slurm/allocations.hpp"
+#include "cosched/cluster/slurm/queue.hpp"
 #include "cosched/core/rng.hpp"
 
 namespace cosched::cluster::slurm {
@@ -44,5 +45,50 @@ inline Scenario scenario_of(Machine machine, std::vector<Job> jobs,
 }
 
 using Nodes = std::vector<int>;
+
+/// Whole nodes [first, last).
+inline Choice choice_from(int first, int last, int nodes) {
+  Choice choice(nodes);
+  choice.nodes = nodes_from(first, last, nodes);
+  return choice;
+}
+
+/// Nodes of `cores` each, which jobs share.
+inline Machine shared_machine(std::vector<int> cores) {
+  Machine machine = plain_machine(static_cast<int>(cores.size()));
+  machine.cpus = 0;
+  for (const int count : cores) machine.cpus += count;
+  machine.node_cores = std::move(cores);
+  return machine;
+}
+
+/// Of so many cores on any nodes.
+inline Job shared_job(int cores, Second limit = 60) {
+  Job job = plain_job(0, 1, limit);
+  job.cpus = job.ask.tasks = cores;
+  return job;
+}
+
+/// The job has so many cores of each of these nodes.
+inline Choice shares_from(const std::vector<std::pair<int, int>>& cores, int nodes) {
+  Choice choice(nodes);
+  for (const auto& [node, count] : cores) {
+    choice.nodes.add(node);
+    choice.shares.nodes.push_back({node, count, 0});
+  }
+  return choice;
+}
+
+/// The job waits in the queue.
+inline void enter(Queue& queue, int job, double time) {
+  queue.submit(job, time);
+  queue.enter(job);
+}
+
+inline Nodes jobs_of(const Queue& queue) {
+  Nodes jobs;
+  for (const Entry& entry : queue.entries()) jobs.push_back(entry.job);
+  return jobs;
+}
 
 }  // namespace cosched::cluster::slurm

@@ -1,5 +1,6 @@
-"""`from_sacct` on a file of a million rows, with all columns that are read: jobs (some requeued,
-some with bars in their names), and a `.batch` step of each.
+"""A log of a million jobs, with all columns that are read: `from_sacct`, what happened, policies.
+
+Some are requeued, tasks of arrays, wait for others, want GPUs, have bars in their names.
 
 Run by ``make bench``.
 """
@@ -21,7 +22,8 @@ HEADER = (
 CONF = (
     "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\n"
     "NodeName=n[1-1000] CPUs=64 Sockets=2 CoresPerSocket=16 ThreadsPerCore=2 RealMemory=256000\n"
-    "NodeName=g[1-100] CPUs=32 RealMemory=512000 Gres=gpu:a100:4\nPartitionName=main Nodes=ALL\n"
+    "NodeName=g[1-100] CPUs=64 Sockets=2 CoresPerSocket=16 ThreadsPerCore=2 RealMemory=512000 "
+    "Gres=gpu:a100:4\nPartitionName=main Nodes=ALL\n"
 )
 
 
@@ -36,7 +38,7 @@ def elapsed(seconds):
 
 def write(path):
     random = np.random.default_rng(1)
-    jobs = ROWS // 2
+    jobs = ROWS
     submit = np.cumsum(random.integers(0, 60, jobs))
     eligible = submit + random.integers(0, 5000, jobs) * (random.random(jobs) < 0.2)
     start = eligible + random.integers(0, 20_000, jobs)
@@ -45,19 +47,20 @@ def write(path):
     columns = zip(
         number, clock(submit), clock(eligible), clock(start), clock(start + run), elapsed(run),
         elapsed(2 * run), random.integers(1, 33, jobs), random.integers(0, 200, jobs),
-        random.integers(1, 1001, jobs), random.integers(1, 512, jobs),
-        np.where(random.random(jobs) < 0.01, "a|b", "run"), strict=True,
+        random.integers(1, 1001, jobs), random.integers(1, 129, jobs), random.random(jobs) < 0.1,
+        random.random(jobs) < 0.2, np.where(random.random(jobs) < 0.01, "a|b", "run"), strict=True,
     )  # fmt: skip
     with path.open("w") as file:
         file.write(HEADER + "\n")
-        for job, sent, ready, began, ended, ran, limit, cores, user, node, memory, name in columns:
+        for (job, sent, ready, began, ended, ran, limit, cores, user, node, memory, gpu, array,
+             name) in columns:  # fmt: skip
             end = f"COMPLETED|{sent}|{ready}|{began}|{ended}|{ran}"
-            tres = f"billing={2 * cores},cpu={2 * cores},mem={memory}G,node=1"
-            asked = f"{limit}|1|{2 * cores}|{memory}G|{tres}|{tres}|n{node}"
-            file.write(f"{job}|{name}|u{user}|staff|main|{end}|{asked}\n")
-            file.write(
-                f"{job}.batch|batch||||{end}||1|{2 * cores}|||cpu={2 * cores},node=1|n{node}\n"
-            )
+            gpus = "gres/gpu:a100=1,gres/gpu=1," if gpu else ""
+            tres = f"billing={2 * cores},cpu={2 * cores},{gpus}mem={memory}G,node=1"
+            host = f"g{node % 100 + 1}" if gpu else f"n{node}"
+            asked = f"{limit}|1|{2 * cores}|{memory}G|{tres}|{tres}|{host}"
+            number = f"{job}_{job % 7}" if array else job
+            file.write(f"{number}|{name}|u{user}|staff|main|{end}|{asked}\n")
 
 
 def main():
@@ -71,10 +74,19 @@ def main():
         inst = cs.cluster.from_sacct(log, cs.cluster.Machine.read(machine))
         taken, wall = time.process_time() - begin, time.perf_counter() - wall
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        begin = time.process_time()
+        result = cs.cluster.solve(inst.replace()._without_bound(), "as-logged")
+        result.metrics()
+        judged = time.process_time() - begin
         print(
             f"from_sacct, {ROWS} rows, {size:.0f} MB, {len(inst)} jobs: {taken:.1f} s of the "
-            f"processor, {wall:.1f} s; {peak / 1e6:.2f} GB at most ({before / 1e6:.2f} before)"
+            f"processor, {wall:.1f} s, then waits, stretches and use {judged:.1f} s; "
+            f"{peak / 1e6:.2f} GB at most ({before / 1e6:.2f} before)"
         )
+        for name in ("FCFS", "EASY"):
+            begin = time.process_time()
+            cs.cluster.solve(result.instance, name)
+            print(f"{name} on 1,100 nodes: {time.process_time() - begin:.1f} s of the processor")
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ def test_findings_on_a_few_real_graphs(name):
     # A mean that small graphs show as well: its sign at least.
     shown = {"dags-fig3-4": "close to 8%", "dags-fig5": "QHEFT presents 5%"}
     rows = findings[findings["the paper says"].str.contains(shown.get(name, "by EFT by 11%"))]
-    assert set(rows.verdict) <= {"agrees", "order only"}
+    assert (rows.paper.astype(float) * rows.here.astype(float) > 0).all()
     assert len(rows) == 1
 
 

@@ -52,6 +52,12 @@ def number():
     return rnd.choice(NUMBERS) if rnd.random() < 0.4 else rnd.uniform(0.1, 9)
 
 
+def limit():
+    """Of time: a search uses all of one that is a number, so none is long."""
+    value = number()
+    return 0.02 if isinstance(value, (int, float)) and value > 0.02 else value
+
+
 def table(depth=2):
     kind = rnd.random()
     n, p = rnd.randrange(0, 7), rnd.randrange(0, 9)

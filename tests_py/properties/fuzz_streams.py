@@ -1,7 +1,7 @@
 """One random call each of dags and cluster, also from the text of a file."""
 
 import numpy as np
-from fuzz_input import damaged, ints, number, numbers, rnd, table, written
+from fuzz_input import damaged, ints, limit, number, numbers, rnd, table, written
 
 import cosched as cs
 
@@ -24,7 +24,7 @@ def one_dag():
     inst = dags.Instance(times, edges, units)
     online = ["er-ls", "eft", "greedy", "random", "r1-ls", "r2-ls", "r3-ls"]
     calls = [
-        lambda: dags.solve(inst, rnd.choice(list(dags.ALGORITHMS))).schedule.validate(),
+        lambda: dags.solve(inst, rnd.choice(list(dags.DEFAULT_COMPARE))).schedule.validate(),
         lambda: dags.solve(inst, rnd.choice(online), order=ints(n)),
         lambda: dags.solve(inst, rnd.choice(online), order=rnd.sample(range(n), n)),
         lambda: dags.est(inst, ints(n)),
@@ -32,7 +32,7 @@ def one_dag():
         lambda: dags.hlp(inst, method=rnd.choice(["auto", "structured", "glpk", "x"])),
         lambda: dags.round_allocation(inst.times, table()),
         lambda: dags.round_allocation(inst.times, np.ones((n, 2)) / 2, threshold=number()),
-        lambda: dags.hlp_best(inst, time_limit=rnd.choice([0, number()])),
+        lambda: dags.hlp_best(inst, time_limit=rnd.choice([0, limit()])),
         lambda: dags.bound(inst, rnd.choice(list(dags.BOUNDS))),
         lambda: inst.with_units(ints(rnd.randrange(0, 4))),
         lambda: cs.Schedule(

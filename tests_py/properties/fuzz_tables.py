@@ -1,7 +1,7 @@
 """One random call each of packs, moldable and bags."""
 
 import numpy as np
-from fuzz_input import damaged, ints, number, numbers, rnd, table, written
+from fuzz_input import damaged, ints, limit, number, numbers, rnd, table, written
 
 import cosched as cs
 from cosched import _core
@@ -23,7 +23,7 @@ def one_moldable():
         lambda: moldable.solve(
             inst, rnd.choice(list(moldable.ALGORITHMS)), seed=rnd.getrandbits(9)
         ),
-        lambda: moldable.demt_best(inst, work=number(), time_limit=rnd.choice([0, None, number()])),
+        lambda: moldable.demt_best(inst, work=number(), time_limit=rnd.choice([0, None, limit()])),
         lambda: moldable.demt(inst, horizon=number(), shuffles=rnd.randrange(-1, 3)),
         lambda: moldable.online(inst, "dual-approximation", tolerance=number()),
         lambda: moldable.bound(inst, rnd.choice(list(moldable.BOUNDS))),
@@ -67,7 +67,7 @@ def one_bag():
     calls = [
         lambda: bags.solve(inst, rnd.choice(list(bags.ALGORITHMS))).schedule.validate(),
         lambda: bags.solve(inst, "ttb", eps=number()),
-        lambda: bags.solve(inst, "ttb-best", time_limit=number()),
+        lambda: bags.solve(inst, "ttb-best", time_limit=limit()),
         lambda: bags.relaxation(inst, number(), method=rnd.choice(["front", "glpk"])),
         lambda: bags.round_relaxation(inst, bags.relaxation(inst, rnd.uniform(1, 90))),
         lambda: bags.round_relaxation(inst, entries(t, m)),
@@ -115,7 +115,7 @@ def one_packs():
             seed=number() if rnd.random() < 0.1 else rnd.getrandbits(40),
         ),
         lambda: packs.solve(inst, "ilp", time_limit=0.05),
-        lambda: packs.solve(inst, "optimal", time_limit=number()),
+        lambda: packs.solve(inst, "optimal", time_limit=limit()),
         lambda: packs.solve(inst, "local-search", work=number(), time_limit=0.02),
         lambda: packs.local_search(inst, work=rnd.randrange(9999)).schedule.validate(),
         lambda: packs.pack_by_pack(inst, epsilons=[number(), number()]),

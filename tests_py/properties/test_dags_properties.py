@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 import cosched as cs
 from cosched.dags import Instance
 
+#: Algorithms that are defined for two resource types.
+TWO_TYPES = ("er-ls", "heteroprio")
 TIME = st.one_of(st.integers(0, 9).map(float), st.floats(1e-3, 1e3), st.just(float("inf")))
 
 
@@ -32,13 +34,15 @@ def instances(draw, most=9, types=(1, 2, 3, 4)):
 @given(instances())
 def test_every_algorithm_is_valid_and_above_every_bound(instance):
     bounds = [cs.dags.bound(instance, name).value for name in cs.dags.BOUNDS]
-    for name in cs.dags.ALGORITHMS:
-        if name == "er-ls" and instance.types != 2:
+    optimum = cs.dags.optimal(instance)
+    assert optimum.gap == 0
+    for name in cs.dags.DEFAULT_COMPARE:
+        if name in TWO_TYPES and instance.types != 2:
             continue
         options = {"evaluations": 10} if name == "hlp-best" else {}
         res = cs.dags.solve(instance, name, **options)
         res.schedule.validate()
-        for bound in bounds:
+        for bound in (*bounds, optimum.value):
             assert res.value >= bound * (1 - 1e-9)
         if name.startswith("hlp-"):
             assert res.value <= instance.types * (instance.types + 1) * bounds[0] * (1 + 1e-9)

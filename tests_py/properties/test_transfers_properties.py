@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from test_dags_properties import instances
+from test_dags_properties import TWO_TYPES, instances
 
 import cosched as cs
 from cosched.dags import Instance
@@ -40,8 +40,8 @@ def changed(inst, **changes):
 
 
 def runs(inst):
-    for name in cs.dags.ALGORITHMS:
-        if name == "er-ls" and inst.types != 2:
+    for name in cs.dags.DEFAULT_COMPARE:
+        if name in TWO_TYPES and inst.types != 2:
             continue
         options = {"evaluations": 30} if name == "hlp-best" else {}
         yield cs.dags.solve(inst, name, **options)
@@ -56,6 +56,7 @@ def test_every_schedule_is_valid_and_no_bound_above_it(inst):
         values[result.algorithm] = result.value
         assert all(result.value >= bound * (1 - 1e-9) for bound in bounds)
     least = min(values[name] for name in ("heft", "cpop", "peft", "hlp-ols"))
+    assert values["optimal"] <= min(values.values()) * (1 + 1e-9)
     assert values["hlp-best"] <= least * (1 + 1e-12)  # sums in another order
 
 

@@ -1,5 +1,7 @@
 """The border: what is no number, or no integer, is refused in one short line."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -204,6 +206,15 @@ def test_a_long_double_beyond_floats_is_refused():
         pytest.skip("this machine's long double is a float")
     with pytest.raises(cs.InvalidInstance, match=r"times\[0, 0\] = 1e\+4000: no float"):
         real_array(large, "times", 2)
+
+
+def test_short_floats_among_numbers_are_read_as_they_are():
+    short = [[np.float16(2), 1], [np.float32(0.5), 3]]  # 2^53 overflows where it is made a float16
+    for rows in (short, [[np.float16(2), np.float16(1)]]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            read = real_array(rows, "times", 2)
+        assert read.tolist() == [[float(value) for value in row] for row in rows]
 
 
 def test_what_an_error_says_is_one_line(tmp_path):

@@ -12,7 +12,7 @@ from web import assert_no_errors
 import cosched as cs
 from cosched.cli import main
 from cosched.cluster.node_types import NodeType
-from cosched.cluster.what_if import with_nodes
+from cosched.cluster.what_if import what_if, with_nodes
 from support import REPO, data
 
 FIXTURE = "tests_py/fixtures/sacct.txt"
@@ -228,6 +228,54 @@ def test_what_if(tmp_path):
     assert "Users would change what they send" in text
     assert inst.machine is machine
     assert machine.cores == 3
+
+
+def test_what_if_of_several_changes(tmp_path):
+    (tmp_path / "slurm.conf").write_text(
+        "SelectType=select/cons_tres\nNodeName=n[1-4] CPUs=2\nNodeName=g[1-2] CPUs=8\n"
+        "PartitionName=a Nodes=n[1-4] MaxTime=10\nPartitionName=all Nodes=ALL\n"
+    )
+    jobs = {"submit": [0.0] * 4, "tasks": [4] * 4, "cpu": [1] * 4, "memory": [1] * 4,
+            "runtime": [300.0, 600, 300, 300], "estimate": [350.0, 1250, 350, 450],
+            "partition": ["a"] * 4}  # fmt: skip
+    machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
+    inst = cs.cluster.Instance(jobs, machine.cores, machine=machine)
+    assert inst.column("estimate").tolist() == [350, 600, 350, 450]
+    both, said = what_if(inst, "partition.a.nodes=n[1-3],g2, partition.a.max_time=30:00,nodes=+1")
+    assert both.machine.node_count == 7
+    (part,) = (part for part in both.machine.partitions if part.name == "a")
+    assert part.nodes == ((1, 5),)  # of g1, g2, n1, ...
+    assert both.column("estimate").tolist() == [350, 1250, 350, 450]
+    assert said == (
+        "jobs that had asked for more than the old limit: 1; that the old limit ended, and would "
+        "run on for a time unknown: 1"
+    )
+    again, said = what_if(both, "partition.a.max_time=500")
+    assert again.column("runtime").tolist() == [300, 500, 300, 300]
+    assert said == "jobs that ran longer and end at the new limit: 1"
+    assert what_if(inst, "partition.all.max_time=1-0")[1] == ""
+    for change, wrong in (("partition.a.nodes=n[1-9]", "no node 'n5'"), ("nodes=+1,", "'+1,'")):
+        with pytest.raises(cs.InvalidInstance, match=re.escape(wrong)):
+            what_if(inst, change)
+
+
+def test_memory_and_gpus_on_the_page(tmp_path):
+    kinds = (NodeType("thin", 2, 8, 16.0, 0), NodeType("fat", 1, 8, 64.0, 4, gpu_type="a100"))
+    jobs = {"submit": [0.0] * 3, "tasks": [1] * 3, "cpu": [1] * 3, "memory": [1] * 3,
+            "runtime": [600.0] * 3, "memory_gb": [1.0] * 3, "gpus": [4, 4, 0], "nodes": [1] * 3,
+            "gpu_type": ["a100", "a100", ""], "wait": [0.0, 600, 0]}  # fmt: skip
+    inst = cs.cluster.Instance(jobs, 24, machine=cs.cluster.Machine(kinds))
+    text = page_of(tmp_path, inst)
+    (table,) = (table for table in tables_of(text) if table[0][0] == "resource")
+    assert table == [
+        ["resource", "there are", "in use, log", "waited for, log", "in use, EASY",
+         "waited for, EASY"],
+        ["cores", "24", "6%", "0%", "6%", "0%"],
+        ["memory", "96 GB", "2%", "0%", "2%", "0%"],
+        ["GPUs", "4", "100%", "100%", "100%", "100%"],
+    ]  # fmt: skip
+    assert "24 cores of 3 nodes (handed out: cores, memory, GPUs)" in text
+    assert "room 0% of the wait; GPUs a100 lacked 100%" in text
 
 
 @pytest.mark.parametrize(

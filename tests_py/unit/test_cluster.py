@@ -158,6 +158,12 @@ class TooMuch:
         return {number: ([0] * job.tasks, 1.0) for number, job in state.jobs.items()}
 
 
+def test_a_name_that_no_policy_has_is_not_repeated(inst):
+    with pytest.raises(cs.InvalidInstance, match="expected the name of a policy") as error:
+        cs.cluster.dfrs(inst, name="x" * 5000)
+    assert len(str(error.value)) < 200
+
+
 def test_a_policy_of_ones_own(inst, own_algorithm):
     for name, policy in (("mine", Fcfs), ("too much", TooMuch)):
         cs.cluster.register_policy(name, policy)

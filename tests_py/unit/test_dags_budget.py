@@ -49,6 +49,19 @@ def test_small_graphs_on_many_types_are_searched_first(seed):
     assert cs.dags.hlp_best(inst, work=2000, time_limit=1e6).value < 0.95 * heft
 
 
+def test_large_graphs_are_better_than_heft_within_little_work():
+    inst = cs.workloads.layered(4000, 0.05, seed=1, units=(64, 16, 4), acceleration=[(0.5, 50)] * 2)
+    best = cs.dags.hlp_best(inst, work=50)
+    assert best.value < 0.95 * cs.dags.heft(inst).value
+    assert best.value >= float(best.bound)
+
+
+def test_other_rounds_with_data_find_what_one_heat_does_not():
+    inst = cs.workloads.layered(60, seed=1, units=(4, 2), ccr=1)
+    short, long = (cs.dags.hlp_best(inst, work=work).value for work in (2_000, 60_000))
+    assert long < short
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("ccr", [0.05, 0.3, 5])
 def test_transfers_is_never_weaker_than_its_relaxation(seed, ccr):

@@ -33,6 +33,7 @@ def test_each_code_on_each_count_alone(tmp_path, out):
     frame = profile(codes, repeat=2, out=out, oversubscribe=True)
     assert list(frame.columns) == (
         ["task", "processors", "seconds", "status", "started", "host", "attempt"]
+        + ["cpu_seconds", "memory", "memory_by", "load", "starved"]
     )
     pairs = sorted(zip(frame.task, frame.processors, strict=True))
     assert pairs == sorted([(name, q) for name in "ab" for q in (1, 2)] * 2)
@@ -106,6 +107,18 @@ def test_a_killed_profile_loses_the_run_at_hand_only(number, tmp_path):
     (tmp_path / "block").unlink()
     assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
     assert [row["status"] for row in rows(tmp_path / "runs.csv")] == ["completed"] * 2
+
+
+def test_pairs_are_those_that_were_wanted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "codes.toml").write_text(
+        'procs = 4\n[task.a]\ncommand = "true"\n[task.b]\ncommand = "true"\n'
+    )
+    command = ["profile", "codes.toml", "--repeat", "1", "--oversubscribe"]
+    assert main([*command, "--counts", "1,2,3,4"]) == 0
+    assert "8 of 8 pairs of code and count were measured" in capsys.readouterr().out
+    assert main([*command, "--counts", "1,2"]) == 0
+    assert "4 of 4 pairs" in capsys.readouterr().out
 
 
 def test_counts_that_no_code_may_have_are_refused(tmp_path, out):

@@ -12,6 +12,7 @@ from cosched.errors import InvalidInstance
 from cosched.execution import Code, Codes, Plan, run, together
 from cosched.execution.replanning import Replanner, Situation
 from cosched.execution.runs import read_runs
+from cosched.execution.slowdowns import read_slowdowns
 from execution_codes import shared_cores, shell_notes
 
 #: Seconds between two looks of a driver at its run, in the simulated runs.
@@ -161,11 +162,15 @@ def test_codes_side_by_side(tmp_path):
         watch=lambda done, total, what: seen.append(what),
     )
     pairs = list(zip(frame.task, frame.beside, strict=True))
-    assert pairs == [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]
+    assert pairs == [("a", ""), ("a", "a"), ("a", "b"), ("b", ""), ("b", "a"), ("b", "b")]
+    assert (frame.runs == 1).all()
+    assert (frame.low <= frame.slowdown).all()
+    assert (frame.slowdown <= frame.high).all()
     assert (frame.processors == 1).all()
     assert (frame.slowdown > 0).all()
     assert "a beside b" in seen
     assert (tmp_path / "together.csv").read_text().startswith("task,beside,processors")
+    assert [(pair.task, pair.beside) for pair in read_slowdowns(tmp_path / "together.csv")] == pairs
     bad = Codes(procs=2, codes={"a": Code(name="a", command="exit 4", directory=tmp_path)})
     with pytest.raises(InvalidInstance, match=r"failed \(4\)"):
         together(bad, outputs=tmp_path / "outputs", oversubscribe=True)

@@ -2,8 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,17 +14,25 @@ import pytest
 
 import cosched as cs
 from cosched.errors import InvalidInstance
-from cosched.execution import Codes, Execution, Plan, script
+from cosched.execution import Code, Codes, Execution, Job, Plan, Step, script
 from cosched.execution.launchers import launcher_of
 from cosched.execution.launchers.slurm import cpus_of
-from execution_codes import shared_cores, shell_notes, spans
+from execution_codes import read_notes, shared_cores, shell_notes, spans
 from slurm_cluster import Cluster
 from support import REPO, library
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    found = Cluster(tmp_path_factory.mktemp("slurm"), nodes=3, cpus=2)
+    folder = tmp_path_factory.mktemp("slurm")
+    # Nodes of one host have folders of their own, as those of MPI's daemons.
+    for number in range(1, 4):
+        (folder / f"tmp-n{number}").mkdir()
+    found = Cluster(
+        folder / "cluster", nodes=3, cpus=2,
+        TmpFS=f"{folder}/tmp-%n", Licenses="solver:2",
+        SelectTypeParameters="CR_Core_Memory",
+    )  # fmt: skip
     yield found
     found.stop()
 
@@ -157,6 +168,158 @@ def test_a_cancelled_job_and_a_drained_node_are_gone_on_from(cluster, tmp_path):
     lines = (tmp_path / "plan.journal.jsonl").read_text().splitlines()
     events = [json.loads(text) for text in lines]
     assert [e["name"] for e in events if e.get("state") == "completed"] == ["a", "b", "c"]
+
+
+def packed(*units):
+    """A plan of one pack: tasks t0, t1, ... on these units."""
+    steps = tuple(
+        Step(task=k, name=f"t{k}", kind=0, units=tuple(of), start=0.0, end=1.0)
+        for k, of in enumerate(units)
+    )
+    return Plan(family="packs", steps=steps, procs=6)
+
+
+#: 2 + 1 cores, 1 + 2: Slurm left to itself lays a step of three over two nodes as it likes.
+UNEVEN = packed((0, 1, 2), (3, 4, 5))
+
+
+def rank_codes(folder, command, **more):
+    return Codes(
+        procs=6,
+        codes={
+            f"t{k}": Code(name=f"t{k}", command=command, directory=folder, **more) for k in range(2)
+        },
+    )
+
+
+def where(outputs, name):
+    return sorted(Counter(next(outputs.glob(f"{name}*.out")).read_text().split()).items())
+
+
+@pytest.mark.parametrize("way", ["run", "script"])
+def test_ranks_are_where_the_plan_has_them(cluster, tmp_path, way):
+    """Both tasks at once: each waits for the other, so none may wait for its end."""
+    meet = (
+        "echo $SLURMD_NODENAME; touch met.$COSCHED_TASK; for k in $(seq 600); do "
+        "[ -e met.t0 ] && [ -e met.t1 ] && exit 0; sleep 0.1; done; exit 9"
+    )
+    codes = rank_codes(tmp_path, meet, ranks="procs")
+    if way == "script":
+        path = job(tmp_path, "empty")
+        path.write_text(script(UNEVEN, codes, nodes=3))
+        options, outputs = (), tmp_path
+    else:
+        write_plan(UNEVEN, tmp_path / "plan.json")
+        text = "procs = 6\n" + "".join(
+            f"[task.t{k}]\nranks = 'procs'\ncommand = {json.dumps(meet)}\n" for k in range(2)
+        )
+        (tmp_path / "codes.toml").write_text(text)
+        line = f"{COSCHED} run plan.json --codes codes.toml --launcher slurm"
+        path, outputs = job(tmp_path, "run", line), tmp_path / "plan.journal.outputs"
+        options = ("--nodes=3", "--ntasks-per-node=2")
+    state = cluster.ended(cluster.submit(path, *options))
+    assert state == ("COMPLETED", "0:0"), path.with_suffix(".log").read_text()
+    assert where(outputs, "t0") == [("n1", 2), ("n2", 1)]
+    assert where(outputs, "t1") == [("n2", 1), ("n3", 2)]
+
+
+def write_plan(plan, path):
+    rows = [
+        {"task": s.task, "name": s.name, "units": s.units, "start": s.start, "end": s.end}
+        for s in plan.steps
+    ]
+    cs.io.write_json({"family": plan.family, "procs": plan.procs, "placements": rows}, path)
+
+
+MPI = r"""
+#include <mpi.h>
+#include <stdio.h>
+int main(int count, char **values) {
+  int rank, size, sum = 0;
+  MPI_Init(&count, &values);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  printf("%d-of-%d-sum-%d\n", rank, size, sum);
+  return MPI_Finalize();
+}
+"""
+#: Two "nodes" of one host share no memory; the tests may run as root.
+MPI_HERE = {
+    "OMPI_MCA_btl": "tcp,self",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+
+
+@pytest.mark.parametrize("way", ["run", "script"])
+@pytest.mark.parametrize("launch", ["srun --mpi=pmix", "mpirun"])
+def test_a_real_mpi_program(cluster, tmp_path, launch, way):
+    if shutil.which("mpicc") is None or shutil.which("mpirun") is None:
+        pytest.skip("no MPI on this host: apt install openmpi-bin libopenmpi-dev")
+    if launch != "mpirun" and "pmix" not in cluster.run("srun", "--mpi=list"):
+        pytest.skip("this Slurm has no PMIx")
+    (tmp_path / "sum.c").write_text(MPI)
+    subprocess.run(["mpicc", "sum.c", "-o", "sum"], cwd=tmp_path, check=True)
+    codes = rank_codes(tmp_path, ("./sum",), launch=launch, environment=MPI_HERE)
+    if way == "script":
+        path, outputs, options = job(tmp_path, "empty"), tmp_path, ()
+        path.write_text(script(UNEVEN, codes, nodes=3))
+    else:
+        write_plan(UNEVEN, tmp_path / "plan.json")
+        given = ", ".join(f"{key} = {json.dumps(value)}" for key, value in MPI_HERE.items())
+        text = "procs = 6\n" + "".join(
+            f"[task.t{k}]\nlaunch = {json.dumps(launch)}\ncommand = ['./sum']\n"
+            f"environment = {{ {given} }}\n"
+            for k in range(2)
+        )
+        (tmp_path / "codes.toml").write_text(text)
+        line = f"{COSCHED} run plan.json --codes codes.toml --launcher slurm"
+        path, outputs = job(tmp_path, "run", line), tmp_path / "plan.journal.outputs"
+        options = ("--nodes=3", "--ntasks-per-node=2")
+    state = cluster.ended(cluster.submit(path, *options))
+    assert state == ("COMPLETED", "0:0"), path.with_suffix(".log").read_text()
+    for name in ("t0", "t1"):
+        assert where(outputs, name) == [(f"{k}-of-3-sum-3", 1) for k in range(3)]
+
+
+def test_a_script_that_was_cut_short_goes_on(cluster, tmp_path):
+    """Steps ask for memory and licences, the job for a time; b fails, and only b runs again."""
+    codes = shell_notes(
+        tmp_path, {"a": "note end", "b": "note end; test -e good", "c": "note end"}, procs=2
+    )
+    many = {n: replace(code, memory=0.3, licences={"solver": 1}) for n, code in codes.items()}
+    codes = Codes(procs=2, codes=many, capacity={"memory": 0.6, "licences": {"solver": 2}})
+    inst = cs.packs.Instance([[0.3], [0.3], [0.3]], 1, names=["a", "b", "c"])
+    plan = replace(Plan.of(cs.packs.co_schedule(inst, [0, 1, 2])), late_end=61.0)
+    text = script(plan, codes, job=Job(partition="main", chdir=str(tmp_path)))
+    for line in ("--time=3", "--partition=main", f'--chdir="{tmp_path}"', "--licenses=solver:2"):
+        assert f"#SBATCH {line}" in text.splitlines()
+    assert text.count("--mem=287M --licenses=solver:1") == 3
+    assert "( cd -- . && export" in text
+    path = job(tmp_path, "empty")
+    path.write_text(text)
+    assert cluster.ended(cluster.submit(path)) == ("FAILED", "1:0")
+    (tmp_path / "good").touch()
+    state = cluster.ended(cluster.submit(path))
+    assert state == ("COMPLETED", "0:0"), path.with_suffix(".log").read_text()
+    assert [note["task"] for note in read_notes(tmp_path)] == ["a", "b", "c", "b"]
+    assert not list(tmp_path.glob("*.done"))
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"time": "soon"}, "time = 'soon': expected auto, minutes"),
+        ({"partition": "a\n#SBATCH --x"}, "the name of a partition"),
+        ({"account": "a b"}, "the name of an account"),
+        ({"mem": "64 G"}, "a number such as 64G"),
+        ({"chdir": 'a"b'}, "a folder without quotes"),
+    ],
+)
+def test_what_sbatch_may_not_be_asked(given, says):
+    with pytest.raises(InvalidInstance, match=says):
+        Job(**given)
 
 
 def test_without_an_allocation_it_is_refused(monkeypatch):

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,14 +15,23 @@ from cosched.cli import main
 from cosched.errors import StudyError
 from cosched.experiments import kept, ledger, papers, tolerances
 from cosched.experiments.catalogue import CLAIMS, STUDIES
-from cosched.experiments.ledger import Check, Claim, NotKept
+from cosched.experiments.ledger import Claim, NotKept, Reading
 from cosched.experiments.study import data_root
-from cosched.experiments.tolerances import AGREES, DIFFERS, ORDER, Curve, Seen
+from cosched.experiments.tolerances import (
+    AGREES,
+    DIFFERS,
+    FAILS,
+    NOT,
+    ORDER,
+    UNTESTED,
+    Curve,
+    Seen,
+)
 from support import REPO
 
 KEYS = [
-    "paper", "place", "claim", "study", "paper_value", "value", "tolerance", "verdict",
-    "explanation",
+    "paper", "place", "claim", "study", "kind", "paper_value", "value", "low", "high", "tolerance",
+    "cells", "rho", "n", "verdict", "other", "explained", "reason", "curve",
 ]  # fmt: skip
 
 
@@ -29,33 +39,68 @@ KEYS = [
     ("rule", "paper", "seen", "verdict"),
     [
         (tolerances.within(0.1, "x"), 10, 11, AGREES),
-        (tolerances.within(0.1, "x"), 10, 11.2, ORDER),
-        (tolerances.within(0.1, "x"), 10, 21, DIFFERS),
+        (tolerances.within(0.1, "x"), 10, 11.2, DIFFERS),
         (tolerances.within(0.1, "x"), 10, -10, DIFFERS),
         (tolerances.within(0.1, "x"), 0, 0, AGREES),
         (tolerances.within(0.1, "x"), 0, 0.1, DIFFERS),
         (tolerances.near(0.02, "x"), 0.08, 0.0999, AGREES),
-        (tolerances.near(0.02, "x"), 0.08, 0.2, ORDER),
         (tolerances.near(0.02, "x"), 0.08, -0.01, DIFFERS),
         (tolerances.drawn("x"), 5, Seen(4, 3, 6), AGREES),
-        (tolerances.drawn("x"), 6.5, Seen(4, 3, 6), ORDER),
-        (tolerances.drawn("x"), 9, Seen(4, 3, 20), ORDER),
+        (tolerances.drawn("x"), 6.5, Seen(4, 3, 6), DIFFERS),
+        (tolerances.drawn("x"), 9, Seen(4, 3, 20), DIFFERS),
         (tolerances.drawn("x", slack=0.05), 0, Seen(0, 0, 0), AGREES),
-        (tolerances.drawn("x"), 9, Seen(4, 3, 6), DIFFERS),
-        (tolerances.at_most(2, "x", order=3), math.nan, 2, AGREES),
-        (tolerances.at_most(2, "x", order=3), math.nan, 2.5, ORDER),
-        (tolerances.at_most(2, "x"), math.nan, 2.5, DIFFERS),
-        (tolerances.at_least(6, "x", order=1), math.nan, 5.7, ORDER),
-        (tolerances.at_least(6, "x", order=1), math.nan, 0.7, DIFFERS),
-        (tolerances.between(1, 2, "x", (0, 4)), math.nan, 3, ORDER),
-        (tolerances.exactly(), 5, 5.0, AGREES),
-        (tolerances.exactly(), 5, 5.1, DIFFERS),
+        (tolerances.drawn("x", slack=0.05), 5, Seen(0, 0, 0), DIFFERS),
+        (tolerances.at_most(2, "x"), math.nan, 2, AGREES),
+        (tolerances.at_most(2, "x"), math.nan, 2.5, FAILS),
+        (tolerances.at_least(6, "x"), math.nan, 5.7, FAILS),
+        (tolerances.between(1, 2, "x"), math.nan, 3, FAILS),
+        (tolerances.exactly("x"), 5, 5.0, AGREES),
+        (tolerances.exactly("x"), 5, 5.1, DIFFERS),
+        (tolerances.UNSAID, math.nan, 1, UNTESTED),
     ],
 )
 def test_rules(rule, paper, seen, verdict):
     seen = seen if isinstance(seen, Seen) else Seen(seen)
-    assert rule.judge(paper, seen) == verdict
-    assert "x" in rule.text(seen) or "nothing" in rule.text(seen)
+    interval = rule.interval(paper, seen)
+    assert tolerances.verdict(rule.kind, seen.value, *interval, paper) == verdict
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "rho", "n", "verdict"),
+    [
+        ("number", 15, 0.95, 10, ORDER),
+        ("number", 15, 0.89, 10, DIFFERS),
+        ("number", 15, 0.95, 7, DIFFERS),
+        ("number", 15, None, None, DIFFERS),
+        ("number", 21, 0.99, 100, DIFFERS),  # farther than a factor 2
+        ("drawn number", 15, 0.99, 100, DIFFERS),  # outside its own interval
+        ("drawn number", 11, 0.5, 10, AGREES),
+        ("sentence", 15, 0.99, 100, FAILS),
+    ],
+)
+def test_the_order_of_a_set_of_cells(kind, value, rho, n, verdict):
+    assert tolerances.verdict(kind, value, 9, 12, 10, rho, n) == verdict
+
+
+def test_a_wide_interval_alone_does_not_agree():
+    heavy = ("drawn number", 50, 5, 500, 10)
+    assert tolerances.verdict(*heavy, 0.95, 20) == ORDER
+    assert tolerances.verdict(*heavy, 0.5, 20) == DIFFERS
+
+
+@pytest.mark.parametrize(
+    ("value", "other", "low", "high", "target", "share"),
+    [
+        (4, 7, 9, 11, 10, 0.5),
+        (4, 13, 9, 11, 10, 0.5),  # as far beyond
+        (4, 2, 9, 11, 10, 0.0),  # farther than before
+        (4, 6.5, 9, math.inf, math.nan, 0.5),  # a sentence: to the end of its interval
+        (4, 20, 9, math.inf, math.nan, 1.0),
+        (4, math.nan, 9, 11, 10, None),
+    ],
+)
+def test_the_share_that_a_reading_explains(value, other, low, high, target, share):
+    assert tolerances.explained(value, other, low, high, target) == share
 
 
 def toy(**changes):
@@ -67,8 +112,7 @@ def toy(**changes):
         "paper_value": 2.0,
         "tolerance": tolerances.within(0.1, "a toy"),
         "measure": lambda frame: frame.x.mean(),
-        "explanation": "Another reading.",
-        "check": Check("greatest", ("toy",), lambda frame: f"at most {frame.x.max():g}"),
+        "reading": Reading("twice as much", ("toy",), lambda frame: 1.2 * frame),
     }
     return Claim(**{**given, **changes})
 
@@ -79,31 +123,44 @@ def frames(name):
     return pd.DataFrame({"x": [1.0, 2.0]})
 
 
-def test_an_explanation_runs_where_it_differs_only():
+def test_a_reading_runs_where_it_differs_only():
     agrees, differs = ledger.evaluate([toy(paper_value=1.5), toy()], frames)
-    assert (agrees.verdict, agrees.explanation) == ("agrees", "")
-    assert differs.verdict == "order only"
-    assert differs.explanation == "Another reading. Check greatest: at most 2"
+    assert (agrees.verdict, agrees.reason, agrees.explained) == (AGREES, "", None)
+    assert differs.verdict == DIFFERS
+    assert differs.explained == pytest.approx(0.6)
+    assert differs.reason == "twice as much: 1.8 then, explains 60% of the gap"
+
+
+def test_what_explains_less_than_half_or_nothing_says_so():
+    less = Reading("a little more", ("toy",), lambda frame: 1.1 * frame)
+    little, without, lost = ledger.evaluate(
+        [toy(reading=less), toy(reading=None, why="known"),
+         toy(reading=Reading("other", ("other",), less.prepare))], frames,
+    )  # fmt: skip
+    assert little.reason.endswith("explains 30% of the gap, less than half")
+    assert (without.reason, without.explained) == ("unexplained: known", None)
+    assert lost.reason.startswith("unexplained here")
 
 
 def test_what_cannot_be_reproduced_says_why():
-    drawn, absent = ledger.evaluate([toy(tolerance=None), toy(study="other")], frames)
-    assert drawn.verdict == "cannot be reproduced: Another reading."
-    assert absent.verdict == "cannot be reproduced: no other"
+    drawn, absent = ledger.evaluate(
+        [toy(tolerance=None, why="Not said."), toy(study="other")], frames
+    )
+    assert (drawn.verdict, drawn.reason) == (NOT, "Not said.")
+    assert (absent.verdict, absent.reason) == (NOT, "no other")
     assert ledger.evaluate([toy(study="other")], frames, partial=True) == []
     with pytest.raises(LookupError):
         ledger.evaluate([toy(measure=lambda frame: frame["y"].mean())], frames)
 
 
-@pytest.mark.parametrize(("holds", "verdict"), [(True, ORDER), (False, DIFFERS)])
-def test_a_curve_without_numbers_is_judged_by_the_order_that_is_told(holds, verdict):
-    rule = tolerances.in_order("it rises")
-    curve = Curve("1: 2, 2: 3", holds, "from 2 to 3")
-    claim = toy(paper_value="a picture", tolerance=rule, measure=lambda _: curve, check=None)
-    (row,) = ledger.evaluate([claim], frames)
-    assert (row.verdict, row.value) == (verdict, "1: 2, 2: 3")
-    assert row.tolerance == "no numbers to compare; order only: it rises"
-    assert row.explanation == "Another reading. Check order: from 2 to 3"
+@pytest.mark.parametrize(("value", "verdict"), [(2.0, AGREES), (0.5, FAILS)])
+def test_a_curve_without_numbers_is_judged_by_what_is_told_of_it(value, verdict):
+    curve = Curve("1: 2, 2: 3", value, (1.0, math.inf), "from 2 to 3")
+    rule = tolerances.told("it rises")
+    (row,) = ledger.evaluate([toy(paper_value="a picture", tolerance=rule, reading=None,
+                                  measure=lambda _: curve)], frames)  # fmt: skip
+    assert (row.verdict, row.value, row.curve) == (verdict, value, "1: 2, 2: 3")
+    assert row.tolerance == "it rises: from 2 to 3"
 
 
 def test_keep_refuses_a_run_with_errors_or_without_a_column(tmp_path):
@@ -149,23 +206,83 @@ def test_claims_are_whole():
     for claim in CLAIMS:
         assert claim.paper in ledger.PAPERS
         assert claim.study in STUDIES
-        assert set(claim.check.studies if claim.check else ()) <= set(STUDIES)
-        assert claim.tolerance is not None or claim.explanation, claim.place
+        assert set(claim.reading.studies if claim.reading else ()) <= set(STUDIES)
+        assert claim.tolerance is not None or claim.why, claim.place
 
 
 @pytest.fixture(scope="module")
 def rows():
-    return papers.ledger_rows()
+    return [row.plain() for row in papers.ledger_rows()]
 
 
-def test_what_does_not_agree_has_a_check_that_ran(rows):
+def verdict_of(row):
+    """The verdict of the numbers of a row, by rules of this test's own."""
+    if row["kind"] in ("nothing", "bare curve"):
+        return NOT if row["kind"] == "nothing" else UNTESTED
+    value = float(row["value"])
+    slack = 1e-9 * max(1, abs(row["low"] or 0), abs(row["high"] or 0))
+    above = row["low"] is None or value >= row["low"] - slack
+    inside = above and (row["high"] is None or value <= row["high"] + slack)
+    if row["kind"] in ("sentence", "curve"):
+        return AGREES if inside else FAILS
+    paper = row["paper_value"]
+    near = paper == 0 or 0.5 <= value / paper <= 2
+    order = (row["n"] or 0) >= 8 and row["rho"] >= 0.9
+    if row["kind"] == "number":
+        return AGREES if inside else ORDER if near and order else DIFFERS
+    assert row["kind"] == "drawn number"
+    return (AGREES if near else ORDER if order else DIFFERS) if inside else DIFFERS
+
+
+def test_every_verdict_derives_from_numbers_in_its_row(rows):
+    assert {row["verdict"] for row in rows} == set(tolerances.VERDICTS)
     for row in rows:
-        assert row.short in ledger.VERDICTS
-        if row.verdict in (ORDER, DIFFERS):
-            assert "Check " in row.explanation, f"{row.place}: {row.claim}"
-        elif row.verdict == AGREES:
-            assert row.explanation == ""
-            assert row.value is not None
+        assert row["verdict"] == verdict_of(row), (row["place"], row["claim"])
+
+
+def test_rank_correlations_are_of_the_cells_in_the_rows(rows):
+    cells = [row for row in rows if row["cells"]]
+    assert len(cells) > 700
+    for name in {row["cells"] for row in cells}:
+        some = [row for row in cells if row["cells"] == name]
+        ours, theirs = (rankdata([row[key] for row in some]) for key in ("value", "paper_value"))
+        rho = np.corrcoef(ours, theirs)[0, 1]
+        assert {row["n"] for row in some} == {len(some)}
+        assert [row["rho"] for row in some] == pytest.approx([rho] * len(some), abs=1e-9), name
+
+
+def rankdata(values):
+    """Ranks, equal values at their mean."""
+    values = np.array(values)
+    return [(values < value).sum() + ((values == value).sum() + 1) / 2 for value in values]
+
+
+def test_what_differs_or_fails_has_a_share_that_derives_from_its_row_or_is_unexplained(rows):
+    for row in rows:
+        if row["verdict"] in (AGREES, UNTESTED, NOT):
+            assert row["explained"] is None
+            assert row["verdict"] == AGREES or row["reason"]
+            continue
+        if row["explained"] is None:
+            assert "unexplained" in row["reason"], row
+            continue
+        both = float(row["value"]), row["other"]
+        if "number" in row["kind"]:
+            gap, left = (abs(each - row["paper_value"]) for each in both)
+        else:
+            low = -math.inf if row["low"] is None else row["low"]
+            high = math.inf if row["high"] is None else row["high"]
+            gap, left = (max(low - each, each - high, 0) for each in both)
+        share = max(0, 1 - left / gap)
+        assert row["explained"] == pytest.approx(share, abs=1e-6), row
+        assert ("less than half" in row["reason"]) == (row["explained"] < 0.5)
+
+
+def test_the_page_is_read_in_a_minute():
+    lines = (REPO / "docs" / "results" / "ledger.md").read_text().splitlines()
+    assert len(lines) <= 300
+    assert sum(line.startswith("| ") for line in lines[:20]) >= 6  # counts come first
+    assert [line[3:] for line in lines if line.startswith("## ")][:5] == list(ledger.PAPERS)
 
 
 def test_the_command(capsys, tmp_path):
@@ -188,7 +305,7 @@ def test_reduced_runs_answer_claims_of_every_paper(capsys):
     real = {"li2016"} if not (data_root() / "etc_apc").exists() else set()
     assert {row["paper"] for row in found} >= set(ledger.PAPERS) - real
     assert len(found) > len(CLAIMS) / 2
-    assert not [row for row in found if "at full size" in row["verdict"]]
+    assert not [row for row in found if row["verdict"] == NOT and "at full size" in row["reason"]]
 
 
 @pytest.mark.parametrize(

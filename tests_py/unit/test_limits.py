@@ -93,6 +93,11 @@ def _wfformat(n):
     return json.dumps({"workflow": {"specification": specification, "execution": execution}})
 
 
+def _own_json(n):
+    edges = [[k, k + 1] for k in range(n - 1)]
+    return json.dumps({"times": [[1.0, None]] * n, "edges": edges, "units": [2, 1]})
+
+
 def _amaris(n):
     return "\n".join(f"t{k} 5 1" for k in range(n))
 
@@ -113,6 +118,7 @@ READERS = {
     "stg": (_stg, lambda path: cs.dags.Instance.read(path, units=(2,))),
     "dot": (_dot, lambda path: cs.dags.Instance.read(path, units=(2,))),
     "json": (_wfformat, lambda path: cs.dags.Instance.read(path, units=(2,))),
+    "own.json": (_own_json, lambda path: cs.dags.Instance.read(path)),
     "txt": (_amaris, lambda path: cs.dags.Instance.read(path, units=(2, 1))),
     "csv": (_table, lambda path: cs.packs.Instance.read(path, max_tasks=2)),
     "long.csv": (_long_table, lambda path: cs.moldable.Instance.read(path, machines=1)),
@@ -132,6 +138,30 @@ def test_readers(suffix, tmp_path):
     read(path)  # a sound file
     with pytest.raises(cs.TimeLimit), cs.time_limit(0.0):
         read(path)
+
+
+@pytest.mark.parametrize(("text", "units"), [(_own_json, (2, 1)), (_wfformat, (2,))])
+def test_a_limit_that_passes_while_json_is_parsed_ends_the_reading(
+    text, units, tmp_path, monkeypatch
+):
+    path = tmp_path / "graph.json"
+    path.write_text(text(60))
+    parsed, loads = [], json.loads
+
+    def slow(text):  # the library's own loop looks at no clock
+        parsed.append(loads(text))
+        while True:
+            try:
+                cs._core.check_interrupt()
+            except cs.TimeLimit:
+                return parsed[0]
+
+    monkeypatch.setattr(json, "loads", slow)
+    with pytest.raises(cs.TimeLimit), cs.time_limit(0.05):
+        cs.dags.Instance.read(path, units=units)
+    assert len(parsed) == 1
+    monkeypatch.setattr(json, "loads", loads)
+    assert cs.dags.Instance.read(path, units=units).tasks == 60
 
 
 def test_a_row_whose_schedule_cannot_be_checked_in_time_is_no_result(inst, monkeypatch):

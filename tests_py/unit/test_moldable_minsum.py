@@ -95,3 +95,11 @@ def test_minsum_bound_equals_an_independent_lp():
         bounds=possible,
     )
     assert float(MOLDABLE.bound(inst, "minsum")) == pytest.approx(found.fun, rel=1e-8)
+
+
+def test_what_metrics_share_is_of_an_instance():
+    inst = MOLDABLE.Instance([[4.0, 2.0], [4.0, 2.0]], [1, 1])
+    MOLDABLE.Result.prepare(inst)
+    assert float(MOLDABLE.solve(inst, "demt").minsum_bound) <= 8
+    with pytest.raises(cs.InvalidInstance, match=r"got int"):
+        MOLDABLE.Result.prepare(7)

@@ -249,10 +249,17 @@ def test_thousands_of_tasks_keep_a_limit_and_have_a_bound():
     assert longest <= float(bound) <= local.value <= 1.05 * float(bound)
 
 
-@pytest.mark.parametrize("name", ["x" * 5002 + ".json", "x" * 300 + ".csv", "d/" * 2100 + "x.json"])
+@pytest.mark.parametrize(
+    "name", ["x" * 5002, "x" * 5002 + ".json", "x" * 300 + ".csv", "d/" * 2100 + "x.json"]
+)
 def test_a_name_that_no_file_can_have_is_not_repeated(name):
     inst = cs.packs.Instance([[2.0, 1.0]], max_tasks=1)
-    for call in (inst.write, cs.packs.Instance.read):
+    readers = [
+        module.Instance.read for module in (cs.packs, cs.moldable, cs.dags, cs.bags, cs.cluster)
+    ]
+    bags = cs.bags.Instance([1], [1], [[1.0]], [[1.0]], price=9000)
+    calls = (inst.write, *readers, cs.dags.read_graph, cs.cluster.Machine.read, bags.write)
+    for call in calls:
         with pytest.raises(OSError, match="File name too long") as error:
             call(name)
         assert len(str(error.value)) < 200

@@ -80,9 +80,9 @@ def test_what_a_site_writes(conf, tmp_path, capsys):
     for what in ("JobSubmitPlugins=lua (it may change jobs", "not used: ", "TopologyPlugin=",
                  "PreemptType=preempt/qos", "PreemptMode=REQUEUE", "PriorityWeightQOS=1000",
                  "limits,qos", "MaxNodes=4 (partition main)", "QOS=part", "FORCE:2",
-                 "State=DRAIN (2 nodes)", "State=FUTURE (99 nodes)", "CR_Core_Memory",
-                 "Weight of NodeName"):  # fmt: skip
+                 "State=DRAIN (2 nodes)", "State=FUTURE (99 nodes)"):  # fmt: skip
         assert what in told
+    assert "CR_Core_Memory" not in told  # only slurm-backfill does not know it
     assert "cons_res" not in told
     assert machine.slurm.memory_counts
     log = tmp_path / "jobs.txt"
@@ -119,6 +119,23 @@ def test_the_select_plugin_by_version(tmp_path, head, version, cons_tres):
     assert machine.slurm.whole == (not cons_tres)
 
 
+@pytest.mark.parametrize(
+    ("head", "cons_tres"),
+    [
+        ("# Slurm 22.05.8, managed by Ansible\n", 0),
+        ("#\n# slurm.conf of cluster alpha\n# SLURM_VERSION = 20.11.7\n", 0),
+        ("# slurm-wlm 24.11.1-1\n", 1),
+        ("# slurm.conf, last changed 21.03.2024\n", 1),  # a date
+        ("ClusterName=alpha\n# Slurm 22.05\n", 1),  # of something in the file
+    ],
+)
+def test_the_version_in_the_first_comments(tmp_path, head, cons_tres):
+    path = tmp_path / "slurm.conf"
+    path.write_text(head + "NodeName=n[1-4] CPUs=2\nPartitionName=a Nodes=ALL\n")
+    assert cs.cluster.Machine.read(path).slurm.parameters["cons_tres"] == cons_tres
+    assert cs.cluster.Machine.read(path, slurm_version="24.11").slurm.parameters["cons_tres"] == 1
+
+
 def test_the_version_on_the_command_line(tmp_path, capsys):
     (tmp_path / "slurm.conf").write_text("NodeName=n[1-4] CPUs=2\nPartitionName=a Nodes=ALL\n")
     jobs = tmp_path / "jobs.csv"
@@ -126,8 +143,11 @@ def test_the_version_on_the_command_line(tmp_path, capsys):
     command = ["solve", "cluster", str(jobs), "--machine", str(tmp_path / "slurm.conf")]
     command += ["--algorithm", "slurm-backfill"]
     assert main([*command, "--slurm-version", "22.05"]) == 0
-    assert main(command) == 2  # memory counts there
-    assert "no SelectTypeParameters: Slurm shares memory then" in capsys.readouterr().err
+    capsys.readouterr()
+    assert main(command) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "SelectType is not set: select/cons_tres, the default of 24.11" in said
+    assert "memory: " in said  # it counts there, and neither log nor machine say how much there is
     assert main([*command, "--slurm-version", "new"]) == 2
     assert "slurm_version = 'new': expected one as 22.05" in capsys.readouterr().err
     (tmp_path / "m.toml").write_text("[[nodes]]\ncount = 4\ncores = 2\n")
@@ -205,8 +225,7 @@ def test_what_scontrol_shows(tmp_path, packed):
     assert machine.slurm.parameters["OverTimeLimit"] == 120
     assert machine.slurm.parameters["bf_resolution"] == 300
     assert machine.notes == (
-        "not used: AccountingStorageEnforce=associations,limits,qos, "
-        "SelectTypeParameters=CR_CORE_MEMORY, State=IDLE+DRAIN (1 node)",
+        "not used: AccountingStorageEnforce=associations,limits,qos, State=IDLE+DRAIN (1 node)",
     )
 
 

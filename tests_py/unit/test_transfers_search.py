@@ -117,7 +117,7 @@ def test_hlp_best_is_near_the_optimum_and_no_bound_above_it(ccr):
         ratios.append(result.value / optimum)
         for name in cs.dags.BOUNDS:
             assert cs.dags.bound(inst, name).value <= optimum * (1 + 1e-9)
-        for name in cs.dags.ALGORITHMS:
+        for name in cs.dags.DEFAULT_COMPARE:
             assert cs.dags.solve(inst, name).value >= optimum * (1 - 1e-12)
         blind.append(cs.dags.heft(inst).value / optimum)
     assert min(ratios) >= 1 - 1e-12

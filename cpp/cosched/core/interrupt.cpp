@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <vector>
 
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/stop.hpp"
 
 namespace cosched {
 namespace {
@@ -12,7 +14,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::atomic<void (*)()> interrupt_hook{nullptr};
+std::atomic<bool> stop_requested{false};
 thread_local std::optional<Clock::time_point> thread_limit;
+thread_local std::vector<Clock::time_point>
+    graces;  // when each ends: the last one's end is the latest
 thread_local Clock::time_point next_hook_call{};
 
 Clock::time_point after(double seconds) {
@@ -20,6 +25,10 @@ Clock::time_point after(double seconds) {
   const double bounded = std::min(seconds, 3.2e9);
   return Clock::now() +
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(bounded));
+}
+
+bool must_stop(Clock::time_point now) {
+  return stop_requested && (graces.empty() || now >= graces.back());
 }
 
 void require_seconds(double seconds) {
@@ -33,10 +42,16 @@ void require_seconds(double seconds) {
 void check_interrupt() {
   const auto now = Clock::now();
   if (thread_limit && now >= *thread_limit) throw TimeLimit("the time limit has passed");
-  if (now < next_hook_call) return;
-  next_hook_call = now + std::chrono::milliseconds(50);
-  if (const auto hook = interrupt_hook.load()) hook();
+  if (now >= next_hook_call) {
+    next_hook_call = now + std::chrono::milliseconds(50);
+    if (const auto hook = interrupt_hook.load()) hook();
+  }
+  if (must_stop(now)) throw TimeLimit("stopped");
 }
+
+void request_stop() { stop_requested = true; }
+
+void forget_stop() { stop_requested = false; }
 
 void set_interrupt_hook(void (*hook)()) { interrupt_hook.store(hook); }
 
@@ -50,15 +65,21 @@ ScopedTimeLimit::ScopedTimeLimit(std::optional<double> seconds) : previous_(thre
 ScopedTimeLimit::~ScopedTimeLimit() { thread_limit = previous_; }
 
 ScopedGrace::ScopedGrace(std::optional<double> seconds) : previous_(thread_limit) {
+  const Clock::time_point end = seconds ? after(*seconds) : Clock::time_point::max();
+  graces.push_back(graces.empty() ? end : std::max(end, graces.back()));
   if (!seconds)
     thread_limit.reset();
   else if (thread_limit)
-    thread_limit = std::max(*thread_limit, after(*seconds));
+    thread_limit = std::max(*thread_limit, end);
 }
 
-ScopedGrace::~ScopedGrace() { thread_limit = previous_; }
+ScopedGrace::~ScopedGrace() {
+  thread_limit = previous_;
+  graces.pop_back();
+}
 
 double seconds_left() {
+  if (must_stop(Clock::now())) return 0;
   if (!thread_limit) return kInfinity;
   return std::chrono::duration<double>(*thread_limit - Clock::now()).count();
 }

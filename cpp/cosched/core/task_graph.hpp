@@ -8,6 +8,12 @@ namespace cosched {
 
 using Edge = std::pair<int, int>;  // (predecessor, successor)
 
+/// Flow on the precedence from -> to.
+struct EdgeFlow {
+  int from, to;
+  double amount;
+};
+
 /// Immutable DAG.  Invariant: edges join different tasks of 0..n-1, no cycle.
 class TaskGraph {
  public:

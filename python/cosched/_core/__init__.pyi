@@ -11,7 +11,7 @@ from . import dags
 from . import cluster
 from . import moldable
 from . import bags
-__all__: list[str] = ['Sharing', 'SlowdownRule', 'bags', 'check_interrupt', 'cluster', 'dags', 'moldable', 'packs', 'seconds_left', 'time_limit']
+__all__: list[str] = ['Sharing', 'SlowdownRule', 'bags', 'check_interrupt', 'cluster', 'dags', 'forget_stop', 'moldable', 'packs', 'request_stop', 'seconds_left', 'time_limit']
 class time_limit:
     def __enter__(self) -> None:
         ...
@@ -74,6 +74,10 @@ class Sharing:
     def slows(self) -> bool:
         ...
 def check_interrupt() -> None:
+    ...
+def forget_stop() -> None:
+    ...
+def request_stop() -> None:
     ...
 def seconds_left() -> float:
     ...

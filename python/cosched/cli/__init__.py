@@ -33,6 +33,7 @@ _MODULES = {
     "validate": "verbs",
     "study": "study",
     "slurm": "slurm",
+    "snakemake": "snakemake",
     "audit": "audit",
     "profile": "execution",
     "plan": "execution",

@@ -30,7 +30,8 @@ def audit(
         list[str] | None,
         typer.Option(
             help="Also on another machine: nodes=+20, nodes.TYPE=-4, partition.NAME.max_time="
-            "12:00:00, partition.NAME.priority=5, partition.NAME.nodes=64; repeatable."
+            "12:00:00, partition.NAME.priority=5, partition.NAME.nodes=64; repeatable, a row each; "
+            "several in one row with commas."
         ),
     ] = None,
 ) -> None:

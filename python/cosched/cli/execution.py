@@ -11,7 +11,7 @@ import typer
 from cosched import io, plot
 from cosched.cli import report
 from cosched.cli.commands import in_groups
-from cosched.cli.groups import Course, Proof, Unit, Where, Written
+from cosched.cli.groups import Asked, Company, Course, Proof, Unit, Where, Written
 from cosched.cli.live import measuring, show_end, show_runs, watching
 from cosched.cli.values import PICTURES, Plot, Seed, check_files, seed_of_text
 from cosched.execution import Adaptive, Codes, Plan, commands
@@ -21,6 +21,7 @@ from cosched.execution import run as run_plan
 from cosched.execution import script as script_of
 from cosched.execution import together as pairs_together
 from cosched.execution.advice import command_to_run
+from cosched.execution.usage import ENOUGH
 
 EXAMPLES = {
     "profile": "cosched profile codes.toml -o runs.csv --repeat 3",
@@ -58,7 +59,7 @@ def profile(
     given = Codes.read(codes)
     if together:
         check_files((output, (".csv", ".json", ".md")))
-        _together(given, output, repeat, where)
+        _together(given, output, repeat, where, seed_of_text(seed))
         return
     output = Path("runs.csv") if output is None else output
     check_files((output, (".csv",)))
@@ -80,13 +81,14 @@ def profile(
             seed=seed_of_text(seed),
             watch=watch,
         )
-    show_runs(frame, sum(len(given.counts_of(name)) for name in given))
+    show_runs(frame)
     command = ["cosched", "plan", str(output), "--codes", str(codes), "-o", "plan.json"]
     report.say(f"next: {shlex.join(command)}")
 
 
 def plan(
     runs: Annotated[Path, typer.Argument(help="Measurements (.csv), as `profile` writes them.")],
+    company: Company,
     codes: Annotated[
         Path | None, typer.Option("--codes", help="TOML file: counts and weights of the codes.")
     ] = None,
@@ -109,6 +111,7 @@ def plan(
             procs=None if procs is None else io.parse_integer(procs, "--procs", 1, 10**6),
             counts=counts,
             seed=seed_of_text(seed),
+            **company.arguments(),
         )
     if output is not None:
         io.write_json(advice.to_dict(), output)
@@ -145,7 +148,7 @@ def run(
         _show_commands(todo, given, where)
         return
     journal = course.journal or plan.with_suffix(".journal.jsonl")
-    replan = course.replan
+    replan, factor = course.replan, course.limit_factor
     with watching() as watch:
         execution = run_plan(
             todo,
@@ -154,12 +157,15 @@ def run(
             barrier=not course.no_barrier,
             journal=journal,
             resume=course.resume,
+            again=course.again,
+            limit_factor=None if factor is None else io.parse_positive(factor, "--limit-factor"),
             replan=None if replan is None else io.parse_positive(replan, "--replan", "a share"),
             stop_on_failure=course.stop_on_failure,
             outputs=course.outputs,
             watch=watch,
+            tell=report.complain,
         )
-    said = written.write(execution, journal)
+    said = written.write(execution, journal, given)
     show_end(execution)
     for line in said:
         report.say(line)
@@ -170,6 +176,7 @@ def run(
 def script(
     plan: Annotated[Path, typer.Argument(help="What `plan -o` or `solve -o` wrote (.json).")],
     codes: CodesFile,
+    asked: Asked,
     output: Annotated[Path, typer.Option("-o", "--output", help="The script, for sbatch.")],
     unit: Unit = "core",
     nodes: Annotated[
@@ -180,7 +187,7 @@ def script(
     ] = None,
 ) -> None:
     given = Codes.read(codes)
-    cpus = cpus_per_node
+    cpus, job = cpus_per_node, asked.job()
     text = script_of(
         Plan.read(plan, list(given)),
         given,
@@ -188,21 +195,37 @@ def script(
         nodes=io.parse_integer(nodes, "--nodes", 1, 10**6),
         cpus_per_node=None if cpus is None else io.parse_integer(cpus, "--cpus-per-node", 1, 10**6),
         name=plan.stem,
+        job=job,
+        relative_to=asked.chdir or Path.cwd(),
     )
     io.write_text(text, output)
     report.say(f"wrote {output}: {shlex.join(['sbatch', str(output)])}")
 
 
-def _together(codes: Codes, output: Path | None, repeat: str, where: Where) -> None:
+def _together(
+    codes: Codes, output: Path | None, repeat: str, where: Where, seed: int | None
+) -> None:
     times = io.parse_integer(repeat, "--repeat", 1, 10**6)
     with report.working("codes side by side"):
-        frame = pairs_together(codes, times, output, launcher=where.made())
+        frame = pairs_together(codes, times, output, launcher=where.made(), seed=seed)
     report.show_frame("side by side, each on half of the processors", frame)
-    worst = max(frame.to_dict("records"), key=lambda row: row["slowdown"])
+    alone, pairs = frame[frame.beside == ""], frame[frame.beside != ""]
+    noise = max(alone.high.max(), (1 / alone.low).max())
+    worst = max(pairs.to_dict("records"), key=lambda row: row["slowdown"])
     report.say(
         f"largest slow-down: {worst['task']} beside {worst['beside']}, {worst['slowdown']:.2f} "
-        "times its time alone; plans assume 1.00"
+        f"times its time alone; alone against alone differs by up to {noise:.2f}"
     )
+    for task, share in dict(zip(frame.task, frame.share, strict=True)).items():
+        if share < ENOUGH:
+            report.say(
+                f"note: {task} had {share:.2f} of its processors alone: if it computes, its rows "
+                "measure the load of the machine"
+            )
+    if output is not None and output.suffix == ".csv":
+        report.say(
+            f"next: {shlex.join(['cosched', 'plan', 'runs.csv', '--slowdowns', str(output)])}"
+        )
 
 
 def _show_commands(plan: Plan, codes: Codes, where: Where) -> None:
@@ -217,8 +240,12 @@ def add(app: typer.Typer) -> None:
     app.command("profile", help=f"Measure codes.\n\nExample: {EXAMPLES['profile']}")(
         in_groups(profile)
     )
-    app.command("plan", help=f"Plan measured codes.\n\nExample: {EXAMPLES['plan']}")(plan)
-    app.command("script", help=f"A plan for sbatch.\n\nExample: {EXAMPLES['script']}")(script)
+    app.command("plan", help=f"Plan measured codes.\n\nExample: {EXAMPLES['plan']}")(
+        in_groups(plan)
+    )
+    app.command("script", help=f"A plan for sbatch.\n\nExample: {EXAMPLES['script']}")(
+        in_groups(script)
+    )
     app.command("run", help=f"Run a plan.\n\nExample: {EXAMPLES['run']}")(in_groups(run))
 
 

@@ -10,6 +10,7 @@ import typer
 from cosched import io, workloads
 from cosched.cli import report
 from cosched.cli.commands import EXAMPLES
+from cosched.cli.signals import best_so_far
 from cosched.cli.values import Options, Seed, parse_options, required, seed_of_text
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance
@@ -25,13 +26,14 @@ def generate(
     name = workload.replace("-", "_")
     if name not in WORKLOADS:
         raise InvalidInstance(unknown_name("workload", workload, WORKLOADS))
-    with report.working(name):
+    with report.working(name), best_so_far() as stop:
         made = WORKLOADS[name](seed=seed_of_text(seed), **parse_options(option))
     if hasattr(made, "write"):
         made.write(output)
     else:
         io.write_frame(made, output, exact=True)
     report.say(f"wrote {output}: {made if hasattr(made, 'write') else f'{len(made)} rows'}")
+    stop.then("this is what was found until then")
 
 
 def fetch(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from cosched import plot
+from cosched import io, plot
 from cosched.cli.values import PICTURES, check_files
-from cosched.execution import Execution
+from cosched.execution import Codes, Execution, Job
+from cosched.execution.executions import append_executions
 from cosched.execution.journal import read_past
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.runs import append_execution
@@ -71,6 +72,13 @@ class Course:
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the journal: what has not completed.")
     ] = False
+    again: Annotated[
+        bool, typer.Option("--again", help="Run a finished plan once more, in its journal.")
+    ] = False
+    limit_factor: Annotated[
+        str | None,
+        typer.Option("--limit-factor", help="End a task at so many times its planned time: 5."),
+    ] = None
     replan: Annotated[
         str | None,
         typer.Option("--replan", help="Plan the rest anew when a task is off by this share: 0.2."),
@@ -84,6 +92,50 @@ class Course:
     outputs: Annotated[
         Path | None, typer.Option("--outputs", help="Folder of the tasks' outputs.")
     ] = None
+
+
+@dataclass(frozen=True)
+class Company:
+    """What codes share, and what is left out of a plan."""
+
+    slowdowns: Annotated[
+        Path | None,
+        typer.Option("--slowdowns", help="What `profile --together -o` wrote (.csv)."),
+    ] = None
+    slowdown: Annotated[
+        str, typer.Option("--slowdown", help="Which of its numbers: low, median or high.")
+    ] = "median"
+    missing: Annotated[
+        str, typer.Option("--missing", help="A pair that is not there: one, or worst of its task.")
+    ] = "one"
+    memory_margin: Annotated[
+        str, typer.Option("--memory-margin", help="What measured memory is multiplied by.")
+    ] = "1.1"
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse codes that failed or were not measured.")
+    ] = False
+
+    def arguments(self) -> dict[str, Any]:
+        margin = io.parse_positive(self.memory_margin, "--memory-margin")
+        return {**self.__dict__, "memory_margin": margin}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What sbatch is asked for."""
+
+    time: Annotated[
+        str, typer.Option("--time", help="auto (the plan's 95%), or as Slurm has it: 2:00:00.")
+    ] = "auto"
+    partition: Annotated[str | None, typer.Option("--partition", help="Of the job.")] = None
+    account: Annotated[str | None, typer.Option("--account", help="Of the job.")] = None
+    chdir: Annotated[
+        str | None, typer.Option("--chdir", help="Where the job runs; paths are relative to it.")
+    ] = None
+    mem: Annotated[str | None, typer.Option("--mem", help="Memory of a node: 64G.")] = None
+
+    def job(self) -> Job:
+        return Job(**self.__dict__)
 
 
 @dataclass(frozen=True)
@@ -103,7 +155,7 @@ class Written:
     def check(self) -> None:
         check_files((self.output, (".json",)), (self.picture, PICTURES), (self.measured, (".csv",)))
 
-    def write(self, execution: Execution, journal: Path) -> list[str]:
+    def write(self, execution: Execution, journal: Path, codes: Codes) -> list[str]:
         """Writes what was asked for; what is to be said of it."""
         said = []
         if self.output is not None:
@@ -111,7 +163,8 @@ class Written:
         if self.measured is not None:
             begun = read_past(journal).begun or 0.0
             when = datetime.datetime.fromtimestamp(begun, datetime.timezone.utc)
-            added = append_execution(execution, self.measured, when)
+            added = append_execution(execution, self.measured, when, codes)
+            append_executions(execution, self.measured, when.isoformat(), codes)
             said.append(f"{added} times appended to {self.measured}")
         if self.picture is not None:
             import matplotlib

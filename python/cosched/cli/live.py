@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Longer lists of running tasks are cut.
 _MOST_ROWS = 20
+#: So are tables of what ran.
+_MOST_ENDS = 60
 
 
 @contextmanager
@@ -104,7 +106,7 @@ def measuring() -> Iterator[tuple[Callable, Callable]]:
         report.say(f"proved{proved[0].replace(',', ':')} of the guaranteed end to any schedule")
 
 
-def show_runs(frame: pd.DataFrame, pairs: int) -> None:
+def show_runs(frame: pd.DataFrame) -> None:
     """Median, spread and failures of each code on each count."""
     rows = []
     for (task, count), runs in frame.groupby(["task", "processors"], sort=False):
@@ -117,26 +119,43 @@ def show_runs(frame: pd.DataFrame, pairs: int) -> None:
 
     table = pd.DataFrame(rows, columns=names).sort_values(["task", "processors"], kind="stable")
     report.show_frame("measured: spread = (largest - smallest) / median", table)
-    report.say(f"{len(table)} of {pairs} pairs of code and count were measured")
+    wanted = set(frame.attrs["wanted"])
+    done = len(wanted.intersection(zip(frame["task"], frame["processors"], strict=True)))
+    report.say(f"{done} of {len(wanted)} pairs of code and count were measured")
+    for note in frame.attrs["notes"]:
+        report.say(f"note: {note}")
 
 
 def show_end(execution: Execution) -> None:
     """Planned against real: each task, each pack, the whole."""
     for note in execution.notes:
         report.say(f"note: {note}")
-    rows = [_cells(task) for task in execution.tasks]
+    shown = _worth_a_row(execution.tasks)
+    rows = [_cells(task) for task in shown]
     titles = ("task", "units", "planned", "real", "error", "start", "end", "state")
     columns = [
         Column(title, [row[k] for row in rows], 2 <= k < 7) for k, title in enumerate(titles)
     ]
     show("tasks (s)", columns)
+    if len(shown) < len(execution.tasks):
+        left = len(execution.tasks) - len(shown)
+        report.say(f"... and {left:,} more that completed; -o FILE has them all")
     packs = execution.packs()
-    if len(packs):
+    if 0 < len(packs) <= _MOST_ENDS:
         report.show_frame("packs (s): overhead = from the end of the pack before", packs)
     report.say(
         f"planned end {execution.planned_makespan:.3f} s, real {_number(execution.makespan)} s "
         f"({_error(execution.makespan, execution.planned_makespan)})"
     )
+
+
+def _worth_a_row(tasks: Sequence[TaskRun]) -> list[TaskRun]:
+    """All tasks; of many those that did not complete, and those that were latest."""
+    if len(tasks) <= _MOST_ENDS:
+        return list(tasks)
+    late = sorted(tasks, key=lambda t: (t.state == "completed", t.planned_end - t.end))
+    kept = {t.task for t in late[:_MOST_ENDS]}
+    return [t for t in tasks if t.task in kept]
 
 
 def _cells(task: TaskRun) -> list[str]:

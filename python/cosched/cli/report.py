@@ -118,6 +118,7 @@ def compare_all(
     seed: int,
     time_limit: float | None,
     options: dict[str, Any],
+    noise: float | None = None,
 ) -> tuple[pd.DataFrame, list[str], list[Titled], KeyboardInterrupt | None]:
     """``compare`` over several instances: one table, the columns that tell instances apart, the
     best result of each instance, and what ended it after the first row: it says what did not run.
@@ -143,7 +144,7 @@ def compare_all(
                 progress.update(task, description=printable(f"{label}: bound, {mine[0]}"))
                 done.append((varied, rows := []))
                 for row, result in of.family.compare_rows(
-                    instance, mine, seed, time_limit, {name: given[name] for name in mine}
+                    instance, mine, seed, time_limit, {name: given[name] for name in mine}, noise
                 ):
                     rows.append((row, result))
                     ended += 1
@@ -189,7 +190,8 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
     first, last = _groups(of, ranked, list(keys))
     metrics = frame.columns[list(frame.columns).index("seconds") + 1 :]
     hidden = {"message", *(c for c in metrics if of.screen and c not in of.screen)}
-    first_shown = ("value", "bound", "gap", "seconds", "status")
+    noisy = [c for c in frame.columns if c.startswith("value_p")]
+    first_shown = ("value", *noisy, "bound", "gap", "seconds", "status")
     order = dict.fromkeys((*first_shown, *frame.columns))
     columns = [c for c in order if c not in {*hidden, *keys, "algorithm"}]
     known = {c: ranked[c].dropna() for c in columns if len(frame) > 1 and _says_nothing(ranked[c])}
@@ -202,7 +204,8 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
     title = f"{of.family.name}: value = {of.objective}{of.unit and ' (' + of.unit.strip() + ')'}"
     tables.show(title, shown, keys=2 + len(keys), ends=last if keys else ())
     if any(marks):
-        say(f"* the best {of.objective}" + (" of each instance" if keys else ""))
+        median = "median of the " if _ranked_by(frame) != "value" else ""
+        say(f"* the best {median}{of.objective}" + (" of each instance" if keys else ""))
     below = ("bound",) if ranked.attrs["bounds"] and not keys else ()
     constant = [
         f"{c.replace('_', ' ')} {tables.cell(c, v)}"
@@ -254,8 +257,13 @@ def _of_the_bound(of: Presentation, ranked: pd.DataFrame, one: bool) -> list[str
 
 
 def _value(of: Presentation, frame: pd.DataFrame) -> pd.Series:
-    """Less is better."""
-    return -frame["value"] if of.family.maximise else frame["value"]
+    """Less is better: the median under noise, where there is one."""
+    value = frame[_ranked_by(frame)]
+    return -value if of.family.maximise else value
+
+
+def _ranked_by(frame: pd.DataFrame) -> str:
+    return "value_p50" if "value_p50" in frame else "value"
 
 
 def _instance(frame: pd.DataFrame, keys: list[str]) -> pd.Series:
@@ -295,9 +303,12 @@ def show_frame(title: str, frame: pd.DataFrame) -> None:
 
 
 def write_result(result: Result, path: str | PathLike[str]) -> None:
-    """Write a result: .json everything, .csv and .md the placements."""
-    if Path(path).suffix == ".json":
+    """Write a result: .json everything, .csv and .md the placements, .paje a trace of them."""
+    suffix = Path(path).suffix
+    if suffix == ".json":
         io.write_json(result.to_dict(), path)
+    elif suffix == ".paje":
+        result.schedule.write(path)
     else:
         io.write_frame(result.schedule.to_frame(), path, exact=True)
 

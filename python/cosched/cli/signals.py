@@ -6,16 +6,15 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 from cosched import _core
 from cosched.errors import Terminated, TimeLimit, printable
 
-#: Seconds from the end of one search to that of the next which the algorithm begins, and how many
-#: it may begin: after them it ends without a result.
-_NEXT, _MOST = 1.0, 3
+#: Seconds after which what has not ended, because it looks at no clock, ends without a result.
+_PATIENCE = 1.5
 
 
 @contextmanager
@@ -39,20 +38,14 @@ class Stop:
     """Whether a signal came, and which."""
 
     kind: type[KeyboardInterrupt] | None = None
-    _handled = 0
-
-    def __init__(self, limits: ExitStack) -> None:
-        self._limits = limits
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        """The first signal is a time limit that has passed, for each search that follows too."""
-        self._handled += 1
-        if self.kind is None:
-            self.kind = Terminated if number == signal.SIGTERM else KeyboardInterrupt
-            signal.setitimer(signal.ITIMER_REAL, _NEXT, _NEXT)
-        elif number != signal.SIGALRM or self._handled > _MOST:
+        """The first signal ends this search and those that follow, each with its best."""
+        if self.kind is not None:
             raise self.kind
-        self._limits.enter_context(_core.time_limit(0.0))
+        self.kind = Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        _core.request_stop()
+        signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
 
     def then(self, said: str) -> None:
         """Raise what came, now that the result has been shown."""
@@ -67,16 +60,16 @@ def best_so_far() -> Iterator[Stop]:
     A second one, and what has nothing to show when it is stopped, end the command.
     """
     wanted = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+    stop = Stop()
     try:
-        with ExitStack() as limits:
-            limits.enter_context(_core.time_limit(None))
-            stop = Stop(limits)
-            with _handled(dict.fromkeys((*wanted, signal.SIGALRM), stop.handle)):
-                yield stop
+        with _handled(dict.fromkeys((*wanted, signal.SIGALRM), stop.handle)):
+            yield stop
     except TimeLimit:
         if stop.kind is None:
             raise
         raise stop.kind from None
+    finally:
+        _core.forget_stop()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,9 +12,9 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
+from cosched.cluster.fit import LEAST_FIT
 from cosched.cluster.recordings import (
     FAR,
-    RULES_OF,
     Agreement,
     Recording,
     Run,
@@ -32,13 +33,30 @@ app = typer.Typer(
 
 @app.command("check")
 def check(
-    recording: Annotated[Path, typer.Argument(help="A recording: .json.")],
+    recording: Annotated[
+        Path, typer.Argument(help="A recording: .json; or what sacct -P printed, with --machine.")
+    ],
     as_json: Annotated[
         bool, typer.Option("--json", help="Print starts and nodes as JSON.")
     ] = False,
     replay: Annotated[
-        bool, typer.Option("--replay", help="Cycles and limit checks at their recorded times.")
+        bool,
+        typer.Option(
+            "--replay",
+            help="Passes, cycles and limit checks when they were recorded; jobs as long as then.",
+        ),
     ] = False,
+    machine: Annotated[
+        Path | None,
+        typer.Option(help="Of sacct output: slurm.conf, or a folder of scontrol show."),
+    ] = None,
+    slurm_version: Annotated[
+        str | None, typer.Option(help="Whose rules, as 22.05 or 24.11; default: the recording's.")
+    ] = None,
+    approximate: Annotated[
+        bool, typer.Option("--approximate", help="Leave out what has no rule, with a note.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of the clocks that sacct does not tell.")] = 0,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write what --json prints: .json.")
     ] = None,
@@ -46,14 +64,20 @@ def check(
     """Job by job, and plan by plan: where the twin agrees with a real Slurm.
 
     Each recorded run is run again with its controller's start and its epoch alone (or, with
-    --replay, with its cycle times as well). Times are seconds from the run's second 0.
+    --replay, with the recorded times of passes, cycles and limit checks and lengths of jobs as
+    well). Times are seconds from the run's second 0; null: the job did not start.
+
+    Of sacct output: how many starts the twin has within one and five minutes of the log's, and how
+    alike their order is, by partition: does it know this cluster?
 
     Example: cosched slurm check pois40.json
     """
     check_files((output, (".json",)))
-    found = read_recording(recording)
+    if machine is not None:
+        return _check_log(recording, machine, slurm_version, approximate, seed, as_json, output)
+    found = read_recording(recording, version=slurm_version)
     pairs = [(run, agreement(found, run, replay=replay)) for run in found.runs]
-    data = {"runs": [_plain(mine) for _, mine in pairs]}
+    data = {"runs": [_plain(found, mine) for _, mine in pairs]}
     if output is not None:
         io.write_json(data, output)
     if as_json:
@@ -61,6 +85,30 @@ def check(
         return
     for number, (run, mine) in enumerate(pairs, 1):
         _show(found, number, run, mine, replay)
+
+
+def _check_log(
+    log: Path, machine: Path, version: str | None, approximate: bool, seed: int, as_json: bool,
+    output: Path | None,
+) -> None:  # fmt: skip
+    instance = cluster.Instance.read(
+        log, machine=machine, slurm_version=version, approximate=approximate, no_bound=True
+    )
+    result = cluster.slurm_backfill(instance, seed=seed)
+    table = cluster.fit(result)
+    data = {"notes": list(result.instance.notes), "fit": table.to_dict("records")}
+    if output is not None:
+        io.write_json(data, output)
+    if as_json:
+        typer.echo(json.dumps(data))
+        return
+    if table.within_300[0] < LEAST_FIT:
+        report.say(
+            f"the twin does not know this cluster: {table.within_300[0]:.0%} of the starts are "
+            f"within five minutes of the log's (a what-if needs {LEAST_FIT:.0%})"
+        )
+    report.show_notes(result.instance)
+    report.say(table.round(3).to_string(index=False))
 
 
 @app.command("record")
@@ -118,25 +166,43 @@ def _lines(conf: Path | None) -> tuple[dict[str, str], tuple[str, ...]]:
     return single, partitions
 
 
-def _plain(mine: Agreement) -> dict[str, Any]:
+def _plain(found: Recording, mine: Agreement) -> dict[str, Any]:
+    """By job of the recording, a list of its tasks where it is an array; null: did not start."""
+    start = [None if math.isnan(one) else int(one) for one in mine.start.tolist()]
+    planned, alike = mine.planned
     return {
-        "starts": mine.start.astype(int).tolist(),
-        "nodes": [list(nodes) for nodes in mine.nodes],
+        "starts": _by_job(found, start),
+        "nodes": _by_job(found, [list(nodes) for nodes in mine.nodes]),
+        "off_60": mine.off_by_60,
         "off_by_60": mine.off_by_60,
+        "same_nodes_5s": mine.good / len(start),
+        "plans": alike / planned if planned else None,
     }
 
 
+def _by_job(found: Recording, values: list[Any]) -> list[Any]:
+    if not found.rows:
+        return values
+    return [
+        values[own[0]] if number not in found.arrays else [values[row] for row in own]
+        for number, own in enumerate(found.rows)
+    ]
+
+
 def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool) -> None:
-    clocks = "with recorded cycles" if replay else "with two numbers"
+    clocks = "as recorded" if replay else "with two numbers"
     report.say(f"{found.name} run {number} (Slurm {found.slurm}), {clocks}:")
-    if found.slurm and not found.slurm.startswith(RULES_OF):
-        report.say(f"note: the rules followed here are those of Slurm {RULES_OF}")
-    for job, (start, apart, same) in enumerate(
+    for note in found.notes:
+        report.say(f"note: {note}")
+    for row, (start, apart, same) in enumerate(
         zip(run.start, mine.apart, mine.same_nodes, strict=True)
     ):
-        said = "" if same else f"  on {_short(mine.nodes[job])}, not {_short(run.nodes[job])}"
+        said = "" if same else f"  on {_short(mine.nodes[row])}, not {_short(run.nodes[row])}"
         mark = "  <-- " if abs(apart) > FAR or not same else ""
-        report.say(f"  job {job:3d}  start {start:7.0f}  twin {apart:+5.0f} s{mark}{said}")
+        report.say(
+            f"  {found.label(row):>10}  start {_second(start):>7}  twin {_apart(apart):>5} s"
+            f"{mark}{said}"
+        )
     for when, planned, equal in mine.plans:
         report.say(f"  cycle at {when:9.3f}: {equal} of {planned} planned reservations equal")
     report.say(
@@ -144,8 +210,7 @@ def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool
         f"{mine.off_by_60} off by more than 60 s, median {mine.median:g} s"
     )
     if mine.plans:
-        planned = sum(plan[1] for plan in mine.plans)
-        alike = sum(plan[2] for plan in mine.plans)
+        planned, alike = mine.planned
         whole = sum(plan[1] == plan[2] for plan in mine.plans)
         report.say(
             f"  {alike} of {planned} planned reservations and {whole} of {len(mine.plans)} whole "
@@ -153,8 +218,16 @@ def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool
         )
 
 
+def _second(time: float) -> str:
+    return "never" if math.isnan(time) else f"{time:.0f}"
+
+
+def _apart(seconds: float) -> str:
+    return "other" if math.isinf(seconds) else f"{seconds:+.0f}"
+
+
 def _short(names: tuple[str, ...]) -> str:
-    return ",".join(names)
+    return ",".join(names) or "no node"
 
 
 def add(to: typer.Typer) -> None:

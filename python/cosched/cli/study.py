@@ -13,7 +13,7 @@ from cosched import experiments, io
 from cosched.cli import report, tables
 from cosched.cli.own import look_here_first
 from cosched.errors import StudyError, printable
-from cosched.experiments import StudyResult, ledger, outputs, papers
+from cosched.experiments import StudyResult, ledger_text, outputs, papers
 from cosched.experiments.study import missing_line
 
 EXAMPLES = {
@@ -138,8 +138,10 @@ def show_ledger(
         elif suffix == ".csv":
             io.write_frame(papers.as_frame(rows), output)
         else:
-            io.write_text(ledger.markdown(rows), output)
-    print(json.dumps(plain, indent=1, ensure_ascii=False) if as_json else ledger.markdown(rows))
+            io.write_text(ledger_text.markdown(rows), output)
+    print(
+        json.dumps(plain, indent=1, ensure_ascii=False) if as_json else ledger_text.markdown(rows)
+    )
 
 
 def _run_one(name: str, out: Path | None, given: dict) -> bool:

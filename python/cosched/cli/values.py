@@ -26,6 +26,8 @@ Options = Annotated[
 ]
 
 RESULTS = (".json", ".csv", ".md")
+#: Of a schedule also a trace.
+SCHEDULES = (*RESULTS, ".paje")
 PICTURES = (".png", ".svg", ".pdf")
 
 

@@ -17,6 +17,7 @@ from cosched.cli.signals import best_so_far
 from cosched.cli.values import (
     PICTURES,
     RESULTS,
+    SCHEDULES,
     Options,
     Output,
     Plot,
@@ -47,7 +48,7 @@ def solve(
     output: Output = None,
 ) -> None:
     files = [(out, given[out.keyword]) for out in of.outputs if given[out.keyword] is not None]
-    check_files((output, RESULTS), (plot, PICTURES), *((p, out.suffixes) for out, p in files))
+    check_files((output, SCHEDULES), (plot, PICTURES), *((p, out.suffixes) for out, p in files))
     instance = read(of, file, given)
     name = algorithm or required(
         "--algorithm", [of.spelling] if of.spelling else of.family.algorithms
@@ -65,7 +66,7 @@ def solve(
         out.write(result, path)
     if plot is not None:
         report.draw([(f"{of.family.name} {name}", result)], of, plot)
-    report.show_notes(instance)
+    report.show_notes(result.instance)  # a policy may have added some
     report.show_result(of, result)
     stop.then("this is the best that was found until then")
 
@@ -98,6 +99,13 @@ def compare(
     draws: Annotated[
         int | None, typer.Option(help="Schedules of algorithms with hidden clocks: their spread.")
     ] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            help="dags: coefficient of variation of the times; ranks by the median of 1,000 "
+            "replays of each schedule."
+        ),
+    ] = None,
     plot: Plot = None,
     output: Output = None,
 ) -> None:
@@ -106,6 +114,9 @@ def compare(
     values = parse_grid(grid)
     if values and plot is not None:
         raise InvalidInstance("--plot: expected no --grid beside it")
+    if values and noise is not None:
+        raise InvalidInstance("--noise: expected no --grid beside it")
+    spread = None if noise is None else io.parse_positive(noise, "--noise", "a positive number")
     instances = read_all(of, file, given)
     seed_used = seed_of_text(seed)
     asked = parse_options(option)
@@ -120,7 +131,7 @@ def compare(
         best: list[report.Titled] = []
     else:
         table, keys, best, stopped = report.compare_all(
-            of, instances, algorithms, seed_used, limit, options
+            of, instances, algorithms, seed_used, limit, options, spread
         )
     if output is not None:
         io.write_frame(table, output)

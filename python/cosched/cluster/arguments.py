@@ -19,11 +19,13 @@ _MEASURED = "assumed: measured are"
 
 def columns_of(
     jobs: Any, machine: Machine | None
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Columns that policies know, and facts beside them; of equal length.
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Columns that policies know, facts beside them, and columns as they were given that a limit
+    of the machine changed; of equal length.
 
     Where a job has no estimate its run time is taken; a partition's limit cuts estimates.
     """
+    uncut = {}
     columns = {name: _column(jobs, name) for name in COLUMNS}
     rows = len(columns["submit"])
     for name, column in columns.items():
@@ -38,10 +40,14 @@ def columns_of(
             raise InvalidInstance(f"jobs: estimate has {len(estimate)} rows, submit has {rows}")
         estimate = np.where(np.isnan(estimate), columns["runtime"], estimate)
         if machine is not None and "partition" in jobs and len(estimate):
-            estimate = np.minimum(estimate, machine.limits(jobs["partition"]))
+            limits = machine.limits(jobs["partition"])
+            if (estimate > limits).any():
+                uncut["estimate"] = estimate
+                estimate = np.minimum(estimate, limits)
         if len(estimate):
             columns["estimate"] = estimate
-    return columns, {name: _fact(jobs, name, rows) for name in ("id", *FACTS) if name in jobs}
+    facts = {name: _fact(jobs, name, rows) for name in ("id", *FACTS) if name in jobs}
+    return columns, facts, uncut
 
 
 def parts_of(
@@ -121,7 +127,7 @@ def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
             raise InvalidInstance(
                 f"jobs[{name!r}][{row}] = {values[row]:g}: expected {unit}, or nan"
             )
-        values = whole(values) if name in ("gpus", "threads") else values
+        values = whole(values) if name in ("gpus", "threads", "nodes") else values
     elif name == "running":  # from a text file these are words
         values = np.isin(np.array(jobs[name]).astype(str), ("True", "true", "1"))
     elif name == "line":

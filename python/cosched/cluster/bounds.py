@@ -19,7 +19,8 @@ def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bo
 
     A stretch S is feasible if all jobs can meet the deadlines eligible + S max(run time, threshold)
     when memory, placement and penalties are ignored: a transportation problem. The bound is the
-    least feasible S.
+    least feasible S; where memory and GPUs count (machine and jobs say them), the greatest of that
+    and of the same with the memory, the GPUs, or the GPUs of a type of all nodes in place of nodes.
 
     Returns
     -------
@@ -46,7 +47,9 @@ def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bo
     """
     Instance.require(instance)
     limit = real(threshold, "threshold")
-    value, _ = _core.cluster.max_stretch_bound(_measured(instance)._core, limit)
+    mine = instance.measured
+    resources = [(held[mine], most) for held, most in instance.resources()]
+    value, _ = _core.cluster.max_stretch_bound(_measured(instance)._core, limit, resources)
     return Bound(value, "max-stretch")
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from cosched import _core
 from cosched.cluster.bounds import THRESHOLD
-from cosched.cluster.usage import by_resource, logged_starts
+from cosched.cluster.usage import logged_starts
+from cosched.cluster.waited import by_resource
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:

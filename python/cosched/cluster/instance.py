@@ -13,6 +13,7 @@ from cosched import _core, core, io
 from cosched.cluster import files
 from cosched.cluster.arguments import columns_of, notes_of, parts_of
 from cosched.cluster.machine import Machine
+from cosched.cluster.site import resources_of, site_of
 from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance, shorten
 
@@ -34,7 +35,8 @@ class Instance(core.Instance):
         ``running`` (at the begin of a part of a log: batch policies start them first),
         ``eligible`` (s, from ``submit`` on: no dependency, hold or begin time keeps it any more;
         policies get the job then, and waits and stretches count from then), and what the whole job
-        holds: ``memory_gb, gpus, gpu_type, threads``. Other columns are ignored. Any order.
+        holds: ``memory_gb, gpus, gpu_type, threads``, on so many ``nodes`` of the machine, equal
+        parts on each. Other columns are ignored. Any order.
     nodes : int
         Number of nodes, 1..10,000,000. Jobs larger than the machine are accepted here; policies
         that cannot run one refuse it.
@@ -46,8 +48,9 @@ class Instance(core.Instance):
         Values, bounds and metrics are of the jobs with this run time or more (s); all jobs run.
     machine : Machine, optional
         Its cores are the nodes, and each job uses those of its ``partition`` only (all, where the
-        job has none): batch policies see to it, DFRS policies refuse it, bounds ignore it. An
-        ``estimate`` is at most the partition's ``max_time``.
+        job has none): batch policies see to it, DFRS policies refuse it, bounds ignore it. Memory
+        and GPUs count where both the machine and the jobs say them. An ``estimate`` is at most the
+        partition's ``max_time``.
     begins : datetime.datetime, optional
         When the jobs' clock is 0, for reports.
 
@@ -79,6 +82,7 @@ class Instance(core.Instance):
     begins: datetime | None
     _columns: dict[str, np.ndarray]
     _facts: dict[str, np.ndarray]
+    _uncut: dict[str, np.ndarray]
 
     def __init__(
         self,
@@ -97,7 +101,7 @@ class Instance(core.Instance):
             raise InvalidInstance(f"begins = {shorten(begins)}: expected a datetime")
         if not isinstance(source, str):
             raise InvalidInstance(f"source = {shorten(source)}: expected the name of a file")
-        columns, facts = columns_of(jobs, machine)
+        columns, facts, uncut = columns_of(jobs, machine)
         inner = _core.cluster.Instance(
             columns.get("eligible", columns["submit"]), columns["tasks"], columns["cpu"],
             columns["memory"], columns["runtime"], columns.get("estimate", np.zeros(0)),
@@ -110,7 +114,7 @@ class Instance(core.Instance):
         least = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
         texts = notes_of(notes, columns["runtime"], least)
         self._set(
-            _core=inner, _columns=columns, _facts=facts, nodes=inner.nodes,
+            _core=inner, _columns=columns, _facts=facts, _uncut=uncut, nodes=inner.nodes,
             notes=tuple(dict.fromkeys((*texts, *(() if machine is None else machine.notes)))),
             source=source, min_runtime=least, machine=machine, begins=begins,
         )  # fmt: skip
@@ -125,8 +129,9 @@ class Instance(core.Instance):
         """The jobs in input order (a copy).
 
         ``id, submit, tasks, cpu, memory, runtime[, eligible, estimate]``, and where known ``user,
-        group, partition, status, line, wait, running, memory_gb, gpus, gpu_type, threads``; with
-        ``eligible`` also ``wait_blocked`` = eligible - submit (s), for which no scheduler answers.
+        group, partition, status, line, wait, running, memory_gb, gpus, gpu_type, threads, nodes``;
+        with ``eligible`` also ``wait_blocked`` = eligible - submit (s), for which no scheduler
+        answers.
         """
         import pandas as pd
 
@@ -134,6 +139,11 @@ class Instance(core.Instance):
         if "eligible" in columns:
             columns["wait_blocked"] = columns["eligible"] - columns["submit"]
         return pd.DataFrame({name: column.copy() for name, column in columns.items()})
+
+    @property
+    def given(self) -> dict[str, np.ndarray]:
+        """The columns, estimates as users gave them: no limit of the machine has cut them."""
+        return {**self._columns, **self._facts, **self._uncut}
 
     @property
     def ids(self) -> np.ndarray:
@@ -156,9 +166,27 @@ class Instance(core.Instance):
         **columns : array_like, shape (n,)
             By name.
         """
-        jobs = {**self._columns, **self._facts, **columns}
+        jobs = self.given | columns
         found = Instance(
             jobs, self.nodes, notes=self.notes, source=self.source,
+            min_runtime=self.min_runtime, machine=self.machine, begins=self.begins,
+        )  # fmt: skip
+        return found._without_bound() if self.cached("no bound") else found
+
+    def with_notes(self, notes: Iterable[str]) -> Instance:
+        """The same jobs with more notes.
+
+        Parameters
+        ----------
+        notes : iterable of str
+            After those that are there.
+
+        Returns
+        -------
+        Instance
+        """
+        found = Instance(
+            self.given, self.nodes, notes=(*self.notes, *notes), source=self.source,
             min_runtime=self.min_runtime, machine=self.machine, begins=self.begins,
         )  # fmt: skip
         return found._without_bound() if self.cached("no bound") else found
@@ -189,6 +217,27 @@ class Instance(core.Instance):
             return np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0)
         partition = self.column("partition") if "partition" in self.known else None
         return parts_of(self.machine, partition, self.ids)
+
+    def site(self) -> Any:
+        """The machine's nodes with memory and GPUs, and the needs of the jobs, for the core.
+
+        Returns
+        -------
+        Site or None
+            None: policies hand out cores alone.
+        """
+        return self.once("site", lambda: site_of({**self._columns, **self._facts}, self.machine))
+
+    def resources(self) -> list[tuple[np.ndarray, float]]:
+        """What counts beside cores: how much each job holds of it, and how much the machine has.
+
+        Returns
+        -------
+        list of (numpy.ndarray, float)
+            KB of memory, GPUs, and GPUs of each type that jobs ask for.
+        """
+        columns = {**self._columns, **self._facts}
+        return self.once("resources", lambda: resources_of(columns, self.machine))
 
     @property
     def known(self) -> frozenset[str]:
@@ -231,7 +280,7 @@ class Instance(core.Instance):
         return len(self._columns["submit"])
 
     def __reduce__(self) -> tuple:
-        columns = {**self._columns, **self._facts}
+        columns = self.given
         kept = (
             self.nodes, self.notes, self.source, self.min_runtime, self.machine, self.begins
         )  # fmt: skip
@@ -272,6 +321,7 @@ class Instance(core.Instance):
         include_running: bool = False,
         delimiter: str | None = None,
         slurm_version: str | None = None,
+        approximate: bool = False,
     ) -> Instance:
         r"""Read jobs from a file.
 
@@ -304,6 +354,8 @@ class Instance(core.Instance):
             time, hold or array limit keeps it any more (where known), or from its submission.
         slurm_version : str, optional
             For a slurm.conf: see :meth:`Machine.read`.
+        approximate : bool
+            ``slurm-backfill`` leaves out what it has no rule for, see :meth:`Machine.approximated`.
 
         Raises
         ------
@@ -328,6 +380,8 @@ class Instance(core.Instance):
             if machine is None or isinstance(machine, Machine)
             else Machine.read(machine, slurm_version=slurm_version)
         )
+        if approximate and known is not None:
+            known = known.approximated()
         of_sacct = {
             "timezone": timezone, "include_running": include_running, "delimiter": delimiter
         }  # fmt: skip

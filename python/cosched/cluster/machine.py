@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import groupby
+from operator import or_
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,14 @@ import numpy as np
 from cosched import io
 from cosched.cluster.machine_toml import read_toml
 from cosched.cluster.node_types import NodeType, Partition
-from cosched.cluster.slurm_conf import Line, first_host, gpu_types, parse_lines, read_lines
+from cosched.cluster.slurm_conf import (
+    Line,
+    first_host,
+    gpu_types,
+    parse_lines,
+    read_lines,
+    version_of,
+)
 from cosched.cluster.slurm_machine import PlainNode, machine_of_lines
 from cosched.cluster.slurm_settings import SlurmSettings
 from cosched.cluster.slurm_shown import read_shown
@@ -52,8 +61,33 @@ class Machine:
         """What its file has that was not understood, or is not used here."""
         if self.slurm is None:
             return ()
-        unused = ", ".join(self.slurm.refused)
+        if self.slurm.approximate:
+            return (*self.slurm.notes, *self.slurm.left_out)
+        unused = ", ".join(one for one in self.slurm.refused if not _heard(one))
         return (*self.slurm.notes, *((f"not used: {unused}",) if unused else ()))
+
+    def approximated(self) -> Machine:
+        """The machine on which ``slurm-backfill`` leaves out the settings that it has no rule for,
+        instead of refusing them; :attr:`notes` has each, and what that may do.
+
+        Returns
+        -------
+        Machine
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
+        >>> _ = path.write_text(
+        ...     "TopologyPlugin=topology/tree\nNodeName=n[1-4]\nPartitionName=a Nodes=ALL\n"
+        ... )
+        >>> (note,) = Machine.read(path, slurm_version="22.05").approximated().notes
+        >>> note[:60]
+        'not followed: TopologyPlugin=topology/tree: places differ; j'
+        """
+        if self.slurm is None:
+            return self
+        return replace(self, slurm=replace(self.slurm, approximate=True))
 
     @property
     def cores(self) -> int:
@@ -69,6 +103,13 @@ class Machine:
     def gpus(self) -> int:
         """GPUs of all nodes."""
         return sum(kind.count * kind.gpus for kind in self.nodes)
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """What of ``memory_gb`` and ``gpus`` it hands out beside cores: what is said of its nodes,
+        and memory only where a slurm.conf's ``SelectTypeParameters`` has it."""
+        memory = self.memory_gb > 0 and (self.slurm is None or self.slurm.memory_counts)
+        return ("memory_gb",) * memory + ("gpus",) * (self.gpus > 0)
 
     @property
     def one_task_per_core(self) -> bool:
@@ -103,8 +144,8 @@ class Machine:
         Parameters
         ----------
         slurm_version : str, optional
-            Such as ``"22.05"``: what Slurm takes where SelectType is not set. Default: the file's
-            own, else 24.11.
+            Such as ``"22.05"``: what Slurm takes where SelectType is not set. Default: what
+            scontrol or the comments at the begin of a slurm.conf say, else 24.11.
 
         Raises
         ------
@@ -133,11 +174,13 @@ class Machine:
         >>> machine.slurm.parameters["bf_window"], machine.slurm.parameters["cons_tres"]
         (172800.0, 1.0)
         """
+        name = io.bare_name(path)
         if Path(path).is_dir():
             shown, version = read_shown(path)
             return _of_slurm(path, shown, slurm_version or version)
-        if io.bare_name(path).endswith(".conf"):
-            return _of_slurm(path, read_lines(path), slurm_version, gpu_types(path))
+        if name.endswith(".conf"):
+            version = slurm_version or version_of(path)
+            return _of_slurm(path, read_lines(path), version, gpu_types(path))
         if slurm_version is not None:
             raise InvalidInstance(f"{path}: slurm_version is for a slurm.conf: no {path} knows it")
         return cls(*read_toml(path))
@@ -176,18 +219,10 @@ class Machine:
         InvalidInstance
             More than 64 parts.
         """
-        sizes, masks = self.cells()
-        every = (1 << len(sizes)) - 1
-        if self.slurm is not None and len(masks) == 1:
-            (every,), masks = masks.values(), {}  # it has the jobs of all queues
-
-        def cores(own: list[str]) -> int:
-            mask = 0
-            for one in own:
-                mask |= masks.get(one, every)
-            return int(sum(size for bit, size in enumerate(sizes.tolist()) if mask >> bit & 1))
-
-        return self._by_name(partitions, cores).astype(np.int64)
+        sizes, _ = self.cells()
+        masks, place = np.unique(self.allowed(partitions), return_inverse=True)
+        cores = [sum(int(n) for bit, n in enumerate(sizes) if int(m) >> bit & 1) for m in masks]
+        return np.array(cores, dtype=np.int64)[place.reshape(-1)]
 
     def lacks(self, partitions: Iterable[Any]) -> np.ndarray:
         """Whether the machine has no such partition.
@@ -260,8 +295,23 @@ class Machine:
         InvalidInstance
             More than 64 parts.
         """
+        number, masks = self.cells_of_nodes()
         cores = np.repeat([k.cores for k in self.nodes], [k.count for k in self.nodes])
-        member = np.zeros((len(cores), len(self.partitions)), dtype=bool)
+        return np.bincount(number, weights=cores).astype(np.int64), masks
+
+    def cells_of_nodes(self) -> tuple[np.ndarray, dict[str, int]]:
+        """The part of each node, numbered from 0, and each partition's parts as bits.
+
+        Returns
+        -------
+        (numpy.ndarray, dict of str to int)
+
+        Raises
+        ------
+        InvalidInstance
+            More than 64 parts.
+        """
+        member = np.zeros((self.node_count, len(self.partitions)), dtype=bool)
         for column, part in enumerate(self.partitions):
             for first, last in part.nodes:
                 member[first:last, column] = True
@@ -273,12 +323,40 @@ class Machine:
             raise InvalidInstance(
                 f"partitions divide the nodes into {len(kinds)} parts: expected at most 64"
             )
-        sizes = np.bincount(number[place.reshape(-1)], weights=cores).astype(np.int64)
         masks = {
             part.name: sum(1 << int(number[k]) for k in range(len(kinds)) if kinds[k, column])
             for column, part in enumerate(self.partitions)
         }
-        return sizes, masks
+        return number[place.reshape(-1)], masks
+
+    def allowed(self, partitions: Iterable[Any]) -> np.ndarray:
+        """Parts of the machine that jobs of these partitions may use, as bits.
+
+        Parameters
+        ----------
+        partitions : iterable
+            Names, or lists as ``"gpu,main"``; others than the machine's have all parts.
+
+        Returns
+        -------
+        numpy.ndarray of uint64
+        """
+        import pandas as pd
+
+        numbers, masks = self.cells_of_nodes()
+        every = (1 << (int(numbers.max()) + 1)) - 1
+        if self.slurm is not None and len(masks) == 1:
+            (every,), masks = masks.values(), {}  # it has the jobs of all queues
+        codes, texts = pd.factorize(np.asarray(partitions, dtype=object), use_na_sentinel=False)
+        own = [[masks.get(one, every) for one in str(text).split(",")] for text in texts]
+        bits = [reduce(or_, given) for given in own]
+        return np.array(bits, dtype=np.uint64)[codes]
+
+
+def _heard(setting: str) -> bool:
+    """Whether it says that memory is handed out, which all other policies see to."""
+    name, _, value = setting.lower().partition("=")
+    return name == "selecttypeparameters" and value.endswith("_memory")
 
 
 def _most(ratios: np.ndarray) -> float:

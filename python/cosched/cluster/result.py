@@ -163,7 +163,12 @@ class Result(core.Result):
             ``mean_bounded_slowdown, cpu_hours``. Of resources: ``resource`` (nodes or cores,
             memory_gb, gpus, and gpus of each type), ``capacity`` (nan: not said), ``used_hours``
             (what jobs hold, from their starts to their ends), ``utilisation`` (of the span),
-            ``peak`` (most in use at once, over the capacity).
+            ``peak`` (most in use at once, over the capacity), ``waited_hours`` and ``waited``: how
+            long jobs waited for it, also as a share of all waits. The jobs that may use the same
+            nodes are a queue, and its head is, of those that wait, the job that could have started
+            first; all of them wait for what less of is free than the head needs, of several for
+            each an equal part. What is left of 1: nothing lacked as a whole (limits, reservations,
+            free in pieces that fit nobody).
 
         Raises
         ------

@@ -10,6 +10,7 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.cluster.bounds import THRESHOLD
+from cosched.cluster.held import check_held
 from cosched.cluster.instance import Instance
 from cosched.cluster.usage import recorded_starts
 from cosched.core.arrays import flag, integer_array, real, real_array
@@ -71,6 +72,8 @@ class Schedule(core.Schedule):
         Shortest time of the bounded stretch that goes with it (s).
     recorded : bool
         What a log has: starts are checked against it, nodes may be in use twice.
+    cores_only : bool
+        Of a policy that hands out cores, and does not look at memory and GPUs.
 
     Raises
     ------
@@ -105,11 +108,13 @@ class Schedule(core.Schedule):
         checked: bool = False,
         threshold: float = THRESHOLD,
         recorded: bool = False,
+        cores_only: bool = False,
     ) -> None:
         # What makes it again in another process: the replay where there is one, not its rows.
         self._made_by = partial(
             Schedule, instance, totals, rows=rows, replay=replay, penalty=penalty,
             exclusive=exclusive, checked=checked, threshold=threshold, recorded=recorded,
+            cores_only=cores_only,
         )  # fmt: skip
         self.instance = instance
         self.totals = totals
@@ -117,6 +122,7 @@ class Schedule(core.Schedule):
         self.exclusive = exclusive
         self.threshold = threshold
         self.recorded = recorded
+        self.cores_only = cores_only
         self._replay = replay
         self._checked = checked
         self._rows = None if rows is None else Rows(instance, rows)
@@ -163,7 +169,7 @@ class Schedule(core.Schedule):
         return f"<cluster.Schedule of {len(self.instance)} jobs, last end {self.makespan:.6g} s>"
 
     def validate(self) -> None:
-        """Check the rows: memory and CPU of each node at each time, each job's work, its counts.
+        """Check the rows: CPU, memory and GPUs of each node at each time, each job's work, counts.
 
         Raises
         ------
@@ -187,6 +193,8 @@ class Schedule(core.Schedule):
             self.yield_, self.progress, self.cause, totals["start"], totals["end"],
             totals["preemptions"], totals["migrations"], self.penalty, self.exclusive,
         )  # fmt: skip
+        if self.exclusive and not self.cores_only:
+            check_held(self.instance, self.rows)
 
     def _validate_partitions(self) -> None:
         """Each job on nodes of its partition: numbered on from part to part of the machine."""
@@ -292,7 +300,7 @@ class Schedule(core.Schedule):
         }
         if len(killed := self._killed()):
             data["killed"] = killed.tolist()
-        return {**data, "recorded": True} if self.recorded else data
+        return data | {name: True for name in ("recorded", "cores_only") if getattr(self, name)}
 
     @classmethod
     def from_frame(
@@ -377,6 +385,7 @@ class Schedule(core.Schedule):
             exclusive = flag(exclusive, "exclusive")
             threshold = real(data.get("threshold", THRESHOLD), "threshold")
             recorded = flag(data.get("recorded", False), "recorded")
+            cores_only = flag(data.get("cores_only", False), "cores_only")
             killed = integer_array(data.get("killed", ()), "killed", 1, 0, len(instance) - 1)
         except InvalidInstance as error:
             raise InvalidSchedule(str(error)) from None
@@ -394,7 +403,7 @@ class Schedule(core.Schedule):
             instance = _cut_at_limits(instance, outcome)
         return cls(
             instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive,
-            threshold=threshold, recorded=recorded,
+            threshold=threshold, recorded=recorded, cores_only=cores_only,
         )  # fmt: skip
 
 

@@ -16,6 +16,10 @@ from cosched.errors import InvalidInstance, shorten
 
 #: Lines that describe something with several keys; every other line is one key.
 _RECORDS = ("nodename", "partitionname", "downnodes", "nodeset", "frontendname", "switchname")
+#: As "Slurm 22.05.8", "SLURM_VERSION = 23.11.4", "slurm-wlm version 21.08".
+_VERSION = re.compile(
+    r"slurm[^0-9]{0,30}\b([12][0-9]\.(?:0[2358]|11))(?:\.[0-9]{1,2})?(?![.0-9])", re.IGNORECASE
+)
 MOST_HOSTS = 1_000_000
 _DEEPEST = 16
 
@@ -53,6 +57,17 @@ def parse_lines(content: str, path: str | PathLike[str], depth: int = 0) -> list
         else:
             found.append(_line(place, text))
     return found
+
+
+def version_of(path: str | PathLike[str]) -> str | None:
+    """The version of Slurm that the comments at the begin of the file name, if they do."""
+    for line in io.read_text(path).splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            return None
+        found = _VERSION.search(line)
+        if found:
+            return found[1]
+    return None
 
 
 def _joined(text: str) -> Iterator[tuple[int, str]]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosched.cluster.slurm_conf import Line, hosts, natural, seconds_of_limit, words
-from cosched.cluster.slurm_settings import Reader, SlurmSettings, number
+from cosched.cluster.slurm_settings import Reader, SlurmSettings, default_memory, number
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
 
@@ -254,11 +254,7 @@ def _settings(
         lines.setdefault(node.line, []).append(k)
         weight[node.line] = node.weight
     by_weight = sorted(lines, key=lambda line: (weight[line], line))
-    if not reader.linear and len(set(weight.values())) > 1:
-        reader.refused.append("Weight of NodeName with select/cons_tres")
     whole = reader.linear or all(_exclusive(keys) for _, keys in given)
-    if not (whole or reader.select):
-        reader.refused.append("no SelectTypeParameters: Slurm shares memory then, CR_Core_Memory")
     defaults = [k["partitionname"] for _, k in given if k.get("default", "NO").upper() == "YES"]
     return SlurmSettings(
         parameters=reader.parameters,
@@ -281,9 +277,27 @@ def _settings(
         one_task_per_core="cr_one_task_per_core" in reader.select,
         memory_counts=any("memory" in one for one in reader.select)
         or not (reader.linear or reader.select),
+        default_memories=reader.default_memories | _default_memories(given),
+        licences=reader.licences,
+        version=reader.version or "",
         refused=tuple(dict.fromkeys(reader.refused)),
-        notes=tuple(dict.fromkeys(f"not understood: {one}" for one in reader.unknown)),
+        notes=(
+            *reader.assumed,
+            *dict.fromkeys(f"not understood: {one}" for one in reader.unknown),
+        ),
     )
+
+
+def _default_memories(
+    given: list[tuple[Line, dict[str, str]]],
+) -> dict[str, tuple[int, bool]]:
+    """Of partitions that have their own."""
+    return {
+        keys["partitionname"]: default_memory(key, keys[key], line.place)
+        for line, keys in given
+        for key in ("defmempernode", "defmempercpu")
+        if key in keys
+    }
 
 
 def _exclusive(keys: Mapping[str, str]) -> bool:

@@ -19,7 +19,7 @@ _SILENT = words(
     """
     clustername slurmctldhost controlmachine controladdr backupcontroller slurmuser slurmduser
     authtype authinfo authalttypes credtype cryptotype mpidefault mpiparams proctracktype
-    returntoservice slurmctldpidfile slurmctldport slurmdpidfile slurmdport slurmdspooldir
+    slurmctldpidfile slurmctldport slurmdpidfile slurmdport slurmdspooldir
     statesavelocation switchtype taskplugin taskpluginparam minjobage maxjobcount maxjobid
     maxarraysize slurmctldtimeout slurmdtimeout inactivelimit waittime messagetimeout tcptimeout
     batchstarttimeout jobcomptype jobcomploc jobcomphost jobcompuser jobcomppass jobcompport
@@ -45,17 +45,19 @@ _SILENT = words(
 _SILENT_PARAMETERS = words(
     """
     bf_continue bf_yield_interval bf_yield_sleep max_rpc_cnt max_sched_time build_queue_timeout
-    bf_max_job_array_resv nohold_on_prolog_fail requeue_setup_env_fail bf_one_resv_per_job
+    nohold_on_prolog_fail requeue_setup_env_fail
     bf_yield_rpc_cnt salloc_wait_nodes sbatch_wait_nodes ignore_prefer_validation bf_hetjob_prio
     bf_hetjob_immediate max_script_size max_depend_depth preempt_send_user_signal
     preempt_youngest_first preempt_strict_order preempt_reorder_count delay_boot
     assoc_limit_stop ignore_constraint_validation no_backup_scheduling
     """
 )
-_FLAGS = frozenset({"defer"})
+_FLAGS = frozenset({"defer", "bf_one_resv_per_job"})
 #: The version where no file says another, and the first whose SelectType is cons_tres by itself.
 NEWEST = "24.11"
-_CONS_TRES_SINCE = (23, 2)
+#: Versions whose rules are followed, and what is followed where none is said.
+VERSIONS = ("22.05", "24.11")
+_CONS_TRES_SINCE = "23.02"
 _SELECT = {"select/linear": 0, "select/cons_tres": 1, "select/cons_res": 1}
 #: Seconds of Slurm's unit, where that is another.
 _UNIT = {
@@ -101,6 +103,13 @@ class SlurmSettings:
         A node runs one job at a time.
     one_task_per_core, memory_counts : bool
         A CPU asked for becomes a core; memory is handed out too.
+    default_memories : mapping of str to (int, bool)
+        DefMemPerCPU (True) and DefMemPerNode by partition, in MB; the empty name is for all.
+    licences : mapping of str to int
+    version : str
+        Of the Slurm that it is of, where that is known.
+    approximate : bool
+        What is refused is left out instead.
     refused : tuple of str
         What is set and not covered by ``slurm-backfill``, which then refuses the machine.
     notes : tuple of str
@@ -121,8 +130,37 @@ class SlurmSettings:
     whole: bool = True
     one_task_per_core: bool = False
     memory_counts: bool = False
+    default_memories: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
+    licences: Mapping[str, int] = field(default_factory=dict)
+    version: str = ""
+    approximate: bool = False
     refused: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What is not followed, and what that may do."""
+        return tuple(f"not followed: {one}: {effect_of(one)}" for one in self.refused)
+
+    def default_memory(self, partition: str) -> tuple[int, bool]:
+        """MB of a job that asks for none.
+
+        Parameters
+        ----------
+        partition : str
+
+        Returns
+        -------
+        (int, bool)
+            The amount (0: all of its nodes), and whether it is of a CPU.
+
+        Examples
+        --------
+        >>> SlurmSettings(default_memories={"": (500, True)}).default_memory("main")
+        (500, True)
+        """
+        usual = self.default_memories.get("", (0, False))
+        return self.default_memories.get(partition, usual)
 
 
 class Reader:
@@ -133,8 +171,11 @@ class Reader:
         self.parameters: dict[str, float] = {}
         self.refused: list[str] = []
         self.unknown: list[str] = []
+        self.assumed: list[str] = []
         self.linear = True
         self.select: list[str] = []  # SelectTypeParameters
+        self.default_memories: dict[str, tuple[int, bool]] = {}
+        self.licences: dict[str, int] = {}
 
     def read(self, lines: Iterable[Line]) -> None:
         """All lines with one key."""
@@ -158,6 +199,16 @@ class Reader:
             self.linear = not _SELECT.get(low, 0)
         elif key == "prioritytype":
             self._choice(name, low, {"priority/basic": 0, "priority/multifactor": 1}, "multifactor")
+        elif key in ("defmempercpu", "defmempernode"):
+            self.default_memories[""] = default_memory(key, value, place)
+        elif key == "licenses":
+            for one in filter(None, value.split(",")):
+                licence, _, count = one.partition(":")
+                self.licences[licence] = int(number(count or "1", place, name))
+        elif key in ("returntoservice", "resvoverrun"):
+            spelled = {"returntoservice": "ReturnToService", "resvoverrun": "ResvOverRun"}[key]
+            unit = 60 if spelled == "ResvOverRun" else 1
+            self.parameters[spelled] = number(value, place, name) * unit
         elif key == "schedulertype":
             self._choice(name, low, {"sched/backfill": 0}, "")
         elif key in plain:
@@ -184,6 +235,8 @@ class Reader:
                 self.refused.append(f"{name}={value}")
         elif key in ("epilog", "prolog", "epilogslurmctld", "prologslurmctld"):
             self.unknown.append(f"{name} (its time is the option epilog=)")
+            if key == "epilog":
+                self.parameters["Epilog"] = 1.0
         elif key == "accountingstorageenforce":
             if _LIMITS & set(low.split(",")):
                 self.refused.append(f"{name}={value}")
@@ -199,11 +252,10 @@ class Reader:
     def _usual_select(self, given: Mapping[str, Any]) -> None:
         """What Slurm takes where SelectType is not set."""
         version = self.version or ("20.02" if "fastschedule" in given else NEWEST)
-        found = re.match(r"\s*([0-9]{2})\.([0-9]{2})(?![0-9])", version)
-        if not found:
-            raise InvalidInstance(f"slurm_version = {shorten(version)}: expected one as 22.05")
-        self.linear = (int(found[1]), int(found[2])) < _CONS_TRES_SINCE
+        self.linear = _months(version) < _months(_CONS_TRES_SINCE)
         self.parameters["cons_tres"] = float(not self.linear)
+        usual = "linear" if self.linear else "cons_tres"
+        self.assumed.append(f"SelectType is not set: select/{usual}, the default of {version}")
 
     def _choice(self, name: str, value: str, known: Mapping[str, int], parameter: str) -> None:
         if value not in known:
@@ -245,9 +297,10 @@ class Reader:
 #: Values of AccountingStorageEnforce that bring limits of users, accounts or QOS.
 _LIMITS = frozenset({"1", "all", "limits", "qos", "safe"})
 #: Parameters of the twin that are no SchedulerParameters.
-_OUR_OWN = frozenset({"cons_tres", "multifactor", "age_counts"})
+_OUR_OWN = frozenset({"cons_tres", "multifactor", "age_counts", "since_24"})
 _PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_default_dist_block",
-                           "cr_one_task_per_core"})  # fmt: skip
+                           "cr_one_task_per_core", "cr_core_memory", "cr_cpu_memory",
+                           "cr_memory"})  # fmt: skip
 
 
 #: Keys of one value that are looked at: scontrol prints all the others too.
@@ -258,7 +311,7 @@ HEARD = words(
     priorityweightfairshare priorityweightqos priorityweightassoc priorityweighttres prioritymaxage
     prioritycalcperiod priorityfavorsmall priorityflags preempttype preemptmode topologyplugin
     accountingstoragetype accountingstorageenforce epilog prolog epilogslurmctld prologslurmctld
-    jobsubmitplugins
+    jobsubmitplugins defmempercpu defmempernode licenses returntoservice resvoverrun
     """
 )
 
@@ -275,6 +328,51 @@ def _range(name: str) -> tuple[float, float]:
     return _RANGE.get(name, (0, 1e18))
 
 
+#: What leaving a setting out may do, by how its name begins.
+_EFFECTS = {
+    "topologyplugin": "places differ; jobs over several switches may start earlier here",
+    "preempt": "nobody is preempted: urgent jobs may start later here, their victims run on",
+    "priorityweight": "priorities lack it: the order of waiting jobs may differ",
+    "priorityflags": "priorities are computed without it",
+    "prioritytype": "priorities are by the order of submissions",
+    "accountingstorageenforce": "limits of users, accounts and QOS do not hold: jobs that they "
+    "keep may start earlier here",
+    "state": "these nodes or partitions take jobs here",
+    "downnodes": "these nodes take jobs here",
+    "oversubscribe": "a core has one job at a time: jobs may start later here",
+    "qos": "limits of the partition's QOS do not hold",
+    "maxnodes": "jobs over it run here",
+    "minnodes": "jobs below it run here",
+    "maxcpuspernode": "jobs of the partition may have all cores of a node",
+    "maxcpuspersocket": "jobs of the partition may have all cores of a socket",
+    "corespeccount": "jobs may have these cores",
+    "cpuspeclist": "jobs may have these cores",
+    "schedulertype": "the backfill scheduler runs",
+}
+
+
+def effect_of(setting: str) -> str:
+    """What it may do that a setting is not followed."""
+    low = setting.lower()
+    return next((said for name, said in _EFFECTS.items() if low.startswith(name)),
+                "starts may differ")  # fmt: skip
+
+
+def rules_of(version: str) -> str:
+    """The version whose rules are followed for this one: the nearest; the first where none is."""
+    if not version:
+        return VERSIONS[0]
+    months = _months(version)
+    return min(VERSIONS, key=lambda known: abs(_months(known) - months))
+
+
+def _months(version: str) -> int:
+    found = re.match(r"\s*([0-9]{2})\.([0-9]{2})(?![0-9])", version)
+    if not found:
+        raise InvalidInstance(f"slurm_version = {shorten(version)}: expected one as 22.05")
+    return 12 * int(found[1]) + int(found[2])
+
+
 def number(value: str, place: str, name: str) -> float:
     """A whole number as Slurm reads it."""
     try:
@@ -283,3 +381,9 @@ def number(value: str, place: str, name: str) -> float:
         raise InvalidInstance(
             f"{place}: {name} = {shorten(value)}: expected a whole number"
         ) from None
+
+
+def default_memory(key: str, value: str, place: str) -> tuple[int, bool]:
+    """MB of DefMemPerCPU or DefMemPerNode, and whether they are of a CPU."""
+    amount = 0 if value.upper() in ("UNLIMITED", "INFINITE") else number(value, place, key)
+    return int(amount), key == "defmempercpu"

@@ -12,7 +12,7 @@ from cosched.cluster.levels import MOST, OFTEN, levels, share_above
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 def has_waits(instance: Instance) -> bool:
@@ -39,29 +39,7 @@ def overused(instance: Instance, start: np.ndarray, end: np.ndarray) -> bool:
     return share_above(times, level, MOST * instance.nodes) > OFTEN
 
 
-def by_resource(instance: Instance, start: np.ndarray, end: np.ndarray) -> pd.DataFrame:
-    """A row a resource: its capacity, and how much of it jobs hold over time."""
-    import pandas as pd
-
-    span = float(end.max() - instance.column("eligible").min())
-    rows = []
-    for name, capacity, amount in _resources(instance):
-        times, level = levels(start, end, amount)
-        hours = float(level[:-1] @ np.diff(times)) / 3600
-        known = capacity > 0
-        rows.append(
-            {
-                "resource": name,
-                "capacity": capacity if known else np.nan,
-                "used_hours": hours,
-                "utilisation": hours * 3600 / (capacity * span) if known and span > 0 else np.nan,
-                "peak": float(level.max()) / capacity if known else np.nan,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def _resources(instance: Instance) -> Iterator[tuple[str, float, np.ndarray]]:
+def resources(instance: Instance) -> Iterator[tuple[str, float, np.ndarray]]:
     """Name, capacity (0: not said) and what each job holds of it."""
     machine = instance.machine
     unit = "nodes" if machine is None else "cores"

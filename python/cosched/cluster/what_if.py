@@ -14,12 +14,16 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine_toml import node_ranges
 from cosched.cluster.node_types import Partition, seconds
+from cosched.cluster.slurm_conf import hosts
+from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
 
 _FORMS = (
     "nodes=+20, nodes.TYPE=-4, partition.NAME.max_time=12:00:00, partition.NAME.priority=5 "
-    "or partition.NAME.nodes=64"
+    "or partition.NAME.nodes=64, several with commas"
 )
+#: Between two changes; lists of nodes have commas too.
+_AND = re.compile(r",(?=\s*(?:nodes(?:\.[^=,]+)?|partition\.[^=]+\.(?:max_time|priority|nodes))=)")
 
 
 def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
@@ -30,12 +34,14 @@ def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
     change : str
         ``nodes=+N``, ``-N`` or ``N`` (of the type with the most nodes; ``nodes.TYPE=`` of another;
         new ones are in the partitions of the last of its nodes), or of a partition
-        ``partition.NAME.max_time=``, ``.priority=`` or ``.nodes=``, as ``machine.toml`` has them.
+        ``partition.NAME.max_time=``, ``.priority=`` or ``.nodes=``, as ``machine.toml`` has them
+        (``.nodes=`` also as Slurm has them, ``n[1-16],g1``); several with commas between them.
 
     Returns
     -------
     (Instance, str)
-        And what became of jobs longer than a new limit: they end there, as under Slurm.
+        And what became of jobs longer than a new limit (they end there, as under Slurm), or of
+        those that asked for more than the old one.
 
     Raises
     ------
@@ -44,10 +50,14 @@ def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
     """
     if not isinstance(change, str):
         raise InvalidInstance(f"what-if {shorten(change)}: expected a text such as {_FORMS}")
+    found, said = instance, []
     try:
-        return _what_if(instance, *change.strip().partition("="))
+        for one in _AND.split(change):
+            found, remark = _what_if(found, *one.strip().partition("="))
+            said.append(remark)
     except InvalidInstance as error:
         raise InvalidInstance(f"what-if {shorten(change)}: {error}") from None
+    return found, "; ".join(filter(None, said))
 
 
 def _what_if(instance: Instance, key: str, equals: str, value: str) -> tuple[Instance, str]:
@@ -68,24 +78,35 @@ def _what_if(instance: Instance, key: str, equals: str, value: str) -> tuple[Ins
 
 
 def _on(instance: Instance, machine: Machine | None, nodes: int) -> Instance:
-    columns = {name: instance.column(name) for name in instance.known}
     return Instance(
-        columns, nodes, source=instance.source, min_runtime=instance.min_runtime,
+        instance.given, nodes, source=instance.source, min_runtime=instance.min_runtime,
         machine=machine, begins=instance.begins,
     )  # fmt: skip
 
 
 def _cut(instance: Instance, before: Instance) -> tuple[Instance, str]:
-    """Jobs that a new limit ends."""
+    """Jobs that a new limit ends, and what is known of those that the old one did."""
     if "partition" not in instance.known or not (before.machine and instance.machine):
         return instance, ""
     names, runtime = instance.column("partition"), instance.column("runtime")
-    limits = instance.machine.limits(names)
-    late = (limits < before.machine.limits(names)) & (runtime > limits)
+    limits, old = instance.machine.limits(names), before.machine.limits(names)
+    if (limits > old).any():
+        return instance, _raised(instance, old, limits)
+    late = (limits < old) & (runtime > limits)
     if not late.any():
         return instance, ""
     cut = instance.replace(runtime=np.where(late, limits, runtime))
     return cut, f"jobs that ran longer and end at the new limit: {int(late.sum()):,}"
+
+
+def _raised(instance: Instance, old: np.ndarray, limits: np.ndarray) -> str:
+    asked = instance.given.get("estimate", np.zeros(len(instance)))
+    more = int(((asked > old) & (limits > old)).sum())
+    ended = (limits > old) & (instance.column("runtime") >= old)
+    said = f"jobs that had asked for more than the old limit: {more:,}"
+    if ended.any():
+        said += f"; that the old limit ended, and would run on for a time unknown: {ended.sum():,}"
+    return said
 
 
 def _count(text: str, now: int) -> int:
@@ -170,4 +191,17 @@ def _with(machine: Machine, part: Partition, key: str, value: str) -> Partition:
         given = int(value)
     elif value != "all" and not re.fullmatch(r"[0-9, -]+", value):
         given = value.split(",")
+        types = {kind.name for kind in machine.nodes}
+        if machine.slurm is not None and not set(given) <= types:
+            return replace(part, nodes=_of_hosts(machine.slurm.names, value))
     return replace(part, nodes=node_ranges(given, part.name, machine.nodes))
+
+
+def _of_hosts(names: tuple[str, ...], value: str) -> tuple[tuple[int, int], ...]:
+    """Ranges of node numbers of a host list as Slurm writes it."""
+    numbers = {name: number for number, name in enumerate(names)}
+    own = hosts(value, "nodes")
+    lacking = next((name for name in own if name not in numbers), None)
+    if lacking is not None:
+        raise InvalidInstance(f"no node {shorten(lacking)}: expected a list such as n[1-16],g1")
+    return tuple((a, b + 1) for a, b in ranges(np.sort([numbers[name] for name in own])))

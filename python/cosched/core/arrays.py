@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def _reals(raw: np.ndarray, name: str) -> np.ndarray:
 def _numbers(raw: np.ndarray, values: Any, kinds: set[type], name: str, ndim: int) -> np.ndarray:
     """`raw` as integers or floats, none of them changed by numpy on the way."""
     mixed = raw.dtype.kind == "f" and not isinstance(values, np.ndarray) and kinds != {float}
-    if mixed and (np.isfinite(raw) & (np.abs(raw) >= EXACT)).any():
+    if mixed and (np.isfinite(raw) & (np.abs(raw) >= np.float64(EXACT))).any():
         # Among floats, numpy has made floats of integers (pandas too, of its columns).
         frame = hasattr(values, "iloc")
         raw = values.to_numpy(dtype=object) if frame else np.asarray(values, dtype=object)
@@ -226,6 +227,8 @@ def _kinds(values: Any, depth: int) -> set[type]:
     if not isinstance(values, (list, tuple)):
         return {values.dtype.type} if type(values) is np.ndarray else {type(values)}
     kinds = set(map(type, values))
+    if depth > 1 and kinds <= {list, tuple}:
+        return kinds | _kinds(list(chain.from_iterable(values)), depth - 1)
     if depth > 1 and kinds & {list, tuple, np.ndarray}:
         kinds = kinds.union(*(_kinds(row, depth - 1) for row in values))
     return kinds

@@ -37,11 +37,10 @@ def value_range(
     share = _spreads(schedule.task, counts, spread)
     if not share.any():
         return {}
-    order = np.lexsort((schedule.end, schedule.start))
     draws = np.random.default_rng(seed).uniform(-0.5, 0.5, (len(schedule), DRAWS))
     factors = np.maximum(1 + share[:, None] * draws, _LEAST_FACTOR)
     times = (schedule.end - schedule.start)[:, None] * factors
-    ends = _packs(schedule, times) if barriers else _replayed(schedule, times, order)
+    ends = replayed(schedule, times, barriers)
     low, high = np.percentile(ends, [5, 95])
     return {"value_p5": float(low), "value_p95": float(high)}
 
@@ -57,6 +56,14 @@ def _spreads(task: np.ndarray, counts: np.ndarray, spread: np.ndarray) -> np.nda
     return mine
 
 
+def replayed(schedule: Schedule, times: np.ndarray, barriers: bool) -> np.ndarray:
+    """Ends of a schedule, (draws,), whose placements take `times`, (placements, draws).
+
+    The order on each unit, and the packs where `barriers`, stay as they are.
+    """
+    return _packs(schedule, times) if barriers else _in_order(schedule, times)
+
+
 def _packs(schedule: Schedule, times: np.ndarray) -> np.ndarray:
     _, pack = np.unique(schedule.start, return_inverse=True)
     longest = np.zeros((pack.max() + 1, times.shape[1]))
@@ -64,7 +71,8 @@ def _packs(schedule: Schedule, times: np.ndarray) -> np.ndarray:
     return longest.sum(axis=0)
 
 
-def _replayed(schedule: Schedule, times: np.ndarray, order: np.ndarray) -> np.ndarray:
+def _in_order(schedule: Schedule, times: np.ndarray) -> np.ndarray:
+    order = np.lexsort((schedule.end, schedule.start))
     _, lane = np.unique(schedule.unit, return_inverse=True)
     free = np.zeros((lane.max() + 1, times.shape[1]))
     for row in order:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosched import io
+from cosched.core import paje
 from cosched.core.arrays import integer, integer_array, real, real_array
 from cosched.core.frames import require_columns
 from cosched.core.instance import Instance
@@ -155,6 +158,32 @@ class Schedule:
                 **self._named("name", self.task, self.instance.given_names),
             }
         )
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the placements as a Paje trace, which ViTE and PajeNG show.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in .paje.
+
+        Raises
+        ------
+        InvalidSchedule
+            Tasks share a unit: a trace has one state a unit at a time.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import cosched as cs
+        >>> inst = cs.workloads.cholesky(3, units=(2, 1))
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "plan.paje"
+        >>> cs.dags.heft(inst).schedule.write(path)
+        >>> path.read_text().splitlines()[0]
+        '%EventDef PajeDefineContainerType 0'
+        """
+        io.check_suffix(path, (".paje",))
+        io.write_text("\n".join(paje.lines(self)) + "\n", path)
 
     @staticmethod
     def _named(column: str, numbers: Any, names: Sequence[str] | None) -> dict[str, list[str]]:

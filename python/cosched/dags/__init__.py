@@ -19,20 +19,28 @@ scheduling applications on heterogeneous multi-core platforms*, 2017. Section an
 in the docstrings are that paper's.
 """
 
+from cosched.dags.adversary import WorstCase, worst_case
 from cosched.dags.algorithms import (
+    as_executed,
     cpop,
+    dmda,
+    dmdas,
     eft,
     er_ls,
     est,
     etf,
     greedy,
     heft,
+    heteroprio,
     hlp_best,
     hlp_est,
     hlp_ols,
+    memheft,
     min_min,
     ols,
+    optimal,
     peft,
+    qa,
     r1_ls,
     r2_ls,
     r3_ls,
@@ -55,8 +63,9 @@ from cosched.dags.bounds import (
     windows,
 )
 from cosched.dags.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY
-from cosched.dags.files import Graph, read_graph, write_graph
+from cosched.dags.files import Graph, Run, read_graph, write_graph
 from cosched.dags.instance import Instance
+from cosched.dags.replays import replay
 from cosched.dags.result import Result
 
 solve = FAMILY.solve
@@ -74,37 +83,48 @@ __all__ = [
     "RefutationStage",
     "Relaxation",
     "Result",
+    "Run",
     "TransferStage",
     "Transfers",
     "TransfersCertificate",
     "TransfersRelaxation",
     "Windows",
     "WindowsCertificate",
+    "WorstCase",
+    "as_executed",
     "bound",
     "compare",
     "cpop",
+    "dmda",
+    "dmdas",
     "eft",
     "er_ls",
     "est",
     "etf",
     "greedy",
     "heft",
+    "heteroprio",
     "hlp",
     "hlp_best",
     "hlp_est",
     "hlp_ols",
+    "memheft",
     "min_min",
     "ols",
+    "optimal",
     "peft",
+    "qa",
     "r1_ls",
     "r2_ls",
     "r3_ls",
     "random",
     "read_graph",
+    "replay",
     "round_allocation",
     "solve",
     "transfers",
     "transfers_relaxation",
     "windows",
+    "worst_case",
     "write_graph",
 ]

@@ -119,7 +119,7 @@ def result_of_plan(
         seed=seed,
         status=status,
         stopped_by=stopped_by,
-        ratio=ratio if instance._core.moves_free else None,
+        ratio=ratio if instance._core.moves_free and not instance._core.limited else None,
     )
 
 
@@ -129,14 +129,19 @@ def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
     return _result(instance, "", schedule)
 
 
-def _result(instance: Instance, algorithm: str, schedule: Schedule, **more: Any) -> Result:
+def columns_of(schedule: Schedule) -> dict[str, Any]:
+    """``kind, unit, start, end`` of each task of a valid schedule."""
     rows = np.argsort(schedule.task, kind="stable")
-    columns = {
+    return {
         "kind": schedule.kind[rows],
         "unit": schedule.unit[schedule.unit_begin[:-1][rows]],
         "start": schedule.start[rows],
         "end": schedule.end[rows],
     }
+
+
+def _result(instance: Instance, algorithm: str, schedule: Schedule, **more: Any) -> Result:
+    columns = columns_of(schedule)
     for column in columns.values():
         column.flags.writeable = False
     return Result(

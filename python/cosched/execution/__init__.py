@@ -12,7 +12,8 @@
 * ``launcher="local"``, ``"slurm"``, or :class:`Local`, :class:`Slurm` with their options: where
   codes run, what a processor is, how long a task may take to end.
 
-A plan assumes that tasks side by side do not slow each other down.
+A plan assumes that tasks side by side do not slow each other down, unless it is told what
+:func:`together` measured. What codes need of memory, GPUs and licences is kept while they run.
 """
 
 from cosched.execution.adaptive import (
@@ -21,13 +22,15 @@ from cosched.execution.adaptive import (
     guarantee,
     measure_adaptively,
 )
-from cosched.execution.advice import Advice, plan
-from cosched.execution.batch_script import script
-from cosched.execution.codes import Code, Codes
+from cosched.execution.advice import Advice
+from cosched.execution.batch_script import Job, script
+from cosched.execution.code import Code
+from cosched.execution.codes import Codes
 from cosched.execution.interference import together
 from cosched.execution.launchers import Local, Slurm
 from cosched.execution.measure import Adaptive, profile
 from cosched.execution.planned import Plan, Step
+from cosched.execution.planning import plan
 from cosched.execution.record import Execution, TaskRun
 from cosched.execution.running import commands, run
 
@@ -38,6 +41,7 @@ __all__ = [
     "Codes",
     "Execution",
     "Guarantee",
+    "Job",
     "Local",
     "Plan",
     "Slurm",

@@ -1,29 +1,21 @@
-"""``execution.plan``: one answer to a file of measurements, in words."""
+"""The answer of ``execution.plan``, in words."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from cosched import core, moldable, packs, profiles
 from cosched.core import Bound
-from cosched.core.arrays import integer
-from cosched.core.limits import Patience
 from cosched.core.result import relative_gap
-from cosched.errors import InvalidInstance, shorten
-from cosched.execution.adaptive import Guarantee, any_schedule_bound, guarantee
-from cosched.execution.codes import Codes
-from cosched.execution.runs import read_runs, seconds_of, table_of
+from cosched.execution.adaptive import Guarantee
 
-#: More tasks are not searched exactly.
-_MOST_EXACT = 12
 #: More names are counted.
 _MOST_SHOWN = 6
+#: More placements of a plan are counted.
+_MOST_PLACED = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +35,18 @@ class Advice:
     guarantee : Guarantee or None
         What holds whatever the times are that were not measured; None where all were.
     spread : (float, float) or None
-        5% and 95% of the end when times vary as the measurements did.
+        5% and 95% of the end, by all that is known of how times vary.
+    rests_on : tuple of str
+        What that is: repeats, starved runs, slow-downs, earlier executions.
+    alone_in_company : float or None
+        The end that the best plan would promise if nobody slowed another; None: without slow-downs.
+    ignorant : float or None
+        The end of that plan with the slow-downs, where it is one of packs.
+    one_line : str or None
+        The line of xargs that does the same, where the plan is no better than longest-first on
+        one processor each; empty: it is no better, and the line would be too long.
+    notes : tuple of str
+        What was left out, and what is not known.
 
     Examples
     --------
@@ -62,6 +65,11 @@ class Advice:
     unmeasured: tuple[tuple[str, int], ...] = ()
     guarantee: Guarantee | None = None
     spread: tuple[float, float] | None = None
+    rests_on: tuple[str, ...] = ()
+    alone_in_company: float | None = None
+    ignorant: float | None = None
+    one_line: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def gap(self) -> float:
@@ -76,10 +84,14 @@ class Advice:
         list of str
         """
         return [
+            *(f"note: {note}" for note in self.notes),
             *self._headline(),
+            *self._company(),
             self._proof(),
+            *self._range(),
             *self._placements(),
             *self._doubts(),
+            *self._simpler(),
         ]
 
     def _headline(self) -> list[str]:
@@ -91,12 +103,36 @@ class Advice:
             f"one after the other: {_s(self.alone)}, {self.alone / result.value:.2f} times as long",
         ]
 
+    def _company(self) -> list[str]:
+        """What slow-downs do to the plan."""
+        if self.alone_in_company is None:
+            return []
+        text = f"with slow-downs; as if alone {_s(self.alone_in_company)}"
+        if self.ignorant is not None:
+            text += f", and that plan would end after {_s(self.ignorant)}"
+        return [text]
+
     def _proof(self) -> str:
+        """What is proved is said of the plan, not of what the machine will do."""
         if self.gap < 1e-5:
-            far = "this is the best possible"
+            far = "the plan is the best possible"
         else:
-            far = f"this is at most {100 * self.gap:.1f}% above the best possible"
-        return f"proved: no schedule of any kind ends before {_s(self.bound.value)}: {far}"
+            far = f"the plan is at most {100 * self.gap:.1f}% above the best possible"
+        return (
+            f"proved: no schedule of any kind ends before {_s(self.bound.value)}, if the times "
+            f"hold: {far}"
+        )
+
+    def _range(self) -> list[str]:
+        """What the times may do to the end."""
+        if self.spread is None:
+            return ["each time was measured once: how far the end may be off is not known"]
+        (low, high), value = self.spread, self.result.value
+        return [
+            f"expect {_s(low)} to {_s(high)} ({100 * (low / value - 1):+.0f}% to "
+            f"{100 * (high / value - 1):+.0f}%): in 90% of 200 draws, by "
+            f"{', '.join(self.rests_on)}"
+        ]
 
     def _placements(self) -> list[str]:
         result = self.result
@@ -109,10 +145,11 @@ class Advice:
             for row in order
         ]
         if result.family != "packs":
+            more = len(order) - _MOST_PLACED
             return [
                 f"from {_s(schedule.start[row])}: {text}"
-                for row, text in zip(order, words, strict=True)
-            ]
+                for row, text in zip(order[:_MOST_PLACED], words, strict=False)
+            ] + ([f"and {more} more"] if more > 0 else [])
         lines = []
         for number, start in enumerate(np.unique(schedule.start), start=1):
             mine = [k for k, row in enumerate(order) if schedule.start[row] == start]
@@ -135,13 +172,14 @@ class Advice:
                 f"processors, work does not shrink): some plan ends by {_s(known.plan.value)}, "
                 f"no schedule before {_s(known.bound)}"
             )
-        if self.spread is not None:
-            low, high = self.spread
-            lines.append(
-                f"when times vary as the measurements did, it ends after {_s(low)} to {_s(high)} "
-                "(in 90% of 200 draws)"
-            )
         return lines
+
+    def _simpler(self) -> list[str]:
+        """The one line that does the same, where there is one."""
+        if self.one_line is None:
+            return []
+        text = "no better than longest-first on one processor each"
+        return [f"{text}: the same without cosched: {self.one_line or '`xargs -P` or `parallel`'}"]
 
     def to_dict(self) -> dict[str, Any]:
         """What ``cosched plan -o`` writes: the schedule file, with what is proved of any schedule.
@@ -150,158 +188,18 @@ class Advice:
         -------
         dict
         """
-        proved = {"value": self.bound.value, "method": self.bound.method}
-        return {**self.result.to_dict(), "any_schedule": proved, "alone": self.alone}
+        made = {
+            **self.result.to_dict(),
+            "any_schedule": {"value": self.bound.value, "method": self.bound.method},
+            "alone": self.alone,
+        }
+        if self.spread is not None:
+            made["interval"] = {"p5": self.spread[0], "p95": self.spread[1]}
+        return made
 
 
 def _s(seconds: float) -> str:
     return f"{seconds:.4g} s"
-
-
-def plan(
-    runs: str | PathLike[str],
-    codes: Codes | None = None,
-    *,
-    procs: int | None = None,
-    counts: str = "all",
-    time_limit: float | None = Patience(2.0),
-    seed: int | None = None,
-) -> Advice:
-    """The best plan found over packs and moldable jobs for measured codes, in words.
-
-    A plan of packs is one of moldable jobs too, so one bound, on any schedule, is for both.
-
-    Parameters
-    ----------
-    runs : str or path-like
-        What :func:`profile` wrote, or any CSV ``task,processors,seconds``.
-    codes : Codes, optional
-        Only counts that they may run on are planned, and their weights count; None: any count
-        between the smallest and the largest measured.
-    procs : int, optional
-        Processors; None: those of the codes, else the largest count measured.
-    counts : {"all", "measured"}
-        "measured": no time is filled in between measured counts.
-    time_limit : float or None
-        Seconds for each algorithm, which a search uses; by default a ceiling of 2 s.
-
-    Raises
-    ------
-    InvalidInstance
-        A bad file; a task that is not in the codes, or that was measured on none of its counts.
-    OSError
-        The file cannot be read.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.csv"
-    >>> _ = path.write_text("task,processors,seconds\\na,1,4\\na,2,3\\nb,1,2\\nb,2,1.5\\n")
-    >>> plan(path).result.schedule.makespan
-    4.0
-    """
-    seconds = seconds_of(read_runs(runs))
-    names = list(seconds)
-    if codes is not None:
-        for name in names:
-            codes[name]  # refuses one that is not there
-    largest = max(count for of in seconds.values() for count in of)
-    p = largest if codes is None else codes.procs
-    p = p if procs is None else integer(procs, "procs", 1)
-    allowed = _allowed(names, p, codes)
-    times, origin, spread = _times(seconds, names, allowed, counts, str(runs))
-    given: dict[str, Any] = {"names": names, "origin": origin, "spread": spread}
-    of_packs = packs.Instance(times, **given)
-    weights = [1.0 if codes is None else codes[name].weight for name in names]
-    of_moldable = moldable.Instance(times, weights, **given)
-    result = _best(of_packs, of_moldable, time_limit, seed)
-    counts_used = np.diff(result.schedule.unit_begin)
-    unmeasured = tuple(
-        (names[task], int(count))
-        for task, count in sorted(zip(result.schedule.task.tolist(), counts_used, strict=True))
-        if origin[task, count - 1]
-    )
-    low, high = (result.metrics().get(key) for key in ("value_p5", "value_p95"))
-    return Advice(
-        result=result,
-        alone=packs.sequential(of_packs).value,
-        bound=max(
-            any_schedule_bound(of_moldable),
-            moldable.bound(of_moldable, "slots", time_limit=time_limit),
-            key=float,
-        ),
-        unmeasured=unmeasured,
-        guarantee=_guaranteed(seconds, names, allowed),
-        spread=None if low is None or high is None else (low, high),
-    )
-
-
-def _allowed(names: Sequence[str], procs: int, codes: Codes | None) -> np.ndarray:
-    allowed = np.ones((len(names), procs), dtype=bool)
-    for row, name in enumerate(names):
-        mine = None if codes is None else codes[name].counts
-        if mine is not None:
-            allowed[row] = np.isin(np.arange(1, procs + 1), mine)
-    return allowed
-
-
-def _times(
-    seconds: Mapping[str, Mapping[int, list[float]]],
-    names: Sequence[str],
-    allowed: np.ndarray,
-    counts: str,
-    where: str,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Times on 1..p, each task only between its smallest and largest measured count."""
-    p = allowed.shape[1]
-    runs: dict[str, dict[int, list[float] | float]] = {}
-    for name in names:
-        mine: dict[int, list[float] | float] = {
-            q: times if times else np.inf for q, times in seconds[name].items()
-        }
-        for q in {*range(1, min(mine)), *range(max(mine) + 1, p + 1)}:
-            mine[q] = np.inf
-        runs[name] = mine
-    found = profiles.complete(runs, p, counts=counts)
-    times = np.where(allowed, found.times, np.inf)
-    for row, name in enumerate(names):
-        if not np.isfinite(times[row]).any():
-            raise InvalidInstance(
-                f"{where}: task {shorten(name)} was measured on none of the counts that it may "
-                f"run on, of 1..{p}: expected one"
-            )
-    return times, np.where(allowed, found.origin, 0), found.spread
-
-
-def _best(
-    of_packs: packs.Instance,
-    of_moldable: moldable.Instance,
-    time_limit: float | None,
-    seed: int | None,
-) -> core.Result:
-    """The earliest end; packs where both families have it: they are simpler to run."""
-    names = ["pack-by-pack-9", "local-search"]
-    names += ["optimal"] if of_packs.tasks <= _MOST_EXACT else []
-    rows = packs.FAMILY.compare_rows(of_packs, names, seed, time_limit)
-    in_packs = [result for _, result in rows if result is not None]
-    # A plan of packs is a schedule of moldable tasks, so the search never ends above it.
-    start = min(in_packs, key=lambda result: result.value, default=None)
-    options = {"local-search": {"start": start}}
-    rows = moldable.FAMILY.compare_rows(of_moldable, None, seed, time_limit, options)
-    found = [*in_packs, *(result for _, result in rows if result is not None)]
-    least = min(result.value for result in found)
-    close = [result for result in found if result.value <= least * (1 + 1e-9)]
-    first = [result for result in close if result.family == "packs"]
-    return (first or close)[-1]
-
-
-def _guaranteed(
-    seconds: dict[str, dict[int, list[float]]], names: Sequence[str], allowed: np.ndarray
-) -> Guarantee | None:
-    table = np.where(allowed, table_of(seconds, names, allowed.shape[1]), np.nan)
-    if not np.isnan(table[allowed]).any() or not np.isfinite(table).any(axis=1).all():
-        return None
-    return guarantee(table, allowed, names=names)
 
 
 def command_to_run(plan_path: Any, codes_path: Any) -> str:

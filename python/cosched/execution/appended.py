@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
@@ -23,12 +24,16 @@ class AppendedFile:
             )
         if self.path.exists() and not self.path.is_file():
             raise InvalidInstance(f"{self.path}: no regular file: expected a name to append to")
-        self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        self._handle = self._opened()
+
+    def _opened(self) -> int:
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self.close()
+            os.close(handle)
             raise InvalidInstance(f"{self.path}: another run is at work with it") from None
+        return handle
 
     def cut(self, length: int) -> None:
         """Keep so many bytes: a crash cut short what follows."""
@@ -49,6 +54,20 @@ class AppendedFile:
             with suppress(OSError):
                 self.cut(before)
             raise
+
+    def replace(self, data: bytes) -> None:
+        """Have these bytes instead of all that is there; a crash leaves one or the other."""
+        target = self.path.resolve()
+        made = target.with_name(f".{target.name}.new")
+        with self._naming():
+            with open(made, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            shutil.copymode(target, made)
+            os.replace(made, target)
+        before, self._handle = self._handle, self._opened()
+        os.close(before)
 
     @contextmanager
     def _naming(self) -> Iterator[None]:

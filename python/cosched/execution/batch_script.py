@@ -2,20 +2,81 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 from cosched.core import Result, Schedule
 from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution.codes import Code, Codes
-from cosched.execution.launchers.slurm import require_ranks, srun_size
+from cosched.execution.code import Code
+from cosched.execution.codes import Codes
+from cosched.execution.launchers.slurm import hosts_of, require_ranks, srun_size
 from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
+from cosched.execution.tokens import Tokens, needs_of
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What sbatch is asked for.
+
+    Attributes
+    ----------
+    time : str or None
+        As Slurm has it (``2:00:00``); ``"auto"``: the end that the plan passes in 5% of the cases,
+        and a minute more, where it knows that; None: the partition's.
+    partition, account : str or None
+    chdir : path-like or None
+        Where the job runs, and what paths are relative to.
+    mem : str or None
+        Of a node (``64G``); None: the capacity for memory, where steps ask for some.
+
+    Examples
+    --------
+    >>> Job(partition="main").time
+    'auto'
+    """
+
+    time: str | None = "auto"
+    partition: str | None = None
+    account: str | None = None
+    chdir: str | PathLike[str] | None = None
+    mem: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, pattern, expected in _OPTIONS:
+            value = getattr(self, name)
+            if value is not None and not re.fullmatch(pattern, str(value)):
+                raise InvalidInstance(f"{name} = {shorten(value)}: expected {expected}")
+
+    def _lines(self, plan: Plan) -> Iterator[str]:
+        time = self.time
+        if time == "auto":
+            late = plan.late_end
+            time = None if late is None else str(math.ceil(late / 60) + 1)
+        given = {"time": time, "partition": self.partition, "account": self.account}
+        for name, value in given.items():
+            if value is not None:
+                yield f"#SBATCH --{name}={value}"
+        if self.chdir is not None:
+            yield f'#SBATCH --chdir="{self.chdir}"'
+
+
+_OPTIONS = (
+    ("time", r"auto|[0-9]+(-[0-9]+)?(:[0-9]+){0,2}", "auto, minutes, H:MM:SS or D-HH:MM:SS"),
+    ("partition", r"[\w.@,+-]+", "the name of a partition"),
+    ("account", r"[\w.@,+-]+", "the name of an account"),
+    ("chdir", r"""[^\x00-\x1f\x7f"'\\]+""", "a folder without quotes"),
+    ("mem", r"[0-9]+[KMGT]?", "a number such as 64G"),
+)
 
 
 def script(
@@ -26,12 +87,17 @@ def script(
     nodes: int = 1,
     cpus_per_node: int | None = None,
     name: str = "cosched",
+    job: Job | None = None,
+    relative_to: str | PathLike[str] | None = None,
 ) -> str:
     """A plan as a script for ``sbatch``: ``srun --exact ... &`` for each task, ``wait``.
 
     Packs: all tasks of a pack, then a wait. Other plans: each task waits for those before it on
     its processors, and in a task graph for its predecessors; tasks are started in the order of
-    their planned starts. The script ends with the number of tasks that failed (at most 125).
+    their planned starts. Where capacities are known a task also waits until its needs fit beside
+    what may still run; its step gets ``--mem``, ``--gres`` and ``--licenses``. The script ends
+    with the number of tasks that failed (at most 125). Submitted again, it runs what has not
+    completed: a file ``cosched-PLAN.done`` has that, until all have.
 
     Parameters
     ----------
@@ -44,6 +110,10 @@ def script(
         Cores of a node that a task may use (``unit="node"``); None: Slurm's default.
     name : str
         Of the job.
+    job : Job, optional
+        What sbatch is asked for.
+    relative_to : path-like, optional
+        Folders below it are written relative to where the job runs; None: ``job.chdir``, if given.
 
     Raises
     ------
@@ -68,8 +138,10 @@ def script(
         if step.kind:
             raise InvalidInstance("script: accelerators are not placed: expected a plan of cores")
     size = _Size(plan, unit, integer(nodes, "nodes", 1), cpus_per_node)
-    end = "exit $((failed > 125 ? 125 : failed))"
-    lines = [*_head(plan, size, name), *_body(plan, codes, size), "", end]
+    asked = Job() if job is None else job
+    base = asked.chdir if relative_to is None else relative_to
+    writer = _Writer(plan, codes, size, None if base is None else Path(base).absolute())
+    lines = [*_head(plan, codes, size, name, asked), *writer.body(), *_TAIL]
     return "\n".join(lines) + "\n"
 
 
@@ -83,11 +155,12 @@ class _Size:
         self.each = 1 if unit == "node" else -(-self.units // nodes)
         self.cpus = 1 if cpus_per_node is None else integer(cpus_per_node, "cpus_per_node", 1)
 
-    def nodes_of(self, step: Step) -> list[int]:
-        return sorted({unit // self.each for unit in step.units})
+    def counts_of(self, step: Step) -> Counter[int]:
+        """Node -> units of the step there, in order."""
+        return Counter(sorted(unit // self.each for unit in step.units))
 
 
-def _head(plan: Plan, size: _Size, name: str) -> Iterator[str]:
+def _head(plan: Plan, codes: Codes, size: _Size, name: str, job: Job) -> Iterator[str]:
     cores = size.cpus if size.unit == "node" else size.each
     yield from (
         "#!/bin/bash",
@@ -96,83 +169,187 @@ def _head(plan: Plan, size: _Size, name: str) -> Iterator[str]:
     )
     if size.unit == "node":
         yield "#SBATCH --exclusive"
+    yield from job._lines(plan)
+    yield from _whole_needs(plan, codes, size, job)
     yield from (
-        f"# {len(plan.steps)} tasks ({plan.family}), planned end {plan.makespan:.6g} s; written by",
-        "# `cosched script`, needs Slurm and bash only. Outputs: NAME.out in this folder.",
+        f"# {len(plan.steps)} tasks ({plan.family}), planned end {plan.makespan:.6g} s; written",
+        "# by `cosched script`, needs Slurm and bash only. Outputs: NAME.out in this folder.",
+        "# Submitted again, it runs what has not completed.",
         "",
         'mapfile -t NODE < <(scontrol show hostnames "$SLURM_JOB_NODELIST")',
         "unset SLURM_CPUS_PER_TASK SLURM_NTASKS SLURM_NTASKS_PER_NODE SLURM_NPROCS",
         "OUT=$PWD",
-        "failed=0",
-        "declare -A ended pid",
-        "# Waits for tasks by their numbers; counts those that failed.",
-        "wait_for() {",
-        "  local k",
-        '  for k in "$@"; do',
-        '    [ -z "${ended[$k]}" ] || continue',
-        "    ended[$k]=1",
-        '    wait "${pid[$k]}" || { echo "task $k failed ($?)" >&2; failed=$((failed + 1)); }',
-        "  done",
-        "}",
-        'wait_all() { wait_for "${!pid[@]}"; }',
+        f'DONE="$OUT"/cosched-{plan.digest}.done',
+        *_FUNCTIONS,
     )
 
 
-def _body(plan: Plan, codes: Codes, size: _Size) -> Iterator[str]:
-    names = output_names(step.name for step in plan.steps)
-    packs = plan.packs()
-    if packs:
+_FUNCTIONS = (
+    "failed=0",
+    "declare -A ended pid over",
+    '[ ! -e "$DONE" ] || while read -r k; do over[$k]=1; done < "$DONE"',
+    "# Waits for tasks by their numbers; counts those that failed.",
+    "wait_for() {",
+    "  local k",
+    '  for k in "$@"; do',
+    '    [ -z "${ended[$k]}" ] && [ -n "${pid[$k]}" ] || continue',
+    "    ended[$k]=1",
+    '    wait "${pid[$k]}" || { echo "task $k failed ($?)" >&2; failed=$((failed + 1)); }',
+    "  done",
+    "}",
+    'wait_all() { wait_for "${!pid[@]}"; }',
+    "# Remembers that a task has completed, and ends as it did.",
+    'and_done() { local code=$?; [ $code != 0 ] || echo "$1" >> "$DONE"; exit $code; }',
+)
+_TAIL = (
+    "",
+    '[ $failed != 0 ] || rm -f -- "$DONE"',
+    "exit $((failed > 125 ? 125 : failed))",
+)
+
+
+def _whole_needs(plan: Plan, codes: Codes, size: _Size, job: Job) -> Iterator[str]:
+    """What the job needs so that its steps can have theirs."""
+    every = [needs_of(step, codes, plan) for step in plan.steps]
+    known = {what for needs in every for what, need in needs.items() if need}
+    capacity = {**plan.capacity, **codes.capacity}
+    if job.mem is not None:
+        yield f"#SBATCH --mem={job.mem}"
+    elif "memory" in known:
+        most = capacity.get("memory")  # all of the node's, where nobody says
+        yield f"#SBATCH --mem={0 if most is None else f'{_mebibytes(most / size.nodes)}M'}"
+    sums = {what: capacity.get(what, sum(n.get(what, 0) for n in every)) for what in sorted(known)}
+    if "gpus" in known:
+        yield f"#SBATCH --gres=gpu:{math.ceil(sums['gpus'] / size.nodes)}"
+    licences = [
+        f"{what.partition('.')[2]}:{math.ceil(most)}"
+        for what, most in sums.items()
+        if what.startswith("licences.")
+    ]
+    if licences:
+        yield f"#SBATCH --licenses={','.join(licences)}"
+
+
+def _mebibytes(gigabytes: float) -> int:
+    return math.ceil(gigabytes * 1e9 / 2**20)
+
+
+class _Writer:
+    """The steps of a plan, in the order in which they are started."""
+
+    def __init__(self, plan: Plan, codes: Codes, size: _Size, base: Path | None) -> None:
+        self.plan, self.codes, self.size, self.base = plan, codes, size, base
+        self.names = output_names(step.name for step in plan.steps)
+        self.tokens = Tokens.of(plan, codes)
+        self.running: dict[int, Step] = {}  # started, and nobody has waited for it
+
+    def body(self) -> Iterator[str]:
+        plan = self.plan
+        packs = plan.packs()
         for number, pack in enumerate(packs, start=1):
             first, last = plan.steps[pack[0]].start, max(plan.steps[k].end for k in pack)
             yield from ("", f"# pack {number}: planned {first:.6g} s to {last:.6g} s")
             for place in pack:
-                step = plan.steps[place]
-                yield from _start(step, codes, size, names[step.name])
+                yield from self._start(plan.steps[place])
             yield "wait_all"
-        return
-    waits = plan.waits_for(True)
-    yield ""
-    for place, step in enumerate(plan.steps):
-        needed = sorted(plan.steps[k].task for k in waits[place])
-        if needed:
-            yield f"wait_for {' '.join(map(str, needed))}"
-        yield from _start(step, codes, size, names[step.name])
-    yield "wait_all"
+            for step in list(self.running.values()):
+                self._forget(step)
+        if packs:
+            return
+        waits = plan.waits_for(True)
+        yield ""
+        for place, step in enumerate(plan.steps):
+            yield from self._wait([plan.steps[k] for k in waits[place]])
+            yield from self._start(step)
+        yield "wait_all"
+
+    def _wait(self, steps: Sequence[Step]) -> Iterator[str]:
+        if steps:
+            yield f"wait_for {' '.join(map(str, sorted(step.task for step in steps)))}"
+            for step in steps:
+                self._forget(step)
+
+    def _forget(self, step: Step) -> None:
+        self.running.pop(step.task, None)
+        self.tokens.give_back(step)
+
+    def _start(self, step: Step) -> Iterator[str]:
+        while not self.tokens.chosen([step]):  # what runs and holds what it needs, the first to end
+            needs = self.tokens.needs[step.task]
+            holding = [s for s in self.running.values() if needs.keys() & self.tokens.needs[s.task]]
+            yield from self._wait([min(holding, key=lambda s: (s.end, s.task))])
+        self.tokens.take(step)
+        self.running[step.task] = step
+        yield from self._lines(step, self.codes[step.name])
+
+    def _lines(self, step: Step, code: Code) -> Iterator[str]:
+        counts = self.size.counts_of(step)
+        require_ranks(step, code, list(counts))
+        hosts = [f"${{NODE[{node}]}}" for node in counts]
+        limit = [] if code.timeout is None else ["timeout", f"{code.timeout:g}"]
+        words = code.filled(len(step.units), step.units, _HOSTS)
+        command = [_with_hosts(word, hosts_of(hosts, list(counts.values()))) for word in words]
+        if not code.starts_ranks:
+            command = [
+                *("srun", "--exact", *self._needs(step, counts), "--input=none"),
+                *srun_size(code, hosts, list(counts.values()), self.size.cpus),
+                *command,
+            ]
+        exports = " ".join(f"{k}={_quoted(v)}" for k, v in self._environment(step, code).items())
+        if code.starts_ranks:  # mpirun takes its slots from the number of tasks of the job
+            exports += ' SLURM_OVERLAP=1 SLURM_TASKS_PER_NODE="$SLURM_JOB_CPUS_PER_NODE"'
+        folder = _quoted(str(self._folder(step, code)))
+        made = f"mkdir -p -- {folder} && " if code.makes_directory else ""
+        yield f'[ -n "${{over[{step.task}]}}" ] || {{'
+        yield f"( {made}cd -- {folder} && export {exports} &&"
+        yield f"  {' '.join([*limit, *command])}"
+        yield f'  and_done {step.task} ) > "$OUT"/{self.names[step.name]}.out 2>&1 &'
+        yield f"pid[{step.task}]=$!; }}"
+
+    def _environment(self, step: Step, code: Code) -> dict[str, str]:
+        given = {
+            "OMP_NUM_THREADS": str(len(step.units) * self.size.cpus),
+            **code.filled_environment(len(step.units), step.units),
+            "COSCHED_TASK": step.name,
+            "COSCHED_PROCS": str(len(step.units)),
+            "COSCHED_CPUS": ",".join(map(str, step.units)),
+        }
+        for key in given:
+            if not _VARIABLE.fullmatch(key):
+                raise InvalidInstance(
+                    f"task {shorten(step.name)}: environment {shorten(key)}: expected letters, "
+                    "digits and _ in a script"
+                )
+        return given
+
+    def _needs(self, step: Step, counts: Counter[int]) -> list[str]:
+        """Options of srun: memory and GPUs are those of a node."""
+        needs = needs_of(step, self.codes, self.plan)
+        share = max(counts.values()) / len(step.units)
+        memory, gpus = needs.get("memory"), needs.get("gpus")
+        made = [f"--mem={f'{_mebibytes(memory * share)}M' if memory else 0}"]
+        if gpus:
+            made.append(f"--gres=gpu:{math.ceil(gpus / len(counts))}")
+        licences = [
+            f"{what.partition('.')[2]}:{math.ceil(need)}"
+            for what, need in needs.items()
+            if what.startswith("licences.") and need
+        ]
+        return [*made, f"--licenses={','.join(licences)}"] if licences else made
+
+    def _folder(self, step: Step, code: Code) -> Path:
+        folder = code.filled_directory(len(step.units), step.units)
+        if self.base is not None and folder.absolute().is_relative_to(self.base):
+            return folder.absolute().relative_to(self.base)
+        return folder
 
 
-def _start(step: Step, codes: Codes, size: _Size, output: str) -> Iterator[str]:
-    code = codes[step.name]
-    nodes = size.nodes_of(step)
-    require_ranks(step, code, nodes)
-    given = {
-        "OMP_NUM_THREADS": str(len(step.units) * size.cpus),
-        **code.environment,
-        "COSCHED_TASK": step.name,
-        "COSCHED_PROCS": str(len(step.units)),
-        "COSCHED_CPUS": ",".join(map(str, step.units)),
-    }
-    where = ",".join(f"${{NODE[{node}]}}" for node in nodes)
-    options = srun_size(step, code, nodes, size.cpus)
-    limit = [] if code.timeout is None else ["timeout", f"{code.timeout:g}"]
-    command = " ".join(map(_quoted, code.filled(len(step.units), step.units)))
-    for key in given:
-        if not _VARIABLE.fullmatch(key):
-            raise InvalidInstance(
-                f"task {shorten(step.name)}: environment {shorten(key)}: expected letters, digits "
-                "and _ in a script"
-            )
-    exports = " ".join(f"{key}={_quoted(value)}" for key, value in given.items())
-    yield f"( cd -- {_folder(code)} && export {exports}"
-    yield (
-        f"  exec {' '.join(limit)}{' ' if limit else ''}srun --exact --mem=0 --input=none "
-        f"{' '.join(options)} --nodelist={where} {command}"
-    )
-    yield f') > "$OUT"/{output}.out 2>&1 &'
-    yield f"pid[{step.task}]=$!"
+#: Stands for the nodes of a step until its words are quoted.
+_HOSTS = "\0hosts\0"
 
 
-def _folder(code: Code) -> str:
-    return _quoted(str(Path(code.directory)))
+def _with_hosts(word: str, hosts: str) -> str:
+    return hosts.join(_quoted(part) if part else "" for part in word.split(_HOSTS)) or "''"
 
 
 def _quoted(text: str) -> str:

@@ -11,10 +11,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from cosched.errors import InvalidInstance
 from cosched.execution import guard
 from cosched.execution.codes import Codes
+from cosched.execution.front import Front
 from cosched.execution.journal import Attempt, Journal
 from cosched.execution.launchers import Launcher
 from cosched.execution.output_names import output_names
@@ -22,9 +24,12 @@ from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import NOT_EXECUTABLE, NOT_FOUND, Ended, Pool
 from cosched.execution.record import Execution, TaskRun
 from cosched.execution.replanning import Replanner, Situation
+from cosched.execution.tokens import Tokens
 
 #: Seconds between two looks at the run where somebody watches.
 TICK = 0.25
+#: A task is late at so many times its planned seconds, and not before so many seconds more.
+LATE, MOMENT = 5.0, 0.25
 _OVER = ("completed", "failed", "timeout", "cancelled")
 
 #: Called while a plan runs: what is known, seconds since the beginning.
@@ -47,6 +52,9 @@ class Driver:
         notes: tuple[str, ...],
         watch: Watch | None,
         replanner: Replanner | None,
+        limit_factor: float | None = None,
+        tell: Callable[[str], None] | None = None,
+        again: bool = False,
     ) -> None:
         self.plan = self.original = plan
         self.codes = codes
@@ -59,18 +67,26 @@ class Driver:
         self.notes = notes
         self.watch = watch
         self.replanner = replanner
+        self.limit_factor = limit_factor
+        self.again = again
+        self.tell = tell
+        self.tokens = Tokens.of(plan, codes)
         self.stopped = False
         self.run = uuid.uuid4().hex
+        self._fronted: tuple[Plan, Front, dict[int, int]] | None = None
         self._known: tuple[Plan, list[frozenset[int]], dict[int, set[int]]] | None = None
+        self._on: dict[Step, None] = {}  # runs now
         self.tried: set[int] = set()  # started by this driver, or over when it began
-        begun = journal.past.begun
-        self._wall = time.time() if begun is None else begun
-        self._offset = time.time() - self._wall - time.monotonic()
+        # The clock stands still while no driver runs.
+        elapsed = 0.0 if again else journal.past.elapsed
+        self._offset = elapsed - time.monotonic()
+        self._wall = time.time() - elapsed
+        self._late: set[int] = set()
 
     # --- what is known --------------------------------------------------------------------
 
     def now(self) -> float:
-        """Seconds since the run began, also over drivers that died."""
+        """Seconds since the run began, in which a driver was at work."""
         return time.monotonic() + self._offset
 
     def attempt(self, step: Step) -> Attempt:
@@ -115,10 +131,10 @@ class Driver:
         )
 
     def _resumed(self) -> tuple[str, ...]:
-        runs = len(self.journal.past.runs)
+        runs = self.journal.past.drivers
         if runs < 2:
             return ()
-        return (f"{runs} drivers one after the other: the time when none ran is in the real end",)
+        return (f"{runs} drivers one after the other: the time when none ran does not count",)
 
     def _row(self, step: Step, pack: int | None) -> TaskRun:
         one = self.attempt(step)
@@ -136,6 +152,7 @@ class Driver:
             exit_code=one.exit_code,
             attempt=one.attempt,
             pack=pack,
+            cpu_seconds=one.cpu_seconds,
         )
 
     def situation(self) -> Situation:
@@ -159,9 +176,9 @@ class Driver:
                     self._start_ready(pool)
                 if not len(pool):
                     break
-                tick = TICK if self.watch or self.replanner else None
-                for ended in pool.wait(tick):
+                for ended in pool.wait(self._pause()):
                     self._end(ended)
+                self._say_who_is_late()
                 if self.watch:
                     self.watch(self)
                 if self.replanner and not self.stopped:
@@ -181,8 +198,38 @@ class Driver:
             )
         return self.execution()
 
+    def _pause(self) -> float | None:
+        """Seconds until this has something to do though nothing ends."""
+        moments = [self._late_from(step) for step in self._on if step.task not in self._late]
+        next_one = max(min(moments, default=math.inf) - self.now(), 0.0)
+        tick = TICK if self.watch or self.replanner else math.inf
+        return None if next_one == tick == math.inf else min(next_one, tick)
+
+    def _late_from(self, step: Step) -> float:
+        """The moment from which a step that runs is called late."""
+        planned = step.end - step.start
+        begin = self.attempt(step).start
+        if planned <= 0 or math.isnan(begin):
+            return math.inf
+        return begin + max(LATE * planned, planned + MOMENT)
+
+    def _say_who_is_late(self) -> None:
+        now = self.now()
+        for step in self._on:
+            if step.task in self._late or now < self._late_from(step):
+                continue
+            self._late.add(step.task)
+            planned, had = step.end - step.start, now - self.attempt(step).start
+            self.journal.write("late", task=step.task, name=step.name, planned=planned, time=now)
+            if self.tell:
+                self.tell(
+                    f"{step.name} has run for {had:.3g} s, {had / planned:.3g} times its planned "
+                    f"{planned:.3g} s"
+                )
+
     def _begin(self) -> None:
         past = self.journal.past
+        self.again = self.again and bool(past.runs)
         found = [process for run in past.runs for process in guard.end_all(run)]
         if past.runs:
             self.launcher.forget()
@@ -192,6 +239,7 @@ class Driver:
             version=1,
             run=self.run,
             plan=self.original.digest,
+            again=self.again,
             barrier=self.barrier,
             begun=self._wall,
             launcher=self.launcher.name,
@@ -212,37 +260,35 @@ class Driver:
             elif one.state == "completed":
                 self.tried.add(step.task)
         if past.replanned is not None:
-            self.plan = with_placements(self.plan, past.replanned)
+            self._take(with_placements(self.plan, past.replanned))
 
     def _start_ready(self, pool: Pool) -> None:
         """Start all that may start; what cannot be started has failed, and others may follow."""
-        while (ready := self._ready()) and not self.stopped and not pool.interrupts:
+        while not self.stopped and not pool.interrupts:
+            ready = self.tokens.chosen(self._ready())
+            if not ready:
+                return
             self._start(pool, ready)
 
     def _ready(self) -> list[Step]:
         """Steps that wait for nothing, and have what they need."""
-        steps = self.plan.steps
-        waits, needs = self._order()
-        settled: set[int] = set()  # nothing runs there, or will: what waits for it may go on
-        barred: set[int] = set()  # a predecessor failed: there is nothing to work on
-        ready = []
-        for place, step in enumerate(steps):
-            free = waits[place] <= settled
-            needed = needs.get(place, set())
-            if self.over(step):
-                settled.add(place)
-            elif step.task in self.tried:
-                continue
-            elif any(k in barred or self._fell(steps[k]) for k in needed):
-                barred.add(place)
-                if free:
-                    settled.add(place)
-            elif free:
-                ready.append(step)
-        return ready
+        return [self.plan.steps[place] for place in self._front().ready()]
 
-    def _fell(self, step: Step) -> bool:
-        return self.over(step) and self.attempt(step).state != "completed"
+    def _front(self) -> Front:
+        if self._fronted is None or self._fronted[0] is not self.plan:
+            waits, needs = self._order()
+            places = {step.task: place for place, step in enumerate(self.plan.steps)}
+            front = Front(waits, needs, [places[task] for task in self.tried])
+            for place, step in enumerate(self.plan.steps):
+                if self.over(step):
+                    front.settle(place, self.attempt(step).state == "completed")
+            self._fronted = (self.plan, front, places)
+        return self._fronted[1]
+
+    def _place(self, step: Step) -> int:
+        self._front()
+        assert self._fronted is not None
+        return self._fronted[2][step.task]
 
     def _order(self) -> tuple[list[frozenset[int]], dict[int, set[int]]]:
         if self._known is None or self._known[0] is not self.plan:
@@ -262,12 +308,15 @@ class Driver:
         )
         started = []
         for one, step in zip(about, ready, strict=True):
+            self._front().start(self._place(step))
             self.tried.add(step.task)
             code = self.codes[step.name]
-            launch = self.launcher.launch(step, code, self.plan)
+            gpus = self.tokens.take(step)
             output = self.outputs / f"{self._names[step.name]}-{one['attempt']}.out"
             try:
-                begin = pool.start(step, launch, output, code.timeout) + self._offset
+                launch = self.launcher.launch(step, code, self.plan, gpus)
+                begin = pool.start(step, launch, output, self._limit(step)) + self._offset
+                self._on[step] = None
                 started.append(("started", {**one, "pid": pool.number(step), "time": begin}))
             except (OSError, ValueError) as error:  # a zero byte in a name
                 said = f"cannot be started: {error}"
@@ -278,11 +327,28 @@ class Driver:
                 self._over(step, "failed", code_of, self.now(), why=said)
         self.journal.write_all(started)
 
+    def _limit(self, step: Step) -> float | None:
+        """Seconds after which a step is ended."""
+        limits = [self.codes[step.name].timeout]
+        if self.limit_factor is not None and step.end > step.start:
+            limits.append(self.limit_factor * (step.end - step.start))
+        return min((limit for limit in limits if limit is not None), default=None)
+
     def _end(self, ended: Ended) -> None:
         state = ended.why or ("completed" if ended.exit_code == 0 else "failed")
-        self._over(ended.key, state, ended.exit_code, ended.end + self._offset)
+        more: dict[str, Any] = {}
+        if self.launcher.here:
+            more["cpu_seconds"] = ended.cpu_seconds
+        step, factor = ended.key, self.limit_factor
+        if state == "timeout" and factor and self._limit(step) != self.codes[step.name].timeout:
+            more["why"] = f"ended at {factor:g} times its planned {step.end - step.start:.3g} s"
+            if self.tell:
+                self.tell(f"{step.name} was {more['why']}")
+        self._over(step, state, ended.exit_code, ended.end + self._offset, **more)
 
-    def _over(self, step: Step, state: str, exit_code: int, end: float, **more: str) -> None:
+    def _over(self, step: Step, state: str, exit_code: int, end: float, **more: Any) -> None:
+        self.tokens.give_back(step)
+        self._on.pop(step, None)
         self.journal.write(
             "ended",
             task=step.task,
@@ -293,6 +359,7 @@ class Driver:
             time=end,
             **more,
         )
+        self._front().settle(self._place(step), state == "completed")
         if state != "completed" and self.stop_on_failure:
             self.stopped = True
 
@@ -314,7 +381,12 @@ class Driver:
         if plan is None:
             return
         self.journal.write("replanned", time=self.now(), placements=placements_of(plan))
+        self._take(plan)
+
+    def _take(self, plan: Plan) -> None:
+        """Go on with other placements, whose counts may need something else."""
         self.plan = plan
+        self.tokens.needs = Tokens.of(plan, self.codes).needs
 
 
 def placements_of(plan: Plan) -> list[dict]:

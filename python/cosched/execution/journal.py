@@ -25,6 +25,7 @@ from cosched.execution.record import STATES
 #: Of every line.
 _BEGINNING = b'{"event": "'
 FORMAT, VERSION = "cosched-journal", 1
+_OVER = ("completed", "failed", "timeout")
 
 
 @dataclass
@@ -37,6 +38,7 @@ class Attempt:
     end: float = float("nan")
     exit_code: int | None = None
     units: tuple[int, ...] | None = None
+    cpu_seconds: float | None = None
 
 
 @dataclass
@@ -46,6 +48,8 @@ class Past:
     plan: str | None = None
     barrier: bool | None = None
     begun: float | None = None  # seconds since the epoch
+    elapsed: float = 0.0  # seconds of the run, up to the last line
+    drivers: int = 0  # of the run, one after the other
     runs: list[str] = field(default_factory=list)
     tasks: dict[int, Attempt] = field(default_factory=dict)
     replanned: list[dict[str, Any]] | None = None
@@ -57,6 +61,9 @@ class Past:
         """One more line."""
         what = event["event"]
         if what == "run":
+            if flag(event.get("again", False), "again"):
+                self._begin_again()
+            self.drivers += 1
             self.plan, self.barrier = event["plan"], flag(event["barrier"], "barrier")
             self.begun = real(event["begun"], "begun")
             self.runs += texts([event["run"]], "run")
@@ -77,6 +84,15 @@ class Past:
                     raise InvalidInstance(f"state = {shorten(event['state'])}")
                 one.state, one.end = event["state"], time
                 one.exit_code = integer(event["exit_code"], "exit_code", -(2**31))
+                cpu = event.get("cpu_seconds")
+                one.cpu_seconds = None if cpu is None else real(cpu, "cpu_seconds")
+        if "time" in event:
+            self.elapsed = max(self.elapsed, real(event["time"], "time"))
+
+    def _begin_again(self) -> None:
+        """Forget how the tasks ended, not how often they were tried."""
+        self.tasks = {task: Attempt(one.attempt) for task, one in self.tasks.items()}
+        self.replanned, self.elapsed, self.drivers = None, 0.0, 0
 
 
 def _units(row: Mapping[str, Any]) -> tuple[int, ...]:
@@ -97,19 +113,31 @@ class Journal:
         self._file = file
 
     @classmethod
-    def open(cls, path: str | PathLike[str], resume: bool, plan: str) -> Journal:
-        """Begin a journal, or take one up."""
+    def open(
+        cls,
+        path: str | PathLike[str],
+        resume: bool,
+        plan: str,
+        again: Sequence[int] | None = None,
+    ) -> Journal:
+        """Begin a journal, or take one up: to go on, or to run all tasks `again`."""
         file = AppendedFile(path)
         name = file.path
         try:
             past, length = _taken(name, name.read_bytes())
-            if past.runs and not resume:
+            if past.runs and not resume and again is None:
                 raise InvalidInstance(
-                    f"{name}: a run is there: add --resume to go on, choose another --journal, "
-                    "or remove it"
+                    f"{name}: a run is there: add --resume to go on, --again to run a finished "
+                    "plan once more, choose another --journal, or remove it"
                 )
             if past.runs and past.plan != plan:
                 raise InvalidInstance(f"{name}: the journal of another plan")
+            left = sum(past.of(task).state not in _OVER for task in again or ())
+            if past.runs and again is not None and left:
+                raise InvalidInstance(
+                    f"{name}: {left} of {len(again)} tasks are not done: expected --resume, "
+                    "or a finished plan"
+                )
             file.cut(length)
         except BaseException:
             file.close()

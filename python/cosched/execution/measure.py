@@ -8,7 +8,7 @@ import signal
 import socket
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +18,14 @@ import numpy as np
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.adaptive import Guarantee, measure_adaptively
+from cosched.execution.code import Code
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Ended, Pool
-from cosched.execution.runs import Run, RunsFile, frame_of, seconds_of, table_of
+from cosched.execution.runs import Run, RunsFile, frame_of, notes_of, seconds_of, table_of
+from cosched.execution.usage import Groups, Meter, Usage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,53 +55,69 @@ class Bench:
         self.codes = codes
         self.launcher = launcher
         self.outputs = outputs
-        self._names = output_names(codes)
+        self._names = output_names(codes.profiles())
         self.file = file
-        self._pool = Pool(uuid.uuid4().hex, grace=launcher.grace, polite=launcher.polite)
+        self._run = uuid.uuid4().hex
+        self._pool = Pool(self._run, grace=launcher.grace, polite=launcher.polite)
+        self._groups: Groups | None = None
 
     def __enter__(self) -> Bench:
         self.outputs.mkdir(exist_ok=True)
         self._pool.__enter__()
+        if self.launcher.here:
+            self._groups = Groups()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._pool.__exit__(*error)
+        if self._groups is not None:
+            self._groups.close()
 
-    def measure(self, name: str, count: int) -> Run:
+    def measure(self, code: Code, count: int) -> Run:
         """One run, its row on the disk when this returns."""
         assert self.file is not None
+        name = code.profile_name
         before = [run for run in self.file.runs if (run.task, run.processors) == (name, count)]
-        ((run, _),) = self.beside([(name, range(count))], attempt=len(before) + 1)
+        run = self._alone(code, count, len(before) + 1)
         self.file.append([run])
         return run
 
-    def beside(
-        self, placed: Sequence[tuple[str, Sequence[int]]], attempt: int = 1
-    ) -> list[tuple[Run, Ended]]:
-        """Codes started together on these units; returns when all have ended."""
-        steps = _steps(placed)
-        plan = Plan(family="moldable", steps=steps)
+    def _alone(self, code: Code, count: int, attempt: int) -> Run:
+        """A code alone, with what it uses where that can be seen."""
+        (step,) = _steps([(code.name, range(count))])
+        plan = Plan(family="moldable", steps=(step,))
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-        begun = {step.task: self._start(step, plan) for step in steps}
-        ended: dict[int, Ended] = {}
-        while len(self._pool):
-            ended.update((one.key, one) for one in self._waited())
-        found = []
-        for step in steps:
-            one = ended[step.task]
-            status = one.why or ("completed" if one.exit_code == 0 else "failed")
-            if status == "failed":
-                status = f"failed ({one.exit_code})"
-            seconds = one.end - begun[step.task] if status == "completed" else math.nan
-            host = socket.gethostname()
-            run = Run(step.name, len(step.units), seconds, status, started, host, attempt)
-            found.append((run, one))
-        return found
+        meter = None
+        if self._groups is not None:
+            meter = Meter(self._run, self._groups.new())
+        begin = self._start(step, plan, meter)
+        pause = None if meter is None else 0.0
+        while not (ended := self._waited(pause)):
+            pause = None if meter is None else meter.look()
+        (one,) = ended
+        status = one.why or ("completed" if one.exit_code == 0 else "failed")
+        if status == "failed":
+            status = f"failed ({one.exit_code})"
+        seconds = one.end - begin
+        used = Usage() if meter is None else meter.usage(one, seconds, count)
+        return Run(
+            code.profile_name,
+            count,
+            seconds if status == "completed" else math.nan,
+            status,
+            started,
+            socket.gethostname(),
+            attempt,
+            *astuple(used),
+        )
 
     def while_beside(
         self, first: tuple[str, Sequence[int]], second: tuple[str, Sequence[int]] | None
-    ) -> float:
-        """Seconds of the first code while the second runs all the time, again and again."""
+    ) -> tuple[float, float]:
+        """Seconds of the first code while the second runs all the time, and its processor seconds.
+
+        The second is started again as often as it ends.
+        """
         steps = _steps([first] if second is None else [first, second])
         plan = Plan(family="moldable", steps=steps)
         for step in reversed(steps):
@@ -113,11 +131,11 @@ class Bench:
                     )
                 if one.key == 0:
                     self._stopped()
-                    return one.end - begin
+                    return one.end - begin, one.cpu_seconds
                 self._start(steps[one.key], plan)
 
-    def _waited(self) -> list[Ended]:
-        ended = self._pool.wait(None)
+    def _waited(self, seconds: float | None = None) -> list[Ended]:
+        ended = self._pool.wait(seconds)
         if self._pool.interrupts:
             self._stopped()
             raise self._pool.interruption()
@@ -130,15 +148,20 @@ class Bench:
         while len(self._pool):
             self._pool.wait(None)
 
-    def _start(self, step: Step, plan: Plan) -> float:
+    def _start(self, step: Step, plan: Plan, meter: Meter | None = None) -> float:
         """Starts a step; the moment before, by the clock of :class:`Ended`."""
         code = self.codes[step.name]
         launch = self.launcher.launch(step, code, plan)
-        output = self.outputs / f"{self._names[step.name]}-{len(step.units)}.out"
+        if meter is not None and meter.group is not None:
+            launch = meter.group.joined(launch)
+        output = self.outputs / f"{self._names[code.profile_name]}-{len(step.units)}.out"
         try:
-            return self._pool.start(step.task, launch, output, code.timeout)
+            begin = self._pool.start(step.task, launch, output, code.timeout)
         except (OSError, ValueError) as error:  # a zero byte in a name
             raise InvalidInstance(f"task {shorten(step.name)} cannot be started: {error}") from None
+        if meter is not None:
+            meter.begin(self._pool.number(step.task))
+        return begin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +202,10 @@ def profile(
 ) -> pd.DataFrame:
     """Measure codes: each at each count, alone, pinned to that many cores; a row a run.
 
+    A run that had less than 0.9 of its processors, because others had them, is *starved*: it is
+    repeated (a busy machine: until there are twice as many runs), and counts only where no other
+    run of its code on its count completed. Of a sweep some combination is drawn for each run.
+
     Rounds: every code on every count once, in an order that is drawn anew for each round, so that
     drift of the machine does not fall on one code. A row is on the disk as soon as its run has
     ended, and the same call goes on where another stopped. A run that fails is a row with its
@@ -208,7 +235,10 @@ def profile(
     Returns
     -------
     pandas.DataFrame
-        All rows of the file: ``task, processors, seconds, status, started, host, attempt``.
+        All rows of the file: ``task, processors, seconds, status, started, host, attempt``, and
+        of runs on this host ``cpu_seconds``, ``memory`` (GB, the peak of all its processes
+        together), ``memory_by`` (cgroup, pss or rss), ``load`` (of the machine before) and
+        ``starved``; ``attrs["notes"]``: what is to be said of them.
 
     Raises
     ------
@@ -233,7 +263,7 @@ def profile(
     random = np.random.default_rng(seed_of(seed))
     file = RunsFile(out)
     try:
-        todo = _Todo(wanted, file, runs_each, most_failures, watch)
+        todo = _Todo(codes, wanted, file, runs_each, most_failures, watch, random)
         folder = Path(out).with_suffix(".outputs")
         with Bench(codes, chosen, folder, file) as bench:
             try:
@@ -242,12 +272,15 @@ def profile(
                     how = adaptive if isinstance(adaptive, Adaptive) else Adaptive()
                     _adaptively(codes, wanted, todo, bench, tolerance, how)
                 else:
-                    todo.in_rounds(bench, random)
+                    todo.in_rounds(bench)
             except KeyboardInterrupt as stop:
                 raise type(stop)(
                     f"interrupted: {len(file.runs)} runs are in {out}; the same command goes on"
                 ) from None
-        return frame_of(file.runs)
+        frame = frame_of(file.runs)
+        frame.attrs["notes"] = notes_of(file.runs)
+        frame.attrs["wanted"] = todo.pairs
+        return frame
     finally:
         file.close()
 
@@ -257,12 +290,16 @@ class _Todo:
 
     def __init__(
         self,
+        codes: Codes,
         wanted: dict[str, tuple[int, ...]],
         file: RunsFile,
         repeat: int,
         attempts: int,
         watch: Watch | None,
+        random: np.random.Generator,
     ) -> None:
+        self.codes = codes
+        self.random = random
         self.pairs = [(name, count) for name, of in wanted.items() for count in of]
         self.file = file
         self.repeat = repeat
@@ -274,20 +311,23 @@ class _Todo:
     def left(self, pair: tuple[str, int]) -> int:
         """Runs that a code on a count still needs, if they complete."""
         mine = [run for run in self.file.runs if (run.task, run.processors) == pair]
-        good = sum(not math.isnan(run.seconds) for run in mine)
-        if not good and len(mine) >= self.attempts:
+        ended = [run for run in mine if not math.isnan(run.seconds)]
+        if len(mine) - len(ended) >= self.attempts:
             return 0  # it cannot run there
-        if len(mine) - good >= self.attempts:
-            return 0
-        return max(self.repeat - good, 0)
+        # A starved run is repeated, but a machine that is always busy has to be lived with.
+        good = sum(not run.starved for run in ended)
+        return max(min(self.repeat - good, 2 * self.repeat - len(ended)), 0)
 
-    def in_rounds(self, bench: Bench, random: np.random.Generator) -> None:
+    def in_rounds(self, bench: Bench) -> None:
         while open_pairs := [pair for pair in self.pairs if self.left(pair)]:
-            for place in random.permutation(len(open_pairs)).tolist():
+            for place in self.random.permutation(len(open_pairs)).tolist():
                 self.run(bench, open_pairs[place])
 
     def run(self, bench: Bench, pair: tuple[str, int]) -> None:
-        run = bench.measure(*pair)
+        name, count = pair
+        mine = self.codes.profiles()[name]
+        code = mine[int(self.random.integers(len(mine)))] if len(mine) > 1 else mine[0]
+        run = bench.measure(code, count)
         self.done += 1
         if self.watch is not None:
             left = [self.left(pair) for pair in self.pairs]
@@ -308,10 +348,10 @@ class _Todo:
 
 def _wanted(codes: Codes, counts: Iterable[int] | None) -> dict[str, tuple[int, ...]]:
     if counts is None:
-        return {name: codes.counts_of(name) for name in codes}
+        return {name: codes.counts_of(name) for name in codes.profiles()}
     chosen = sorted({integer(count, "counts", 1, codes.procs) for count in counts})
     wanted = {}
-    for name, code in codes.items():
+    for name, (code, *_) in codes.profiles().items():
         mine = tuple(q for q in chosen if code.counts is None or q in code.counts)
         if not mine:
             raise InvalidInstance(
@@ -323,8 +363,11 @@ def _wanted(codes: Codes, counts: Iterable[int] | None) -> dict[str, tuple[int, 
 
 
 def _check(codes: Codes, wanted: dict[str, tuple[int, ...]], launcher: Launcher) -> None:
-    for name, counts in wanted.items():
-        step = Step(task=0, name=name, kind=0, units=tuple(range(max(counts))), start=0.0, end=0.0)
+    profiles = codes.profiles()
+    for profile_name, counts in wanted.items():
+        units = tuple(range(max(counts)))
+        name = profiles[profile_name][0].name
+        step = Step(task=0, name=name, kind=0, units=units, start=0.0, end=0.0)
         plan = Plan(family="moldable", steps=(step,))
         plan.check(codes)
         launcher.check(plan, codes)

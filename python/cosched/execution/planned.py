@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import graphlib
 import hashlib
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
@@ -70,6 +71,12 @@ class Plan:
         Processors that it was made for; None: as many as it uses.
     times : numpy.ndarray or None
         Seconds of each task on 1..p processors, where known: what replanning needs.
+    resources : mapping
+        Name -> what each task needs of it, (n,) or (n, p): ``memory`` (GB), ``gpus``, ...
+    capacity : mapping
+        Name -> what the machine has of it.
+    late_end : float or None
+        The end that is passed in 5% of the cases (s), where the plan knows it.
 
     Examples
     --------
@@ -85,6 +92,9 @@ class Plan:
     edges: tuple[tuple[int, int], ...] = ()
     procs: int | None = None
     times: np.ndarray | None = None
+    resources: Mapping[str, np.ndarray] = field(default_factory=dict)
+    capacity: Mapping[str, float] = field(default_factory=dict)
+    late_end: float | None = None
 
     @property
     def makespan(self) -> float:
@@ -97,6 +107,31 @@ class Plan:
         rows = [(s.task, s.name, s.kind, s.units, s.start, s.end) for s in self.steps]
         return hashlib.sha256(json.dumps([self.family, rows, self.edges]).encode()).hexdigest()[:16]
 
+    def needs_of(self, step: Step, procs: int | None = None) -> dict[str, float]:
+        """What a step needs beside its units, as far as the plan knows.
+
+        Parameters
+        ----------
+        step : Step
+        procs : int, optional
+            On another count than its own.
+
+        Returns
+        -------
+        dict of str to float
+        """
+        found = {}
+        for what, table in self.resources.items():
+            mine = table[step.task]
+            column = min(procs or len(step.units), table.shape[-1]) - 1
+            found[what] = float(mine if table.ndim == 1 else mine[column])
+        return found
+
+    @functools.cached_property
+    def has_accelerators(self) -> bool:
+        """Whether some step is on units of another kind than 0."""
+        return any(self._units)
+
     def units_of(self, kind: int) -> int:
         """Units of a kind that the plan needs.
 
@@ -104,7 +139,14 @@ class Plan:
         ----------
         kind : int
         """
-        return 1 + max((max(s.units) for s in self.steps if s.kind == kind), default=-1)
+        return self._units.get(kind, 0)
+
+    @functools.cached_property
+    def _units(self) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for step in self.steps:
+            found[step.kind] = max(found.get(step.kind, 0), 1 + max(step.units))
+        return found
 
     def packs(self) -> list[tuple[int, ...]]:
         """Positions of the steps of each pack, in order; empty where the family has no packs.
@@ -175,7 +217,7 @@ class Plan:
         for step in self.steps:
             code = codes[step.name]
             code.require_count(len(step.units))
-            if not code.directory.is_dir():
+            if not code.makes_directory and not code.directory.is_dir():
                 raise InvalidInstance(
                     f"task {shorten(step.name)}: directory {code.directory}: no such folder"
                 )
@@ -291,6 +333,9 @@ def _made(
         )
     try:
         edges, procs, times = _facts(facts, where)
+        resources, capacity = _shared(facts, steps, where)
+        late = facts.get("interval", {}).get("p95") if facts.get("interval") else None
+        late_end = None if late is None else real(late, f"{where}: interval.p95")
     except InvalidInstance as error:
         raise InvalidSchedule(str(error)) from None
     order = _order(steps, edges, where)
@@ -300,6 +345,9 @@ def _made(
         edges=edges,
         procs=procs,
         times=times,
+        resources=resources,
+        capacity=capacity,
+        late_end=late_end,
     )
     _require_disjoint(plan, where)
     return plan
@@ -326,6 +374,27 @@ def _facts(
         None if procs is None else integer(procs, f"{where}: procs", 1),
         table,
     )
+
+
+def _shared(
+    facts: Mapping[str, Any], steps: Sequence[Step], where: str
+) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    """Needs and capacities, as schedule files have them."""
+    resources, capacity = (
+        {} if facts.get(k) is None else facts[k] for k in ("resources", "capacity")
+    )
+    if not isinstance(resources, Mapping) or not isinstance(capacity, Mapping):
+        raise InvalidInstance(f"{where}: resources, capacity: expected tables")
+    most = 1 + max((step.task for step in steps), default=-1)
+    widest = max((len(step.units) for step in steps), default=0)
+    tables = {}
+    for name, values in resources.items():
+        of = np.asarray(values, dtype=object)
+        table = real_array(values, f"{where}: resources.{name}", 2 if of.ndim == 2 else 1)
+        if len(table) < most or (table.ndim == 2 and table.shape[1] < widest):
+            raise InvalidInstance(f"{where}: resources.{name}: expected a need of each task")
+        tables[str(name)] = table
+    return tables, {str(k): real(v, f"{where}: capacity.{k}") for k, v in capacity.items()}
 
 
 def _step(row: Any, names: Sequence[str] | None, place: str) -> Step:

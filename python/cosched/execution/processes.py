@@ -30,6 +30,8 @@ class Launch:
     command: tuple[str, ...]
     environment: Mapping[str, str]
     directory: Path
+    #: Made before, where it is not there.
+    makes_directory: bool = False
     #: Cores to be pinned to; None: as the driver.
     cores: frozenset[int] | None = None
 
@@ -42,6 +44,8 @@ class Ended:
     exit_code: int
     end: float  # time.monotonic
     why: str | None  # "timeout", "cancelled"; None: by itself
+    cpu_seconds: float = 0.0  # of it and all that it waited for
+    peak: float = 0.0  # bytes: most resident memory of one of them
 
 
 @dataclass
@@ -135,6 +139,8 @@ class Pool:
         """Start a process; its output goes to a file of its own. The moment before it started."""
         environment = {**launch.environment, "COSCHED_RUN": self.run}
         output.parent.mkdir(exist_ok=True)  # somebody tidied up
+        if launch.makes_directory:
+            launch.directory.mkdir(parents=True, exist_ok=True)
         with open(output, "ab") as file, _pinned(launch.cores):
             begin = time.monotonic()
             process = subprocess.Popen(
@@ -197,10 +203,13 @@ class Pool:
             # Before it is waited for: nobody else can have its number as a group yet.
             with contextlib.suppress(OSError):
                 os.killpg(one.process.pid, signal.SIGKILL)
-            code = one.process.wait()
+            # As Popen.wait, which keeps nothing of what the process used.
+            _, status, used = os.wait4(one.process.pid, 0)
+            code = one.process.returncode = os.waitstatus_to_exitcode(status)
             self._selector.unregister(one.handle)
             os.close(one.handle)
-            ended.append(Ended(one.key, code, end, one.why))
+            cpu = used.ru_utime + used.ru_stime
+            ended.append(Ended(one.key, code, end, one.why, cpu, 1024.0 * used.ru_maxrss))
         return ended
 
     def _signal(self, one: _Running, number: int) -> None:

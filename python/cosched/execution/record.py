@@ -41,6 +41,8 @@ class TaskRun:
     attempt : int
         From 1; 0: not started.
     pack : int or None
+    cpu_seconds : float or None
+        Processor seconds, where they are known.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class TaskRun:
     exit_code: int | None = None
     attempt: int = 0
     pack: int | None = None
+    cpu_seconds: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,4 +258,5 @@ def _checked_task(row: Mapping[str, Any], where: str) -> TaskRun:
         exit_code=None if code is None else integer(code, f"{where}.exit_code", -(2**31)),
         attempt=integer(row["attempt"], f"{where}.attempt"),
         pack=None if pack is None else integer(pack, f"{where}.pack"),
+        cpu_seconds=None if row.get("cpu_seconds") is None else seconds("cpu_seconds"),
     )

@@ -12,6 +12,7 @@ from cosched.core.arrays import positive
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
 from cosched.execution.planned import Plan, Step
+from cosched.execution.tokens import fits
 
 #: A task that is late is taken to need this times what it has had.
 _LATE = 1.5
@@ -56,6 +57,9 @@ class Replanner:
             counts = codes[step.name].counts
             if counts is not None:
                 times[step.task, ~np.isin(np.arange(1, procs + 1), counts)] = np.inf
+            for count in range(1, procs + 1) if plan.capacity or codes.capacity else ():
+                if not fits(step, codes, plan, count):
+                    times[step.task, count - 1] = np.inf
             times[step.task, len(step.units) - 1] = max(step.end - step.start, 1e-9)
         return cls(share, times)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosched.core import Result, Schedule
+from cosched.core.arrays import positive
+from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
 from cosched.execution.driver import Driver, Watch
 from cosched.execution.journal import Journal
@@ -15,6 +18,7 @@ from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.planned import Plan
 from cosched.execution.record import Execution
 from cosched.execution.replanning import Replanner
+from cosched.execution.tokens import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,10 +32,13 @@ def run(
     barrier: bool = True,
     journal: str | PathLike[str] = "journal.jsonl",
     resume: bool = False,
+    again: bool = False,
+    limit_factor: float | None = None,
     replan: float | None = None,
     stop_on_failure: bool = False,
     outputs: str | PathLike[str] | None = None,
     watch: Watch | None = None,
+    tell: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Execution:
     """Run a plan: every task as a process of its own, on the processors that the plan gives it.
@@ -39,7 +46,9 @@ def run(
     A pack starts when the one before has ended (`barrier`); without barrier, and in the other
     families, a task starts when the tasks before it on its processors have ended, in a task
     graph when its predecessors have, too. A task that fails does not keep the others from
-    running, only what comes after it in the task graph.
+    running, only what comes after it in the task graph. A task starts only when what it needs of
+    memory, GPUs and licences is free beside what runs, in the order of the plan: as its code
+    declares it, else as the plan has it.
 
     The journal is appended and synced before and after each start, and at each end. When the
     driver dies its tasks die with it: the kernel ends the processes that it started, and a guard
@@ -59,7 +68,12 @@ def run(
     journal : str or path-like
         JSON lines.
     resume : bool
-        Go on with the journal that is there; without, one that is there is refused.
+        Go on with the journal that is there; without, one that is there is refused. The time when
+        no driver ran does not count.
+    again : bool
+        Run a finished plan once more, in the same journal.
+    limit_factor : float, optional
+        End a task, as at its timeout, at so many times its planned seconds.
     replan : float, optional
         When a task's real time is off by more than this share of the planned one, plan the
         rest anew. Needs a plan that knows its times; dissolves the barriers between packs.
@@ -69,6 +83,8 @@ def run(
         Folder of the tasks' outputs, a file an attempt. None: beside the journal, ``.outputs``.
     watch : callable, optional
         Called a few times a second with the driver; its ``execution()`` says how far all is.
+    tell : callable, optional
+        Called with a line for each task that has run for five times its planned seconds.
     **options
         Of a launcher that is given by its name: ``oversubscribe``, ``unit``, ``grace``.
 
@@ -95,8 +111,13 @@ def run(
     chosen = launcher_of(launcher, **options)
     plan.check(codes)
     notes = chosen.check(plan, codes)
+    factor = None if limit_factor is None else positive(limit_factor, "limit_factor")
+    if resume and again:
+        raise InvalidInstance("resume goes on with a run, again begins one: expected one of both")
     replanner = None if replan is None else Replanner.of(plan, codes, replan)
-    book = Journal.open(journal, resume, plan.digest)
+    Tokens.of(plan, codes)
+    tasks = [step.task for step in plan.steps] if again else None
+    book = Journal.open(journal, resume, plan.digest, tasks)
     try:
         folder = Path(journal).with_suffix(".outputs") if outputs is None else Path(outputs)
         folder.mkdir(exist_ok=True)
@@ -111,6 +132,9 @@ def run(
             notes=notes,
             watch=watch,
             replanner=replanner,
+            limit_factor=factor,
+            tell=tell,
+            again=again,
         )
         return driver.drive()
     finally:

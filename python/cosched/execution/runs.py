@@ -16,6 +16,7 @@ import numpy as np
 from cosched import io
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.appended import AppendedFile
+from cosched.execution.codes import Codes
 from cosched.execution.record import Execution
 from cosched.profiles import MOST_PROCESSORS
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STATES = ("completed", "failed", "timeout")
+#: A code that has no more processors at work than this, and takes no less than this share of its
+#: time on fewer, ignores its count.
+_ONE, _NO_FASTER = 1.2, 0.9
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,25 @@ class Run:
     started: str  # ISO 8601, UTC
     host: str
     attempt: int
+    cpu_seconds: float = math.nan
+    memory: float = math.nan  # GB: peak of all its processes together
+    memory_by: str = ""  # "cgroup", "pss", "rss": how that was found
+    load: float = math.nan  # of the machine when it began
+    starved: bool = False  # others had its processors
 
     def cells(self) -> list[str]:
-        seconds = "" if math.isnan(self.seconds) else f"{self.seconds:.6f}"
-        return [str(self.task), str(self.processors), seconds, *map(str, astuple(self)[3:])]
+        return [_cell(value) for value in astuple(self)]
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.6f}"
+    return str(int(value)) if isinstance(value, bool) else str(value)
 
 
 COLUMNS = tuple(field.name for field in fields(Run))
+#: Files of earlier versions end with `attempt`.
+_BEFORE = COLUMNS[: COLUMNS.index("attempt") + 1]
 _HEADER = ",".join(COLUMNS)
 
 
@@ -62,14 +78,18 @@ class RunsFile:
         content = self.path.read_bytes()
         whole = content.rfind(b"\n") + 1
         header = (content.splitlines() or [b""])[0].decode(errors="replace")
-        if header != _HEADER and (whole or not _HEADER.startswith(header)):
+        before = header == ",".join(_BEFORE)
+        if header != _HEADER and not before and (whole or not _HEADER.startswith(header)):
             raise InvalidInstance(
                 f"{self.path}: line 1: header {shorten(header)}: expected {_HEADER}"
             )
         self._file.cut(whole)  # a crash while a row was written
         if not whole:
             self._write([COLUMNS])
-        return [] if content.count(b"\n") <= 1 else read_runs(self.path)
+        runs = [] if content.count(b"\n") <= 1 else read_runs(self.path)
+        if before and whole:
+            self._file.replace(_lines([COLUMNS, *(run.cells() for run in runs)]))
+        return runs
 
     def append(self, runs: Iterable[Run]) -> None:
         """Rows that are on the disk when this returns."""
@@ -78,12 +98,16 @@ class RunsFile:
         self.runs += new
 
     def _write(self, rows: Iterable[Sequence[str]]) -> None:
-        text = text_io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(rows)
-        self._file.append(text.getvalue().encode())
+        self._file.append(_lines(rows))
 
     def close(self) -> None:
         self._file.close()
+
+
+def _lines(rows: Iterable[Sequence[str]]) -> bytes:
+    text = text_io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
 
 
 def read_runs(path: str | PathLike[str]) -> list[Run]:
@@ -104,6 +128,10 @@ def _run(cells: Sequence[str], place: dict[str, int], where: str) -> Run:
     def cell(name: str, default: str = "") -> str:
         return cells[place[name]].strip() if name in place else default
 
+    def number(name: str) -> float:
+        text = cell(name)
+        return io.parse_nonnegative(text, f"{where}, column '{name}'") if text else math.nan
+
     if not cell("task"):
         raise InvalidInstance(f"{where}, column 'task': empty cell: expected a name")
     seconds = cell("seconds")
@@ -123,14 +151,28 @@ def _run(cells: Sequence[str], place: dict[str, int], where: str) -> Run:
         started=cell("started"),
         host=cell("host"),
         attempt=io.parse_integer(cell("attempt", "1"), f"{where}, column 'attempt'", 1, 10**9),
+        cpu_seconds=number("cpu_seconds"),
+        memory=number("memory"),
+        memory_by=cell("memory_by"),
+        load=number("load"),
+        starved=_flag(cell("starved"), f"{where}, column 'starved'"),
     )
 
 
-def runs_of(execution: Execution, started: datetime.datetime) -> list[Run]:
-    """The tasks of an execution that completed, as measurements."""
+def _flag(text: str, where: str) -> bool:
+    known = {"": False, "0": False, "false": False, "1": True, "true": True}
+    if text.lower() not in known:
+        raise InvalidInstance(f"{where}: {shorten(text)}: expected 1, 0 or nothing")
+    return known[text.lower()]
+
+
+def runs_of(
+    execution: Execution, started: datetime.datetime, codes: Codes | None = None
+) -> list[Run]:
+    """The tasks of an execution that completed, as measurements of their profiles."""
     return [
         Run(
-            task=task.name,
+            task=task.name if codes is None else codes[task.name].profile_name,
             processors=len(task.units),
             seconds=task.end - task.start,
             status="completed",
@@ -138,7 +180,8 @@ def runs_of(execution: Execution, started: datetime.datetime) -> list[Run]:
                 timespec="seconds"
             ),
             host=execution.host,
-            attempt=task.attempt,
+            attempt=max(task.attempt, 1),
+            cpu_seconds=math.nan if task.cpu_seconds is None else task.cpu_seconds,
         )
         for task in execution.tasks
         if task.state == "completed"
@@ -146,12 +189,15 @@ def runs_of(execution: Execution, started: datetime.datetime) -> list[Run]:
 
 
 def append_execution(
-    execution: Execution, path: str | PathLike[str], started: datetime.datetime
+    execution: Execution,
+    path: str | PathLike[str],
+    started: datetime.datetime,
+    codes: Codes | None = None,
 ) -> int:
     """Append the real times of an execution to a file of runs; how many."""
     file = RunsFile(path)
     try:
-        new = runs_of(execution, started)
+        new = runs_of(execution, started, codes)
         file.append(new)
     finally:
         file.close()
@@ -165,14 +211,71 @@ def frame_of(runs: Sequence[Run]) -> pd.DataFrame:
     return pd.DataFrame([astuple(run) for run in runs], columns=list(COLUMNS))
 
 
-def seconds_of(runs: Iterable[Run]) -> dict[str, dict[int, list[float]]]:
-    """Task -> count -> seconds of the runs that completed; an empty list: none did."""
-    found: dict[str, dict[int, list[float]]] = {}
+def completed(runs: Iterable[Run]) -> dict[str, dict[int, list[Run]]]:
+    """Task -> count -> runs that completed, starved ones where there is no other."""
+    found: dict[str, dict[int, list[Run]]] = {}
     for run in runs:
         mine = found.setdefault(run.task, {}).setdefault(run.processors, [])
         if not math.isnan(run.seconds):
-            mine.append(run.seconds)
-    return found
+            mine.append(run)
+    return {
+        task: {q: [run for run in mine if not run.starved] or mine for q, mine in of.items()}
+        for task, of in found.items()
+    }
+
+
+def seconds_of(runs: Iterable[Run]) -> dict[str, dict[int, list[float]]]:
+    """Task -> count -> seconds of the runs that completed; an empty list: none did."""
+    return {
+        task: {q: [run.seconds for run in mine] for q, mine in of.items()}
+        for task, of in completed(runs).items()
+    }
+
+
+def notes_of(runs: Sequence[Run]) -> tuple[str, ...]:
+    """What is to be said of measurements: those under load, and codes that ignore their count."""
+    notes = []
+    starved = [run for run in runs if run.starved]
+    if starved:
+        only = [
+            f"{task} on {q}"
+            for task, of in completed(runs).items()
+            for q, mine in of.items()
+            if mine and mine[0].starved
+        ]
+        text = f"{len(starved)} of {len(runs)} runs were starved: others had more than a tenth of "
+        text += "their processors; they were repeated"
+        if only:
+            text += f"; nothing else is known of {listed(only)}: measure again when it is quieter"
+        notes.append(text)
+    return (*notes, *_ignoring(runs))
+
+
+def _ignoring(runs: Sequence[Run]) -> list[str]:
+    """Codes that use one processor, and take one time, whatever their count."""
+    notes = []
+    for task, of in completed(runs).items():
+        known = {q: mine for q, mine in of.items() if mine and not math.isnan(mine[0].cpu_seconds)}
+        if len(known) < 2:
+            continue
+        (least, *_, most), median = sorted(known), np.median
+        used = max(
+            median([run.cpu_seconds / run.seconds for run in known[q]]) for q in (least, most)
+        )
+        before, after = (float(median([run.seconds for run in known[q]])) for q in (least, most))
+        if used <= _ONE and after > _NO_FASTER * before:
+            notes.append(
+                f"{task} ignores its count: {before:.3g} s on {least}, {after:.3g} s on {most}, "
+                f"with {used:.1f} processors at work: expected {{procs}} in its command, or "
+                f"counts = [{least}]"
+            )
+    return notes
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """The first of some names, and how many more."""
+    more = f", and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def table_of(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import KW_ONLY, asdict, dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from cosched.experiments.tolerances import AGREES, DIFFERS, ORDER, Curve, Seen, Tolerance
+from cosched.experiments import tolerances as t
+from cosched.experiments.tolerances import Curve, Seen, Tolerance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,11 +26,10 @@ PAPERS = {
     "li2016": "Li, Liu, Zhang, Cai: A task-type-based algorithm for the energy-aware profit "
     "maximizing scheduling problem in heterogeneous computing systems, 2016",
 }
-NOT = "cannot be reproduced"
 #: The paper's value where it draws without numbers.
 PICTURE = "a picture"
-_ABSENT = "at full size is kept"
-VERDICTS = (AGREES, ORDER, DIFFERS, NOT)
+#: How the reason begins of what differs or fails and of which no reading is known.
+UNEXPLAINED = "unexplained"
 
 #: What a claim needs of a study's results, computed once for all claims that need it.
 Prepare = Callable[["pd.DataFrame"], Any]
@@ -48,16 +47,16 @@ def whole(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Check:
-    """An explanation that runs: what happens under the other reading.
+class Reading:
+    """Another reading of a paper, or of its data, that runs.
 
-    ``run(prepared rows of each study in turn) -> a sentence with what is seen``.
+    ``prepare(frame of each study in turn)`` gives what the measure of a claim is then called on, so
+    that its value under the reading stands beside ours.
     """
 
-    name: str
+    says: str
     studies: tuple[str, ...]
-    run: Callable[..., str]
-    prepare: Prepare = whole
+    prepare: Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -71,15 +70,17 @@ class Claim:
     study : str
         Whose results answer.
     measure : callable
-        ``measure(prepare(frame))`` gives our value, a number or ``Seen``.
+        ``measure(prepare(frame))`` gives our value: a number, ``Seen`` or ``Curve``.
     paper_value : float or str or None
         The paper's number; a text where it gives an order only; None where it gives nothing.
     tolerance : Tolerance, optional
-        None: nothing can be compared, and ``explanation`` says why.
-    explanation : str
-        Why it does not agree, or cannot be reproduced.
-    check : Check, optional
-        What shows that the explanation is right. Needed where the verdict is not ``agrees``.
+        None: nothing can be compared, and ``why`` says why.
+    why : str
+        What is known of a difference, or why nothing can be compared.
+    reading : Reading, optional
+        What may explain a difference; without one it is unexplained.
+    cells : str
+        The set of cells over which the order is compared, such as the column of a table.
     """
 
     place: str
@@ -87,36 +88,70 @@ class Claim:
     paper_value: float | str | None
     tolerance: Tolerance | None
     measure: Callable[[Any], Any] | None = None
-    explanation: str = ""
-    check: Check | None = None
+    why: str = ""
+    reading: Reading | None = None
     _: KW_ONLY
     paper: str
     study: str
     prepare: Prepare = whole
+    cells: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A claim with its verdict: what ``cosched study ledger --json`` prints."""
+    """A claim with its verdict: what ``cosched study ledger --json`` prints.
+
+    ``verdict`` follows from ``kind, value, low, high, paper_value, rho, n`` (``tolerances``):
+    numbers outside JSON are None, for ``low`` and ``high`` no end. ``explained`` is the share of
+    the gap that another reading closes, whose value is ``other``. ``curve`` is a picture in words.
+    """
 
     paper: str
     place: str
     claim: str
     study: str
+    kind: str
     paper_value: float | str | None
     value: float | str | None
+    low: float | None
+    high: float | None
     tolerance: str
-    verdict: str
-    explanation: str
-
-    @property
-    def short(self) -> str:
-        """The verdict without its reason: one of ``VERDICTS``."""
-        return NOT if self.verdict.startswith(NOT) else self.verdict
+    cells: str = ""
+    rho: float | None = None
+    n: int | None = None
+    verdict: str = ""
+    other: float | None = None
+    explained: float | None = None
+    reason: str = ""
+    curve: str = ""
 
     def plain(self) -> dict[str, Any]:
         """The row as a dictionary."""
         return asdict(self)
+
+    @property
+    def paper_number(self) -> float:
+        """The paper's number, or nan."""
+        return number(self.paper_value)
+
+    def judged(self) -> Row:
+        """The row with its verdict, of its own numbers."""
+        own = number(self.value), *self.interval, self.paper_number
+        return replace(self, verdict=t.verdict(self.kind, *own, self.rho, self.n))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the value agrees, ends that are not there at infinity."""
+        low = -math.inf if self.low is None else self.low
+        return low, math.inf if self.high is None else self.high
+
+
+def number(value: float | str | None) -> float:
+    """A value of a row as a number; nan where it is words or nothing."""
+    try:
+        return math.nan if value is None else float(value)
+    except ValueError:
+        return math.nan
 
 
 @dataclass
@@ -124,12 +159,12 @@ class _Prepared:
     """Results of studies, and what claims have computed of them, each once."""
 
     frames: Frames
-    known: dict[tuple[str, Prepare], Any] = field(default_factory=dict)
+    known: dict[tuple[tuple[str, ...], Any], Any] = field(default_factory=dict)
 
-    def get(self, study: str, prepare: Prepare) -> Any:
-        key = study, prepare
+    def get(self, studies: tuple[str, ...], prepare: Callable[..., Any]) -> Any:
+        key = studies, prepare
         if key not in self.known:
-            self.known[key] = prepare(self.frames(study))
+            self.known[key] = prepare(*map(self.frames, studies))
         return self.known[key]
 
 
@@ -150,73 +185,120 @@ def evaluate(claims: Iterable[Claim], frames: Frames, *, partial: bool = False) 
         A study has results, but not the rows that a claim needs.
     """
     prepared = _Prepared(frames)
-    rows = []
+    found: list[tuple[Claim, Row]] = []
     for claim in claims:
         try:
-            rows.append(_row(claim, prepared))
+            found.append((claim, _compared(claim, prepared)))
         except NotKept as absent:
             if not partial:
-                rows.append(_shown(claim, None, None, str(absent), str(absent)))
+                found.append((claim, _row(claim, None, t.NOTHING, (math.nan,) * 2, str(absent))))
         except (LookupError, ArithmeticError, ValueError):
             if not partial:
                 raise
-    return rows
+    rows = [row.judged() for row in with_order([row for _, row in found])]
+    return [_explained(claim, row, prepared) for (claim, _), row in zip(found, rows, strict=True)]
 
 
-def _row(claim: Claim, prepared: _Prepared) -> Row:
-    value = claim.measure and claim.measure(prepared.get(claim.study, claim.prepare))
+def _compared(claim: Claim, prepared: _Prepared) -> Row:
+    value = claim.measure and claim.measure(prepared.get((claim.study,), claim.prepare))
     if claim.tolerance is None:
-        return _shown(claim, value, None, claim.explanation, claim.explanation)
-    assert value is not None, f"{claim.place}: a tolerance, and nothing measured"
+        return _row(claim, value, t.NOTHING, (math.nan,) * 2, claim.why)
+    kind, interval = claim.tolerance.kind, (math.nan,) * 2
     if isinstance(value, Curve):
-        seen, order = Seen(float(value.holds)), f" Check order: {value.shown}"
-    else:
-        seen, order = value if isinstance(value, Seen) else Seen(float(value)), ""
-    explanation = "" if _verdict(claim, seen, "") == AGREES else _explained(claim, prepared)
-    return _shown(claim, value, seen, "", (explanation + order).lstrip())
+        interval = value.interval
+    elif kind != t.BARE:
+        assert value is not None, f"{claim.place}: a tolerance, and nothing measured"
+        seen = value if isinstance(value, Seen) else Seen(float(value))
+        interval = claim.tolerance.interval(number(_paper(claim)), seen)
+    return _row(claim, value, kind, interval, claim.why if kind == t.BARE else "")
 
 
-def _verdict(claim: Claim, seen: Seen | None, absent: str) -> str:
-    """What the paper's value and what we see come to, or why they cannot: decided here only."""
-    if seen is None or claim.tolerance is None:
-        return f"{NOT}: {absent}"
-    printed = claim.paper_value if isinstance(claim.paper_value, float | int) else math.nan
-    return claim.tolerance.judge(printed, seen)
+def _paper(claim: Claim) -> float | str | None:
+    return claim.paper_value if isinstance(claim.paper_value, float | int) else math.nan
 
 
-def _shown(claim: Claim, value: Any, seen: Seen | None, absent: str, explanation: str) -> Row:
-    shown = value.values if isinstance(value, Curve) else value
+def _row(claim: Claim, value: Any, kind: str, interval: tuple[float, float], reason: str) -> Row:
+    says, curve = "" if claim.tolerance is None else claim.tolerance.says, ""
+    if isinstance(value, Curve):
+        value, curve, says = value.value, value.points, f"{says}: {value.shown}"
+    elif isinstance(value, str):
+        value, curve = None, value
+    low, high = map(_finite, interval)
     return Row(
-        paper=claim.paper,
-        place=claim.place,
-        claim=claim.text,
-        study=claim.study,
-        paper_value=claim.paper_value,
-        value=shown if shown is None or isinstance(shown, str) else _number(shown),
-        tolerance="" if claim.tolerance is None else claim.tolerance.text(seen),
-        verdict=_verdict(claim, seen, absent),
-        explanation=explanation,
-    )
+        paper=claim.paper, place=claim.place, claim=claim.text, study=claim.study, kind=kind,
+        paper_value=claim.paper_value, value=_digits(value), low=low, high=high, tolerance=says,
+        cells=claim.cells, reason=reason, curve=curve,
+    )  # fmt: skip
 
 
-def _explained(claim: Claim, prepared: _Prepared) -> str:
-    parts = [claim.explanation] if claim.explanation else []
-    if claim.check is not None:
-        check = claim.check
-        try:
-            found = check.run(*(prepared.get(study, check.prepare) for study in check.studies))
-        except NotKept as absent:
-            found = str(absent)
-        parts.append(f"Check {claim.check.name}: {found}")
-    return " ".join(parts)
+def with_order(rows: list[Row]) -> list[Row]:
+    """Rows with Spearman's rank correlation over their sets of cells, and how many there are."""
+    import pandas as pd
+
+    sets: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        if row.cells and not math.isnan(row.paper_number) and row.value is not None:
+            sets.setdefault(row.cells, []).append(place)
+    done = list(rows)
+    for places in sets.values():
+        ours = pd.Series([number(rows[place].value) for place in places])
+        rho = spearman(ours, pd.Series([rows[place].paper_number for place in places]))
+        for place in places:
+            done[place] = replace(rows[place], rho=_digits(rho), n=len(places))
+    return done
 
 
-def _number(seen: Any) -> float | str | None:
-    """Six digits; what JSON cannot hold as text."""
+def spearman(first: pd.Series, second: pd.Series) -> float:
+    """Rank correlation, equal values at their mean rank; nan where all are equal."""
+    return float(first.rank().corr(second.rank())) if len(first) > 1 else math.nan
+
+
+def _explained(claim: Claim, row: Row, prepared: _Prepared) -> Row:
+    """What differs or fails with the share of its gap that the claim's reading closes.
+
+    A cell has its value under the reading whatever its verdict, for the order of its column.
+    """
+    agrees = row.verdict in (t.AGREES, t.UNTESTED, t.NOT)
+    if agrees and not (row.cells and claim.reading):
+        return row
+    why = f": {claim.why}" if claim.why else ""
+    if claim.reading is None:
+        return replace(row, reason=UNEXPLAINED + why)
+    try:
+        other = _under(claim, claim.reading, prepared)
+    except LookupError as absent:
+        lost = f"{UNEXPLAINED} here, a reading is not kept: {absent}"
+        return row if agrees else replace(row, reason=lost)
+    if agrees:
+        return replace(row, other=_digits(other))
+    target = row.paper_number if row.kind in (t.NUMBER, t.DRAWN) else math.nan
+    share = t.explained(number(row.value), other, *row.interval, target)
+    said = UNEXPLAINED if share is None else f"explains {share:.0%} of the gap"
+    if share is not None and share < t.HALF:
+        said += ", less than half"
+    reason = f"{claim.reading.says}: {other:.4g} then, {said}{why}"
+    return replace(row, other=_digits(other), explained=_digits(share), reason=reason)
+
+
+def _under(claim: Claim, reading: Reading, prepared: _Prepared) -> float:
+    """The value of a claim's measure under another reading."""
+    assert claim.measure is not None
+    other = claim.measure(prepared.get(reading.studies, reading.prepare))
+    return float(other.value if isinstance(other, Curve | Seen) else other)
+
+
+def _finite(value: float) -> float | None:
+    return _digits(value) if math.isfinite(value) else None
+
+
+def _digits(seen: Any) -> Any:
+    """Twelve digits, which verdicts are of; what JSON cannot hold as text."""
+    if seen is None:
+        return None
     value = float(seen.value if isinstance(seen, Seen) else seen)
     if math.isinf(value):
         return str(value)
-    return None if math.isnan(value) else float(f"{value:.6g}")
+    return None if math.isnan(value) else float(f"{value:.12g}")
 
 
 def findings(claims: Iterable[Claim], study: str, frame: pd.DataFrame) -> pd.DataFrame:
@@ -236,99 +318,11 @@ def findings(claims: Iterable[Claim], study: str, frame: pd.DataFrame) -> pd.Dat
         for claim in claims
         if claim.tolerance is not None
         and not claim.place.startswith("Table")
-        and claim.paper_value != PICTURE
+        and claim.tolerance.kind not in (t.CURVE, t.BARE)
     ]
     rows = evaluate(sentences, frames, partial=True)
-    columns = ["place", "the paper says", "paper", "here", "verdict", "tolerance", "explanation"]
+    columns = ["place", "the paper says", "paper", "here", "verdict", "tolerance", "reason"]
     cells = [
-        (r.place, r.claim, shown(r.paper_value), shown(r.value), r.verdict, r.tolerance)
-        + (r.explanation,)
-        for r in rows
+        (r.place, r.claim, r.paper_value, r.value, r.verdict, r.tolerance, r.reason) for r in rows
     ]
     return pd.DataFrame(cells, columns=columns)
-
-
-def counts(rows: Iterable[Row]) -> dict[str, Counter[str]]:
-    """Verdicts a paper."""
-    found: dict[str, Counter[str]] = {}
-    for row in rows:
-        found.setdefault(row.paper, Counter())[row.short] += 1
-    return found
-
-
-# --- Markdown -----------------------------------------------------------------------------
-
-
-def counts_table(rows: Iterable[Row]) -> str:
-    """A line a paper, and all."""
-    found = counts(rows)
-    lines = ["| paper | rows | " + " | ".join(VERDICTS) + " |", "|:--|--:" + "|--:" * 4 + "|"]
-    total: Counter[str] = Counter()
-    for paper in [key for key in PAPERS if key in found]:
-        total += found[paper]
-        lines.append(_count_line(paper, found[paper]))
-    return "\n".join([*lines, _count_line("**all**", total)])
-
-
-def _count_line(title: str, found: Mapping[str, int]) -> str:
-    cells = [title, sum(found.values()), *(found.get(verdict, 0) for verdict in VERDICTS)]
-    return "| " + " | ".join(map(str, cells)) + " |"
-
-
-def rows_table(rows: Iterable[Row]) -> str:
-    """A line a claim; explanations that several rows share are notes below."""
-    notes: dict[str, int] = {}
-    lines = [
-        "| place | the paper says | paper | here | verdict | tolerance |",
-        "|:--|:--|--:|--:|:--|:--|",
-    ]
-    for row in rows:
-        verdict = row.short
-        if row.explanation:
-            number = notes.setdefault(row.explanation, len(notes) + 1)
-            verdict += f" ({number})"
-        cells = [
-            row.place,
-            row.claim,
-            shown(row.paper_value),
-            shown(row.value),
-            verdict,
-            row.tolerance,
-        ]
-        lines.append("| " + " | ".join(map(escaped, cells)) + " |")
-    below = [f"{number}. {escaped(text)}" for text, number in notes.items()]
-    return "\n".join([*lines, *(["", *below] if below else [])])
-
-
-def shown(value: float | str | None) -> str:
-    """A number or text for a table cell."""
-    if value is None:
-        return "-"
-    return value if isinstance(value, str) else f"{value:.6g}"
-
-
-def escaped(text: str) -> str:
-    """Text in which Markdown sees no markup."""
-    return text.replace("*", "\\*").replace("|", "\\|").replace("\n", " ")
-
-
-def absent(rows: Iterable[Row]) -> list[str]:
-    """A line about the studies of which no run is kept, if there are any."""
-    found = Counter(row.study for row in rows if _ABSENT in row.verdict)
-    if not found:
-        return []
-    which = ", ".join(f"{study} ({count})" for study, count in found.items())
-    return [f"Of these, for want of a kept run at full size only: {which}."]
-
-
-def markdown(rows: list[Row]) -> str:
-    """Counts, then the rows of each paper and study."""
-    parts = ["# Ledger", counts_table(rows), *absent(rows)]
-    for paper, citation in PAPERS.items():
-        mine = [row for row in rows if row.paper == paper]
-        if mine:
-            parts += [f"## {paper}", citation + "."]
-        for study in dict.fromkeys(row.study for row in mine):
-            some = [row for row in mine if row.study == study]
-            parts += [f"### {study}", rows_table(some)]
-    return "\n\n".join(parts) + "\n"

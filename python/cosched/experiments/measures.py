@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
@@ -211,12 +211,6 @@ def said(prepared: Any, form: str, *measures: Measure[Any]) -> str:
 
 
 @measure
-def lines(prepared: Any, head: str, parts: Sequence[Measure[str]], by: str = "; ") -> str:
-    """What a check says: its parts, after what they are of."""
-    return head + by.join(part(prepared) for part in parts)
-
-
-@measure
 def several(prepared: Any, *measures: Measure[float]) -> tuple[float, ...]:
     """Several numbers for a picture's words, the first of which counts."""
     return tuple(measure(prepared) for measure in measures)
@@ -230,11 +224,10 @@ def picture(
     interval: tuple[float, float],
     says: str,
 ) -> Curve:
-    """What is drawn, and whether a number of it that the text tells of lies in an interval.
+    """What is drawn, and a number of it that the text tells of, which is to lie in an interval.
 
     ``says`` shows the number, or the numbers if there are several, of which the first counts.
     """
     seen = order(prepared)
     first, *rest = seen if isinstance(seen, tuple) else (seen,)
-    holds = interval[0] <= first <= interval[1]
-    return Curve(values(prepared), bool(holds), says.format(first, *rest))
+    return Curve(values(prepared), float(first), interval, says.format(first, *rest))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from cosched import _core
 from cosched.errors import InvalidInstance
 from cosched.io.limit import polled
 from cosched.io.unpack import open_text, read_text
@@ -204,7 +205,7 @@ def read_json(path: str | PathLike[str]) -> Any:
 
 
 def parse_json(text: str, where: str) -> Any:
-    """The value of a JSON text.
+    """The value of a JSON text; a time limit is looked at before and after.
 
     Returns
     -------
@@ -220,7 +221,10 @@ def parse_json(text: str, where: str) -> Any:
     cosched.errors.InvalidInstance: x.json: line 1, column 6: not JSON (Expecting ',' delimiter)
     """
     try:
-        return json.loads(text)
+        _core.check_interrupt()
+        value = json.loads(text)
+        _core.check_interrupt()
+        return value
     except json.JSONDecodeError as error:
         raise InvalidInstance(
             f"{where}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"

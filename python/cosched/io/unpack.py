@@ -82,6 +82,7 @@ def read_bytes(path: str | PathLike[str], *, renamed: bool = False) -> bytes:
     >>> read_bytes(path)
     b'1 0 5'
     """
+    require_length(path)
     with open(os.fspath(path), "rb") as file:  # a number would be a file of the process
         if not file.peek(2).startswith(_GZIP) and (renamed or not str(path).endswith(".gz")):
             require_size(path, _regular_size(file))
@@ -153,6 +154,7 @@ def read_text(path: str | PathLike[str]) -> str:
     >>> read_text(f"{folder}/graphs.tar.gz:a")
     'one'
     """
+    require_length(path)
     if not Path(path).exists() and (found := _IN_ARCHIVE.fullmatch(str(path))):
         with _archive(found[1]) as archive:
             member = _member(archive, found[1], found[2])
@@ -240,6 +242,7 @@ def read_members(path: str | PathLike[str]) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def _archive(path: str | PathLike[str]) -> Iterator[tarfile.TarFile]:
+    require_length(path)
     with open(os.fspath(path), "rb") as file:  # a number would be a file of the process
         try:
             with tarfile.open(fileobj=_unpacking(path, file), mode="r:") as archive:

@@ -171,6 +171,7 @@ def check_suffix(path: str | PathLike[str], suffixes: tuple[str, ...]) -> str:
         ...
     cosched.errors.InvalidInstance: plan.txt: expected a name that ends in .json, .csv
     """
+    require_length(path)
     suffix = Path(path).suffix
     if suffix not in suffixes:
         raise InvalidInstance(f"{path}: expected a name that ends in {', '.join(suffixes)}")

@@ -18,6 +18,10 @@ Release dates: ``local-search`` knows them in advance. All other algorithms are 
 instance with release dates is scheduled on-line, by batches (:func:`online`): when a batch ends,
 what was released meanwhile forms the next.
 
+Precedence: ``Instance(times, edges=[(0, 2), ...])`` are moldable jobs that wait for others, as in
+workflows: ``list-lp``, ``list-local``, ``local-search`` and ``optimal`` know them, for the
+makespan; the bound is ``work-and-path``.
+
 Reference: P.-F. Dutot, L. Eyraud, G. Mounie, D. Trystram, *Bi-criteria algorithm for scheduling
 jobs on cluster platforms*, SPAA 2004. Section numbers in the docstrings are that paper's.
 """
@@ -29,6 +33,8 @@ from cosched.moldable.algorithms import (
     demt_best,
     dual_approximation,
     gang,
+    list_local,
+    list_lp,
     list_lptf,
     list_saf,
     list_shelf,
@@ -36,7 +42,13 @@ from cosched.moldable.algorithms import (
     optimal,
     sequential,
 )
-from cosched.moldable.bounds import default_grid, minsum_bound, time_indexed_bound
+from cosched.moldable.bounds import (
+    WorkPath,
+    default_grid,
+    minsum_bound,
+    time_indexed_bound,
+    work_and_path,
+)
 from cosched.moldable.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY, online
 from cosched.moldable.instance import Instance
 from cosched.moldable.result import Result
@@ -54,6 +66,7 @@ __all__ = [
     "Instance",
     "Result",
     "SEARCH_WORK",
+    "WorkPath",
     "bound",
     "compare",
     "default_grid",
@@ -61,6 +74,8 @@ __all__ = [
     "demt_best",
     "dual_approximation",
     "gang",
+    "list_local",
+    "list_lp",
     "list_lptf",
     "list_saf",
     "list_shelf",
@@ -71,4 +86,5 @@ __all__ = [
     "sequential",
     "solve",
     "time_indexed_bound",
+    "work_and_path",
 ]

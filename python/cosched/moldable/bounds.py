@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -316,8 +317,116 @@ def optimal_bound(
     return Bound(value, "optimal", "time_limit" if stopped_by == "time" else "ok")
 
 
+@dataclass(frozen=True)
+class WorkPath:
+    """An optimum of the work-and-path programme, with its proof.
+
+    Attributes
+    ----------
+    value : float
+        No schedule is shorter (s).
+    duration : numpy.ndarray, shape (n,)
+        Seconds of each job in the programme.
+    weights : numpy.ndarray, shape (2 + resources,)
+        Of the work, of each resource, and of the longest path: sum 1.
+    task_flow : numpy.ndarray, shape (n,)
+        Flow through each job.
+    edges, edge_flow : numpy.ndarray, shapes (r, 2), (r,)
+        Edges with flow, and how much.
+    status : {"ok", "time_limit"}
+    note : str
+        What went wrong on the way; empty: nothing.
+
+    Examples
+    --------
+    >>> inst = Instance([[4.0, 2.5], [3.0, 2.0], [2.0, 1.5]], edges=[(0, 2), (1, 2)])
+    >>> programme = work_and_path(inst)
+    >>> round(programme.value, 6), round(programme.bound(inst), 6)
+    (4.909091, 4.909091)
+    """
+
+    value: float
+    duration: np.ndarray
+    weights: np.ndarray
+    task_flow: np.ndarray
+    edges: np.ndarray
+    edge_flow: np.ndarray
+    status: str = "ok"
+    note: str = ""
+
+    def bound(self, instance: Instance) -> float:
+        """The bound it proves, checked from scratch by code that no solver shares.
+
+        Raises
+        ------
+        SolverError
+            It proves nothing for this instance: what is wrong is named.
+        """
+        given = {name: getattr(self, name) for name in _CERTIFICATE}
+        return _core.moldable.work_path_certified_bound(instance._core, given)
+
+
+_CERTIFICATE = ("weights", "task_flow", "edges", "edge_flow")
+
+
+def work_and_path(instance: Instance) -> WorkPath:
+    """Solve the work-and-path programme of jobs with precedence.
+
+    Minimise L where the time and the work of each job lie on the lower convex hull of its counts,
+    all work is at most m L, the amounts of each resource at most its capacity times L, and the
+    longest path, release dates included, at most L.
+
+    Raises
+    ------
+    TimeLimit
+        A limit passed before anything was proved.
+
+    References
+    ----------
+    Lepere, Trystram, Woeginger 2002; Jansen, Zhang 2006.
+
+    Examples
+    --------
+    >>> inst = Instance([[4.0, 2.5], [3.0, 2.0], [2.0, 1.5]], edges=[(0, 2), (1, 2)])
+    >>> work_and_path(inst).duration.tolist()[2] <= 2.0
+    True
+    """
+    Instance.require(instance)
+    value, duration, certificate, complete, failure = _core.moldable.work_and_path(instance._core)
+    if not len(certificate["weights"]):
+        raise TimeLimit("the time limit has passed")
+    status = "ok" if complete or failure else "time_limit"
+    return WorkPath(value, duration, **certificate, status=status, note=failure)
+
+
+def work_path_bound(instance: Instance) -> Bound:
+    """The work-and-path programme, or where more is proved heads and tails: the default with edges.
+
+    Heads and tails: within a makespan L each job has a window, from the longest path before it to
+    the longest path behind it, so it runs on a count that is short enough; L is refuted where the
+    jobs with a head and a tail of at least so much have more work, or need more of a resource, than
+    fits between. Never below ``longest`` and ``area``.
+
+    Returns
+    -------
+    Bound
+        Of the makespan (s).
+
+    Examples
+    --------
+    >>> inst = Instance([[4.0, 2.5], [3.0, 2.0], [2.0, 1.5]], edges=[(0, 2), (1, 2)])
+    >>> 4.91 < work_path_bound(inst).value <= 5.5 * (1 + 1e-9)
+    True
+    """
+    programme = work_and_path(instance)
+    value = _core.moldable.heads_and_tails(instance._core, programme.value)
+    return Bound(value, "work-and-path", programme.status, programme.note)
+
+
 def best_bound(instance: Instance) -> Bound:
     """The bound beside the makespans of an instance."""
+    if len(instance.edges):
+        return work_path_bound(instance)
     found = slots_bound(instance)
     if instance.sharing:
         found = max(configurations_bound(instance), found, key=float)

@@ -14,6 +14,8 @@ from cosched.moldable.algorithms import (
     demt_best,
     dual_approximation,
     gang,
+    list_local,
+    list_lp,
     list_lptf,
     list_saf,
     list_shelf,
@@ -30,6 +32,7 @@ from cosched.moldable.bounds import (
     minsum_bound,
     optimal_bound,
     slots_bound,
+    work_path_bound,
 )
 from cosched.moldable.instance import Instance
 from cosched.moldable.result import Result, result_of_schedule
@@ -42,6 +45,7 @@ BOUNDS: dict[str, Callable[..., Bound]] = {
     "longest": longest_bound,
     "minsum": minsum_bound,
     "optimal": optimal_bound,
+    "work-and-path": work_path_bound,
 }
 
 ALGORITHMS: dict[str, core.Algorithm] = {
@@ -55,19 +59,30 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "list-shelf": list_shelf,
     "list-lptf": list_lptf,
     "list-saf": list_saf,
+    "list-lp": list_lp,
+    "list-local": list_local,
 }
 
 #: What ``compare`` runs; ``gang`` where its processors can be listed, ``optimal`` for few jobs.
 DEFAULT_COMPARE = tuple(ALGORITHMS)
 
 
+#: Those that know precedence.
+WITH_EDGES = ("list-lp", "list-local", "local-search", "optimal")
+
+
 def _default_names(instance: Instance) -> list[str]:
+    if len(instance.edges):
+        few = instance.jobs <= EXACT_JOBS
+        return [name for name in WITH_EDGES if few or name != "optimal"]
     listable = instance.jobs * instance.machines <= 2**25
     suits = {"gang": listable, "optimal": instance.jobs <= EXACT_JOBS}
     return [name for name in DEFAULT_COMPARE if suits.get(name, True)]
 
 
 def _bound_name(instance: Instance) -> str:
+    if len(instance.edges):
+        return "work-and-path"
     return "configurations" if instance.sharing else "dual-approximation"
 
 

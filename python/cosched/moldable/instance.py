@@ -36,12 +36,15 @@ class Instance(profiles.HasSharing, core.Instance):
         fast as on c. Columns above `machines` are dropped. Any table is accepted, and kept as it
         is. Solvers read the least time on at most q processors, and give a job the count that
         attains it: ``procs`` and the units of a schedule are what is used.
-    weights : array_like, shape (n,)
-        >= 0: what a second of each job's completion time costs.
+    weights : array_like, shape (n,), optional
+        >= 0: what a second of each job's completion time costs. None: 1 each.
     release : array_like, shape (n,), optional
         Seconds >= 0 from which a job is known and may start. None: all 0.
     machines : int, optional
         m processors, 1..1,000,000. None: c.
+    edges : array_like of int, shape (e, 2), optional
+        ``(i, j)``: job j starts when job i has ended. No cycles. A rigid job is one with a single
+        finite time.
     resources : mapping of str to array_like, shape (n,) or (n, c), optional
         Needs of each job, by name (``"memory"`` in GB, ``"gpus"``, any name), on each count where
         that matters: of what runs together the sum is at most the capacity.
@@ -80,15 +83,18 @@ class Instance(profiles.HasSharing, core.Instance):
     machines: int
     weights: np.ndarray
     release: np.ndarray
+    edges: np.ndarray
+    """Read-only (e, 2): the first job ends before the second starts; empty without precedence."""
     names: tuple[str, ...]
 
     def __init__(
         self,
         times: Any,
-        weights: Any,
+        weights: Any = None,
         release: Any = None,
         *,
         machines: int | None = None,
+        edges: Any = None,
         resources: Mapping[str, Any] | None = None,
         capacity: Mapping[str, float] | None = None,
         slowdowns: Any = None,
@@ -100,9 +106,11 @@ class Instance(profiles.HasSharing, core.Instance):
     ) -> None:
         table = real_array(times, "times", 2)
         most = None if machines is None else integer(machines, "machines", 1)
-        given = _core.moldable.Instance(
-            table, _per_job(weights, "weights"), _released(release), most
-        )
+        costs = np.ones(len(table)) if weights is None else _per_job(weights, "weights")
+        given = _core.moldable.Instance(table, costs, _released(release), most)
+        pairs = _edges(edges)
+        if len(pairs):
+            given = _core.moldable.with_graph(given, pairs)
         sharing = profiles.Sharing(resources, capacity, slowdowns, bandwidth)
         if sharing:
             called = labels(names, given.jobs, self.label)
@@ -119,6 +127,7 @@ class Instance(profiles.HasSharing, core.Instance):
             None if scatter is None else scatter[:, :most],
             notes,
             sharing,
+            pairs,
         )
 
     @classmethod
@@ -196,6 +205,7 @@ class Instance(profiles.HasSharing, core.Instance):
         spread: np.ndarray | None,
         notes: Iterable[str],
         sharing: profiles.Sharing | None = None,
+        edges: np.ndarray | None = None,
     ) -> None:
         sharing = profiles.Sharing() if sharing is None else sharing
         weights, release = given.weights, given.release
@@ -209,6 +219,7 @@ class Instance(profiles.HasSharing, core.Instance):
         self._set(
             _core=given,
             sharing=sharing,
+            edges=_edges(edges),
             jobs=given.jobs,
             machines=given.machines,
             weights=weights,
@@ -293,7 +304,7 @@ class Instance(profiles.HasSharing, core.Instance):
         return np.pad(self._origin, ((0, 0), (0, beyond)), constant_values=2)
 
     def facts(self) -> dict[str, Any]:
-        """Processors, times and what is shared, for a schedule file.
+        """Processors, times, edges and what is shared, for a schedule file.
 
         See :class:`cosched.core.Instance`.
 
@@ -302,10 +313,29 @@ class Instance(profiles.HasSharing, core.Instance):
         dict
         """
         times = None if self.downey is not None else self.times
-        return {**profiles.facts(self.machines, times), **self.sharing.to_dict()}
+        return {**profiles.facts(self.machines, times), **self._links()}
+
+    def _links(self) -> dict[str, Any]:
+        """What ties the jobs together, as a JSON file says it."""
+        edges = {"edges": self.edges.tolist()} if len(self.edges) else {}
+        return {**edges, **self.sharing.to_dict()}
+
+    def require_no_edges(self, algorithm: str) -> None:
+        """Refuse precedence, for an algorithm that would plan as if there were none.
+
+        Raises
+        ------
+        InvalidInstance
+            Jobs wait for others.
+        """
+        if len(self.edges):
+            raise InvalidInstance(
+                f"{algorithm} does not know precedence (edges): expected local-search, list-lp, "
+                "list-local or optimal, or an instance without edges"
+            )
 
     def select(self, jobs: Any) -> Instance:
-        """Some of the jobs, with release 0.
+        """Some of the jobs, with release 0 and without edges.
 
         Parameters
         ----------
@@ -350,7 +380,8 @@ class Instance(profiles.HasSharing, core.Instance):
 
     def _rebuilt(self, notes: Iterable[str], sharing: profiles.Sharing) -> tuple:
         given = (self.weights, self.release, self.machines, self.names)
-        more = (self._origin, self._spread, notes, sharing.arguments())
+        shared = {**sharing.arguments(), "edges": self.edges}
+        more = (self._origin, self._spread, notes, shared)
         return _rebuild, (self.times, *given, *more)
 
     def __reduce__(self) -> tuple:
@@ -369,13 +400,15 @@ class Instance(profiles.HasSharing, core.Instance):
             and np.array_equal(self.weights, other.weights)
             and np.array_equal(self.release, other.release)
             and self.sharing == other.sharing
+            and set(map(tuple, self.edges)) == set(map(tuple, other.edges))
             and all(map(np.array_equal, mine, other.downey or (other.times,)))
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<moldable.Instance: {self.jobs} jobs, m = {self.machines}>"
+        edges = f", {len(self.edges)} edges" if len(self.edges) else ""
+        return f"<moldable.Instance: {self.jobs} jobs, m = {self.machines}{edges}>"
 
     @classmethod
     def read(
@@ -394,10 +427,14 @@ class Instance(profiles.HasSharing, core.Instance):
           instead of processingTimes. Lists of different lengths are allowed; ``null`` is a count
           on which the job cannot run. Also
           ``{"times": [[...]], "weights": [...], "release": [...], "names": [...]}``.
-          Either may carry what the jobs share: ``resources``, ``capacity``, ``slowdowns`` {table,
-          rule} and ``bandwidth`` {demand, capacity, stall}.
+          Either may carry ``edges``, pairs of numbers from 0, and what the jobs share:
+          ``resources``, ``capacity``, ``slowdowns`` {table, rule} and ``bandwidth`` {demand,
+          capacity, stall}.
+        * WfFormat JSON (WfCommons) with execution: tasks on their ``cores`` (1), in the order of
+          their children.
         * CSV: every CSV that :meth:`cosched.packs.Instance.read` takes, with columns ``weight``
-          (1) and ``release`` (0) where it has them: ``task,weight,release,1,2,...``, a row a
+          (1), ``release`` (0) and ``after`` (names of the jobs that it waits for, separated by
+          blanks or ``;``) where it has them: ``task,weight,release,after,1,2,...``, a row a
           job, or ``task,processors,seconds,weight``, a row a run.
 
         Parameters
@@ -443,11 +480,12 @@ class Instance(profiles.HasSharing, core.Instance):
                 self.weights,
                 self._releases(),
                 self._profiles(),
-                self.sharing.to_dict(),
+                self._links(),
             )
         else:
             profiles.require_plain(path, self.sharing.to_dict())
-            files.write_csv(path, self.names, self.weights, self._releases(), self.times)
+            after = files.after_column(self.edges, self.names, path)
+            files.write_csv(path, self.names, self.weights, self._releases(), self.times, after)
 
     def _releases(self) -> np.ndarray | None:
         return self.release if self.has_releases else None
@@ -482,6 +520,18 @@ def _rebuild_downey(t1, A, sigma, weights, release, machines, names) -> Instance
 
 def _per_job(values: Any, name: str) -> np.ndarray:
     return real_array(values, name, 1) if any_array(values, name, 1).size else np.zeros(0)
+
+
+def _edges(edges: Any) -> np.ndarray:
+    """Read-only (e, 2) integers."""
+    if edges is None or any_array(edges, "edges", 2).size == 0:
+        pairs = np.zeros((0, 2), dtype=np.int64)
+    else:
+        pairs = integer_array(edges, "edges", 2, -(2**31))
+        if pairs.shape[1] != 2:
+            raise InvalidInstance(f"edges: expected shape (e, 2), got {pairs.shape}")
+    pairs.flags.writeable = False
+    return pairs
 
 
 def _released(release: Any) -> np.ndarray:

@@ -64,7 +64,9 @@ class Result(core.Result):
 
     @classmethod
     def prepare(cls, instance: Instance) -> None:
-        instance.once("minsum", lambda: minsum_bound_beside(instance))
+        Instance.require(instance)
+        if not len(instance.edges):
+            instance.once("minsum", lambda: minsum_bound_beside(instance))
 
     @property
     def makespan(self) -> float:
@@ -102,7 +104,8 @@ class Result(core.Result):
             slow each other, ``value_if_constant``: the makespan if each job, from its start, kept
             the greatest factor that it meets, which is never less; where times
             were measured more than once, ``value_p5`` and ``value_p95``: 5% and 95% of the makespan
-            (s) over 200 seeded draws of times that vary by their spread.
+            (s) over 200 seeded draws of times that vary by their spread. With edges the first
+            alone.
 
         Examples
         --------
@@ -113,6 +116,8 @@ class Result(core.Result):
         >>> metrics["weighted_completion"], metrics["minsum_gap"] >= 0
         (28.0, True)
         """
+        if len(self.instance.edges):
+            return {"weighted_completion": self.weighted_completion, **self._end_of_search()}
         return {
             "weighted_completion": self.weighted_completion,
             "minsum_bound": float(self.minsum_bound),

@@ -60,6 +60,7 @@ class Profiles:
     max_tasks: int | None = None
     weights: np.ndarray | None = None  # (n,), where the file has them
     release: np.ndarray | None = None
+    edges: tuple[tuple[int, int], ...] = ()  # by the column `after`
     shared: dict[str, Any] = field(default_factory=dict)  # arguments of instances
 
 

@@ -29,9 +29,12 @@ from cosched.profiles.sharing import SHARED_FIELDS, Sharing, sharing_of_json
 WAYS = ("cores_or_ranks", "threads")
 #: Columns of a value a task, and that value where the file has no such column.
 TASK_COLUMNS = {"weight": 1.0, "release": 0.0}
+#: Names of the tasks that a task waits for.
+AFTER = "after"
 JSON_FIELDS = ("times", "names", "max_tasks", *SHARED_FIELDS)
 #: What ``cosched profile`` writes beside a run, and nobody needs here.
 RUN_COLUMNS = {"status", "started", "host", "attempt"}
+MEASURED_COLUMNS = {"cpu_seconds", "memory", "memory_by", "load", "starved"}
 
 
 def read(
@@ -110,9 +113,9 @@ def from_csv(
         known = {"app", "benchmark", "system", "nodes", "time_s", "metric", *WAYS}
     elif {"task", "processors", "seconds"} <= set(header):
         measured = _measurements(table)
-        known = {"task", "processors", "seconds", *TASK_COLUMNS}
-        known |= RUN_COLUMNS if set(header) >= RUN_COLUMNS else set()
-    elif header[:1] == ["task"] and set(header) - {"task", *TASK_COLUMNS}:
+        known = {"task", "processors", "seconds", AFTER, *TASK_COLUMNS}
+        known |= RUN_COLUMNS | MEASURED_COLUMNS if set(header) >= RUN_COLUMNS else set()
+    elif header[:1] == ["task"] and set(header) - {"task", AFTER, *TASK_COLUMNS}:
         measured = _wide(table)
         known = set(header)
     else:
@@ -125,7 +128,8 @@ def from_csv(
     weights, release = (_task_column(table, header, name) for name in TASK_COLUMNS)
     with io.naming(table.path):
         full = complete(measured, procs, fit=fit, extrapolate=extrapolate, counts=counts)
-    return replace(full, notes=(*notes, *full.notes), weights=weights, release=release)
+    edges = _edges(table, header)
+    return replace(full, notes=(*notes, *full.notes), weights=weights, release=release, edges=edges)
 
 
 def _without_index(table: io.CsvTable) -> io.CsvTable:
@@ -163,10 +167,32 @@ def _task_column(table: io.CsvTable, header: list[str], name: str) -> np.ndarray
     return np.array([TASK_COLUMNS[name] if v is None else v for v in values.values()])
 
 
+def _edges(table: io.CsvTable, header: list[str]) -> tuple[tuple[int, int], ...]:
+    """Pairs of the column ``after``: names separated by ``;``, or by blanks where there is none."""
+    if AFTER not in header or "task" not in header:
+        return ()
+    task, column = table.columns("task", AFTER)
+    number: dict[str, int] = {}
+    for _, cells in table.rows:
+        number.setdefault(cells[task].strip(), len(number))
+    found: dict[tuple[int, int], None] = {}
+    for line, cells in io.polled(table.rows):
+        text = cells[column]
+        for name in map(str.strip, text.split(";") if ";" in text else text.split()):
+            if name and name not in number:
+                raise InvalidInstance(
+                    f"{table.path}: line {line}, column {column + 1}: {shorten(name)}: expected "
+                    "the name of a task"
+                )
+            if name:
+                found[number[name], number[cells[task].strip()]] = None
+    return tuple(found)
+
+
 def _wide(table: io.CsvTable) -> dict[str, Runs]:
     columns: list[tuple[int, int]] = []  # (position, processor count)
     for position, text in enumerate(table.header[1:], start=1):
-        if text.strip().lower() in TASK_COLUMNS:
+        if text.strip().lower() in {AFTER, *TASK_COLUMNS}:
             continue
         where = f"{table.path}: line 1, column {position + 1}"
         count = io.parse_integer(text, where, 1, MOST_PROCESSORS)
@@ -200,15 +226,24 @@ def _time(cell: str, where: str) -> float:
 
 def _measurements(table: io.CsvTable) -> dict[str, Runs]:
     task, processors, seconds = table.columns("task", "processors", "seconds")
+    starved = table.header.index("starved") if "starved" in table.header else None
     runs: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    under_load: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line, cells in io.polled(table.rows):
         where = f"{table.path}: line {line}"
         name = _task_name(cells[task], where)
         q = io.parse_integer(cells[processors], f"{where}, column 'processors'", 1, MOST_PROCESSORS)
         t = _time(cells[seconds], f"{where}, column 'seconds'")
-        runs[name][q].append(t)
+        of_load = starved is not None and cells[starved].strip() == "1"
+        (under_load if of_load else runs)[name][q].append(t)
+        runs[name][q] += []  # in the order of the file
     return {
-        name: {q: [t for t in of_count if t < math.inf] or math.inf for q, of_count in of.items()}
+        name: {
+            q: [t for t in of_count if t < math.inf]
+            or [t for t in under_load[name][q] if t < math.inf]
+            or math.inf
+            for q, of_count in of.items()
+        }
         for name, of in runs.items()
     }
 

@@ -31,6 +31,7 @@ from cosched.cluster.workloads import (
     rescale_load,
     unknown_times_worst,
 )
+from cosched.dags.adversary import worst_case
 from cosched.dags.workloads import (
     cholesky,
     fork_join,
@@ -62,6 +63,7 @@ WORKLOADS: dict[str, Callable[..., Any]] = {
     "theorem2": theorem2,
     "theorem4": theorem4,
     "theorem5": theorem5,
+    "worst_case": worst_case,
     "unknown_times_worst": unknown_times_worst,
     "equal_shares_worst": equal_shares_worst,
     "bags_random": bags_random,

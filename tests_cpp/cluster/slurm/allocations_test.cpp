@@ -12,9 +12,9 @@ TEST(SlurmAllocations, NodesAreBusyThenCleaningThenIdle) {
       plain_machine(4), {plain_job(0, 2, 100), plain_job(0, 1, 30), plain_job(0, 1, 30)});
   Allocations of(scenario);
   EXPECT_EQ(of.up().count(), 4);
-  of.start(0, nodes_from(0, 2, 4), 5);
-  of.start(2, nodes_from(3, 4, 4), 6);
-  of.start(1, nodes_from(2, 3, 4), 6);
+  of.start(0, choice_from(0, 2, 4), 5);
+  of.start(2, choice_from(3, 4, 4), 6);
+  of.start(1, choice_from(2, 3, 4), 6);
   EXPECT_EQ(of.due(0), 105);
   EXPECT_EQ(of.running(), (Nodes{1, 2, 0}));  // by due, then number
   EXPECT_EQ(of.busy().list(), (Nodes{0, 1, 2, 3}));
@@ -32,24 +32,42 @@ TEST(SlurmAllocations, NodesAreBusyThenCleaningThenIdle) {
   EXPECT_GT(of.changes(), changes);
 }
 
-TEST(SlurmAllocations, CoresAreTakenNodeByNode) {
-  Machine machine = plain_machine(3);
-  machine.node_cores = {4, 4, 4};
-  std::vector<Job> jobs{plain_job(0, 1, 100), plain_job(0, 1, 100)};
-  jobs[0].cpus = 6;
-  jobs[1].cpus = 5;
-  const Scenario scenario = scenario_of(machine, jobs);
+TEST(SlurmAllocations, CoresOfSharedNodesAreTakenAndGivenBack) {
+  const Scenario scenario = scenario_of(shared_machine({4, 4, 4}), {shared_job(6), shared_job(5)});
   Allocations of(scenario);
-  of.start(0, nodes_from(0, 2, 3), 0);
-  EXPECT_EQ(of.cores(0), (Nodes{4, 2}));
-  EXPECT_EQ(of.free_cores(), (Nodes{0, 2, 4}));
+  of.start(0, shares_from({{0, 4}, {1, 2}}, 3), 0);
+  EXPECT_EQ(of.free().cores, (Nodes{0, 2, 4}));
+  EXPECT_EQ(of.free().jobs, (Nodes{1, 1, 0}));
   EXPECT_EQ(of.busy().list(), (Nodes{0}));
-  of.start(1, nodes_from(1, 3, 3), 0);
-  EXPECT_EQ(of.cores(1), (Nodes{2, 3}));
+  of.start(1, shares_from({{1, 2}, {2, 3}}, 3), 0);
   EXPECT_EQ(of.busy().list(), (Nodes{0, 1}));
   of.end(0, 10);
-  EXPECT_EQ(of.free_cores(), (Nodes{4, 2, 1}));
+  EXPECT_EQ(of.free().cores, (Nodes{4, 2, 1}));
   EXPECT_FALSE(of.busy().any());
+}
+
+TEST(SlurmAllocations, ANodeIsCleanWhenTheLastOfItsJobsIs) {
+  const Scenario scenario = scenario_of(shared_machine({4}), {shared_job(1), shared_job(1)});
+  Allocations of(scenario);
+  for (const int job : {0, 1}) of.start(job, shares_from({{0, 1}}, 1), 0);
+  for (const int job : {0, 1}) of.end(job, 10);
+  EXPECT_FALSE(of.cleaned(0));
+  of.clean(0);
+  EXPECT_TRUE(of.cleaned(0));
+  EXPECT_TRUE(of.cleaning().has(0));
+  of.clean(1);
+  EXPECT_FALSE(of.cleaning().any());
+  of.forget(1);
+  EXPECT_FALSE(of.started(1));
+}
+
+TEST(SlurmAllocations, NodesGoDownAndComeBack) {
+  const Scenario scenario = scenario_of(plain_machine(4), {plain_job(0, 2, 100)});
+  Allocations of(scenario);
+  of.set_up(nodes_from(1, 3, 4), false);
+  EXPECT_EQ(of.up().list(), (Nodes{0, 3}));
+  of.set_up(nodes_from(1, 2, 4), true);
+  EXPECT_EQ(of.up().list(), (Nodes{0, 1, 3}));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ class Cycles {
         select_(scenario_, tables.allocations, 0),
         cycle_(clocks, tables, select_) {
     const int nodes = scenario_.machine().nodes;
-    tables.start(0, nodes_from(0, scenario_.job(0).nodes, nodes), 0, Scheduler::main);
+    tables.start({0, 0}, choice_from(0, scenario_.job(0).nodes, nodes), 0, Scheduler::main);
     for (int job = 1; job < static_cast<int>(scenario_.jobs().size()); ++job) tables.submit(job, 0);
   }
   Nodes run(double time) { return cycle_.run(time); }
@@ -127,6 +127,10 @@ TEST(SlurmBackfillCycle, APlanOnAnIdleNodeIsMoreWork) {
     cycles.run(10);
     EXPECT_EQ(cycles.tables.updates.since(10), wanted == 4);
     EXPECT_EQ(cycles.plan(1).begin, 300);
+    Cycles since_24(machine, {plain_job(0, 3, 300), plain_job(0, wanted, 100, 10, 1)},
+                    {{"since_24", 1}});
+    since_24.run(10);
+    EXPECT_TRUE(since_24.tables.updates.since(10));  // every plan is
   }
 }
 
@@ -139,6 +143,75 @@ TEST(SlurmBackfillCycle, StartedJobsAreInTheMapWithConsTres) {
     EXPECT_EQ(cycles.plan(2).begin, 900);
     EXPECT_TRUE(cycles.tables.updates.since(10));
   }
+}
+
+TEST(SlurmBackfillCycle, EndsAreRoundedUpSince24) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 90), plain_job(0, 1, 70)},
+                {{"since_24", 1}});
+  cycles.run(10);
+  EXPECT_EQ(cycles.plan(1), (Planned{300, 420, {0, 1, 2, 3}}));
+}
+
+// An array of tasks of four nodes behind job 0.
+Cycles array_of(int tasks, int limit, const std::map<std::string, double>& parameters) {
+  std::vector<Job> jobs{plain_job(0, 3, 300)};
+  for (int task = 0; task < tasks; ++task) {
+    jobs.push_back(plain_job(0, 4, 60));
+    jobs.back().conditions.array = 0;
+    jobs.back().conditions.array_limit = limit;
+  }
+  return Cycles(plain_machine(4), jobs, parameters);
+}
+
+int planned_tasks(int limit, const std::map<std::string, double>& parameters) {
+  Cycles cycles = array_of(5, limit, parameters);
+  cycles.run(10);
+  int count = 0;
+  for (int job = 1; job <= 5; ++job) count += cycles.plan(job).begin < kNever;
+  return count;
+}
+
+TEST(SlurmBackfillCycle, TasksArePlannedOneAfterTheOther) {
+  EXPECT_EQ(planned_tasks(0, {}), 5);
+  EXPECT_EQ(planned_tasks(2, {}), 5);  // 22.05 looks at %2 for what runs alone
+  EXPECT_EQ(planned_tasks(2, {{"since_24", 1}}), 2);
+  EXPECT_EQ(planned_tasks(0, {{"bf_max_job_array_resv", 3}}), 3);
+}
+
+TEST(SlurmBackfillCycle, EachPartitionHasAPlanUnlessOneAJobIsTheRule) {
+  for (const bool one : {false, true}) {
+    Machine machine = plain_machine(4);
+    machine.parts.push_back(machine.parts[0]);
+    std::vector<Job> jobs{plain_job(0, 3, 300), plain_job(0, 2, 60), plain_job(0, 2, 60)};
+    jobs[1].partitions = {0, 1};
+    Cycles cycles(machine, jobs, {{"bf_one_resv_per_job", one ? 1.0 : 0.0}});
+    cycles.run(10);
+    EXPECT_EQ(cycles.plan(1).nodes, one ? (Nodes{0, 1}) : (Nodes{2, 3}));
+    EXPECT_EQ(cycles.plan(2).begin, one ? 300 : 360);
+  }
+}
+
+TEST(SlurmBackfillCycle, NoPlanWithoutLicences) {
+  Machine machine = plain_machine(4);
+  machine.licences = {0};
+  std::vector<Job> jobs{plain_job(0, 3, 300), plain_job(0, 4, 60)};
+  jobs[1].conditions.licences = {{0, 1}};
+  Cycles cycles(machine, jobs);
+  cycles.run(10);
+  EXPECT_EQ(cycles.plan(1).begin, kNever);
+}
+
+TEST(SlurmBackfillCycle, FeaturesLeaveFewerNodes) {
+  Machine machine = plain_machine(4);
+  machine.sets = {nodes_from(0, 1, 4), nodes_from(2, 4, 4), nodes_from(0, 4, 4)};
+  std::vector<Job> jobs{plain_job(0, 1, 300), plain_job(0, 1, 60), plain_job(0, 1, 60)};
+  jobs[1].set = 0;
+  jobs[2].set = 2;  // [a|b]: a is taken until 300, b is free
+  jobs[2].alternatives = {0, 1};
+  Cycles cycles(machine, jobs);
+  EXPECT_EQ(cycles.run(10), Nodes{2});
+  EXPECT_EQ(cycles.tables.allocations.nodes(2).list(), Nodes{2});
+  EXPECT_EQ(cycles.plan(1), (Planned{300, 360, {0}}));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ TEST(SlurmClocks, LoopTicksFromItsStart) {
   clocks.controller_start = -10;
   clocks.tick_offset = 0.5;
   clocks.tick_period = 2;
-  const Loop loop(clocks);  // -7.5, -5.5, ...
+  const Loop loop(clocks, false);  // -7.5, -5.5, ...
   EXPECT_EQ(loop.tick_at(-100), -7.5);
   EXPECT_EQ(loop.tick_at(-7.5), -7.5);
   EXPECT_EQ(loop.tick_at(-7.4), -5.5);
@@ -36,12 +36,12 @@ TEST(SlurmClocks, LoopTicksFromItsStart) {
 TEST(SlurmClocks, LimitsAreCheckedEvery30Seconds) {
   Clocks clocks = exact();
   clocks.tick_period = 7;
-  LimitClock clock(clocks);
+  LimitClock clock(clocks, false);
   EXPECT_EQ(clock.due(), 35);  // the first tick from 30 on
   clock.checked(35);
   EXPECT_EQ(clock.due(), 70);
   clocks.checks = {12, 80};
-  LimitClock replay(clocks);
+  LimitClock replay(clocks, false);
   EXPECT_EQ(replay.due(), 12);
   replay.checked(12);
   EXPECT_EQ(replay.due(), 80);
@@ -120,6 +120,33 @@ TEST(SlurmClocks, RecordedCyclesComeFirst) {
   clock.cycle_over();
   EXPECT_EQ(clock.wakes_at(), 39);
   EXPECT_FALSE(clock.begins_cycle(true, true, 1000));
+}
+
+TEST(SlurmClocks, RecordedPassesComeFirst) {
+  Clocks clocks = exact();
+  clocks.passes = {{5, false}, {9, true}};
+  MainClock clock(clocks, main_settings());
+  clock.request(1);
+  EXPECT_EQ(clock.tick_due(), kInfinity);
+  EXPECT_EQ(clock.pass_due(), 5);
+  EXPECT_FALSE(clock.begin_pass());
+  clock.ask(4.5, false);  // what came too late for the recorded pass has one of its own
+  EXPECT_EQ(clock.pass_due(), 8.5);
+  EXPECT_TRUE(clock.begin_pass());
+  EXPECT_EQ(clock.pass_due(), 9);
+  clock.ask(8.7, false);  // in time
+  EXPECT_TRUE(clock.begin_pass());
+  EXPECT_EQ(clock.pass_due(), kInfinity);
+  EXPECT_EQ(clock.tick_due(), 109);  // by the rules, from the last full one
+}
+
+TEST(SlurmClocks, Since24TheLoopTicksAtTheTurnsOfSeconds) {
+  Clocks clocks = exact();
+  clocks.controller_start = -7.6;
+  clocks.tick_period = 1.5;
+  const Loop loop(clocks, true);
+  EXPECT_DOUBLE_EQ(loop.tick_at(3.2), 4.005);
+  EXPECT_DOUBLE_EQ(loop.tick_at(4.005), 4.005);
 }
 
 }  // namespace

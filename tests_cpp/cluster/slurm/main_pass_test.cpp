@@ -15,8 +15,18 @@ Nodes passed(const Machine& machine, const std::vector<Job>& jobs,
   Select select(scenario, tables.allocations, 0);
   for (int job = 0; job < static_cast<int>(jobs.size()); ++job) tables.submit(job, job);
   const Nodes started = main_pass(tables, select, 100, full);
-  EXPECT_EQ(started.size() + tables.queue.jobs().size(), jobs.size());
+  EXPECT_EQ(started.size() + tables.queue.entries().size(), jobs.size());
   return started;
+}
+
+// Those that it starts, and those that wait still.
+std::pair<Nodes, Nodes> passed_with_entries(const Machine& machine, const std::vector<Job>& jobs) {
+  const Scenario scenario = scenario_of(machine, jobs, {{"cons_tres", 1}});
+  Tables tables(scenario, -60, {});
+  Select select(scenario, tables.allocations, 0);
+  for (int job = 0; job < static_cast<int>(jobs.size()); ++job) tables.submit(job, job);
+  const Nodes started = main_pass(tables, select, 100, true);
+  return {started, jobs_of(tables.queue)};
 }
 
 TEST(SlurmMainPass, TheFirstThatDoesNotFitBlocksItsPartition) {
@@ -78,6 +88,57 @@ TEST(SlurmMainPass, WaitsForCompletingJobs) {
   tables.submit(1, 20);
   EXPECT_EQ(main_pass(tables, select, 25, true), Nodes{});
   EXPECT_EQ(main_pass(tables, select, 31, true), Nodes{1});
+}
+
+TEST(SlurmMainPass, AJobInTwoPartitionsStartsInTheFirstThatFits) {
+  Machine machine = plain_machine(6);
+  machine.parts[0].nodes = nodes_from(0, 2, 6);
+  machine.parts.push_back({nodes_from(2, 6, 6), 1, kNever, 0});
+  std::vector<Job> jobs{plain_job(0, 1, 60), plain_job(1, 2, 60), plain_job(2, 1, 60)};
+  jobs[1].partitions = {0, 1};
+  EXPECT_EQ(passed_with_entries(machine, jobs), (std::pair(Nodes{0, 1}, Nodes{2})));
+}
+
+TEST(SlurmMainPass, AJobWithoutLicencesBlocksNobody) {
+  Machine machine = plain_machine(4);
+  machine.licences = {2};
+  std::vector<Job> jobs(4, plain_job(0, 1, 60));
+  for (const int job : {0, 1, 2})
+    jobs[static_cast<std::size_t>(job)].conditions.licences = {{0, 1}};
+  EXPECT_EQ(passed_with_entries(machine, jobs).first, (Nodes{0, 1, 3}));
+}
+
+TEST(SlurmMainPass, AJobThatTheNodesLeftWouldNeverHoldBlocksNobody) {
+  // The first blocks its partition, whose nodes leave: job 1 needs more than the node that is left, job 2 does not.
+  Machine machine = shared_machine({4, 4, 4});
+  machine.parts[0].nodes = nodes_from(0, 2, 3);
+  machine.parts.push_back({nodes_from(0, 3, 3), 1, kNever, 0});
+  std::vector<Job> jobs{shared_job(4), shared_job(8), shared_job(5), shared_job(2)};
+  jobs[2].partition = jobs[3].partition = 1;
+  EXPECT_EQ(passed_with_entries(machine, jobs).first, (Nodes{0, 3}));
+  jobs[2].cpus = jobs[2].ask.tasks = 4;  // now it fits, and then nothing is left
+  EXPECT_EQ(passed_with_entries(machine, jobs).first, (Nodes{0, 2}));
+}
+
+TEST(SlurmMainPass, ATaskThatDoesNotFitStopsItsArray) {
+  std::vector<Job> jobs(4, plain_job(0, 1, 60));
+  for (const int job : {0, 1, 2}) {
+    jobs[static_cast<std::size_t>(job)].conditions.array = 0;
+    jobs[static_cast<std::size_t>(job)].conditions.array_limit = 2;
+  }
+  EXPECT_EQ(passed_with_entries(plain_machine(4), jobs).first, (Nodes{0, 1, 3}));
+}
+
+TEST(SlurmMainPass, ReservedNodesAreForItsJobs) {
+  std::vector<Job> jobs(4, plain_job(0, 2, 60));
+  jobs[2].conditions.reservation = jobs[3].conditions.reservation = 0;
+  const Scenario scenario(plain_machine(4), jobs, to_settings({}),
+                          {{0, 90, 900, nodes_from(0, 2, 4)}});
+  Tables tables(scenario, -60, {});
+  Select select(scenario, tables.allocations, 0);
+  for (int job = 0; job < 4; ++job) tables.submit(job, job);
+  // Job 2 comes first, 3 finds its reservation full, and blocks nobody else.
+  EXPECT_EQ(main_pass(tables, select, 100, true), (Nodes{2, 0}));
 }
 
 }  // namespace

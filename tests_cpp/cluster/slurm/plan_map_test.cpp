@@ -96,5 +96,17 @@ TEST(PlanMap, WindowMeetsARecordThatBeginsAtItsEnd) {
   EXPECT_EQ(met.later, 150);
 }
 
+TEST(PlanMap, BeyondTheJobsEndThereIsMoreToHaveLater) {
+  const NodeBits all = nodes_from(0, 4, 4);
+  PlanMap map;
+  map.reset(0, 1000, all);
+  map.reserve(nodes_from(2, 4, 4), 300, 1000, 10);
+  map.reserve(nodes_from(1, 2, 4), 400, 1000, 10);
+  map.reserve(nodes_from(0, 1, 4), 600, 1000, 10);
+  EXPECT_EQ(map.window(all, 1, 0, 100, 0).later, kNever);
+  EXPECT_EQ(map.window(all, 1, 0, 100, 0, true).later, 600);     // the end of the one behind 300
+  EXPECT_EQ(map.window(all, 1, 0, 300, 0, true).later, kNever);  // there is none behind it
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

@@ -17,11 +17,11 @@ TEST(SlurmQueue, TierThenPriorityThenSubmissionThenNumber) {
                    plain_job(9, 1, 60, 10, 1), plain_job(7, 2, 60)},
                   {{"multifactor", 1}, {"PriorityWeightJobSize", 100}});
   Queue queue(scenario, -60);
-  for (const int job : {4, 3, 1, 0}) queue.add(job, scenario.job(job).submit);
-  queue.add(2, 6.9);
-  EXPECT_EQ(queue.jobs(), (Nodes{3, 1, 2, 0, 4}));
+  for (const int job : {4, 3, 1, 0}) enter(queue, job, scenario.job(job).submit);
+  enter(queue, 2, 6.9);
+  EXPECT_EQ(jobs_of(queue), (Nodes{3, 1, 2, 0, 4}));
   queue.drop([](int job) { return job == 1; });
-  EXPECT_EQ(queue.jobs(), (Nodes{3, 2, 0, 4}));
+  EXPECT_EQ(jobs_of(queue), (Nodes{3, 2, 0, 4}));
 }
 
 TEST(SlurmQueue, PrioritiesAreCalculatedOnceAPeriodOfTheController) {
@@ -34,12 +34,12 @@ TEST(SlurmQueue, PrioritiesAreCalculatedOnceAPeriodOfTheController) {
                    {"PriorityWeightJobSize", 100},
                    {"PriorityCalcPeriod", 50}});
   Queue queue(scenario, -60);  // periods begin at 90, 140, ...
-  queue.add(0, 0);
-  queue.add(1, 95);
-  EXPECT_EQ(queue.jobs(), (Nodes{1, 0}));  // 100 and 12
+  enter(queue, 0, 0);
+  enter(queue, 1, 95);
+  EXPECT_EQ(jobs_of(queue), (Nodes{1, 0}));  // 100 and 12
   queue.recalculate(139);
   EXPECT_EQ(queue.priority(0), 102);  // as of 90
-  EXPECT_EQ(queue.jobs(), (Nodes{0, 1}));
+  EXPECT_EQ(jobs_of(queue), (Nodes{0, 1}));
   const auto changes = queue.changes();
   queue.recalculate(120);  // the same period
   EXPECT_EQ(queue.changes(), changes);
@@ -53,7 +53,7 @@ TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
   const std::vector<Job> jobs{plain_job(10, 1, 60)};
   const Scenario young = scenario_of(plain_machine(8), jobs, {{"bf_min_age_reserve", 30}});
   Queue queue(young, -60);
-  queue.add(0, 10.5);
+  enter(queue, 0, 10.5);
   EXPECT_TRUE(queue.holds_back(0, 39));
   EXPECT_FALSE(queue.holds_back(0, 40));
   for (const double least : {12, 13}) {  // its priority is 100 / 8
@@ -61,9 +61,40 @@ TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
         plain_machine(8), jobs,
         {{"multifactor", 1}, {"PriorityWeightJobSize", 100}, {"bf_min_prio_reserve", least}});
     Queue of(low, -60);
-    of.add(0, 10);
+    enter(of, 0, 10);
     EXPECT_EQ(of.holds_back(0, 1000), least > 12);
   }
+}
+
+TEST(SlurmQueue, AnEntryForEachPartitionReservedJobsFirst) {
+  Machine machine = plain_machine(8);
+  machine.parts.push_back({nodes_from(0, 8, 8), 5, kNever, 0});
+  std::vector<Job> jobs(4, plain_job(0, 1, 60));
+  jobs[1].partitions = {0, 1};
+  jobs[3].conditions.reservation = 0;
+  const Scenario scenario = scenario_of(machine, jobs);
+  Queue queue(scenario, -60);
+  for (int job = 0; job < 4; ++job) enter(queue, job, 0);
+  EXPECT_EQ(queue.entries(), (std::vector<Entry>{{3, 0}, {1, 1}, {0, 0}, {1, 0}, {2, 0}}));
+  queue.drop([](int job) { return job == 1; });
+  EXPECT_EQ(jobs_of(queue), (Nodes{3, 0, 2}));
+}
+
+TEST(SlurmQueue, TasksHaveOnePriorityAndReleasedJobsTheLast) {
+  std::vector<Job> jobs(5, plain_job(0, 1, 60));
+  for (const int task : {1, 2}) jobs[static_cast<std::size_t>(task)].conditions.array = 7;
+  const Scenario scenario = scenario_of(plain_machine(8), jobs);
+  Queue queue(scenario, -60);
+  for (int job = 0; job < 5; ++job) queue.submit(job, 0);
+  EXPECT_EQ(queue.priority(1), queue.priority(2));
+  EXPECT_EQ(queue.priority(3), queue.priority(2) - 1);
+  queue.prioritise(0, 9);
+  EXPECT_EQ(queue.priority(0), queue.priority(4) - 1);
+  const double old = queue.priority(1);
+  queue.resubmit(1, 50, false);  // 22.05
+  EXPECT_EQ(queue.priority(1), old);
+  queue.resubmit(1, 50, true);  // 24.11
+  EXPECT_EQ(queue.priority(1), queue.priority(0) - 1);
 }
 
 }  // namespace

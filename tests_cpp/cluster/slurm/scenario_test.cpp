@@ -25,5 +25,17 @@ TEST(SlurmScenario, RefusesAJobLargerThanItsPartition) {
   EXPECT_THROW(scenario_of(plain_machine(2), {plain_job(0, 3, 60)}), InfeasibleError);
 }
 
+TEST(SlurmScenario, AJobWaitsInPartitionsOfItsLimitAlone) {
+  Machine machine = plain_machine(2);
+  machine.parts[0].max_time = 100;
+  machine.parts.push_back({nodes_from(0, 2, 2), 1, kNever, 0});
+  std::vector<Job> jobs{plain_job(0, 1, 101), plain_job(0, 1, 100)};
+  for (Job& job : jobs) job.partitions = {0, 1};
+  const Scenario scenario = scenario_of(machine, jobs);
+  EXPECT_EQ(scenario.job(0).partitions, std::vector<int>{1});
+  EXPECT_EQ(scenario.job(0).limit, 101);
+  EXPECT_EQ(scenario.job(1).partitions, (std::vector<int>{0, 1}));
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

@@ -7,7 +7,7 @@
 namespace cosched::cluster::slurm {
 namespace {
 
-Nodes list_of(const NodeBits* nodes) { return nodes ? nodes->list() : Nodes{}; }
+Nodes list_of(const Choice* choice) { return choice ? choice->nodes.list() : Nodes{}; }
 
 // Eight nodes; jobs 0, 1, 2 of one node and limits 100, 130, 200 run on nodes 0, 1, 2; 3 wants
 // `wanted` nodes.
@@ -19,10 +19,10 @@ struct Running {
                              parameters)),
         allocations(scenario),
         select(scenario, allocations, epoch) {
-    for (int job = 0; job < 3; ++job) allocations.start(job, nodes_from(job, job + 1, 8), 0);
+    for (int job = 0; job < 3; ++job) allocations.start(job, choice_from(job, job + 1, 8), 0);
   }
   std::pair<Second, Nodes> slot(Second now, bool at_once = false) {
-    const auto found = select.will_run(3, allocations.up(), now, at_once);
+    const auto found = select.will_run({3, 0}, allocations.up(), {now, at_once});
     return found ? std::pair(found->begin, found->nodes->list()) : std::pair(kNever, Nodes{});
   }
   Scenario scenario;
@@ -32,13 +32,13 @@ struct Running {
 
 TEST(SlurmSelect, NowIsAmongIdleNodesThatAreNotCompleting) {
   Running of(3, {});
-  EXPECT_EQ(list_of(of.select.now(3, of.allocations.up())), (Nodes{3, 4, 5}));
+  EXPECT_EQ(list_of(of.select.now({3, 0}, of.allocations.up())), (Nodes{3, 4, 5}));
   of.allocations.end(2, 50);
-  EXPECT_EQ(list_of(of.select.now(3, of.allocations.up())), (Nodes{3, 4, 5}));
+  EXPECT_EQ(list_of(of.select.now({3, 0}, of.allocations.up())), (Nodes{3, 4, 5}));
   of.allocations.clean(2);
-  EXPECT_EQ(list_of(of.select.now(3, of.allocations.up())), (Nodes{2, 3, 4}));
-  EXPECT_EQ(of.select.now(3, nodes_from(0, 5, 8))->list(), (Nodes{2, 3, 4}));
-  EXPECT_EQ(of.select.now(3, nodes_from(0, 4, 8)), nullptr);
+  EXPECT_EQ(list_of(of.select.now({3, 0}, of.allocations.up())), (Nodes{2, 3, 4}));
+  EXPECT_EQ(of.select.now({3, 0}, nodes_from(0, 5, 8))->nodes.list(), (Nodes{2, 3, 4}));
+  EXPECT_EQ(of.select.now({3, 0}, nodes_from(0, 4, 8)), nullptr);
 }
 
 TEST(SlurmSelect, LinearStopsAtTheLineThatIsEnough) {
@@ -50,9 +50,9 @@ TEST(SlurmSelect, LinearStopsAtTheLineThatIsEnough) {
                                           {{"cons_tres", cons_tres ? 1.0 : 0.0}});
     Allocations allocations(scenario);
     Select select(scenario, allocations, 0);
-    allocations.start(0, nodes_from(1, 2, 6), 0);
+    allocations.start(0, choice_from(1, 2, 6), 0);
     // Best fit over all: node 0 alone is the shortest run.
-    EXPECT_EQ(list_of(select.now(1, allocations.up())), cons_tres ? (Nodes{0}) : (Nodes{4}));
+    EXPECT_EQ(list_of(select.now({1, 0}, allocations.up())), cons_tres ? (Nodes{0}) : (Nodes{4}));
   }
 }
 
@@ -90,8 +90,8 @@ TEST(SlurmSelect, TheWindowOfGroupsGrows) {
         scenario_of(machine, jobs, {{"cons_tres", 1}, {"bf_window_linear", linear}});
     Allocations allocations(scenario);
     Select select(scenario, allocations, epoch);
-    for (int job = 0; job < 5; ++job) allocations.start(job, nodes_from(job, job + 1, 5), 0);
-    return select.will_run(5, allocations.up(), 10, false)->begin;
+    for (int job = 0; job < 5; ++job) allocations.start(job, choice_from(job, job + 1, 5), 0);
+    return select.will_run({5, 0}, allocations.up(), {10, false})->begin;
   };
   EXPECT_EQ(first_slot(1, 0), 100);      // 155 is 35 s behind 120
   EXPECT_EQ(first_slot(1, 0, 20), 155);  // on this Unix clock, 25 s behind 130
@@ -121,11 +121,11 @@ TEST(SlurmSelect, CoresOfSharedNodes) {
   const Scenario scenario = scenario_of(machine, jobs, {{"cons_tres", 1}});
   Allocations allocations(scenario);
   Select select(scenario, allocations, 0);
-  allocations.start(0, nodes_from(1, 2, 2), 0);
-  EXPECT_EQ(list_of(select.now(1, allocations.up())), (Nodes{1}));  // the fewest that suffice
-  EXPECT_EQ(select.now(2, allocations.up()), nullptr);
-  EXPECT_FALSE(select.will_run(2, allocations.up(), 0, true));
-  const auto slot = select.will_run(2, allocations.up(), 0, false);
+  allocations.start(0, shares_from({{1, 2}}, 2), 0);
+  EXPECT_EQ(list_of(select.now({1, 0}, allocations.up())), (Nodes{1}));  // the fewest that suffice
+  EXPECT_EQ(select.now({2, 0}, allocations.up()), nullptr);
+  EXPECT_FALSE(select.will_run({2, 0}, allocations.up(), {0, true}));
+  const auto slot = select.will_run({2, 0}, allocations.up(), {0, false});
   ASSERT_TRUE(slot);
   EXPECT_EQ(slot->begin, 100);
   EXPECT_EQ(slot->nodes->list(), (Nodes{0, 1}));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "cosched/core/numeric.hpp"
 #include "support/slurm_scenarios.hpp"
 
@@ -73,6 +75,60 @@ TEST(SlurmSimulator, AJobEndsAfterLaunchAndItsNodesAfterEpilog) {
   const Outcome outcome = simulate(scenario, clocks, {});
   EXPECT_EQ(outcome.end_exact[0] - outcome.start_exact[0], 12);
   EXPECT_EQ(outcome.start_exact[1] - outcome.end_exact[0], 5);  // the epilog asks for a pass
+}
+
+Outcome run_with(std::vector<Job> jobs, std::vector<Outside> outside,
+                 const std::map<std::string, double>& parameters = {},
+                 Machine machine = plain_machine(4), std::vector<Reservation> reservations = {}) {
+  const Scenario scenario(std::move(machine), std::move(jobs), to_settings(parameters),
+                          std::move(reservations), std::move(outside));
+  Clocks clocks;
+  clocks.epilog = 0.2;
+  return simulate(scenario, clocks, {});
+}
+
+TEST(SlurmSimulator, AJobThatLosesANodeRunsAgainTwoMinutesLater) {
+  std::vector<Job> jobs{plain_job(0, 2, 600, 300), plain_job(0, 1, 600, 300)};
+  const Outside down{Outside::Kind::down, 50, -1, nodes_from(0, 1, 4)};
+  const Outcome again = run_with(jobs, {down});
+  EXPECT_GE(again.start[0], 171);
+  EXPECT_LE(again.start[0], 235);
+  EXPECT_EQ(again.nodes[0], (Nodes{1, 3}));  // node 2 has job 1, node 0 is down
+  jobs[0].requeue = false;
+  const Outcome failed = run_with(jobs, {down});
+  EXPECT_LT(failed.start[0], 10);
+  EXPECT_EQ(failed.end[0], 50);
+}
+
+TEST(SlurmSimulator, ADrainedNodeEndsItsJobAndTakesNoOther) {
+  const Outcome found = run_with({plain_job(0, 4, 600, 100), plain_job(10, 4, 600, 100)},
+                                 {{Outside::Kind::drain, 50, -1, nodes_from(0, 1, 4)},
+                                  {Outside::Kind::resume, 500, -1, nodes_from(0, 1, 4)}});
+  EXPECT_EQ(found.end[0], found.start[0] + 100);
+  EXPECT_GE(found.start[1], 500);
+}
+
+TEST(SlurmSimulator, JobsThatNeverStartDoNotKeepItFromAnEnd) {
+  std::vector<Job> jobs{plain_job(0, 1, 60, 10), plain_job(5, 1, 60, 10)};
+  jobs[1].conditions.held = true;
+  EXPECT_TRUE(std::isnan(run_with(jobs, {}).start[1]));
+  EXPECT_GE(run_with(jobs, {{Outside::Kind::release, 5000, 1}}).start[1], 5000);
+  jobs[1].conditions = {};
+  jobs[1].set = 0;  // no node has the feature: refused
+  Machine machine = plain_machine(4);
+  machine.sets = {NodeBits(4)};
+  EXPECT_TRUE(std::isnan(run_with(jobs, {}, {}, machine).start[1]));
+}
+
+TEST(SlurmSimulator, JobsEndWithTheirReservation) {
+  std::vector<Job> jobs{plain_job(100, 1, 600, 500)};
+  jobs[0].conditions.reservation = 0;
+  const std::vector<Reservation> all{{-10, 200, 400, nodes_from(0, 2, 4)}};
+  const Outcome found = run_with(jobs, {}, {}, plain_machine(4), all);
+  EXPECT_GE(found.start[0], 200);
+  EXPECT_GE(found.end[0], 400);
+  EXPECT_LE(found.end[0], 431);
+  EXPECT_EQ(found.killed[0], 1);
 }
 
 }  // namespace

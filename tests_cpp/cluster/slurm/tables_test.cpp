@@ -14,7 +14,7 @@ TEST(SlurmTables, OverdueBehindOverTimeLimit) {
     Tables tables(scenario, -60, {});
     for (int job = 0; job < 3; ++job) {
       tables.submit(job, 0);
-      tables.start(job, nodes_from(job, job + 1, 4), 0.5, Scheduler::main);
+      tables.start({job, 0}, choice_from(job, job + 1, 4), 0.5, Scheduler::main);
     }
     EXPECT_EQ(tables.overdue(59), Nodes{});
     EXPECT_EQ(tables.overdue(100), over == 0 ? (Nodes{1, 0}) : over == 20 ? (Nodes{1}) : Nodes{});
@@ -26,7 +26,7 @@ TEST(SlurmTables, CompleteWaitCountsFromTheEnd) {
       scenario_of(plain_machine(4), {plain_job(0, 1, 100)}, {{"CompleteWait", 10}});
   Tables tables(scenario, -60, {});
   tables.submit(0, 0);
-  tables.start(0, nodes_from(0, 1, 4), 0, Scheduler::main);
+  tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
   tables.end(0, 40, false);
   EXPECT_TRUE(tables.completing(50));
   EXPECT_FALSE(tables.completing(51));
@@ -41,7 +41,7 @@ TEST(SlurmTables, EveryChangeIsMoreWork) {
   EXPECT_FALSE(tables.updates.since(-59));
   tables.submit(0, 1);
   EXPECT_TRUE(tables.updates.since(1));
-  tables.start(0, nodes_from(1, 2, 4), 2.5, Scheduler::backfill);
+  tables.start({0, 0}, choice_from(1, 2, 4), 2.5, Scheduler::backfill);
   EXPECT_TRUE(tables.updates.since(2));
   EXPECT_FALSE(tables.updates.since(3));
   tables.end(0, 30, true);

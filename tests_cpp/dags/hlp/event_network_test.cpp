@@ -1,4 +1,4 @@
-#include "cosched/dags/hlp/event_network.hpp"
+#include "cosched/opt/event_network.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ TEST(EventNetwork, KeepsLongestPathsForEveryDuration) {
     options.tasks = 1 + round % 40;
     options.density = 0.05 * (round % 12);
     const Instance instance = graphs::random(rng, options);
-    const hlp::EventNetwork network = hlp::make_event_network(instance.graph());
-    const hlp::PathLength path(network);
+    const opt::EventNetwork network = opt::make_event_network(instance.graph());
+    const opt::PathLength path(network);
     for (int draw = 0; draw < 5; ++draw) {
       std::vector<double> duration;
       for (int task = 0; task < instance.tasks(); ++task) duration.push_back(rng.uniform());
@@ -32,8 +32,8 @@ TEST(EventNetwork, KeepsLongestPathsForEveryDuration) {
 }
 
 TEST(EventNetwork, ContractsForkJoinToAnEventAPhase) {
-  const hlp::EventNetwork network =
-      hlp::make_event_network(graphs::fork_join(3, 100, {1, 1}, 1).graph());
+  const opt::EventNetwork network =
+      opt::make_event_network(graphs::fork_join(3, 100, {1, 1}, 1).graph());
   EXPECT_EQ(network.nodes, 8);  // begin, then end of fork and end of phase, three times, end
   EXPECT_TRUE(network.links.empty());
 }

@@ -1,10 +1,11 @@
 // The three tasks of outer_problem.hpp.
-#include "cosched/dags/hlp/outer_problem.hpp"
+#include "cosched/opt/outer_problem.hpp"
 
 #include <gtest/gtest.h>
 
 #include "cosched/dags/hlp/area.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
+#include "cosched/dags/hlp/trade_off.hpp"
 #include "dags/graphs.hpp"
 
 namespace cosched::dags {
@@ -20,7 +21,7 @@ TEST(OuterProblem, FindsWeightsWhereNoMeasureDecidesAlone) {
   EXPECT_NEAR(trade_off.minimise({0, 0, 1}).bound, 3, 1e-12);
   EXPECT_NEAR(trade_off.minimise({0.25, 0.5, 0.25}).bound, 3.75, 1e-12);
 
-  hlp::OuterProblem outer(instance, trade_off);
+  opt::OuterProblem outer(trade_off, instance.types() + 1);
   outer.weigh_path({1.0 / 3, 2.0 / 3});
   outer.run(1e-9);
   EXPECT_NEAR(outer.proof().bound, 3.75, 1e-8);

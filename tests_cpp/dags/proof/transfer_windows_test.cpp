@@ -65,5 +65,105 @@ TEST(TransferLp, ExpressesSharesAndPlansByTheOthers) {
     EXPECT_GT(lp.programme().at(row, inside), lp.programme().right[row]);
 }
 
+// What is open, and the heads and tails of that.
+struct State {
+  explicit State(const proof::TransferWindows& windows) {
+    const TypeCosts& costs = windows.costs();
+    for (int task = 0; task < windows.instance().tasks(); ++task)
+      for (int type = 0; type < costs.types(); ++type) {
+        const bool there = windows.open(task, type);
+        open.push_back(there);
+        bounds.push_back(there ? windows.head(task, type) : 0);
+        bounds.push_back(there ? windows.tail(task, type) : 0);
+      }
+    for (int edge = 0; edge < costs.edges(); ++edge) {
+      open.push_back(windows.binds(edge));
+      for (int way = 0; way < costs.ways(); ++way) open.push_back(windows.way_open(edge, way));
+    }
+    undecided = windows.undecided();
+  }
+  std::vector<bool> open;
+  std::vector<double> bounds;
+  int undecided;
+};
+
+bool prune(proof::TransferWindows& windows) {
+  return proof::prune(windows, proof::kSearchSlack, true);
+}
+
+void expect_same(const State& found, const State& expected, double makespan) {
+  EXPECT_EQ(found.open, expected.open);
+  EXPECT_EQ(found.undecided, expected.undecided);
+  for (std::size_t k = 0; k < expected.bounds.size(); ++k)
+    EXPECT_NEAR(found.bounds[k], expected.bounds[k], 1e-7 * makespan);
+}
+
+// Of a task's type, or of a way.
+struct Closing {
+  int task, type;
+  proof::EdgeWay way;
+  bool of_way;
+  void operator()(proof::TransferWindows& windows) const {
+    if (of_way)
+      windows.close_way(way);
+    else
+      windows.close(task, type);
+  }
+};
+
+// Random closings one after the other: what changes is looked at again, against windows where all is new.
+TEST(TransferWindows, TheWorklistMissesNothingAndUndoTakesAllBack) {
+  Rng rng(5);
+  int left = 0, gone = 0, more = 0;
+  for (int round = 0; round < 60; ++round) {
+    const Instance instance =
+        graphs::with_random_transfers(rng, graphs::random(rng, {12, 3}), round % 2 ? 1 : 3);
+    const TypeCosts costs(instance, true);
+    if (costs.edges() == 0) continue;
+    double makespan = 1;
+    for (bool fits = false; !fits; makespan *= 1.05) {
+      proof::TransferWindows windows(costs, makespan);
+      fits = prune(windows);
+    }
+    proof::TransferWindows windows(costs, makespan);
+    ASSERT_TRUE(prune(windows));
+    std::vector<Closing> closings;
+    for (int k = 0; k < 6; ++k) {
+      const Closing next{
+          static_cast<int>(rng.below(instance.tasks())),
+          static_cast<int>(rng.below(costs.types())),
+          {static_cast<int>(rng.below(costs.edges())), static_cast<int>(rng.below(costs.ways()))},
+          k % 2 == 0};
+      proof::TransferWindows fresh(costs, makespan);
+      for (const Closing& closing : closings) closing(fresh);
+      next(fresh);
+      const bool expected = prune(fresh);
+
+      const State before(windows);
+      windows.mark();
+      next(windows);
+      const bool found = prune(windows);
+      const State after(windows);
+      windows.undo();
+      ASSERT_EQ(found, expected);
+      expect_same(State(windows), before, 0);
+      if (!found) {
+        ++gone;
+        continue;
+      }
+      ++left;
+      more += after.bounds != before.bounds;
+      expect_same(after, State(fresh), makespan);
+      next(windows);
+      closings.push_back(next);
+      ASSERT_TRUE(prune(windows));
+      expect_same(State(windows), after, 0);
+    }
+  }
+  EXPECT_GT(left, 50);
+  EXPECT_GT(gone, 10);
+  EXPECT_GT(more, 50);
+}
+
 }  // namespace
 }  // namespace cosched::dags

@@ -12,9 +12,11 @@ namespace cosched::cluster::batch {
 
 namespace {
 
-// shares[j * cells + c] nodes of cell c; cell_nodes[c] nodes in all, numbered on from those before it.
+// share(job, take) calls take(c, count) for the nodes of each cell c that the job has; cell_nodes[c]
+// nodes in all, numbered on from those before it.
+template <class Share>
 Trace trace_of(const Instance& instance, const std::vector<int>& cell_nodes, const Outcome& outcome,
-               const std::vector<int>& shares) {
+               const Share& share) {
   const std::size_t cells = cell_nodes.size();
   std::vector<int> order(instance.size());
   std::iota(order.begin(), order.end(), 0);
@@ -22,14 +24,14 @@ Trace trace_of(const Instance& instance, const std::vector<int>& cell_nodes, con
     return std::pair(outcome.start[a], outcome.end[a]) <
            std::pair(outcome.start[b], outcome.end[b]);
   });
-  std::vector<int> cell_of(instance.nodes());
+  std::vector<std::size_t> cell_of;
   using Idle = std::priority_queue<int, std::vector<int>, std::greater<>>;
   std::vector<Idle> idle(cells);
-  for (int node = 0, c = 0, left = cell_nodes[0]; node < instance.nodes(); ++node, --left) {
-    while (left == 0) left = cell_nodes[++c];
-    cell_of[node] = c;
-    idle[c].push(node);
-  }
+  for (std::size_t c = 0; c < cells; ++c)
+    for (int k = 0; k < cell_nodes[c]; ++k) {
+      idle[c].push(static_cast<int>(cell_of.size()));
+      cell_of.push_back(c);
+    }
   using End = std::pair<double, int>;  // (time, row)
   std::priority_queue<End, std::vector<End>, std::greater<>> running;
   Trace trace;
@@ -43,11 +45,12 @@ Trace trace_of(const Instance& instance, const std::vector<int>& cell_nodes, con
         idle[cell_of[trace.node[at]]].push(trace.node[at]);
     }
     std::vector<int> nodes;
-    for (std::size_t c = 0; c < cells; ++c)
-      for (int k = 0; k < shares[job * cells + c]; ++k) {
+    share(job, [&](std::size_t c, int count) {
+      for (; count > 0; --count) {
         nodes.push_back(idle[c].top());
         idle[c].pop();
       }
+    });
     const int row = trace.add_mapping(nodes);
     trace.add(job, row, outcome.start[job], outcome.end[job], 1, 1, RowCause::start);
     running.emplace(outcome.end[job], row);
@@ -58,11 +61,36 @@ Trace trace_of(const Instance& instance, const std::vector<int>& cell_nodes, con
 }  // namespace
 
 Trace placed_trace(const Instance& instance, const Layout& layout, const PlacedOutcome& placed) {
-  return trace_of(instance, layout.nodes, placed.outcome, placed.shares);
+  const std::size_t cells = layout.nodes.size();
+  return trace_of(instance, layout.nodes, placed.outcome, [&](int job, const auto& take) {
+    for (std::size_t c = 0; c < cells; ++c) take(c, placed.shares[job * cells + c]);
+  });
+}
+
+Trace site_trace(const Instance& instance, const Site& site, const SiteOutcome& placed) {
+  // Cores are numbered node by node as the machine has them, not as they are filled.
+  std::vector<int> by_core(site.nodes().size());
+  std::iota(by_core.begin(), by_core.end(), 0);
+  std::sort(by_core.begin(), by_core.end(),
+            [&](int a, int b) { return site.nodes()[a].first_core < site.nodes()[b].first_core; });
+  std::vector<int> cores, place(by_core.size());
+  for (const int node : by_core) {
+    place[node] = static_cast<int>(cores.size());
+    cores.push_back(site.nodes()[node].all.cores);
+  }
+  return trace_of(instance, cores, placed.outcome, [&](int job, const auto& take) {
+    std::vector<std::pair<int, int>> pieces;  // (place, cores), as rows have them: increasing
+    for (const Piece& piece : placed.placements[job])
+      pieces.emplace_back(place[piece.node], piece.held.cores);
+    std::sort(pieces.begin(), pieces.end());
+    for (const auto& [at, count] : pieces) take(static_cast<std::size_t>(at), count);
+  });
 }
 
 Trace batch_trace(const Instance& instance, const Outcome& outcome) {
-  return trace_of(instance, {instance.nodes()}, outcome, instance.jobs().tasks);
+  return trace_of(instance, {instance.nodes()}, outcome, [&](int job, const auto& take) {
+    take(std::size_t{0}, instance.jobs().tasks[job]);
+  });
 }
 
 }  // namespace cosched::cluster::batch

@@ -16,4 +16,7 @@ Trace batch_trace(const Instance& instance, const Outcome& outcome);
 /// The same, on nodes of the cells of its share.
 Trace placed_trace(const Instance& instance, const Layout& layout, const PlacedOutcome& placed);
 
+/// The same, on the cores of the nodes that each job has.
+Trace site_trace(const Instance& instance, const Site& site, const SiteOutcome& placed);
+
 }  // namespace cosched::cluster::batch

@@ -21,6 +21,8 @@ struct Reservation {
 /// All nodes alike, open to every job.  Keeps expected ends in order: O(log running) a job.
 class OneCell {
  public:
+  using Reservation = batch::Reservation;
+
   /// `plans`: reserve() will be called.
   OneCell(int nodes, bool plans, const std::vector<BatchJob>& jobs)
       : jobs_(jobs.data()), free_(nodes), plans_(plans) {}
@@ -32,8 +34,10 @@ class OneCell {
   /// Whether there are nodes for the job among `open` cells; they become its share, with cells that are not
   /// in `last` first.
   bool choose(int rank, std::uint64_t, std::uint64_t) { return jobs_[rank].tasks <= free_; }
-  /// Nodes of its share that a job with this reservation might use.
-  int used(int rank, const Reservation&) const { return jobs_[rank].tasks; }
+  /// Whether the job with this reservation can do without the share of the job chosen last ...
+  bool spared(int rank, const Reservation& other) const { return jobs_[rank].tasks <= other.extra; }
+  /// ... which it then does.
+  void use_up(int rank, Reservation& other) const { other.extra -= jobs_[rank].tasks; }
   void take(int rank, double now) {
     free_ -= jobs_[rank].tasks;
     if (!plans_) return;
@@ -66,6 +70,8 @@ class OneCell {
 /// Cells of a layout.  O(running log running) a reservation.
 class ManyCells {
  public:
+  using Reservation = batch::Reservation;
+
   ManyCells(const Layout& layout, const std::vector<BatchJob>& jobs);
 
   std::uint64_t allowed(int rank) const { return layout_.allowed[jobs_[rank].job]; }
@@ -73,9 +79,8 @@ class ManyCells {
   bool any_free() const { return sum(~std::uint64_t{0}, free_.data()) > 0; }
   bool all_blocked(std::uint64_t blocked) const { return sum(~blocked, free_.data()) == 0; }
   bool choose(int rank, std::uint64_t open, std::uint64_t last);
-  int used(int rank, const Reservation& other) const {
-    return sum(allowed(other.rank), share(rank));
-  }
+  bool spared(int rank, const Reservation& other) const { return used(rank, other) <= other.extra; }
+  void use_up(int rank, Reservation& other) const { other.extra -= used(rank, other); }
   void take(int rank, double now);
   void give(int rank, double start);
   Reservation reserve(int rank, double now) const;
@@ -89,6 +94,10 @@ class ManyCells {
     double start;
   };
   int sum(std::uint64_t cells, const int* nodes) const;
+  /// Nodes of its share that a job with this reservation might use.
+  int used(int rank, const Reservation& other) const {
+    return sum(allowed(other.rank), share(rank));
+  }
   int* share(int rank) { return shares_.data() + static_cast<std::size_t>(rank) * free_.size(); }
   const int* share(int rank) const {
     return shares_.data() + static_cast<std::size_t>(rank) * free_.size();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cosched/cluster/batch/events.hpp"
+#include "cosched/cluster/batch/node_plan.hpp"
 #include "cosched/cluster/batch/profile.hpp"
 
 namespace cosched::cluster::batch {
@@ -17,30 +18,111 @@ std::vector<BatchJob> planned_jobs(const Instance& instance, Estimates estimates
   return jobs;
 }
 
-class Conservative : public BatchEvents<Conservative> {
+// A plan and what is free now, in nodes of cells.
+class CellBook {
  public:
-  Conservative(const Instance& instance, const Layout& layout, const Order& order,
-               Estimates estimates, DecisionLog* log)
-      : BatchEvents(instance, planned_jobs(instance, estimates), log),
-        layout_(layout),
-        order_(order),
-        slots_(jobs_.size(), Profile::Slot{kInfinity, NodesPerCell(layout.nodes.size())}),
-        free_(layout.nodes),
-        plan_(layout.nodes) {}
+  using Plan = Profile;
+  using Share = NodesPerCell;
 
-  PlacedOutcome run() {
-    Outcome outcome = simulate();
-    return {std::move(outcome), shares()};
+  CellBook(const Layout& layout, const std::vector<BatchJob>& jobs)
+      : plan(layout.nodes), layout_(layout), jobs_(jobs), free_(layout.nodes) {}
+
+  Share nothing() const { return Share(free_.size()); }
+  Plan::Slot earliest(int rank, double now) {
+    const BatchJob& job = jobs_[rank];
+    return plan.earliest(now, job.tasks, job.expected, layout_.allowed[job.job]);
   }
+  // The same if it is before that start, else any that is not.
+  Plan::Slot sooner(int rank, double now, double) { return earliest(rank, now); }
+  // Whether it is sure that no start before its own is there.
+  bool stuck(int rank, double now, double start) {
+    const BatchJob& job = jobs_[rank];
+    return free_.size() == 1 ? plan.sooner(now, job.tasks, job.expected, start) == start
+                             : !plan.room(job.tasks, start);
+  }
+  bool fits(const Share& share) const {
+    for (std::size_t c = 0; c < free_.size(); ++c)
+      if (share[c] > free_[c]) return false;
+    return true;
+  }
+  void give(const Share& share, int sign) {
+    for (std::size_t c = 0; c < free_.size(); ++c) free_[c] += sign * share[c];
+  }
+
+  Plan plan;
+
+ private:
+  const Layout& layout_;
+  const std::vector<BatchJob>& jobs_;
+  NodesPerCell free_;
+};
+
+// The same in cores, memory and GPUs of nodes.
+class NodeBook {
+ public:
+  using Plan = NodePlan;
+  using Share = Placement;
+
+  NodeBook(const Site& site, const std::vector<BatchJob>& jobs)
+      : plan(site), site_(site), jobs_(jobs), free_(site.all()) {}
+
+  Share nothing() const { return {}; }
+  Plan::Slot earliest(int rank, double now) { return sooner(rank, now, kInfinity); }
+  Plan::Slot sooner(int rank, double now, double start) {
+    return plan.earliest(now, need(rank), jobs_[rank].expected, start);
+  }
+  bool stuck(int rank, double now, double start) { return !plan.room(now, need(rank), start); }
+  bool fits(const Share& share) const {
+    return std::all_of(share.begin(), share.end(),
+                       [&](const Piece& piece) { return free_[piece.node].holds(piece.held); });
+  }
+  void give(const Share& share, int sign) {
+    for (const Piece& piece : share) {
+      Amounts& free = free_[piece.node];
+      sign > 0 ? free += piece.held : free -= piece.held;
+    }
+  }
+
+  Plan plan;
+
+ private:
+  const Need& need(int rank) const { return site_.need(jobs_[rank].job); }
+
+  const Site& site_;
+  const std::vector<BatchJob>& jobs_;
+  Free free_;
+};
+
+template <class Book>
+class Conservative : public BatchEvents<Conservative<Book>> {
+  using Events = BatchEvents<Conservative<Book>>;
+  using Events::jobs_;
+  using Events::now;
+  using Events::poll_;
+  using Plan = typename Book::Plan;
+
+ public:
+  template <class Place>
+  Conservative(const Instance& instance, const Place& place, const Order& order,
+               Estimates estimates, DecisionLog* log)
+      : Events(instance, planned_jobs(instance, estimates), log),
+        order_(order),
+        book_(place, jobs_),
+        slots_(jobs_.size(), {kInfinity, book_.nothing()}) {}
+
+  Outcome run() { return this->simulate(); }
+  /// What each job had, by rank.
+  const std::vector<typename Plan::Slot>& slots() const { return slots_; }
+  int job_at(std::size_t rank) const { return jobs_[rank].job; }
 
   void submitted(int rank) { queue_.push_back(rank); }
 
   void completed(int rank) {
-    const Profile::Slot& slot = slots_[rank];
-    give(slot, +1);
+    const typename Plan::Slot& slot = slots_[rank];
+    book_.give(slot.share, +1);
     running_.erase(std::find(running_.begin(), running_.end(), rank));
     if (expected_end(rank) > now()) {
-      plan_.change(now(), expected_end(rank), slot.share, +1);
+      book_.plan.change(now(), expected_end(rank), slot.share, +1);
       early_ = true;
     }
   }
@@ -48,15 +130,15 @@ class Conservative : public BatchEvents<Conservative> {
   double wake() const { return wake_; }
 
   void pass(bool, int known) {
-    put_in_order(queue_, 0, queue_.size() - submitted_since(known), order_, jobs_, now());
+    put_in_order(queue_, 0, queue_.size() - this->submitted_since(known), order_, jobs_, now());
     plan();
     early_ = false;
     start_planned();
     poll_.count(5 * static_cast<std::int64_t>(queue_.size()));
-    if (!logs()) return;
+    if (!this->logs()) return;
     for (const int rank : queue_)
       if (jobs_[rank].submit >= now())
-        note(rank, Action::wait, Reason::promised, -1, slots_[rank].start);
+        this->note(rank, Action::wait, Reason::promised, -1, slots_[rank].start);
   }
 
  private:
@@ -66,15 +148,15 @@ class Conservative : public BatchEvents<Conservative> {
 
   void plan() {
     const bool late = std::any_of(running_.begin(), running_.end(), [&](int rank) {
-      return expected_end(rank) <= now() && end_of(rank) > now();
+      return expected_end(rank) <= now() && this->end_of(rank) > now();
     });
     if (late || overdue_) {
-      std::vector<Profile::Busy> busy;
+      std::vector<typename Plan::Busy> busy;
       for (const int rank : running_) busy.push_back({expected_end(rank), &slots_[rank].share});
-      plan_.reset(now(), std::move(busy));
+      book_.plan.reset(now(), std::move(busy));
       for (const int rank : queue_) promise(rank);
     } else {
-      plan_.advance(now());
+      book_.plan.advance(now());
       for (const int rank : queue_) {
         if (!promised(rank))
           promise(rank);
@@ -85,30 +167,21 @@ class Conservative : public BatchEvents<Conservative> {
     overdue_ = late;
   }
 
-  Profile::Slot earliest(int rank) {
-    const BatchJob& job = jobs_[rank];
-    return plan_.earliest(now(), job.tasks, job.expected, layout_.allowed[job.job]);
-  }
-
   void promise(int rank) {
-    slots_[rank] = earliest(rank);
-    plan_.change(slots_[rank].start, expected_end(rank), slots_[rank].share, -1);
+    slots_[rank] = book_.earliest(rank, now());
+    book_.plan.change(slots_[rank].start, expected_end(rank), slots_[rank].share, -1);
     poll_.count(300);
   }
 
   // The job gives its slot back and takes the earliest one; if that is no earlier, it keeps its
   // own.
   void move_forward(int rank) {
-    const BatchJob& job = jobs_[rank];
     const double start = slots_[rank].start;
-    const bool one_cell = free_.size() == 1;
-    if (one_cell ? plan_.sooner(now(), job.tasks, job.expected, start) == start
-                 : !plan_.room(job.tasks, start))
-      return;
-    plan_.change(start, expected_end(rank), slots_[rank].share, +1);
-    Profile::Slot slot = earliest(rank);
+    if (book_.stuck(rank, now(), start)) return;
+    book_.plan.change(start, expected_end(rank), slots_[rank].share, +1);
+    typename Plan::Slot slot = book_.sooner(rank, now(), start);
     if (slot.start < start) slots_[rank] = std::move(slot);
-    plan_.change(slots_[rank].start, expected_end(rank), slots_[rank].share, -1);
+    book_.plan.change(slots_[rank].start, expected_end(rank), slots_[rank].share, -1);
     poll_.count(300);
   }
 
@@ -119,10 +192,10 @@ class Conservative : public BatchEvents<Conservative> {
         wake_ = std::min(wake_, slots_[rank].start);
         return false;
       }
-      if (!fits(slots_[rank])) return false;
-      start(rank, Reason::promised, -1, slots_[rank].start);
+      if (!book_.fits(slots_[rank].share)) return false;
+      this->start(rank, Reason::promised, -1, slots_[rank].start);
       slots_[rank].start = now();
-      give(slots_[rank], -1);
+      book_.give(slots_[rank].share, -1);
       running_.push_back(rank);
       return true;
     };
@@ -131,31 +204,10 @@ class Conservative : public BatchEvents<Conservative> {
       if (expected_end(rank) > now()) wake_ = std::min(wake_, expected_end(rank));
   }
 
-  bool fits(const Profile::Slot& slot) const {
-    for (std::size_t c = 0; c < free_.size(); ++c)
-      if (slot.share[c] > free_[c]) return false;
-    return true;
-  }
-
-  void give(const Profile::Slot& slot, int sign) {
-    for (std::size_t c = 0; c < free_.size(); ++c) free_[c] += sign * slot.share[c];
-  }
-
-  std::vector<int> shares() const {
-    const std::size_t cells = free_.size();
-    std::vector<int> all(jobs_.size() * cells);
-    for (std::size_t rank = 0; rank < jobs_.size(); ++rank)
-      std::copy(slots_[rank].share.begin(), slots_[rank].share.end(),
-                all.begin() + static_cast<std::ptrdiff_t>(cells) * jobs_[rank].job);
-    return all;
-  }
-
-  const Layout& layout_;
   const Order& order_;
-  std::vector<Profile::Slot> slots_;  // by rank: promised, then held
-  NodesPerCell free_;
-  Profile plan_;
-  std::vector<int> running_, queue_;  // ranks
+  Book book_;
+  std::vector<typename Plan::Slot> slots_;  // by rank: promised, then held
+  std::vector<int> running_, queue_;        // ranks
   double wake_ = kInfinity;
   bool early_ = false, overdue_ = false;
 };
@@ -165,7 +217,27 @@ class Conservative : public BatchEvents<Conservative> {
 PlacedOutcome conservative(const Instance& instance, const Layout& layout, const Order& order,
                            Estimates estimates, DecisionLog* log) {
   require_layout_fits(instance, layout);
-  return Conservative(instance, layout, order, estimates, log).run();
+  Conservative<CellBook> policy(instance, layout, order, estimates, log);
+  Outcome outcome = policy.run();
+  const std::size_t cells = layout.nodes.size();
+  std::vector<int> shares(policy.slots().size() * cells);
+  for (std::size_t rank = 0; rank < policy.slots().size(); ++rank) {
+    const NodesPerCell& share = policy.slots()[rank].share;
+    std::copy(share.begin(), share.end(),
+              shares.begin() + static_cast<std::ptrdiff_t>(cells) * policy.job_at(rank));
+  }
+  return {std::move(outcome), std::move(shares)};
+}
+
+SiteOutcome conservative(const Instance& instance, const Site& site, const Order& order,
+                         Estimates estimates, DecisionLog* log) {
+  require_site_fits(instance, site);
+  Conservative<NodeBook> policy(instance, site, order, estimates, log);
+  Outcome outcome = policy.run();
+  std::vector<Placement> placements(policy.slots().size());
+  for (std::size_t rank = 0; rank < placements.size(); ++rank)
+    placements[policy.job_at(rank)] = policy.slots()[rank].share;
+  return {std::move(outcome), std::move(placements)};
 }
 
 }  // namespace cosched::cluster::batch

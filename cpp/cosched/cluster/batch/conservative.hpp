@@ -14,6 +14,7 @@
 
 #include "cosched/cluster/batch/layout.hpp"
 #include "cosched/cluster/batch/options.hpp"
+#include "cosched/cluster/batch/site.hpp"
 #include "cosched/cluster/model/decision_log.hpp"
 #include "cosched/cluster/model/instance.hpp"
 
@@ -22,5 +23,9 @@ namespace cosched::cluster::batch {
 /// O(n (W log W + S)), W = longest queue, S = steps of the plan; O(W S) for each early completion.
 PlacedOutcome conservative(const Instance& instance, const Layout& layout, const Order& order,
                            Estimates estimates, DecisionLog* log = nullptr);
+
+/// The same on nodes with memory and GPUs; a promise is on nodes that keep what the job needs free.
+SiteOutcome conservative(const Instance& instance, const Site& site, const Order& order,
+                         Estimates estimates, DecisionLog* log = nullptr);
 
 }  // namespace cosched::cluster::batch

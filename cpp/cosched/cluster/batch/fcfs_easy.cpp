@@ -6,6 +6,7 @@
 
 #include "cosched/cluster/batch/cells.hpp"
 #include "cosched/cluster/batch/events.hpp"
+#include "cosched/cluster/batch/node_cells.hpp"
 
 namespace cosched::cluster::batch {
 namespace {
@@ -18,6 +19,7 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
   using Events::jobs_;
   using Events::now;
   using Events::poll_;
+  using Reservation = typename Cells::Reservation;
 
  public:
   // `place`: what Cells are made of.
@@ -26,13 +28,8 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
            const Place& place, DecisionLog* log)
       : Events(instance, std::move(jobs), log), rule_(rule), order_(order), cells_(place(jobs_)) {}
 
-  PlacedOutcome run() {
-    Outcome outcome = this->simulate();
-    if constexpr (kPlain)
-      return {std::move(outcome), {}};
-    else
-      return {std::move(outcome), cells_.shares()};
-  }
+  Outcome run() { return this->simulate(); }
+  const Cells& cells() const { return cells_; }
 
   void submitted(int rank) { queue_.push_back(rank); }
   void completed(int rank) { cells_.give(rank, rule_ == Rule::easy ? this->start_of(rank) : 0); }
@@ -112,9 +109,9 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
   }
 
   // Whether starting the job now delays nobody who has a reservation.
-  bool spares(int rank) const {
-    const auto spared = [&](const Reservation& other) {
-      return in_time(rank, other) || cells_.used(rank, other) <= other.extra;
+  bool spares(int rank) {
+    const auto spared = [&](Reservation& other) {
+      return in_time(rank, other) || cells_.spared(rank, other);
     };
     if (kPlain) return spared(reserved_.front());  // there is one
     return std::all_of(reserved_.begin(), reserved_.end(), spared);
@@ -126,7 +123,7 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
     const bool early = in_time(rank, last);
     const int extra = last.extra;
     for (Reservation& other : reserved_)
-      if (!in_time(rank, other)) other.extra -= cells_.used(rank, other);
+      if (!in_time(rank, other)) cells_.use_up(rank, other);
     if (early)
       begin(rank, Reason::backfill_in_time, last.rank, last.shadow);
     else  // the plain log tells what there was, the other what is left
@@ -143,6 +140,8 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
         this->note(rank, Action::wait, Reason::too_few_nodes, -1, free);
       else if (kPlain && rule_ == Rule::easy)
         this->note(rank, Action::wait, Reason::reservation, queue_[head_], reserved_[0].shadow);
+      else if (std::is_same_v<Cells, NodeCells> && at == head_)
+        this->note(rank, Action::wait, Reason::no_nodes, -1, free);
       else
         this->note(rank, Action::wait, Reason::behind_queue, queue_[head_], 0);
     }
@@ -165,16 +164,27 @@ Outcome run_plain(const Instance& instance, Rule rule, Estimates estimates, Deci
   const Order by_submission;
   return FcfsEasy<OneCell>(instance, rule, batch_jobs(instance, estimates), by_submission, place,
                            log)
-      .run()
-      .outcome;
+      .run();
 }
 
 PlacedOutcome run_cells(const Instance& instance, const Layout& layout, Rule rule,
                         const Order& order, Estimates estimates, DecisionLog* log) {
   require_layout_fits(instance, layout);
   const auto place = [&](const std::vector<BatchJob>& jobs) { return ManyCells(layout, jobs); };
-  return FcfsEasy<ManyCells>(instance, rule, batch_jobs(instance, estimates), order, place, log)
-      .run();
+  FcfsEasy<ManyCells> policy(instance, rule, batch_jobs(instance, estimates), order, place, log);
+  Outcome outcome = policy.run();
+  return {std::move(outcome), policy.cells().shares()};
+}
+
+SiteOutcome run_site(const Instance& instance, const Site& site, Rule rule, const Order& order,
+                     Estimates estimates, DecisionLog* log) {
+  require_site_fits(instance, site);
+  const auto place = [&](const std::vector<BatchJob>& jobs) {
+    return NodeCells(site, rule == Rule::easy, jobs);
+  };
+  FcfsEasy<NodeCells> policy(instance, rule, batch_jobs(instance, estimates), order, place, log);
+  Outcome outcome = policy.run();
+  return {std::move(outcome), policy.cells().placements()};
 }
 
 }  // namespace
@@ -195,6 +205,16 @@ PlacedOutcome fcfs(const Instance& instance, const Layout& layout, const Order& 
 PlacedOutcome easy(const Instance& instance, const Layout& layout, const Order& order,
                    Estimates estimates, DecisionLog* log) {
   return run_cells(instance, layout, Rule::easy, order, estimates, log);
+}
+
+SiteOutcome fcfs(const Instance& instance, const Site& site, const Order& order,
+                 Estimates estimates, DecisionLog* log) {
+  return run_site(instance, site, Rule::fcfs, order, estimates, log);
+}
+
+SiteOutcome easy(const Instance& instance, const Site& site, const Order& order,
+                 Estimates estimates, DecisionLog* log) {
+  return run_site(instance, site, Rule::easy, order, estimates, log);
 }
 
 }  // namespace cosched::cluster::batch

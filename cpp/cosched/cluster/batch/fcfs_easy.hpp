@@ -13,6 +13,7 @@
 
 #include "cosched/cluster/batch/layout.hpp"
 #include "cosched/cluster/batch/options.hpp"
+#include "cosched/cluster/batch/site.hpp"
 #include "cosched/cluster/model/decision_log.hpp"
 #include "cosched/cluster/model/instance.hpp"
 
@@ -31,5 +32,13 @@ PlacedOutcome fcfs(const Instance& instance, const Layout& layout, const Order& 
                    Estimates estimates, DecisionLog* log = nullptr);
 PlacedOutcome easy(const Instance& instance, const Layout& layout, const Order& order,
                    Estimates estimates, DecisionLog* log = nullptr);
+
+/// The same on nodes with memory and GPUs: a job waits until nodes have all that it needs, and has a
+/// reservation from the first expected end on after which they are expected to; who starts before it
+/// ends by then, or leaves it such nodes.  O(n W nodes) at worst.
+SiteOutcome fcfs(const Instance& instance, const Site& site, const Order& order,
+                 Estimates estimates, DecisionLog* log = nullptr);
+SiteOutcome easy(const Instance& instance, const Site& site, const Order& order,
+                 Estimates estimates, DecisionLog* log = nullptr);
 
 }  // namespace cosched::cluster::batch

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "cosched/cluster/batch/site.hpp"
 #include "cosched/cluster/model/outcome.hpp"
 
 namespace cosched::cluster::batch {
@@ -22,6 +23,12 @@ struct Order {
 struct PlacedOutcome {
   Outcome outcome;
   std::vector<int> shares;
+};
+
+/// The same on nodes with memory and GPUs.
+struct SiteOutcome {
+  Outcome outcome;
+  std::vector<Placement> placements;  // by job
 };
 
 }  // namespace cosched::cluster::batch

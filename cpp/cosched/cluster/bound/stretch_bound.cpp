@@ -18,15 +18,17 @@ namespace {
 // A deficit below this part of the cut's capacity is rounding.
 constexpr double kDeficitTolerance = 1e-11;
 
-std::vector<StretchJob> stretch_jobs(const Instance& instance, double threshold) {
+// `rate`: by job, how much it holds; jobs that hold none do not count.
+template <class Rate>
+std::vector<StretchJob> stretch_jobs(const Instance& instance, double threshold, const Rate& rate) {
   if (!(threshold > 0) || threshold == kInfinity)
     throw InvalidInstance("threshold = " + to_text(threshold) + ": expected seconds > 0");
   const Jobs& jobs = instance.jobs();
   std::vector<StretchJob> result;
   for (const int j : instance.order())
-    if (jobs.runtime[j] > 0)
-      result.push_back({jobs.submit[j], jobs.runtime[j], std::max(jobs.runtime[j], threshold),
-                        jobs.cpu[j] * jobs.tasks[j]});
+    if (jobs.runtime[j] > 0 && rate(j) > 0)
+      result.push_back(
+          {jobs.submit[j], jobs.runtime[j], std::max(jobs.runtime[j], threshold), rate(j)});
   return result;
 }
 
@@ -167,15 +169,32 @@ void raise_by_blocks(StretchBound& bound, const std::vector<StretchJob>& jobs, d
   }
 }
 
+void raise_on(StretchBound& bound, const std::vector<StretchJob>& jobs, double capacity) {
+  if (jobs.empty()) return;
+  for (std::size_t size = 512; 4 * size <= jobs.size(); size *= 16)
+    raise_by_blocks(bound, jobs, capacity, size);
+  raise(bound, jobs, capacity);
+}
+
 }  // namespace
 
 StretchBound max_stretch_bound(const Instance& instance, double threshold) {
-  const std::vector<StretchJob> jobs = stretch_jobs(instance, threshold);
+  return max_stretch_bound(instance, {}, threshold);
+}
+
+StretchBound max_stretch_bound(const Instance& instance, const std::vector<Resource>& resources,
+                               double threshold) {
+  for (const Resource& resource : resources)
+    if (static_cast<int>(resource.held.size()) != instance.size() || !(resource.capacity > 0))
+      throw InvalidInstance("a resource of another instance, or without capacity");
+  const Jobs& jobs = instance.jobs();
+  const auto nodes = [&](int j) { return jobs.cpu[j] * jobs.tasks[j]; };
   StretchBound bound;
-  if (jobs.empty()) return bound;
-  for (std::size_t size = 512; 4 * size <= jobs.size(); size *= 16)
-    raise_by_blocks(bound, jobs, instance.nodes(), size);
-  raise(bound, jobs, instance.nodes());
+  raise_on(bound, stretch_jobs(instance, threshold, nodes), instance.nodes());
+  for (const Resource& resource : resources) {
+    const auto held = [&](int j) { return resource.held[j]; };
+    raise_on(bound, stretch_jobs(instance, threshold, held), resource.capacity);
+  }
   return bound;
 }
 

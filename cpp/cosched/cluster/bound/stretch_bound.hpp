@@ -14,6 +14,8 @@
 // A long stream is first looked at in blocks: near the optimum the kernel leaves little to do.
 #pragma once
 
+#include <vector>
+
 #include "cosched/cluster/model/instance.hpp"
 
 namespace cosched::cluster::bound {
@@ -23,8 +25,19 @@ struct StretchBound {
   int tests = 0;     // feasibility tests made
 };
 
+/// A resource: how much of it each job holds while it runs (0 = none), and how much there is.
+struct Resource {
+  std::vector<double> held;  // by job
+  double capacity;
+};
+
 /// The least feasible S, exact up to a relative 1e-9; approached from the infeasible side.
 /// Threshold: the 10 s of the bounded stretch, > 0.
 StretchBound max_stretch_bound(const Instance& instance, double threshold = kStretchThreshold);
+
+/// The greatest of that and of the same for each resource alone in place of the nodes: a schedule
+/// that respects all of them respects each.
+StretchBound max_stretch_bound(const Instance& instance, const std::vector<Resource>& resources,
+                               double threshold = kStretchThreshold);
 
 }  // namespace cosched::cluster::bound

@@ -36,6 +36,8 @@ std::string explain(const Decision& decision, const Jobs& jobs) {
       return "backfilled: fits in the " + value + " nodes that " + other + " leaves idle";
     case Reason::too_few_nodes:
       return "only " + value + " nodes free";
+    case Reason::no_nodes:
+      return value + " cores free, but not with the memory and GPUs that it needs beside them";
     case Reason::reservation:
       return "would delay " + other + ", reserved for " + value + " s";
     case Reason::behind_queue:

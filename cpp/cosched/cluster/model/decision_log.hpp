@@ -16,6 +16,7 @@ enum class Reason : char {
   backfill_in_time,  // start: ends before the reservation at `value` of job `other`
   backfill_extra,    // start: fits in the `value` nodes that job `other` will leave idle
   too_few_nodes,     // wait: value = free nodes
+  no_nodes,          // wait: no nodes have all that it needs free; value = free cores
   reservation,       // wait: would delay job `other`, reserved for time `value`
   behind_queue,      // wait: job `other` is before it
   promised,          // start, wait: planned for `value`, after all promises made before

@@ -10,20 +10,23 @@ Allocations::Allocations(const Scenario& scenario)
       up_(scenario.machine().nodes),
       busy_(scenario.machine().nodes),
       cleaning_(scenario.machine().nodes),
-      free_cores_(scenario.machine().node_cores) {
+      free_(scenario.machine()) {
   up_.add_range(0, scenario.machine().nodes);
 }
 
-void Allocations::start(int job, const NodeBits& nodes, Second now) {
+void Allocations::start(int job, const Choice& choice, Second now) {
   Held& held = of(job);
-  held.nodes = nodes;
+  held.nodes = choice.nodes;
   held.due = now + scenario_.job(job).limit;
   held.state = State::running;
   ++changes_;
-  if (scenario_.own_cores())
-    take_cores(job);
-  else
+  if (scenario_.own_cores()) {
+    held.shares = choice.shares;
+    free_.take(held.shares);
+    mark_busy(held);
+  } else {
     busy_ |= held.nodes;
+  }
   const auto place = std::lower_bound(running_.begin(), running_.end(), job, [&](int a, int b) {
     const Second x = due(a), y = due(b);
     return x != y ? x < y : a < b;
@@ -34,21 +37,33 @@ void Allocations::start(int job, const NodeBits& nodes, Second now) {
 void Allocations::end(int job, Second now) {
   Held& held = of(job);
   held.end = now;
-  held.state = State::ended;
+  held.state = State::completing;
   ++changes_;
-  if (scenario_.own_cores())
-    give_cores(job);
-  else
+  if (scenario_.own_cores()) {
+    free_.give(held.shares);
+    mark_busy(held);
+  } else {
     busy_ -= held.nodes;
+  }
   cleaning_ |= held.nodes;
   running_.erase(std::find(running_.begin(), running_.end(), job));
   completing_.push_back(job);
 }
 
 void Allocations::clean(int job) {
-  cleaning_ -= of(job).nodes;
+  of(job).state = State::done;
   ++changes_;
   completing_.erase(std::find(completing_.begin(), completing_.end(), job));
+  cleaning_ -= of(job).nodes;
+  for (const int other : completing_) cleaning_ |= of(other).nodes;
+}
+
+void Allocations::set_up(const NodeBits& nodes, bool up) {
+  ++changes_;
+  if (up)
+    up_ |= nodes;
+  else
+    up_ -= nodes;
 }
 
 bool Allocations::completing_since(Second since) const {
@@ -56,23 +71,12 @@ bool Allocations::completing_since(Second since) const {
                      [&](int job) { return of(job).end >= since; });
 }
 
-void Allocations::take_cores(int job) {
-  Held& held = of(job);
-  int left = scenario_.job(job).cpus;
-  for (const int node : held.nodes.list()) {
-    held.cores.push_back(std::min(left, free_cores_[node]));
-    left -= held.cores.back();
-    if ((free_cores_[node] -= held.cores.back()) == 0) busy_.add(node);
-  }
-}
-
-void Allocations::give_cores(int job) {
-  const Held& held = of(job);
-  auto cores = held.cores.begin();
-  for (const int node : held.nodes.list()) {
-    free_cores_[node] += *cores++;
-    busy_.remove(node);
-  }
+void Allocations::mark_busy(const Held& held) {
+  for (const Share& share : held.shares.nodes)
+    if (free_.cores[static_cast<std::size_t>(share.node)] > 0)
+      busy_.remove(share.node);
+    else
+      busy_.add(share.node);
 }
 
 }  // namespace cosched::cluster::slurm

@@ -36,6 +36,7 @@ class BackfillCycle {
     Second until = 0;
     bool moved = false;  // it had to move a start behind what running jobs require
     int tests = 0;
+    bool marked = false;  // it had plans, where each is a change of nodes
   };
 
   bool same_as_last(double time) const;
@@ -46,9 +47,12 @@ class BackfillCycle {
   Second now_after(int tests) const;
   std::vector<int> plan_queue();
 
-  Tested test(int job, Second now);
-  bool start(int job, const NodeBits& avail);
-  Tested reserve(int job, const Select::Slot& slot, Second first, Second last, Second until);
+  bool skipped(Entry entry);
+  Tested test(Entry entry, Second now);
+  bool start(Entry entry, const NodeBits& avail);
+  Tested reserve(Entry entry, const Select::Slot& slot, Second first, Second last, Second until);
+  void plan_next_task(int job);
+  Second end_of(Second begin, Second limit) const;
 
   const Clocks& clocks_;
   Tables& tables_;
@@ -58,6 +62,11 @@ class BackfillCycle {
   NodeBits planned_;  // nodes of plans that are idle: the PLANNED mark
   TestCounts counts_;
   Kept kept_;
+  NodeBits left_,
+      avail_;  // what reservations leave, and of that the nodes that have the job's features
+  std::vector<int> planned_jobs_;  // of this cycle, where one reservation a job is the rule
+  // Of the array that was tried last: where a task could not start, and how many have a plan.
+  int rejected_array_ = -1, rejected_part_ = -1, planned_array_ = -1, array_plans_ = 0;
   // of this cycle
   double time_ = 0;
   Second begin_ = 0, map_end_ = 0, next_slot_ = 0;

@@ -19,8 +19,8 @@ double Loop::tick_at(double time) const {
   return tick >= time ? tick : tick + period_;  // rounding
 }
 
-LimitClock::LimitClock(const Clocks& clocks)
-    : loop_(clocks), recorded_(clocks.checks), last_(whole(clocks.controller_start)) {}
+LimitClock::LimitClock(const Clocks& clocks, bool since_24)
+    : loop_(clocks, since_24), recorded_(clocks.checks), last_(whole(clocks.controller_start)) {}
 
 double LimitClock::due() const {
   if (!recorded_.empty()) return checks_ < recorded_.size() ? recorded_[checks_] : kInfinity;
@@ -32,23 +32,32 @@ void LimitClock::checked(double time) {
   last_ = whole(time);
 }
 
-MainClock::MainClock(const Clocks& clocks, const Settings::Main& settings)
-    : loop_(clocks),
+MainClock::MainClock(const Clocks& clocks, const Settings::Main& settings, bool since_24)
+    : loop_(clocks, since_24),
       settings_(settings),
       last_tick_(whole(clocks.controller_start)),
-      last_full_(last_tick_) {}
+      last_full_(last_tick_),
+      passes_(clocks.passes) {}
 
 Second MainClock::delay() const { return read_ ? settings_.batch_sched_delay : kFirstDelay; }
 Second MainClock::interval() const { return read_ ? settings_.interval : kFirstInterval; }
 
-void MainClock::request(double time) { requested_ = std::min(requested_, time); }
+void MainClock::request(double time) {
+  if (!replays()) requested_ = std::min(requested_, time);
+}
 
 void MainClock::ask(double time, bool full) {
+  constexpr double kLate = 4;
+  if (replays()) {
+    late_ = std::min(late_, time + kLate);
+    return;
+  }
   pass_ = std::min(pass_, std::max(time, last_pass_ + settings_.min_interval));
   full_ = full_ || full;
 }
 
 double MainClock::tick_due() const {
+  if (replays()) return kInfinity;
   const double full = loop_.tick_at(static_cast<double>(last_full_ + interval()));
   if (requested_ == kInfinity) return full;
   const double soonest = static_cast<double>(last_tick_ + delay());
@@ -65,6 +74,16 @@ void MainClock::tick(double time) {
 }
 
 bool MainClock::begin_pass() {
+  if (replays()) {
+    const auto [recorded, full] = passes_[next_];
+    const bool late = std::exchange(late_, kInfinity) < recorded;
+    last_pass_ = late ? last_pass_ : recorded;
+    last_tick_ = whole(recorded);
+    if (full) last_full_ = last_tick_;
+    read_ = true;
+    if (!late) ++next_;
+    return late || full;
+  }
   last_pass_ = std::exchange(pass_, kInfinity);
   read_ = true;
   return std::exchange(full_, false);

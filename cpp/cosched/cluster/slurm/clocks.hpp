@@ -2,7 +2,10 @@
 // or a backfill cycle is due.  Each answers from what it was told; none knows of jobs.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "cosched/cluster/slurm/settings.hpp"
@@ -25,6 +28,10 @@ struct Clocks {
   double test_cost = 0;        // s of a job's test in a cycle
   std::vector<double> cycles;  // recorded begins of cycles: replay; empty = by the rules
   std::vector<double> checks;  // recorded limit checks that ended a job: replay
+  // Recorded passes of the main scheduler and whether they were full ones, and seconds from a job's start to its end
+  // (not a number: not recorded), by job: replay.
+  std::vector<std::pair<double, bool>> passes;
+  std::vector<double> lengths;
 
   /// Down to a multiple of `grid` of the Unix clock.
   Second rounded(Second time, Second grid) const {
@@ -36,19 +43,24 @@ struct Clocks {
 /// The background loop.
 class Loop {
  public:
-  explicit Loop(const Clocks& clocks)
-      : begin_(clocks.controller_start + clocks.tick_offset), period_(clocks.tick_period) {}
+  /// `since_24`: it ticks at the turns of seconds.
+  Loop(const Clocks& clocks, bool since_24)
+      : begin_(since_24 ? std::floor(clocks.controller_start) + kTurn
+                        : clocks.controller_start + clocks.tick_offset),
+        period_(since_24 ? 1 : clocks.tick_period) {}
   /// The first tick at or after `time`.
   double tick_at(double time) const;
 
  private:
+  static constexpr double kTurn = 0.005;
+
   double begin_, period_;  // tick k is at begin + k period
 };
 
 /// When the time limits of jobs are checked.
 class LimitClock {
  public:
-  explicit LimitClock(const Clocks& clocks);
+  LimitClock(const Clocks& clocks, bool since_24);
   double due() const;
   void checked(double time);
 
@@ -62,7 +74,7 @@ class LimitClock {
 /// When the main scheduler passes.
 class MainClock {
  public:
-  MainClock(const Clocks& clocks, const Settings::Main& settings);
+  MainClock(const Clocks& clocks, const Settings::Main& settings, bool since_24 = false);
 
   /// Something wants a pass, at a tick.
   void request(double time);
@@ -72,13 +84,14 @@ class MainClock {
   /// The tick that asks for a pass next.
   double tick_due() const;
   void tick(double time);
-  double pass_due() const { return pass_; }
+  double pass_due() const { return replays() ? std::min(passes_[next_].first, late_) : pass_; }
   /// The pass that is due begins; whether it is a full one.
   bool begin_pass();
 
  private:
   Second delay() const;
   Second interval() const;
+  bool replays() const { return next_ < passes_.size(); }
 
   Loop loop_;
   Settings::Main settings_;
@@ -87,6 +100,10 @@ class MainClock {
   double requested_ = kInfinity;
   double pass_ = kInfinity, last_pass_ = -kInfinity;
   bool full_ = false;
+  std::vector<std::pair<double, bool>> passes_;  // recorded
+  std::size_t next_ = 0;
+  double late_ =
+      kInfinity;  // a pass that was not recorded: what it is for came too late for one that was
 };
 
 /// When the backfill thread wakes up.

@@ -1,26 +1,34 @@
 #include "cosched/cluster/slurm/journal.hpp"
 
+#include <limits>
+
 namespace cosched::cluster::slurm {
 
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
 Outcome::Outcome(std::size_t jobs)
-    : start_exact(jobs),
-      end_exact(jobs),
-      start(jobs),
-      end(jobs),
+    : start_exact(jobs, kNone),
+      end_exact(jobs, kNone),
+      start(jobs, kNone),
+      end(jobs, kNone),
       cores(jobs),
       nodes(jobs),
       by(jobs),
+      part(jobs),
       killed(jobs) {}
 
 Journal::Journal(std::size_t jobs, const Record& record)
     : record_(record), said_(jobs), outcome_(jobs) {}
 
-void Journal::start(int job, double time, Scheduler by, const Allocations& allocations) {
+void Journal::start(Entry entry, double time, Scheduler by, const Allocations& allocations) {
+  const int job = entry.job;
   const auto j = static_cast<std::size_t>(job);
   outcome_.start[j] = static_cast<double>(whole(time));
   outcome_.start_exact[j] = time;
   outcome_.nodes[j] = allocations.nodes(job).list();
-  outcome_.cores[j] = allocations.cores(job);
+  outcome_.cores[j].clear();
+  for (const Share& share : allocations.shares(job).nodes) outcome_.cores[j].push_back(share.cores);
+  outcome_.part[j] = entry.part;
   outcome_.by[j] = static_cast<int>(by);
   const Action action = by == Scheduler::main ? Action::start_main : Action::start_backfill;
   if (told()) outcome_.notes.push_back({time, job, action, whole(time), allocations.due(job), {}});
@@ -35,9 +43,17 @@ void Journal::end(int job, double time, bool killed) {
     outcome_.notes.push_back({time, job, killed ? Action::timeout : Action::finish, 0, 0, {}});
 }
 
-void Journal::plan(int job, double time, Second begin, Second end, const NodeBits& nodes) {
-  say(job, time, Action::plan, begin);
-  if (plans()) outcome_.notes.push_back({time, job, Action::plan, begin, end, nodes.list()});
+void Journal::requeue(int job) {
+  const auto j = static_cast<std::size_t>(job);
+  outcome_.start[j] = outcome_.start_exact[j] = outcome_.end[j] = outcome_.end_exact[j] = kNone;
+  outcome_.nodes[j].clear();
+  outcome_.cores[j].clear();
+}
+
+void Journal::plan(Entry entry, double time, Second begin, Second end, const NodeBits& nodes) {
+  say(entry.job, time, Action::plan, begin);
+  if (plans())
+    outcome_.notes.push_back({time, entry.job, Action::plan, begin, end, nodes.list(), entry.part});
 }
 
 void Journal::say(int job, double time, Action action, Second start) {

@@ -14,7 +14,8 @@ enum class Action : char {
   wait_priority,
   plan,
   finish,
-  timeout
+  timeout,
+  wait_licences
 };
 
 enum class Scheduler : char { main, backfill };
@@ -26,14 +27,16 @@ struct Note {
   Action action;
   Second start, end;
   std::vector<int> nodes;
+  int part = -1;  // of a plan
 };
 
 struct Outcome {
-  std::vector<double> start_exact, end_exact;  // the instants
+  std::vector<double> start_exact, end_exact;  // the instants; not a number: did not start
   std::vector<double> start, end;              // whole seconds of the controller, by job
   std::vector<std::vector<int>> cores;         // of each of these nodes, where jobs share nodes
   std::vector<std::vector<int>> nodes;         // increasing
   std::vector<int> by;                         // a Scheduler
+  std::vector<int> part;                       // where it ran
   std::vector<int> killed;                     // ended by the limit check
   std::vector<double> cycles;                  // when backfill cycles began
   std::vector<Note> notes;
@@ -54,12 +57,14 @@ class Journal {
   bool told() const { return record_.told; }
   bool plans() const { return record_.plans; }
 
-  void start(int job, double time, Scheduler by, const Allocations& allocations);
+  void start(Entry entry, double time, Scheduler by, const Allocations& allocations);
+  /// The job waits again.
+  void requeue(int job);
   void end(int job, double time, bool killed);
   void cycle(double time) { outcome_.cycles.push_back(time); }
   /// Why the job does not start; told once as long as nothing else is.
   void wait(int job, double time, Action why) { say(job, time, why, 0); }
-  void plan(int job, double time, Second begin, Second end, const NodeBits& nodes);
+  void plan(Entry entry, double time, Second begin, Second end, const NodeBits& nodes);
 
   Outcome outcome() && { return std::move(outcome_); }
 

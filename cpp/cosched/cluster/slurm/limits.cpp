@@ -17,8 +17,8 @@ void TestCounts::reset() {
     std::fill(counts->begin(), counts->end(), 0);
 }
 
-bool TestCounts::admit(const Job& job) {
-  const auto partition = static_cast<std::size_t>(job.partition);
+bool TestCounts::admit(const Job& job, int part) {
+  const auto partition = static_cast<std::size_t>(part);
   const auto user = static_cast<std::size_t>(job.user);
   int& both = by_both_[user * by_part_.size() + partition];
   const auto reached = [](int count, int limit) { return limit != 0 && count >= limit; };

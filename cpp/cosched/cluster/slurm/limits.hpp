@@ -14,8 +14,8 @@ class TestCounts {
 
   /// A cycle begins.
   void reset();
-  /// Whether the job is looked at; counts it if so.
-  bool admit(const Job& job);
+  /// Whether the job is looked at in that partition; counts it if so.
+  bool admit(const Job& job, int part);
 
  private:
   Settings::TestLimits limits_;

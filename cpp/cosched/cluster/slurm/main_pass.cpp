@@ -26,41 +26,133 @@ class Blocked {
   NodeBits allowed_;
 };
 
+// One pass over the queue.
+class Pass {
+ public:
+  Pass(Tables& tables, Select& select, double time)
+      : tables_(tables),
+        select_(select),
+        scenario_(tables.scenario),
+        time_(time),
+        now_(whole(time)),
+        reserved_(tables.reservations.any(time)),
+        blocked_(scenario_.machine().parts, tables.allocations.up()),
+        nodes_(scenario_.machine().nodes) {}
+
+  std::vector<int> run(bool full) {
+    const Settings::Main& settings = scenario_.settings().main;
+    std::vector<int> tried(scenario_.machine().parts.size());
+    int depth = 0, last_array = -1;
+    for (const Entry entry : tables_.queue.entries()) {
+      if (settings.max_job_start && static_cast<int>(started_.size()) >= settings.max_job_start)
+        break;
+      // An array is one record of the queue.
+      const int array = scenario_.job(entry.job).conditions.array;
+      if (array < 0 || std::exchange(last_array, array) != array) {
+        if (settings.partition_depth &&
+            tried[static_cast<std::size_t>(entry.part)]++ >= settings.partition_depth)
+          continue;
+        if (!full && depth++ > settings.queue_depth) break;
+      }
+      if (!test(entry)) break;
+    }
+    return std::move(started_);
+  }
+
+ private:
+  // False: nothing that comes can start.
+  bool test(Entry entry) {
+    if (rejected(entry)) return true;
+    if (blocked_.has(entry.part) && !in_reservation(entry)) {
+      tables_.journal.wait(entry.job, time_, Action::wait_priority);
+      tables_.updates.jobs = now_;
+      return !blocked_.all() || tables_.journal.told() || reserved_;
+    }
+    if (blocked_.allowed().count_common(scenario_.part(entry).nodes) <
+        scenario_.job(entry.job).nodes) {
+      tables_.updates.jobs = now_;  // its nodes are kept for jobs of other partitions
+      tables_.journal.wait(entry.job, time_, Action::wait_resources);
+      blocked_.add(entry.part);
+    } else if (!tables_.licences.enough(entry.job)) {
+      tables_.journal.wait(entry.job, time_, Action::wait_licences);
+      tables_.updates.jobs = now_;
+    } else {
+      start_or_block(entry);
+    }
+    return true;
+  }
+
+  // Started in another partition, or behind a task of its array that could not.
+  bool rejected(Entry entry) {
+    if (tables_.allocations.started(entry.job)) return true;
+    const int array = scenario_.job(entry.job).conditions.array;
+    if (array < 0) return false;
+    return (rejected_array_ == array && rejected_part_ == entry.part) ||
+           tables_.readiness.array_full(entry.job);
+  }
+
+  bool in_reservation(Entry entry) const {
+    return scenario_.job(entry.job).conditions.reservation >= 0;
+  }
+
+  void start_or_block(Entry entry) {
+    const NodeBits* allowed = &blocked_.allowed();
+    if (reserved_ || in_reservation(entry)) {
+      nodes_ = *allowed;
+      if (!tables_.reservations.leave(entry, now_, false, time_, nodes_).some) return reject(entry);
+      for (const int failed : failed_reservations_)
+        if (failed == scenario_.job(entry.job).conditions.reservation) return reject(entry);
+      allowed = &nodes_;
+    }
+    if (const Choice* choice = select_.now(entry, *allowed)) {
+      tables_.start(entry, *choice, time_, Scheduler::main);
+      started_.push_back(entry.job);
+      return;
+    }
+    reject(entry);
+    tables_.journal.wait(entry.job, time_, Action::wait_resources);
+    if (in_reservation(entry))
+      failed_reservations_.push_back(scenario_.job(entry.job).conditions.reservation);
+    else if (!tables_.queue.holds_back(entry.job, now_) && waits_for_nodes(entry, *allowed))
+      blocked_.add(entry.part);
+  }
+
+  // Not if those that are there would not do even if they were empty.
+  bool waits_for_nodes(Entry entry, const NodeBits& allowed) {
+    const NodeBits& own = scenario_.part(entry).nodes;
+    if (own.within(allowed) || (!scenario_.own_cores() && !reserved_)) return true;
+    NodeBits out = own;
+    out &= allowed;
+    const Job& job = scenario_.job(entry.job);
+    if (job.set >= 0) out &= scenario_.machine().sets[static_cast<std::size_t>(job.set)];
+    return out.meets(tables_.allocations.cleaning()) || select_.could_run(entry, allowed);
+  }
+
+  void reject(Entry entry) {
+    rejected_array_ = scenario_.job(entry.job).conditions.array;
+    rejected_part_ = entry.part;
+  }
+
+  Tables& tables_;
+  Select& select_;
+  const Scenario& scenario_;
+  const double time_;
+  const Second now_;
+  const bool reserved_;  // there are reservations
+  Blocked blocked_;
+  NodeBits nodes_;
+  std::vector<int> started_;
+  std::vector<int> failed_reservations_;
+  int rejected_array_ = -1, rejected_part_ = -1;
+};
+
 }  // namespace
 
 std::vector<int> main_pass(Tables& tables, Select& select, double time, bool full) {
-  std::vector<int> started;
-  const Second now = whole(time);
-  if (tables.completing(now)) return started;
-  const Scenario& scenario = tables.scenario;
-  const Settings::Main& settings = scenario.settings().main;
+  if (tables.completing(whole(time))) return {};
+  tables.admit(time);
   tables.queue.recalculate(time);
-  std::vector<int> tried(scenario.machine().parts.size());
-  Blocked blocked(scenario.machine().parts, tables.allocations.up());
-  int depth = 0;
-  for (const int job : tables.queue.jobs()) {
-    if (settings.max_job_start && static_cast<int>(started.size()) >= settings.max_job_start) break;
-    const int partition = scenario.job(job).partition;
-    if (settings.partition_depth &&
-        tried[static_cast<std::size_t>(partition)]++ >= settings.partition_depth)
-      continue;
-    if (!full && depth++ > settings.queue_depth) break;
-    if (blocked.has(partition)) {
-      tables.journal.wait(job, time, Action::wait_priority);
-      tables.updates.jobs = now;
-      if (blocked.all() && !tables.journal.told()) break;
-    } else if (blocked.allowed().count_common(scenario.part(job).nodes) < scenario.job(job).nodes) {
-      tables.updates.jobs = now;  // its nodes are kept for jobs of other partitions
-      tables.journal.wait(job, time, Action::wait_resources);
-      blocked.add(partition);
-    } else if (const NodeBits* nodes = select.now(job, blocked.allowed())) {
-      tables.start(job, *nodes, time, Scheduler::main);
-      started.push_back(job);
-    } else {
-      tables.journal.wait(job, time, Action::wait_resources);
-      if (!tables.queue.holds_back(job, now)) blocked.add(partition);
-    }
-  }
+  std::vector<int> started = Pass(tables, select, time).run(full);
   if (!started.empty()) tables.queue.drop([&](int job) { return tables.allocations.started(job); });
   return started;
 }

@@ -11,7 +11,7 @@ void PlanMap::reset(Second begin, Second end, const NodeBits& nodes) {
 }
 
 PlanMap::Window PlanMap::window(const NodeBits& allowed, int wanted, Second from, Second limit,
-                                int first) {
+                                int first, bool beyond) {
   window_ = allowed;
   Window found{&window_, kNever, first, kNever};
   for (int j = first;;) {
@@ -25,6 +25,8 @@ PlanMap::Window PlanMap::window(const NodeBits& allowed, int wanted, Second from
         found.later = record.end;
       if (record.begin > from + limit) {
         found.holds_until = std::min(found.holds_until, record.begin - limit);
+        if (beyond && found.later == kNever && record.next && (*this)[record.next].next)
+          found.later = (*this)[record.next].end;
         break;
       }
       window_ &= record.nodes;

@@ -35,7 +35,9 @@ class PlanMap {
   };
   /// Among `allowed` nodes, for `limit` seconds from `from`; a job that wants so many gives up as soon as
   /// there are fewer.  `first`: a record before all that end behind `from`.  O(records).
-  Window window(const NodeBits& allowed, int wanted, Second from, Second limit, int first);
+  /// `beyond`: the record behind the job's end says when there is more to have, too (RULES.md 12.4).
+  Window window(const NodeBits& allowed, int wanted, Second from, Second limit, int first,
+                bool beyond = false);
 
   /// No record that begins before `end` and ends after `begin` lacks one of `nodes`.
   bool free(const NodeBits& nodes, Second begin, Second end) const;

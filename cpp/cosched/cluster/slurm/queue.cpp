@@ -7,22 +7,49 @@ namespace cosched::cluster::slurm {
 Queue::Queue(const Scenario& scenario, double controller_start)
     : scenario_(scenario), controller_start_(controller_start), of_(scenario.jobs().size()) {}
 
-bool Queue::before(int a, int b) const {
+bool Queue::before(Entry a, Entry b) const {
+  const bool kept = scenario_.job(a.job).conditions.reservation >= 0;
+  if (kept != (scenario_.job(b.job).conditions.reservation >= 0)) return kept;
   const int first = scenario_.part(a).tier, second = scenario_.part(b).tier;
   if (first != second) return first > second;
-  const Submitted &x = of_[static_cast<std::size_t>(a)], &y = of_[static_cast<std::size_t>(b)];
+  const Submitted& x = of_[static_cast<std::size_t>(a.job)];
+  const Submitted& y = of_[static_cast<std::size_t>(b.job)];
   if (x.priority != y.priority) return x.priority > y.priority;
   if (x.submit != y.submit) return x.submit < y.submit;
-  return a < b;
+  return a.job < b.job;
 }
 
-void Queue::add(int job, double time) {
-  of_[static_cast<std::size_t>(job)] = {priority_of(scenario_, job, time, submitted_++),
-                                        whole(time)};
+void Queue::submit(int job, double time) {
+  // Tasks of an array follow each other, with one priority.
+  const int array = scenario_.job(job).conditions.array;
+  if (array >= 0 && array == last_array_)
+    of_[static_cast<std::size_t>(job)] = of_[static_cast<std::size_t>(job - 1)];
+  else
+    of_[static_cast<std::size_t>(job)] = {priority_of(scenario_, job, time, submitted_++),
+                                          whole(time)};
+  last_array_ = array;
+}
+
+void Queue::prioritise(int job, double time) {
+  of_[static_cast<std::size_t>(job)].priority = priority_of(scenario_, job, time, submitted_++);
+}
+
+void Queue::resubmit(int job, double time, bool anew) {
+  if (anew) prioritise(job, time);
+  of_[static_cast<std::size_t>(job)].submit = whole(time);
+}
+
+void Queue::enter(int job) {
   ++changes_;
-  const auto place =
-      std::lower_bound(jobs_.begin(), jobs_.end(), job, [&](int a, int b) { return before(a, b); });
-  jobs_.insert(place, job);
+  const auto add = [&](Entry entry) {
+    const auto place =
+        std::upper_bound(entries_.begin(), entries_.end(), entry,
+                         [&](const Entry& a, const Entry& b) { return before(a, b); });
+    entries_.insert(place, entry);
+  };
+  const Job& one = scenario_.job(job);
+  if (one.partitions.empty()) add({job, one.partition});
+  for (const int part : one.partitions) add({job, part});
 }
 
 void Queue::recalculate(double time) {
@@ -34,9 +61,10 @@ void Queue::recalculate(double time) {
   calculated_ = period;
   ++changes_;
   const double when = controller_start_ + static_cast<double>(period) * length;
-  for (const int job : jobs_)
-    of_[static_cast<std::size_t>(job)].priority = priority_of(scenario_, job, when, 0);
-  std::sort(jobs_.begin(), jobs_.end(), [&](int a, int b) { return before(a, b); });
+  for (const Entry& entry : entries_)
+    of_[static_cast<std::size_t>(entry.job)].priority = priority_of(scenario_, entry.job, when, 0);
+  std::stable_sort(entries_.begin(), entries_.end(),
+                   [&](const Entry& a, const Entry& b) { return before(a, b); });
 }
 
 bool Queue::holds_back(int job, Second now) const {

@@ -14,17 +14,25 @@ class Queue {
   /// Requires that `scenario` outlives it.
   Queue(const Scenario& scenario, double controller_start);
 
-  /// O(jobs pending).
-  void add(int job, double time);
+  /// The job gets its priority, as of all that were submitted so far; it may not wait in the queue yet.
+  void submit(int job, double time);
+  /// A new priority, behind all so far where that is by the order of submissions.
+  void prioritise(int job, double time);
+  /// It has run, and waits again; `anew`: with a new priority, else its old one.
+  void resubmit(int job, double time, bool anew);
+  /// The job waits in the queue, once for each partition.  O(entries).
+  void enter(int job);
   /// Takes out the jobs for which gone(job).
   template <class Gone>
   void drop(Gone gone) {
-    jobs_.erase(std::remove_if(jobs_.begin(), jobs_.end(), gone), jobs_.end());
+    entries_.erase(std::remove_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& entry) { return gone(entry.job); }),
+                   entries_.end());
   }
   /// All priorities anew, once a PriorityCalcPeriod, where they change with time.
   void recalculate(double time);
 
-  const std::vector<int>& jobs() const { return jobs_; }
+  const std::vector<Entry>& entries() const { return entries_; }
   double priority(int job) const { return of_[static_cast<std::size_t>(job)].priority; }
   /// Too young or of too low priority to block others, or to have a reservation (RULES.md 2.5).
   bool holds_back(int job, Second now) const;
@@ -36,13 +44,14 @@ class Queue {
     double priority = 0;
     Second submit = 0;
   };
-  bool before(int a, int b) const;
+  bool before(Entry a, Entry b) const;
 
   const Scenario& scenario_;
   double controller_start_;
-  std::vector<Submitted> of_;     // by job
-  std::vector<int> jobs_;         // in order
-  int submitted_ = 0;             // jobs so far
+  std::vector<Submitted> of_;   // by job
+  std::vector<Entry> entries_;  // in order
+  int submitted_ = 0;           // jobs so far, an array being one
+  int last_array_ = -1;
   std::int64_t calculated_ = -1;  // period of the last calculation
   std::int64_t changes_ = 0;
 };

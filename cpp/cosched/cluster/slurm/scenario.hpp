@@ -1,6 +1,10 @@
 // What a twin of slurmctld is given: machine, partitions, jobs, settings.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "cosched/cluster/slurm/node_bits.hpp"
@@ -25,6 +29,46 @@ struct Machine {
   std::vector<NodeBits> lines;  // NodeName lines, by increasing weight
   std::vector<Partition> parts;
   std::vector<int> node_cores;  // where jobs share nodes (CR_Core), else empty
+  // The rest where it is said; by node.
+  std::vector<std::int64_t> node_memory;    // MB, where memory is handed out
+  std::vector<std::vector<int>> node_gpus;  // of each type
+  std::vector<int> node_weight;             // Weight; empty = all are equal
+  std::vector<NodeBits> sets;               // nodes with some features, as jobs ask for them
+  std::vector<int> licences;                // how many of each
+};
+
+inline constexpr int kAnyNodes = std::numeric_limits<int>::max();
+
+/// What a job asks of nodes that jobs share (RULES.md 7).
+struct Ask {
+  int max_nodes = kAnyNodes;
+  int tasks = 0, task_cores = 1;  // 0: not said
+  bool exclusive = false;         // whole nodes
+  std::int64_t memory = 0;        // MB of a node, or of a core
+  bool memory_by_core = false;
+  bool memory_all = false;  // of its nodes
+  int gpus = 0;             // of a node, or in all
+  bool gpus_by_node = false;
+  int gpu_type = -1;  // any
+};
+
+/// Another job, or all tasks of an array, that a job waits for (RULES.md 9.4).
+struct Dependency {
+  enum class Kind : char { after, after_any, after_ok, after_not_ok } kind;
+  std::vector<int> jobs;
+};
+
+/// What must be true before a job is looked at (RULES.md 9).
+struct Conditions {
+  double begin = 0;    // --begin (s)
+  bool held = false;   // until it is released
+  int singleton = -1;  // jobs of one user and name have one number
+  std::vector<Dependency> after;
+  int array = -1, array_limit = 0;  // which, and how many of its tasks may run (0 = all)
+  int reservation = -1;
+  std::vector<std::pair<int, int>> licences;  // (which, how many)
+
+  bool none() const { return begin <= 0 && !held && singleton < 0 && after.empty(); }
 };
 
 struct Job {
@@ -36,21 +80,57 @@ struct Job {
   int partition = 0;
   int user = 0;
   double nice = 0;
+  Ask ask = {};
+  std::vector<int> partitions = {};    // where it may run, as written; empty: in `partition` only
+  int set = -1;                        // of Machine::sets, nodes that it may use
+  std::vector<int> alternatives = {};  // of them: all its nodes are of one ([a|b])
+  Conditions conditions = {};
+  bool requeue = true;  // when a node of it fails
+  bool fails = false;   // exits with another code than 0
+};
+
+/// Nodes that are kept for some jobs, for some time (RULES.md 10).
+struct Reservation {
+  double created;
+  Second begin, end;
+  NodeBits nodes;
+  bool maintenance = false, every_node = false;  // Flags=MAINT, Nodes=ALL
+};
+
+/// What an administrator does (RULES.md 9.2, 11).
+struct Outside {
+  enum class Kind : char { release, reserve, down, drain, resume } kind;
+  double time;
+  int job = -1;
+  NodeBits nodes = NodeBits();
+};
+
+/// A place in the queue: a job may be in several, one of each of its partitions.
+struct Entry {
+  int job;
+  int part;
+  bool operator==(const Entry& other) const { return job == other.job && part == other.part; }
 };
 
 /// Immutable once made.  Invariants: every job's partition exists and has nodes for it, limits are finite.
 class Scenario {
  public:
   /// Cuts limits.  Throws InfeasibleError that names a job larger than its partition.
-  Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings);
+  Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
+           std::vector<Reservation> reservations = {}, std::vector<Outside> outside = {});
 
   const Machine& machine() const { return machine_; }
   const std::vector<Job>& jobs() const { return jobs_; }
   const Settings& settings() const { return settings_; }
+  const std::vector<Reservation>& reservations() const { return reservations_; }
+  const std::vector<Outside>& outside() const { return outside_; }
 
   const Job& job(int number) const { return jobs_[static_cast<std::size_t>(number)]; }
   const Partition& part(int job_number) const {
     return machine_.parts[static_cast<std::size_t>(job(job_number).partition)];
+  }
+  const Partition& part(Entry entry) const {
+    return machine_.parts[static_cast<std::size_t>(entry.part)];
   }
   /// Jobs have cores of their own, several on a node.
   bool own_cores() const { return !machine_.node_cores.empty(); }
@@ -59,6 +139,8 @@ class Scenario {
   Machine machine_;
   std::vector<Job> jobs_;
   Settings settings_;
+  std::vector<Reservation> reservations_;
+  std::vector<Outside> outside_;
 };
 
 }  // namespace cosched::cluster::slurm

@@ -9,8 +9,22 @@ namespace cosched::cluster::slurm {
 // Running jobs in order of their ends, in the groups after which select/cons_tres tests.
 class Select::Groups {
  public:
-  Groups(const Allocations& allocations, Second epoch, int window_linear)
-      : of_(allocations), epoch_(epoch), window_linear_(window_linear) {}
+  /// Jobs that end before `from` are gone already; those that end after `later` stay.
+  Groups(const Allocations& allocations, Second epoch, int window_linear, Second from, Second later)
+      : of_(allocations), epoch_(epoch), window_linear_(window_linear), later_(later) {
+    const std::vector<int>& running = of_.running();
+    while (next_ < running.size() && of_.due(running[next_]) < from) ++next_;
+    gone_ = next_;
+  }
+
+  /// Calls gone(job) for those that are gone already and have a node in `avail`.
+  template <class Gone>
+  void already(const NodeBits& avail, Gone gone) const {
+    for (std::size_t k = 0; k < gone_; ++k)
+      if (of_.nodes(of_.running()[k]).meets(avail)) gone(of_.running()[k]);
+  }
+
+  bool some_gone() const { return gone_ > 0; }
 
   /// Calls gone(job) for each job of the next group that has a node in `avail`; returns the last
   /// of them, or -1: none left.
@@ -20,7 +34,12 @@ class Select::Groups {
     const std::vector<int>& running = of_.running();
     int last = -1;
     for (int removed = 0; next_ < running.size();) {
-      const int other = running[next_++];
+      const int other = running[next_];
+      if (of_.due(other) > later_) {
+        next_ = running.size();
+        break;
+      }
+      ++next_;
       if (!of_.nodes(other).meets(avail)) continue;
       const Second end = of_.due(other);
       if (base_ == kNever) base_ = end + spread_ - (epoch_ + end) % spread_;
@@ -45,7 +64,8 @@ class Select::Groups {
   const Allocations& of_;
   const Second epoch_;
   const int window_linear_;
-  std::size_t next_ = 0;
+  const Second later_;
+  std::size_t next_ = 0, gone_ = 0;
   Second spread_ = 30, base_ = kNever;
 };
 
@@ -53,54 +73,136 @@ Select::Select(const Scenario& scenario, const Allocations& allocations, Second 
     : scenario_(scenario),
       allocations_(allocations),
       epoch_(epoch),
+      since_24_(scenario.settings().since_24),
+      empty_(scenario.machine()),
       open_(scenario.machine().nodes),
       some_(scenario.machine().nodes),
+      one_set_(scenario.machine().nodes),
       chosen_now_(scenario.machine().nodes),
-      chosen_then_(scenario.machine().nodes) {}
+      chosen_then_(scenario.machine().nodes),
+      chosen_best_(scenario.machine().nodes),
+      tried_(scenario.machine().nodes) {
+  if (!scenario.own_cores()) return;
+  weights_.resize(static_cast<std::size_t>(scenario.machine().nodes));
+  NodeBits every(scenario.machine().nodes);
+  every.add_range(0, scenario.machine().nodes);
+  reset_weights(every, false);
+}
 
-// select/linear takes the NodeName lines one after another and stops as soon as they hold enough.
-const NodeBits* Select::now(int job, const NodeBits& allowed) {
-  const Machine& machine = scenario_.machine();
-  const int wanted = scenario_.job(job).nodes;
+// --- now ---
+
+const Choice* Select::now(Entry entry, const NodeBits& allowed) {
+  const Job& job = scenario_.job(entry.job);
   open_ = allowed;
-  open_ &= scenario_.part(job).nodes;
+  open_ &= scenario_.part(entry).nodes;
+  const bool weighed = !scenario_.machine().node_weight.empty();
+  if (scenario_.own_cores() && (since_24_ || weighed || !scenario_.machine().node_gpus.empty()))
+    reset_weights(open_, false);
   open_ -= allocations_.busy();
   open_ -= allocations_.cleaning();
-  if (open_.count() < wanted) return nullptr;
-  if (scenario_.own_cores()) {
-    const int cores = scenario_.job(job).cpus;
-    const bool enough = best_fit_cores(open_, allocations_.free_cores(), cores, chosen_now_);
-    return enough ? &chosen_now_ : nullptr;
+  if (job.set >= 0) open_ &= scenario_.machine().sets[static_cast<std::size_t>(job.set)];
+  if (open_.count() < job.nodes) return nullptr;
+  if (job.alternatives.empty()) return choose_now(job, chosen_now_) ? &chosen_now_ : nullptr;
+  one_set_ = open_;
+  for (const int set : job.alternatives) {
+    open_ = one_set_;
+    open_ &= scenario_.machine().sets[static_cast<std::size_t>(set)];
+    if (open_.count() >= job.nodes && choose_now(job, chosen_now_)) return &chosen_now_;
   }
+  return nullptr;
+}
+
+// Of `open_`, where there are enough.  select/linear takes the NodeName lines one after another and stops as soon
+// as they hold enough.
+bool Select::choose_now(const Job& job, Choice& choice) {
+  const Machine& machine = scenario_.machine();
+  if (scenario_.own_cores()) return choose_of(job, open_, allocations_.free(), choice);
   if (scenario_.settings().select.cons_tres || machine.lines.size() <= 1) {
-    best_fit(open_, wanted, chosen_now_);
-    return &chosen_now_;
+    best_fit(open_, job.nodes, choice.nodes);
+    return true;
   }
   some_.clear();
   int have = 0;
   for (const NodeBits& line : machine.lines) {
     have += line.count_common(open_);
     some_ |= line;
-    if (have >= wanted) break;
+    if (have >= job.nodes) break;
   }
   some_ &= open_;
-  best_fit(some_, wanted, chosen_now_);
-  return &chosen_now_;
+  best_fit(some_, job.nodes, choice.nodes);
+  return true;
 }
 
-std::optional<Select::Slot> Select::will_run(int job, const NodeBits& avail, Second now,
-                                             bool at_once) {
-  if (scenario_.own_cores()) return will_run_cores(scenario_.job(job).cpus, avail, now, at_once);
+bool Select::choose_of(const Job& job, const NodeBits& candidates, const Free& free,
+                       Choice& choice) {
+  if (!choose(scenario_.machine(), job, candidates, free, weights_, choice.shares)) return false;
+  choice.nodes.clear();
+  for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
+  return true;
+}
+
+bool Select::could_run(Entry entry, const NodeBits& allowed) {
+  const Job& job = scenario_.job(entry.job);
+  const Partition& part = scenario_.part(entry);
+  const auto on = [&](const NodeBits& nodes) {
+    if (nodes.count() < job.nodes) return false;
+    return !scenario_.own_cores() || choose_of(job, nodes, empty_, tried_);
+  };
+  open_ = allowed;
+  open_ &= part.nodes;
+  if (job.set >= 0) open_ &= scenario_.machine().sets[static_cast<std::size_t>(job.set)];
+  if (job.alternatives.empty()) return on(open_);
+  return std::any_of(job.alternatives.begin(), job.alternatives.end(), [&](int set) {
+    some_ = open_;
+    some_ &= scenario_.machine().sets[static_cast<std::size_t>(set)];
+    return on(some_);
+  });
+}
+
+// Where 22.05 sets no weights anew, they are as the last test left them.
+void Select::reset_weights(const NodeBits& nodes, bool completing_last) {
+  const std::vector<int>& weight = scenario_.machine().node_weight;
+  nodes.runs([&](int first, int length) {
+    for (int node = first; node < first + length; ++node) {
+      const auto n = static_cast<std::size_t>(node);
+      const int late = completing_last && allocations_.cleaning().has(node) ? 1 : 0;
+      weights_[n] = scheduling_weight(2 * (weight.empty() ? 0 : weight[n]) + late, 0);
+    }
+  });
+}
+
+// --- will run ---
+
+std::optional<Select::Slot> Select::will_run(Entry entry, const NodeBits& avail, const Time& time) {
+  const Job& job = scenario_.job(entry.job);
+  if (job.alternatives.empty()) return will_run_on(job, avail, time);
+  std::optional<Slot> best;
+  for (const int set : job.alternatives) {
+    one_set_ = avail;
+    one_set_ &= scenario_.machine().sets[static_cast<std::size_t>(set)];
+    if (one_set_.count() < job.nodes) continue;
+    const auto found = will_run_on(job, one_set_, time);
+    if (!found || (best && found->begin >= best->begin)) continue;
+    chosen_best_ = chosen_then_;
+    best = Slot{found->begin, &chosen_best_.nodes};
+  }
+  return best;
+}
+
+std::optional<Select::Slot> Select::will_run_on(const Job& job, const NodeBits& avail,
+                                                const Time& time) {
+  if (scenario_.own_cores()) return will_run_shared(job, avail, time);
   open_ = avail;
   open_ -= allocations_.busy();
-  const int count = open_.count(), wanted = scenario_.job(job).nodes;
-  if (count >= wanted) {
-    best_fit(open_, wanted, chosen_then_);
-    return Slot{now, &chosen_then_};
+  const int count = open_.count(), wanted = job.nodes;
+  const bool groups = scenario_.settings().select.cons_tres;
+  if (count >= wanted && !(since_24_ && groups && time.from > time.now)) {
+    best_fit(open_, wanted, chosen_then_.nodes);
+    return Slot{time.now, &chosen_then_.nodes};
   }
-  if (at_once) return std::nullopt;
-  return scenario_.settings().select.cons_tres ? will_run_groups(wanted, avail, count, now)
-                                               : will_run_linear(wanted, avail, now);
+  if (time.at_once) return std::nullopt;
+  return groups ? will_run_groups(wanted, avail, count, time)
+                : will_run_linear(wanted, avail, time.now);
 }
 
 void Select::release_in_order() {
@@ -127,53 +229,66 @@ std::optional<Select::Slot> Select::will_run_linear(int wanted, const NodeBits& 
   }
   open_ = avail;
   open_ &= released_[enough];
-  best_fit(open_, wanted, chosen_then_);
+  best_fit(open_, wanted, chosen_then_.nodes);
   const Second end = allocations_.due(running[enough - 1]);
-  return Slot{end <= now ? now + 1 : end, &chosen_then_};
+  return Slot{end <= now ? now + 1 : end, &chosen_then_.nodes};
 }
 
 std::optional<Select::Slot> Select::will_run_groups(int wanted, const NodeBits& avail, int count,
-                                                    Second now) {
-  Groups groups(allocations_, epoch_, scenario_.settings().select.window_linear);
+                                                    const Time& time) {
+  Groups groups(allocations_, epoch_, scenario_.settings().select.window_linear,
+                since_24_ ? time.from : -kNever, since_24_ ? time.later : kNever);
   const auto gone = [&](int other) {
     const NodeBits& held = allocations_.nodes(other);
     count += held.count_common(avail);
     open_ |= held;
   };
-  for (int last; (last = groups.next(avail, gone)) >= 0;) {
-    if (count < wanted) continue;
+  const auto chosen = [&](Second begin) {
     open_ &= avail;
-    best_fit(open_, wanted, chosen_then_);
-    return slot_after(last, now);
+    best_fit(open_, wanted, chosen_then_.nodes);
+    return Slot{begin, &chosen_then_.nodes};
+  };
+  if (since_24_) {
+    groups.already(avail, gone);
+    if (count >= wanted) return chosen(time.now);
   }
+  for (int last; (last = groups.next(avail, gone)) >= 0;)
+    if (count >= wanted) return chosen(end_of(last, time.now));
   return std::nullopt;
 }
 
-std::optional<Select::Slot> Select::will_run_cores(int wanted, const NodeBits& avail, Second now,
-                                                   bool at_once) {
-  if (best_fit_cores(avail, allocations_.free_cores(), wanted, chosen_then_))
-    return Slot{now, &chosen_then_};
-  if (at_once) return std::nullopt;
-  later_cores_ = allocations_.free_cores();
-  Groups groups(allocations_, epoch_, scenario_.settings().select.window_linear);
-  const auto gone = [&](int other) {
-    auto cores = allocations_.cores(other).begin();
-    for (const int node : allocations_.nodes(other).list()) later_cores_[node] += *cores++;
-  };
+std::optional<Select::Slot> Select::will_run_shared(const Job& job, const NodeBits& avail,
+                                                    const Time& time) {
+  if (!since_24_ || time.from <= time.now) {
+    if (since_24_) reset_weights(avail, true);
+    if (choose_of(job, avail, allocations_.free(), chosen_then_))
+      return Slot{time.now, &chosen_then_.nodes};
+  }
+  if (time.at_once) return std::nullopt;
+  later_ = allocations_.free();
+  Groups groups(allocations_, epoch_, scenario_.settings().select.window_linear,
+                since_24_ ? time.from : -kNever, since_24_ ? time.later : kNever);
+  const auto gone = [&](int other) { later_.give(allocations_.shares(other)); };
+  if (since_24_) {
+    reset_weights(avail, false);
+    groups.already(avail, gone);
+    if ((groups.some_gone() || time.from > time.now) && choose_of(job, avail, later_, chosen_then_))
+      return Slot{time.now, &chosen_then_.nodes};
+  }
   for (int last; (last = groups.next(avail, gone)) >= 0;)
-    if (best_fit_cores(avail, later_cores_, wanted, chosen_then_)) return slot_after(last, now);
+    if (choose_of(job, avail, later_, chosen_then_))
+      return Slot{end_of(last, time.now), &chosen_then_.nodes};
   return std::nullopt;
 }
 
 // When that job, which may be past its limit, has ended.
-Select::Slot Select::slot_after(int job, Second now) const {
+Second Select::end_of(int job, Second now) const {
   const Settings::Select& settings = scenario_.settings().select;
-  Second end = allocations_.due(job);
-  if (end <= now)
-    end = settings.over_time_limit >= kNever
-              ? now + scenario_.job(job).limit
-              : std::max(now + 1, end + settings.kill_wait + settings.over_time_limit);
-  return {end, &chosen_then_};
+  const Second end = allocations_.due(job);
+  if (end > now) return end;
+  return settings.over_time_limit >= kNever
+             ? now + scenario_.job(job).limit
+             : std::max(now + 1, end + settings.kill_wait + settings.over_time_limit);
 }
 
 }  // namespace cosched::cluster::slurm

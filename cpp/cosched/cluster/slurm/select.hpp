@@ -1,4 +1,4 @@
-// Which nodes, and from when: select/linear and select/cons_tres on whole nodes or cores (RULES.md 5).
+// Which nodes, and from when: select/linear and select/cons_tres on whole nodes or shared ones (RULES.md 5).
 #pragma once
 
 #include <cstdint>
@@ -6,42 +6,61 @@
 #include <vector>
 
 #include "cosched/cluster/slurm/allocations.hpp"
+#include "cosched/cluster/slurm/choose.hpp"
 
 namespace cosched::cluster::slurm {
 
-/// Nodes that are returned are valid until the next call of the same function.
+/// What is returned by pointer is valid until the next call of the same function.
 class Select {
  public:
   /// `epoch`: Unix time of second 0.  Requires that scenario and allocations outlive it.
   Select(const Scenario& scenario, const Allocations& allocations, Second epoch);
 
-  /// Nodes of `allowed` and of the job's partition on which it can start at once; null if there are too few.
-  const NodeBits* now(int job, const NodeBits& allowed);
+  /// Nodes of `allowed` and of the entry's partition on which it can start at once; null if there are too few.
+  const Choice* now(Entry entry, const NodeBits& allowed);
 
   struct Slot {
     Second begin;
     const NodeBits* nodes;
   };
-  /// The earliest slot on `avail` given the running jobs and their limits alone; `at_once`: now or not at all.
-  std::optional<Slot> will_run(int job, const NodeBits& avail, Second now, bool at_once);
+  /// When a job is wanted: it begins at `from` or later; what comes after `later` is looked at another time (RULES.md 12.2).
+  struct Time {
+    Second now;
+    bool at_once = false;  // now or not at all
+    Second from = 0, later = kNever;
+  };
+  /// The earliest slot on `avail` given the running jobs and their limits alone.
+  std::optional<Slot> will_run(Entry entry, const NodeBits& avail, const Time& time);
+
+  /// Whether the job could run on `allowed` nodes of the partition if nothing else did.
+  bool could_run(Entry entry, const NodeBits& allowed);
 
  private:
   class Groups;
 
+  bool choose_of(const Job& job, const NodeBits& candidates, const Free& free, Choice& choice);
+  bool choose_now(const Job& job, Choice& choice);
+  std::optional<Slot> will_run_on(const Job& job, const NodeBits& avail, const Time& time);
   void release_in_order();
   std::optional<Slot> will_run_linear(int wanted, const NodeBits& avail, Second now);
-  std::optional<Slot> will_run_groups(int wanted, const NodeBits& avail, int count, Second now);
-  std::optional<Slot> will_run_cores(int wanted, const NodeBits& avail, Second now, bool at_once);
-  Slot slot_after(int job, Second now) const;
+  std::optional<Slot> will_run_groups(int wanted, const NodeBits& avail, int count,
+                                      const Time& time);
+  std::optional<Slot> will_run_shared(const Job& job, const NodeBits& avail, const Time& time);
+  Second end_of(int job, Second now) const;
+  void reset_weights(const NodeBits& nodes, bool now);
 
   const Scenario& scenario_;
   const Allocations& allocations_;
   Second epoch_;
+  bool since_24_;
   // Nodes without a job once the first k running jobs are gone, as of these changes.
   std::vector<NodeBits> released_;
   std::int64_t released_changes_ = -1;
-  NodeBits open_, some_, chosen_now_, chosen_then_;  // scratch, kept so that nothing is allocated
-  std::vector<int> later_cores_;
+  Weights weights_;  // as the last tests left them
+  Free empty_, later_;
+  // Scratch, kept so that nothing is allocated.
+  NodeBits open_, some_, one_set_;
+  Choice chosen_now_, chosen_then_, chosen_best_, tried_;
 };
 
 }  // namespace cosched::cluster::slurm

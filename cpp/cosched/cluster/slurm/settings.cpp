@@ -36,6 +36,10 @@ const Parameter kParameters[] = {
     {"bf_min_age_reserve", 0, [](Settings& s, double v) { s.reserve.min_age = length_of(v); }},
     {"bf_min_prio_reserve", 0, [](Settings& s, double v) { s.reserve.min_priority = v; }},
     {"bf_window_linear", 0, [](Settings& s, double v) { s.select.window_linear = count_of(v); }},
+    {"bf_max_job_array_resv", 20,
+     [](Settings& s, double v) { s.backfill.array_reserve = count_of(v); }},
+    {"bf_one_resv_per_job", 0,
+     [](Settings& s, double v) { s.backfill.one_reserve_per_job = v != 0; }},
     {"default_queue_depth", 100, [](Settings& s, double v) { s.main.queue_depth = count_of(v); }},
     {"partition_job_depth", 0, [](Settings& s, double v) { s.main.partition_depth = count_of(v); }},
     {"sched_max_job_start", 0, [](Settings& s, double v) { s.main.max_job_start = count_of(v); }},
@@ -45,6 +49,10 @@ const Parameter kParameters[] = {
     {"sched_min_interval", 2e-6, [](Settings& s, double v) { s.main.min_interval = v; }},
     {"defer", 0, [](Settings& s, double v) { s.main.defer = v != 0; }},
     // the rest of slurm.conf
+    {"since_24", 0, [](Settings& s, double v) { s.since_24 = v != 0; }},  // the version
+    {"Epilog", 0, [](Settings& s, double v) { s.ends.epilog = v != 0; }},
+    {"ResvOverRun", 0, [](Settings& s, double v) { s.ends.over_run = length_of(v); }},
+    {"ReturnToService", 0, [](Settings& s, double v) { s.ends.return_to_service = count_of(v); }},
     {"cons_tres", 0, [](Settings& s, double v) { s.select.cons_tres = v != 0; }},  // SelectType
     {"multifactor", 0, [](Settings& s, double v) { s.priority.multifactor = v != 0; }},
     {"age_counts", 0, [](Settings& s, double v) { s.priority.age_counts = v != 0; }},

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <queue>
+#include <utility>
 
 #include "cosched/cluster/slurm/backfill_cycle.hpp"
 #include "cosched/cluster/slurm/main_pass.hpp"
@@ -21,20 +22,28 @@ class Simulator {
         tables_(scenario, clocks.controller_start, record),
         select_(scenario, tables_.allocations, clocks.epoch),
         backfill_(clocks, tables_, select_),
-        limit_clock_(clocks),
-        main_clock_(clocks, scenario.settings().main),
+        limit_clock_(clocks, scenario.settings().since_24),
+        main_clock_(clocks, scenario.settings().main, scenario.settings().since_24),
         backfill_clock_(clocks, scenario.settings().backfill.interval),
         rng_(clocks.noise_seed),
-        order_(scenario.jobs().size()) {
+        order_(scenario.jobs().size()),
+        attempts_(scenario.jobs().size()),
+        requeued_(scenario.jobs().size()) {
     std::iota(order_.begin(), order_.end(), 0);
     std::stable_sort(order_.begin(), order_.end(),
                      [&](int a, int b) { return scenario.job(a).submit < scenario.job(b).submit; });
     place_submissions();
+    for (const Reservation& one : scenario.reservations()) {
+      if (one.created < kInfinity)
+        last_begin_ = std::max(last_begin_, static_cast<double>(one.end));
+      if (static_cast<double>(one.begin) > one.created) looks_.push_back(node_look(one.begin));
+    }
+    std::sort(looks_.begin(), looks_.end());
     main_clock_.request(clocks.controller_start);  // by the registrations of the nodes
   }
 
   Outcome run() && {
-    while (finished_ < order_.size()) {
+    while (finished_ < order_.size() && !hopeless()) {
       poll_.count(300);
       step();
     }
@@ -46,6 +55,7 @@ class Simulator {
     double time;
     bool epilog;
     int job;
+    int attempt;  // jobs may run again
     bool operator>(const Event& other) const {
       if (time != other.time) return time > other.time;
       if (epilog != other.epilog) return epilog > other.epilog;
@@ -59,13 +69,23 @@ class Simulator {
     const double coming = next_ < order_.size() ? coming_[next_] : kInfinity;
     const double pass = main_clock_.pass_due();
     const double check = limit_clock_.due(), tick = main_clock_.tick_due();
-    const double first = std::min({life, coming, pass, check, tick});
+    const double outside =
+        outside_ < scenario_.outside().size() ? scenario_.outside()[outside_].time : kInfinity;
+    const double look = look_ < looks_.size() ? looks_[look_] : kInfinity;
+    const double up = answer_due();
+    const double first = std::min({life, coming, pass, check, tick, outside, look, up});
     if (backfill_clock_.wakes_at() < first) return wake(first);
     if (life == first) {
       happen();
     } else if (coming == first) {
-      tables_.submit(order_[next_++], coming);
-      main_clock_.request(coming);
+      submit(order_[next_++], coming);
+    } else if (outside == first) {
+      act(scenario_.outside()[outside_++]);
+    } else if (up == first) {
+      answer(up);
+    } else if (look == first) {
+      ++look_;
+      nodes_changed(look);
     } else if (pass == first) {
       const bool full = main_clock_.begin_pass();
       launch(main_pass(tables_, select_, pass, full), pass);
@@ -87,29 +107,164 @@ class Simulator {
     }
   }
 
+  // Once every five seconds, slurmctld looks whether reservations begin; that one ends asks for no pass.
+  double node_look(Second change) const {
+    constexpr double kEvery = 5;
+    const double since = static_cast<double>(change) - host_.controller_start;
+    return host_.controller_start + std::ceil(since / kEvery) * kEvery;
+  }
+
+  // Nothing runs or comes, and all that waits has been looked at since.
+  bool hopeless() {
+    const Settings& settings = scenario_.settings();
+    if (!events_.empty() || next_ < order_.size() || outside_ < scenario_.outside().size() ||
+        look_ < looks_.size() || !answers_.empty())
+      return false;
+    const auto patience =
+        static_cast<double>(3 * (settings.backfill.interval + settings.main.interval +
+                                 settings.main.batch_sched_delay));
+    const double next = std::min(main_clock_.tick_due(), main_clock_.pass_due());
+    return next > std::max(changed_, last_begin_) + patience;
+  }
+
+  void submit(int job, double time) {
+    changed_ = time;
+    main_clock_.request(time);
+    if (refused(job, time)) {
+      ++finished_;
+      return;
+    }
+    last_begin_ = std::max(last_begin_, scenario_.job(job).conditions.begin);
+    tables_.submit(job, time);
+  }
+
+  // One that could never run, or wants a reservation that is not there.
+  bool refused(int job, double time) {
+    const Job& one = scenario_.job(job);
+    if (one.conditions.reservation >= 0 && !tables_.reservations.holds(job, time)) return true;
+    if (!scenario_.own_cores() && one.set < 0) return false;
+    const auto runs = [&](int part) {
+      return select_.could_run({job, part}, scenario_.part(Entry{job, part}).nodes);
+    };
+    return one.partitions.empty()
+               ? !runs(one.partition)
+               : std::none_of(one.partitions.begin(), one.partitions.end(), runs);
+  }
+
+  void nodes_changed(double time) {
+    changed_ = time;
+    tables_.updates.both(whole(time));
+    main_clock_.request(time);
+  }
+
+  void act(const Outside& outside) {
+    switch (outside.kind) {
+      case Outside::Kind::release:
+        tables_.release(outside.job, outside.time);
+        break;
+      case Outside::Kind::down:
+        lose(outside.nodes, outside.time);
+        break;
+      case Outside::Kind::drain:
+        tables_.allocations.set_up(outside.nodes, false);
+        break;
+      case Outside::Kind::resume:
+        resume(outside.nodes, outside.time);
+        break;
+      case Outside::Kind::reserve:
+        break;
+    }
+    nodes_changed(outside.time);
+  }
+
+  // A node is there when its slurmd has answered.
+  void resume(const NodeBits& nodes, double time) {
+    constexpr double kAnswer = 4;  // times as long as an epilog
+    answers_.push_back({time + kAnswer * varied(host_.epilog), nodes});
+  }
+
+  // Nodes whose slurmd has answered, and when the next does.
+  double answer_due() const {
+    double due = kInfinity;
+    for (const auto& [time, nodes] : answers_) due = std::min(due, time);
+    return due;
+  }
+  void answer(double time) {
+    for (auto one = answers_.begin(); one != answers_.end();)
+      if (one->first <= time) {
+        tables_.allocations.set_up(one->second, true);
+        one = answers_.erase(one);
+      } else {
+        ++one;
+      }
+    tables_.updates.both(whole(time));
+  }
+
+  // Their jobs run again, two minutes later at the earliest, or have failed.
+  void lose(const NodeBits& nodes, double time) {
+    constexpr Second kCredential = 121;
+    tables_.allocations.set_up(nodes, false);
+    const std::vector<int> running = tables_.allocations.running();
+    for (const int job : running) {
+      if (!tables_.allocations.nodes(job).meets(nodes)) continue;
+      ++attempt(job);
+      if (scenario_.job(job).requeue) {
+        const Second begin = whole(time) + kCredential;
+        tables_.requeue(job, time, begin);
+        requeued_[static_cast<std::size_t>(job)] = 1;
+        last_begin_ = std::max(last_begin_, static_cast<double>(begin));
+      } else {
+        tables_.end(job, time, true);
+      }
+      const double over = time + varied(host_.epilog);
+      events_.push({over, true, job, attempt(job)});
+      if (scenario_.settings().ends.return_to_service != 2) continue;
+      NodeBits answering = nodes;  // to the order to end the job
+      answering &= tables_.allocations.nodes(job);
+      answers_.push_back({over, std::move(answering)});
+    }
+  }
+
+  int& attempt(int job) { return attempts_[static_cast<std::size_t>(job)]; }
+
   void happen() {
     const Event event = events_.top();
     events_.pop();
+    changed_ = event.time;
     if (event.epilog) {
-      tables_.epilog(event.job, event.time);
-      ++finished_;
-      if (scenario_.settings().main.defer)
-        main_clock_.request(event.time);
-      else
-        main_clock_.ask(event.time, false);
-    } else if (!tables_.allocations.ended(event.job)) {
+      clean(event);
+    } else if (event.attempt == attempt(event.job) && tables_.allocations.running(event.job)) {
       end(event.job, event.time, false);
     }
   }
 
+  void clean(const Event& event) {
+    tables_.epilog(event.job, event.time);
+    if (std::exchange(requeued_[static_cast<std::size_t>(event.job)], 0))
+      tables_.allocations.forget(event.job);
+    else
+      ++finished_;
+    const Settings& settings = scenario_.settings();
+    if (settings.main.defer || (settings.since_24 && !settings.ends.epilog))
+      main_clock_.request(event.time);
+    else
+      main_clock_.ask(event.time, false);
+  }
+
   void end(int job, double time, bool killed) {
     tables_.end(job, time, killed);
-    events_.push({time + varied(host_.epilog), true, job});
+    events_.push({time + varied(host_.epilog), true, job, attempt(job)});
   }
 
   void launch(const std::vector<int>& started, double time) {
-    for (const int j : started)
-      events_.push({time + scenario_.job(j).runtime + varied(host_.launch), false, j});
+    if (!started.empty()) changed_ = time;
+    for (const int j : started) events_.push({end_of_work(j, time), false, j, attempt(j)});
+  }
+
+  double end_of_work(int job, double start) {
+    const auto j = static_cast<std::size_t>(job);
+    if (j < host_.lengths.size() && !std::isnan(host_.lengths[j])) return start + host_.lengths[j];
+    return start + scenario_.job(job).runtime + varied(host_.launch);
   }
 
   double varied(double usual) {
@@ -143,7 +298,12 @@ class Simulator {
   std::vector<int> order_;      // jobs by submission
   std::vector<double> coming_;  // when, in that order
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::size_t next_ = 0, finished_ = 0;
+  std::vector<int> attempts_;                         // how often a job has been requeued
+  std::vector<char> requeued_;                        // and is completing
+  std::vector<std::pair<double, NodeBits>> answers_;  // when nodes that were down are up again
+  std::vector<double> looks_;                         // when begins of reservations are seen
+  std::size_t next_ = 0, finished_ = 0, outside_ = 0, look_ = 0;
+  double changed_ = -kInfinity, last_begin_ = -kInfinity;
   Poll poll_;
 };
 

@@ -1,27 +1,42 @@
 #include "cosched/cluster/slurm/tables.hpp"
 
+#include <algorithm>
+
 namespace cosched::cluster::slurm {
 
 Tables::Tables(const Scenario& given, double controller_start, const Record& record)
     : scenario(given),
-      queue(given, controller_start),
       allocations(given),
+      queue(given, controller_start),
+      readiness(given, allocations),
+      licences(given),
+      reservations(given),
       updates{whole(controller_start), whole(controller_start)},
       journal(given.jobs().size(), record) {}
 
 void Tables::submit(int job, double time) {
-  queue.add(job, time);
+  queue.submit(job, time);
+  if (readiness.submit(job, whole(time))) queue.enter(job);
   updates.jobs = whole(time);
 }
 
-void Tables::start(int job, const NodeBits& nodes, double time, Scheduler by) {
-  allocations.start(job, nodes, whole(time));
+void Tables::admit(double time) {
+  readiness.admit(whole(time), [&](int job) { queue.enter(job); });
+}
+
+void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by) {
+  allocations.start(entry.job, choice, whole(time));
+  readiness.count(entry.job, 1);
+  licences.take(entry.job);
   updates.both(whole(time));
-  journal.start(job, time, by, allocations);
+  journal.start(entry, time, by, allocations);
 }
 
 void Tables::end(int job, double time, bool killed) {
   allocations.end(job, whole(time));
+  readiness.count(job, -1);
+  readiness.end(job, killed || scenario.job(job).fails);
+  licences.give(job);
   updates.both(whole(time));
   journal.end(job, time, killed);
 }
@@ -31,13 +46,37 @@ void Tables::epilog(int job, double time) {
   updates.both(whole(time));
 }
 
+void Tables::release(int job, double time) {
+  readiness.release(job);
+  queue.prioritise(job, time);
+  updates.jobs = whole(time);
+}
+
+void Tables::requeue(int job, double time, Second begin) {
+  allocations.end(job, whole(time));
+  readiness.count(job, -1);
+  licences.give(job);
+  readiness.requeue(job, begin);
+  queue.resubmit(job, time, scenario.settings().since_24);
+  updates.both(whole(time));
+  journal.requeue(job);
+}
+
 std::vector<int> Tables::overdue(Second now) const {
   std::vector<int> late;
   const Second over_time = scenario.settings().ends.over_time_limit;
-  if (over_time >= kNever) return late;
+  if (over_time < kNever)
+    for (const int job : allocations.running()) {
+      if (allocations.due(job) + over_time > now) break;
+      late.push_back(job);
+    }
+  if (scenario.reservations().empty()) return late;
+  // Jobs in a reservation end with it.
   for (const int job : allocations.running()) {
-    if (allocations.due(job) + over_time > now) break;
-    late.push_back(job);
+    const int which = scenario.job(job).conditions.reservation;
+    if (which < 0 || std::find(late.begin(), late.end(), job) != late.end()) continue;
+    const Reservation& own = scenario.reservations()[static_cast<std::size_t>(which)];
+    if (own.end + scenario.settings().ends.over_run <= now) late.push_back(job);
   }
   return late;
 }

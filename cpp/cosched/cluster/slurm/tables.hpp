@@ -6,7 +6,10 @@
 
 #include "cosched/cluster/slurm/allocations.hpp"
 #include "cosched/cluster/slurm/journal.hpp"
+#include "cosched/cluster/slurm/licences.hpp"
 #include "cosched/cluster/slurm/queue.hpp"
+#include "cosched/cluster/slurm/readiness.hpp"
+#include "cosched/cluster/slurm/reservations.hpp"
 #include "cosched/cluster/slurm/updates.hpp"
 
 namespace cosched::cluster::slurm {
@@ -16,9 +19,15 @@ struct Tables {
   Tables(const Scenario& given, double controller_start, const Record& record);
 
   void submit(int job, double time);
-  void start(int job, const NodeBits& nodes, double time, Scheduler by);
+  /// Jobs that are ready by now wait in the queue.
+  void admit(double time);
+  void start(Entry entry, const Choice& choice, double time, Scheduler by);
   void end(int job, double time, bool killed);
   void epilog(int job, double time);
+  /// A held job is none any more.
+  void release(int job, double time);
+  /// A running job has lost a node, and is to run again, from `begin` on at the earliest.
+  void requeue(int job, double time, Second begin);
 
   /// Running jobs past their limits and OverTimeLimit, by (due, job).
   std::vector<int> overdue(Second now) const;
@@ -26,8 +35,11 @@ struct Tables {
   bool completing(Second now) const;
 
   const Scenario& scenario;
-  Queue queue;
   Allocations allocations;
+  Queue queue;
+  Readiness readiness;
+  Licences licences;
+  Reservations reservations;
   Updates updates;
   Journal journal;
 };

@@ -3,13 +3,11 @@
 
 #include <vector>
 
+#include "cosched/core/task_graph.hpp"
+
 namespace cosched::dags::hlp {
 
-/// Flow on the precedence i -> j of the task graph.
-struct EdgeFlow {
-  int from, to;
-  double amount;
-};
+using cosched::EdgeFlow;
 
 /// Proof that LP* >= value: weights pi >= 0 of the Q loads and of the path, sum 1, and a
 /// flow of at most pi_path from the begin of the project through tasks to its end:

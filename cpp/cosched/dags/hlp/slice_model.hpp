@@ -9,17 +9,14 @@ namespace cosched::dags::hlp {
 
 /// Loads and paths of the slice, times the share of the tasks that it has, are about those of the whole;
 /// what is known of the whole corrects them.  Only where to ask next depends on it, no bound.
-class SliceModel {
+class SliceModel final : public opt::Guide {
  public:
   explicit SliceModel(const Instance& whole);
 
-  /// From now on the model has these measures at these weights, as the whole has.
-  void correct(const std::vector<double>& weights, const std::vector<double>& measures);
+  void correct(const std::vector<double>& weights, const std::vector<double>& measures) override;
 
-  /// The weights at which the least weighted sum of the measures is highest, up to a relative `gap`.
-  /// `columns`: measures of allocations of the whole; `start`: weights to begin at.
   std::vector<double> best_weights(const std::vector<std::vector<double>>& columns,
-                                   std::vector<double> start, double gap);
+                                   std::vector<double> start, double gap) override;
 
  private:
   const std::vector<double>& ask(const std::vector<double>& weights);

@@ -9,10 +9,11 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/dags/hlp/area.hpp"
-#include "cosched/dags/hlp/outer_problem.hpp"
 #include "cosched/dags/hlp/scale.hpp"
+#include "cosched/dags/hlp/slice_model.hpp"
 #include "cosched/dags/hlp/trade_off.hpp"
 #include "cosched/opt/matrix_game.hpp"
+#include "cosched/opt/outer_problem.hpp"
 
 namespace cosched::dags::hlp {
 namespace {
@@ -49,7 +50,7 @@ Relaxed relaxed(const Candidate& candidate) {
   return point;
 }
 
-Solution finish(const Instance& instance, Candidate found, Proof proof) {
+Solution finish(const Instance& instance, Candidate found, opt::Proof proof) {
   Solution solution;
   solution.value = found.value();
   solution.completion = std::move(found.completion);
@@ -114,8 +115,8 @@ WithinPath find_within_path(TradeOff& trade_off, std::vector<double> load_weight
 }
 
 // One unit of flow along a longest path of the candidate.
-Proof prove_by_path(const Instance& instance, const Candidate& candidate) {
-  Proof proof;
+opt::Proof prove_by_path(const Instance& instance, const Candidate& candidate) {
+  opt::Proof proof;
   proof.bound = candidate.path;
   proof.weights.assign(instance.types() + 1, 0.0);
   proof.weights.back() = 1;
@@ -145,7 +146,7 @@ class Structured {
 
   void run() {
     const AreaOptimum area = balance_loads(instance_);
-    Proof by_area;
+    opt::Proof by_area;
     by_area.bound = area.value;
     by_area.weights = area.weights;
     by_area.weights.push_back(0);
@@ -162,12 +163,12 @@ class Structured {
     trade_off_.emplace(instance_);
     std::optional<SliceModel> model;
     if (trade_off_->network().links.size() >= kManyLinks) model.emplace(instance_);
-    outer_.emplace(instance_, *trade_off_);
+    outer_.emplace(*trade_off_, instance_.types() + 1);
     outer_->offer(std::move(by_area));
     if (path_decides) outer_->offer(proof_);
     outer_->add(relaxed(balanced));
     outer_->add(relaxed(fastest_));
-    const std::vector<double> start = with_path(area.weights, 1.0 / 3);
+    const std::vector<double> start = opt::with_path(area.weights, 1.0 / 3);
     const bool path_leads = path_decides && (!model || outer_->path_leads(*model, start));
     if (path_leads && keep_path(area.weights)) return;
     if (!model)
@@ -182,7 +183,8 @@ class Structured {
       best_ = make_candidate(instance_, outer_->combination());
       proof_ = outer_->proof();
       if (proof_.in_network)
-        proof_.edge_flow = expand_flow(trade_off_->network(), proof_.task_flow, proof_.link_flow);
+        proof_.edge_flow =
+            opt::expand_flow(trade_off_->network(), proof_.task_flow, proof_.link_flow);
     }
     Solution solution = finish(instance_, std::move(best_), std::move(proof_));
     if (outer_) solution.flows = outer_->flows();
@@ -204,9 +206,9 @@ class Structured {
 
   const Instance& instance_;
   Candidate fastest_, best_;
-  Proof proof_;
+  opt::Proof proof_;
   std::optional<TradeOff> trade_off_;
-  std::optional<OuterProblem> outer_;
+  std::optional<opt::OuterProblem> outer_;
 };
 
 Solution solve_so_far(const Instance& instance) {
@@ -216,7 +218,7 @@ Solution solve_so_far(const Instance& instance) {
     try {
       method.run();
     } catch (const SolverError& error) {
-      failure = error.what();
+      failure = std::string("hlp: ") + error.what();
     }
   });
   Solution solution = unhurried([&] { return method.solution(); });

@@ -10,6 +10,7 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/list/idle_units.hpp"
+#include "cosched/dags/list/list_rules.hpp"
 
 namespace cosched::dags::list {
 namespace {
@@ -115,6 +116,14 @@ Plan eft(const Instance& instance, const Arrivals& order) {
     }
     return best;
   });
+}
+
+Plan qa(const Instance& instance) {
+  const auto weight = weights(instance, [](double m) { return std::sqrt(m); });
+  Allocation allocation;
+  for (int task = 0; task < instance.tasks(); ++task)
+    allocation.push_back(least_weighted(instance, task, weight));
+  return list_schedule(instance, allocation, std::vector<double>(instance.tasks(), 0.0));
 }
 
 Plan random_types(const Instance& instance, std::uint64_t seed, const Arrivals& order) {

@@ -34,6 +34,13 @@ bool OpenTypes::close_type(int task, int type) {
   return true;
 }
 
+void OpenTypes::open_type(int task, int type) {
+  const bool decided = only_type_[task] >= 0;  // a task without a type counts as decided
+  open_[pair(task, type)] = 1;
+  refresh(task);
+  undecided_ += decided;
+}
+
 Table OpenTypes::decided() const {
   Table share(instance_->tasks(), instance_->types());
   for (int task = 0; task < instance_->tasks(); ++task)

@@ -37,6 +37,8 @@ class OpenTypes {
   }
   /// False: it was closed before.
   bool close_type(int task, int type);
+  /// Takes that back.
+  void open_type(int task, int type);
 
  private:
   void refresh(int task);

@@ -11,13 +11,14 @@ class Guesses {
  public:
   Guesses(TransferWindows& windows, double effort, bool clusters)
       : windows_(windows),
-        rest_(windows),
         costs_(windows.costs()),
         effort_(effort),
         clusters_(clusters),
         begun_(windows.steps()) {}
 
-  FailedGuesses run(const std::vector<TransferGuess>& first) {
+  FailedGuesses run(const std::vector<TransferGuess>& known,
+                    const std::vector<TransferGuess>& first) {
+    close_all(known);
     for (bool changed = true; changed && !failed_.refuted;) {
       changed = false;
       for (const TransferGuess& guess : first)
@@ -65,35 +66,44 @@ class Guesses {
     return count;
   }
 
+  void close_all(const std::vector<TransferGuess>& known) {
+    for (const TransferGuess& guess : known) {
+      const bool was_open = guess.of_edge ? windows_.way_open(guess.item, guess.choice)
+                                          : windows_.open(guess.item, guess.choice);
+      if (was_open) close_open(guess);
+    }
+    if (!failed_.closed.empty()) failed_.refuted = !prune(windows_, kSearchSlack, clusters_);
+  }
+
+  void close_open(const TransferGuess& guess) {
+    failed_.closed.push_back(guess);
+    if (guess.of_edge)
+      windows_.close_way({guess.item, guess.choice});
+    else
+      windows_.close(guess.item, guess.choice);
+  }
+
   // Whether nothing is left with a guess.
   bool fails(const TransferGuess& guess) {
-    TransferWindows& rest = rest_;
-    rest = windows_;  // in the memory of the last one
+    windows_.mark();
     if (guess.of_edge)
-      rest.keep_only_way({guess.item, guess.choice});
+      windows_.keep_only_way({guess.item, guess.choice});
     else
-      rest.keep_only(guess.item, guess.choice);
-    const bool left = prune(rest, kSearchSlack, clusters_);
-    const std::int64_t copying =
-        windows_.instance().tasks() * costs_.types() + costs_.edges() * costs_.ways() / 16;
-    windows_.count(rest.steps() - windows_.steps() + copying);
+      windows_.keep_only(guess.item, guess.choice);
+    const bool left = prune(windows_, kSearchSlack, clusters_);
+    windows_.undo();
     return !left;
   }
 
   // Closes a guess if it fails.
   bool close(const TransferGuess& guess) {
     if (!fails(guess)) return false;
-    failed_.closed.push_back(guess);
-    if (guess.of_edge)
-      windows_.close_way({guess.item, guess.choice});
-    else
-      windows_.close(guess.item, guess.choice);
+    close_open(guess);
     failed_.refuted = !prune(windows_, kSearchSlack, clusters_);
     return true;
   }
 
   TransferWindows& windows_;
-  TransferWindows rest_;  // with a guess
   const TypeCosts& costs_;
   double effort_;
   bool clusters_;
@@ -104,8 +114,9 @@ class Guesses {
 }  // namespace
 
 FailedGuesses close_failing_guesses(TransferWindows& windows, double effort, bool clusters,
+                                    const std::vector<TransferGuess>& known,
                                     const std::vector<TransferGuess>& first) {
-  return Guesses(windows, effort, clusters).run(first);
+  return Guesses(windows, effort, clusters).run(known, first);
 }
 
 }  // namespace cosched::dags::proof

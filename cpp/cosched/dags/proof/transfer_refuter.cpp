@@ -15,6 +15,9 @@ namespace {
 constexpr std::size_t kIntervalsAtOnce = 3;  // new ones of a type
 constexpr std::size_t kMostKept = 24;        // intervals
 constexpr double kLowPrice = 1e-4;           // at which one is not kept
+constexpr double kHopeless = 0.8;        // share of T: a programme that comes to less says nothing,
+constexpr double kStaysHopeless = 0.97;  // and none does down to this share of that T
+constexpr double kQuickShare = 0.25;     // of the effort for guesses, without a programme
 
 }  // namespace
 
@@ -29,7 +32,13 @@ Attempt<TransferRefutation> TransferRefuter::refute(const Question& question) {
   stages_.clear();
   reach_ = 0;
   TransferWindows windows(costs_, question.makespan);
-  if (!decide(windows, question.depth)) return {std::nullopt, reach_};
+  if (!decide(windows, question.depth)) {
+    if (question.depth != Depth::bare) {
+      above_ = question.makespan;
+      failed_above_ = failed_before_;
+    }
+    return {std::nullopt, reach_};
+  }
   return {TransferRefutation{question.makespan, std::move(stages_), effort_.clusters}, reach_};
 }
 
@@ -39,12 +48,14 @@ bool TransferRefuter::decide(TransferWindows& windows, Depth depth) {
   for (int pass = 0; pass < effort_.passes; ++pass) {
     if (pass < effort_.load_heads && raise_heads(windows)) return true;
     if (energy_alone(windows)) return true;
-    if (effort_.guesses > 0 && (guess(windows, pass) || energy_alone(windows))) return true;
+    if (effort_.guesses > 0 && (guess(windows, pass, depth) || energy_alone(windows))) return true;
     if (windows.undecided() == 0) return false;
-    if (combine_earlier(windows)) return true;
+    const Outcome earlier = combine_earlier(windows);
+    if (earlier == Outcome::refuted) return true;
     if (depth == Depth::quick) return false;
     const Outcome outcome = by_programme(windows);
-    if (outcome != Outcome::closed) return outcome == Outcome::refuted;
+    if (outcome == Outcome::refuted) return true;
+    if (outcome == Outcome::nothing && earlier == Outcome::nothing) return false;
     if (!prune(windows)) return true;
   }
   return energy_alone(windows);
@@ -88,10 +99,15 @@ std::vector<Interval> TransferRefuter::broken(const TransferWindows& windows,
   return intervals;
 }
 
-// First what has failed at the T before.
-bool TransferRefuter::guess(TransferWindows& windows, int pass) {
+// What failed at a longer T that was not refuted fails here: pruning leaves no more of a shorter one, up
+// to its least rise.  What failed at a shorter T is tried first.
+bool TransferRefuter::guess(TransferWindows& windows, int pass, Depth depth) {
+  constexpr double kClearlyShorter = 1 - 1e-5;
+  const bool known = pass == 0 && windows.makespan() < above_ * kClearlyShorter;
+  const double effort = effort_.guesses * (depth == Depth::full ? 1 : kQuickShare);
   FailedGuesses failed =
-      close_failing_guesses(windows, effort_.guesses, effort_.clusters, failed_before_);
+      close_failing_guesses(windows, effort, effort_.clusters,
+                            known ? failed_above_ : std::vector<TransferGuess>{}, failed_before_);
   if (pass == 0) failed_before_ = failed.closed;
   if (!failed.closed.empty()) stages_.emplace_back().guesses = std::move(failed.closed);
   return failed.refuted;
@@ -105,22 +121,24 @@ TransferStage TransferRefuter::EarlierStage::at(double makespan) const {
   return stage;
 }
 
-bool TransferRefuter::combine_earlier(TransferWindows& windows) {
+Outcome TransferRefuter::combine_earlier(TransferWindows& windows) {
+  Outcome all = Outcome::nothing;
   bool any = true;
   for (int repeat = 0; repeat < 2 && any; ++repeat) {
     any = false;
     for (auto stage = earlier_.rbegin(); stage != earlier_.rend(); ++stage) {
       const Outcome outcome = combine(windows, stage->at(windows.makespan()));
-      if (outcome == Outcome::refuted) return true;
       if (outcome == Outcome::nothing) continue;
-      if (!prune(windows)) return true;
+      if (outcome == Outcome::refuted || !prune(windows)) return Outcome::refuted;
+      all = Outcome::closed;
       any = true;
     }
   }
-  return false;
+  return all;
 }
 
 Outcome TransferRefuter::by_programme(TransferWindows& windows) {
+  if (windows.makespan() > hopeless_above_) return Outcome::nothing;
   std::optional<TransferStage> stage = solve_programme(windows);
   if (!stage) return Outcome::nothing;
   keep(*stage, windows.makespan());
@@ -136,9 +154,11 @@ std::optional<TransferStage> TransferRefuter::solve_programme(const TransferWind
   for (const KeptInterval& kept : kept_)
     if (const std::optional<Interval> now = kept.at(makespan)) intervals.push_back(*now);
   std::optional<TransferStage> stage;
+  double before = 0;  // the reach of the last round but one
   for (int round = 0;; ++round) {
     const TransferLp lp(windows, intervals, makespan);
     const auto enough = [&](const opt::InteriorPoint& at) {
+      if (at.value < kHopeless) return at.gap >= 0 && at.gap < 1e-3;
       if (at.gap > 0.1 || at.gap < 0) return false;
       return at.value * (1 - at.gap) > 1 && refutes(lp.stage(at.prices));
     };
@@ -147,8 +167,13 @@ std::optional<TransferStage> TransferRefuter::solve_programme(const TransferWind
     work_left_ -= found.work;
     if (found.prices.empty()) return stage;
     stage = lp.stage(found.prices);
+    const double last = round > 0 ? reach_ : 0;
     reach_ = found.value * (1 - found.gap) * makespan;
-    if (round >= effort_.rounds || refutes(*stage)) return stage;
+    const bool stalls = reach_ < before * (1 + kWorthwhile);
+    before = last;
+    const bool hopeless = reach_ < kHopeless * makespan;
+    if (hopeless) hopeless_above_ = kStaysHopeless * makespan;
+    if (round >= effort_.rounds || hopeless || stalls || refutes(*stage)) return stage;
     const std::vector<Interval> more = broken(windows, lp.shares(found.point));
     if (more.empty()) return stage;
     intervals.insert(intervals.end(), more.begin(), more.end());

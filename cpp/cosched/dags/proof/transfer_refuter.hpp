@@ -1,7 +1,7 @@
 // Tries to prove that no schedule is as short as a makespan T where transfers cost time: the search
 // behind transfers_bound.hpp.
 //
-// A bare question ends after 1.  In this order, each with pruning after whatever it closes, and from 2 again where 6 has closed something:
+// A bare question ends after 1.  In this order, each with pruning after whatever it closes, and from 2 again where 5 or 6 has closed something:
 //   1. prune: heads and tails by type, joins (transfer_windows.hpp), clusters (transfer_clusters.hpp);
 //   2. load heads (load_heads.hpp);
 //   3. an interval in which tasks without a choice need too much (energetic.hpp) refutes T;
@@ -51,8 +51,8 @@ class TransferRefuter {
   bool prune(TransferWindows& windows) const;
   bool raise_heads(TransferWindows& windows);
   bool energy_alone(const TransferWindows& windows);
-  bool guess(TransferWindows& windows, int pass);
-  bool combine_earlier(TransferWindows& windows);
+  bool guess(TransferWindows& windows, int pass, Depth depth);
+  Outcome combine_earlier(TransferWindows& windows);
   Outcome by_programme(TransferWindows& windows);
   Outcome combine(TransferWindows& windows, TransferStage stage);
 
@@ -69,7 +69,9 @@ class TransferRefuter {
   double reach_ = 0;                           // of its last linear programme
   std::vector<KeptInterval> kept_;
   std::vector<EarlierStage> earlier_;  // the last ones at last
-  std::vector<TransferGuess> failed_before_;
+  // Guesses that failed before anything else was closed: of the last T, and of the last that was not refuted.
+  std::vector<TransferGuess> failed_before_, failed_above_;
+  double above_ = 0, hopeless_above_ = kInfinity;
 };
 
 }  // namespace cosched::dags::proof

@@ -8,23 +8,6 @@
 namespace cosched::dags::proof {
 namespace {
 
-// The earliest that the other end's data can come from another memory than that of a unit of `type`.
-double from_apart(const TransferWindows& windows, int edge, int type, bool backward) {
-  const TypeCosts& costs = windows.costs();
-  const int other = costs.other(edge, backward);
-  double least = kInfinity;
-  for (int its = 0; its < costs.types(); ++its) {
-    if (!windows.open(other, its)) continue;
-    const int across = backward ? costs.way(type, its) : costs.way(its, type);
-    const int way = its == type ? costs.far_way(type) : across;
-    if (!windows.way_open(edge, way)) continue;
-    const double bound = backward ? windows.tail(other, its) : windows.head(other, its);
-    const double end = bound + windows.instance().time(other, its);
-    least = std::min(least, end + costs.cost(edge, way));
-  }
-  return least;
-}
-
 // Least over k <= count of the longer of rising(k) and falling(k).
 template <class Rising, class Falling>
 double least_longer(int count, const Rising& rising, const Falling& falling) {
@@ -48,34 +31,60 @@ TransferWindows::TransferWindows(const TypeCosts& costs, double makespan)
       types_(costs.types()),
       head_(costs.instance().times().size(), 0.0),
       tail_(head_),
-      way_(static_cast<std::size_t>(costs.edges()) * costs.ways()),
+      way_cost_(static_cast<std::size_t>(costs.edges()) * costs.ways()),
       ways_apart_(costs.edges(), 0),
-      stale_head_(costs.instance().tasks(), 1),
-      stale_tail_(stale_head_),
-      stale_types_(stale_head_),
-      stale_edge_(costs.edges(), 1),
-      touched_(stale_head_),
+      limit_(makespan),
+      ends_(types_),
+      apart_(types_),
+      path_(types_),
       load_heads_(costs.instance().graph()) {
+  const std::vector<char> tasks(costs.instance().tasks(), 1);
+  stale_ = {tasks, tasks, tasks, std::vector<char>(costs.edges(), 1), tasks};
   for (int edge = 0; edge < costs.edges(); ++edge)
     for (int way = 0; way < costs.ways(); ++way) {
-      const bool there = costs.cost(edge, way) < kInfinity;
-      way_[at(edge, way)] = there;
-      ways_apart_[edge] += there && !costs.at_home(way);
+      const double cost = costs.cost(edge, way);
+      way_cost_[slot(edge, way)] = cost;
+      ways_apart_[edge] += cost < kInfinity && !costs.at_home(way);
     }
+}
+
+void TransferWindows::mark() {
+  marking_ = true;
+  marked_ = stale_;
+  marked_ways_apart_ = ways_apart_;
+}
+
+void TransferWindows::undo() {
+  for (auto change = changes_.rbegin(); change != changes_.rend(); ++change)
+    if (change->of)
+      (this->*change->of)[change->at] = change->old;
+    else
+      open_type(static_cast<int>(change->at) / types_, static_cast<int>(change->at) % types_);
+  changes_.clear();
+  std::swap(stale_, marked_);
+  std::swap(ways_apart_, marked_ways_apart_);
+  marking_ = false;
+}
+
+void TransferWindows::set(std::vector<double> TransferWindows::*of, std::size_t at, double value) {
+  double& now = (this->*of)[at];
+  if (marking_) changes_.push_back({of, at, now});
+  now = value;
 }
 
 // A head (tail) of the task has risen: what follows (precedes) it may, too.
 void TransferWindows::moved(int task, bool backward) {
-  stale_types_[task] = touched_[task] = 1;
-  std::vector<char>& stale = backward ? stale_tail_ : stale_head_;
+  stale_.types[task] = stale_.touched[task] = 1;
+  std::vector<char>& stale = backward ? stale_.tail : stale_.head;
   for (const int edge : costs_->at(task, !backward)) {
     stale[costs_->other(edge, !backward)] = 1;
-    stale_edge_[edge] = 1;
+    stale_.edge[edge] = 1;
   }
 }
 
 bool TransferWindows::close(int task, int type) {
   if (!close_type(task, type)) return false;
+  if (marking_) changes_.push_back({nullptr, pair(task, type), 0});
   changed_ = true;
   moved(task, false);
   moved(task, true);
@@ -83,59 +92,69 @@ bool TransferWindows::close(int task, int type) {
 }
 
 void TransferWindows::close_way(EdgeWay of) {
-  char& open = way_[at(of.edge, of.way)];
-  if (!open) return;
-  open = 0;
+  if (!way_open(of.edge, of.way)) return;
+  set(&TransferWindows::way_cost_, slot(of.edge, of.way), kInfinity);
   ways_apart_[of.edge] -= !costs_->at_home(of.way);
   const int i = costs_->from(of.edge), j = costs_->to(of.edge);
-  stale_tail_[i] = stale_head_[j] = touched_[i] = touched_[j] = 1;
+  stale_.tail[i] = stale_.head[j] = stale_.touched[i] = stale_.touched[j] = 1;
 }
 
 bool TransferWindows::lift(int task, int type, double bound, bool backward) {
   constexpr double kRise = 1e-9;  // less (relative to T) is not worth another round
-  double& now = (backward ? tail_ : head_)[pair(task, type)];
+  const double now = side(backward)[pair(task, type)];
   const bool rises = bound > now + kRise * makespan();
   if (rises) changed_ = true;
   if (bound > now) {
-    now = bound;
+    set(backward ? &TransferWindows::tail_ : &TransferWindows::head_, pair(task, type), bound);
     moved(task, backward);
   }
   return rises;
 }
 
-// Head (tail) by the paths over each edge; infinite where one has no pair left.
-double TransferWindows::by_paths(int task, int type, bool backward) {
+// Fills path_, the head (tail) of each type by the paths over each edge, infinite where one has no pair left,
+// and looked_back_.  O(Q^2) an edge.
+void TransferWindows::look_back(int task, bool backward) {
   const std::vector<double>& bound = side(backward);
-  double best = bound[pair(task, type)];
+  for (int type = 0; type < types_; ++type) path_[type] = bound[pair(task, type)];
+  looked_back_.clear();
   for (const int edge : costs_->at(task, backward)) {
     const int other = costs_->other(edge, backward);
-    double least = kInfinity;
     for (int its = 0; its < types_; ++its) {
-      if (!open(other, its)) continue;
-      const double costs = backward ? cost(edge, type, its) : cost(edge, its, type);
-      least = std::min(least, bound[pair(other, its)] + instance().time(other, its) + costs);
+      const double end = bound[pair(other, its)] + instance().time(other, its);
+      ends_[its] = open(other, its) ? end : kInfinity;
     }
-    best = std::max(best, least);
+    const double* cost = way_cost_.data() + slot(edge, 0, 0);
+    const double* home = cost + types_ * types_;
+    const int along = backward ? types_ : 1, across = backward ? 1 : types_;
+    for (int type = 0; type < types_; ++type) {
+      double least = kInfinity;
+      for (int its = 0; its < types_; ++its)
+        least = std::min(least, ends_[its] + cost[type * along + its * across]);
+      const double stays = ends_[type] + home[type];
+      path_[type] = std::max(path_[type], std::min(least, stays));
+      if (stays < kInfinity)
+        looked_back_.push_back({least, bound[pair(other, type)], instance().time(other, type)});
+      else
+        looked_back_.push_back({least, kInfinity, 0});
+    }
   }
-  return best;
 }
 
-// Head (tail) by the join argument, at least `path`.
-double TransferWindows::by_join(int task, int type, double path, bool backward) {
-  const auto edges = costs_->at(task, backward);
+// Head (tail) by the join argument, at least `path`; after look_back().
+double TransferWindows::by_join(int type, double path, std::size_t edges) {
   const int units = costs_->together(type);
-  if (units == 0 || edges.size() == 0) return path;
+  if (units == 0 || edges < 2) return path;
   arrivals_.clear();
-  for (const int edge : edges) {
-    const double apart = from_apart(*this, edge, type, backward);
-    if (!(apart > path)) continue;
-    const int other = costs_->other(edge, backward);
-    if (open(other, type) && way_open(edge, between(type, type, backward)))
-      arrivals_.push_back({apart, side(backward)[pair(other, type)], instance().time(other, type)});
-    else
-      arrivals_.push_back({apart, kInfinity, 0});
+  double last = 0, sum = 0;
+  for (std::size_t k = 0; k < edges; ++k) {
+    const Arrival& arrival = looked_back_[k * types_ + type];
+    if (!(arrival.apart > path)) continue;
+    arrivals_.push_back(arrival);
+    last = std::max(last, arrival.at_home);
+    sum += arrival.work / units;
   }
-  if (arrivals_.empty()) return path;
+  // Alone, or all of them at home by the end of the path: nothing keeps them apart.
+  if (arrivals_.size() < 2 || last + sum <= path) return path;
   // The first k stay at home; what they need rises with k, and what the rest waits for falls.
   std::sort(arrivals_.begin(), arrivals_.end(), [](const Arrival& a, const Arrival& b) {
     return a.apart != b.apart ? a.apart > b.apart : a.at_home < b.at_home;
@@ -145,71 +164,89 @@ double TransferWindows::by_join(int task, int type, double path, bool backward) 
     at_home_.clear();
     for (int k = 0; k < stay; ++k)
       at_home_.push_back({arrivals_[k].at_home, arrivals_[k].work / units});
-    steps_ += 20LL * stay;
+    steps_ += 10LL * stay;
     return all_done(at_home_);
   };
   const auto next = [&](int stay) { return stay < count ? arrivals_[stay].apart : path; };
   return std::max(path, least_longer(count, at_home, next));
 }
 
-// In the order of the graph, so that one pass settles it.
-void TransferWindows::relax(bool backward) {
+// False: the task has no type left.
+bool TransferWindows::relax(int task, bool backward) {
+  look_back(task, backward);
+  const auto edges = static_cast<std::size_t>(costs_->at(task, backward).size());
+  steps_ += types_ * (5 + (types_ + 5) * static_cast<std::int64_t>(edges));
+  const auto bound = backward ? &TransferWindows::tail_ : &TransferWindows::head_;
+  bool rises = false, left = false;
+  for (int type = 0; type < types_; ++type) {
+    if (!open(task, type)) continue;
+    double found = path_[type];
+    if (costs_->any() && found < kInfinity) found = by_join(type, found, edges);
+    if (found > side(backward)[pair(task, type)]) {
+      rises = true;
+      set(bound, pair(task, type), found);
+      if (!fits(task, type)) {
+        close(task, type);
+        continue;
+      }
+    }
+    left = true;
+  }
+  if (rises) moved(task, backward);
+  return left;
+}
+
+// In the order of the graph, so that one pass settles it.  False: a task has no type left.
+bool TransferWindows::relax(bool backward) {
   const std::vector<int>& order = instance().graph().order();
-  std::vector<double>& bound = backward ? tail_ : head_;
-  std::vector<char>& stale = backward ? stale_tail_ : stale_head_;
+  std::vector<char>& stale = backward ? stale_.tail : stale_.head;
   Poll poll;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const int task = order[backward ? order.size() - 1 - k : k];
     if (!stale[task]) continue;
     stale[task] = 0;
-    bool rises = false;
-    const std::int64_t edges = costs_->at(task, backward).size();
-    poll.count(20 * edges);
-    steps_ += 4LL * types_ * (1 + types_ * edges);
-    for (int type = 0; type < types_; ++type) {
-      if (!open(task, type)) continue;
-      double found = by_paths(task, type, backward);
-      if (costs_->any() && found < kInfinity) found = by_join(task, type, found, backward);
-      rises = rises || found > bound[pair(task, type)];
-      bound[pair(task, type)] = found;
-    }
-    if (rises) moved(task, backward);
+    poll.count(20 * costs_->at(task, backward).size());
+    if (!relax(task, backward)) return false;
   }
   steps_ += static_cast<std::int64_t>(order.size());
+  return true;
 }
 
 // False: a task has no type left.
-bool TransferWindows::close_pairs(double limit) {
+bool TransferWindows::close_pairs() {
   for (int task = 0; task < instance().tasks(); ++task) {
-    if (!stale_types_[task]) continue;
+    if (!stale_.types[task]) continue;
     bool left = false;
     for (int type = 0; type < types_; ++type) {
       if (!open(task, type)) continue;
-      if (head(task, type) + instance().time(task, type) + tail(task, type) > limit)
-        close(task, type);
-      else
+      if (fits(task, type))
         left = true;
+      else
+        close(task, type);
     }
     if (!left) return false;
-    stale_types_[task] = 0;
+    stale_.types[task] = 0;
   }
   return true;
 }
 
-void TransferWindows::close_ways(double limit) {
+void TransferWindows::close_ways() {
   for (int edge = 0; edge < costs_->edges(); ++edge) {
-    if (!stale_edge_[edge]) continue;
-    stale_edge_[edge] = 0;
-    steps_ += 3LL * costs_->ways();
+    if (!stale_.edge[edge]) continue;
+    stale_.edge[edge] = 0;
+    steps_ += costs_->ways();
     const int i = costs_->from(edge), j = costs_->to(edge);
+    for (int type = 0; type < types_; ++type) {
+      const double end = head(i, type) + instance().time(i, type);
+      ends_[type] = open(i, type) ? end : kInfinity;
+      const double rest = instance().time(j, type) + tail(j, type);
+      path_[type] = open(j, type) ? rest : kInfinity;
+    }
     for (int way = 0; way < costs_->ways(); ++way) {
-      if (!way_open(edge, way)) continue;
-      const int q = costs_->first_type(way), r = costs_->second_type(way);
-      const bool fits = open(i, q) && open(j, r) &&
-                        head(i, q) + instance().time(i, q) + costs_->cost(edge, way) +
-                                instance().time(j, r) + tail(j, r) <=
-                            limit;
-      if (fits) continue;
+      const double cost = way_cost_[slot(edge, way)];
+      if (cost == kInfinity ||
+          ends_[costs_->first_type(way)] + cost + path_[costs_->second_type(way)] <= limit_)
+        continue;
       close_way({edge, way});
       changed_ = true;
     }
@@ -227,14 +264,13 @@ void TransferWindows::keep_only_way(EdgeWay of) {
 }
 
 bool TransferWindows::prune(double slack) {
-  const double limit = makespan() * (1 + slack);
+  limit_ = makespan() * (1 + slack);
   for (changed_ = true; changed_;) {
     check_interrupt();
-    relax(false);
-    relax(true);
     changed_ = false;
-    if (!close_pairs(limit)) return false;
-    close_ways(limit);
+    if (!relax(false) || !relax(true)) return false;
+    if (!close_pairs()) return false;
+    close_ways();
   }
   return true;
 }
@@ -251,7 +287,7 @@ bool TransferWindows::raise(const std::vector<double>& weights, bool backward) {
   const std::vector<double> work = least_work(*this, weights);
   std::vector<double> first(n);
   for (int task = 0; task < n; ++task) first[task] = earliest(task, backward);
-  std::vector<double>& bound = backward ? tail_ : head_;
+  const auto bound = backward ? &TransferWindows::tail_ : &TransferWindows::head_;
   const std::vector<int>& order = instance().graph().order();
   bool any = false;
   Poll poll;
@@ -265,10 +301,11 @@ bool TransferWindows::raise(const std::vector<double>& weights, bool backward) {
     poll.count(taken);
     bool rises = false;
     for (int type = 0; type < types_; ++type) {
-      double& now = bound[pair(task, type)];
+      const double now = side(backward)[pair(task, type)];
+      if (found <= now) continue;
       any = any || (open(task, type) && found > now + 1e-9 * makespan());
-      rises = rises || found > now;
-      now = std::max(now, found);
+      rises = true;
+      set(bound, pair(task, type), found);
     }
     if (rises) moved(task, backward);
     first[task] = earliest(task, backward);

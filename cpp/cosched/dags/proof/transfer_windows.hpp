@@ -21,9 +21,12 @@
 // every T < 9 (on one unit the makespan is 9), where paths alone refute T < 6.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "cosched/core/numeric.hpp"
 #include "cosched/dags/model/type_costs.hpp"
 #include "cosched/dags/proof/load_heads.hpp"
 #include "cosched/dags/proof/open_types.hpp"
@@ -43,11 +46,12 @@ class TransferWindows : public OpenTypes {
   const TypeCosts& costs() const { return *costs_; }
   double head(int task, int type) const { return head_[pair(task, type)]; }
   double tail(int task, int type) const { return tail_[pair(task, type)]; }
-  bool way_open(int edge, int way) const { return way_[at(edge, way)]; }
+  bool way_open(int edge, int way) const { return way_cost_[slot(edge, way)] < kInfinity; }
   /// Least cost of an edge over its open ways between two types; infinite where there is none.
   double cost(int edge, int q, int r) const {
-    if (way_open(edge, costs_->way(q, r))) return costs_->least(edge, q, r);
-    return q == r && way_open(edge, costs_->far_way(r)) ? costs_->apart(edge, r, r) : kInfinity;
+    const double* cost = way_cost_.data() + slot(edge, 0, 0);
+    const double apart = cost[q * types_ + r];
+    return q == r ? std::min(apart, cost[types_ * types_ + r]) : apart;
   }
   /// Heads, tails and pairs that do not fit, until no more close.  False: a task has no type left,
   /// so no schedule is as short as T.  `slack`: relative to T, what a pair must exceed T by.
@@ -60,6 +64,10 @@ class TransferWindows : public OpenTypes {
   void keep_only(int task, int type);
   void keep_only_way(EdgeWay of);
 
+  /// Takes note of what changes until undo(), which takes it back.  One at a time.
+  void mark();
+  void undo();
+
   /// Raises a head (tail).  True: by more than a relative 1e-9 of T.
   bool lift(int task, int type, double bound, bool backward);
 
@@ -69,8 +77,8 @@ class TransferWindows : public OpenTypes {
   /// Whether the ends of an edge must be in one memory, of units of one type.
   bool binds(int edge) const { return ways_apart_[edge] == 0; }
   /// Whether anything of a task has changed since settle().
-  bool touched(int task) const { return touched_[task]; }
-  void settle(int task) { touched_[task] = 0; }
+  bool touched(int task) const { return stale_.touched[task]; }
+  void settle(int task) { stale_.touched[task] = 0; }
 
   /// Steps of about a nanosecond that all this has taken.
   std::int64_t steps() const { return steps_; }
@@ -79,37 +87,62 @@ class TransferWindows : public OpenTypes {
 
  private:
   const std::vector<double>& side(bool backward) const { return backward ? tail_ : head_; }
-  std::size_t at(int edge, int way) const {
-    return static_cast<std::size_t>(edge) * costs_->ways() + way;
+  // Where the cost of a way is kept.  First a matrix (q, r) of ways between memories, whose diagonal is
+  // that of far ways, then a row of those at home; where units share memories with those of other types
+  // nothing is at home, and the diagonal is that of ways (r, r).
+  std::size_t slot(int edge, int q, int r) const {
+    return static_cast<std::size_t>(edge) * costs_->ways() + q * types_ + r;
   }
-  // Way (q, r) of an edge seen from the task at its end: `mine` of that task, `its` of the other.
-  int between(int mine, int its, bool backward) const {
-    return backward ? costs_->way(mine, its) : costs_->way(its, mine);
+  std::size_t slot(int edge, int way) const {
+    const int q = costs_->first_type(way), r = costs_->second_type(way);
+    const bool last = q == r && (way == costs_->far_way(r)) != (costs_->together(r) > 0);
+    return last ? slot(edge, types_, r) : slot(edge, q, r);
   }
-  void relax(bool backward);
+  bool relax(bool backward);
+  bool relax(int task, bool backward);
+  void look_back(int task, bool backward);
   void moved(int task, bool backward);
-  double by_paths(int task, int type, bool backward);
-  double by_join(int task, int type, double path, bool backward);
-  bool close_pairs(double limit);
-  void close_ways(double limit);
+  double by_join(int type, double path, std::size_t edges);
+  bool close_pairs();
+  void close_ways();
+  bool fits(int task, int type) const {
+    return head(task, type) + instance().time(task, type) + tail(task, type) <= limit_;
+  }
   double earliest(int task, bool backward) const;
+  void set(std::vector<double> TransferWindows::*of, std::size_t at, double value);
 
   const TypeCosts* costs_;
   int types_;
   std::vector<double> head_, tail_;
-  std::vector<char> way_;
-  std::vector<int> ways_apart_;  // of each edge: open ways between memories or types
+  std::vector<double> way_cost_;  // infinite: closed
+  std::vector<int> ways_apart_;   // of each edge: open ways between memories or types
+  double limit_;                  // T and the slack
   bool changed_ = false;
   // What has to be looked at again: a task's heads, tails, open types; an edge's ways.
-  std::vector<char> stale_head_, stale_tail_, stale_types_, stale_edge_, touched_;
+  struct Stale {
+    std::vector<char> head, tail, types, edge, touched;
+  };
+  Stale stale_;
   std::int64_t steps_ = 0;
-  // What one predecessor (successor) lets through.
+  // Since mark(), in the order of time.
+  struct Change {
+    std::vector<double> TransferWindows::*of;  // null: a type that was closed
+    std::size_t at;
+    double old;
+  };
+  std::vector<Change> changes_;
+  std::vector<int> marked_ways_apart_;
+  Stale marked_;
+  bool marking_ = false;
+  // What each predecessor (successor) of a task lets through, by type of the task.
   struct Arrival {
     double apart;    // from another memory, the earliest
     double at_home;  // from the same: its head, and infinite where it cannot run there
     double work;     // and its time
   };
-  std::vector<Arrival> arrivals_;
+  std::vector<Arrival> looked_back_;  // (edge, type)
+  std::vector<Arrival> arrivals_;     // of one type, those that matter
+  std::vector<double> ends_, apart_, path_;
   std::vector<Load> at_home_;
   LoadHeads load_heads_;
 };

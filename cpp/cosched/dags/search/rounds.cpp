@@ -15,7 +15,7 @@ constexpr int kHeats = 3;
 Rounds::Rounds(const Instance& instance, const Plan& plan, std::vector<int> movable,
                std::uint64_t seed, std::int64_t length)
     : heat_(0.3 / instance.tasks()), length_(static_cast<double>(length)) {
-  if (instance.transfers().free())
+  if (instance.transfers().free() && !instance.transfers().limited())
     orders_.emplace(instance, plan, std::move(movable), seed);
   else
     places_.emplace(instance, plan, seed);
@@ -35,7 +35,7 @@ std::int64_t Rounds::run(std::int64_t most, const std::function<bool(const Plan&
   orders_ ? search(*orders_, length, noted) : search(*places_, length, noted);
   if (!found) {
     restarts_ = !restarts_;
-    if (!restarts_ && orders_) hotter_ = (hotter_ + 1) % kHeats;
+    if (!restarts_) hotter_ = (hotter_ + 1) % kHeats;
     length_ = std::min(1e15, kGrowth * length_);
   }
   return built() - before;

@@ -14,6 +14,9 @@ void validate(const Instance& instance, const Schedule& schedule) {
     return count >= 1 && count <= instance.machines() ? instance.given(task, count) : kInfinity;
   };
   need.sharing = instance.sharing();
+  if (const TaskGraph* graph = instance.graph())
+    for (int i = 0; i < instance.jobs(); ++i)
+      for (const int after : graph->successors(i)) need.edges.emplace_back(i, after);
   cosched::validate(schedule, need);
 }
 

@@ -173,6 +173,15 @@ Instance Instance::with(std::shared_ptr<const Sharing> sharing) const {
   return same;
 }
 
+Instance Instance::after(std::shared_ptr<const TaskGraph> graph) const {
+  if (graph && graph->tasks() != jobs())
+    throw InvalidInstance("the graph has " + std::to_string(graph->tasks()) + " jobs: expected " +
+                          std::to_string(jobs()));
+  Instance same = *this;
+  same.graph_ = std::move(graph);
+  return same;
+}
+
 Instance Instance::select(const std::vector<int>& chosen) const {
   const Instance part = select_alone(chosen);
   if (!sharing_) return part;

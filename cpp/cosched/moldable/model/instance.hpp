@@ -7,8 +7,8 @@
 // it.
 //
 // What codes share (core/sharing.hpp) is part of an instance where it is given: what runs together must fit, and ends
-// by the progressive law.  Algorithms that do not read sharing() solve the instance that alone() gives, whose optimum
-// is a lower bound.
+// by the progressive law.  So is precedence: a job starts when those before it have ended.  Algorithms that do not
+// read sharing() or graph() solve the instance that alone() gives, whose optimum is a lower bound.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "cosched/core/sharing.hpp"
+#include "cosched/core/task_graph.hpp"
 #include "cosched/core/times.hpp"
 
 namespace cosched::moldable {
@@ -120,13 +121,17 @@ class Instance {
   const Sharing* sharing() const { return sharing_.get(); }
   /// The same jobs with what they share; throws InvalidInstance where it is of others, or a job fits on no count.
   Instance with(std::shared_ptr<const Sharing> sharing) const;
-  /// The same jobs as if nothing were shared.
-  Instance alone() const { return with(nullptr); }
+  /// Null where no job waits for another.
+  const TaskGraph* graph() const { return graph_.get(); }
+  /// The same jobs with precedence; throws InvalidInstance where it is of another number of jobs.
+  Instance after(std::shared_ptr<const TaskGraph> graph) const;
+  /// The same jobs as if nothing were shared and nobody waited for anybody.
+  Instance alone() const { return with(nullptr).after(nullptr); }
 
   /// Throws InvalidInstance where a job has a release date: `who` is for off-line instances.
   void require_no_releases(const char* who) const;
 
-  /// The given jobs, in that order, all with release 0: what an on-line batch schedules.
+  /// The given jobs, in that order, all with release 0 and without precedence: what an on-line batch schedules.
   Instance select(const std::vector<int>& chosen) const;
 
  private:
@@ -146,6 +151,7 @@ class Instance {
   int columns_;
   bool has_releases_ = false;
   std::shared_ptr<const Sharing> sharing_;
+  std::shared_ptr<const TaskGraph> graph_;
   std::vector<int> cheapest_;  // n x columns: the q' >= q of least work; empty with property (2)
 };
 

@@ -16,6 +16,7 @@ from cosched import io
 from cosched.bags.files.gaps import Table, is_gap
 from cosched.core.text import labels
 from cosched.errors import InvalidInstance, shorten
+from cosched.io.limit import require_length
 
 #: Optional files: idle watts of each machine type, watts of all machines together.
 IDLE, CAP = "IDLE.csv", "CAP.csv"
@@ -172,6 +173,7 @@ def _agreed(read: list[tuple[_Cells, list[str] | None]]) -> list[str] | None:
 
 def write_folder(folder: Path, fields: Mapping[str, Any], labelled: bool) -> None:
     """Write the files; labels, idle watts and the cap only where there are some."""
+    require_length(folder)
     folder.mkdir(exist_ok=True)
     names, machines = fields["names"], fields["machine_names"]
     for name, table in (("ETC.csv", fields["etc"]), ("EPC.csv", fields["apc"])):

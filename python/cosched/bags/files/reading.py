@@ -28,8 +28,9 @@ def read(path: str | PathLike[str], *, missing: str, counts: Any, machines: Any)
     """The arguments of ``Instance`` that a file or folder holds."""
     if missing not in MISSING:
         raise InvalidInstance(f"missing = {shorten(missing)}: expected {', '.join(MISSING)}")
-    place = Path(path)
-    name = "" if place.is_dir() else io.bare_name(path)
+    name, place = io.bare_name(path), Path(path)
+    if place.is_dir():
+        name = ""
     if name.endswith(".csv"):
         return _read_openbenchmarking(place, missing, counts, machines)
     if counts is not None or machines is not None:

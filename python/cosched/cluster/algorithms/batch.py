@@ -38,6 +38,9 @@ def fcfs(
     3. one pass: the head of the queue starts while it fits; the first job that does not fit
        stops the pass, whatever is behind it.
 
+    On a machine whose memory or GPUs count (machine and jobs say them) a job needs nodes that have
+    all it needs free, in equal parts on so many as its log says; the other batch policies too.
+
     A job takes the free nodes with the lowest numbers, one for each task, alone, from its start
     to its end; a job with a run time of 0 s starts and ends at one instant, and its nodes are
     free for the next instant's pass, which comes at the same time.
@@ -234,6 +237,8 @@ def _rows(
 ) -> tuple:
     core = instance._core
     cells, allowed, _ = instance.layout()
+    if (site := instance.site()) is not None:
+        return _core.cluster.backfill_on(core, site, rule, requested, wfp3, key, trace, log)
     if len(key) or len(cells) or wfp3 or rule == "conservative":
         return _core.cluster.backfill(core, rule, requested, wfp3, key, cells, allowed, trace, log)
     if rule == "EASY":

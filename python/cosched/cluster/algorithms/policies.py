@@ -80,7 +80,7 @@ def dfrs(
     ([120.0, 120.0, 60.0], 2.0)
     """
     Instance.require(instance)
-    if not isinstance(name, str):
+    if not isinstance(name, str) or len(name) > 100:  # none is as long, and no error repeats it
         raise InvalidInstance(f"name = {shorten(name)}: expected the name of a policy")
     if len(instance.layout()[0]):
         raise InvalidInstance(f"{name}: DFRS policies know no partitions: expected no machine")

@@ -48,6 +48,7 @@ def result_of_simulation(
     rows: tuple | None = None,
     recorded: bool = False,
     at_limit: np.ndarray | None = None,
+    cores_only: bool = False,
 ) -> Result:
     """`at_limit`: the jobs that were ended at their limit; the instance has the times they ran."""
     early = outcome["start"] < instance.column("eligible") - 1e-6
@@ -72,6 +73,7 @@ def result_of_simulation(
         checked=not exclusive,  # batch simulations tell the validator nothing
         threshold=threshold,
         recorded=recorded,
+        cores_only=cores_only,
     )
     return Result(
         algorithm=name,

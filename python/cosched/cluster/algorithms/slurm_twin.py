@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,14 @@ import numpy as np
 from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
-from cosched.cluster.slurm_settings import PARAMETERS, SlurmSettings, in_seconds
+from cosched.cluster.slurm_requests import Requests, gpu_types_of
+from cosched.cluster.slurm_settings import (
+    PARAMETERS,
+    VERSIONS,
+    SlurmSettings,
+    in_seconds,
+    rules_of,
+)
 from cosched.core.arrays import nonnegative, real
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 
@@ -68,30 +76,87 @@ class Twin:
     """The core's simulator for one instance on one machine."""
 
     def __init__(
-        self, instance: Instance, machine: Machine | None, parameters: Mapping[str, float]
+        self,
+        instance: Instance,
+        machine: Machine | None,
+        parameters: Mapping[str, float],
+        *,
+        requests: Requests | None = None,
+        version: str | None = None,
+        approximate: bool = False,
     ) -> None:
         self.instance = instance
         settings = (machine.slurm if machine is not None else None) or SlurmSettings()
-        self._refuse(settings)
+        if not (approximate or settings.approximate):
+            self._refuse(settings)
         self._require_times_of_life(instance)
         self.settings = settings
+        self.since_24 = rules_of(version or settings.version) == "24.11"
         self.node_cores = _node_cores(instance, machine)
         #: Jobs have cores of their own, several on a node; else whole nodes.
-        self.shared = not settings.whole and bool((self.node_cores > 1).any())
+        self.shared = not settings.whole and (
+            bool((self.node_cores > 1).any()) or settings.memory_counts
+        )
         self.first_unit = np.concatenate([[0], np.cumsum(self.node_cores)])
         self.parts = _parts(instance, machine, len(self.node_cores))
         self.names = list(self.parts)
+        self.several: dict[int, list[int]] = {}  # partitions of jobs in more than one
         self.part = self._partition_of_jobs(settings)
         self.nodes = self._nodes_of_jobs()
-        self._core = self._make(settings, machine, parameters)
+        #: What is followed otherwise than the machine and the jobs say.
+        self.notes = list(settings.left_out)
+        self.notes += self._note_version(version, settings)
+        asked = requests or self._asked(settings, machine)
+        self._core = self._make(settings, machine, parameters, asked)
 
     @staticmethod
     def _refuse(settings: SlurmSettings) -> None:
         if settings.refused:
             raise InvalidInstance(
                 f"slurm-backfill does not cover {', '.join(settings.refused)}: expected a "
-                "slurm.conf without"
+                "slurm.conf without, or approximate=True (--approximate) to run without them"
             )
+
+    def _note_version(self, version: str | None, settings: SlurmSettings) -> list[str]:
+        wanted = version or settings.version
+        followed = VERSIONS[1] if self.since_24 else VERSIONS[0]
+        if not wanted or wanted.startswith(followed):
+            return []
+        return [f"rules of Slurm {followed}, the nearest that is followed, for {wanted}"]
+
+    def _asked(self, settings: SlurmSettings, machine: Machine | None) -> Requests:
+        """What the jobs of a log say about memory and GPUs of nodes that they share."""
+        known = self.instance.known
+        if not self.shared or machine is None:
+            return Requests()
+        tasks = self.instance.column("tasks").astype(np.int64)
+        more: dict[int, dict[str, Any]] = {row: {} for row in range(len(tasks))}
+        if settings.memory_counts and "memory_gb" not in known:
+            self.notes.append("memory: the log does not say it, so that it is not handed out")
+        elif settings.memory_counts:
+            per_core = np.ceil(self.instance.column("memory_gb") * 1024 / tasks)
+            for row, amount in enumerate(per_core.tolist()):
+                if amount > 0:
+                    more[row] = {"memory": int(amount), "memory_by_core": True}
+                    continue
+                name = self.names[self.part[row]]
+                usual, by_cpu = settings.default_memory(name)
+                more[row] = (
+                    {"memory": usual, "memory_by_core": by_cpu} if usual else {"memory_all": True}
+                )
+        if "gpus" in known:
+            types = gpu_types_of(machine)
+            names = (
+                self.instance.column("gpu_type").astype(str).tolist()
+                if "gpu_type" in known else [""] * len(tasks)
+            )  # fmt: skip
+            for row, count in enumerate(np.nan_to_num(self.instance.column("gpus")).tolist()):
+                if count > 0 and types:
+                    kind = types.index(names[row]) if names[row] in types else -1
+                    more[row] |= {"gpus": int(count), "gpu_type": kind}
+        return Requests(
+            {row: {"tasks": int(tasks[row]), **own} for row, own in more.items() if own}
+        )
 
     @staticmethod
     def _require_times_of_life(instance: Instance) -> None:
@@ -112,7 +177,11 @@ class Twin:
             return np.full(len(self.instance), self.names.index(usual))
         places = {name: k for k, name in enumerate(self.names)}
         found = np.empty(len(self.instance), dtype=np.int64)
-        for row, name in enumerate(map(str, self.instance.column("partition").tolist())):
+        for row, text in enumerate(map(str, self.instance.column("partition").tolist())):
+            names = text.split(",")
+            name = next((one for one in names if one and one not in places), names[0])
+            if len(names) > 1 and name in places:
+                self.several[row] = [places[one] for one in names]
             if name and name not in places:
                 raise InvalidInstance(
                     f"job {self.instance.ids[row]}: partition {shorten(name)}: the machine has "
@@ -155,7 +224,11 @@ class Twin:
         return wanted
 
     def _make(
-        self, settings: SlurmSettings, machine: Machine | None, parameters: Mapping[str, float]
+        self,
+        settings: SlurmSettings,
+        machine: Machine | None,
+        parameters: Mapping[str, float],
+        requests: Requests,
     ) -> Any:
         instance, count = self.instance, len(self.node_cores)
         known = {p.name: p for p in machine.partitions} if machine is not None else {}
@@ -170,13 +243,17 @@ class Twin:
         users = np.zeros(len(instance), dtype=np.int64)
         if "user" in instance.known:
             users = np.unique(instance.column("user").astype(str), return_inverse=True)[1]
-        lines = settings.lines or [[(0, count)]]
+        more = {row: dict(values) for row, values in requests.more.items()}
+        for row, parts in self.several.items():
+            more.setdefault(row, {})["partitions"] = parts
         return _core.cluster.Slurm(
             machine={
                 "nodes": count,
                 "cpus": int(machine.cores if machine is not None else count),
-                "lines": [list(line) for line in lines],
-                "node_cores": self.node_cores if self.shared else np.zeros(0, dtype=np.int64),
+                "lines": self._lines(settings, machine),
+                "sets": [list(spans) for spans in requests.sets],
+                "licences": np.array(requests.licences, dtype=np.int64),
+                **self._resources(settings, machine),
             },
             partitions={
                 "nodes": [list(ranges) for ranges in self.parts.values()],
@@ -184,14 +261,55 @@ class Twin:
                 "max_time": [known[n].max_time if n in known else np.inf for n in self.names],
                 "job_factor": [factor / most for factor in factors],
             },
-            parameters={**settings.parameters, **_own(parameters)},
+            parameters={
+                **settings.parameters, **_own(parameters), "since_24": float(self.since_24)
+            },
             jobs={
                 "submit": instance.column("eligible"), "runtime": instance.column("runtime"),
                 "nodes": self.nodes, "cpus": instance.column("tasks"), "limit": limit,
                 "partition": self.part, "user": users.reshape(-1),
                 "nice": np.zeros(len(instance)),
             },
+            more=more,
+            reservations=list(requests.reservations),
+            outside=list(requests.outside),
         )  # fmt: skip
+
+    def _lines(self, settings: SlurmSettings, machine: Machine | None) -> list[list]:
+        """NodeName lines; since 24.11 those of equal nodes are one."""
+        if not settings.lines:
+            return [[(0, len(self.node_cores))]]
+        if not self.since_24 or machine is None:
+            return [list(line) for line in settings.lines]
+        kind_of = [
+            replace(kind, name="", count=1) for kind in machine.nodes for _ in range(kind.count)
+        ]
+        merged: dict[Any, list] = {}
+        for line in settings.lines:
+            merged.setdefault(kind_of[line[0][0]], []).extend(line)
+        return [sorted(line) for line in merged.values()]
+
+    def _resources(self, settings: SlurmSettings, machine: Machine | None) -> dict[str, Any]:
+        """What nodes have for jobs that share them."""
+        none = np.zeros(0, dtype=np.int64)
+        if not self.shared or machine is None:
+            return {"node_cores": none, "node_memory": [], "node_gpus": [], "node_weight": none}
+        kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
+        counts = settings.memory_counts and all(kind.memory_gb > 0 for kind in kinds)
+        if settings.memory_counts and not counts:
+            self.notes.append("memory: the machine has nodes without RealMemory: not handed out")
+        counts = counts and not any(note.startswith("memory: ") for note in self.notes)
+        memory = [round(kind.memory_gb * 1024) for kind in kinds] if counts else []
+        weight = np.array([kind.weight for kind in kinds], dtype=np.int64)
+        return {
+            "node_cores": self.node_cores,
+            "node_memory": memory,
+            "node_gpus": [
+                [kind.gpus if kind.gpu_type == name else 0 for kind in kinds]
+                for name in gpu_types_of(machine)
+            ],
+            "node_weight": weight if len(set(weight.tolist())) > 1 else none,
+        }
 
     def run(
         self,
@@ -199,11 +317,17 @@ class Twin:
         *,
         cycles: Sequence[float] = (),
         checks: Sequence[float] = (),
+        passes: Sequence[tuple[float, bool]] = (),
+        lengths: Sequence[float] = (),
         log: bool = False,
         plans: bool = False,
     ) -> dict[str, Any]:
-        """One run; `cycles`, `checks`: recorded times in place of the rules' own."""
-        given = {**clocks, "cycles": list(cycles), "checks": list(checks)}
+        """One run; `cycles`, `checks`, `passes`: recorded times in place of the rules' own;
+        `lengths`: from the start of each job to its end."""
+        given = {
+            **clocks, "cycles": list(cycles), "checks": list(checks), "passes": list(passes),
+            "lengths": list(lengths),
+        }  # fmt: skip
         return self._core.run(clocks=given, told=log, plans=plans)
 
     def nodes_of(self, outcome: Mapping[str, Any]) -> list[np.ndarray]:

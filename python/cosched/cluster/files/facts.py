@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosched.cluster.site import site_of
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
 #: Columns of an instance's jobs that no algorithm needs, where known.
 FACTS = ("user", "group", "partition", "status", "line", "wait", "running", "memory_gb",
-         "gpus", "gpu_type", "threads")  # fmt: skip
-#: Those that are numbers >= 0, or not known: s; GB, GPUs and hardware threads of the whole job.
-MEASURES = ("wait", "memory_gb", "gpus", "threads")
+         "gpus", "gpu_type", "threads", "nodes")  # fmt: skip
+#: Those that are numbers >= 0, or not known: s; GB, GPUs, hardware threads, nodes of the whole job.
+MEASURES = ("wait", "memory_gb", "gpus", "threads", "nodes")
 
 _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}
 
@@ -62,7 +63,7 @@ def _named(numbers: np.ndarray, names: str) -> np.ndarray:
 
 #: What ``drop`` may name: which rows of the jobs (on so many nodes) it leaves out.
 DROPS: dict[str, Callable[[pd.DataFrame, int, Machine | None], Any]] = {
-    "too-wide": lambda jobs, nodes, machine: jobs["tasks"] > _room(jobs, nodes, machine),
+    "too-wide": lambda jobs, nodes, machine: _too_wide(jobs, nodes, machine),
     "cancelled": lambda jobs, *_: _status(jobs) == "cancelled",
     "failed": lambda jobs, *_: _status(jobs) == "failed",
     "partial": lambda jobs, *_: _status(jobs) == "partial",
@@ -95,11 +96,17 @@ def dropped(
     return jobs.reset_index(drop=True), said
 
 
-def _room(jobs: pd.DataFrame, nodes: int, machine: Machine | None) -> np.ndarray:
-    """Nodes that each job could have, with its partition where the machine has some."""
-    if machine is None or not machine.partitions or "partition" not in jobs:
-        return np.full(len(jobs), nodes)
-    return machine.room(jobs["partition"])
+def _too_wide(jobs: pd.DataFrame, nodes: int, machine: Machine | None) -> np.ndarray:
+    """Jobs that its partition's nodes (else all) do not hold, with memory and GPUs where known."""
+    if machine is None:
+        return jobs["tasks"].to_numpy() > nodes
+    queued = machine.partitions and "partition" in jobs
+    room = machine.room(jobs["partition"]) if queued else np.full(len(jobs), nodes)
+    wide = jobs["tasks"].to_numpy() > room
+    site = site_of(jobs, machine)
+    if site is not None:
+        wide[site.unfit] = True
+    return wide
 
 
 def drop_names(drop: str | Iterable[str] | None) -> list[str]:

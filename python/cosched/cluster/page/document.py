@@ -12,8 +12,9 @@ from cosched.cluster.page.picture import picture
 from cosched.cluster.page.runs import Runs, run_all
 from cosched.cluster.page.summary import box, lead
 from cosched.cluster.page.tables import changes, groups, policies
-from cosched.cluster.page.text import STYLE, paragraph
+from cosched.cluster.page.text import STYLE, paragraph, shown
 from cosched.cluster.page.waits import LONGEST, longest
+from cosched.cluster.site import counted
 from cosched.cluster.what_if import what_if as changed_by
 from cosched.core.arrays import time_limit_of
 from cosched.core.text import texts
@@ -32,8 +33,9 @@ def audit(
     It begins with a sentence: from when to when, how many jobs, how long they waited, what EASY
     backfilling with the users' own limits would have given, and what no scheduler can beat. Then
     load, queue and waits by day; policies beside the log (``as-logged``, where it has waits) and
-    the bound; the machine changed; waits by partition, user group, size and GPUs; the longest waits
-    and why; what was ignored and assumed. It prints on two pages of A4.
+    the bound; the machine changed; use of cores, memory and GPUs and which of them lacked; waits by
+    partition, user group, size and GPUs; the longest waits and why; what was ignored and assumed.
+    It prints on two pages of A4.
 
     Parameters
     ----------
@@ -45,7 +47,8 @@ def audit(
         Changes of the machine, a row each with the same jobs: ``"nodes=+20"`` (or ``-20``, or
         ``200``; of the type with the most nodes, ``nodes.TYPE=`` of another),
         ``"partition.NAME.max_time=12:00:00"`` (longer jobs end there),
-        ``"partition.NAME.priority=5"``, ``"partition.NAME.nodes=0-63"``.
+        ``"partition.NAME.priority=5"``, ``"partition.NAME.nodes=0-63"`` (also as Slurm has them);
+        several changes of one row with commas between them.
 
     Raises
     ------
@@ -101,4 +104,5 @@ def _size(instance: Instance) -> str:
     machine = instance.machine
     if machine is None:
         return f"{instance.nodes:,} nodes"
-    return f"{machine.cores:,} cores of {machine.node_count:,} nodes (cores are handed out)"
+    handed = ", ".join(("cores", *map(shown, counted(instance.given, machine))))
+    return f"{machine.cores:,} cores of {machine.node_count:,} nodes (handed out: {handed})"

@@ -10,7 +10,8 @@ import numpy as np
 from cosched.cluster.family import remark
 from cosched.cluster.page.runs import COUNTS, Run, Runs
 from cosched.cluster.page.summary import about_bound
-from cosched.cluster.page.text import number, paragraph, share, span, table
+from cosched.cluster.page.text import number, paragraph, share, shown, span, table
+from cosched.cluster.site import counted
 
 _MOST_ROWS = 8
 _GROUPS = {"partition": "By partition", "group": "By user group", "size": "By size (tasks)",
@@ -63,7 +64,8 @@ def _messages(runs: tuple[Run, ...]) -> str:
 
 
 def groups(runs: Runs) -> str:
-    """Waits by partition, user group, size, GPUs and user: what happened beside EASY."""
+    """What was in use, and waits by partition, user group, size, GPUs and user: what happened
+    beside EASY."""
     first = runs.logged or runs.attainable
     if first is None:
         return paragraph("Neither the log nor EASY has a result.")
@@ -72,12 +74,59 @@ def groups(runs: Runs) -> str:
     found = {what: first.by(what) for what in _GROUPS if column.get(what, what) in known}
     several = [what for what, one in found.items() if len(one) > 1]
     parts = "".join(f"<div><h2>{_GROUPS[what]}</h2>{_group(what, runs)}</div>" for what in several)
+    held = _by_resource(runs)
+    parts = f"<div><h2>Cores, memory and GPUs</h2>{held}</div>" * bool(held) + parts
     silent = ", ".join(what for what in _GROUPS if what not in found)
     alike = ", ".join(f"{what} {found[what][what][0]}" for what in found if what not in several)
     said = (f"The log does not say: {silent}. " * bool(silent)) + f"All jobs: {alike}." * bool(
         alike
     )
     return f'<div class="pair">{parts}</div>{paragraph(said, "small")}'
+
+
+def _by_resource(runs: Runs) -> str:
+    """How much of cores, memory and GPUs was in use, and which of them jobs waited for."""
+    both = {"log": runs.logged, COUNTS: runs.attainable}
+    found = {name: _one_type(run.by("resource")) for name, run in both.items() if run is not None}
+    if not found:
+        return ""
+    first: Any = next(iter(found.values()))
+    first = first[first["capacity"].notna()]
+    if len(first) < 2:
+        return ""  # the table of policies says it
+    heads = ["resource", "there are"]
+    for name in found:
+        heads += [f"in use, {name}", f"waited for, {name}"]
+    rows = [
+        [shown(first["resource"][k]), _amount(first["resource"][k], first["capacity"][k])]
+        + [share(one[c][k]) for one in found.values() for c in ("utilisation", "waited")]
+        for k in first.index
+    ]
+    counts = ", ".join(
+        shown(name) for name in ("cores", *counted(runs.instance.given, runs.instance.machine))
+    )
+    said = (
+        "Waited for: the share of all waiting in which too little of it was free for the first in "
+        "the queue. The rest: no resource lacked as a whole (limits of users, reservations, free "
+        f"in pieces that fit nobody). Policies hand out {counts}."
+    )
+    return table(heads, rows) + paragraph(said, "small")
+
+
+def _amount(name: str, capacity: float) -> str:
+    return f"{capacity:,.0f}" + " GB" * (name == "memory_gb")
+
+
+def _one_type(table: Any) -> Any:
+    """The table without the row of a type that all GPUs are of."""
+    every = table.index[table["resource"] == "gpus"]
+    same = table["resource"].str.startswith("gpus:") & (
+        table["capacity"] == table["capacity"].reindex(every).sum()
+    )
+    if not same.any():
+        return table
+    table.loc[every, "waited"] += table["waited"][same].sum()
+    return table[~same]
 
 
 def _group(what: str, runs: Runs) -> str:

@@ -20,8 +20,8 @@ h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.1rem; margin: 1.6rem 0 .4
 p { margin: .4rem 0; } .lead { font-size: 1.2rem; } .small, aside { font-size: 13px; }
 aside { border: 1px solid var(--line); background: var(--soft); padding: .3rem 1rem; }
 aside h2 { margin: .3rem 0; } aside ul { margin: .3rem 0; padding-left: 1.1rem; }
-.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr));
-  column-gap: 2rem; }
+.pair { columns: 2 26rem; column-gap: 2rem; } .pair div { break-inside: avoid; }
+.pair h2 { margin-top: 0; padding-top: 1.6rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; width: 100%; }
 th, td { padding: .15rem .5rem; text-align: right; border-bottom: 1px solid var(--line);
   vertical-align: top; }
@@ -35,8 +35,9 @@ figure { margin: 0; } svg { display: block; width: 100%; max-width: 46rem; heigh
   body { font-size: 8.5pt; line-height: 1.25; margin: 0; padding: 0; max-width: none; }
   h1 { font-size: 13pt; } h2 { font-size: 9.5pt; margin: 2.5mm 0 1mm; } .lead { font-size: 10pt; }
   .small, aside, table { font-size: 7.5pt; } th, td { padding: .1mm 1.2mm; }
-  .pair { grid-template-columns: 1fr 1fr; column-gap: 6mm; } .scroll { overflow: visible; }
-  svg { max-width: 135mm; margin: auto; } h2 { break-after: avoid; }
+  .pair { columns: 2; column-gap: 6mm; } .pair h2 { padding-top: 2.5mm; }
+  .scroll { overflow: visible; }
+  aside ul { columns: 2; } svg { max-width: 135mm; margin: auto; } h2 { break-after: avoid; }
   tr, figure { break-inside: avoid; }
 }
 """
@@ -117,3 +118,9 @@ def period(instance: Instance, begin: float, end: float) -> str:
 
 def units(instance: Instance) -> str:
     return "nodes" if instance.machine is None else "cores"
+
+
+def shown(name: str) -> str:
+    """A resource in words."""
+    kind, _, of = name.partition(":")
+    return {"memory_gb": "memory", "gpus": "GPUs"}.get(kind, kind) + (f" {of}" if of else "")

@@ -7,14 +7,16 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.levels import levels
 from cosched.cluster.page.runs import Runs
-from cosched.cluster.page.text import clock, paragraph, share, span, table, units
+from cosched.cluster.page.text import clock, paragraph, share, shown, span, table, units
 from cosched.cluster.result import Result
+from cosched.cluster.usage import resources
+from cosched.cluster.waited import Capacity
 
 LONGEST = 10
 _ABOUT = (
     "Ahead: jobs that could start earlier, or are of a partition with a greater priority, and had "
     "not started. Room: share of the wait in which enough was free; a job that waited with "
-    "room waited for something else: a limit of its user, a reservation, memory, GPUs, a plan."
+    "room waited for something else: a limit of its user, a reservation, enough of it on one node."
 )
 
 
@@ -77,21 +79,34 @@ def why(result: Result, job: int) -> str:
 
 
 def _room(result: Result, job: int, cells: np.ndarray, allowed: np.ndarray) -> list[str]:
-    """How much of the job's part of the machine was free when it came, and during its wait."""
+    """How much of the job's part of the machine was free when it came, and during its wait, and
+    what else lacked."""
     instance = result.instance
     starts, ends = (np.asarray(result.outcome[name]) for name in ("start", "end"))
-    tasks, now = instance.column("tasks"), instance.column("eligible")[job]
-    capacity, inside, sure = instance.nodes, np.ones(len(instance), dtype=bool), True
+    now, mask = instance.column("eligible")[job], int(allowed[job]) if len(cells) else 1
+    inside, sure = np.ones(len(instance), dtype=bool), True
     if len(cells):
-        mask = int(allowed[job])
-        capacity = sum(int(size) for bit, size in enumerate(cells) if mask >> bit & 1)
         inside = (allowed & ~allowed[job]) == 0  # others may have been on these nodes too
         sure = bool((inside | ((allowed & allowed[job]) == 0)).all())
     during = inside & (starts < starts[job]) & (ends > now)
     begin, end = np.maximum(starts[during], now), np.minimum(ends[during], starts[job])
-    used = tasks[during]
-    most = "" if sure else "at most "
-    free = max(0, capacity - int(used[begin <= now].sum()))
-    times, level = levels(np.append(begin, now), np.append(end, starts[job]), np.append(used, 0))
-    enough = np.diff(times)[capacity - level[:-1] >= tasks[job]].sum() / (starts[job] - now)
-    return [f"{most}{free:,} of {capacity:,} free then", f"room {most}{share(enough)} of the wait"]
+    most, there = "" if sure else "at most ", Capacity(instance)
+    lacking: dict[str, np.ndarray] = {}
+    free = capacity = 0.0
+    for name, _, amount in resources(instance):
+        if amount[job] == 0 or there.of(name, mask) == 0:
+            continue
+        if name.startswith("gpus:"):
+            del lacking["gpus"]  # the type says it
+        used = np.append(amount[during], 0)
+        times, level = levels(np.append(begin, now), np.append(end, starts[job]), used)
+        lacking[name] = level[:-1] + amount[job] > there.of(name, mask) * (1 + 1e-9)
+        if not capacity:  # the first: nodes, or cores
+            capacity = there.of(name, mask)
+            free = max(0.0, capacity - float(used[:-1][begin <= now].sum()))
+    span_of, wait = np.diff(times), starts[job] - now
+    enough = span_of[~np.any(list(lacking.values()), axis=0)].sum() / wait
+    said = [f"{most}{free:,.0f} of {capacity:,.0f} free then",
+            f"room {most}{share(enough)} of the wait"]  # fmt: skip
+    beside = {shown(name): span_of[lack].sum() / wait for name, lack in [*lacking.items()][1:]}
+    return said + [f"{name} lacked {share(part)}" for name, part in beside.items() if part >= 0.005]

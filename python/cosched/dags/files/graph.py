@@ -9,6 +9,7 @@ import numpy as np
 
 from cosched.core.arrays import integer_array, real_array
 from cosched.dags.files import checks
+from cosched.dags.files.run import run_of
 from cosched.errors import InvalidInstance
 
 
@@ -32,8 +33,12 @@ class Graph:
         Units of each type, where the file names a machine; not checked here.
     data : (e,) array of float, optional
         Bytes that move along each edge, >= 0.
-    bandwidth, latency, memories : optional
+    bandwidth, latency, memories, memory_capacity : optional
         As of :class:`cosched.dags.Instance`, where the file names them; not checked here.
+
+    executed : Run, optional
+        Where and when each task ran, where the file is the trace of a run; not checked
+        against the machine.
 
     Raises
     ------
@@ -58,6 +63,8 @@ class Graph:
     bandwidth: Any = None
     latency: Any = None
     memories: Any = None
+    executed: Any = None
+    memory_capacity: Any = None
 
     def __post_init__(self) -> None:
         times = real_array(self.times, "times", 2)
@@ -76,6 +83,7 @@ class Graph:
             checks.check_data(data, edges)
             data.flags.writeable = False
             object.__setattr__(self, "data", data)
+        object.__setattr__(self, "executed", run_of(self.executed, n))
         for field, value in (("times", times), ("edges", edges), ("names", names)):
             object.__setattr__(self, field, value)
         times.flags.writeable = edges.flags.writeable = False

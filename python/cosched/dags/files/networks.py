@@ -4,6 +4,9 @@
 ``time`` (or ``weight``) for one resource type. ``inf`` says that a task cannot run there.
 ``kernel`` labels the task. An arc's ``data``, else its ``size``, is what moves along it, in bytes;
 another attribute (``weight``) where the reader is told so. What else arcs carry is named in a note.
+
+The DOT of PaRSEC's grapher says of a task what it computes (``tname=`` in its tooltip) and no time:
+a table gives those. Its pieces of data (circles) are no tasks.
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ texlbl tooltip url vertices width x xlabel xlp y z"""
 _DRAWING = frozenset(_PICTURES.split())
 #: Attributes of arcs: bytes.
 _DATA = ("data", "size")
+#: What PaRSEC says of a task.
+_PARSEC = re.compile(r"(?:^|:)tname=([^:]+)")
 _INFINITE = {"inf", "+inf", "infinity", "+infinity"}
 
 
@@ -44,8 +49,20 @@ def read_dot(
     graph = parse_dot(text, path)
     if not graph.directed:
         raise InvalidInstance(f"{path}: expected a digraph, got an undirected graph")
-    nodes = ((name, said, graph.lines[name]) for name, said in graph.nodes.items())
-    return _parsed(path, nodes, graph.arcs, need_times, edge_data)
+    kernels = {name: _PARSEC.search(said.get("tooltip", "")) for name, said in graph.nodes.items()}
+    of_parsec = any(kernels.values())
+    data = {name for name, found in kernels.items() if of_parsec and found is None}
+    for name, found in kernels.items():
+        if found is not None:
+            graph.nodes[name].setdefault("kernel", found[1])
+    nodes = (
+        (name, said, graph.lines[name]) for name, said in graph.nodes.items() if name not in data
+    )
+    arcs = [arc for arc in graph.arcs if not data & {arc[0], arc[1]}]
+    parsed = _parsed(path, nodes, arcs, need_times, edge_data)
+    if data:
+        parsed.notes.append(f"left out: {len(data)} nodes that are data of PaRSEC, no tasks")
+    return parsed
 
 
 def read_graphml(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cosched import io
+from cosched.dags.files.run import Run
 from cosched.errors import InvalidInstance, shorten
 
 
@@ -23,6 +24,9 @@ class Parsed:
     notes: list[str] = field(default_factory=list)
     #: Why a name that looks like something else was read as a predecessor.
     hint: str = ""
+    #: Of the trace of a run: the machine, and where and when each task ran.
+    units: tuple[int, ...] | None = None
+    executed: Run | None = None
     _where: dict[str, str] = field(default_factory=dict)
     _edges: list[tuple[str, str, str]] = field(default_factory=list)
     _data: list[float | None] = field(default_factory=list)

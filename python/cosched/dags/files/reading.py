@@ -7,6 +7,8 @@ amaris_het     ``id t_CPU t_GPU [t_GPU2] [pred,pred,...]``, -1 = cannot run ther
 wfformat       WfFormat 1.5 (WfCommons): one time a task
 stg            Standard Task Graph set: one time a task
 dot, graphml   node attributes; see :mod:`cosched.dags.files.networks`
+starpu         ``tasks.rec`` of StarPU: a time a type, and the run; see
+               :mod:`cosched.dags.files.starpu`
 csv            ``from,to[,data]``, an arc a line; times come from a table
 json           this package's own; see :func:`write_graph`
 =============  ==============================================================================
@@ -28,16 +30,16 @@ import numpy as np
 
 from cosched import io
 from cosched.core.arrays import integer
-from cosched.dags.files import networks, plain, types, wfformat
+from cosched.dags.files import networks, plain, starpu, types, wfformat
 from cosched.dags.files.graph import Graph
 from cosched.dags.files.parsed import Parsed
 from cosched.errors import InvalidInstance, shorten
 
 #: Of this package's own JSON, of a graph or an instance.
 _KEYS = {"times", "edges", "names", "kernels", "notes", "units"}
-_KEYS |= {"data", "bandwidth", "latency", "memories"}
+_KEYS |= {"data", "bandwidth", "latency", "memories", "executed", "memory_capacity"}
 
-FORMATS = ("amaris_het", "wfformat", "stg", "dot", "graphml", "csv", "json")
+FORMATS = ("amaris_het", "wfformat", "stg", "dot", "graphml", "starpu", "csv", "json")
 
 
 def read_graph(
@@ -50,6 +52,7 @@ def read_graph(
     likely_types: int | None = None,
     dummies: bool = False,
     edge_data: str | None = None,
+    perfmodels: str | PathLike[str] | None = None,
 ) -> Graph:
     """Read a task graph; the suffix, else the content, tells the format.
 
@@ -81,6 +84,9 @@ def read_graph(
         STG: keep the dummy entry and exit, as tasks of time 0.
     edge_data : str, optional
         DOT, GraphML: the attribute of arcs that says bytes; None: ``data``, else ``size``.
+    perfmodels : path, optional
+        StarPU: what ``starpu_perfmodel_recdump tasks.rec`` wrote: times of its models on each
+        worker, and workers that ran nothing.
 
     Raises
     ------
@@ -102,7 +108,9 @@ def read_graph(
         raise InvalidInstance("expected either acceleration or times, got both")
     if types_in_file is not None:
         types_in_file = integer(types_in_file, "types_in_file", 1)
-    options = _Options(format, acceleration, times, types_in_file, likely_types, dummies, edge_data)
+    options = _Options(
+        format, acceleration, times, types_in_file, likely_types, dummies, edge_data, perfmodels
+    )
     return _graph(io.read_text(path), str(path), options)
 
 
@@ -167,6 +175,7 @@ class _Options:
     likely_types: int | None = None
     dummies: bool = False
     edge_data: str | None = None
+    perfmodels: str | PathLike[str] | None = None
 
 
 def _graph(text: str, name: str, asked: _Options) -> Graph:
@@ -181,6 +190,8 @@ def _graph(text: str, name: str, asked: _Options) -> Graph:
 
 def _parsed(format: str, text: str, name: str, data: Any, asked: _Options) -> Parsed:
     need = asked.times is None
+    if asked.perfmodels is not None and format != "starpu":
+        raise InvalidInstance(f"{name}: perfmodels: expected a tasks.rec of StarPU beside them")
     if format == "wfformat":
         if not isinstance(data, dict) or "workflow" not in data:
             raise InvalidInstance(f"{name}: expected an object with 'workflow' (WfFormat 1.5)")
@@ -189,6 +200,8 @@ def _parsed(format: str, text: str, name: str, data: Any, asked: _Options) -> Pa
         return plain.read_amaris(text, name, asked.types_in_file, asked.likely_types)
     if format == "stg":
         return plain.read_stg(text, name, asked.dummies)
+    if format == "starpu":
+        return starpu.read_starpu(text, name, asked.perfmodels)
     if format == "csv":
         if asked.times is None:
             raise InvalidInstance(f"{name}: a list of arcs has no times: expected times as well")
@@ -206,6 +219,9 @@ def _assembled(
     table = np.array(parsed.times)
     if times is not None:
         table = types.replaced(parsed, times)
+        if parsed.executed is not None:
+            parsed.notes.append("the run is not used: times are from elsewhere")
+            parsed.executed = None
     elif acceleration is not None:
         if table.shape[1] > 1:
             raise InvalidInstance(
@@ -219,7 +235,16 @@ def _assembled(
         kernels = tuple(kernel or "" for kernel in parsed.kernels)
     with io.naming(parsed.path):
         notes = tuple(dict.fromkeys(parsed.notes))
-        return Graph(table, edges, tuple(parsed.names), kernels, notes, data=data)
+        return Graph(
+            table,
+            edges,
+            tuple(parsed.names),
+            kernels,
+            notes,
+            data=data,
+            units=parsed.units,
+            executed=parsed.executed,
+        )
 
 
 def _said(data: np.ndarray) -> str:
@@ -244,6 +269,7 @@ def _format(text: str, name: str, data: Any) -> str:
         (".xml", "graphml"),
         (".stg", "stg"),
         (".csv", "csv"),
+        (".rec", "starpu"),
     ):
         if bare.endswith(suffix):
             return format
@@ -277,7 +303,10 @@ def _own(data: Any, name: str) -> Graph:
     edges = data.get("edges", [])
     if not isinstance(edges, list):
         raise InvalidInstance(f"{name}: edges: expected a list of pairs [i, j]")
-    links = {key: data[key] for key in ("data", "latency", "memories") if key in data}
+    edges = list(io.polled(edges))
+    links = {key: data[key] for key in ("data", "latency", "memories", "executed") if key in data}
+    if "memory_capacity" in data:
+        (links["memory_capacity"],) = _finite_or_infinite([data["memory_capacity"]])
     if "bandwidth" in data:
         links["bandwidth"] = _finite_or_infinite(data["bandwidth"])
     with io.naming(name):
@@ -290,5 +319,5 @@ def _finite_or_infinite(rows: Any) -> Any:
         return rows
     return [
         [math.inf if value is None else value for value in row] if isinstance(row, list) else row
-        for row in rows
+        for row in io.polled(rows)
     ]

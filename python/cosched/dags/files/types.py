@@ -55,7 +55,7 @@ def accelerated(parsed: Parsed, acceleration: Acceleration) -> np.ndarray:
 
 
 def replaced(parsed: Parsed, times: TimesTable) -> np.ndarray:
-    """(n, Q) times of a table by task id: CSV ``id,t0,t1,...`` or a mapping.
+    """(n, Q) times of a table by task id, else kernel: CSV ``id,t0,t1,...`` or a mapping.
 
     An empty cell or ``inf`` says that the task cannot run there. Tasks of the table that
     the graph lacks are refused, like those that the table lacks.
@@ -65,19 +65,22 @@ def replaced(parsed: Parsed, times: TimesTable) -> np.ndarray:
         if isinstance(times, Mapping)
         else (str(times), _times_csv(times))
     )
-    known = set(parsed.names)
+    known = {*parsed.names, *parsed.kernels}
     for name in rows:
         if name not in known:
             raise InvalidInstance(f"{source}: {parsed.path} has no task {shorten(name)}")
-    for name in parsed.names:
-        if name not in rows:
+    found = []
+    for name, kernel in zip(parsed.names, parsed.kernels, strict=True):
+        row = rows.get(name, rows.get(kernel or ""))
+        if row is None:
             raise InvalidInstance(f"{source}: no times of task {shorten(name)} of {parsed.path}")
-        if len(rows[name]) != len(rows[parsed.names[0]]):
+        found.append(row)
+        if len(row) != len(found[0]):
             raise InvalidInstance(
-                f"{source}: task {shorten(name)} has {len(rows[name])} times, the first one "
-                f"{len(rows[parsed.names[0]])}"
+                f"{source}: task {shorten(name)} has {len(row)} times, the first one "
+                f"{len(found[0])}"
             )
-    return np.array([rows[name] for name in parsed.names])
+    return np.array(found)
 
 
 def named(times: TimesTable) -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
-from cosched.errors import InvalidInstance
-from cosched.execution.codes import Code, Codes
+from cosched.errors import InvalidInstance, shorten
+from cosched.execution.code import Code
+from cosched.execution.codes import Codes
 from cosched.execution.launchers.base import Launcher, environment_of
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Launch
@@ -30,6 +32,7 @@ class Local(Launcher):
     """
 
     name = "local"
+    here = True
 
     def __init__(
         self, *, oversubscribe: bool = False, unit: str = "core", grace: float = 5.0
@@ -44,6 +47,12 @@ class Local(Launcher):
         return len(self.cores)
 
     def check(self, plan: Plan, codes: Codes) -> tuple[str, ...]:
+        for step in plan.steps:
+            if codes[step.name].launch[:1] == ("srun",):
+                raise InvalidInstance(
+                    f"task {shorten(step.name)}: launch = 'srun' needs the launcher slurm: "
+                    "expected mpirun, or none"
+                )
         needed = plan.units_of(0)
         if needed <= len(self.cores):
             return ()
@@ -58,7 +67,9 @@ class Local(Launcher):
             f"number k modulo {len(self.cores)}, so tasks share cores; COSCHED_CPUS has k",
         )
 
-    def launch(self, step: Step, code: Code, plan: Plan) -> Launch:
+    def launch(
+        self, step: Step, code: Code, plan: Plan, gpus: Sequence[int] | None = None
+    ) -> Launch:
         cores: frozenset[int] | None = None
         cpus: tuple[int, ...] = ()
         if not step.kind:  # on an accelerator, its host part goes where there is room
@@ -67,7 +78,8 @@ class Local(Launcher):
             cpus = step.units if plan.units_of(0) > len(self.cores) else mine
         return Launch(
             command=tuple(code.filled(len(step.units), cpus)),
-            environment=environment_of(step, code, cpus, plan),
-            directory=code.directory,
+            environment=environment_of(step, code, cpus, plan, gpus),
+            directory=code.filled_directory(len(step.units), cpus),
+            makes_directory=code.makes_directory,
             cores=cores,
         )

@@ -6,13 +6,21 @@ import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Sequence
 
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution.codes import Code, Codes
+from cosched.execution.code import Code
+from cosched.execution.codes import Codes
 from cosched.execution.launchers.base import Launcher, environment_of
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Launch
+
+#: What sbatch tells of the job's own size, which srun would take for that of a step.
+_OF_THE_JOB = (
+    "SLURM_CPUS_PER_TASK", "SLURM_NTASKS", "SLURM_NTASKS_PER_NODE", "SLURM_NPROCS",
+    "SLURM_DISTRIBUTION",
+)  # fmt: skip
 
 
 class Slurm(Launcher):
@@ -72,21 +80,38 @@ class Slurm(Launcher):
         for step in plan.steps:
             if step.kind:
                 raise InvalidInstance("launcher slurm: accelerators are not placed: expected cores")
-            require_ranks(step, codes[step.name], self._nodes_of(step))
+            require_ranks(step, codes[step.name], list(self._counts_of(step)))
         return ()
 
-    def launch(self, step: Step, code: Code, plan: Plan) -> Launch:
-        nodes = self._nodes_of(step)
-        command = [
-            *("srun", "--exact", "--mem=0", "--input=none", f"--job-name={self.step_name}"),
-            f"--nodelist={','.join(self.nodes[node] for node in nodes)}",
-            *srun_size(step, code, nodes, self.cpus[nodes[0]] if self.unit == "node" else 1),
-            *code.filled(len(step.units), step.units),
-        ]
+    def launch(
+        self, step: Step, code: Code, plan: Plan, gpus: Sequence[int] | None = None
+    ) -> Launch:
+        counts = self._counts_of(step)
+        hosts = [self.nodes[node] for node in counts]
+        cpus = self.cpus[next(iter(counts))] if self.unit == "node" else 1
+        command = code.filled(len(step.units), step.units, hosts_of(hosts, list(counts.values())))
+        environment = environment_of(step, code, step.units, plan)
+        for name in _OF_THE_JOB:
+            environment.pop(name, None)
+        if code.starts_ranks:
+            environment |= {
+                "SLURM_OVERLAP": "1",
+                "SLURM_JOB_NAME": self.step_name,
+                # mpirun takes its slots from the number of tasks of the job.
+                "SLURM_TASKS_PER_NODE": os.environ["SLURM_JOB_CPUS_PER_NODE"],
+            }
+        else:
+            command = [
+                *("srun", "--exact", "--mem=0", "--input=none", f"--job-name={self.step_name}"),
+                *(f"--gres=gpu:{-(-code.gpus // len(counts))}" for _ in range(bool(code.gpus))),
+                *srun_size(code, hosts, list(counts.values()), cpus),
+                *command,
+            ]
         return Launch(
             command=tuple(command),
-            environment=environment_of(step, code, step.units, plan),
-            directory=code.directory,
+            environment=environment,
+            directory=code.filled_directory(len(step.units), step.units),
+            makes_directory=code.makes_directory,
         )
 
     def forget(self) -> tuple[str, ...]:
@@ -102,24 +127,43 @@ class Slurm(Launcher):
             subprocess.run(["scancel", *left], capture_output=True)
         return tuple(left)
 
-    def _nodes_of(self, step: Step) -> list[int]:
-        return sorted({self.node_of[unit] for unit in step.units})
+    def _counts_of(self, step: Step) -> Counter[int]:
+        """Node of the allocation -> units of the step there, in order."""
+        return Counter(sorted(self.node_of[unit] for unit in step.units))
 
 
 def require_ranks(step: Step, code: Code, nodes: Sequence[int]) -> None:
     """Refuse one process on several nodes."""
-    if len(nodes) > 1 and code.ranks == "one":
+    if len(nodes) > 1 and not code.a_rank_each and not code.starts_ranks:
         raise InvalidInstance(
             f'task {shorten(step.name)} is on {len(nodes)} nodes: expected ranks = "procs" in its '
             "code (srun starts one process a processor, as for MPI), or counts that fit one node"
         )
 
 
-def srun_size(step: Step, code: Code, nodes: Sequence[int], cpus: int) -> list[str]:
-    """Options of srun: nodes, processes, cores a process; `cpus` = cores of one unit."""
-    count = len(step.units)
-    tasks, each = (count, cpus) if code.ranks == "procs" else (1, count * cpus)
-    return [f"--nodes={len(nodes)}", f"--ntasks={tasks}", f"--cpus-per-task={each}"]
+def hosts_of(hosts: Sequence[str], counts: Sequence[int]) -> str:
+    """``n1:4,n2:2``, as mpirun has it."""
+    return ",".join(f"{host}:{count}" for host, count in zip(hosts, counts, strict=True))
+
+
+def srun_size(code: Code, hosts: Sequence[str], counts: Sequence[int], cpus: int) -> list[str]:
+    """Options of srun: nodes, processes, cores a process; `cpus` = cores of one unit.
+
+    Ranks are laid where the plan has its units: node by node, with a node named once a rank. Left
+    to itself Slurm lays 4 and 2 as 3 and 3, where a step beside it has been given the fourth core.
+    """
+    units = sum(counts)
+    tasks, each = (units, cpus) if code.a_rank_each else (1, units * cpus)
+    size = [
+        *code.launch[1:],
+        f"--nodes={len(hosts)}",
+        f"--ntasks={tasks}",
+        f"--cpus-per-task={each}",
+    ]
+    if tasks == 1 or len(hosts) == 1:
+        return [*size, f"--nodelist={','.join(hosts)}"]
+    ranks = [host for host, count in zip(hosts, counts, strict=True) for _ in range(count)]
+    return [*size, "--distribution=arbitrary", f"--nodelist={','.join(ranks)}"]
 
 
 def cpus_of(text: str) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.experiments.cluster import paper
+from cosched.experiments.cluster.counting import COSTS
 from cosched.experiments.measures import Measure, measure
 from cosched.experiments.tolerances import Seen
 
@@ -22,17 +23,8 @@ SETS = {
     "unscaled": "unscaled synthetic traces",
     "scaled": "scaled synthetic traces",
 }
-#: Measure of a simulation -> its words, in the order of the columns of Table 3.
-COSTS = {
-    "preemption_bandwidth": "GB/s of preemptions",
-    "migration_bandwidth": "GB/s of migrations",
-    "preemptions_per_hour": "preemptions an hour",
-    "migrations_per_hour": "migrations an hour",
-    "preemptions_per_job": "preemptions a job",
-    "migrations_per_job": "migrations a job",
-}
 NUMBERS = ("avg", "std", "max")
-_DRAWS = 2000
+_DRAWS, _PAIRS = 2000, 200
 
 
 @dataclass(frozen=True)
@@ -82,23 +74,25 @@ def printed(table: int) -> Sets:
 # --- ours ---------------------------------------------------------------------------------
 
 
-def degradations(frame: pd.DataFrame) -> Sets:
+def degradations(frame: pd.DataFrame, intervals: bool = True) -> Sets:
     """Average, deviation and maximum of the degradation."""
-    return _sets(frame, ("degradation",), NUMBERS)
+    return _sets(frame, ("degradation",), NUMBERS, intervals)
 
 
-def underutilisation(frame: pd.DataFrame) -> Sets:
+def underutilisation(frame: pd.DataFrame, intervals: bool = True) -> Sets:
     """Average normalised underutilisation."""
-    return _sets(frame, ("underutilisation",), ("avg",))
+    return _sets(frame, ("underutilisation",), ("avg",), intervals)
 
 
-def busy(frame: pd.DataFrame) -> Sets:
+def busy(frame: pd.DataFrame, intervals: bool = True) -> Sets:
     """Average and maximum of the costs over the scaled traces with load 0.7 and more."""
     rows = frame[(frame.traces == "scaled") & (frame["load"] > 0.65)]
-    return _sets(rows, tuple(COSTS), ("avg", "max"))
+    return _sets(rows, tuple(COSTS), ("avg", "max"), intervals)
 
 
-def _sets(frame: pd.DataFrame, columns: Sequence[str], numbers: Sequence[str]) -> Sets:
+def _sets(
+    frame: pd.DataFrame, columns: Sequence[str], numbers: Sequence[str], intervals: bool
+) -> Sets:
     """Of one column its numbers; of several ``"number column"``."""
     found: dict[str, dict[tuple[str, str], Seen]] = {}
     for (kind, name), rows in frame.groupby(["traces", "algorithm"], sort=False):
@@ -107,7 +101,8 @@ def _sets(frame: pd.DataFrame, columns: Sequence[str], numbers: Sequence[str]) -
             of_traces = by_trace(rows, column)
             for number in numbers:
                 label = number if len(columns) == 1 else f"{number} {column}"
-                cells[label, str(name)] = with_interval(of_traces, number)
+                cell = with_interval if intervals else alone
+                cells[label, str(name)] = cell(of_traces, number)
     return {kind: Cells(cells) for kind, cells in found.items()}
 
 
@@ -135,6 +130,11 @@ def with_interval(of_traces: np.ndarray, number: str) -> Seen:
     return Seen(value, value * float(low), value * float(high))
 
 
+def alone(of_traces: np.ndarray, number: str) -> Seen:
+    """The number without its interval."""
+    return Seen(float(_number(of_traces.reshape(1, -1), number)[0]))
+
+
 @cache
 def _picks(traces: int) -> np.ndarray:
     return np.random.default_rng(0).integers(0, traces, size=(_DRAWS, traces))
@@ -143,4 +143,50 @@ def _picks(traces: int) -> np.ndarray:
 def _number(rows: np.ndarray, number: str) -> np.ndarray:
     if number == "avg":
         return rows.mean(axis=1)
-    return rows.std(axis=1, ddof=1) if number == "std" else rows.max(axis=1)
+    if number == "max":
+        return rows.max(axis=1)
+    return rows.std(axis=1, ddof=1) if rows.shape[1] > 1 else np.full(len(rows), np.nan)
+
+
+# --- two draws of ours --------------------------------------------------------------------
+
+_COLUMNS = {
+    "cluster-table2": (2, "unscaled", ("degradation",), NUMBERS),
+    "cluster-fig1": (2, "scaled", ("degradation",), NUMBERS),
+    "cluster-table3": (3, "scaled", tuple(COSTS), ("avg", "max")),
+}
+WORDS = {"avg": "average", "std": "standard deviation", "max": "maximum"}
+
+
+def between_draws(frames: Callable[[str], pd.DataFrame]) -> dict[str, tuple[float, float]]:
+    """Set of cells -> rank correlation of two draws of our traces: the median, the 5% quantile.
+
+    Only columns of drawn traces have it; the paper's own draws are a third.
+    """
+    found = {}
+    for study, (table, kind, columns, numbers) in _COLUMNS.items():
+        frame = frames(study)
+        rows = frame[(frame.traces == kind) & ((table == 2) | (frame["load"] > 0.65))]
+        for column in columns:
+            draws = _draws_of(rows, column)
+            for number in numbers:
+                rhos = _correlated(draws, number)
+                what = f"{COSTS[column]}, " if table == 3 else f"{SETS[kind]}, "
+                name = f"Table {table}, {what}{WORDS[number]}"
+                found[name] = float(np.median(rhos)), float(np.quantile(rhos, 0.05))
+    return found
+
+
+def _draws_of(rows: pd.DataFrame, column: str) -> np.ndarray:
+    """Policies x drawn traces x their loads."""
+    return np.stack([by_trace(some, column) for _, some in rows.groupby("algorithm", sort=False)])
+
+
+def _correlated(draws: np.ndarray, number: str) -> list[float]:
+    """Spearman of the policies' numbers in pairs of draws; all policies see the same traces."""
+    import pandas as pd
+
+    picks = _picks(draws.shape[1])[: 2 * _PAIRS]
+    values = [_number(draws[:, some].reshape(len(draws), -1), number) for some in picks]
+    ranks = pd.DataFrame(values).rank(axis=1).to_numpy()
+    return [float(np.corrcoef(*pair)[0, 1]) for pair in zip(ranks[::2], ranks[1::2], strict=True)]

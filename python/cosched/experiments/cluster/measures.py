@@ -17,8 +17,12 @@ LONGEST = 12_000
 
 def theorems(frame: pd.DataFrame) -> Table:
     """Ratios on the families of the proofs: (what; family, jobs)."""
-    rows = frame.assign(over_delta=frame.ratio / frame.of_delta, over_jobs=frame.value / frame.jobs)
-    values = ["ratio", "over_delta", "over_jobs"]
+    rows = frame.assign(
+        over_delta=frame.ratio / frame.of_delta,
+        over_jobs=frame.value / frame.jobs,
+        over_lengths=frame.ratio / frame.delta,
+    )
+    values = ["ratio", "over_delta", "over_jobs", "over_lengths"]
     return Table(rows.pivot(index="draw", columns=["family", "jobs"], values=values))
 
 

@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched import cluster, workloads
-from cosched.cluster import Instance
+from cosched.cluster import Instance, Result
 from cosched.experiments.study import Task
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Family -> numbers of jobs.
-SIZES = {"theorem 3": (4, 8, 16), "theorem 4": (8, 32, 128), "random": (5, 10, 20)}
+SIZES = {
+    "theorem 3": (4, 8, 16),
+    "theorem 4": (8, 32, 128),
+    "random": (5, 10, 20),
+    "fcfs": (2,),
+    "fcfs, random": (5, 10, 20),
+}
+#: Times of the jobs of the family of FCFS: 10 s, and so many times more.
+_DELTA = 100_000
 _DRAWS = 20
 
 
@@ -25,14 +33,16 @@ def plan(quick: bool) -> list[Task]:
         {"family": family, "jobs": jobs, "draw": draw}
         for family, sizes in SIZES.items()
         for jobs in (sizes[:2] if quick else sizes)
-        for draw in range(_DRAWS if family == "random" else 1)
+        for draw in range(_DRAWS if "random" in family else 1)
     ]
 
 
 def run(task: Task) -> dict[str, Any]:
-    """EquiPartition's maximum stretch, the bound of Theorem 1, and the ratio of lengths."""
+    """EquiPartition's or FCFS's maximum stretch, Theorem 1's bound, the ratio of lengths."""
     inst = Instance(_jobs(task["family"], task["jobs"], task["draw"]), nodes=1)
-    result = cluster.equipartition(inst)
+    fcfs = task["family"].startswith("fcfs")
+    result = cluster.solve(inst, "FCFS") if fcfs else cluster.equipartition(inst)
+    assert isinstance(result, Result)
     result.schedule.validate()
     bound, length = float(cluster.bound(inst)), inst.column("runtime")
     delta = float(length.max() / length.min())
@@ -50,6 +60,9 @@ def _jobs(family: str, jobs: int, draw: int) -> Any:
         return workloads.unknown_times_worst(jobs)
     if family == "theorem 4":
         return workloads.equal_shares_worst(jobs)
+    if family == "fcfs":
+        short = {"submit": [0.0, 1e-3], "runtime": [10.0 * _DELTA, 10.0]}
+        return short | {"tasks": [1, 1], "cpu": [1.0, 1.0], "memory": [0.1, 0.1]}
     random = np.random.default_rng([jobs, draw])
     return {
         "submit": np.sort(random.uniform(0, 1000, jobs)),

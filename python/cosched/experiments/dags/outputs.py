@@ -176,3 +176,9 @@ def charts(frame: pd.DataFrame) -> dict[str, Chart]:
     long = wide[keys].join(ratio).melt(keys, var_name="algorithm", value_name="makespan / LP*")
     says = ["graph", "units"]
     return {"ratio-to-lp": boxes(long, "application", "makespan / LP*", "algorithm", says=says)}
+
+
+def readings_tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Mean makespan by reading, application and algorithm."""
+    means = frame.groupby(["reading", "algorithm", "application"], sort=False).value.mean()
+    return {"readings": means.unstack("application").reset_index().rename_axis(columns=None)}

@@ -7,10 +7,12 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from cosched import dags
 from cosched.dags import Graph, Instance
 from cosched.dags.workloads import generators, tiled
-from cosched.experiments.dags import outputs, remarks, theorems, transfers
+from cosched.experiments.dags import adversary, outputs, remarks, theorems, transfers
 from cosched.experiments.dags.outputs import BOUND, OFFLINE, ONLINE
 from cosched.experiments.study import Study, Task, data_path, data_root, with_registered
 
@@ -142,6 +144,53 @@ def _run(task: Task) -> dict[str, Any]:
     return {**row, "status": result.status, "value": result.value, **result.metrics()}
 
 
+# --- other readings -----------------------------------------------------------------------
+
+#: Reading -> its algorithms: another optimum of HLP, another order of arrival.
+_OTHERS = {"glpk": ("hlp-est", "hlp-ols"), "levels": ("er-ls", "eft", "greedy")}
+
+
+def _plan_readings(quick: bool) -> list[Task]:
+    return [
+        {**task, "reading": reading}
+        for reading, names in _OTHERS.items()
+        for task in _plan(2, names, quick)
+        if task["algorithm"] in names and (reading != "glpk" or _small(task["graph"]))
+    ]
+
+
+def _small(graph: str) -> bool:
+    """Whether GLPK takes no minutes: up to 10 blocks, or two phases up to 300 wide."""
+    return graph.endswith(("-5.txt", "-10.txt", *(f"-2-{width}.txt" for width in (100, 200, 300))))
+
+
+def _run_reading(task: Task) -> dict[str, Any]:
+    """The makespan of one algorithm under another reading."""
+    cpus, gpus = task["units"]
+    instance = _graph(task["graph"], 2).with_units(task["units"])
+    if task["reading"] == "glpk":
+        options: dict[str, Any] = {"method": "glpk"}
+    else:
+        options = {"order": np.argsort(_levels(task["graph"]), kind="stable")}
+    result = dags.solve(instance, task["algorithm"], **options)
+    result.schedule.validate()
+    return {"tasks": instance.tasks, "cpus": cpus, "gpus": gpus, "value": result.value}
+
+
+@lru_cache(maxsize=2)
+def _levels(graph: str) -> np.ndarray:
+    """How many tasks precede each on its longest path."""
+    instance = _graph(graph, 2)
+    level = np.zeros(instance.tasks, dtype=int)
+    edges = np.asarray(instance.edges).reshape(-1, 2)
+    for _ in range(instance.tasks):
+        before = level.copy()
+        np.maximum.at(level, edges[:, 1], level[edges[:, 0]] + 1)
+        if (before == level).all():
+            break
+    return level
+
+
 # --- the studies --------------------------------------------------------------------------
 
 _PAPER = (
@@ -222,6 +271,23 @@ STUDIES = (
         keep=_KEEP,
     ),
     Study(
+        name="dags-readings",
+        title="Task graphs: another optimum of HLP, another order of arrival",
+        family="dags",
+        paper=_PAPER + "Sections 6.2 and 6.3.",
+        about=_ABOUT.format("the machines of two types")
+        + " What the ledger tries as explanations: HLP-EST and HLP-OLS round the optimum that GLPK "
+        "returns, as the paper's did, on graphs of up to 10 blocks and fork-joins of two phases up "
+        "to 300 wide; tasks arrive by level (the number of tasks on the longest "
+        "path to one), those of a level by number.",
+        plan=_plan_readings,
+        run=_run_reading,
+        tables=outputs.readings_tables,
+        figures=lambda frame: {},
+        needs=(_archive(2),),
+        keep=(*_KEEP[:-1], "reading"),
+    ),
+    Study(
         name="dags-transfers",
         title="Task graphs where data costs time",
         family="dags",
@@ -239,5 +305,39 @@ STUDIES = (
         figures=transfers.figures,
         keep=("source", "graph", "ccr", "memories", "algorithm", "value"),
         remarks=remarks.of_transfers,
+    ),
+    Study(
+        name="dags-worst-case",
+        title="Task graphs: the worst instances that a search finds",
+        family="dags",
+        paper="This package's own, with the moves of Coleman and Krishnamachari 2024 (PISA). "
+        + _PAPER
+        + "Theorems 1 to 5 are what is proven.",
+        about=f"For each algorithm of the paper an instance of at most {adversary.TASKS} tasks on "
+        "4 CPUs and 2 GPUs, or 4 CPUs and twice 2 GPUs, on which its makespan is as far as "
+        f"possible from the best schedule: the worst of {adversary.SEEDS} searches over "
+        f"{adversary.WORK:,} instances each, times within two orders of magnitude. ratio: value / "
+        "best schedule known; upper: value / bound; drawn: the worst ratio of as many random "
+        "instances. Left in each picture the algorithm, right the best schedule of the same "
+        "instance; `cosched.dags.worst_case` finds such instances for one's own schedulers.",
+        plan=adversary.plan,
+        run=adversary.run,
+        tables=adversary.tables,
+        figures=adversary.figures,
+        keep=(
+            "units",
+            "algorithm",
+            "method",
+            "draw",
+            "ratio",
+            "upper",
+            "proven",
+            "tasks",
+            "edges",
+            "value",
+            "best",
+            "instance",
+        ),
+        remarks=adversary.remarks,
     ),
 )

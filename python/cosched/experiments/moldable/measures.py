@@ -1,18 +1,18 @@
-"""What the claims of Dutot et al. 2004 measure, and the checks that explain."""
+"""What the claims of Dutot et al. 2004 measure, and a reading."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from cosched.experiments.ledger import Check
-from cosched.experiments.measures import Table, lines, of, said, tabled
+from cosched.experiments.ledger import Reading
+from cosched.experiments.measures import Table
 from cosched.experiments.moldable import studies
 
 if TYPE_CHECKING:
     import pandas as pd
 
-STUDY, TIMES = "moldable-fig3-6", "moldable-fig7"
+STUDY, TIMES, SECTIONS = "moldable-fig3-6", "moldable-fig7", "moldable-sections"
 ALGORITHMS = ("demt", "gang", "sequential", "list-shelf", "list-lptf", "list-saf")
 CRITERIA = ("makespan", "minsum")
 
@@ -21,6 +21,11 @@ def ratios(frame: pd.DataFrame) -> Table:
     """Ratios to the bounds by jobs: (mean, least or greatest; kind, criterion, algorithm)."""
     rows = studies.ratios(frame)
     return Table(rows.pivot(index="jobs", columns=["kind", "criterion", "algorithm"]))
+
+
+def with_many(frame: pd.DataFrame) -> Table:
+    """The same where there are many jobs."""
+    return Table(ratios(frame).wide.loc[100:])
 
 
 def runs(frame: pd.DataFrame) -> Table:
@@ -36,14 +41,9 @@ def times(frame: pd.DataFrame) -> Table:
     return Table(rows.pivot_table(["seconds", "ms"], "jobs", "kind", ["mean", "max"]))
 
 
-def mean_ratios(kind: str) -> Check:
-    """All mean ratios of a workload."""
-    form = f"{{}}: {', '.join(f'{name} {{:.2f}}' for name in ALGORITHMS)}"
-    parts = [
-        said(f"{c} by jobs: {{}}", tabled("; ", form, *means(kind, c, ALGORITHMS)))
-        for c in CRITERIA
-    ]
-    return Check("mean-ratios", (STUDY,), lines(f"mean ratios, {kind}; ", parts), ratios)
+def sections(frame: pd.DataFrame) -> Table:
+    """Numbers of the sections by draw: (number, kind)."""
+    return Table(frame.pivot(index="draw", columns="kind").drop(columns="part"))
 
 
 def means(kind: str, criterion: str, names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
@@ -51,11 +51,4 @@ def means(kind: str, criterion: str, names: Iterable[str]) -> tuple[tuple[str, .
     return tuple(("mean", kind, criterion, name) for name in names)
 
 
-_OF_DEMT = [
-    said(
-        f"{kind} makespan {{:.2f}}, minsum {{:.2f}}",
-        *(of("mean", "mean", kind, c, "demt") for c in CRITERIA),
-    )
-    for kind in studies.FIGURES
-]
-BY_WORKLOAD = Check("demt-by-workload", (STUDY,), lines("DEMT's mean ratio: ", _OF_DEMT), ratios)
+MANY = Reading("with 100 jobs and more", (STUDY,), with_many)

@@ -1,12 +1,10 @@
-"""What the claims of Aupy et al. 2013 measure, and the checks that explain."""
+"""What the claims of Aupy et al. 2013 measure."""
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
-from cosched.experiments.ledger import Check
-from cosched.experiments.measures import Table, listed, measure, points
+from cosched.experiments.measures import Table, measure
 from cosched.experiments.packs import measured, studies, variants
 from cosched.packs.plots import MEASURES
 
@@ -14,6 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, STAND_IN, VARIANTS = "packs-fig2-5", "packs-fig2a", "packs-variants"
+THEOREMS = "packs-theorems"
 SEVEN = studies.HEURISTICS[:-1]
 
 
@@ -37,6 +36,11 @@ def beside(frame: pd.DataFrame) -> Table:
     """A variant beside the heuristic: (column, workload, variant)."""
     rows = variants.beside(frame)
     return Table(rows.pivot(index="instead of", columns=["workload", "variant"]))
+
+
+def theorems(frame: pd.DataFrame) -> Table:
+    """Ratios by draw, a column a theorem."""
+    return Table(frame.pivot(index="draw", columns="theorem", values="ratio"))
 
 
 @measure
@@ -63,28 +67,3 @@ def least_over(table: Table, *names: str) -> tuple[float, float]:
     """The least and the greatest cost of algorithms over the optimum."""
     curves = [table.curve("over", name) for name in names]
     return min(c.min() for c in curves), max(c.max() for c in curves)
-
-
-@cache
-def costs(workload: str) -> Check:
-    """Mean relative costs of all heuristics."""
-
-    def run(table: Table) -> str:
-        names = sorted(table.wide["relative_cost", workload])  # those that were run
-        curves = (points("{}: {:.3f}", "relative_cost", workload, name)(table) for name in names)
-        rows = zip(names, curves, strict=True)
-        return f"mean relative cost by pack size; {listed(rows, '{} {}', '; ')}"
-
-    return Check("costs", (STUDY,), run, means)
-
-
-def _all_variants(frame: pd.DataFrame) -> str:
-    columns = ["workload", "variant", "instead of", "gain", "least", "greatest", "times longer"]
-    return listed(
-        variants.beside(frame)[columns].itertuples(index=False),
-        "{}, {} over {}: {:+.2%} on average ({:+.2%} to {:+.2%}), {:.3g} times as long",
-        "; ",
-    )
-
-
-ALL_VARIANTS = Check("variants", (VARIANTS,), _all_variants)

@@ -1,6 +1,7 @@
 """The off-line algorithms, and how any of them runs on-line: batch by batch."""
 
 from cosched.moldable.algorithms.batches import by_batches
+from cosched.moldable.algorithms.graphs import MODELS, list_local, list_lp
 from cosched.moldable.algorithms.off_line import (
     demt,
     dual_approximation,
@@ -20,12 +21,15 @@ from cosched.moldable.algorithms.search import (
 
 __all__ = [
     "BEST_WORK",
+    "MODELS",
     "SEARCH_WORK",
     "by_batches",
     "demt",
     "demt_best",
     "dual_approximation",
     "gang",
+    "list_local",
+    "list_lp",
     "list_lptf",
     "list_saf",
     "list_shelf",

@@ -53,9 +53,10 @@ def on_line_by_batches(function: Callable[..., Result]) -> Callable[..., Result]
     @wraps(function)
     def run(instance: Instance, **options: Any) -> Result:
         Instance.require(instance)
+        name = function.__name__.replace("_", "-")
+        instance.require_no_edges(name)
         if not instance.has_releases:
             return function(instance, **options)
-        name = function.__name__.replace("_", "-")
         seed = seed_of(options.get("seed"))
         return by_batches(instance, name, function, options, seed)
 

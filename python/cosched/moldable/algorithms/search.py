@@ -11,6 +11,7 @@ from cosched.core.choices import named
 from cosched.core.limits import budget, ended_by
 from cosched.errors import InvalidInstance
 from cosched.moldable.algorithms.batches import on_line_by_batches
+from cosched.moldable.algorithms.graphs import prove_graph, search_graph
 from cosched.moldable.bounds import OPTIMAL_WORK
 from cosched.moldable.instance import KNOWING, Instance
 from cosched.moldable.result import Result, make_result, result_of_schedule
@@ -80,7 +81,9 @@ def local_search(
     `start`. Then annealing: up to eight jobs are taken out and put back where their end and the
     price of the area they take are least; a job gets another count, or another place in the order.
     It ends when it meets a bound; up to twelve jobs the proof of
-    :func:`cosched.moldable.optimal` follows.
+    :func:`cosched.moldable.optimal` follows. Jobs with precedence start from ``list-lp`` and
+    ``list-local`` with several parameters, and from every trade-off that the programme asked for;
+    annealing on order and counts, the best justified to the right and to the left.
 
     Parameters
     ----------
@@ -121,6 +124,10 @@ def local_search(
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, SEARCH_WORK)
     used = seed_of(seed)
+    if len(instance.edges):
+        _require_makespan("local-search", objective)
+        total = min(effort * instance.jobs, 2**62)
+        return search_graph(instance, used, total, limit, _starts(instance, start))
     placement, end = _core.moldable.local_search(
         instance._core, chosen, used, effort, limit, _starts(instance, start)
     )
@@ -145,7 +152,8 @@ def optimal(
     Parameters
     ----------
     instance : Instance
-        At most 30 jobs; up to a dozen are proved in seconds, rigid ones in milliseconds.
+        At most 30 jobs; up to a dozen are proved in seconds, rigid ones in milliseconds. With
+        precedence at most 12.
     objective : {"makespan", "minsum"}
         What to minimise: max C_i, or sum w_i C_i.
 
@@ -166,12 +174,22 @@ def optimal(
     (6.0, 0.0, 'proved')
     """
     Instance.require(instance)
-    instance.require_unshared("optimal", KNOWING)
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, OPTIMAL_WORK)
+    if instance.sharing.slows:
+        instance.require_unshared("optimal", KNOWING)
+    if len(instance.edges) or (instance.resources and objective == "makespan"):
+        _require_makespan("optimal", objective)
+        return prove_graph(instance, effort, limit)
+    instance.require_unshared("optimal", KNOWING)
     placement, value, end = _core.moldable.optimal(instance._core, chosen, effort, limit)
     own = Bound(value, "optimal") if objective == "makespan" else None
     return make_result(instance, "optimal", placement, own_bound=own, **ended_by(end))
+
+
+def _require_makespan(name: str, objective: str) -> None:
+    if objective != "makespan":
+        raise InvalidInstance(f"{name}: objective = 'minsum' with edges: expected 'makespan'")
 
 
 def _starts(instance: Instance, start: core.Result | Schedule | None) -> list[Any]:

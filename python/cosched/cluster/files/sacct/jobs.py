@@ -18,6 +18,7 @@ from cosched.cluster.files.sacct.rows import read_rows
 from cosched.cluster.files.sacct.texts import each
 from cosched.cluster.files.sacct.times import NOT_YET, durations, times_of
 from cosched.cluster.files.window import part_of
+from cosched.cluster.site import counted
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None)
     if machine.one_task_per_core:
         per_core = np.where(only_asked, 1.0, per_core)
     jobs["tasks"] = holds.cores_of(cpus, nodes, per_core)
-    jobs["threads"] = cpus
+    jobs["threads"], jobs["nodes"] = cpus, nodes
     memory, gpus = holds.memory_gb(rows, cpus, nodes), holds.gpus(rows)
     if memory is not None and not np.isnan(memory).all():
         jobs["memory_gb"] = memory
@@ -243,7 +244,8 @@ def _finished(
     ids = jobs["id"]
     if ids.str.fullmatch(r"[0-9]{1,15}").all():
         ids = ids.astype(np.int64)
-    known = ("user", "group", "partition", "status", "threads", "memory_gb", "gpus", "gpu_type")
+    known = ("user", "group", "partition", "status", "threads", "memory_gb", "gpus", "gpu_type",
+             "nodes")  # fmt: skip
     named = [name for name in known if name in jobs]
     table = jobs[["submit", "tasks", "runtime", "estimate", "line", *named]].assign(
         id=ids,
@@ -284,12 +286,16 @@ def _of_machine(jobs: pd.DataFrame, machine: Machine) -> list[str]:
     """What the machine hands out, and partitions that it does not have."""
     notes = [
         f"assumed: {machine.cores} cores of {machine.node_count} nodes (machine); policies hand "
-        "out cores, and do not look at memory and GPUs"
+        f"out cores{_beside(jobs, machine)}"
     ]
     per_core = sorted({kind.cpus_per_core for kind in machine.nodes})
     if per_core != [1.0]:
         shown = " or ".join(f"{value:g}" for value in per_core)
         notes.append(f"assumed: {shown} CPUs of sacct are a core; a core runs one job at a time")
+        notes.append(
+            "assumed: sacct does not tell jobs with --threads-per-core=1 "
+            "(--hint=nomultithread): they are taken to use all threads of their cores"
+        )
     if "partition" in jobs:
         lacking = jobs.loc[machine.lacks(jobs["partition"]), "partition"].value_counts()
         if len(lacking):
@@ -299,6 +305,17 @@ def _of_machine(jobs: pd.DataFrame, machine: Machine) -> list[str]:
                 "leaves them out)"
             )
     return notes
+
+
+def _beside(jobs: pd.DataFrame, machine: Machine) -> str:
+    """What policies look at beside cores, and why not at the rest."""
+    names = {"memory_gb": "memory", "gpus": "GPUs"}
+    both = counted(jobs, machine)
+    said = [name for name in names if name in jobs and (jobs[name] > 0).any()]
+    text = "".join(f", {names[name]}" for name in both)
+    text += " of nodes, to a job in equal parts on each of its nodes" if both else ""
+    left = [names[name] for name in said if name not in both]
+    return text + (f"; not {' and '.join(left)}: the machine does not hand out any" if left else "")
 
 
 def _counted(reason: str, lines: np.ndarray) -> str:

@@ -1,0 +1,44 @@
+// What nodes have for jobs that share them, and what a job has of them (RULES.md 7.1).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cosched/cluster/slurm/scenario.hpp"
+
+namespace cosched::cluster::slurm {
+
+/// A job's part of a node.
+struct Share {
+  int node, cores;
+  std::int64_t memory;  // MB
+};
+struct GpuShare {
+  int node, type, count;
+};
+struct Shares {
+  std::vector<Share> nodes;  // increasing
+  std::vector<GpuShare> gpus;
+};
+
+/// What is free on each node.
+struct Free {
+  std::vector<int> cores;
+  std::vector<std::int64_t> memory;    // where memory is handed out
+  std::vector<std::vector<int>> gpus;  // by type
+  std::vector<int> jobs;               // that run on it
+
+  Free() = default;
+  /// Of an empty machine.
+  explicit Free(const Machine& machine);
+
+  void take(const Shares& shares) { change(shares, 1); }
+  void give(const Shares& shares) { change(shares, -1); }
+  /// Of that type; of all where it is -1.
+  int gpus_of(int node, int type) const;
+
+ private:
+  void change(const Shares& shares, int sign);
+};
+
+}  // namespace cosched::cluster::slurm

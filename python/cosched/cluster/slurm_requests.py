@@ -1,0 +1,188 @@
+"""What jobs ask of a Slurm beyond cores, and what its administrator does, in the core's form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cosched.cluster.machine import Machine
+from cosched.cluster.slurm_conf import hosts
+from cosched.cluster.slurm_settings import SlurmSettings
+from cosched.core.arrays import ranges
+from cosched.errors import InvalidInstance, shorten
+
+#: Nodes as ranges of their numbers.
+Spans = tuple[tuple[int, int], ...]
+#: A dependency of a job, in the order of the core's kinds.
+KINDS = ("after", "afterany", "afterok", "afternotok")
+_OUTSIDE = ("release", "reserve", "down", "drain", "resume")
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Beyond the columns of an instance.
+
+    Attributes
+    ----------
+    more : mapping of int to mapping
+        By row of the instance: values by the core's names.
+    sets : tuple of spans
+        Nodes with some features, to which ``set`` and ``alternatives`` refer.
+    licences : tuple of int
+        How many of each there are.
+    reservations : tuple
+        (created, begin, end, spans, maintenance, every node).
+    outside : tuple
+        (time, kind, row, spans).
+    """
+
+    more: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    sets: tuple[Spans, ...] = ()
+    licences: tuple[int, ...] = ()
+    reservations: tuple[tuple, ...] = ()
+    outside: tuple[tuple, ...] = ()
+
+
+class Wishes:
+    """Reads what jobs want in the words of sbatch, against one machine."""
+
+    def __init__(self, machine: Machine) -> None:
+        assert machine.slurm is not None
+        self.settings: SlurmSettings = machine.slurm
+        self._numbers = {name: k for k, name in enumerate(self.settings.names)}
+        self._features: list[frozenset[str]] = []
+        self.gpu_types: list[str] = gpu_types_of(machine)
+        for kind in machine.nodes:
+            self._features += [frozenset(kind.features)] * kind.count
+        self._sets: dict[str, int] = {}
+        self.sets: list[Spans] = []
+        self.licences: dict[str, int] = dict(self.settings.licences)
+        self._singletons: dict[tuple[str, str], int] = {}
+
+    def nodes(self, text: str, place: str) -> Spans:
+        """Numbers of hosts; ALL: of all."""
+        if text.upper() == "ALL":
+            return ((0, len(self._numbers)),)
+        try:
+            return spans_of(self._numbers[name] for name in hosts(text, place))
+        except KeyError as error:
+            raise InvalidInstance(f"{place}: no node {error}") from None
+
+    def resources(self, job: Mapping[str, Any], cores: int, partition: str) -> dict[str, Any]:
+        """What it wants of nodes that jobs share."""
+        wanted: dict[str, Any] = {"tasks": cores}
+        if "nodes" in job:
+            wanted |= {"nodes": int(job["nodes"]), "max_nodes": int(job["nodes"])}
+        if job.get("exclusive"):
+            wanted["exclusive"] = True
+        wanted |= self._memory(job, partition)
+        for key in ("gres", "gpus"):
+            if key in job:
+                wanted |= self._gpus(str(job[key]), key == "gres")
+        return wanted
+
+    def _memory(self, job: Mapping[str, Any], partition: str) -> dict[str, Any]:
+        if not self.settings.memory_counts:
+            return {}
+        if "mem" in job or "mem_per_cpu" in job:
+            amount, by_core = int(job.get("mem", job.get("mem_per_cpu", 0))), "mem" not in job
+        else:
+            amount, by_core = self.settings.default_memory(partition)
+        if not amount:
+            return {"memory_all": True}
+        return {"memory": amount, "memory_by_core": by_core}
+
+    def _gpus(self, text: str, by_node: bool) -> dict[str, Any]:
+        words = [part for part in text.split(":") if part != "gpu"]
+        if not words or not words[-1].isdigit():
+            words.append("1")
+        kind = words[0] if len(words) > 1 else ""
+        if kind and kind not in self.gpu_types:
+            raise InvalidInstance(
+                f"GPUs {shorten(text)}: the machine has {', '.join(self.gpu_types) or 'none'}"
+            )
+        return {
+            "gpus": int(words[-1]), "gpus_by_node": by_node,
+            "gpu_type": self.gpu_types.index(kind) if kind else -1,
+        }  # fmt: skip
+
+    def constraint(self, text: str) -> dict[str, Any]:
+        """Nodes with the features ``a``, ``a&b``, ``a|b``; all of one of ``[a|b]``."""
+        bare = text.strip()
+        if re.search(r"[*()]", bare) or bare.count("[") > 1:
+            raise InvalidInstance(f"constraint {shorten(text)}: expected a, a&b, a|b or [a|b]")
+        if "[" not in bare:
+            return {"set": self._set(bare)}
+        parts = bare.strip("[]").split("|")
+        return {
+            "set": self._set("|".join(parts)),
+            "alternatives": [self._set(part) for part in parts],
+        }
+
+    def _set(self, text: str) -> int:
+        if text not in self._sets:
+            terms = [frozenset(part.split("&")) for part in text.split("|")]
+            having = (k for k, own in enumerate(self._features) if any(t <= own for t in terms))
+            self._sets[text] = len(self.sets)
+            self.sets.append(spans_of(having))
+        return self._sets[text]
+
+    def licences_of(self, text: str) -> dict[str, Any]:
+        """Licences ``a:2,b``."""
+        wanted = []
+        names = list(self.licences)
+        for part in text.split(","):
+            name, _, count = part.partition(":")
+            if name not in names:
+                raise InvalidInstance(f"licence {shorten(name)}: expected {', '.join(names)}")
+            wanted.append((names.index(name), int(count or 1)))
+        return {"licences": wanted}
+
+    def singleton(self, user: str, name: str) -> int:
+        """The number of jobs of this user and name."""
+        return self._singletons.setdefault((user, name), len(self._singletons))
+
+
+def array_tasks(text: str) -> tuple[list[int], int]:
+    """Indexes of ``1-7,9%3``, and how many may run (0 = all)."""
+    spans, _, limit = text.partition("%")
+    tasks: list[int] = []
+    for part in spans.split(","):
+        found = re.fullmatch(r"([0-9]+)(?:-([0-9]+)(?::([0-9]+))?)?", part)
+        if not found:
+            raise InvalidInstance(f"array {shorten(text)}: expected 1-7%3")
+        first, last = int(found[1]), int(found[2] or found[1])
+        tasks += range(first, last + 1, int(found[3] or 1))
+    return tasks, int(limit or 0)
+
+
+def dependencies(given: Sequence[Any], rows: Callable[[int], list[int]]) -> list[tuple]:
+    """(kind, rows) of ``[[kind, job], ...]`` without singletons."""
+    found = []
+    for kind, job in given:
+        if kind == "singleton":
+            continue
+        if kind not in KINDS:
+            raise InvalidInstance(f"dependency {shorten(kind)}: expected {', '.join(KINDS)}")
+        found.append((KINDS.index(kind), rows(int(job))))
+    return found
+
+
+def outside(kind: str, time: float, row: int = -1, nodes: Spans = ()) -> tuple:
+    """What an administrator does, as the core takes it."""
+    return (time, _OUTSIDE.index(kind), row, list(nodes))
+
+
+def gpu_types_of(machine: Machine) -> list[str]:
+    """Names of all types; an unnamed one is the empty text."""
+    return list(dict.fromkeys(kind.gpu_type for kind in machine.nodes if kind.gpus))
+
+
+def spans_of(numbers: Any) -> Spans:
+    """Ranges [first, last) of increasing numbers."""
+    import numpy as np
+
+    own = np.array(sorted(set(numbers)), dtype=np.int64)
+    return tuple((int(a), int(b) + 1) for a, b in ranges(own))

@@ -1,0 +1,279 @@
+"""One code: how it is started, and what it needs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from cosched.errors import InvalidInstance, shorten
+from cosched.execution.output_names import output_names
+
+#: Filled in whatever the code; sweeps add their parameters, `launch` has `hosts`.
+PLACES = ("procs", "cpus", "task")
+#: A word in braces; after a dollar sign it is a variable of the shell.
+_PLACE = re.compile(r"(?<!\$)\{([A-Za-z_]\w*)\}")
+_MPIRUN = ("-n", "{procs}", "--host", "{hosts}", "--bind-to", "none")
+
+
+def _nothing() -> Mapping:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """One code and how it is started.
+
+    ``{procs}``, ``{cpus}`` (core numbers, ``0,1,5``), ``{task}`` (the name) and the parameters of
+    a sweep are filled in, in the command, the environment and the directory; in a command that is
+    a text names and parameters are quoted, in a directory each is one folder.
+
+    Attributes
+    ----------
+    name : str
+    command : str or tuple of str
+        A text is for the shell, a tuple is started as it is.
+    counts : tuple of int or None
+        Processor counts that it may run on; None: any.
+    directory : pathlib.Path
+        Where it is started; made where it has places to fill.
+    environment : mapping
+        Added to the environment.
+    timeout : float or None
+        Seconds after which it is ended.
+    weight : float
+        What a second of its completion time costs (moldable).
+    ranks : str
+        Under Slurm: ``"one"`` starts the command once, ``"procs"`` once a processor (MPI).
+    launch : str or tuple of str
+        What starts its ranks: ``("srun", "--mpi=pmix")`` with options of the step, ``("mpirun",)``
+        with ``-n {procs} --host {hosts} --bind-to none`` added where it does not say ``{procs}``.
+    memory : float or mapping
+        GB that it needs, or count -> GB; between counts linear, outside the larger of its
+        neighbours. None: not known.
+    gpus : int
+    licences : mapping
+        Name -> how many.
+    parameters : mapping
+        Of its sweep: name -> value.
+    paths : mapping
+        Those of the parameters that are files, as they are found from where it is started.
+    profile : str
+        The name under which it is measured; those of a sweep share one. Empty: `name`.
+
+    Examples
+    --------
+    >>> Code(name="fem", command="./fem --threads {procs}").filled(4, (0, 1, 2, 3))
+    ['/bin/sh', '-c', './fem --threads 4']
+    >>> Code(name="fem", command=("./fem", "{cpus}")).filled(2, (0, 5))
+    ['./fem', '0,5']
+    """
+
+    name: str
+    command: str | tuple[str, ...]
+    counts: tuple[int, ...] | None = None
+    directory: Path = field(default_factory=Path)
+    environment: Mapping[str, str] = field(default_factory=_nothing)
+    timeout: float | None = None
+    weight: float = 1.0
+    ranks: str = "one"
+    launch: str | tuple[str, ...] = ()
+    memory: float | Mapping[int, float] | None = None
+    gpus: int = 0
+    licences: Mapping[str, int] = field(default_factory=_nothing)
+    parameters: Mapping[str, str] = field(default_factory=_nothing)
+    paths: Mapping[str, str] = field(default_factory=_nothing)
+    profile: str = ""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.launch, str):
+            object.__setattr__(self, "launch", tuple(shlex.split(self.launch)))
+        if not isinstance(self.memory, Mapping):
+            known = {} if self.memory is None else {1: float(self.memory)}
+            object.__setattr__(self, "memory", MappingProxyType(known))
+
+    @property
+    def profile_name(self) -> str:
+        """The name under which it is measured."""
+        return self.profile or self.name
+
+    def filled(self, procs: int, cpus: Sequence[int], hosts: str = "") -> list[str]:
+        """The command line on a number of processors.
+
+        Parameters
+        ----------
+        procs : int
+        cpus : sequence of int
+            Core numbers.
+        hosts : str
+            ``n1:4,n2:2``, for `launch`; empty: this host.
+
+        Returns
+        -------
+        list of str
+            Program and arguments.
+        """
+        self.require_count(procs)
+        values = self._values(procs, cpus)
+        if isinstance(self.command, str):
+            quoted = {key: shlex.quote(value) for key, value in values.items()}
+            text = _with({**quoted, "procs": values["procs"], "cpus": values["cpus"]}, self.command)
+            command = ["/bin/sh", "-c", text]
+        else:
+            command = [_with(values, part) for part in self.command]
+        if not self.starts_ranks:
+            return command
+        given = {**values, "hosts": hosts or f"localhost:{procs}"}
+        return [*(_with(given, part) for part in self._launch()), *command]
+
+    @property
+    def starts_ranks(self) -> bool:
+        """Whether `launch` is a program of its own, and not srun."""
+        return bool(self.launch) and self.launch[0] != "srun"
+
+    @property
+    def a_rank_each(self) -> bool:
+        """Whether srun starts it once a processor."""
+        return self.ranks == "procs" or self.launch[:1] == ("srun",)
+
+    def _launch(self) -> tuple[str, ...]:
+        said = any("{procs}" in part for part in self.launch)
+        return tuple(self.launch) if said else (*self.launch, *_MPIRUN)
+
+    def filled_environment(self, procs: int, cpus: Sequence[int]) -> dict[str, str]:
+        """What is added to the environment on a number of processors.
+
+        Parameters
+        ----------
+        procs : int
+        cpus : sequence of int
+
+        Returns
+        -------
+        dict of str to str
+
+        Examples
+        --------
+        >>> code = Code(name="fem", command="./fem", environment={"THREADS": "{procs}"})
+        >>> code.filled_environment(2, (0, 1))
+        {'THREADS': '2'}
+        """
+        values = self._values(procs, cpus)
+        return {key: _with(values, value) for key, value in self.environment.items()}
+
+    def filled_directory(self, procs: int, cpus: Sequence[int]) -> Path:
+        """Where it is started on a number of processors.
+
+        Parameters
+        ----------
+        procs : int
+        cpus : sequence of int
+
+        Returns
+        -------
+        pathlib.Path
+
+        Examples
+        --------
+        >>> code = Code(name="a/b", command="./fem", directory=Path("runs/{task}"))
+        >>> str(code.filled_directory(2, (0, 1)))
+        'runs/a%2Fb'
+        """
+        if not self.makes_directory:
+            return self.directory
+        values = {**self._values(procs, cpus), **self.parameters}
+        folders = {key: output_names([value])[value] for key, value in values.items()}
+        return Path(_with({**folders, "cpus": values["cpus"]}, str(self.directory)))
+
+    @property
+    def makes_directory(self) -> bool:
+        """Whether its directory has places to fill, and is made where it is not there."""
+        known = {*PLACES, *self.parameters}
+        return any(found in known for found in _PLACE.findall(str(self.directory)))
+
+    def _values(self, procs: int, cpus: Sequence[int]) -> dict[str, str]:
+        own = {"procs": str(procs), "cpus": ",".join(map(str, cpus)), "task": self.name}
+        return {**self.parameters, **self.paths, **own}
+
+    def needs(self, procs: int) -> dict[str, float]:
+        """What it needs beside processors, as declared.
+
+        Parameters
+        ----------
+        procs : int
+
+        Returns
+        -------
+        dict of str to float
+            ``memory`` (GB), ``gpus``, ``licences.NAME``.
+
+        Examples
+        --------
+        >>> code = Code(name="fem", command="./fem", memory={1: 10.0, 4: 16.0}, gpus=1)
+        >>> code.needs(2)
+        {'memory': 12.0, 'gpus': 1.0}
+        """
+        assert isinstance(self.memory, Mapping)
+        made = {"memory": memory_at(self.memory, procs)} if self.memory else {}
+        made |= {"gpus": float(self.gpus)} if self.gpus else {}
+        return {**made, **{f"licences.{name}": float(k) for name, k in self.licences.items()}}
+
+    def require_count(self, procs: int) -> None:
+        """Refuse a count that the code may not run on.
+
+        Parameters
+        ----------
+        procs : int
+
+        Raises
+        ------
+        InvalidInstance
+        """
+        if self.counts is not None and procs not in self.counts:
+            known = ", ".join(map(str, self.counts))
+            raise InvalidInstance(
+                f"task {shorten(self.name)} on {procs} processors: expected one of {known}"
+            )
+
+
+def memory_at(known: Mapping[int, float], procs: int) -> float:
+    """GB on a count: linear between two that are known, outside them the larger neighbour.
+
+    Examples
+    --------
+    >>> memory_at({1: 10.0, 4: 16.0}, 3), memory_at({2: 10.0, 4: 8.0}, 8)
+    (14.0, 10.0)
+    """
+    counts = sorted(known)
+    values = [known[count] for count in counts]
+    if counts[0] <= procs <= counts[-1]:
+        return float(np.interp(procs, counts, values))
+    return max(values[:2] if procs < counts[0] else values[-2:])
+
+
+def require_known(text: str, known: Sequence[str]) -> None:
+    """Refuse places that nothing fills; words in braces of the code's own have a blank or a $.
+
+    Raises
+    ------
+    InvalidInstance
+
+    Examples
+    --------
+    >>> require_known("awk '{ print }' ${HOME} {procs}", PLACES)
+    """
+    for name in _PLACE.findall(text):
+        if name not in known:
+            raise InvalidInstance(
+                f"unknown place {{{name}}}: expected {', '.join(f'{{{one}}}' for one in known)} "
+                f"(braces of the code's own: {{ {name} }})"
+            )
+
+
+def _with(values: Mapping[str, str], text: str) -> str:
+    return _PLACE.sub(lambda found: values.get(found[1], found[0]), text)

@@ -1,0 +1,350 @@
+"""The TOML file of codes: values checked, errors placed, sweeps written out."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import math
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from cosched import io
+from cosched.core.arrays import integer, nonnegative, positive
+from cosched.core.text import first_repeated, unknown_name
+from cosched.errors import InvalidInstance, shorten
+from cosched.execution.code import PLACES, Code, require_known
+
+_KEYS = (
+    "command", "counts", "directory", "environment", "timeout", "weight", "ranks", "launch",
+    "memory", "gpus", "licences", "parameters",
+)  # fmt: skip
+_TOP = ("procs", "capacity", "task")
+_CAPACITY = ("memory", "gpus", "licences")
+#: Tasks that the sweeps of a file may have in all.
+_MOST = 1_000_000
+
+
+def read_codes(path: str, text: str) -> tuple[int, list[Code], dict[str, float]]:
+    """Processors, codes and capacities of a file.
+
+    Raises
+    ------
+    InvalidInstance
+        One line: file, line, key, value, what was expected.
+    """
+    return _Reader(path, text).codes()
+
+
+class _Reader:
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.lines = text.splitlines()
+        self.folder = Path(path).absolute().parent
+        self.data = io.parse_toml(text, path)
+
+    def codes(self) -> tuple[int, list[Code], dict[str, float]]:
+        for key in self.data:
+            if key not in _TOP:
+                self._refuse(
+                    (),
+                    key,
+                    f"unknown key {shorten(key)}: expected procs, [capacity] or [task.NAME]",
+                )
+        if "procs" not in self.data:
+            raise InvalidInstance(
+                f"{self.path}: line 1: key 'procs' is missing: expected procs = 16"
+            )
+        procs = self._checked((), "procs", lambda v: integer(v, "procs", 1, 1_000_000))
+        tasks = self.data.get("task")
+        if not isinstance(tasks, dict) or not tasks:
+            self._refuse((), "task", "no task: expected at least one table [task.NAME]")
+        assert isinstance(tasks, dict)
+        codes = [code for name in tasks for code in self._swept(self._code(name, procs))]
+        if (twice := first_repeated(code.name for code in codes)) is not None:
+            self._refuse(("task",), twice, f"two tasks are called {shorten(twice)}")
+        capacity = self._capacity()
+        self._require_room(codes, procs, capacity)
+        return procs, codes, capacity
+
+    def _capacity(self) -> dict[str, float]:
+        table = self.data.get("capacity", {})
+        if not isinstance(table, dict):
+            self._refuse((), "capacity", f"{shorten(table)}: expected a table")
+        made: dict[str, float] = {}
+        for key in table:
+            if key not in _CAPACITY:
+                self._refuse(("capacity",), key, unknown_name("key", key, _CAPACITY))
+            value = self._checked(("capacity",), key, _CAPACITIES[key])
+            if key == "licences":
+                made |= {f"licences.{name}": float(count) for name, count in value.items()}
+            else:
+                made[key] = float(value)
+        return made
+
+    def _require_room(
+        self, codes: Sequence[Code], procs: int, capacity: Mapping[str, float]
+    ) -> None:
+        """Refuse a code that fits on none of its counts."""
+        for name, first in {code.profile_name: code for code in reversed(codes)}.items():
+            counts = first.counts or range(1, procs + 1)
+            for what, most in capacity.items():
+                least = min(first.needs(count).get(what, 0.0) for count in counts)
+                if least > most:
+                    self._refuse(
+                        ("task", name), what.partition(".")[0], lacking(name, what, least, most)
+                    )
+
+    def _code(self, name: str, procs: int) -> Code:
+        where = ("task", name)
+        table = self.data["task"][name]
+        if not isinstance(table, dict):
+            self._refuse(("task",), name, f"{shorten(table)}: expected a table with a command")
+        if not name.strip():
+            self._refuse(("task",), name, "an empty name: expected [task.NAME]")
+        for key in table:
+            if key == "after":
+                self._refuse(
+                    where, key, "codes that wait for others are not planned yet: expected none"
+                )
+            if key not in _KEYS:
+                self._refuse(where, key, unknown_name("key", key, _KEYS))
+        if "command" not in table:
+            self._refuse(where, "command", "is missing: expected a text or a list of texts")
+        given: dict[str, Any] = {"name": name}
+        for key in sorted(table, key=_KEYS.index):
+            given[key] = self._checked(
+                where, key, lambda value, key=key: self._value(key, value, procs, table)
+            )
+        if "launch" in given and "ranks" in given:
+            self._refuse(where, "ranks", "launch says how ranks are started: expected one of both")
+        given.setdefault("directory", self.folder)
+        return Code(**given)
+
+    def _value(self, key: str, value: Any, procs: int, table: Mapping[str, Any]) -> Any:
+        swept = table.get("parameters")
+        known = (*PLACES, *(swept if isinstance(swept, dict) else ()))
+        if key == "command":
+            return _command(value, known)
+        if key == "launch":
+            return _launch(value, (*known, "hosts"))
+        if key == "counts":
+            return _counts(value, procs)
+        if key == "directory":
+            require_known(_text(value), known)
+            return self.folder / value
+        if key == "environment":
+            return _environment(value, known)
+        if key == "ranks":
+            if value not in ("one", "procs"):
+                raise InvalidInstance(f'{shorten(value)}: expected "one" or "procs"')
+            return value
+        if key == "parameters":
+            return self._parameters(value)
+        if key == "memory":
+            return _memory(value, procs)
+        if key in _CAPACITIES:
+            return _CAPACITIES[key](value)
+        return positive(value, key) if key == "timeout" else nonnegative(value, key)
+
+    def _parameters(self, value: Any) -> Mapping[str, list[str]]:
+        """Name -> values; a text is a pattern of files, relative to this file."""
+        if not isinstance(value, dict) or not value:
+            raise InvalidInstance(f"{shorten(value)}: expected a table of lists")
+        made = {}
+        for name, entry in value.items():
+            if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in (*PLACES, "hosts"):
+                raise InvalidInstance(
+                    f"{shorten(name)}: expected a word of letters and digits, and none of "
+                    f"{', '.join((*PLACES, 'hosts'))}"
+                )
+            made[name] = self._files(entry) if isinstance(entry, str) else _values(name, entry)
+        if math.prod(map(len, made.values())) > _MOST:
+            raise InvalidInstance(f"more than {_MOST:,} combinations: expected fewer")
+        return MappingProxyType(made)
+
+    def _files(self, pattern: str) -> list[str]:
+        found = sorted(glob.glob(pattern, root_dir=self.folder, recursive=True))
+        if not found:
+            raise InvalidInstance(f"{shorten(pattern)}: no such file: expected a pattern of files")
+        return found
+
+    def _swept(self, code: Code) -> Iterator[Code]:
+        """A code a combination of its parameters, all measured as one."""
+        if not code.parameters:
+            yield code
+            return
+        swept: Mapping[str, Any] = code.parameters
+        patterns = {
+            k for k, v in self.data["task"][code.name]["parameters"].items() if isinstance(v, str)
+        }
+        elsewhere = code.directory != self.folder
+        for values in itertools.product(*swept.values()):
+            chosen = dict(zip(swept, values, strict=True))
+            name = " ".join([code.name, *(f"{key}={value}" for key, value in chosen.items())])
+            paths = {key: str(self.folder / chosen[key]) for key in patterns if elsewhere}
+            yield replace(
+                code,
+                name=name,
+                parameters=MappingProxyType(chosen),
+                paths=MappingProxyType(paths),
+                profile=code.name,
+            )
+
+    def _checked(self, where: tuple[str, ...], key: str, check: Any) -> Any:
+        table: Any = self.data
+        for part in where:
+            table = table[part]
+        try:
+            return check(table[key])
+        except InvalidInstance as error:
+            self._refuse(where, key, str(error))
+
+    def _refuse(self, where: tuple[str, ...], key: str, message: str) -> Any:
+        full = ".".join((*where, key))
+        line = _line_of(self.lines, where, key)
+        raise InvalidInstance(f"{self.path}: line {line}: key {shorten(full, 80)}: {message}")
+
+
+def lacking(name: str, what: str, need: float, most: float) -> str:
+    """The message about a task that never fits.
+
+    Examples
+    --------
+    >>> lacking("cfd", "memory", 250.0, 192.0)
+    "task 'cfd' needs 250 GB of memory, capacity is 192"
+    """
+    unit = f"{need:g} GB of memory" if what == "memory" else f"{need:g} {what}"
+    return f"task {shorten(name)} needs {unit}, capacity is {most:g}"
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise InvalidInstance(f"{shorten(value)}: expected a text")
+    return value
+
+
+def _command(value: Any, known: Sequence[str]) -> str | tuple[str, ...]:
+    parts = value if isinstance(value, list) else [value]
+    if not parts or not all(isinstance(part, str) for part in parts) or not parts[0].strip():
+        raise InvalidInstance(f"{shorten(value)}: expected a text or a list of texts")
+    if any("\0" in part for part in parts):
+        raise InvalidInstance(f"{shorten(value)}: expected a text without zero bytes")
+    for part in parts:
+        require_known(part, known)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _launch(value: Any, known: Sequence[str]) -> tuple[str, ...]:
+    """A program and its options; a text is split into words, and never goes to a shell."""
+    command = _command(value, known)
+    try:
+        return tuple(shlex.split(command)) if isinstance(command, str) else command
+    except ValueError as error:
+        raise InvalidInstance(
+            f"{shorten(value)}: {error}: expected a program and options"
+        ) from None
+
+
+def _counts(value: Any, procs: int) -> tuple[int, ...]:
+    if not isinstance(value, list) or not value:
+        raise InvalidInstance(f"{shorten(value)}: expected a list of integers in 1..{procs}")
+    try:
+        return tuple(sorted({integer(count, "count", 1, procs) for count in value}))
+    except InvalidInstance:
+        raise InvalidInstance(
+            f"{shorten(value)}: expected a list of integers in 1..{procs}"
+        ) from None
+
+
+def _memory(value: Any, procs: int) -> Mapping[int, float]:
+    """GB a count; one number is for all."""
+    if not isinstance(value, dict):
+        return MappingProxyType({1: nonnegative(value, "memory")})
+    if not value:
+        raise InvalidInstance("an empty table: expected { 1 = 12.5, 4 = 20.0 }")
+    made = {}
+    for count, need in value.items():
+        at = io.parse_integer(count, "memory: count", 1, procs)
+        made[at] = nonnegative(need, f"memory.{at}")
+    return MappingProxyType(made)
+
+
+def _licences(value: Any) -> Mapping[str, int]:
+    if not isinstance(value, dict):
+        raise InvalidInstance(f"{shorten(value)}: expected a table such as {{ solver = 1 }}")
+    for name in value:
+        if not re.fullmatch(r"[\w.@/-]+", name, re.ASCII):
+            raise InvalidInstance(
+                f"{shorten(name)}: expected the name of a licence, as Slurm has it"
+            )
+    made = {name: integer(count, f"licences.{name}") for name, count in value.items()}
+    return MappingProxyType(made)
+
+
+_CAPACITIES: dict[str, Any] = {
+    "memory": lambda value: nonnegative(value, "memory"),
+    "gpus": lambda value: integer(value, "gpus"),
+    "licences": _licences,
+}
+
+
+def _values(name: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not value:
+        raise InvalidInstance(f"{name} = {shorten(value)}: expected a list, or a pattern of files")
+    if not all(isinstance(one, (str, int, float)) and "\0" not in str(one) for one in value):
+        raise InvalidInstance(f"{name} = {shorten(value)}: expected a list of texts or numbers")
+    made = [str(one).lower() if isinstance(one, bool) else str(one) for one in value]
+    if len(set(made)) < len(made):
+        raise InvalidInstance(f"{name} = {shorten(value)}: expected each value once")
+    return made
+
+
+def _environment(value: Any, known: Sequence[str]) -> Mapping[str, str]:
+    if not isinstance(value, dict):
+        raise InvalidInstance(f"{shorten(value)}: expected a table of texts")
+    made = {}
+    for name, entry in value.items():
+        if isinstance(entry, bool) or not isinstance(entry, (str, int, float)):
+            raise InvalidInstance(f"{name} = {shorten(entry)}: expected a text")
+        if isinstance(entry, float) and not math.isfinite(entry):
+            raise InvalidInstance(f"{name} = {entry}: expected a text")
+        if not name or "=" in name or "\0" in f"{name}{entry}":
+            raise InvalidInstance(f"{shorten(name)}: expected the name of a variable")
+        require_known(str(entry), known)
+        made[name] = str(entry)
+    return MappingProxyType(made)
+
+
+def _line_of(lines: Sequence[str], where: tuple[str, ...], key: str) -> int:
+    """The line of a key, else that of its table, else 1."""
+    section: tuple[str, ...] = ()
+    header = 1
+    quoted = re.escape(key)
+    assigned = re.compile(rf"""\s*["']?{quoted}["']?\s*[.=]""")
+    for number, line in enumerate(lines, start=1):
+        if line.lstrip().startswith("["):
+            section = _section(line)
+            if section in (where, (*where, key)):
+                header = number
+                if section == (*where, key):
+                    return number
+        elif section == where and assigned.match(line):
+            return number
+    return header
+
+
+def _section(line: str) -> tuple[str, ...]:
+    try:
+        table: Any = io.parse_toml(line, "")
+    except InvalidInstance:
+        return ()
+    path = []
+    while isinstance(table, dict) and table:
+        name, table = next(iter(table.items()))
+        path.append(name)
+    return tuple(path)

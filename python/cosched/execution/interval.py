@@ -1,0 +1,194 @@
+"""How far the end of a plan may lie from what it says: the interval that a plan promises.
+
+Two things move the end. What moves all tasks together (the load of the machine, a clock that
+falls, the price of starting) does not cancel; it is seen in what the measurements of one stretch of
+time have in common, and in the errors of earlier executions. Its logarithm is taken as normal with
+unknown mean and variance; the measurements are the first guess, each execution counts as one
+observation, and a new one is drawn from what is then known (Student's t). What moves each task by
+itself is drawn from its repeats, and the slow-downs of tasks in company from their own intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cosched.core.resampling import DRAWS, replayed
+from cosched.core.schedule import Schedule
+from cosched.execution.runs import Run, completed
+
+#: The first guess of the common part is worth so many executions, and never surer than this.
+_WORTH, _LEAST = 2.0, 0.05
+_FREEDOM = 4.0
+#: Standard deviation of the first guess where nothing was measured twice.
+_UNKNOWN = 0.2
+#: A stretch of measurements shorter than this share of the plan says little about one so long.
+_STRETCHES = 40
+
+
+@dataclass(frozen=True)
+class Interval:
+    """5% and 95% of the end, and what they rest on."""
+
+    low: float
+    high: float
+    rests_on: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What the measurements say of their own reliability."""
+
+    own: np.ndarray  # log factors of single runs within their stretch of time
+    common: np.ndarray  # log factors of stretches
+    least: float  # log factor of the fastest run
+    starved: int
+
+
+def noise_of(runs: Sequence[Run], length: float) -> Noise | None:
+    """From runs on counts that were measured twice; None where none was.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        In the order in which they were made; starved ones are what may happen again.
+    length : float
+        Seconds of a plan: the runs are cut into stretches as long as that.
+    """
+    known = completed(runs)
+    medians = {
+        (task, q): float(np.median([run.seconds for run in mine]))
+        for task, of in known.items()
+        for q, mine in of.items()
+        if mine
+    }
+    ended = [run for run in runs if not math.isnan(run.seconds)]
+    times: dict[tuple[str, int], int] = {}
+    for run in ended:
+        pair = (run.task, run.processors)
+        times[pair] = times.get(pair, 0) + 1
+    told = [run for run in ended if times[run.task, run.processors] > 1]
+    if not told:
+        return None
+    seconds = np.array([run.seconds for run in told])
+    logs = np.log(seconds / [medians[run.task, run.processors] for run in told])
+    # A run is part of the median that it is held against.
+    count = np.array([times[run.task, run.processors] for run in told])
+    logs *= np.sqrt(count / (count - 1))
+    clock = np.cumsum(seconds)
+    width = max(length, clock[-1] / _STRETCHES)
+    place = np.minimum((clock - seconds / 2) / width, _STRETCHES).astype(int)
+    weight = np.bincount(place, seconds)
+    kept = weight > 0
+    mean = np.bincount(place, seconds * logs)[kept] / weight[kept]
+    of_run = mean[np.cumsum(kept)[place] - 1]
+    return Noise(logs - of_run, mean, float(logs.min()), sum(run.starved for run in told))
+
+
+def interval_of(
+    schedule: Schedule,
+    *,
+    barriers: bool,
+    noise: Noise | None,
+    errors: Sequence[float],
+    stretch: tuple[np.ndarray, np.ndarray] | None = None,
+    seed: int = 0,
+) -> Interval | None:
+    """The interval of a schedule's end; None where nothing is known of what may move it.
+
+    Parameters
+    ----------
+    schedule : Schedule
+    barriers : bool
+        Packs wait for each other.
+    noise : Noise or None
+    errors : sequence of float
+        Real / promised end of earlier executions.
+    stretch : (array, array), optional
+        Least and largest length of each placement / its planned one, by slow-downs.
+    seed : int
+    """
+    if (noise is None and not errors) or not len(schedule):
+        return None
+    random = np.random.default_rng(seed)
+    size = (len(schedule), DRAWS)
+    factors = np.ones(size)
+    if noise is not None:
+        factors *= np.exp(random.choice(noise.own, size))
+    if stretch is not None:
+        low, high = stretch
+        factors *= low[:, None] + (high - low)[:, None] * random.uniform(size=size)
+    times = (schedule.end - schedule.start)[:, None] * factors
+    ends = replayed(schedule, times, barriers) * np.exp(_common(noise, errors, random))
+    low_end, high_end = np.percentile(ends, [5, 95])
+    return Interval(float(low_end), float(high_end), _rests_on(noise, errors, stretch))
+
+
+def _common(
+    noise: Noise | None, errors: Sequence[float], random: np.random.Generator
+) -> np.ndarray:
+    """Log factors of all tasks together: normal-inverse-gamma, its predictive distribution."""
+    stretches = np.zeros(1) if noise is None else noise.common
+    mean, variance = float(np.mean(stretches)), (_UNKNOWN if noise is None else _LEAST) ** 2
+    if len(stretches) > 1:
+        variance += float(np.var(stretches, ddof=1))
+    elif noise is not None:
+        variance += float(np.var(noise.own))  # one stretch cannot tell: as if all were common
+    seen = np.log(np.asarray(errors, dtype=float))
+    worth, freedom = _WORTH + len(seen), _FREEDOM + len(seen)
+    middle = (_WORTH * mean + float(seen.sum())) / worth
+    squares = _FREEDOM * variance
+    if len(seen):
+        squares += float(((seen - seen.mean()) ** 2).sum())
+        squares += _WORTH * len(seen) / worth * (float(seen.mean()) - mean) ** 2
+    scale = math.sqrt(squares / freedom * (1 + 1 / worth))
+    # Quantiles instead of draws, in an order that is drawn: the ends of the interval do not jump.
+    steps = (np.arange(DRAWS) + 0.5) / DRAWS
+    from scipy.stats import t
+
+    drawn = middle + scale * random.permutation(t.ppf(steps, freedom))
+    # Load has no upper end, but nothing is faster than an idle machine.
+    least = min([0.0, *seen, *([] if noise is None else [noise.least])])
+    return np.maximum(drawn, least - _LEAST)
+
+
+def _rests_on(
+    noise: Noise | None, errors: Sequence[float], stretch: tuple[np.ndarray, np.ndarray] | None
+) -> tuple[str, ...]:
+    made = []
+    if noise is not None:
+        made.append("the repeats")
+        if noise.starved:
+            made.append(f"{noise.starved} starved run{'s' * (noise.starved > 1)}")
+    if stretch is not None:
+        made.append("the slow-downs")
+    if errors:
+        made.append(f"{len(errors)} earlier execution{'s' * (len(errors) > 1)}")
+    return tuple(made)
+
+
+def errors_of(
+    executions: Mapping[str, Sequence[tuple[str, int, float, float, float]]],
+    times: Mapping[tuple[str, int], float],
+) -> list[float]:
+    """Real / promised end of earlier executions, promised with what is known now of the times.
+
+    Parameters
+    ----------
+    executions : mapping
+        Name -> (task, processors, planned seconds, planned end, real end) of each task.
+    times : mapping
+        (task, processors) -> seconds as they are planned now.
+    """
+    found = []
+    for rows in executions.values():
+        before = sum(q * planned for _, q, planned, _, _ in rows)
+        now = sum(q * times.get((task, q), planned) for task, q, planned, _, _ in rows)
+        promised = max(end for *_, end, _ in rows) * (now / before if before > 0 else 1.0)
+        real = max(end for *_, end in rows)
+        if promised > 0 and real > 0:
+            found.append(real / promised)
+    return found

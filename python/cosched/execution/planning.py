@@ -1,0 +1,394 @@
+"""``execution.plan``: one answer to a file of measurements."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cosched import core, moldable, packs, profiles
+from cosched.core import Bound
+from cosched.core.arrays import integer, positive
+from cosched.core.limits import Patience
+from cosched.core.text import unknown_name
+from cosched.errors import InvalidInstance, shorten
+from cosched.execution.adaptive import Guarantee, any_schedule_bound, guarantee
+from cosched.execution.advice import Advice
+from cosched.execution.code import Code, memory_at
+from cosched.execution.codes import Codes
+from cosched.execution.executions import read_executions
+from cosched.execution.interval import errors_of, interval_of, noise_of
+from cosched.execution.one_each import is_no_better, longest_first, one_line
+from cosched.execution.output_names import output_names
+from cosched.execution.runs import Run, listed, read_runs, seconds_of, table_of
+from cosched.execution.slowdowns import Slow, read_slowdowns, slow_of
+
+#: More tasks are not searched exactly.
+_MOST_EXACT = 12
+#: More tasks are not searched with every algorithm.
+_MANY = 200
+#: The algorithms for so many.
+_QUICK = ("list-shelf", "dual-approximation", "list-lptf")
+
+
+def plan(
+    runs: str | PathLike[str],
+    codes: Codes | None = None,
+    *,
+    procs: int | None = None,
+    counts: str = "all",
+    slowdowns: str | PathLike[str] | None = None,
+    slowdown: str = "median",
+    missing: str = "one",
+    memory_margin: float = 1.1,
+    strict: bool = False,
+    time_limit: float | None = Patience(2.0),
+    seed: int | None = None,
+) -> Advice:
+    """The best plan found over packs and moldable jobs for measured codes, in words.
+
+    A plan of packs is one of moldable jobs too, so one bound, on any schedule, is for both. Codes
+    that completed on no count are left out, and named; so are measurements of what is not among
+    the codes. Where the codes say what the machine has of memory, GPUs and licences, a plan keeps
+    it: a code needs what it declares, else the largest memory that was measured, times a margin.
+
+    Parameters
+    ----------
+    runs : str or path-like
+        What :func:`profile` wrote, or any CSV ``task,processors,seconds``.
+    codes : Codes, optional
+        Only counts that they may run on are planned, and their weights count; None: any count
+        between the smallest and the largest measured.
+    procs : int, optional
+        Processors; None: those of the codes, else the largest count measured.
+    counts : {"all", "measured"}
+        "measured": no time is filled in between measured counts.
+    slowdowns : str or path-like, optional
+        What :func:`together` wrote: what tasks do to each other side by side.
+    slowdown : {"low", "median", "high"}
+        Which of its numbers is planned with; what lies inside the noise is 1, but for "high".
+    missing : {"one", "worst"}
+        What a pair that is not there counts as: 1, or the largest of its task.
+    memory_margin : float
+        Of measured memory.
+    strict : bool
+        Refuse what would be left out.
+    time_limit : float or None
+        Seconds for each algorithm, which a search uses; by default a ceiling of 2 s.
+
+    Raises
+    ------
+    InvalidInstance
+        A bad file; a task that was measured on none of its counts, or that fits on none; with
+        `strict` a code that failed, or that was not measured.
+    OSError
+        A file cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.csv"
+    >>> _ = path.write_text("task,processors,seconds\\na,1,4\\na,2,3\\nb,1,2\\nb,2,1.5\\n")
+    >>> plan(path).result.schedule.makespan
+    4.0
+    """
+    every = read_runs(runs)
+    chosen = _chosen(every, codes, runs, strict)
+    largest = max(count for name in chosen.profiles for count in chosen.seconds[name])
+    p = largest if codes is None else codes.procs
+    p = p if procs is None else integer(procs, "procs", 1)
+    tables = _tables(chosen, p, codes, counts, str(runs))
+    margin = positive(memory_margin, "memory_margin")
+    shared, notes = _shared(chosen, tables, every, codes, margin)
+    slow = None
+    if slowdowns is not None:
+        slow = slow_of(read_slowdowns(slowdowns), chosen.profiles, p, slowdown, missing)
+        notes += slow.notes
+        shared["slowdowns"] = profiles.Slowdowns(slow.table)
+    given: dict[str, Any] = {
+        "names": chosen.names, "origin": tables.origin, "spread": tables.spread, **shared,
+    }  # fmt: skip
+    of_packs = packs.Instance(tables.times, **given)
+    weights = [1.0 if codes is None else codes[name].weight for name in chosen.names]
+    of_moldable = moldable.Instance(tables.times, weights, **given)
+    result = _best(of_packs, of_moldable, time_limit, seed)
+    ranged = interval_of(
+        result.schedule,
+        barriers=result.family == "packs",
+        noise=noise_of([run for run in every if run.task in chosen.seconds], result.value),
+        errors=_errors(runs, chosen, tables),
+        stretch=None if slow is None else _stretch(result, tables.times, slow),
+        seed=0 if seed is None else seed,
+    )
+    plain = (
+        None
+        if slow is None
+        else _best(of_packs.without_slowdowns(), of_moldable.without_slowdowns(), time_limit, seed)
+    )
+    return Advice(
+        result=result,
+        alone=packs.sequential(of_packs).value,
+        bound=_bound(of_moldable, time_limit),
+        unmeasured=_unmeasured(result, tables.origin, chosen.names),
+        guarantee=None if shared else _guaranteed(chosen, tables),
+        spread=None if ranged is None else (ranged.low, ranged.high),
+        rests_on=() if ranged is None else ranged.rests_on,
+        alone_in_company=None if plain is None else plain.value,
+        ignorant=None if plain is None else _in_company(plain, of_packs),
+        one_line=_one_line(result, tables.times, codes, shared),
+        notes=(*chosen.notes, *notes),
+    )
+
+
+# --- what is planned ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The tasks of a plan: their names, the profiles that they share, and what was measured."""
+
+    names: list[str]
+    profiles: list[str]
+    seconds: dict[str, dict[int, list[float]]]
+    notes: tuple[str, ...]
+
+
+def _chosen(
+    every: Sequence[Run], codes: Codes | None, runs: str | PathLike[str], strict: bool
+) -> _Chosen:
+    seconds = seconds_of(every)
+    of_codes = {name: [name] for name in seconds}
+    if codes is not None:
+        of_codes = {name: [code.name for code in mine] for name, mine in codes.profiles().items()}
+    never = [name for name in of_codes if name not in seconds]
+    foreign = [name for name in seconds if name not in of_codes]
+    for name in foreign:
+        if "near: " in (said := unknown_name("task", name, never)):
+            raise InvalidInstance(f"{runs}: {said}: expected the name that it was measured under")
+    failed = [n for n in of_codes if n in seconds and not any(seconds[n].values())]
+    kept = [name for name in of_codes if name in seconds and name not in failed]
+    notes = [f"{name} failed on all counts: {_last_words(name, every, runs)}" for name in failed]
+    if never:
+        notes.append(f"not measured: {listed(never)} (`cosched profile` goes on with its file)")
+    if strict and notes:
+        raise InvalidInstance(f"{runs}: {notes[0]}")
+    if not kept:
+        said = notes[0] if notes else "no runs"
+        raise InvalidInstance(f"{runs}: nothing to plan: {said}")
+    if never or failed:
+        notes.append(f"planned without {listed([*failed, *never])}; --strict refuses that")
+    if foreign:
+        notes.append(f"measured, and not among the codes: {listed(foreign)}")
+    tasks = [(task, name) for name in kept for task in of_codes[name]]
+    return _Chosen(
+        [t for t, _ in tasks], [n for _, n in tasks], {n: seconds[n] for n in kept}, tuple(notes)
+    )
+
+
+def _last_words(name: str, every: Sequence[Run], runs: str | PathLike[str]) -> str:
+    """Status and last line of output of the last run of a code."""
+    last = [run for run in every if run.task == name][-1]
+    file = (
+        Path(runs).with_suffix(".outputs") / f"{output_names([name])[name]}-{last.processors}.out"
+    )
+    try:
+        lines = file.read_text(errors="replace").split("\n")
+    except OSError:
+        lines = []
+    said = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
+    return f"{last.status} on {last.processors}: {shorten(said, 120)}"
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """Times on 1..p, (n, p), and what is known of them."""
+
+    times: np.ndarray
+    origin: np.ndarray
+    spread: np.ndarray | None
+    allowed: np.ndarray
+
+
+def _tables(chosen: _Chosen, p: int, codes: Codes | None, counts: str, where: str) -> _Tables:
+    """Each profile only between its smallest and largest measured count; a row a task."""
+    runs: dict[str, dict[int, list[float] | float]] = {}
+    allowed = np.ones((len(chosen.seconds), p), dtype=bool)
+    place = {name: row for row, name in enumerate(chosen.seconds)}
+    first: dict[str, Code] = {}
+    if codes is not None:
+        first = {name: mine[0] for name, mine in codes.profiles().items()}
+    for name, seconds in chosen.seconds.items():
+        mine: dict[int, list[float] | float] = {q: t if t else np.inf for q, t in seconds.items()}
+        for q in {*range(1, min(mine)), *range(max(mine) + 1, p + 1)}:
+            mine[q] = np.inf
+        runs[name] = mine
+        may = first[name].counts if name in first else None
+        if may is not None:
+            allowed[place[name]] = np.isin(np.arange(1, p + 1), may)
+    found = profiles.complete(runs, p, counts=counts)
+    times = np.where(allowed, found.times, np.inf)
+    for name, row in place.items():
+        if not np.isfinite(times[row]).any():
+            raise InvalidInstance(
+                f"{where}: task {shorten(name)} was measured on none of the counts that it may "
+                f"run on, of 1..{p}: expected one"
+            )
+    rows = [place[name] for name in chosen.profiles]
+    return _Tables(
+        times[rows],
+        np.where(allowed, found.origin, 0)[rows],
+        None if found.spread is None else found.spread[rows],
+        allowed[rows],
+    )
+
+
+def _shared(
+    chosen: _Chosen,
+    tables: _Tables,
+    every: Sequence[Run],
+    codes: Codes | None,
+    margin: float,
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Arguments of instances: what tasks need of what the machine has."""
+    if codes is None:
+        return {}, ()
+    peaks: dict[str, dict[int, float]] = {}
+    for run in every:
+        if not math.isnan(run.memory):
+            mine = peaks.setdefault(run.task, {})
+            mine[run.processors] = max(mine.get(run.processors, 0.0), margin * run.memory)
+    counts = range(1, tables.times.shape[1] + 1)
+    needs: dict[str, np.ndarray] = {}
+    unknown = []
+    for row, (task, name) in enumerate(zip(chosen.names, chosen.profiles, strict=True)):
+        code = codes[task]
+        if "memory" in codes.capacity and not code.memory and name not in peaks:
+            unknown.append(name)
+        for count in counts:
+            declared = code.needs(count)
+            if not code.memory and name in peaks:
+                declared["memory"] = memory_at(peaks[name], count)
+            for what in declared.keys() & codes.capacity.keys():
+                table = needs.setdefault(what, np.zeros(tables.times.shape))
+                table[row, count - 1] = declared[what]
+    declared_of = {what for code in codes.values() for what in code.needs(1)}
+    notes = []
+    if unlimited := sorted(declared_of - codes.capacity.keys()):
+        notes.append(f"no [capacity] for {listed(unlimited)}: no limit")
+    if unknown:
+        names = list(dict.fromkeys(unknown))
+        notes.append(f"memory of {listed(names)} is not known, and counts as none")
+    if not needs:
+        return {}, tuple(notes)
+    tidy = {k: v[:, 0] if (v == v[:, :1]).all() else v for k, v in needs.items()}
+    return {"resources": tidy, "capacity": dict(codes.capacity)}, tuple(notes)
+
+
+# --- plans ----------------------------------------------------------------------------------
+
+
+def _best(
+    of_packs: packs.Instance,
+    of_moldable: moldable.Instance,
+    time_limit: float | None,
+    seed: int | None,
+) -> core.Result:
+    """The earliest end; packs where both families have it: they are simpler to run."""
+    names = ["sequential", "pack-by-pack-9", "local-search"]
+    names += ["optimal"] if of_packs.tasks <= _MOST_EXACT else []
+    rows = packs.FAMILY.compare_rows(of_packs, names, seed, time_limit)
+    in_packs = [result for _, result in rows if result is not None]
+    # A plan of packs is a schedule of moldable tasks, so the search never ends above it.
+    start = min(in_packs, key=lambda result: result.value, default=None)
+    few = of_packs.tasks <= _MANY
+    options: dict[str, dict[str, Any]] = {"local-search": {"start": start}} if few else {}
+    every = None if few else list(_QUICK)
+    rows = moldable.FAMILY.compare_rows(of_moldable, every, seed, time_limit, options)
+    found = [*in_packs, *(result for _, result in rows if result is not None)]
+    least = min(result.value for result in found)
+    close = [result for result in found if result.value <= least * (1 + 1e-9)]
+    first = [result for result in close if result.family == "packs"]
+    return (first or close)[-1]
+
+
+def _bound(instance: moldable.Instance, time_limit: float | None) -> Bound:
+    """The best bound on any schedule: those that do not know what is shared are valid, too."""
+    plain = moldable.Instance(instance.times, instance.weights)
+    found = [any_schedule_bound(plain), moldable.bound(plain, "slots", time_limit=time_limit)]
+    if instance.sharing:
+        found.append(moldable.bound(instance, "configurations", time_limit=time_limit))
+    return max(found, key=float)
+
+
+def _in_company(plain: core.Result, of_packs: packs.Instance) -> float | None:
+    """The end of a plan made without slow-downs, with them."""
+    if not isinstance(plain, packs.Result):
+        return None
+    return packs.co_schedule(of_packs, plain.pack_of, plain.procs).value
+
+
+def _unmeasured(
+    result: core.Result, origin: np.ndarray, names: Sequence[str]
+) -> tuple[tuple[str, int], ...]:
+    counts = np.diff(result.schedule.unit_begin)
+    return tuple(
+        (names[task], int(count))
+        for task, count in sorted(zip(result.schedule.task.tolist(), counts, strict=True))
+        if origin[task, count - 1]
+    )
+
+
+def _stretch(result: core.Result, times: np.ndarray, slow: Slow) -> tuple[np.ndarray, np.ndarray]:
+    """Least and largest length of each placement over the planned one, by its slow-downs."""
+    schedule = result.schedule
+    length = schedule.end - schedule.start
+    low, high = np.ones(len(length)), np.ones(len(length))
+    for row in range(len(length)):
+        task = schedule.task[row]
+        shared = np.minimum(schedule.end, schedule.end[row]) - np.maximum(
+            schedule.start, schedule.start[row]
+        )
+        part = np.clip(shared, 0, None) / max(length[row], 1e-12)
+        part[row] = 0.0
+        others = schedule.task
+        planned, least, most = (
+            1 + float((part * (table[task, others] - 1)).sum())
+            for table in (slow.table, slow.low, slow.high)
+        )
+        low[row], high[row] = least / planned, most / planned
+    return low, high
+
+
+def _errors(runs: str | PathLike[str], chosen: _Chosen, tables: _Tables) -> list[float]:
+    times = {
+        (name, q + 1): float(t)
+        for name, row in dict(zip(chosen.profiles, tables.times, strict=True)).items()
+        for q, t in enumerate(row)
+        if np.isfinite(t)
+    }
+    return errors_of(read_executions(runs), times)
+
+
+def _one_line(
+    result: core.Result, times: np.ndarray, codes: Codes | None, shared: Mapping[str, Any]
+) -> str | None:
+    """What longest-first on one processor each would be typed as, where it is as good."""
+    procs = times.shape[1]
+    if codes is None or shared or not is_no_better(result.value, times[:, 0], procs):
+        return None
+    order = longest_first(times[:, 0], procs)[1]
+    instance: Any = result.instance
+    return one_line([codes[instance.names[task]] for task in order], procs) or ""
+
+
+def _guaranteed(chosen: _Chosen, tables: _Tables) -> Guarantee | None:
+    known = table_of(chosen.seconds, chosen.profiles, tables.allowed.shape[1])
+    table = np.where(tables.allowed, known, np.nan)
+    if not np.isnan(table[tables.allowed]).any() or not np.isfinite(table).any(axis=1).all():
+        return None
+    return guarantee(table, tables.allowed, names=chosen.names)

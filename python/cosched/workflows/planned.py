@@ -1,0 +1,148 @@
+"""What a run will take at best, and as a list schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cosched import moldable
+from cosched.workflows.paths import Paths
+
+#: More than this of a resource is no limit.
+_NO_LIMIT = 2**31
+#: A job takes some time (s).
+_LEAST = 1e-6
+
+
+def no_schedule_before(
+    seconds: np.ndarray,
+    needs: Sequence[Mapping[str, int]],
+    capacity: Mapping[str, int],
+    edges: Collection[tuple[int, int]],
+) -> float:
+    """Seconds before which no schedule of rigid jobs ends.
+
+    The longest path, and for each resource the amount times seconds that the jobs need over what
+    there is of it. O(n r + e).
+
+    Parameters
+    ----------
+    seconds : (n,) array
+    needs : sequence of dict
+        Of each job, name to amount.
+    capacity : dict
+    edges : collection of (before, after)
+
+    Examples
+    --------
+    >>> needs = [{"cores": 1}] * 3
+    >>> no_schedule_before(np.array([3.0, 3.0, 4.0]), needs, {"cores": 2}, [(0, 1)])
+    6.0
+    """
+    if not len(seconds):
+        return 0.0
+    after: list[list[int]] = [[] for _ in seconds]
+    for job, other in edges:
+        after[job].append(other)
+    longest = float(Paths(after).longest(seconds).max())
+    areas = [
+        float(np.dot(seconds, [need.get(name, 0) for need in needs])) / amount
+        for name, amount in capacity.items()
+        if amount > 0
+    ]
+    return max(longest, *areas)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is expected of a run.
+
+    Attributes
+    ----------
+    seconds : float
+        The end of a list schedule by longest paths.
+    bound : float
+        No schedule ends before (s), if the times hold.
+    spans : dict
+        Job to planned start and end (s).
+    """
+
+    seconds: float
+    bound: float
+    spans: Mapping[Hashable, tuple[float, float]]
+
+
+def plan(
+    jobs: Sequence[Hashable],
+    seconds: np.ndarray,
+    needs: Sequence[Mapping[str, int]],
+    capacity: Mapping[str, int],
+    edges: Collection[tuple[int, int]],
+    *,
+    cores: str = "cores",
+    time_limit: float = 0.0,
+) -> Plan:
+    """What is expected of jobs on what is free: a list schedule, or after a search a better one.
+
+    Parameters
+    ----------
+    jobs : sequence
+        The keys of the plan's spans.
+    seconds : (n,) array
+    needs : sequence of dict
+        Of each job, name to amount.
+    capacity : dict
+    edges : collection of (before, after)
+        By places.
+    cores : str
+        The resource that is processors.
+    time_limit : float
+        Seconds of :func:`cosched.moldable.local_search`; 0: none.
+
+    Raises
+    ------
+    InvalidInstance
+        A job needs more than there is.
+
+    Examples
+    --------
+    >>> needs = [{"cores": 1}] * 3
+    >>> made = plan("abc", np.array([3.0, 3.0, 4.0]), needs, {"cores": 2}, [(0, 1)])
+    >>> made.seconds, made.bound, made.spans["b"]
+    (6.0, 6.0, (3.0, 6.0))
+    """
+    instance = _instance(seconds, needs, capacity, edges, cores)
+    found = moldable.list_local(instance)
+    if time_limit > 0:
+        found = moldable.local_search(instance, time_limit=time_limit, start=found)
+    spans = zip(found.start.tolist(), found.end.tolist(), strict=True)
+    bound = no_schedule_before(seconds, needs, capacity, edges)
+    return Plan(found.value, min(bound, found.value), dict(zip(jobs, spans, strict=True)))
+
+
+def _instance(
+    seconds: np.ndarray,
+    needs: Sequence[Mapping[str, int]],
+    capacity: Mapping[str, int],
+    edges: Collection[tuple[int, int]],
+    cores: str,
+) -> moldable.Instance:
+    """Rigid jobs: one finite count each. Where cores have no limit, one core of as many as jobs."""
+    limited = capacity.get(cores, _NO_LIMIT) < _NO_LIMIT
+    counts = np.array([max(need.get(cores, 1), 1) if limited else 1 for need in needs])
+    times = np.full((len(needs), int(counts.max())), np.inf)
+    times[np.arange(len(needs)), counts - 1] = np.maximum(seconds, _LEAST)
+    shared = {
+        name: [float(need.get(name, 0)) for need in needs]
+        for name, amount in capacity.items()
+        if name != cores and amount < _NO_LIMIT
+    }
+    return moldable.Instance(
+        times,
+        machines=capacity[cores] if limited else len(needs),
+        edges=list(edges),
+        resources=shared or None,
+        capacity={name: float(capacity[name]) for name in shared} or None,
+    )

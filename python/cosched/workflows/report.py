@@ -1,0 +1,101 @@
+"""How a run of a workflow went: a page, a picture or a record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from io import StringIO
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from cosched import io, plot
+from cosched.execution import Execution
+from cosched.version import installed_version
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem;
+  color: #222; background: #fff; }
+table { border-collapse: collapse; } td, th { padding: .15rem .8rem; text-align: right; }
+td:first-child, th:first-child { text-align: left; } tbody tr:nth-child(odd) { background: #8881; }
+.lead { font-size: 1.15rem; } .small { color: #777; font-size: .85rem; }
+svg { max-width: 100%; height: auto; background: #fff; } .wide { overflow-x: auto; }
+@media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818; } }
+"""
+
+
+def by_rule(execution: Execution) -> pd.DataFrame:
+    """A row a rule: ``rule, jobs, seconds`` (of all), ``longest`` (s), ``share`` of core time.
+
+    Examples
+    --------
+    >>> from cosched.workflows import Course
+    >>> course = Course({"cores": 1})
+    >>> course.start("a", "align a.bam", {"cores": 1}, 0.0)
+    >>> course.end("a", 2.0)
+    2.0
+    >>> by_rule(course.execution({})).to_dict("records")
+    [{'rule': 'align', 'jobs': 1, 'seconds': 2.0, 'longest': 2.0, 'share': 1.0}]
+    """
+    frame = execution.to_frame()
+    frame["rule"] = frame.name.str.split(" ").str[0]
+    frame["seconds"] = frame.end - frame.start
+    frame["area"] = frame.seconds * frame.units.map(len)
+    groups = frame.groupby("rule")
+    table = groups.agg(
+        jobs=("seconds", "size"),
+        seconds=("seconds", "sum"),
+        longest=("seconds", "max"),
+        share=("area", "sum"),
+    )
+    table["share"] /= max(float(frame.area.sum()), 1e-300)
+    return table.sort_values("share", ascending=False).reset_index()
+
+
+def write_report(
+    execution: Execution, path: str | PathLike[str], sentence: str, notes: Sequence[str] = ()
+) -> None:
+    """Write how a run went: a page (.html), the picture (.png, .svg, .pdf) or the record (.json).
+
+    Raises
+    ------
+    InvalidInstance
+        Another suffix.
+    """
+    suffix = io.check_suffix(path, (".html", ".json", ".png", ".svg", ".pdf"))
+    if suffix == ".json":
+        execution.write(path)
+    elif suffix == ".html":
+        io.write_text(_page(execution, sentence, notes), path)
+    else:
+        plot.save(_picture(execution), path)
+
+
+def _picture(execution: Execution):
+    from matplotlib.figure import Figure
+
+    ax = Figure(figsize=(11, 5)).subplots()
+    return plot.execution(execution, ax=ax)
+
+
+def _page(execution: Execution, sentence: str, notes: Sequence[str]) -> str:
+    svg = ""
+    if execution.tasks:
+        drawn = StringIO()
+        _picture(execution).figure.savefig(drawn, format="svg", bbox_inches="tight")
+        svg = drawn.getvalue()
+        svg = svg[svg.index("<svg") :]
+    table = by_rule(execution).to_html(
+        index=False, border=0, formatters={"share": "{:.0%}".format}, float_format="{:.1f}".format
+    )
+    said = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>workflow</title><style>{_STYLE}</style></head>\n<body>\n"
+        f'<p class="lead">{escape(sentence)}.</p>\n<div class="wide">{svg}</div>\n'
+        f"<h2>By rule</h2>\n{table}\n{said}"
+        f'<p class="small">cosched {installed_version()}</p>\n</body></html>\n'
+    )

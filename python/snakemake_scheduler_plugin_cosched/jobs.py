@@ -1,0 +1,76 @@
+"""What cosched wants to know of a job, in Snakemake's words."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cosched.workflows import Ready
+
+
+def rule(job: Any) -> str:
+    """Name of the job's rule."""
+    return getattr(getattr(job, "rule", None), "name", "job")
+
+
+def name(job: Any) -> str:
+    """Rule and first output: what people know a job by. The same in every run."""
+    members = group(job)
+    if members:
+        return " + ".join(sorted(map(name, members)))
+    return " ".join([rule(job), *(str(path) for path in list(job.output)[:1])])
+
+
+def group(job: Any) -> tuple[Any, ...]:
+    """The jobs of a group; () of a single one."""
+    return tuple(getattr(job, "jobs", ()))
+
+
+def needs(resources: Mapping[str, Any]) -> dict[str, int]:
+    """Amounts; what Snakemake does not know yet (TBD), and texts, are left out."""
+    return {k: v for k, v in resources.items() if isinstance(v, int) and not isinstance(v, bool)}
+
+
+def ready(job: Any, sizes: Mapping[Any, int | None]) -> Ready:
+    """What starting a job depends on."""
+    files = [(path, sizes.get(path) or 0) for path in getattr(job, "input", ())]
+    return Ready(
+        needs=needs(job.scheduler_resources),
+        priority=float(job.priority),
+        temporary=float(sum(size for path, size in files if path.is_flagged("temp"))),
+        input=float(sum(size for _, size in files)),
+        members=group(job),
+    )
+
+
+def resources(job: Any) -> Mapping[str, Any]:
+    """Of a job that is not ready. Not its `scheduler_resources`: Snakemake keeps what is read
+    there, and what is not known yet would be missing for good."""
+    return getattr(job, "resources", None) or job.scheduler_resources
+
+
+def runtime(job: Any) -> float | None:
+    """Seconds by `resources.runtime` (minutes), where it is known."""
+    minutes = resources(job).get("runtime")
+    return 60.0 * minutes if isinstance(minutes, (int, float)) and minutes > 0 else None
+
+
+def benchmark(job: Any) -> float | None:
+    """Seconds that the benchmark file of an earlier run holds, of all its repetitions."""
+    path = getattr(job, "benchmark", None)
+    if not path:
+        return None
+    try:
+        lines = Path(str(path)).read_text().splitlines()
+        rows: Sequence[Mapping[str, Any]]
+        if str(path).endswith(".jsonl"):
+            rows = [json.loads(line) for line in lines]
+        else:
+            rows = list(csv.DictReader(lines, delimiter="\t"))
+        seconds = sum(float(row["s"]) for row in rows)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # there is none, or it is no benchmark: another source says it
+    return seconds if rows and 0 <= seconds < float("inf") else None

@@ -1,0 +1,169 @@
+"""One run of a workflow: its jobs as cosched's, and what is told of them."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from cosched.workflows import Course, History, OnlineList, Plan, plan, write_report
+from snakemake_scheduler_plugin_cosched import jobs
+
+#: The most jobs of which an expected end is worked out before the first one starts.
+_MOST_PLANNED = 20_000
+
+
+class Run:
+    """What is known of the jobs, and what has happened."""
+
+    def __init__(self, dag: Any, settings: Any, logger: logging.Logger) -> None:
+        self._dag, self._settings, self._logger = dag, settings, logger
+        self._history = History.read(settings.history)
+        self._online: OnlineList[Any] = OnlineList()
+        self._course: Course | None = None
+        self._plan: Plan | None = None
+        self._found: Plan | None = None  # by the look-ahead
+        self._began = time.monotonic()
+        self._sources: Counter[str] = Counter()
+        self._told = False
+        self._busy = threading.Lock()
+        self._records = _Records(self)
+        logger.addHandler(self._records)
+
+    @property
+    def _now(self) -> float:
+        return time.monotonic() - self._began
+
+    def select(
+        self,
+        selectable: Collection[Any],
+        remaining: Collection[Any],
+        available: Mapping[str, int | str],
+        sizes: Mapping[Any, int | None],
+    ) -> list[Any]:
+        """The jobs that start now."""
+        with self._busy:
+            free = jobs.needs(available)
+            if self._course is None:
+                self._course = Course(free, cores="_cores")
+            self._notice_ends()
+            self._notice_new(remaining, free)
+            if self._found is not None:
+                self._plan, self._found = self._found, None
+                self._online.follow({job: start for job, (start, _) in self._plan.spans.items()})
+            for job in self._course.running:
+                if job in selectable:  # it failed, and Snakemake tries it again
+                    self._course.end(job, self._now, "failed")
+            chosen = self._online.select(selectable, free, lambda job: jobs.ready(job, sizes))
+            for job in chosen:
+                amounts = jobs.needs(job.scheduler_resources)
+                self._course.start(job, jobs.name(job), amounts, self._now)
+            return chosen
+
+    def _notice_new(self, remaining: Collection[Any], free: Mapping[str, int]) -> None:
+        if all(job in self._online for job in remaining):
+            return
+        known = sorted(remaining, key=jobs.name)
+        self._online.update(known, self._describe, self._dag.job_dependencies)
+        if self._plan is None and 2 <= len(known) <= _MOST_PLANNED:
+            needs = [jobs.needs(jobs.resources(job)) for job in known]
+            edges = self._online.edges(known)
+            given = (known, self._online.seconds(known), needs, free, edges)
+            self._plan = plan(*given, cores="_cores")
+            if self._settings.lookahead > 0:
+                self._ahead = threading.Thread(target=self._look_ahead, args=given, daemon=True)
+                self._ahead.start()
+            sources = ", ".join(f"{name} ({count})" for name, count in self._sources.most_common())
+            self._logger.info(
+                f"cosched: {len(known)} jobs, {self._plan.seconds:.0f} s expected; no schedule on "
+                f"these resources ends before {self._plan.bound:.0f} s. Times from: {sources}."
+            )
+
+    def _look_ahead(self, *given: Any) -> None:
+        """Beside the first jobs: a search for an order that ends earlier."""
+        better = plan(*given, cores="_cores", time_limit=self._settings.lookahead)
+        if self._plan is not None and better.seconds < self._plan.seconds:
+            self._found = better
+
+    def _describe(self, job: Any) -> tuple[str, float | None]:
+        rule, name = jobs.rule(job), jobs.name(job)
+        for source, seconds in (
+            ("benchmark files", jobs.benchmark(job)),
+            ("earlier runs", self._history.seconds(rule, name)),
+            ("runtime", jobs.runtime(job)),
+        ):
+            if seconds is not None:
+                self._sources[source] += 1
+                return rule, seconds
+        self._sources["nothing known"] += 1
+        return rule, None
+
+    def _notice_ends(self) -> None:
+        """Look which of the running jobs Snakemake has finished."""
+        assert self._course is not None
+        for job in self._course.running:
+            members = jobs.group(job)
+            if all(map(self._dag.finished, members or (job,))):
+                seconds = self._course.end(job, self._now)
+                if not members:
+                    self._online.learn(job, seconds)
+                    self._history.learn(jobs.rule(job), jobs.name(job), seconds)
+
+    def look(self) -> None:
+        """Notice ends; tell how it went once nothing runs and nothing is left."""
+        if self._course is None or not self._busy.acquire(blocking=False):
+            return  # a selection is under way, or this call is its own message
+        try:
+            self._notice_ends()
+            over = not self._course.running and next(iter(self._dag.needrun_jobs()), None) is None
+        finally:
+            self._busy.release()
+        if over:
+            self.close()
+
+    def close(self) -> None:
+        """Tell how it went, write what was asked for; once."""
+        with self._busy:
+            if self._told or self._course is None:
+                return
+            self._told = True
+            self._logger.removeHandler(self._records)
+            self._notice_ends()
+            for job in self._course.running:
+                self._course.end(job, self._now, "failed")
+            self._history.write()
+            self._tell(self._course)
+
+    def complain(self, error: Exception) -> None:
+        """Say what went wrong, in a line."""
+        self._logger.warning(f"cosched: {type(error).__name__}: {error}")
+
+    def _tell(self, course: Course) -> None:
+        bound = course.no_schedule_before(self._online.edges(course.completed))
+        planned = {} if self._plan is None else self._plan.spans
+        expected = "" if self._plan is None else f" ({self._plan.seconds:.0f} s expected)"
+        sentence = (
+            f"{len(course.completed)} jobs took {course.took:.1f} s{expected}; with the times that "
+            f"they had, no schedule on these resources ends before {bound:.1f} s"
+        )
+        if len(course.completed) > 1 or self._settings.report is not None:
+            self._logger.info(f"cosched: {sentence}.")
+        if self._settings.report is not None:
+            write_report(course.execution(planned), self._settings.report, sentence)
+
+
+class _Records(logging.Handler):
+    """Snakemake tells its log what it has done: the moment to look."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(logging.INFO)
+        self._run = run
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._run.look()
+        except Exception as error:  # Snakemake must not fail because of a report
+            self._run.complain(error)

@@ -1,0 +1,84 @@
+// optimal against every order of starts on every unit.
+#include "cosched/dags/search/optimal.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/dags/search/hlp_best.hpp"
+#include "dags/plain_schedules.hpp"
+#include "dags/transfer_graphs.hpp"
+
+namespace cosched::dags {
+namespace {
+
+Instance small_one(Rng& rng, int round, int most) {
+  graphs::RandomOptions options;
+  options.tasks = 1 + static_cast<int>(rng.below(most));
+  options.types = 1 + round % 3;
+  options.density = 0.6 * rng.uniform();
+  options.most_units = 1 + round % 3;
+  options.integers = round % 2 == 0;
+  const Instance plain = graphs::random(rng, options);
+  return round % 4 < 2 ? plain : graphs::with_random_transfers(rng, plain, 0.1 + 2 * rng.uniform());
+}
+
+TEST(Optimal, EqualsExhaustiveSearch) {
+  Rng rng(331);
+  int improved = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const Instance instance = small_one(rng, round, round % 4 < 2 ? 9 : 7);
+    const double optimum = graphs::exhaustive(instance);
+    const search::OptimalResult found = search::optimal(instance);
+    plain::expect_valid(instance, found.plan);
+    EXPECT_TRUE(found.proved && found.complete);
+    EXPECT_EQ(found.bound, found.plan.makespan());
+    EXPECT_TRUE(close(found.bound, optimum)) << "round " << round;
+
+    search::OptimalResult alone;  // the tree from a bad plan, without the bound that proves most
+    alone.plan = list::together(instance, 0);
+    const double start = alone.plan.makespan();
+    EXPECT_TRUE(search::branch_and_bound(instance, std::vector<double>(instance.types(), 1.0),
+                                         alone, 1'000'000));
+    plain::expect_valid(instance, alone.plan);
+    EXPECT_TRUE(close(alone.plan.makespan(), optimum)) << "round " << round;
+    improved += alone.plan.makespan() < start;
+  }
+  EXPECT_GE(improved, 1000);
+}
+
+TEST(Optimal, ProvesADozenTasks) {
+  Rng rng(332);
+  for (int round = 0; round < 60; ++round) {
+    graphs::RandomOptions options;
+    options.tasks = 12;
+    options.types = 2 + round % 2;
+    options.density = 0.1 + 0.2 * rng.uniform();
+    const Instance plain = graphs::random(rng, options);
+    const Instance instance =
+        round % 2 == 0 ? plain : graphs::with_random_transfers(rng, plain, 0.1 + rng.uniform());
+    const search::OptimalResult found = search::optimal(instance);
+    plain::expect_valid(instance, found.plan);
+    EXPECT_TRUE(found.proved) << "round " << round << ", " << found.nodes << " nodes";
+    const search::BestResult best = search::hlp_best(instance);
+    EXPECT_LE(found.bound, best.plan.makespan() * (1 + kExactTolerance));
+    EXPECT_GE(found.bound, best.bound.value * (1 - kExactTolerance));
+  }
+}
+
+TEST(Optimal, SaysWhatEndedIt) {
+  Rng rng(333);
+  graphs::RandomOptions options;
+  options.tasks = 40;
+  options.density = 0.05;
+  const Instance instance = graphs::with_random_transfers(rng, graphs::random(rng, options), 1);
+  const search::OptimalResult few = search::optimal(instance, {10, std::nullopt});
+  EXPECT_FALSE(few.proved);
+  EXPECT_TRUE(few.complete);
+  EXPECT_LT(few.bound, few.plan.makespan());
+  const search::OptimalResult none = search::optimal(instance, {1000, 0.0});
+  plain::expect_valid(instance, none.plan);
+  EXPECT_FALSE(none.proved || none.complete);
+}
+
+}  // namespace
+}  // namespace cosched::dags

@@ -1,0 +1,308 @@
+"""Memory, GPUs and licences: what codes say, and a capacity that holds whatever is late."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from cosched.errors import InvalidInstance
+from cosched.execution import Code, Codes, Plan, Step, plan, run, script, usage
+from cosched.execution.runs import COLUMNS
+from cosched.execution.tokens import Tokens
+from execution_codes import read_notes, shell_notes
+
+TOML = """\
+procs = 4
+[capacity]
+memory = 10
+gpus = 2
+licences = { solver = 1 }
+[task.cfd]
+command = "./cfd"
+memory = { 1 = 4, 4 = 10.0 }
+gpus = 1
+[task.fem]
+command = "./fem"
+memory = 3.5
+licences = { solver = 1 }
+"""
+
+
+def written(folder, text):
+    path = folder / "codes.toml"
+    path.write_text(text)
+    return path
+
+
+def test_what_codes_say(tmp_path):
+    codes = Codes.read(written(tmp_path, TOML))
+    assert dict(codes.capacity) == {"memory": 10.0, "gpus": 2.0, "licences.solver": 1.0}
+    assert codes["cfd"].needs(1) == {"memory": 4.0, "gpus": 1.0}
+    assert codes["cfd"].needs(2)["memory"] == 6.0
+    assert codes["fem"].needs(4) == {"memory": 3.5, "licences.solver": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "says"),
+    [
+        ("memory = 3.5", "memory = 11", 12, "task 'fem' needs 11 GB of memory, capacity is 10"),
+        ("memory = 3.5", "memory = -1", 12, "a number >= 0"),
+        ("memory = 3.5", "memory = {}", 12, "an empty table"),
+        ("memory = 3.5", "memory = { 9 = 1.0 }", 12, "expected an integer in 1..4"),
+        ("gpus = 1", "gpus = 1.5", 9, "expected an integer"),
+        ("gpus = 1", "gpus = 3", 9, "needs 3 gpus, capacity is 2"),
+        ("{ solver = 1 }\n[", "{ solver = 2 }\nafter = ['cfd']\n[", 6, "unknown key 'after'"),
+        ("memory = 3.5", "after = ['cfd']", 12, "codes that wait for others"),
+        ("solver = 1 }\n", "'a,b' = 1 }\n", 5, "the name of a licence"),
+        ("gpus = 2", "cores = 2", 4, "unknown key 'cores'"),
+    ],
+)
+def test_what_codes_may_not_say(tmp_path, old, new, line, says):
+    path = written(tmp_path, TOML.replace(old, new, 1))
+    with pytest.raises(InvalidInstance) as error:
+        Codes.read(path)
+    assert f"{path}: line {line}: key" in str(error.value)
+    assert says in str(error.value)
+
+
+def plan_of(*placements, family="moldable", **more):
+    steps = tuple(
+        Step(task=k, name=name, kind=0, units=tuple(units), start=start, end=end)
+        for k, (name, units, start, end) in enumerate(placements)
+    )
+    return Plan(family=family, steps=tuple(sorted(steps, key=lambda s: (s.start, s.end))), **more)
+
+
+NEEDS = {"a": 6.0, "b": 3.0, "c": 5.0, "d": 2.0, "e": 7.0, "f": 3.0}
+
+
+def most_held(folder, needs=NEEDS):
+    """The largest sum of needs at one moment, by the tasks' own notes."""
+    held, most = {}, 0.0
+    for note in read_notes(folder):
+        if note["what"] == "start":
+            held[note["task"]] = needs[note["task"]]
+        else:
+            held.pop(note["task"], None)
+        most = max(most, sum(held.values()))
+    return most
+
+
+def late_codes(folder, seconds=None):
+    """a takes five times its plan."""
+    seconds = seconds or {"a": 0.5}
+    made = shell_notes(
+        folder,
+        {n: f"note start; sleep {seconds.get(n, 0.1)}; note end" for n in NEEDS},
+        procs=3,
+    )
+    codes = {name: replace(code, memory=NEEDS[name]) for name, code in made.items()}
+    return Codes(procs=3, codes=codes, capacity={"memory": 10.0})
+
+
+#: Fits by its clock: 6 + 3, 5 + 2 + 3, 7.
+BY_CLOCK = (
+    *(("a", (0,), 0.0, 0.1), ("b", (1,), 0.0, 0.1), ("c", (1,), 0.1, 0.2)),
+    *(("d", (2,), 0.1, 0.2), ("f", (0,), 0.1, 0.2), ("e", (2,), 0.2, 0.3)),
+)
+
+
+@pytest.mark.parametrize("mode", ["no barrier", "replan", "packs", "failures"])
+def test_a_late_task_breaks_no_capacity(mode, tmp_path):
+    times = np.array([[0.1] * 3] * 6)
+    given = {"journal": tmp_path / "j.jsonl", "oversubscribe": True}
+    codes = late_codes(tmp_path)
+    todo = plan_of(*BY_CLOCK, times=times, procs=3)
+    if mode == "replan":
+        done = run(todo, codes, replan=0.2, **given)
+    elif mode == "packs":
+        inst = cs.packs.Instance(times, 3, names=list(NEEDS))  # knows nothing of memory
+        result = cs.packs.co_schedule(inst, [0, 0, 0, 1, 1, 1], [1] * 6)
+        done = run(result, codes, barrier=False, **given)
+    elif mode == "failures":
+        bad = replace(codes["b"], command=codes["b"].command + "; exit 3")
+        codes = replace(codes, codes={**codes.codes, "b": bad})
+        done = run(todo, codes, **given)
+        assert [t.name for t in done.tasks if t.state == "failed"] == ["b"]
+    else:
+        done = run(todo, codes, **given)
+    assert mode == "failures" or done.good
+    assert {note["task"] for note in read_notes(tmp_path)} == set(NEEDS)
+    assert 8.9 < most_held(tmp_path) <= 10.0
+
+
+def test_nor_does_a_resumed_run(tmp_path):
+    """Killed while a runs late; what is left runs beside it again."""
+    codes = late_codes(tmp_path, {"a": 1.0})
+    cs.io.write_json(
+        {
+            "family": "moldable",
+            "placements": [
+                {"task": k, "name": n, "units": list(u), "start": s, "end": e}
+                for k, (n, u, s, e) in enumerate(BY_CLOCK)
+            ],
+        },
+        tmp_path / "plan.json",
+    )
+    text = "procs = 3\n[capacity]\nmemory = 10\n"
+    for name, code in codes.items():
+        text += f"[task.{name}]\ncommand = {json.dumps(code.command)}\nmemory = {NEEDS[name]}\n"
+    written(tmp_path, text)
+    command = [sys.executable, "-m", "cosched", "run", "plan.json", "--codes", "codes.toml"]
+    command += ["--oversubscribe"]
+    driver = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    while "start a" not in (
+        (tmp_path / "notes").read_text() if (tmp_path / "notes").exists() else ""
+    ):
+        assert driver.poll() is None
+        time.sleep(0.02)
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    done = subprocess.run([*command, "--resume"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert most_held(tmp_path) <= 10.0
+
+
+def test_one_that_does_not_fit_is_not_passed_for_ever():
+    codes = Codes(
+        procs=3,
+        codes={n: Code(name=n, command="x", memory=m) for n, m in NEEDS.items()},
+        capacity={"memory": 10.0},
+    )
+    todo = plan_of(*BY_CLOCK)
+    tokens = Tokens.of(todo, codes)
+    of = {step.name: step for step in todo.steps}
+    tokens.take(of["a"])
+    assert tokens.chosen([of["b"], of["d"]]) == [of["b"]]
+    assert tokens.chosen([of["c"], of["d"]]) == []  # d would fit, and c wait for it
+    tokens.give_back(of["a"])
+    assert tokens.chosen([of["c"], of["d"], of["f"]]) == [of["c"], of["d"], of["f"]]  # equality
+
+
+def test_a_task_that_never_fits_is_refused_before_anything_runs(tmp_path):
+    codes = late_codes(tmp_path)
+    codes = replace(codes, capacity={"memory": 6.5})
+    with pytest.raises(InvalidInstance, match=r"'e' needs 7 GB of memory, capacity is 6\.5"):
+        run(plan_of(*BY_CLOCK), codes, journal=tmp_path / "j.jsonl", oversubscribe=True)
+    assert not (tmp_path / "j.jsonl").exists()
+
+
+def test_gpus_are_given_by_number(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,7")
+    made = shell_notes(tmp_path, dict.fromkeys("abc", 'echo "[$CUDA_VISIBLE_DEVICES]"; sleep 0.2'))
+    codes = {name: replace(code, gpus=name != "c") for name, code in made.items()}
+    codes = Codes(procs=3, codes=codes, capacity={"gpus": 2})
+    todo = plan_of(("a", (0,), 0, 1), ("b", (1,), 0, 1), ("c", (2,), 0, 1))
+    assert run(todo, codes, journal=tmp_path / "j.jsonl", oversubscribe=True).good
+    said = {n: (tmp_path / "j.outputs" / f"{n}-1.out").read_text().strip() for n in "abc"}
+    assert said == {"a": "[4]", "b": "[7]", "c": "[]"}
+
+
+def test_a_plan_keeps_memory_and_what_is_declared_wins(tmp_path):
+    rows = [
+        f"{task},{q},{8.0 / q},completed,,,1,,{memory},cgroup,,0"
+        for task, memory in (("x", 6.0), ("y", 6.0), ("z", 1.0))
+        for q in (1, 2)
+    ]
+    (tmp_path / "runs.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
+    codes = Codes(
+        procs=2,
+        codes={n: Code(name=n, command="x") for n in "xyz"},
+        capacity={"memory": 8.0},
+    )
+
+    def beside(advice):
+        of = {s.name: s for s in Plan.of(advice.result).steps}
+        return of["x"].start < of["y"].end and of["y"].start < of["x"].end
+
+    advice = plan(tmp_path / "runs.csv", codes)
+    advice.result.schedule.validate()
+    assert not beside(advice)
+    held = Plan.of(advice.result)
+    assert held.capacity == {"memory": 8.0}
+    assert held.needs_of(held.steps[0])["memory"] in (pytest.approx(6.6), pytest.approx(1.1))
+    small = {**codes.codes, "x": replace(codes["x"], memory=1.0)}
+    tokens = Tokens.of(
+        Plan.of(plan(tmp_path / "runs.csv", replace(codes, codes=small)).result), codes
+    )
+    assert sorted(of["memory"] for of in tokens.needs.values()) == pytest.approx([1.0, 1.1, 6.6])
+    with pytest.raises(InvalidInstance, match=r"'x' needs 6.6 GB of memory, capacity is 5"):
+        plan(tmp_path / "runs.csv", replace(codes, capacity={"memory": 5.0}))
+
+
+def test_steps_of_a_script_ask_for_what_they_need(tmp_path):
+    codes = late_codes(tmp_path)
+    lines = script(plan_of(*BY_CLOCK), codes).splitlines()
+    assert f"#SBATCH --mem={-(-10 * 10**9 // 2**20)}M" in lines
+    assert sum(f"--mem={-(-6 * 10**9 // 2**20)}M" in line for line in lines) == 1
+    many = {"a": replace(codes["a"], gpus=2, licences={"solver": 1})}
+    codes = Codes(procs=1, codes=many, capacity={"gpus": 4, "licences": {"solver": 2}})
+    text = script(plan_of(BY_CLOCK[0]), codes)
+    assert "--gres=gpu:2 --licenses=solver:1" in text
+    assert "#SBATCH --gres=gpu:4" in text
+    assert "#SBATCH --licenses=solver:2" in text
+
+
+def test_a_late_task_of_a_script_breaks_no_capacity_either(tmp_path):
+    """Slurm may not count memory: the script itself waits."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    srun = '#!/bin/bash\nwhile [[ "$1" == --* ]]; do shift; done\nexec "$@"\n'
+    for name, text in (("srun", srun), ("scontrol", "#!/bin/bash\necho n1\n")):
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+    text = script(plan_of(*BY_CLOCK), late_codes(tmp_path))
+    done = subprocess.run(
+        ["bash", "-c", text], cwd=tmp_path, capture_output=True, text=True,
+        env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert {note["task"] for note in read_notes(tmp_path)} == set(NEEDS)
+    assert most_held(tmp_path) <= 10.0
+
+
+MB = 1_000_000
+
+
+def test_memory_hogs_in_a_limited_cgroup(tmp_path):
+    """160 MB twice, where 220 MB are: one after the other they live."""
+    groups = usage.Groups()
+    try:
+        if (group := groups.new()) is None:
+            pytest.skip("no cgroup may be made here")
+        limit = "memory.max" if group.v2 else "memory.limit_in_bytes"
+        try:
+            (group.path / limit).write_text(str(220 * MB))
+            for swap in ("memory.swap.max", "memory.memsw.limit_in_bytes"):
+                if (group.path / swap).exists():
+                    (group.path / swap).write_text("0" if group.v2 else str(220 * MB))
+        except OSError:
+            pytest.skip("no limit may be set here")
+        hog = f"import time\nx = b'x' * (160 * {MB})\ntime.sleep(0.5)"
+        text = f'echo 0 > {group.path}/cgroup.procs && exec {sys.executable} -I -S -c "{hog}"'
+        codes = {n: Code(name=n, command=text, directory=tmp_path, memory=0.16) for n in "ab"}
+        todo = plan_of(("a", (0,), 0, 1), ("b", (1,), 0, 1))
+        for capacity, good in (({"memory": 0.2}, True), ({}, False)):
+            both = Codes(procs=2, codes=codes, capacity=capacity)
+            done = run(todo, both, journal=tmp_path / f"{good}.jsonl", oversubscribe=True)
+            assert done.good is good
+    finally:
+        groups.close()
+
+
+def test_the_command_says_what_it_refuses(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, TOML.replace("memory = 3.5", "memory = 11"))
+    Path("plan.json").write_text("{}")
+    assert main(["run", "plan.json", "--codes", "codes.toml"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("cosched: error: codes.toml: line 12: key 'task.fem.memory': task 'fem'")

@@ -1,0 +1,105 @@
+"""Slow-downs of pairs: the file, its noise, and plans that know them."""
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from cosched.errors import InvalidInstance
+from cosched.execution import plan
+from cosched.execution.interference import order_statistics
+from cosched.execution.slowdowns import COLUMNS, Pair, read_slowdowns, slow_of
+
+
+def pair(task, beside, slowdown, low=None, high=None, processors=1):
+    low, high = slowdown if low is None else low, slowdown if high is None else high
+    return Pair(task, beside, slowdown, low, high, processors)
+
+
+NOISE = [pair("a", "", 1.0, 0.95, 1.1), pair("b", "", 1.0, 0.9, 1.05)]
+
+
+def test_what_is_noise_is_planned_as_one():
+    pairs = [
+        *NOISE,
+        *(pair("a", "a", 1.08), pair("a", "b", 1.5, 1.4, 1.7)),
+        *(pair("b", "a", 0.55), pair("b", "b", 1.0)),
+    ]
+    slow = slow_of(pairs, ["a", "b"], 2)
+    assert slow.table.tolist() == [[1.0, 1.5], [1.0, 1.0]]
+    assert (slow.low[0, 1], slow.high[0, 1]) == (1.4, 1.7)
+    assert any("noise" in note and "b beside a 0.55" in note for note in slow.notes)
+    assert any("inside the noise, planned as 1: a beside a" in note for note in slow.notes)
+    high = slow_of(pairs, ["a", "b"], 2, "high")
+    assert high.table.tolist() == [[1.08, 1.7], [1.0, 1.0]]
+
+
+def test_pairs_that_are_missing():
+    pairs = [*NOISE, pair("a", "b", 1.5)]
+    assert slow_of(pairs, ["a", "b"], 2).table.tolist() == [[1.0, 1.5], [1.0, 1.0]]
+    slow = slow_of(pairs, ["a", "b"], 2, missing="worst")
+    assert slow.table.tolist() == [[1.5, 1.5], [1.0, 1.0]]
+    assert "not measured, planned as the largest of their task: a beside a" in slow.notes[-1]
+    for bad in ({"quantile": "mean"}, {"missing": "none"}):
+        with pytest.raises(InvalidInstance):
+            slow_of(pairs, ["a"], 2, **bad)
+
+
+def test_of_several_counts_the_one_next_to_half_of_the_machine():
+    pairs = [pair("a", "a", 1.0 + q / 100, processors=q) for q in (1, 2, 4, 8)]
+    assert slow_of(pairs, ["a"], 8).table[0, 0] == 1.04
+    assert slow_of([p for p in pairs if p.processors != 4], ["a"], 8).table[0, 0] == 1.08
+
+
+def test_order_statistics_hold_the_median():
+    random = np.random.default_rng(0)
+    inside = 0
+    for _ in range(400):
+        low, high = order_statistics(random.normal(size=9))
+        inside += low <= 0 <= high
+    assert inside >= 0.9 * 400
+    assert order_statistics(np.array([2.0])) == (2.0, 2.0)
+
+
+HEADER = "task,beside,processors,alone,together,slowdown"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("task,beside\na,b\n", "line 1: header"),
+        (f"{HEADER}\na,b,1,1,1,x\n", "line 2, column 'slowdown'"),
+        (f"{HEADER}\na,b,1,1,1,\n", "line 2, column 'slowdown': empty cell"),
+        (f"{HEADER}\n,b,1,1,1,1\n", "line 2, column 'task'"),
+    ],
+)
+def test_bad_files(tmp_path, text, says):
+    path = tmp_path / "slowdowns.csv"
+    path.write_text(text)
+    with pytest.raises(InvalidInstance, match=says):
+        read_slowdowns(path)
+
+
+def test_a_plan_that_knows_slow_downs_is_never_worse_with_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = "abcd"
+    rows = [
+        f"{n},{q},{t / q**0.8:.4f}"
+        for n, t in zip(names, (8, 7, 6, 5), strict=True)
+        for q in (1, 2)
+    ]
+    (tmp_path / "runs.csv").write_text("task,processors,seconds\n" + "\n".join(rows) + "\n")
+    bad = {("a", "b"), ("b", "a"), ("c", "d"), ("d", "c")}
+    lines = [f"{i},{j},1,1,1,{1.9 if (i, j) in bad else 1.0}" for i in names for j in names]
+    (tmp_path / "slowdowns.csv").write_text("\n".join([HEADER, *lines]) + "\n")
+    advice = plan("runs.csv", slowdowns="slowdowns.csv")
+    advice.result.schedule.validate()
+    assert advice.alone_in_company <= advice.result.value
+    assert advice.ignorant is None or advice.result.value <= advice.ignorant * (1 + 1e-9)
+    assert advice.bound.value <= advice.result.value * (1 + 1e-9)
+    assert "with slow-downs; as if alone" in "\n".join(advice.lines())
+    assert main(["plan", "runs.csv", "--slowdowns", "slowdowns.csv", "-o", "plan.json"]) == 0
+    assert "with slow-downs" in capsys.readouterr().out
+    data = cs.io.read_json("plan.json")
+    assert data["slowdowns"]["rule"] == "sum"
+    assert COLUMNS[:6] == tuple(HEADER.split(","))

@@ -1,0 +1,173 @@
+"""What runs use: memory of trees of processes, starved runs, counts that are ignored, old files."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import cosched as cs
+from cosched.errors import InvalidInstance
+from cosched.execution import Code, Codes, profile, usage
+from cosched.execution.runs import COLUMNS, RunsFile, notes_of, read_runs
+
+MB = 1_000_000
+#: Takes pages, shares or drops them; a Python has some 9 MB of its own.
+SHAPES = {
+    # one process of 150 MB
+    "plain": ("x = b'x' * (150 * MB); time.sleep(0.5)", 150),
+    # four that share what their parent has
+    "forks": (
+        "x = b'x' * (150 * MB)\n"
+        "for _ in range(4):\n"
+        "    if not os.fork(): time.sleep(0.8); os._exit(0)\n"
+        "for _ in range(4): os.wait()",
+        150,
+    ),
+    # three of 60 MB each
+    "children": (
+        "for _ in range(3):\n"
+        "    if not os.fork(): x = b'x' * (60 * MB); time.sleep(0.8); os._exit(0)\n"
+        "for _ in range(3): os.wait()",
+        180,
+    ),
+    # 20 ms of 400 MB between two looks
+    "spike": (
+        "time.sleep(0.33); m = mmap.mmap(-1, 400 * MB, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
+        "for k in range(0, 400 * MB, 4096): m[k] = 1\n"
+        "time.sleep(0.02); m.close(); time.sleep(0.3)",
+        400,
+    ),
+}
+HEAD = f"import mmap, os, time\nMB = {MB}\n"
+
+
+def memory_of(folder, shape, out):
+    text, expected = SHAPES[shape]
+    (folder / "shape.py").write_text(HEAD + text)
+    command = (sys.executable, "-I", "-S", str(folder / "shape.py"))
+    codes = Codes(procs=1, codes={"a": Code(name="a", command=command, directory=folder)})
+    row = profile(codes, repeat=1, out=out).iloc[0]
+    assert row.status == "completed"
+    return row, expected / 1000
+
+
+def groups_can_be_made():
+    groups = usage.Groups()
+    try:
+        return groups.new() is not None
+    finally:
+        groups.close()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("by", ["cgroup", "pss"])
+def test_memory_of_trees_of_processes(shape, by, tmp_path, monkeypatch):
+    if by == "pss":
+        monkeypatch.setattr(usage, "_bases", lambda: iter(()))
+    elif not groups_can_be_made():
+        pytest.skip("no cgroup may be made here")
+    row, expected = memory_of(tmp_path, shape, tmp_path / "runs.csv")
+    assert expected <= row.memory + 0.001
+    # An interpreter for each process that has its own pages, and what the kernel holds for it.
+    assert row.memory <= 1.1 * expected + 0.035
+    assert row.memory_by in ((by,) if by == "cgroup" else ("pss", "rss"))
+    assert row.cpu_seconds > 0
+
+
+def test_no_group_is_left(tmp_path):
+    codes = Codes(procs=1, codes={"a": Code(name="a", command="setsid sleep 60 & true")})
+    profile(codes, repeat=1, out=tmp_path / "runs.csv")
+    for base in usage._bases():
+        assert not list(base.glob(f"cosched-{os.getpid()}-*"))
+
+
+@contextlib.contextmanager
+def burners(count):
+    """Processes that want the first core all the time."""
+    program = (
+        f"import os; os.sched_setaffinity(0, {{{min(os.sched_getaffinity(0))}}})\nwhile 1: pass"
+    )
+    made = [subprocess.Popen([sys.executable, "-I", "-S", "-c", program]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for one in made:
+            one.send_signal(signal.SIGKILL)
+            one.wait()
+
+
+#: Computes for a fixed while of processor time.
+BUSY = "import time\nwhile time.process_time() < 0.25: pass"
+
+
+def test_a_starved_run_is_marked_and_repeated(tmp_path):
+    command = (sys.executable, "-I", "-S", "-c", BUSY)
+    codes = Codes(procs=1, codes={"a": Code(name="a", command=command, directory=tmp_path)})
+    with burners(3):
+        frame = profile(codes, repeat=2, out=tmp_path / "runs.csv")
+    assert frame.starved.sum() >= 3  # none of two was good: repeated
+    assert len(frame) <= 4
+    assert (frame.cpu_seconds < 0.9 * frame.seconds)[frame.starved].all()
+    assert "were starved" in frame.attrs["notes"][0]
+    assert [run.starved for run in read_runs(tmp_path / "runs.csv")] == frame.starved.tolist()
+
+
+def test_a_code_that_sleeps_is_not_starved(tmp_path):
+    codes = Codes(procs=1, codes={"a": Code(name="a", command="sleep 0.2", directory=tmp_path)})
+    frame = profile(codes, repeat=1, out=tmp_path / "runs.csv")
+    assert not frame.starved.any()
+
+
+def row(task, processors, seconds, cpu, starved=0):
+    return f"{task},{processors},{seconds},completed,,,1,{cpu},,,,{starved}"
+
+
+def written(folder, *rows):
+    path = folder / "runs.csv"
+    path.write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
+    return path
+
+
+def test_codes_that_ignore_their_count_are_named(tmp_path):
+    path = written(
+        tmp_path,
+        *(row("serial", 1, 4.0, 4.0), row("serial", 4, 4.1, 4.0)),
+        *(row("stream", 1, 4.0, 4.0), row("stream", 4, 3.9, 15.0)),
+        *(row("scales", 1, 4.0, 4.0), row("scales", 4, 1.0, 4.0)),
+    )
+    (note,) = notes_of(read_runs(path))
+    assert note.startswith("serial ignores its count: 4 s on 1, 4.1 s on 4")
+
+
+def test_starved_runs_count_only_where_there_is_no_other(tmp_path):
+    path = written(
+        tmp_path,
+        *(row("a", 1, 9.0, 4.0, 1), row("a", 1, 4.0, 4.0), row("b", 1, 8.0, 4.0, 1)),
+    )
+    assert cs.packs.Instance.read(path).times.tolist() == [[4.0], [8.0]]
+    (note,) = notes_of(read_runs(path))
+    assert note.startswith("2 of 3 runs were starved")
+    assert "nothing else is known of b on 1" in note
+
+
+OLD = "task,processors,seconds,status,started,host,attempt\na,1,2.0,completed,,h,1\n"
+
+
+def test_a_file_of_an_earlier_version_is_read_and_gets_the_new_columns(tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text(OLD)
+    assert [run.seconds for run in read_runs(path)] == [2.0]
+    assert cs.packs.Instance.read(path).times.tolist() == [[2.0]]
+    path.write_text(OLD + "a,1,0.")  # a crash while a row was written
+    codes = Codes(procs=1, codes={"a": Code(name="a", command="true", directory=tmp_path)})
+    frame = profile(codes, repeat=2, out=path)
+    assert frame.seconds.iloc[0] == 2.0
+    assert len(frame) == 2
+    assert path.read_text().splitlines()[0] == ",".join(COLUMNS)
+    file = RunsFile(path)
+    with pytest.raises(InvalidInstance, match="another run is at work"):
+        RunsFile(path)
+    file.close()
