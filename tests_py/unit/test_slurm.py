@@ -46,6 +46,15 @@ PLAIN = [
     "twopart40_def",
     "small",
 ]
+ACCOUNTED = ("age_", "fairshare_", "live_", "qos_")
+#: Where which of two nodes was free first is decided within a second, and all that follows with it.
+LEAST_REPLAYED = {
+    "arr_a": 0.2,
+    "arr_a_24": 0.3,
+    "misc_a_24": 0.8,
+    "node_a": 0.75,
+    "node_r2": 0.7,
+}
 #: Share of jobs on the same nodes within 5 s; least where limits are exceeded (kill40).
 LEAST_GOOD = 0.65
 
@@ -95,7 +104,6 @@ def test_a_slurm_conf(conf):
     [
         ("PreemptType=preempt/qos", "PreemptType=preempt/qos"),
         ("SchedulerParameters=bf_busy_nodes", "SchedulerParameters=bf_busy_nodes"),
-        ("SelectTypeParameters=CR_Core_Memory", "CR_Core_Memory"),
         ("TopologyPlugin=topology/tree", "TopologyPlugin"),
         ("SchedulerParameters=bf_interval=-1", "bf_interval=-1"),
         ("SchedulerParameters=sched_interval=-1", "sched_interval=-1"),
@@ -104,7 +112,6 @@ def test_a_slurm_conf(conf):
         ("DownNodes=n3 State=DOWN", "DownNodes"),
         ("PartitionName=b Nodes=n1 OverSubscribe=FORCE:4", "OverSubscribe=FORCE:4"),
         ("PartitionName=b Nodes=n1 MinNodes=2", "MinNodes=2"),
-        ("SelectType=select/cons_tres", "SelectTypeParameters"),
         (
             "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n"
             "PartitionName=b Nodes=n1 MaxCPUsPerNode=2",
@@ -261,6 +268,93 @@ def test_jobs_share_nodes_where_slurm_says_so(tmp_path):
         cs.cluster.solve(large, "slurm-backfill", machine=machine)
 
 
+def test_memory_and_gpus_are_handed_out(tmp_path):
+    path = tmp_path / "slurm.conf"
+    path.write_text(
+        "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nDefMemPerCPU=500\n"
+        "NodeName=n[1-4] CPUs=4 RealMemory=4096 Gres=gpu:a100:2 Weight=2\n"
+        "PartitionName=a Nodes=ALL\n"
+    )
+    machine = cs.cluster.Machine.read(path)
+    jobs = jobs_of((0, 1, 600, 300), (9, 1, 600, 300), (18, 1, 600, 300), (27, 1, 600, 300))
+    jobs |= {"memory_gb": [3, 2, 1, 0], "gpus": [0, 0, 0, 2]}
+
+    def nodes_of(**columns):
+        instance = cs.cluster.Instance(jobs | columns, 16, machine=machine)
+        result = cs.cluster.solve(instance, "slurm-backfill", seed=1)
+        result.schedule.validate()
+        return [int(units[0]) // 4 for units in result.schedule.to_frame().units], result
+
+    # 3 GB leave 1 for job 2, and nothing for the 500 MB that job 3 has by default.
+    assert nodes_of()[0] == [0, 1, 0, 1]
+    assert nodes_of(gpus=[2, 2, 2, 0])[0] == [0, 1, 2, 0]
+    assert nodes_of(memory_gb=[4, 4, 4, 4])[0] == [0, 1, 2, 3]
+    del jobs["memory_gb"]
+    assert any("memory: the log does not say it" in note for note in nodes_of()[1].instance.notes)
+    jobs["memory_gb"] = [5, 1, 1, 1]
+    with pytest.raises(cs.InfeasibleError, match="job 0 can never start"):
+        nodes_of()
+
+
+def test_what_has_no_rule_can_be_left_out(tmp_path, capsys):
+    path = tmp_path / "slurm.conf"
+    path.write_text(
+        "SelectType=select/linear\nTopologyPlugin=topology/tree\nJobSubmitPlugins=lua\n"
+        "NodeName=n[1-4] CPUs=1\nPartitionName=a Nodes=ALL\n"
+    )
+    machine = cs.cluster.Machine.read(path)
+    instance = cs.cluster.Instance(jobs_of((0, 1, 60, 30)), 4)
+    with pytest.raises(cs.InvalidInstance, match="approximate=True \\(--approximate\\)"):
+        cs.cluster.solve(instance, "slurm-backfill", machine=machine)
+    result = cs.cluster.solve(instance, "slurm-backfill", machine=machine, approximate=True)
+    (note,) = result.instance.notes
+    assert note.startswith("not followed: TopologyPlugin=topology/tree: places differ")
+    said = machine.approximated().notes
+    assert any("JobSubmitPlugins" in one for one in said)
+    assert note in said
+    instance.write(tmp_path / "jobs.json")
+    asked = ["solve", "cluster", str(tmp_path / "jobs.json"), "--machine", str(path)]
+    asked += ["--algorithm", "slurm-backfill"]
+    assert main(asked) == 2
+    assert main([*asked, "--approximate"]) == 0
+    assert "places differ" in capsys.readouterr().out
+
+
+def test_rules_of_two_versions():
+    instance = cs.cluster.Instance(jobs_of((0, 1, 60, 30)), 4)
+    assert not cs.cluster.slurm_backfill(instance).instance.notes
+    assert not cs.cluster.slurm_backfill(instance, version="24.11").instance.notes
+    for version, rules in (("23.02", "22.05"), ("23.11", "24.11"), ("25.05", "24.11")):
+        (note,) = cs.cluster.slurm_backfill(instance, version=version).instance.notes
+        assert note == f"rules of Slurm {rules}, the nearest that is followed, for {version}"
+    with pytest.raises(cs.InvalidInstance, match="slurm_version = newest"):
+        cs.cluster.slurm_backfill(instance, version="newest")
+    # Two nodes until 300; a job of 90 s over both is planned to 360, rounded up to 420: one that
+    # would end at 400 passes it in 22.05 alone.
+    rows = [(0, 1, 300, 290), (1, 2, 90, 60), (20, 1, 330, 300)]
+    start = {v: solve(rows, nodes=2, version=v).jobs.start[2] for v in ("22.05", "24.11")}
+    assert start["22.05"] < 60 or start["24.11"] > 300
+
+
+def test_checking_a_log(tmp_path, capsys):
+    (tmp_path / "slurm.conf").write_text(
+        "SelectType=select/linear\nNodeName=n[1-2] CPUs=1\nPartitionName=a Nodes=ALL\n"
+    )
+    rows = ["JobID|State|Submit|Start|Elapsed|Timelimit|NCPUS|Partition"]
+    for k, (submit, start) in enumerate(((0, 1), (5, 62), (10, 900))):
+        at = [f"2026-03-01T10:{s // 60:02d}:{s % 60:02d}" for s in (submit, start)]
+        rows.append(f"{k}|COMPLETED|{at[0]}|{at[1]}|00:01:00|00:05:00|2|a")
+    (tmp_path / "jobs.txt").write_text("\n".join(rows) + "\n")
+    asked = ["slurm", "check", str(tmp_path / "jobs.txt")]
+    asked += ["--machine", str(tmp_path / "slurm.conf")]
+    out = tmp_path / "fit.json"
+    assert main([*asked, "-o", str(out)]) == 0
+    assert "within_300" in capsys.readouterr().out
+    (row,) = cs.io.read_json(out)["fit"]
+    assert (row["jobs"], row["partition"], row["rank_correlation"]) == (3, "all", 1.0)
+    assert 0.6 < row["within_60"] < 0.7
+
+
 def test_same_seed_same_schedule_and_draws_spread():
     rng = np.random.default_rng(0)
     rows = [
@@ -299,19 +393,19 @@ def test_fractions_of_seconds_are_valid_too():
 @pytest.mark.skipif(not RECORDINGS, reason="no recordings of a real Slurm below COSCHED_DATA/..")
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 def test_recordings_of_real_slurms(path):
-    if path.stem not in PLAIN and not path.stem.endswith("_def_24"):
-        # Settings that the twin has no rule for are named.
+    if path.stem.startswith(ACCOUNTED):  # priorities and limits of a slurmdbd
         with pytest.raises(cs.InvalidInstance, match="does not cover"):
-            agreement(recording := read_recording(path), recording.runs[0])
+            read_recording(path)
         return
     recording = read_recording(path)
-    if "22.05" not in recording.slurm:  # another version's rules are another's
-        return
     for run in recording.runs:
         for replay in (False, True):
             found = agreement(recording, run, replay=replay and bool(run.cycles))
-            assert found.off_by_60 == 0
-            assert found.good >= LEAST_GOOD * len(run.start)
+            if path.stem in PLAIN:
+                assert found.off_by_60 == 0
+                assert found.good >= LEAST_GOOD * len(run.start)
+            elif replay:
+                assert found.good >= LEAST_REPLAYED.get(path.stem, 0.9) * len(run.start)
 
 
 @pytest.mark.skipif(not RECORDINGS, reason="no recordings of a real Slurm below COSCHED_DATA/..")
@@ -322,7 +416,8 @@ def test_slurm_check(capsys, tmp_path):
     run = cs.io.read_json(tmp_path / "out.json")["runs"][0]
     recorded = read_recording(path).runs[0]
     assert len(run["starts"]) == len(run["nodes"]) == len(recorded.start)
-    assert np.abs(np.array(run["starts"]) - recorded.start).max() <= 60 or run["off_by_60"] > 0
+    assert np.abs(np.array(run["starts"]) - recorded.start).max() <= 60 or run["off_60"] > 0
+    assert 0 <= run["same_nodes_5s"] <= 1
     assert main(["slurm", "check", str(tmp_path / "out.json")]) == 2
     assert "expected a recording" in capsys.readouterr().err
 

@@ -17,7 +17,7 @@ class Site:
     def unfit(self) -> numpy.typing.NDArray[numpy.int64]:
         ...
 class Slurm:
-    def __init__(self, *, machine: dict, partitions: dict, parameters: collections.abc.Mapping[str, typing.SupportsFloat | typing.SupportsIndex], jobs: dict) -> None:
+    def __init__(self, *, machine: dict, partitions: dict, parameters: collections.abc.Mapping[str, typing.SupportsFloat | typing.SupportsIndex], jobs: dict, more: dict, reservations: list, outside: list) -> None:
         ...
     def run(self, *, clocks: dict, told: bool, plans: bool) -> dict:
         ...
@@ -52,4 +52,4 @@ def validate(instance: Instance, job: typing.Annotated[numpy.typing.ArrayLike, n
 def yields(where: collections.abc.Sequence[collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]], cpu: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], nodes: typing.SupportsInt | typing.SupportsIndex, opt: str) -> numpy.typing.NDArray[numpy.float64]:
     ...
 MOST_NODES: int = 10000000
-SLURM_PARAMETERS: dict = {'CompleteWait': 0.0, 'KillWait': 30.0, 'OverTimeLimit': 0.0, 'PriorityCalcPeriod': 300.0, 'PriorityFavorSmall': 0.0, 'PriorityMaxAge': 604800.0, 'PriorityWeightAge': 0.0, 'PriorityWeightJobSize': 0.0, 'PriorityWeightPartition': 0.0, 'SMALL_RELATIVE_TO_TIME': 0.0, 'age_counts': 0.0, 'batch_sched_delay': 3.0, 'bf_interval': 30.0, 'bf_max_job_part': 0.0, 'bf_max_job_start': 0.0, 'bf_max_job_test': 500.0, 'bf_max_job_user': 0.0, 'bf_max_job_user_part': 0.0, 'bf_max_time': 30.0, 'bf_min_age_reserve': 0.0, 'bf_min_prio_reserve': 0.0, 'bf_node_space_size': 500.0, 'bf_resolution': 60.0, 'bf_window': 86400.0, 'bf_window_linear': 0.0, 'cons_tres': 0.0, 'default_queue_depth': 100.0, 'defer': 0.0, 'multifactor': 0.0, 'partition_job_depth': 0.0, 'sched_interval': 60.0, 'sched_max_job_start': 0.0, 'sched_min_interval': 2e-06}
+SLURM_PARAMETERS: dict = {'CompleteWait': 0.0, 'Epilog': 0.0, 'KillWait': 30.0, 'OverTimeLimit': 0.0, 'PriorityCalcPeriod': 300.0, 'PriorityFavorSmall': 0.0, 'PriorityMaxAge': 604800.0, 'PriorityWeightAge': 0.0, 'PriorityWeightJobSize': 0.0, 'PriorityWeightPartition': 0.0, 'ResvOverRun': 0.0, 'ReturnToService': 0.0, 'SMALL_RELATIVE_TO_TIME': 0.0, 'age_counts': 0.0, 'batch_sched_delay': 3.0, 'bf_interval': 30.0, 'bf_max_job_array_resv': 20.0, 'bf_max_job_part': 0.0, 'bf_max_job_start': 0.0, 'bf_max_job_test': 500.0, 'bf_max_job_user': 0.0, 'bf_max_job_user_part': 0.0, 'bf_max_time': 30.0, 'bf_min_age_reserve': 0.0, 'bf_min_prio_reserve': 0.0, 'bf_node_space_size': 500.0, 'bf_one_resv_per_job': 0.0, 'bf_resolution': 60.0, 'bf_window': 86400.0, 'bf_window_linear': 0.0, 'cons_tres': 0.0, 'default_queue_depth': 100.0, 'defer': 0.0, 'multifactor': 0.0, 'partition_job_depth': 0.0, 'sched_interval': 60.0, 'sched_max_job_start': 0.0, 'sched_min_interval': 2e-06, 'since_24': 0.0}

@@ -12,6 +12,7 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
+from cosched.cluster.fit import LEAST_FIT
 from cosched.cluster.recordings import (
     FAR,
     Agreement,
@@ -32,7 +33,9 @@ app = typer.Typer(
 
 @app.command("check")
 def check(
-    recording: Annotated[Path, typer.Argument(help="A recording: .json.")],
+    recording: Annotated[
+        Path, typer.Argument(help="A recording: .json; or what sacct -P printed, with --machine.")
+    ],
     as_json: Annotated[
         bool, typer.Option("--json", help="Print starts and nodes as JSON.")
     ] = False,
@@ -43,6 +46,17 @@ def check(
             help="Passes, cycles and limit checks when they were recorded; jobs as long as then.",
         ),
     ] = False,
+    machine: Annotated[
+        Path | None,
+        typer.Option(help="Of sacct output: slurm.conf, or a folder of scontrol show."),
+    ] = None,
+    slurm_version: Annotated[
+        str | None, typer.Option(help="Whose rules, as 22.05 or 24.11; default: the recording's.")
+    ] = None,
+    approximate: Annotated[
+        bool, typer.Option("--approximate", help="Leave out what has no rule, with a note.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of the clocks that sacct does not tell.")] = 0,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write what --json prints: .json.")
     ] = None,
@@ -53,10 +67,15 @@ def check(
     --replay, with the recorded times of passes, cycles and limit checks and lengths of jobs as
     well). Times are seconds from the run's second 0; null: the job did not start.
 
+    Of sacct output: how many starts the twin has within one and five minutes of the log's, and how
+    alike their order is, by partition: does it know this cluster?
+
     Example: cosched slurm check pois40.json
     """
     check_files((output, (".json",)))
-    found = read_recording(recording)
+    if machine is not None:
+        return _check_log(recording, machine, slurm_version, approximate, seed, as_json, output)
+    found = read_recording(recording, version=slurm_version)
     pairs = [(run, agreement(found, run, replay=replay)) for run in found.runs]
     data = {"runs": [_plain(found, mine) for _, mine in pairs]}
     if output is not None:
@@ -66,6 +85,30 @@ def check(
         return
     for number, (run, mine) in enumerate(pairs, 1):
         _show(found, number, run, mine, replay)
+
+
+def _check_log(
+    log: Path, machine: Path, version: str | None, approximate: bool, seed: int, as_json: bool,
+    output: Path | None,
+) -> None:  # fmt: skip
+    instance = cluster.Instance.read(
+        log, machine=machine, slurm_version=version, approximate=approximate, no_bound=True
+    )
+    result = cluster.slurm_backfill(instance, seed=seed)
+    table = cluster.fit(result)
+    data = {"notes": list(result.instance.notes), "fit": table.to_dict("records")}
+    if output is not None:
+        io.write_json(data, output)
+    if as_json:
+        typer.echo(json.dumps(data))
+        return
+    if table.within_300[0] < LEAST_FIT:
+        report.say(
+            f"the twin does not know this cluster: {table.within_300[0]:.0%} of the starts are "
+            f"within five minutes of the log's (a what-if needs {LEAST_FIT:.0%})"
+        )
+    report.show_notes(result.instance)
+    report.say(table.round(3).to_string(index=False))
 
 
 @app.command("record")

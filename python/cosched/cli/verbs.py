@@ -66,7 +66,7 @@ def solve(
         out.write(result, path)
     if plot is not None:
         report.draw([(f"{of.family.name} {name}", result)], of, plot)
-    report.show_notes(instance)
+    report.show_notes(result.instance)  # a policy may have added some
     report.show_result(of, result)
     stop.then("this is the best that was found until then")
 

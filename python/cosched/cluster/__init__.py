@@ -45,6 +45,7 @@ from cosched.cluster.family import (
     FAMILY,
     register_policy,
 )
+from cosched.cluster.fit import fit
 from cosched.cluster.instance import Instance
 from cosched.cluster.logs import from_sacct, from_swf
 from cosched.cluster.machine import Machine
@@ -92,6 +93,7 @@ __all__ = [
     "easy",
     "equipartition",
     "fcfs",
+    "fit",
     "from_sacct",
     "from_swf",
     "jobs_table",

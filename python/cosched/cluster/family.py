@@ -118,6 +118,12 @@ PRESENTATION = Presentation(
             "Of a slurm.conf, as 22.05; default: its first comments, else 24.11.",
             parse=str,
         ),
+        Argument(
+            "--approximate",
+            "approximate",
+            "slurm-backfill: leave out settings without a rule, with a note.",
+            parse=bool,
+        ),
         Argument("--week", "week", "Only this week of a log, from 0 (several: 3,4,5).", vary=True),
     ),
     outputs=(

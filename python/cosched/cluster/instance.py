@@ -173,6 +173,24 @@ class Instance(core.Instance):
         )  # fmt: skip
         return found._without_bound() if self.cached("no bound") else found
 
+    def with_notes(self, notes: Iterable[str]) -> Instance:
+        """The same jobs with more notes.
+
+        Parameters
+        ----------
+        notes : iterable of str
+            After those that are there.
+
+        Returns
+        -------
+        Instance
+        """
+        found = Instance(
+            self.given, self.nodes, notes=(*self.notes, *notes), source=self.source,
+            min_runtime=self.min_runtime, machine=self.machine, begins=self.begins,
+        )  # fmt: skip
+        return found._without_bound() if self.cached("no bound") else found
+
     def _without_bound(self) -> Instance:
         self.once("no bound", lambda: True)
         self.once("bound", lambda: None)
@@ -303,6 +321,7 @@ class Instance(core.Instance):
         include_running: bool = False,
         delimiter: str | None = None,
         slurm_version: str | None = None,
+        approximate: bool = False,
     ) -> Instance:
         r"""Read jobs from a file.
 
@@ -335,6 +354,8 @@ class Instance(core.Instance):
             time, hold or array limit keeps it any more (where known), or from its submission.
         slurm_version : str, optional
             For a slurm.conf: see :meth:`Machine.read`.
+        approximate : bool
+            ``slurm-backfill`` leaves out what it has no rule for, see :meth:`Machine.approximated`.
 
         Raises
         ------
@@ -359,6 +380,8 @@ class Instance(core.Instance):
             if machine is None or isinstance(machine, Machine)
             else Machine.read(machine, slurm_version=slurm_version)
         )
+        if approximate and known is not None:
+            known = known.approximated()
         of_sacct = {
             "timezone": timezone, "include_running": include_running, "delimiter": delimiter
         }  # fmt: skip

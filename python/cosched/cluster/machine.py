@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
 from operator import or_
@@ -63,6 +63,29 @@ class Machine:
             return ()
         unused = ", ".join(one for one in self.slurm.refused if not _heard(one))
         return (*self.slurm.notes, *((f"not used: {unused}",) if unused else ()))
+
+    def approximated(self) -> Machine:
+        """The machine on which ``slurm-backfill`` leaves out the settings that it has no rule for,
+        instead of refusing them; :attr:`notes` has each, and what that may do.
+
+        Returns
+        -------
+        Machine
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
+        >>> _ = path.write_text(
+        ...     "TopologyPlugin=topology/tree\nNodeName=n[1-4]\nPartitionName=a Nodes=ALL\n"
+        ... )
+        >>> (note,) = Machine.read(path, slurm_version="22.05").approximated().notes
+        >>> note[:60]
+        'not followed: TopologyPlugin=topology/tree: places differ; j'
+        """
+        if self.slurm is None:
+            return self
+        return replace(self, slurm=replace(self.slurm, approximate=True))
 
     @property
     def cores(self) -> int:

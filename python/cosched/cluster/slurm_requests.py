@@ -58,9 +58,7 @@ class Wishes:
             self._features += [frozenset(kind.features)] * kind.count
         self._sets: dict[str, int] = {}
         self.sets: list[Spans] = []
-        self.licences: dict[str, int] = {
-            name: count for name, count in self.settings.licences.items()
-        }
+        self.licences: dict[str, int] = dict(self.settings.licences)
         self._singletons: dict[tuple[str, str], int] = {}
 
     def nodes(self, text: str, place: str) -> Spans:

@@ -107,7 +107,9 @@ class SlurmSettings:
         DefMemPerCPU (True) and DefMemPerNode by partition, in MB; the empty name is for all.
     licences : mapping of str to int
     version : str
-        Whose rules are followed.
+        Of the Slurm that it is of, where that is known.
+    approximate : bool
+        What is refused is left out instead.
     refused : tuple of str
         What is set and not covered by ``slurm-backfill``, which then refuses the machine.
     notes : tuple of str
@@ -131,8 +133,14 @@ class SlurmSettings:
     default_memories: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
     licences: Mapping[str, int] = field(default_factory=dict)
     version: str = ""
+    approximate: bool = False
     refused: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What is not followed, and what that may do."""
+        return tuple(f"not followed: {one}: {effect_of(one)}" for one in self.refused)
 
     def default_memory(self, partition: str) -> tuple[int, bool]:
         """MB of a job that asks for none, and whether they are of a CPU; 0: all of its nodes."""
@@ -182,8 +190,9 @@ class Reader:
                 licence, _, count = one.partition(":")
                 self.licences[licence] = int(number(count or "1", place, name))
         elif key in ("returntoservice", "resvoverrun"):
-            proper = {"returntoservice": "ReturnToService", "resvoverrun": "ResvOverRun"}[key]
-            self.parameters[proper] = number(value, place, name) * (60 if proper[0:4] == "Resv" else 1)
+            spelled = {"returntoservice": "ReturnToService", "resvoverrun": "ResvOverRun"}[key]
+            unit = 60 if spelled == "ResvOverRun" else 1
+            self.parameters[spelled] = number(value, place, name) * unit
         elif key == "schedulertype":
             self._choice(name, low, {"sched/backfill": 0}, "")
         elif key in plain:
@@ -299,6 +308,36 @@ def in_seconds(name: str, value: float) -> float:
 
 def _range(name: str) -> tuple[float, float]:
     return _RANGE.get(name, (0, 1e18))
+
+
+#: What leaving a setting out may do, by how its name begins.
+_EFFECTS = {
+    "topologyplugin": "places differ; jobs over several switches may start earlier here",
+    "preempt": "nobody is preempted: urgent jobs may start later here, their victims run on",
+    "priorityweight": "priorities lack it: the order of waiting jobs may differ",
+    "priorityflags": "priorities are computed without it",
+    "prioritytype": "priorities are by the order of submissions",
+    "accountingstorageenforce": "limits of users, accounts and QOS do not hold: jobs that they "
+    "keep may start earlier here",
+    "state": "these nodes or partitions take jobs here",
+    "downnodes": "these nodes take jobs here",
+    "oversubscribe": "a core has one job at a time: jobs may start later here",
+    "qos": "limits of the partition's QOS do not hold",
+    "maxnodes": "jobs over it run here",
+    "minnodes": "jobs below it run here",
+    "maxcpuspernode": "jobs of the partition may have all cores of a node",
+    "maxcpuspersocket": "jobs of the partition may have all cores of a socket",
+    "corespeccount": "jobs may have these cores",
+    "cpuspeclist": "jobs may have these cores",
+    "schedulertype": "the backfill scheduler runs",
+}
+
+
+def effect_of(setting: str) -> str:
+    """What it may do that a setting is not followed."""
+    low = setting.lower()
+    return next((said for name, said in _EFFECTS.items() if low.startswith(name)),
+                "starts may differ")  # fmt: skip
 
 
 def rules_of(version: str) -> str:

@@ -19,7 +19,7 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.result import Result
 from cosched.cluster.slurm_settings import PARAMETERS
 from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InfeasibleError, InvalidInstance, shorten
 
 #: A controller that started between so many seconds before the first job: then the clocks whose
 #: period starts with it are in any phase.
@@ -39,6 +39,8 @@ def slurm_backfill(
     epilog: float | None = None,
     threshold: float = THRESHOLD,
     log: bool = False,
+    version: str | None = None,
+    approximate: bool = False,
     **parameters: float,
 ) -> Result:
     """What Slurm's scheduler does with the jobs, second by second.
@@ -75,6 +77,12 @@ def slurm_backfill(
         default 0.77 and 0.24.
     log : bool
         Keep the decision log (``result.log``) in Slurm's words.
+    version : str, optional
+        Whose rules: ``"22.05"`` or ``"24.11"``, or the nearest for another, which the notes say.
+        Default: the machine's, or 22.05 where nobody says.
+    approximate : bool
+        Run a machine with settings that are not followed, too, without them: ``result.instance``
+        has a note for each, with what that may do. Default: such a machine is refused.
     **parameters : float
         Of ``SchedulerParameters``, in Slurm's units and in place of the machine's:
         ``bf_resolution=300``.
@@ -89,7 +97,7 @@ def slurm_backfill(
     Raises
     ------
     InfeasibleError
-        A job that is larger than its partition.
+        A job that is larger than its partition, or wants what no node has.
     InvalidInstance
         A configuration that is not covered (named), a machine of another size than the instance's,
         an unknown partition, a controller that starts after the first job.
@@ -100,9 +108,12 @@ def slurm_backfill(
 
     Notes
     -----
-    Ties that Slurm leaves open go to the lowest job. Recordings of Slurm 22.05.8 are what it was
-    checked with. Not covered: suspended, requeued, array, heterogeneous and dependent jobs,
-    reservations, licences, QOS limits, preemption, features, topology, memory.
+    Ties that Slurm leaves open go to the lowest job. Recordings of Slurm 22.05.8 and 24.11.5 are
+    what it was checked with. Where jobs share nodes, cores, memory (``memory_gb``) and GPUs
+    (``gpus, gpu_type``) of each node are handed out. Arrays, dependencies, features, licences,
+    reservations and lost nodes are followed in recordings (``cosched slurm check``): a log does not
+    tell of them. Not covered: suspended and heterogeneous jobs, QOS limits, fair-share,
+    preemption, topology.
     O(c q (r + R)) for c cycles, q pending jobs, r records of the map, R running jobs.
 
     References
@@ -129,7 +140,9 @@ def slurm_backfill(
     used = machine if machine is not None else instance.machine
     if used is not None and not isinstance(used, Machine):
         used = Machine.read(used)
-    twin = Twin(instance, used, parameters)
+    twin = Twin(
+        instance, used, parameters, version=version, approximate=flag(approximate, "approximate")
+    )
     count = integer(draws, "draws", 1, 1_000_000)
     rng = np.random.default_rng(seed_of(seed))
     host = host_clocks(launch, epilog)
@@ -138,6 +151,7 @@ def slurm_backfill(
         for drawn in _clocks(instance, controller_start, epoch, count, rng)
     ]
     first = twin.run(clocks[0], log=flag(log, "log"))
+    instance = instance.with_notes(twin.notes) if twin.notes else instance
     result = _result(instance, twin, first, threshold, bool(log))
     if count == 1:
         return result
@@ -186,6 +200,12 @@ def _times(
 
     Whole seconds of the controller, or the instants.
     """
+    never = np.isnan(outcome["start"])
+    if never.any():
+        raise InfeasibleError(
+            f"job {instance.ids[int(np.argmax(never))]} can never start: its partition has no "
+            "nodes with the memory and GPUs that it wants"
+        )
     killed = np.asarray(outcome["killed"]).astype(bool)
     suffix = "" if whole else "_exact"
     start, end = outcome["start" + suffix], outcome["end" + suffix]

@@ -13,7 +13,13 @@ from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.slurm_requests import Requests, gpu_types_of
-from cosched.cluster.slurm_settings import PARAMETERS, SlurmSettings, in_seconds, rules_of
+from cosched.cluster.slurm_settings import (
+    PARAMETERS,
+    VERSIONS,
+    SlurmSettings,
+    in_seconds,
+    rules_of,
+)
 from cosched.core.arrays import nonnegative, real
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 
@@ -77,10 +83,12 @@ class Twin:
         *,
         requests: Requests | None = None,
         version: str | None = None,
+        approximate: bool = False,
     ) -> None:
         self.instance = instance
         settings = (machine.slurm if machine is not None else None) or SlurmSettings()
-        self._refuse(settings)
+        if not (approximate or settings.approximate):
+            self._refuse(settings)
         self._require_times_of_life(instance)
         self.settings = settings
         self.since_24 = rules_of(version or settings.version) == "24.11"
@@ -95,15 +103,60 @@ class Twin:
         self.several: dict[int, list[int]] = {}  # partitions of jobs in more than one
         self.part = self._partition_of_jobs(settings)
         self.nodes = self._nodes_of_jobs()
-        self._core = self._make(settings, machine, parameters, requests or Requests())
+        #: What is followed otherwise than the machine and the jobs say.
+        self.notes = list(settings.left_out)
+        self.notes += self._note_version(version, settings)
+        asked = requests or self._asked(settings, machine)
+        self._core = self._make(settings, machine, parameters, asked)
 
     @staticmethod
     def _refuse(settings: SlurmSettings) -> None:
         if settings.refused:
             raise InvalidInstance(
                 f"slurm-backfill does not cover {', '.join(settings.refused)}: expected a "
-                "slurm.conf without"
+                "slurm.conf without, or approximate=True (--approximate) to run without them"
             )
+
+    def _note_version(self, version: str | None, settings: SlurmSettings) -> list[str]:
+        wanted = version or settings.version
+        followed = VERSIONS[1] if self.since_24 else VERSIONS[0]
+        if not wanted or wanted.startswith(followed):
+            return []
+        return [f"rules of Slurm {followed}, the nearest that is followed, for {wanted}"]
+
+    def _asked(self, settings: SlurmSettings, machine: Machine | None) -> Requests:
+        """What the jobs of a log say about memory and GPUs of nodes that they share."""
+        known = self.instance.known
+        if not self.shared or machine is None:
+            return Requests()
+        tasks = self.instance.column("tasks").astype(np.int64)
+        more: dict[int, dict[str, Any]] = {row: {} for row in range(len(tasks))}
+        if settings.memory_counts and "memory_gb" not in known:
+            self.notes.append("memory: the log does not say it, so that it is not handed out")
+        elif settings.memory_counts:
+            per_core = np.ceil(self.instance.column("memory_gb") * 1024 / tasks)
+            for row, amount in enumerate(per_core.tolist()):
+                if amount > 0:
+                    more[row] = {"memory": int(amount), "memory_by_core": True}
+                    continue
+                name = self.names[self.part[row]]
+                usual, by_cpu = settings.default_memory(name)
+                more[row] = (
+                    {"memory": usual, "memory_by_core": by_cpu} if usual else {"memory_all": True}
+                )
+        if "gpus" in known:
+            types = gpu_types_of(machine)
+            names = (
+                self.instance.column("gpu_type").astype(str).tolist()
+                if "gpu_type" in known else [""] * len(tasks)
+            )  # fmt: skip
+            for row, count in enumerate(np.nan_to_num(self.instance.column("gpus")).tolist()):
+                if count > 0 and types:
+                    kind = types.index(names[row]) if names[row] in types else -1
+                    more[row] |= {"gpus": int(count), "gpu_type": kind}
+        return Requests(
+            {row: {"tasks": int(tasks[row]), **own} for row, own in more.items() if own}
+        )
 
     @staticmethod
     def _require_times_of_life(instance: Instance) -> None:
@@ -228,7 +281,9 @@ class Twin:
             return [[(0, len(self.node_cores))]]
         if not self.since_24 or machine is None:
             return [list(line) for line in settings.lines]
-        kind_of = [replace(kind, name="", count=1) for kind in machine.nodes for _ in range(kind.count)]
+        kind_of = [
+            replace(kind, name="", count=1) for kind in machine.nodes for _ in range(kind.count)
+        ]
         merged: dict[Any, list] = {}
         for line in settings.lines:
             merged.setdefault(kind_of[line[0][0]], []).extend(line)
@@ -240,7 +295,11 @@ class Twin:
         if not self.shared or machine is None:
             return {"node_cores": none, "node_memory": [], "node_gpus": [], "node_weight": none}
         kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
-        memory = [round(kind.memory_gb * 1024) for kind in kinds] if settings.memory_counts else []
+        counts = settings.memory_counts and all(kind.memory_gb > 0 for kind in kinds)
+        if settings.memory_counts and not counts:
+            self.notes.append("memory: the machine has nodes without RealMemory: not handed out")
+        counts = counts and not any(note.startswith("memory: ") for note in self.notes)
+        memory = [round(kind.memory_gb * 1024) for kind in kinds] if counts else []
         weight = np.array([kind.weight for kind in kinds], dtype=np.int64)
         return {
             "node_cores": self.node_cores,

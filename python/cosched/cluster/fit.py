@@ -1,0 +1,64 @@
+"""Does the twin of Slurm know this cluster? Its starts beside those of a log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cosched.cluster.result import Result
+from cosched.cluster.usage import logged_starts
+
+#: Below this share of starts within five minutes, a what-if says so first.
+LEAST_FIT = 0.5
+
+
+def fit(result: Result) -> pd.DataFrame:
+    """How many of the result's starts are near the log's own, of all jobs and by partition.
+
+    Parameters
+    ----------
+    result : Result
+        Of ``slurm-backfill``, on a log that has waits.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows ``all`` and each partition; ``jobs``, ``within_60`` and ``within_300`` (shares of
+        starts that are off by a minute or five at most), ``rank_correlation`` (Spearman's, of the
+        starts).
+
+    Raises
+    ------
+    InvalidInstance
+        The log does not say when its jobs started.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+    ...         "memory": [1, 1, 1], "runtime": [60.0, 60.0, 30.0], "wait": [0.0, 62.0, 430.0]}
+    >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
+    >>> fit(result).round(2).iloc[0].tolist()
+    ['all', 3, 0.67, 0.67, 1.0]
+    """
+    instance = result.instance
+    recorded = logged_starts(instance)
+    table = pd.DataFrame({"start": result.outcome["start"], "recorded": recorded})
+    table["partition"] = (
+        instance.column("partition").astype(str) if "partition" in instance.known else ""
+    )
+    table = table[~np.isnan(recorded) & instance.measured]
+    own = table.groupby("partition") if table.partition.nunique() > 1 else ()
+    parts = [("all", table), *own]
+    return pd.DataFrame([{"partition": name, **_row(rows)} for name, rows in parts])
+
+
+def _row(rows: pd.DataFrame) -> dict[str, Any]:
+    apart = (rows.start - rows.recorded).abs()
+    order = rows.start.corr(rows.recorded, method="spearman") if len(rows) > 1 else np.nan
+    return {
+        "jobs": len(rows), "within_60": float((apart <= 60).mean()),
+        "within_300": float((apart <= 300).mean()), "rank_correlation": float(order),
+    }  # fmt: skip

@@ -1,0 +1,173 @@
+"""What a recording of a real Slurm holds: jobs, and what was done with them."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from cosched.cluster.algorithms.slurm_twin import HOST
+from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
+from cosched.cluster.slurm_requests import Requests
+
+#: Where in its second an end is that no pass followed, and how long the last message takes (s).
+_INSIDE, _MESSAGE = 0.3, 0.3
+#: So long after the turn of a second is the loop's tick, where it is there.
+_TURN = 0.1
+#: A job that took longer than its run time by this much did not end by itself.
+_LONGEST = 10.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a recording, on the recording's own time base (s).
+
+    Attributes
+    ----------
+    submit, start, end : numpy.ndarray, shape (n,)
+        Submissions as exactly as they are known; starts and ends in whole seconds.
+    nodes : tuple of tuple of str
+        Names of each job's nodes.
+    controller_start : float
+        When slurmctld started.
+    epoch : int
+        Unix time of the base's second 0.
+    cycles, checks : tuple of float
+        When backfill cycles began, and limit checks that ended a job; empty: not recorded.
+    passes : tuple of (float, bool)
+        When the main scheduler passed, and whether over the whole queue.
+    begins : mapping of int to float
+        Exact starts by row, where they were recorded.
+    turns : bool
+        The controller's loop ticks at the turns of seconds.
+    plans : tuple of (float, int, float, float, tuple of str, str)
+        Planned reservations where they were recorded: time, first row of the job, start, end,
+        nodes, partition (empty: not recorded).
+    reservations : mapping of str to tuple
+        Advance reservations by name, as ``slurm_requests`` has them.
+    outside : tuple
+        What an administrator did, as ``slurm_requests`` has it.
+    """
+
+    submit: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    nodes: tuple[tuple[str, ...], ...]
+    controller_start: float
+    epoch: int
+    cycles: tuple[float, ...] = ()
+    checks: tuple[float, ...] = ()
+    passes: tuple[tuple[float, bool], ...] = ()
+    begins: Mapping[int, float] = field(default_factory=dict)
+    turns: bool = False
+    plans: tuple[tuple[float, int, float, float, tuple[str, ...], str], ...] = ()
+    reservations: Mapping[str, tuple] = field(default_factory=dict)
+    outside: tuple[tuple, ...] = ()
+
+    def launch(self, runtime: np.ndarray) -> float:
+        """Seconds from a job's start to its work and back: the mean over those that ended by
+        themselves."""
+        took = self.end - self.start - runtime
+        own = np.isin(np.arange(len(took)), list(self.begins)) & (took >= -1) & (took < _LONGEST)
+        return max(float(took[own].mean()), 0.0) if own.any() else HOST["launch"]
+
+    def sleep_extra(self, interval: float, usual: float) -> float:
+        """Seconds that a sleep of the backfill thread takes longer, with its cycle: the median of
+        those that nothing kept from a cycle."""
+        beyond = np.diff(self.cycles) - interval
+        soon = beyond[beyond < 1]
+        return float(np.median(soon)) if len(soon) else usual
+
+    def lengths(self, runtime: np.ndarray) -> np.ndarray:
+        """Seconds from each job's start to its end where it ended by itself, else nan.
+
+        Ends are recorded in whole seconds. A pass follows the last message of a job's nodes at
+        once, or later: where one was within that second, the job ended just before it.
+        """
+        lengths = np.full(len(self.start), np.nan)
+        # At the turn of a second it is the loop's, since 24.11, and says nothing.
+        passes = [time for time, _ in self.passes if not self.turns or time % 1 > _TURN]
+        for row, begin in self.begins.items():
+            at = self.end[row]
+            near = bisect(passes, at + _MESSAGE / 2)
+            soon = passes[near] - _MESSAGE if near < len(passes) else np.inf
+            end = min(max(soon, at), at + 0.99) if soon < at + 1 else at + _INSIDE
+            if end - begin >= runtime[row]:
+                lengths[row] = end - begin
+        return lengths
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a real Slurm did with the same jobs, once or several times.
+
+    Attributes
+    ----------
+    name : str
+        Of its file.
+    machine : Machine
+    jobs : mapping of str to numpy.ndarray
+        Columns of the jobs but for their submissions; a row a job, or a task of an array.
+    runs : tuple of Run
+    speed : float
+        Of the recorded clock: so many times as fast as life.
+    slurm : str
+        The version.
+    requests : Requests
+        What jobs ask for beyond these columns.
+    rows : tuple of tuple of int
+        Of each job: one, or one a task of an array.
+    arrays : mapping of int to tuple of int
+        Indexes of the tasks of jobs that are arrays.
+    notes : tuple of str
+        What is followed otherwise than it was recorded.
+    """
+
+    name: str
+    machine: Machine
+    jobs: Mapping[str, np.ndarray]
+    runs: tuple[Run, ...]
+    speed: float
+    slurm: str
+    requests: Requests = field(default_factory=Requests)
+    rows: tuple[tuple[int, ...], ...] = ()
+    arrays: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def label(self, row: int) -> str:
+        """What a row is called: its job, and the task where that is an array."""
+        for job, own in enumerate(self.rows):
+            if row in own:
+                tasks = self.arrays.get(job)
+                return f"job {job}" if tasks is None else f"job {job}_{tasks[own.index(row)]}"
+        return f"job {row}"
+
+    def requests_of(self, run: Run) -> Requests:
+        """What jobs ask for in one run."""
+        names = list(run.reservations)
+        more = {row: dict(values) for row, values in self.requests.more.items()}
+        for values in more.values():
+            wanted = values.pop("reservation", None)
+            if wanted is not None:  # the last is one that was never made
+                values["reservation"] = names.index(wanted) if wanted in names else len(names)
+        for row, values in more.items():
+            if "begin" in values:
+                values["begin"] += run.submit[row]
+        never: tuple = (np.inf, 0, 0, [], False, False)
+        return replace(
+            self.requests, more=more, reservations=(*run.reservations.values(), never),
+            outside=run.outside,
+        )  # fmt: skip
+
+    def instance(self, run: Run) -> Instance:
+        """The jobs as one run had them."""
+        cores = "cores" in self.jobs
+        return Instance(
+            {**self.jobs, "submit": run.submit},
+            self.machine.cores if cores else self.machine.node_count,
+            source=self.name,
+            machine=self.machine,
+        )

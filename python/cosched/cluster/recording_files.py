@@ -1,0 +1,302 @@
+"""Recordings of real Slurms as files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cosched import io
+from cosched.cluster.machine import Machine, slurm_machine
+from cosched.cluster.recorded_runs import Recording, Run
+from cosched.cluster.slurm_conf import MOST_HOSTS, hosts, words
+from cosched.cluster.slurm_requests import (
+    Requests,
+    Wishes,
+    array_tasks,
+    dependencies,
+    outside,
+)
+from cosched.cluster.slurm_settings import VERSIONS, rules_of
+from cosched.core.arrays import integer
+from cosched.errors import InvalidInstance, shorten
+
+#: What a job of a recording may say.
+_JOB_KEYS = words(
+    """
+    submit nodes cores limit runtime partition mem mem_per_cpu gres gpus constraint licenses
+    array name dependency begin hold exclusive no_requeue reservation fail
+    """
+)
+#: Keys of a recording's configuration that are no lines of a slurm.conf.
+_OWN_KEYS = frozenset({"NodeLines", "NodeNames", "Partitions", "speed", "Nodes", "Cpus"})
+_CPUS = 4
+#: What a Slurm that is recorded has where its configuration says nothing.
+_USUAL = {"ReturnToService": 2}
+
+
+def read_recording(path: str | PathLike[str], *, version: str | None = None) -> Recording:
+    """Read a recording of a real Slurm.
+
+    JSON: ``config`` (lines of slurm.conf; ``NodeLines`` each or one, ``Partitions`` whole lines,
+    ``speed``), ``nodes``, ``jobs`` (``submit, nodes`` or ``cores, limit, runtime[, partition]``),
+    ``runs`` (for each job ``submit, start, end, state, nodelist``, s from the run's second 0) and
+    ``phases`` (for each run ``epoch`` = the Unix time of that second, ``controller_start``, and
+    where known ``submit_exact, bf_cycles, kills, plans``). `version`: in place of its own.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "one.json"
+    >>> io.write_json({
+    ...     "config": {"SelectType": "select/linear", "NodeLines": "one", "speed": 20,
+    ...                "Partitions": ["PartitionName=main Nodes=ALL"]},
+    ...     "nodes": 2, "jobs": [{"submit": 0, "nodes": 1, "limit": 60, "runtime": 30}],
+    ...     "runs": [[{"submit": 0, "start": 1, "end": 32, "nodelist": "n1"}]],
+    ...     "phases": [{"epoch": 1000, "controller_start": -20.0}]}, path)
+    >>> read_recording(path).runs[0].nodes
+    (('n1',),)
+    """
+    data = io.read_json(path)
+    try:
+        return _recording(Path(path).name, data if version is None else {**data, "slurm": version})
+    except InvalidInstance:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise InvalidInstance(
+            f"{path}: {shorten(str(error))}: expected a recording with config, nodes, jobs, runs "
+            "and phases"
+        ) from None
+
+
+def _recording(name: str, data: Mapping[str, Any]) -> Recording:
+    jobs, config = data["jobs"], data["config"]
+    _require_covered(name, jobs)
+    slurm = str(data.get("slurm", ""))
+    machine = _machine(name, data["nodes"], config, slurm)
+    # In the first recordings, `nodes` beside `cores` was no wish.
+    jobs = [
+        job if "NodeNames" in config or "cores" not in job else {**job, "nodes": None}
+        for job in jobs
+    ]
+    jobs = [{key: value for key, value in job.items() if value is not None} for job in jobs]
+    arrays = [array_tasks(job["array"])[0] if "array" in job else [0] for job in jobs]
+    ends = np.cumsum([len(tasks) for tasks in arrays]).tolist()
+    rows = tuple(
+        tuple(range(end - len(tasks), end)) for tasks, end in zip(arrays, ends, strict=True)
+    )
+    of_row = np.repeat(np.arange(len(jobs)), [len(own) for own in rows])
+    columns = _columns(jobs, of_row)
+    requests = _requests(machine, jobs, rows)
+    runs = tuple(
+        _run(run, phase, rows, machine, data.get("events", ()), arrays, jobs, slurm)
+        for run, phase in zip(data["runs"], data["phases"], strict=True)
+    )
+    if not runs:
+        raise InvalidInstance(f"{name}: runs: expected one at least")
+    indexes = {k: tuple(arrays[k]) for k, job in enumerate(jobs) if "array" in job}
+    rules = rules_of(slurm)
+    notes = (f"rules of Slurm {rules} for {slurm}",) if not slurm.startswith(rules) else ()
+    return Recording(
+        name, machine, columns, runs, float(config.get("speed", 1)), slurm, requests, rows,
+        indexes, notes,
+    )  # fmt: skip
+
+
+def _columns(jobs: Sequence[Mapping[str, Any]], of_row: np.ndarray) -> dict[str, np.ndarray]:
+    tasks = np.array([job["cores"] if "cores" in job else job["nodes"] for job in jobs])
+    columns: dict[str, np.ndarray] = {
+        "tasks": tasks[of_row],
+        "cpu": np.ones(len(of_row)),
+        "memory": np.ones(len(of_row)),
+        "runtime": np.array([float(job["runtime"]) for job in jobs])[of_row],
+        "estimate": np.array([float(job["limit"]) for job in jobs])[of_row],
+    }
+    if any("cores" in job for job in jobs):
+        columns["cores"] = columns["tasks"]
+    if any("partition" in job for job in jobs):
+        columns["partition"] = np.array([job.get("partition", "") for job in jobs])[of_row]
+    return columns
+
+
+def _require_covered(name: str, jobs: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse what Slurm was asked for and the twin knows no rule of."""
+    foreign = sorted({key for job in jobs for key in job} - _JOB_KEYS)
+    if any("nodes" not in job and "cores" not in job for job in jobs):
+        foreign.append("neither nodes nor cores")
+    if foreign:
+        raise InvalidInstance(
+            f"{name}: slurm-backfill does not cover jobs with {', '.join(foreign)}"
+        )
+
+
+def _requests(
+    machine: Machine, jobs: Sequence[Mapping[str, Any]], rows: Sequence[tuple[int, ...]]
+) -> Requests:
+    wishes = Wishes(machine)
+    more: dict[int, dict[str, Any]] = {}
+    shared = any("cores" in job for job in jobs)
+    for number, (job, own) in enumerate(zip(jobs, rows, strict=True)):
+        wanted: dict[str, Any] = {}
+        if shared:
+            part = str(job.get("partition", "")).split(",")[0]
+            wanted |= wishes.resources(job, int(job.get("cores", job.get("nodes", 1))), part)
+        if "constraint" in job:
+            wanted |= wishes.constraint(job["constraint"])
+        if "licenses" in job:
+            wanted |= wishes.licences_of(job["licenses"])
+        if "dependency" in job:
+            wanted["after"] = dependencies(job["dependency"], lambda k: list(rows[k]))
+            if any(kind == "singleton" for kind, _ in job["dependency"]):
+                wanted["singleton"] = wishes.singleton("", job.get("name", ""))
+        if "array" in job:
+            wanted |= {"array": number, "array_limit": array_tasks(job["array"])[1]}
+        wanted |= {to: True for key, to in (("hold", "held"), ("fail", "fails")) if job.get(key)}
+        wanted |= {key: job[key] for key in ("begin", "reservation") if key in job}
+        if job.get("no_requeue"):
+            wanted["requeue"] = False
+        if wanted:
+            more |= dict.fromkeys(own, wanted)
+    return Requests(more, tuple(wishes.sets), tuple(wishes.licences.values()))
+
+
+def _reservations(plans: Sequence[Any]) -> Iterator[tuple]:
+    """A row each, of ``t, job, start, end, nodes`` or ``t, [[job, start, end, nodes, ...]]``."""
+    for time, *plan in plans:
+        for job, start, end, nodes, *part in plan[0] if len(plan) == 1 else [plan]:
+            number = int(job[0] if isinstance(job, list) else job)
+            yield float(time), number, float(start), float(end), nodes, (*part, "")[0]
+
+
+def _run(
+    run: list[Any],
+    phase: Mapping[str, Any],
+    rows: Sequence[tuple[int, ...]],
+    machine: Machine,
+    events: Sequence[Mapping[str, Any]],
+    arrays: Sequence[Sequence[int]],
+    jobs: Sequence[Mapping[str, Any]],
+    slurm: str,
+) -> Run:
+    """A job that did not start, or was refused, has no start, end and nodes."""
+    if len(run) != len(jobs):
+        raise InvalidInstance(f"runs: expected all {len(jobs)} jobs in each")
+    happened: list[Mapping[str, Any]] = []
+    for job, tasks in zip(run, arrays, strict=True):
+        found = {one["task"]: one for one in (job or {}).get("tasks", ())}
+        happened += [found.get(task, {}) for task in tasks] if found else [job or {}] * len(tasks)
+
+    def column(name: str) -> np.ndarray:
+        return np.array([np.nan if job.get(name) is None else float(job[name]) for job in happened])
+
+    of_row = np.repeat(np.arange(len(rows)), [len(own) for own in rows])
+    exact = phase.get("submit_exact")
+    given = np.array([float(job["submit"]) for job in jobs])
+    if exact is None:
+        submit = column("submit")
+    else:
+        known = [given[k] if one is None else float(one) for k, one in enumerate(exact)]
+        submit = np.array(known)[of_row]
+    return Run(
+        submit=submit,
+        start=column("start"),
+        end=column("end"),
+        nodes=tuple(
+            tuple(hosts(job["nodelist"], "nodelist")) if job.get("nodelist") else ()
+            for job in happened
+        ),
+        controller_start=float(phase["controller_start"]),
+        epoch=int(phase["epoch"]),
+        cycles=tuple(map(float, phase.get("bf_cycles", ()))),
+        checks=tuple(map(float, phase.get("kills", ()))),
+        passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
+        begins=_begins(phase, rows, arrays),
+        turns=rules_of(slurm) != VERSIONS[0],
+        plans=tuple(
+            (time, rows[job][0], start, end, tuple(hosts(nodes, "plans")), part)
+            for time, job, start, end, nodes, part in _reservations(phase.get("plans", ()))
+        ),
+        reservations=_advance(phase, machine, events),
+        outside=_outside(phase, machine, events, rows),
+    )
+
+
+def _begins(
+    phase: Mapping[str, Any],
+    rows: Sequence[tuple[int, ...]],
+    arrays: Sequence[Sequence[int]],
+) -> dict[int, float]:
+    """The last start of each job, by row."""
+    begins = {}
+    for time, job, *_ in phase.get("starts", ()):
+        number, task = job if isinstance(job, list) else (job, None)
+        place = 0 if task is None else arrays[number].index(task)
+        begins[rows[number][place]] = float(time)
+    return begins
+
+
+def _advance(
+    phase: Mapping[str, Any], machine: Machine, events: Sequence[Mapping[str, Any]]
+) -> dict[str, tuple]:
+    """Reservations that were made, with the flags of the commands that made them."""
+    wishes = Wishes(machine)
+    said = {}
+    for event in events:
+        if event["do"] == "create_reservation":
+            words = dict(word.split("=", 1) for word in event["args"].split())
+            said[words["ReservationName"]] = words
+    found = {}
+    for time, name, nodes, begin, end in phase.get("reservations", ()):
+        words = said.get(name, {})
+        every = words.get("Nodes", "").upper() == "ALL"
+        maintenance = "MAINT" in words.get("Flags", "").split(",")
+        spans = list(wishes.nodes(nodes, "reservations"))
+        found[name] = (float(time), int(begin), int(end), spans, maintenance, every)
+    return found
+
+
+_STATES = {"DOWN": "down", "DRAIN": "drain", "RESUME": "resume"}
+
+
+def _outside(
+    phase: Mapping[str, Any],
+    machine: Machine,
+    events: Sequence[Mapping[str, Any]],
+    rows: Sequence[tuple[int, ...]],
+) -> tuple[tuple, ...]:
+    """What was done, at the moment when it was."""
+    wishes = Wishes(machine)
+    exact = {int(number): float(time) for number, time, *_ in phase.get("events", ())}
+    found = []
+    for number, event in enumerate(events):
+        time = exact.get(number, float(event["t"]))
+        if event["do"] == "release":
+            found += [outside("release", time, row) for row in rows[event["job"]]]
+        elif event["do"] == "create_reservation":
+            found.append(outside("reserve", time))
+        elif event["do"] == "update_node":
+            words = dict(word.split("=", 1) for word in event["args"].split() if "=" in word)
+            spans = wishes.nodes(words["NodeName"], "events")
+            found.append(outside(_STATES[words["State"].upper()], time, nodes=spans))
+        else:
+            raise InvalidInstance(f"events: {shorten(event['do'])}: the twin has no rule for it")
+    return tuple(found)
+
+
+def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Machine:
+    """The machine of its configuration, read as a slurm.conf."""
+    count = integer(config.get("Nodes", nodes), f"{name}: nodes", 1, MOST_HOSTS)
+    cpus = int(config.get("Cpus", _CPUS))
+    lines = [
+        f"{key}={value}" for key, value in {**_USUAL, **config}.items() if key not in _OWN_KEYS
+    ]
+    each = [f"n{k}" for k in range(1, count + 1)]
+    names = each if config.get("NodeLines") == "each" else [f"n[1-{count}]"]
+    lines += config.get("NodeNames") or [f"NodeName={node} CPUs={cpus}" for node in names]
+    lines += [re.sub(r"^(?!PartitionName)", "PartitionName=", p) for p in config["Partitions"]]
+    version = re.match(r"[0-9]{2}\.[0-9]{2}", slurm)
+    return slurm_machine("\n".join(lines), name, version[0] if version else "22.05")
