@@ -67,11 +67,9 @@ def packs_large(seed, tasks, procs, size):
 
 def _fits(inst, pack, counts):
     for name, needs in inst.resources.items():
-        own = [
-            needs[i] if needs.ndim == 1 else needs[i, q - 1]
-            for i, q in zip(pack, counts, strict=False)
-        ]
-        if sum(own) > inst.capacity[name] * (1 + 1e-12):
+        table = needs if needs.ndim == 2 else np.repeat(needs[:, None], inst.procs, axis=1)
+        needed = table[list(pack), np.array(counts) - 1].sum()
+        if needed > inst.capacity[name] * (1 + 1e-12):
             return False
     return True
 

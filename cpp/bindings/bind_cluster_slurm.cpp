@@ -129,13 +129,14 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
 std::vector<slurm::Job> to_jobs(const py::dict& given) {
   Named named(given, "jobs");
   const auto submit = named.reals("submit"), limit = named.reals("limit"),
-             runtime = named.reals("runtime"), nice = named.reals("nice");
+             runtime = named.reals("runtime"), nice = named.reals("nice"),
+             priority = named.reals("priority");
   const auto nodes = named.ints("nodes"), cpus = named.ints("cpus"),
              partition = named.ints("partition"), user = named.ints("user");
   std::vector<slurm::Job> jobs;
   for (std::size_t j = 0; j < named.rows(); ++j)
     jobs.push_back({submit[j], nodes[j], cpus[j], slurm::length_of(limit[j]), runtime[j],
-                    partition[j], user[j], nice[j]});
+                    partition[j], user[j], nice[j], priority[j]});
   return jobs;
 }
 

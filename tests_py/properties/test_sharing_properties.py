@@ -94,9 +94,12 @@ def test_those_that_cannot_refuse_by_name():
     for name in ("ilp", "pack-approx"):
         with pytest.raises(InvalidInstance, match=f"{name} does not know the"):
             cs.packs.solve(packs, name)
-    for name in ("demt", "demt-best", "dual-approximation", "optimal"):
+    for name in ("demt", "demt-best", "dual-approximation"):
         with pytest.raises(InvalidInstance, match=f"{name} does not know the"):
             cs.moldable.solve(jobs, name)
+    slow = cs.moldable.Instance([[4.0], [3.0]], [1, 1], slowdowns=[[1, 2], [2, 1]])
+    with pytest.raises(InvalidInstance, match="optimal does not know the slow-downs"):
+        cs.moldable.solve(slow, "optimal")
     table = cs.packs.compare(packs, ["ilp", "sequential"])
     assert table.set_index("algorithm")["status"].to_dict() == {
         "ilp": "not_applicable",

@@ -70,7 +70,7 @@ def test_those_that_count_it_keep_within_it_and_the_others_refuse():
         result.schedule.validate()
         assert result.bound.value <= result.value
         assert result.ratio is None
-    for name in set(cs.dags.ALGORITHMS) - {"memheft", "hlp-best"}:
+    for name in set(cs.dags.DEFAULT_COMPARE) - {"memheft", "hlp-best"}:
         with pytest.raises(cs.InvalidInstance, match=f"{name} does not count memory_capacity"):
             cs.dags.solve(inst, name)
     with pytest.raises(cs.InvalidInstance, match="replay does not count"):

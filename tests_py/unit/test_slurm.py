@@ -336,6 +336,19 @@ def test_rules_of_two_versions():
     assert start["22.05"] < 60 or start["24.11"] > 300
 
 
+def test_priorities_can_be_given():
+    rows = [(0, 1, 600, 300), (5, 1, 600, 300), (6, 1, 600, 300)]
+    instance = cs.cluster.Instance(jobs_of(*rows) | {"priority": [5, 7, 9]}, 1)
+    options = {"controller_start": -100.0, "epoch": 0}
+    for priorities, order in (("computed", [0, 1, 2]), ("given", [0, 2, 1])):
+        found = cs.cluster.slurm_backfill(instance, priorities=priorities, **options)
+        assert np.argsort(found.jobs.start).tolist() == order
+    with pytest.raises(cs.InvalidInstance, match="a column priority"):
+        cs.cluster.slurm_backfill(cs.cluster.Instance(jobs_of(*rows), 1), priorities="given")
+    with pytest.raises(cs.InvalidInstance, match="expected computed or given"):
+        cs.cluster.slurm_backfill(instance, priorities="guessed")
+
+
 def test_checking_a_log(tmp_path, capsys):
     (tmp_path / "slurm.conf").write_text(
         "SelectType=select/linear\nNodeName=n[1-2] CPUs=1\nPartitionName=a Nodes=ALL\n"

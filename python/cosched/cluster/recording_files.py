@@ -92,8 +92,9 @@ def _recording(name: str, data: Mapping[str, Any]) -> Recording:
     of_row = np.repeat(np.arange(len(jobs)), [len(own) for own in rows])
     columns = _columns(jobs, of_row)
     requests = _requests(machine, jobs, rows)
+    ticks = rules_of(slurm) != VERSIONS[0] and "Epilog" not in config
     runs = tuple(
-        _run(run, phase, rows, machine, data.get("events", ()), arrays, jobs, slurm)
+        _run(run, phase, rows, machine, data.get("events", ()), arrays, jobs, ticks)
         for run, phase in zip(data["runs"], data["phases"], strict=True)
     )
     if not runs:
@@ -180,7 +181,7 @@ def _run(
     events: Sequence[Mapping[str, Any]],
     arrays: Sequence[Sequence[int]],
     jobs: Sequence[Mapping[str, Any]],
-    slurm: str,
+    ticks: bool,
 ) -> Run:
     """A job that did not start, or was refused, has no start, end and nodes."""
     if len(run) != len(jobs):
@@ -215,7 +216,7 @@ def _run(
         checks=tuple(map(float, phase.get("kills", ()))),
         passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
         begins=_begins(phase, rows, arrays),
-        turns=rules_of(slurm) != VERSIONS[0],
+        ticks=ticks,
         plans=tuple(
             (time, rows[job][0], start, end, tuple(hosts(nodes, "plans")), part)
             for time, job, start, end, nodes, part in _reservations(phase.get("plans", ()))

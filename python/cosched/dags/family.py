@@ -89,10 +89,10 @@ DEFAULT_COMPARE = tuple(name for name in ALGORITHMS if name != "as-executed")
 
 
 def _default_names(instance: Instance) -> list[str]:
-    if instance._core.limited:
-        return ["memheft", "hlp-best"]
     fit = {"optimal": instance.tasks <= 12, "memheft": False}
     names = [name for name in DEFAULT_COMPARE if fit.get(name, True)]
+    if instance._core.limited:
+        names = ["memheft", "hlp-best"]
     return names if instance.executed is None else ["as-executed", *names]
 
 

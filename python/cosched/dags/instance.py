@@ -51,12 +51,12 @@ class Instance(core.Instance):
     memories : {"host", "unit"} or sequence of int, shape (number of units,)
         Within a memory nothing moves. ``"host"``: units of type 0 share one, every other unit
         has its own; ``"unit"``: each its own; or the memory of every unit, type by type.
-    executed : Run or mapping, optional
-        A run that was recorded: columns ``kind, unit, start, end`` (n,), as of a result; what the
-        algorithm ``as-executed`` shows. Readers of traces give it.
     memory_capacity : float or sequence of float, shape (Q,) or (number of units,), optional
         Bytes that each memory holds at most, >= 0 (infinity: no limit): a number, or that of the
         units of each type, or of each unit, the same for those who share one.
+    executed : Run or mapping, optional
+        A run that was recorded: columns ``kind, unit, start, end`` (n,), as of a result; what the
+        algorithm ``as-executed`` shows. Readers of traces give it.
 
     Raises
     ------
@@ -104,10 +104,10 @@ class Instance(core.Instance):
     latency: np.ndarray
     #: "host", "unit", or the memory of every unit, type by type.
     memories: str | tuple[int, ...]
-    #: Where and when each task ran; None where no run was recorded.
-    executed: Run | None
     #: Bytes: of every memory, of each type's units, or of each unit's; None: no limit.
     memory_capacity: float | tuple[float, ...] | None
+    #: Where and when each task ran; None where no run was recorded.
+    executed: Run | None
 
     def __init__(
         self,
@@ -122,8 +122,8 @@ class Instance(core.Instance):
         bandwidth: Any = None,
         latency: Any = 0.0,
         memories: Any = "host",
-        executed: Any = None,
         memory_capacity: Any = None,
+        executed: Any = None,
     ) -> None:
         table = real_array(times, "times", 2)
         pairs = arguments.checked_edges(edges, len(table))
@@ -156,8 +156,8 @@ class Instance(core.Instance):
             bandwidth=None if bandwidth is None else links[0],
             latency=links[1],
             memories=links[2],
-            executed=arguments.checked_run(executed, n, counts.tolist()),
             memory_capacity=capacity,
+            executed=arguments.checked_run(executed, n, counts.tolist()),
         )
 
     @property
@@ -276,8 +276,8 @@ class Instance(core.Instance):
             "bandwidth": self.bandwidth,
             "latency": self.latency,
             "memories": self.memories,
-            "executed": self.executed,
             "memory_capacity": self.memory_capacity,
+            "executed": self.executed,
         }
 
     def __reduce__(self) -> tuple:
@@ -295,8 +295,8 @@ class Instance(core.Instance):
             and arguments.same(self.bandwidth, other.bandwidth)
             and arguments.same(self.latency, other.latency)
             and self.memories == other.memories
-            and arguments.same_run(self.executed, other.executed)
             and self.memory_capacity == other.memory_capacity
+            and arguments.same_run(self.executed, other.executed)
         )
 
     __hash__ = None  # type: ignore[assignment]

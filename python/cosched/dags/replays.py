@@ -184,7 +184,9 @@ def _table_of(times: Any, instance: Instance, kind: np.ndarray) -> np.ndarray:
 
 def _with(instance: Instance, *, times: Any = None, **links: Any) -> Instance:
     table = instance.times if times is None else times
-    return Instance(table, instance.edges, instance.units, **(instance._rest() | links))
+    return Instance(
+        table, instance.edges, instance.units, **(instance._rest() | {"executed": None} | links)
+    )
 
 
 def _factors(instance: Instance, noise: Any, cv: Any, draws: int, seed: int) -> Iterator:

@@ -28,8 +28,9 @@ bool priorities_age(const Settings::Priority& settings) {
 
 double priority_of(const Scenario& scenario, int job, double time, int before) {
   const Settings::Priority& settings = scenario.settings().priority;
-  if (!settings.multifactor) return kTopPriority - before;
   const Job& one = scenario.job(job);
+  if (one.priority >= 0) return one.priority;
+  if (!settings.multifactor) return kTopPriority - before;
   double sum = settings.weight_size * size_factor(settings, scenario.machine(), one) +
                settings.weight_partition * scenario.part(job).job_factor - one.nice;
   if (priorities_age(settings))

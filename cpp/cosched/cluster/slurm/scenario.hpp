@@ -80,6 +80,7 @@ struct Job {
   int partition = 0;
   int user = 0;
   double nice = 0;
+  double priority = -1;  // as recorded; below 0: computed
   Ask ask = {};
   std::vector<int> partitions = {};    // where it may run, as written; empty: in `partition` only
   int set = -1;                        // of Machine::sets, nodes that it may use

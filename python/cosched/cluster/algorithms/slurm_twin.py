@@ -84,8 +84,12 @@ class Twin:
         requests: Requests | None = None,
         version: str | None = None,
         approximate: bool = False,
+        priorities: str = "computed",
     ) -> None:
         self.instance = instance
+        if priorities not in ("computed", "given"):
+            raise InvalidInstance(f"priorities = {shorten(priorities)}: expected computed or given")
+        self._given = priorities == "given"
         settings = (machine.slurm if machine is not None else None) or SlurmSettings()
         if not (approximate or settings.approximate):
             self._refuse(settings)
@@ -269,11 +273,20 @@ class Twin:
                 "nodes": self.nodes, "cpus": instance.column("tasks"), "limit": limit,
                 "partition": self.part, "user": users.reshape(-1),
                 "nice": np.zeros(len(instance)),
+                "priority": self._priorities(),
             },
             more=more,
             reservations=list(requests.reservations),
             outside=list(requests.outside),
         )  # fmt: skip
+
+    def _priorities(self) -> np.ndarray:
+        """As recorded, where they are given; -1: computed."""
+        if not self._given:
+            return np.full(len(self.instance), -1.0)
+        if "priority" not in self.instance.known:
+            raise InvalidInstance("priorities = given: expected jobs with a column priority")
+        return np.nan_to_num(self.instance.column("priority"), nan=-1.0)
 
     def _lines(self, settings: SlurmSettings, machine: Machine | None) -> list[list]:
         """NodeName lines; since 24.11 those of equal nodes are one."""

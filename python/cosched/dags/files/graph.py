@@ -63,8 +63,8 @@ class Graph:
     bandwidth: Any = None
     latency: Any = None
     memories: Any = None
-    executed: Any = None
     memory_capacity: Any = None
+    executed: Any = None
 
     def __post_init__(self) -> None:
         times = real_array(self.times, "times", 2)

@@ -37,7 +37,7 @@ from cosched.errors import InvalidInstance, shorten
 
 #: Of this package's own JSON, of a graph or an instance.
 _KEYS = {"times", "edges", "names", "kernels", "notes", "units"}
-_KEYS |= {"data", "bandwidth", "latency", "memories", "executed", "memory_capacity"}
+_KEYS |= {"data", "bandwidth", "latency", "memories", "memory_capacity", "executed"}
 
 FORMATS = ("amaris_het", "wfformat", "stg", "dot", "graphml", "starpu", "csv", "json")
 
