@@ -6,11 +6,14 @@ import heapq
 import math
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cosched.execution import Execution, TaskRun
 from cosched.workflows.planned import no_schedule_before
+
+if TYPE_CHECKING:
+    from cosched.execution import Execution
 
 
 @dataclass
@@ -97,6 +100,8 @@ class Course:
 
     def execution(self, planned: Mapping[Hashable, tuple[float, float]]) -> Execution:
         """The record, beside planned starts and ends where there were any."""
+        from cosched.execution import Execution, TaskRun  # its import would delay the first jobs
+
         tasks = []
         for number, (job, run) in enumerate(self._runs.items()):
             begin, end = planned.get(job, (run.start, run.start))

@@ -8,12 +8,13 @@ from io import StringIO
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from cosched import io, plot
-from cosched.execution import Execution
+from cosched import io
 from cosched.version import installed_version
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from cosched.execution import Execution
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem;
@@ -70,11 +71,15 @@ def write_report(
     elif suffix == ".html":
         io.write_text(_page(execution, sentence, notes), path)
     else:
+        from cosched import plot  # after the run: what a scheduler imports delays its first jobs
+
         plot.save(_picture(execution), path)
 
 
 def _picture(execution: Execution):
     from matplotlib.figure import Figure
+
+    from cosched import plot
 
     ax = Figure(figsize=(11, 5)).subplots()
     return plot.execution(execution, ax=ax)
