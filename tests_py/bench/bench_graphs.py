@@ -1,9 +1,10 @@
 """Graphs of moldable jobs: local-search beside CP-SAT in the same seconds.
 
 `python bench_graphs.py [SECONDS]`: 12 WfCommons workflows (their runtimes as one-processor times of
-Amdahl's law with drawn serial parts, 8 processors) and 18 random graphs (4 to 16 processors). A row an instance:
-gaps to the bound of list-lp, local-search, and CP-SAT (OR-tools, one worker, the schedule of list-lp as
-its hint) where it is installed; then the means. Set COSCHED_DATA for the workflows.
+Amdahl's law with drawn serial parts, 8 processors) and 18 random graphs (4 to 16 processors). A row
+an instance: gaps to the bound of list-lp, local-search, and CP-SAT (OR-tools, one worker, the
+schedule of list-lp as its hint) where it is installed; then the means. COSCHED_DATA: the
+workflows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Snakemake's schedulers side by side on the workflows of the tests: `python bench_snakemake.py`.
 
-Prints a Markdown table of seconds from the start of `snakemake` to its end (its own start-up too), in
-drawn order, the least of some rounds (three); and the bound that cosched's report states for its run.
+Prints a Markdown table of seconds from the start of `snakemake` to its end (its own start-up too),
+in drawn order, the least of some rounds (three); and the bound that cosched's report states.
 """
 
 from __future__ import annotations
