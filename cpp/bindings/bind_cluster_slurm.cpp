@@ -109,6 +109,9 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     set("partitions", job.partitions);
     set("set", job.set);
     set("alternatives", job.alternatives);
+    set("association", job.association);
+    set("qos_factor", job.qos_factor);
+    set("nice", job.nice);
     set("requeue", job.requeue);
     set("fails", job.fails);
     slurm::Conditions& conditions = job.conditions;
@@ -161,16 +164,28 @@ std::vector<slurm::Outside> to_outside(const py::list& given, int nodes) {
   return all;
 }
 
+std::vector<slurm::Association> to_accounts(const py::list& given) {
+  std::vector<slurm::Association> all;
+  for (const auto& one : given) {
+    const auto [parent, shares, user] = one.cast<std::tuple<int, double, bool>>();
+    if (parent >= static_cast<int>(all.size()))
+      throw InvalidInstance("slurm: an association before its account");
+    all.push_back({parent, shares, user});
+  }
+  return all;
+}
+
 slurm::Scenario make_scenario(const py::dict& machine, const py::dict& partitions,
                               const std::map<std::string, double>& parameters, const py::dict& jobs,
                               const py::dict& more, const py::list& reservations,
-                              const py::list& outside) {
+                              const py::list& outside, const py::list& accounts) {
   slurm::Machine made = to_machine(machine, partitions);
   std::vector<slurm::Job> all = to_jobs(jobs);
   ask_more(all, more);
   const int nodes = made.nodes;
   return slurm::Scenario(std::move(made), std::move(all), slurm::to_settings(parameters),
-                         to_reservations(reservations, nodes), to_outside(outside, nodes));
+                         to_reservations(reservations, nodes), to_outside(outside, nodes),
+                         to_accounts(accounts));
 }
 
 slurm::Clocks to_clocks(const py::dict& given) {
@@ -184,6 +199,7 @@ slurm::Clocks to_clocks(const py::dict& given) {
   clocks.noise_seed = static_cast<std::uint64_t>(named.number("noise_seed"));
   clocks.tick_period = named.number("tick_period");
   clocks.tick_offset = named.number("tick_offset");
+  clocks.decay_after = named.number("decay_after");
   clocks.sleep_extra = named.number("sleep_extra");
   clocks.cycle_cost = named.number("cycle_cost");
   clocks.test_cost = named.number("test_cost");
@@ -239,7 +255,7 @@ void bind_cluster_slurm(py::module_& module) {
   py::class_<slurm::Scenario>(module, "Slurm")
       .def(py::init(&make_scenario), py::kw_only(), py::arg("machine"), py::arg("partitions"),
            py::arg("parameters"), py::arg("jobs"), py::arg("more"), py::arg("reservations"),
-           py::arg("outside"))
+           py::arg("outside"), py::arg("accounts"))
       .def("run", &run_slurm, py::kw_only(), py::arg("clocks"), py::arg("told"), py::arg("plans"));
   module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
 }

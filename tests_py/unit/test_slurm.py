@@ -46,10 +46,11 @@ PLAIN = [
     "twopart40_def",
     "small",
 ]
-ACCOUNTED = ("age_", "fairshare_", "live_", "qos_")
+LIMITED = ("age_", "live_qos", "qos_")
 #: Where which of two nodes was free first is decided within a second, and all that follows with it.
 LEAST_REPLAYED = {
     "arr_a": 0.2,
+    "live_fs": 0.5,
     "arr_a_24": 0.3,
     "misc_a_24": 0.8,
     "node_a": 0.75,
@@ -406,7 +407,7 @@ def test_fractions_of_seconds_are_valid_too():
 @pytest.mark.skipif(not RECORDINGS, reason="no recordings of a real Slurm below COSCHED_DATA/..")
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 def test_recordings_of_real_slurms(path):
-    if path.stem.startswith(ACCOUNTED):  # priorities and limits of a slurmdbd
+    if path.stem.startswith(LIMITED):  # limits of a slurmdbd
         with pytest.raises(cs.InvalidInstance, match="does not cover"):
             read_recording(path)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ import numpy as np
 from cosched import io
 from cosched.cluster.machine import Machine, slurm_machine
 from cosched.cluster.recorded_runs import Recording, Run
-from cosched.cluster.slurm_conf import MOST_HOSTS, hosts, words
+from cosched.cluster.slurm_conf import MOST_HOSTS, hosts, seconds_of_limit, words
 from cosched.cluster.slurm_requests import (
+    Accounts,
     Requests,
     Wishes,
     array_tasks,
@@ -30,6 +32,7 @@ _JOB_KEYS = words(
     """
     submit nodes cores limit runtime partition mem mem_per_cpu gres gpus constraint licenses
     array name dependency begin hold exclusive no_requeue reservation fail
+    user account qos nice
     """
 )
 #: Keys of a recording's configuration that are no lines of a slurm.conf.
@@ -91,7 +94,10 @@ def _recording(name: str, data: Mapping[str, Any]) -> Recording:
     )
     of_row = np.repeat(np.arange(len(jobs)), [len(own) for own in rows])
     columns = _columns(jobs, of_row)
-    requests = _requests(machine, jobs, rows)
+    accounts = None
+    if data.get("associations"):
+        accounts, machine = _with_accounts(name, data, machine)
+    requests = _requests(machine, jobs, rows, accounts)
     ticks = rules_of(slurm) != VERSIONS[0] and "Epilog" not in config
     runs = tuple(
         _run(run, phase, rows, machine, data.get("events", ()), arrays, jobs, ticks)
@@ -135,8 +141,36 @@ def _require_covered(name: str, jobs: Sequence[Mapping[str, Any]]) -> None:
         )
 
 
+#: What a slurmdbd brings, with its weights as parameters of the twin.
+_WEIGHTS = ("PriorityWeightFairshare", "PriorityWeightQOS", "PriorityWeightAge")
+
+
+def _with_accounts(
+    name: str, data: Mapping[str, Any], machine: Machine
+) -> tuple[Accounts, Machine]:
+    """Its associations, and the machine with the weights that they give a meaning."""
+    config = data["config"]
+    try:
+        accounts = Accounts(data["associations"], data.get("qos", ()))
+    except InvalidInstance as error:
+        raise InvalidInstance(f"{name}: slurm-backfill does not cover {error}") from None
+    assert machine.slurm is not None
+    parameters = dict(machine.slurm.parameters) | {"age_counts": 1.0}
+    parameters |= {key: float(config[key]) for key in _WEIGHTS if key in config}
+    half_life = str(config.get("PriorityDecayHalfLife", "7-0"))
+    parameters["PriorityDecayHalfLife"] = seconds_of_limit(half_life, name)
+    brought = (*_WEIGHTS, "AccountingStorageEnforce")
+    refused = tuple(one for one in machine.slurm.refused if not one.startswith(brought))
+    return accounts, replace(
+        machine, slurm=replace(machine.slurm, parameters=parameters, refused=refused)
+    )
+
+
 def _requests(
-    machine: Machine, jobs: Sequence[Mapping[str, Any]], rows: Sequence[tuple[int, ...]]
+    machine: Machine,
+    jobs: Sequence[Mapping[str, Any]],
+    rows: Sequence[tuple[int, ...]],
+    accounts: Accounts | None,
 ) -> Requests:
     wishes = Wishes(machine)
     more: dict[int, dict[str, Any]] = {}
@@ -157,12 +191,17 @@ def _requests(
         if "array" in job:
             wanted |= {"array": number, "array_limit": array_tasks(job["array"])[1]}
         wanted |= {to: True for key, to in (("hold", "held"), ("fail", "fails")) if job.get(key)}
-        wanted |= {key: job[key] for key in ("begin", "reservation") if key in job}
+        wanted |= {key: job[key] for key in ("begin", "reservation", "nice") if key in job}
+        if accounts is not None:
+            wanted |= accounts.of(job)
         if job.get("no_requeue"):
             wanted["requeue"] = False
         if wanted:
             more |= dict.fromkeys(own, wanted)
-    return Requests(more, tuple(wishes.sets), tuple(wishes.licences.values()))
+    return Requests(
+        more, tuple(wishes.sets), tuple(wishes.licences.values()),
+        accounts=tuple(accounts.rows) if accounts else (),
+    )  # fmt: skip
 
 
 def _reservations(plans: Sequence[Any]) -> Iterator[tuple]:
@@ -217,6 +256,7 @@ def _run(
         passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
         begins=_begins(phase, rows, arrays),
         ticks=ticks,
+        decay_start=phase.get("decay_thread_start"),
         plans=tuple(
             (time, rows[job][0], start, end, tuple(hosts(nodes, "plans")), part)
             for time, job, start, end, nodes, part in _reservations(phase.get("plans", ()))

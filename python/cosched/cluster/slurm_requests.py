@@ -36,6 +36,8 @@ class Requests:
         (created, begin, end, spans, maintenance, every node).
     outside : tuple
         (time, kind, row, spans).
+    accounts : tuple
+        Associations of a slurmdbd: (parent, shares, whether of a user); the root first.
     """
 
     more: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
@@ -43,6 +45,7 @@ class Requests:
     licences: tuple[int, ...] = ()
     reservations: tuple[tuple, ...] = ()
     outside: tuple[tuple, ...] = ()
+    accounts: tuple[tuple[int, float, bool], ...] = ()
 
 
 class Wishes:
@@ -186,3 +189,42 @@ def spans_of(numbers: Any) -> Spans:
 
     own = np.array(sorted(set(numbers)), dtype=np.int64)
     return tuple((int(a), int(b) + 1) for a, b in ranges(own))
+
+
+#: Columns of ``sacctmgr show associations`` and ``qos`` that the twin has rules for.
+_KNOWN_COLUMNS = frozenset(
+    ("Cluster", "Account", "User", "Share", "QOS", "Def QOS", "ParentName", "Name", "Priority",
+     "GraceTime", "PreemptMode", "UsageFactor", "Flags")
+)  # fmt: skip
+
+
+class Accounts:
+    """Associations and QOS of a slurmdbd, as ``sacctmgr`` shows them."""
+
+    def __init__(
+        self, associations: Sequence[Mapping[str, str]], qos: Sequence[Mapping[str, str]]
+    ) -> None:
+        limits = sorted({key for row in (*associations, *qos) for key in row} - _KNOWN_COLUMNS)
+        if limits:
+            raise InvalidInstance(f"no rules for limits: {', '.join(limits)}")
+        if any(float(row.get("UsageFactor", 1)) != 1 for row in qos):
+            raise InvalidInstance("no rule for UsageFactor")
+        self.rows: list[tuple[int, float, bool]] = []
+        self._numbers: dict[tuple[str, str], int] = {}
+        for row in associations:  # accounts come before their users
+            account, user = row["Account"], row.get("User", "")
+            above = (account, "") if user else (row.get("ParentName") or "root", "")
+            parent = -1 if (account, user) == ("root", "") else self._numbers[above]
+            self._numbers[account, user] = len(self.rows)
+            self.rows.append((parent, float(row.get("Share") or 1), bool(user)))
+        self._priorities = {row["Name"]: float(row.get("Priority") or 0) for row in qos}
+        self._usual = next(iter(self._priorities), "")
+
+    def of(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        """What the core wants to know of a job's user and QOS."""
+        key = (str(job.get("account", "")), str(job.get("user", "")))
+        if key not in self._numbers:
+            raise InvalidInstance(f"job: no association of {shorten(key)}")
+        most = max(self._priorities.values(), default=0.0)
+        own = self._priorities.get(str(job.get("qos", self._usual)), 0.0)
+        return {"association": self._numbers[key], "qos_factor": own / most if most else 0.0}

@@ -15,8 +15,9 @@
 namespace cosched::cluster::slurm {
 
 struct Tables {
-  /// Requires that `given` outlives it.
-  Tables(const Scenario& given, double controller_start, const Record& record);
+  /// `decay_start`: of the thread that accounts usage.  Requires that `given` outlives it.
+  Tables(const Scenario& given, double controller_start, const Record& record,
+         double decay_start = 0);
 
   void submit(int job, double time);
   /// Jobs that are ready by now wait in the queue.
@@ -34,8 +35,11 @@ struct Tables {
   /// CompleteWait: nobody is scheduled while a job that has just ended is completing.
   bool completing(Second now) const;
 
+  int cpus_of(int job) const;
+
   const Scenario& scenario;
   Allocations allocations;
+  Usage usage;
   Queue queue;
   Readiness readiness;
   Licences licences;

@@ -27,7 +27,8 @@ from cosched.errors import InfeasibleError, InvalidInstance, shorten
 #: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
 HOST: dict[str, float] = {
     "launch": 0.77, "epilog": 0.24, "noise": 0.0, "noise_seed": 0.0, "tick_period": 1.035,
-    "tick_offset": 0.4, "sleep_extra": 0.002, "cycle_cost": 0.01, "test_cost": 0.002,
+    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "cycle_cost": 0.01,
+    "test_cost": 0.002,
 }  # fmt: skip
 _MEASURED_AT = 20.0
 #: How far these are from run to run: factors of launch and epilog, of the loop's work.
@@ -278,6 +279,7 @@ class Twin:
             more=more,
             reservations=list(requests.reservations),
             outside=list(requests.outside),
+            accounts=list(requests.accounts),
         )  # fmt: skip
 
     def _priorities(self) -> np.ndarray:
