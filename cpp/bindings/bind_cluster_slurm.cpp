@@ -68,6 +68,17 @@ std::vector<slurm::Partition> to_partitions(const py::dict& given, int nodes) {
   return parts;
 }
 
+slurm::Limits to_limits(const std::map<std::string, int>& given) {
+  slurm::Limits limits;
+  const std::map<std::string, int*> known{{"group_nodes", &limits.group_nodes},
+                                          {"user_nodes", &limits.user_nodes},
+                                          {"user_jobs", &limits.user_jobs},
+                                          {"jobs", &limits.jobs},
+                                          {"job_nodes", &limits.job_nodes}};
+  for (const auto& [name, value] : given) *known.at(name) = value;
+  return limits;
+}
+
 slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   const Named named(given, "machine");
   slurm::Machine machine;
@@ -81,6 +92,8 @@ slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   machine.node_memory = named["node_memory"].cast<std::vector<std::int64_t>>();
   machine.node_gpus = named["node_gpus"].cast<std::vector<std::vector<int>>>();
   machine.node_weight = to_ints(named["node_weight"].cast<IntArray>(), "node_weight");
+  for (const auto& limits : named["qos"].cast<std::vector<std::map<std::string, int>>>())
+    machine.qos.push_back(to_limits(limits));
   machine.licences = to_ints(named["licences"].cast<IntArray>(), "licences");
   machine.parts = to_partitions(partitions, machine.nodes);
   return machine;
@@ -110,6 +123,8 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     set("set", job.set);
     set("alternatives", job.alternatives);
     set("association", job.association);
+    set("qos", job.qos);
+    set("user", job.user);
     set("qos_factor", job.qos_factor);
     set("nice", job.nice);
     set("requeue", job.requeue);
@@ -167,10 +182,11 @@ std::vector<slurm::Outside> to_outside(const py::list& given, int nodes) {
 std::vector<slurm::Association> to_accounts(const py::list& given) {
   std::vector<slurm::Association> all;
   for (const auto& one : given) {
-    const auto [parent, shares, user] = one.cast<std::tuple<int, double, bool>>();
+    const auto [parent, shares, user, limits] =
+        one.cast<std::tuple<int, double, bool, std::map<std::string, int>>>();
     if (parent >= static_cast<int>(all.size()))
       throw InvalidInstance("slurm: an association before its account");
-    all.push_back({parent, shares, user});
+    all.push_back({parent, shares, user, to_limits(limits)});
   }
   return all;
 }

@@ -46,7 +46,7 @@ PLAIN = [
     "twopart40_def",
     "small",
 ]
-LIMITED = ("age_", "live_qos", "qos_")
+LIMITED = ("age_",)
 #: Where which of two nodes was free first is decided within a second, and all that follows with it.
 LEAST_REPLAYED = {
     "arr_a": 0.2,
@@ -55,6 +55,7 @@ LEAST_REPLAYED = {
     "misc_a_24": 0.8,
     "node_a": 0.75,
     "node_r2": 0.7,
+    "qos_a": 0.55,
 }
 #: Share of jobs on the same nodes within 5 s; least where limits are exceeded (kill40).
 LEAST_GOOD = 0.65
@@ -407,7 +408,7 @@ def test_fractions_of_seconds_are_valid_too():
 @pytest.mark.skipif(not RECORDINGS, reason="no recordings of a real Slurm below COSCHED_DATA/..")
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 def test_recordings_of_real_slurms(path):
-    if path.stem.startswith(LIMITED):  # limits of a slurmdbd
+    if path.stem.startswith(LIMITED):  # a limit of accrual
         with pytest.raises(cs.InvalidInstance, match="does not cover"):
             read_recording(path)
         return

@@ -201,6 +201,7 @@ def _requests(
     return Requests(
         more, tuple(wishes.sets), tuple(wishes.licences.values()),
         accounts=tuple(accounts.rows) if accounts else (),
+        qos=tuple(accounts.qos) if accounts else (),
     )  # fmt: skip
 
 

@@ -16,6 +16,15 @@ namespace cosched::cluster::slurm {
 /// What Slurm plans for a job without a limit.
 inline constexpr Second kYear = Second{365} * 24 * 3600;
 
+/// Of a QOS or an association; -1: none (RULES.md 14).
+struct Limits {
+  int group_nodes = -1;  // GrpTRES=node
+  int user_nodes = -1;   // MaxTRESPerUser=node, of a QOS
+  int user_jobs = -1;    // MaxJobsPerUser, of a QOS
+  int jobs = -1;         // MaxJobs, of an association
+  int job_nodes = -1;    // MaxTRESPerJob=node
+};
+
 struct Partition {
   NodeBits nodes;
   int tier = 1;              // PriorityTier
@@ -35,6 +44,7 @@ struct Machine {
   std::vector<int> node_weight;             // Weight; empty = all are equal
   std::vector<NodeBits> sets;               // nodes with some features, as jobs ask for them
   std::vector<int> licences;                // how many of each
+  std::vector<Limits> qos;
 };
 
 inline constexpr int kAnyNodes = std::numeric_limits<int>::max();
@@ -82,6 +92,7 @@ struct Job {
   double nice = 0;
   double priority = -1;   // as recorded; below 0: computed
   int association = -1;   // of Scenario::accounts
+  int qos = -1;           // of Machine::qos
   double qos_factor = 0;  // priority of its QOS over the highest
   Ask ask = {};
   std::vector<int> partitions = {};    // where it may run, as written; empty: in `partition` only
@@ -105,6 +116,7 @@ struct Association {
   int parent = -1;
   double shares = 1;
   bool user = false;
+  Limits limits = {};
 };
 
 /// What an administrator does (RULES.md 9.2, 11).

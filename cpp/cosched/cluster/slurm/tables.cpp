@@ -12,6 +12,7 @@ Tables::Tables(const Scenario& given, double controller_start, const Record& rec
       queue(given, usage, controller_start),
       readiness(given, allocations),
       licences(given),
+      policy(given),
       reservations(given),
       updates{whole(controller_start), whole(controller_start)},
       journal(given.jobs().size(), record) {}
@@ -33,6 +34,7 @@ void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by)
   usage.start(entry.job, cpus_of(entry.job), whole(time));
   readiness.count(entry.job, 1);
   licences.take(entry.job);
+  policy.start(entry.job, choice.nodes.count());
   updates.both(whole(time));
   journal.start(entry, time, by, allocations);
 }
@@ -44,6 +46,7 @@ void Tables::end(int job, double time, bool killed) {
   readiness.count(job, -1);
   readiness.end(job, killed || scenario.job(job).fails);
   licences.give(job);
+  policy.end(job, allocations.nodes(job).count());
   updates.both(whole(time));
   journal.end(job, time, killed);
 }
@@ -76,6 +79,7 @@ void Tables::requeue(int job, double time, Second begin) {
   allocations.end(job, whole(time));
   readiness.count(job, -1);
   licences.give(job);
+  policy.end(job, allocations.nodes(job).count());
   readiness.requeue(job, begin);
   queue.resubmit(job, time, scenario.settings().since_24);
   updates.both(whole(time));

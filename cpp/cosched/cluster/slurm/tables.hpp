@@ -7,6 +7,7 @@
 #include "cosched/cluster/slurm/allocations.hpp"
 #include "cosched/cluster/slurm/journal.hpp"
 #include "cosched/cluster/slurm/licences.hpp"
+#include "cosched/cluster/slurm/policy.hpp"
 #include "cosched/cluster/slurm/queue.hpp"
 #include "cosched/cluster/slurm/readiness.hpp"
 #include "cosched/cluster/slurm/reservations.hpp"
@@ -43,6 +44,7 @@ struct Tables {
   Queue queue;
   Readiness readiness;
   Licences licences;
+  Policy policy;
   Reservations reservations;
   Updates updates;
   Journal journal;

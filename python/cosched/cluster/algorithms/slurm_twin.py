@@ -38,7 +38,7 @@ _NOISE = 0.5
 #: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.
 _LONGEST = 1e10
 
-ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish")
+ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait", "wait")
 
 
 def host_at(speed: float) -> dict[str, float]:
@@ -258,6 +258,7 @@ class Twin:
                 "lines": self._lines(settings, machine),
                 "sets": [list(spans) for spans in requests.sets],
                 "licences": np.array(requests.licences, dtype=np.int64),
+                "qos": list(requests.qos),
                 **self._resources(settings, machine),
             },
             partitions={
@@ -449,4 +450,6 @@ _REASONS = (
     "planned start {start} s by the backfill scheduler",
     "COMPLETED",
     "TIMEOUT: past its limit at the controller's check",
+    "Licenses: too few are free",
+    "a limit of its QOS or association",
 )
