@@ -90,6 +90,9 @@ class Run:
         once, or later: where one was within that second, the job ended just before it.
         """
         lengths = np.full(len(self.start), np.nan)
+        if self.decay_start is not None and not self.begins:  # both in whole seconds
+            took = self.end - self.start
+            return np.where(took >= runtime - 1, took, np.nan)
         # Since 24.11, without an Epilog, passes are at ticks of the loop, and say nothing.
         passes = [] if self.ticks else [time for time, _ in self.passes]
         for row, begin in self.begins.items():

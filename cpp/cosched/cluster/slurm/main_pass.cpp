@@ -109,8 +109,8 @@ class Pass {
       allowed = &nodes_;
     }
     const Choice* choice = select_.now(entry, *allowed);
-    const int nodes = choice ? choice->nodes.count() : scenario_.job(entry.job).nodes;
-    if (!tables_.policy.may_start(entry.job, nodes)) {
+    if (!tables_.policy.may_start(
+            entry.job, choice ? choice->nodes.count() : scenario_.job(entry.job).nodes)) {
       tables_.journal.wait(entry.job, time_, Action::wait_limit);
       return reject(entry);
     }

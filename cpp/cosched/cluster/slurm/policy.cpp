@@ -10,6 +10,7 @@ const Limits kNone;
 
 Policy::Policy(const Scenario& scenario)
     : scenario_(scenario),
+      any_(!scenario.accounts().empty() || !scenario.machine().qos.empty()),
       by_association_(scenario.accounts().size()),
       by_qos_(scenario.machine().qos.size()) {}
 
@@ -44,7 +45,7 @@ bool Policy::nodes_allowed(int job, Allows allows) const {
   return true;
 }
 
-bool Policy::may_try(int job) const {
+bool Policy::looks_at(int job) const {
   const Job& one = scenario_.job(job);
   const Limits& own = qos(job);
   if (own.user_jobs != kNoLimit) {
@@ -57,7 +58,7 @@ bool Policy::may_try(int job) const {
   return nodes_allowed(job, [&](int limit, int) { return one.nodes <= limit; });
 }
 
-bool Policy::may_start(int job, int nodes) const {
+bool Policy::lets_start(int job, int nodes) const {
   return nodes_allowed(job, [&](int limit, int used) { return used + nodes <= limit; });
 }
 

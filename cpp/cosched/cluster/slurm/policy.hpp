@@ -15,16 +15,22 @@ class Policy {
   explicit Policy(const Scenario& scenario);
 
   /// Before nodes are looked for: numbers of jobs, and nodes that it could never have.
-  bool may_try(int job) const;
+  bool may_try(int job) const { return !any_ || looks_at(job); }
   /// On so many nodes, beside what runs.
-  bool may_start(int job, int nodes) const;
-  void start(int job, int nodes) { count(job, nodes, 1); }
-  void end(int job, int nodes) { count(job, -nodes, -1); }
+  bool may_start(int job, int nodes) const { return !any_ || lets_start(job, nodes); }
+  void start(int job, int nodes) {
+    if (any_) count(job, nodes, 1);
+  }
+  void end(int job, int nodes) {
+    if (any_) count(job, -nodes, -1);
+  }
 
  private:
   struct Count {
     int nodes = 0, jobs = 0;
   };
+  bool looks_at(int job) const;
+  bool lets_start(int job, int nodes) const;
   void count(int job, int nodes, int jobs);
   Count of_user(int job) const;
   const Limits& qos(int job) const;
@@ -33,6 +39,7 @@ class Policy {
   bool nodes_allowed(int job, Allows allows) const;
 
   const Scenario& scenario_;
+  const bool any_;                              // there are accounts or QOS
   std::vector<Count> by_association_, by_qos_;  // accounts count all below them
   std::map<std::pair<int, int>, Count> by_qos_and_user_;
 };
