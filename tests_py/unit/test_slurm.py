@@ -50,7 +50,6 @@ LIMITED = ("age_",)
 #: Where which of two nodes was free first is decided within a second, and all that follows with it.
 LEAST_REPLAYED = {
     "arr_a": 0.2,
-    "live_fs": 0.5,
     "arr_a_24": 0.3,
     "misc_a_24": 0.8,
     "node_a": 0.75,
