@@ -42,14 +42,17 @@ _CPUS = 4
 _USUAL = {"ReturnToService": 2}
 
 
-def read_recording(path: str | PathLike[str], *, version: str | None = None) -> Recording:
+def read_recording(
+    path: str | PathLike[str], *, version: str | None = None, approximate: bool = False
+) -> Recording:
     """Read a recording of a real Slurm.
 
     JSON: ``config`` (lines of slurm.conf; ``NodeLines`` each or one, ``Partitions`` whole lines,
     ``speed``), ``nodes``, ``jobs`` (``submit, nodes`` or ``cores, limit, runtime[, partition]``),
     ``runs`` (for each job ``submit, start, end, state, nodelist``, s from the run's second 0) and
     ``phases`` (for each run ``epoch`` = the Unix time of that second, ``controller_start``, and
-    where known ``submit_exact, bf_cycles, kills, plans``). `version`: in place of its own.
+    where known ``submit_exact, bf_cycles, kills, plans``). `version`: in place of its own;
+    `approximate`: what has no rule is left out, with a note.
 
     Examples
     --------
@@ -66,7 +69,8 @@ def read_recording(path: str | PathLike[str], *, version: str | None = None) -> 
     """
     data = io.read_json(path)
     try:
-        return _recording(Path(path).name, data if version is None else {**data, "slurm": version})
+        given = data if version is None else {**data, "slurm": version}
+        return _recording(Path(path).name, given, approximate)
     except InvalidInstance:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
@@ -76,11 +80,12 @@ def read_recording(path: str | PathLike[str], *, version: str | None = None) -> 
         ) from None
 
 
-def _recording(name: str, data: Mapping[str, Any]) -> Recording:
+def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recording:
     jobs, config = data["jobs"], data["config"]
-    _require_covered(name, jobs)
+    foreign = _foreign(name, jobs, approximate)
     slurm = str(data.get("slurm", ""))
     machine = _machine(name, data["nodes"], config, slurm)
+    machine = machine.approximated() if approximate else machine
     # In the first recordings, `nodes` beside `cores` was no wish.
     jobs = [
         job if "NodeNames" in config or "cores" not in job else {**job, "nodes": None}
@@ -107,10 +112,14 @@ def _recording(name: str, data: Mapping[str, Any]) -> Recording:
         raise InvalidInstance(f"{name}: runs: expected one at least")
     indexes = {k: tuple(arrays[k]) for k, job in enumerate(jobs) if "array" in job}
     rules = rules_of(slurm)
-    notes = (f"rules of Slurm {rules} for {slurm}",) if not slurm.startswith(rules) else ()
+    notes = [f"not followed: {one} of jobs: starts may differ" for one in foreign]
+    if machine.slurm is not None and approximate:
+        notes += machine.slurm.left_out
+    if not slurm.startswith(rules):
+        notes.append(f"rules of Slurm {rules} for {slurm}")
     return Recording(
         name, machine, columns, runs, float(config.get("speed", 1)), slurm, requests, rows,
-        indexes, notes,
+        indexes, tuple(notes),
     )  # fmt: skip
 
 
@@ -130,15 +139,17 @@ def _columns(jobs: Sequence[Mapping[str, Any]], of_row: np.ndarray) -> dict[str,
     return columns
 
 
-def _require_covered(name: str, jobs: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse what Slurm was asked for and the twin knows no rule of."""
+def _foreign(name: str, jobs: Sequence[Mapping[str, Any]], approximate: bool) -> list[str]:
+    """What Slurm was asked for and the twin knows no rule of."""
     foreign = sorted({key for job in jobs for key in job} - _JOB_KEYS)
     if any("nodes" not in job and "cores" not in job for job in jobs):
-        foreign.append("neither nodes nor cores")
-    if foreign:
+        raise InvalidInstance(f"{name}: jobs: expected nodes or cores of each")
+    if foreign and not approximate:
         raise InvalidInstance(
-            f"{name}: slurm-backfill does not cover jobs with {', '.join(foreign)}"
+            f"{name}: slurm-backfill does not cover jobs with {', '.join(foreign)}: "
+            "--approximate leaves them out"
         )
+    return foreign
 
 
 #: What a slurmdbd brings, with its weights as parameters of the twin.
