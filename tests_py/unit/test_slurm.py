@@ -411,7 +411,7 @@ def test_recordings_of_real_slurms(path):
         with pytest.raises(cs.InvalidInstance, match="does not cover .*--approximate"):
             read_recording(path)
         recording = read_recording(path, approximate=True)
-        assert any(note.startswith("not followed: after of jobs") for note in recording.notes)
+        assert any(note.startswith("not followed: MaxJobsAccrue of jobs") for note in recording.notes)
         assert agreement(recording, recording.runs[0]).good > 0
         return
     recording = read_recording(path)

@@ -81,8 +81,13 @@ def read_recording(
 
 
 def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recording:
-    jobs, config = data["jobs"], data["config"]
+    config = data["config"]
+    jobs, released = _spelled_out(data["jobs"])
+    events = [*data.get("events", ()), *released]
     foreign = _foreign(name, jobs, approximate)
+    if any("Accrue" in line for line in data.get("sacctmgr", ())):
+        foreign.append("MaxJobsAccrue")
+        _refuse_foreign(name, foreign, approximate)
     slurm = str(data.get("slurm", ""))
     machine = _machine(name, data["nodes"], config, slurm)
     machine = machine.approximated() if approximate else machine
@@ -105,7 +110,7 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     requests = _requests(machine, jobs, rows, accounts)
     ticks = rules_of(slurm) != VERSIONS[0] and "Epilog" not in config
     runs = tuple(
-        _run(run, phase, rows, machine, data.get("events", ()), arrays, jobs, ticks)
+        _run(run, phase, rows, machine, events, arrays, jobs, ticks)
         for run, phase in zip(data["runs"], data["phases"], strict=True)
     )
     if not runs:
@@ -144,12 +149,30 @@ def _foreign(name: str, jobs: Sequence[Mapping[str, Any]], approximate: bool) ->
     foreign = sorted({key for job in jobs for key in job} - _JOB_KEYS)
     if any("nodes" not in job and "cores" not in job for job in jobs):
         raise InvalidInstance(f"{name}: jobs: expected nodes or cores of each")
+    _refuse_foreign(name, foreign, approximate)
+    return foreign
+
+
+def _refuse_foreign(name: str, foreign: list[str], approximate: bool) -> None:
     if foreign and not approximate:
         raise InvalidInstance(
             f"{name}: slurm-backfill does not cover jobs with {', '.join(foreign)}: "
             "--approximate leaves them out"
         )
-    return foreign
+
+
+def _spelled_out(jobs: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[dict]]:
+    """``after`` one job is afterany, ``hold`` for some seconds a release then."""
+    plain, released = [], []
+    for number, job in enumerate(jobs):
+        own = dict(job)
+        if "after" in own:
+            own["dependency"] = [["afterany", own.pop("after")]]
+        if own.get("hold") not in (None, True, False):
+            time = float(own["submit"]) + float(own["hold"])
+            released.append({"t": time, "do": "release", "job": number})
+        plain.append(own)
+    return plain, released
 
 
 #: What a slurmdbd brings, with its weights as parameters of the twin.
