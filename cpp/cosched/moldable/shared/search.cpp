@@ -29,7 +29,7 @@ constexpr double kStepsAnOperation = 8;  // the decoder's steps are smaller than
 constexpr double kNoise = 0.3;           // of prices, relative
 constexpr int kDraws = 60;               // greedy schedules
 constexpr int kMostPriced = 200;         // jobs
-constexpr std::int64_t kPriceWork = 40'000;
+constexpr std::int64_t kPriceWork = 10'000'000;
 
 class ListSearch {
  public:
