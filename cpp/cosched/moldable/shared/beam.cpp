@@ -196,6 +196,7 @@ class BeamSearch {
     std::stable_sort(all.begin(), all.end(),
                      [](const Mix& a, const Mix& b) { return a.worth > b.worth; });
     if (all.size() > static_cast<std::size_t>(options_.branches)) all.resize(options_.branches);
+    operations_ += static_cast<std::int64_t>(all.size()) * instance_.jobs();
     return all;
   }
 

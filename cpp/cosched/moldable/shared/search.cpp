@@ -30,10 +30,10 @@ constexpr double kStepsAnOperation = 8;     // the decoder's steps are smaller t
 constexpr double kNoise = 0.3;              // of prices, relative
 constexpr int kDraws = 60;                  // greedy schedules
 constexpr int kWidth = 64, kBranches = 12;  // of a beam
-constexpr double kBeams = 0.5;              // of the work
+constexpr double kBeams = 0.75;             // of the work
 constexpr double kBeamNoise[] = {0.05, 0.15}, kWastes[] = {0.05, 0.1};
-constexpr double kStepsABeamOperation = 2;  // of work, as above
-constexpr int kMostPriced = 200;            // jobs
+constexpr double kStepsABeamOperation = 0.5;  // of work, as above
+constexpr int kMostPriced = 200;              // jobs
 constexpr std::int64_t kPriceWork = 10'000'000;
 
 class ListSearch {
