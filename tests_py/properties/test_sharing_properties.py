@@ -100,6 +100,11 @@ def test_those_that_cannot_refuse_by_name():
     slow = cs.moldable.Instance([[4.0], [3.0]], [1, 1], slowdowns=[[1, 2], [2, 1]])
     with pytest.raises(InvalidInstance, match="optimal does not know the slow-downs"):
         cs.moldable.solve(slow, "optimal")
+    for name in ("list-lp", "list-local"):
+        with pytest.raises(
+            InvalidInstance, match=f"^{name} does not know slow-downs: expected inst"
+        ):
+            cs.moldable.solve(slow, name)
     table = cs.packs.compare(packs, ["ilp", "sequential"])
     assert table.set_index("algorithm")["status"].to_dict() == {
         "ilp": "not_applicable",

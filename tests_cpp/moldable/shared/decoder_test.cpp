@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cosched/moldable/check/validate.hpp"
+#include "cosched/moldable/shared/beam.hpp"
 #include "cosched/moldable/shared/bounds.hpp"
 
 namespace cosched::moldable::shared {
@@ -30,6 +31,21 @@ TEST(Decoder, BansWaitBesideIdleProcessors) {
   }
   check::validate(instance, to_schedule(instance, decoder.greedy({4, 4, 4})));
   check::validate(instance, to_schedule(instance, replayed(instance, together)));
+}
+
+TEST(Beam, WaitsWhereThatIsWorthMore) {
+  const Instance instance = slow_threes();
+  const Decoder decoder(instance);
+  const std::vector<double> prices{4, 4, 4};
+  std::int64_t operations = 10'000;
+  const auto found = beam(instance, decoder, prices, {}, operations);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(makespan(*found), 12);
+  EXPECT_GT(operations, 0);
+  check::validate(instance, to_schedule(instance, *found));
+  operations = 0;
+  EXPECT_FALSE(beam(instance, decoder, prices, {}, operations));
+  EXPECT_LT(operations, 0);
 }
 
 TEST(Decoder, NeedsAreKept) {

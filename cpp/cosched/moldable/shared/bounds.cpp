@@ -20,8 +20,9 @@ namespace {
 constexpr int kMostGameRounds = 200;
 constexpr int kMostReleases = 200;
 constexpr double kSmoothing = 0.7;  // weight of the best prices so far
-constexpr double kEnough = 2e-3;    // relative gap between master and bound at which it ends
-constexpr std::int64_t kFirstNodes = 10'000;  // of a pricing; more where it finds nothing
+constexpr double kEnough = 5e-4;    // relative gap between master and bound at which it ends
+constexpr std::int64_t kFirstSteps = 1'000'000;  // of a pricing; more where it finds nothing
+constexpr int kDives = 8;
 constexpr int kColumnsARound = 30;
 constexpr std::int64_t kMostPivots = 1'000'000;
 
@@ -110,14 +111,20 @@ std::vector<int> all_jobs(const Instance& instance) {
   return jobs;
 }
 
-// Which configuration is worth most at prices u?
+// Which configuration is worth most at prices u?  Best first over sets of jobs; counts are chosen at the end, for what
+// a job slows and needs is the same on all of them, or on groups of them.
 class ConfigurationPricing {
  public:
-  ConfigurationPricing(const Instance& instance, const Rows& rows, std::vector<double> surrogate)
-      : instance_(instance),
-        sharing_(*instance.sharing()),
-        rows_(rows),
-        surrogate_(std::move(surrogate)) {}
+  ConfigurationPricing(const Instance& instance, const Rows& rows,
+                       const std::vector<double>& surrogate)
+      : instance_(instance), sharing_(*instance.sharing()), rows_(rows) {
+    for (int row = 0; row <= sharing_.resources(); ++row) {
+      weights_.emplace_back(sharing_.resources() + 1, 0.0);
+      weights_.back()[row] = 1;
+    }
+    weights_.emplace_back(surrogate.begin(), surrogate.begin() + sharing_.resources() + 1);
+    for (int i = 0; i < instance.jobs(); ++i) groups_.push_back(groups_of(i));
+  }
 
   struct Member {
     int job, choice;
@@ -129,34 +136,30 @@ class ConfigurationPricing {
   struct Answer {
     double most = 0;           // no configuration is worth more
     std::vector<Found> found;  // some that are worth much
+    bool complete = true;
   };
 
   // Those worth more than `threshold`; the bound is not sharper than threshold.
-  Answer best(const std::vector<double>& prices, double threshold, std::int64_t most_nodes,
-              std::int64_t& nodes) {
+  Answer best(const std::vector<double>& prices, double threshold, std::int64_t most_steps,
+              std::int64_t& steps) {
     prepare(prices);
     Answer answer;
-    answer.most = threshold;
-    std::priority_queue<Node> open;
-    open.push({bound_of({}, 0), 0, {}});
-    double least_kept = threshold;
-    const std::int64_t begin = evaluated_;
-    while (!open.empty()) {
-      const Node node = open.top();
-      if (node.bound <= std::max(answer.most, threshold) * (1 + kEnough / 4)) {
-        // What is left is worth no more than what was found, but for a tolerance.
+    answer.most = least_kept_ = threshold;
+    const std::int64_t begin = steps_, last = begin + most_steps;
+    open_ = {};
+    open_.push({bound_of({}, {}, 0), 0, {}});
+    dive(answer);
+    while (!open_.empty()) {
+      const Node node = open_.top();
+      // What is left is worth no more than what was found, but for a tolerance.
+      const bool enough = node.bound <= answer.most * (1 + kEnough / 4);
+      if (enough || steps_ > last || !expand(node, answer, last)) {
         answer.most = std::max(answer.most, node.bound);
+        answer.complete = enough;
         break;
       }
-      if (evaluated_ - begin > most_nodes) {
-        answer.most = std::max(answer.most, node.bound);
-        break;
-      }
-      open.pop();
-      poll_.count(10'000);
-      expand(node, answer, least_kept, open);
     }
-    nodes += evaluated_ - begin;
+    steps += steps_ - begin;
     return answer;
   }
 
@@ -168,25 +171,53 @@ class ConfigurationPricing {
   }
 
  private:
+  struct Pick {
+    int place, group;  // of order_, of groups_
+  };
   struct Node {
-    double bound;
-    int from;  // of order_: what is decided
-    std::vector<Member> set;
+    double bound;  // of its set, and what may be added from `from` on
+    int from;
+    std::vector<Pick> set;
     bool operator<(const Node& other) const { return bound < other.bound; }
   };
   struct Step {
-    int place;  // in order_
-    double value, weight, density;
+    double value, weight;
+  };
+  // Upper hull of (weight, value) over counts, as steps of falling density from its first point.
+  struct Hull {
+    double value = 0, weight = 0;
+    std::vector<Step> steps;
+  };
+  struct Group {
+    int first, last;  // of the choices
   };
 
   const Choice& choice_of(const Member& member) const {
     return rows_.of(member.job)[member.choice];
   }
 
-  double weight(int i, const Choice& c) const {
+  // Neighbours that need and load the same.
+  std::vector<Group> groups_of(int i) const {
+    std::vector<Group> groups;
+    const std::vector<Choice>& counts = rows_.of(i);
+    for (int c = 0; c < static_cast<int>(counts.size()); ++c) {
+      const auto same = [&](int q, int other) {
+        for (int r = 0; r < sharing_.resources(); ++r)
+          if (sharing_.need(r, i, q) != sharing_.need(r, i, other)) return false;
+        return sharing_.load(i, q) == sharing_.load(i, other);
+      };
+      if (c > 0 && same(counts[c].procs, counts[c - 1].procs))
+        groups.back().last = c;
+      else
+        groups.push_back({c, c});
+    }
+    return groups;
+  }
+
+  double weight(const std::vector<double>& of_rows, int i, const Choice& c) const {
     double sum = 0;
-    for (int row = 0; row < rows_.count(); ++row)
-      if (row <= sharing_.resources()) sum += surrogate_[row] * rows_.share(row, i, c.procs);
+    for (std::size_t row = 0; row < of_rows.size(); ++row)
+      if (of_rows[row] > 0) sum += of_rows[row] * rows_.share(static_cast<int>(row), i, c.procs);
     return sum;
   }
 
@@ -198,80 +229,74 @@ class ConfigurationPricing {
       if (!(prices[i] > 0)) continue;
       order_.push_back(i);
       for (const Choice& c : rows_.of(i))
-        density[i] = std::max(density[i], prices[i] / c.time / std::max(weight(i, c), 1e-12));
+        density[i] = std::max(density[i],
+                              prices[i] / c.time / std::max(weight(weights_.back(), i, c), 1e-12));
     }
     std::stable_sort(order_.begin(), order_.end(),
                      [&](int a, int b) { return density[a] > density[b]; });
-    by_procs_ = steps_by(
-        [&](int, const Choice& c) { return static_cast<double>(c.procs) / instance_.machines(); });
-    by_surrogate_ = surrogate_[0] < 1
-                        ? steps_by([&](int i, const Choice& c) { return weight(i, c); })
-                        : std::vector<Step>{};
-  }
-
-  // Of each job the upper hull of (weight, value), as steps of falling density; all steps, the densest first.
-  template <class Weight>
-  std::vector<Step> steps_by(const Weight& weight_of) const {
-    std::vector<Step> steps;
-    for (int place = 0; place < static_cast<int>(order_.size()); ++place) {
-      const int i = order_[place];
-      std::vector<std::pair<double, double>> points;
-      for (const Choice& c : rows_.of(i)) points.emplace_back(weight_of(i, c), prices_[i] / c.time);
-      std::sort(points.begin(), points.end());
-      std::vector<std::pair<double, double>> hull{{0, 0}};
-      for (const auto& point : points) {
-        if (point.second <= hull.back().second) continue;
-        while (hull.size() > 1) {
-          const auto& [x1, y1] = hull[hull.size() - 2];
-          const auto& [x2, y2] = hull.back();
-          if ((y2 - y1) * (point.first - x1) > (point.second - y1) * (x2 - x1)) break;
-          hull.pop_back();
-        }
-        hull.push_back(point);
+    const std::size_t n = order_.size();
+    joining_.assign(weights_.size(), std::vector<Hull>(n));
+    joined_.assign(weights_.size(), std::vector<std::vector<Hull>>(n));
+    for (std::size_t w = 0; w < weights_.size(); ++w)
+      for (std::size_t place = 0; place < n; ++place) {
+        const int i = order_[place], counts = static_cast<int>(rows_.of(i).size());
+        joining_[w][place] = hull(weights_[w], i, {0, counts - 1}, true);
+        for (const Group& group : groups_[i])
+          joined_[w][place].push_back(hull(weights_[w], i, group, false));
       }
-      for (std::size_t k = 1; k < hull.size(); ++k) {
-        const double value = hull[k].second - hull[k - 1].second;
-        const double width = hull[k].first - hull[k - 1].first;
-        steps.push_back({place, value, width, width > 0 ? value / width : kInfinity});
+  }
+
+  Hull hull(const std::vector<double>& of_rows, int i, Group group, bool from_nothing) const {
+    std::vector<std::pair<double, double>> points;
+    for (int c = group.first; c <= group.last; ++c) {
+      const Choice& choice = rows_.of(i)[c];
+      points.emplace_back(weight(of_rows, i, choice), -prices_[i] / choice.time);
+    }
+    std::sort(points.begin(), points.end());  // the worthiest of a weight first
+    std::vector<std::pair<double, double>> kept;
+    if (from_nothing) kept.emplace_back(0, 0);
+    for (auto [x, negative] : points) {
+      const double y = -negative;
+      if (!kept.empty() && y <= kept.back().second) continue;
+      while (kept.size() > 1) {
+        const auto& [x1, y1] = kept[kept.size() - 2];
+        const auto& [x2, y2] = kept.back();
+        if ((y2 - y1) * (x - x1) > (y - y1) * (x2 - x1)) break;
+        kept.pop_back();
       }
+      kept.emplace_back(x, y);
     }
-    std::stable_sort(steps.begin(), steps.end(),
-                     [](const Step& a, const Step& b) { return a.density > b.density; });
-    return steps;
+    Hull made{kept.front().second, kept.front().first, {}};
+    for (std::size_t k = 1; k < kept.size(); ++k)
+      made.steps.push_back(
+          {kept[k].second - kept[k - 1].second, kept[k].first - kept[k - 1].first});
+    return made;
   }
 
-  // The rest by their least slow-downs beside the set, as a fractional knapsack.
-  double fill(const std::vector<Step>& steps, int from, double room) {
-    scaled_.clear();
-    for (const Step& step : steps) {
-      if (step.place < from) continue;
-      const double f = beside_[step.place];
-      scaled_.push_back({step.place, step.value / f, step.weight, step.density / f});
-    }
-    if (!set_is_empty_)
-      std::sort(scaled_.begin(), scaled_.end(),
-                [](const Step& a, const Step& b) { return a.density > b.density; });
-    double sum = 0;
-    for (const Step& step : scaled_) {
-      if (step.weight >= room) return sum + (step.weight > 0 ? step.value * room / step.weight : 0);
-      sum += step.value;
-      room -= step.weight;
-    }
-    return sum;
-  }
-
-  // Least factor of each job of order_[from..] beside the set.
-  void slow_beside(const std::vector<Member>& set, int from) {
-    set_is_empty_ = set.empty();
-    beside_.assign(order_.size(), 1);
-    if (set.empty()) return;
+  // Those from order_[from] on that fit beside the set, with their least factors there, and at least so much less
+  // worth of the set where they join.
+  void look_beside(const std::vector<Pick>& set, const std::vector<double>& factors, int from) {
+    beside_.clear();
     double load = 0;
-    for (const Member& member : set) load += sharing_.load(member.job, choice_of(member).procs);
+    std::vector<double> used(sharing_.resources(), 0);
+    int procs = 0;
+    for (const Pick& pick : set) {
+      const int i = order_[pick.place];
+      const int q = rows_.of(i)[groups_[i][pick.group].first].procs;
+      load += sharing_.load(i, q);
+      procs += q;
+      for (int r = 0; r < sharing_.resources(); ++r) used[r] += sharing_.need(r, i, q);
+    }
     for (int place = from; place < static_cast<int>(order_.size()); ++place) {
       const int i = order_[place];
+      double own = kInfinity;
+      for (const Group& group : groups_[i])
+        if (fits(i, group, used, procs))
+          own = std::min(own, sharing_.load(i, rows_.of(i)[group.first].procs));
+      if (own == kInfinity) continue;
       double f = 1;
-      for (const Member& member : set) {
-        const double e = sharing_.excess(i, member.job);
+      for (const Pick& pick : set) {
+        const double e = sharing_.excess(i, order_[pick.place]);
         switch (sharing_.rule()) {
           case SlowdownRule::sum:
             f += e;
@@ -284,87 +309,251 @@ class ConfigurationPricing {
             break;
         }
       }
-      if (sharing_.has_bandwidth()) {
-        double own = kInfinity;
-        for (const Choice& c : rows_.of(i)) own = std::min(own, sharing_.load(i, c.procs));
-        f = std::max(f, 1 + sharing_.stall(i) * std::max(0.0, load + own - 1));
-      }
-      beside_[place] = f;
+      if (!set.empty()) f = std::max(f, 1 + sharing_.stall(i) * std::max(0.0, load + own - 1));
+      beside_.push_back({place, f, 0});
+    }
+    steps_ += static_cast<std::int64_t>(order_.size()) - from;
+    if (sharing_.has_bandwidth() || sharing_.rule() == SlowdownRule::max) return;
+    // At most `room` join, each with one processor.  A member of worth w / f is worth w / (f + E) or less with an
+    // excess of E more, and w / f - E w / (f (f + E')) or less for every E <= E'.
+    const int room = std::min<int>(instance_.machines() - procs, most_that_join(used));
+    for (std::size_t k = 0; k < set.size(); ++k) {
+      const int i = order_[set[k].place];
+      double most = 0;
+      for (const Beside& other : beside_)
+        most = std::max(most, sharing_.excess(i, order_[other.place]));
+      const double f = sharing_.rule() == SlowdownRule::sum ? factors[k] : 1;
+      const double slope =
+          joined_[0][set[k].place][set[k].group].value / (factors[k] * (f + room * most));
+      for (Beside& other : beside_)
+        other.penalty += slope * sharing_.excess(i, order_[other.place]);
     }
   }
 
-  double value_of(const std::vector<Member>& set) const {
-    const std::vector<double> f = factors(set);
-    double sum = 0;
-    for (std::size_t k = 0; k < set.size(); ++k)
-      sum += prices_[set[k].job] / (choice_of(set[k]).time * f[k]);
+  bool fits(int i, const Group& group, const std::vector<double>& used, int procs) const {
+    const int q = rows_.of(i)[group.first].procs;
+    if (procs + q > instance_.machines()) return false;
+    for (int r = 0; r < sharing_.resources(); ++r)
+      if (!leq(used[r] + sharing_.need(r, i, q), sharing_.capacity(r))) return false;
+    return true;
+  }
+
+  // Of those beside, by each resource the ones that need least.
+  int most_that_join(const std::vector<double>& used) {
+    auto most = static_cast<int>(beside_.size());
+    for (int r = 0; r < sharing_.resources(); ++r) {
+      if (sharing_.capacity(r) == kInfinity) continue;
+      needs_.clear();
+      for (const Beside& other : beside_) {
+        const int i = order_[other.place];
+        double least = kInfinity;
+        for (const Group& group : groups_[i])
+          least = std::min(least, sharing_.need(r, i, rows_.of(i)[group.first].procs));
+        needs_.push_back(least);
+      }
+      std::sort(needs_.begin(), needs_.end());
+      double sum = used[r];
+      int joined = 0;
+      for (const double need : needs_) {
+        if (!leq(sum += need, sharing_.capacity(r) * (1 + kExactTolerance))) break;
+        ++joined;
+      }
+      most = std::min(most, joined);
+    }
+    return most;
+  }
+
+  // Counts of the set and of those beside it, as a fractional knapsack of one row.
+  double fill(std::size_t w, const std::vector<Pick>& set, const std::vector<double>& factors,
+              bool with_beside) {
+    scaled_.clear();
+    double sum = 0, room = 1e-8;
+    for (const double share : weights_[w]) room += share;
+    for (std::size_t k = 0; k < set.size(); ++k) {
+      const Hull& own = joined_[w][set[k].place][set[k].group];
+      sum += own.value / factors[k];
+      room -= own.weight;
+      for (const Step& step : own.steps) scaled_.push_back({step.value / factors[k], step.weight});
+    }
+    room = std::max(room, 0.0);
+    if (with_beside)
+      for (const Beside& other : beside_) {
+        const std::vector<Step>& steps = joining_[w][other.place].steps;
+        Step merged{-other.penalty, 0};
+        std::size_t k = 0;
+        do {
+          merged.value += steps[k].value / other.factor;
+          merged.weight += steps[k].weight;
+          ++k;
+        } while (k < steps.size() &&
+                 merged.value * steps[k].weight < steps[k].value / other.factor * merged.weight);
+        if (merged.value <= 0) continue;
+        scaled_.push_back(merged);
+        for (; k < steps.size(); ++k)
+          scaled_.push_back({steps[k].value / other.factor, steps[k].weight});
+      }
+    std::sort(scaled_.begin(), scaled_.end(),
+              [](const Step& a, const Step& b) { return a.value * b.weight > b.value * a.weight; });
+    steps_ += static_cast<std::int64_t>(scaled_.size());
+    for (const Step& step : scaled_) {
+      if (step.weight > room) return sum + step.value * room / step.weight;
+      sum += step.value;
+      room -= step.weight;
+    }
     return sum;
   }
 
-  double bound_of(const std::vector<Member>& set, int from) {
-    ++evaluated_;
-    slow_beside(set, from);
-    double procs = 1, surrogate = 1;
-    for (const Member& member : set) {
-      procs -= static_cast<double>(choice_of(member).procs) / instance_.machines();
-      surrogate -= weight(member.job, choice_of(member));
-    }
-    double rest = fill(by_procs_, from, std::max(0.0, procs) + 1e-12);
-    if (!by_surrogate_.empty())
-      rest = std::min(rest, fill(by_surrogate_, from, std::max(0.0, surrogate) + 1e-9));
-    return value_of(set) + rest;
+  double bound_of(const std::vector<Pick>& set, const std::vector<double>& factors, int from) {
+    look_beside(set, factors, from);
+    double least = kInfinity;
+    for (std::size_t w = 0; w < weights_.size(); ++w)
+      least = std::min(least, fill(w, set, factors, true));
+    return least;
   }
 
-  bool fits(const std::vector<Member>& set) const {
+  std::vector<double> factors_of(const std::vector<Pick>& set) const {
     std::vector<Run> runs;
-    long long used = 0;
-    for (const Member& member : set) {
-      runs.push_back({member.job, choice_of(member).procs, 0});
-      used += choice_of(member).procs;
+    for (const Pick& pick : set) {
+      const int i = order_[pick.place];
+      const Choice& c = rows_.of(i)[groups_[i][pick.group].first];
+      runs.push_back({i, c.procs, c.time});
     }
-    return used <= instance_.machines() && sharing_.fits(runs);
+    return sharing_.factors(runs);
   }
 
-  // With the next job on each count that fits, and without it.
-  void expand(const Node& node, Answer& answer, double& least_kept,
-              std::priority_queue<Node>& open) {
-    if (node.from >= static_cast<int>(order_.size())) return;
-    const int job = order_[node.from];
-    const double enough = answer.most;
-    for (int c = 0; c < static_cast<int>(rows_.of(job).size()); ++c) {
-      Node with{0, node.from + 1, node.set};
-      with.set.push_back({job, c});
-      if (!fits(with.set)) continue;
-      const double value = value_of(with.set);
-      if (value > least_kept) keep(answer, least_kept, {value, with.set});
-      answer.most = std::max(answer.most, value);
-      with.bound = std::min(node.bound, bound_of(with.set, with.from));
-      if (with.bound > enough) open.push(std::move(with));
+  // The best counts of a set, by processors.
+  Found with_counts(const std::vector<Pick>& set, const std::vector<double>& factors) {
+    const int m = instance_.machines();
+    std::vector<std::vector<int>> chosen(set.size(), std::vector<int>(m + 1, -1));
+    std::vector<double> worth(m + 1, 0), next;
+    for (std::size_t k = 0; k < set.size(); ++k) {
+      const int i = order_[set[k].place];
+      const Group& group = groups_[i][set[k].group];
+      next.assign(m + 1, -kInfinity);
+      for (int c = group.first; c <= group.last; ++c) {
+        const Choice& choice = rows_.of(i)[c];
+        const double value = prices_[i] / (choice.time * factors[k]);
+        for (int p = choice.procs; p <= m; ++p)
+          if (worth[p - choice.procs] + value > next[p]) {
+            next[p] = worth[p - choice.procs] + value;
+            chosen[k][p] = c;
+          }
+      }
+      worth = next;
+      steps_ += static_cast<std::int64_t>(m) * (group.last - group.first + 1) / 8;
     }
-    Node without{0, node.from + 1, node.set};
-    without.bound = std::min(node.bound, bound_of(without.set, without.from));
-    if (without.bound > enough) open.push(std::move(without));
+    Found found{worth[m], {}};
+    int p = m;
+    for (std::size_t k = set.size(); k-- > 0;) {
+      const int i = order_[set[k].place], c = chosen[k][p];
+      found.set.push_back({i, c});
+      p -= rows_.of(i)[c].procs;
+    }
+    return found;
   }
 
-  static void keep(Answer& answer, double& least_kept, Found found) {
+  void consider(const std::vector<Pick>& set, const std::vector<double>& factors, Answer& answer) {
+    if (fill(0, set, factors, false) <= least_kept_) return;
+    Found found = with_counts(set, factors);
+    if (found.value <= least_kept_) return;
+    answer.most = std::max(answer.most, found.value);
     answer.found.push_back(std::move(found));
     if (answer.found.size() < 2 * kColumnsARound) return;
     std::sort(answer.found.begin(), answer.found.end(),
               [](const Found& a, const Found& b) { return a.value > b.value; });
     answer.found.resize(kColumnsARound);
-    least_kept = answer.found.back().value;
+    least_kept_ = answer.found.back().value;
   }
+
+  // Each further job that fits, on each group of counts.  False where the steps end before all have been looked at.
+  bool expand(const Node& node, Answer& answer, std::int64_t last) {
+    open_.pop();
+    std::vector<Pick> set = node.set;
+    look_beside(set, factors_of(set), node.from);
+    std::vector<int> places;
+    for (const Beside& other : beside_) places.push_back(other.place);
+    for (const int place : places)
+      for (int g = 0; g < static_cast<int>(groups_[order_[place]].size()); ++g) {
+        poll_.count(10'000);
+        set.push_back({place, g});
+        if (fits(set)) {
+          const std::vector<double> factors = factors_of(set);
+          consider(set, factors, answer);
+          Node with{std::min(node.bound, bound_of(set, factors, place + 1)), place + 1, set};
+          if (!beside_.empty() && with.bound > answer.most) open_.push(std::move(with));
+        }
+        set.pop_back();
+        if (steps_ > last) return false;
+      }
+    return true;
+  }
+
+  // From each of the densest the set that grows by what adds most.
+  void dive(Answer& answer) {
+    for (int first = 0; first < std::min<int>(kDives, static_cast<int>(order_.size())); ++first) {
+      std::vector<Pick> set;
+      double value = 0;
+      for (bool grew = true; grew;) {
+        grew = false;
+        Pick best{};
+        look_beside(set, factors_of(set), 0);
+        std::vector<int> places;
+        for (const Beside& other : beside_) places.push_back(other.place);
+        if (set.empty()) places = {first};
+        for (const int place : places) {
+          if (std::any_of(set.begin(), set.end(), [&](const Pick& p) { return p.place == place; }))
+            continue;
+          for (int g = 0; g < static_cast<int>(groups_[order_[place]].size()); ++g) {
+            set.push_back({place, g});
+            if (fits(set)) {
+              const double found = fill(0, set, factors_of(set), false);
+              if (found > value) {
+                value = found;
+                best = {place, g};
+                grew = true;
+              }
+            }
+            set.pop_back();
+          }
+        }
+        if (grew) set.push_back(best);
+        poll_.count(10'000);
+      }
+      consider(set, factors_of(set), answer);
+    }
+  }
+
+  bool fits(const std::vector<Pick>& set) const {
+    std::vector<Run> runs;
+    long long used = 0;
+    for (const Pick& pick : set) {
+      const int i = order_[pick.place];
+      runs.push_back({i, rows_.of(i)[groups_[i][pick.group].first].procs, 0});
+      used += runs.back().procs;
+    }
+    return used <= instance_.machines() && sharing_.fits(runs);
+  }
+
+  struct Beside {
+    int place;
+    double factor, penalty;
+  };
 
   const Instance& instance_;
   const Sharing& sharing_;
   const Rows& rows_;
-  std::vector<double> surrogate_;
+  std::vector<std::vector<double>> weights_;  // of rows, of several knapsacks
+  std::vector<std::vector<Group>> groups_;
   std::vector<double> prices_;
   std::vector<int> order_;
-  std::vector<Step> by_procs_, by_surrogate_, scaled_;
-  std::vector<double> beside_;
-  bool set_is_empty_ = true;
-  std::int64_t evaluated_ = 0;
+  std::vector<std::vector<Hull>> joining_;              // by knapsack and place
+  std::vector<std::vector<std::vector<Hull>>> joined_;  // and group
+  std::priority_queue<Node> open_;
+  std::vector<Beside> beside_;
+  std::vector<Step> scaled_;
+  std::vector<double> needs_;
+  double least_kept_ = 0;
+  std::int64_t steps_ = 0;
   Poll poll_;
 };
 
@@ -384,9 +573,9 @@ class Configurations {
   double bound() const { return bound_; }
   const std::vector<double>& prices() const { return best_prices_; }
 
-  // False where `work` nodes are not enough.
+  // False where `work` is not enough.
   bool solve(std::int64_t work) {
-    std::int64_t nodes = 0, share = kFirstNodes;
+    std::int64_t steps = 0, share = kFirstSteps;
     double best_total = 0;
     for (bool smooth = true;;) {
       check_interrupt();
@@ -400,7 +589,7 @@ class Configurations {
       const double total = std::accumulate(prices.begin(), prices.end(), 0.0);
       // Prices whose best configuration is worth `total` / `bound` or less prove nothing new.
       const auto answer = pricing_.best(
-          prices, std::max(1e-300, total / std::max(objective, 1e-300)) * 0.5, share, nodes);
+          prices, std::max(1e-300, total / std::max(objective, 1e-300)) * 0.5, share, steps);
       const double proved = rounded_down(total / answer.most, instance_.jobs() + 8);
       if (proved > bound_) {
         bound_ = proved;
@@ -410,7 +599,7 @@ class Configurations {
       }
       int added = 0;
       for (const auto& found : answer.found) added += improves(found.set) ? add(found.set) : 0;
-      if (nodes >= work) return false;
+      if (steps >= work) return false;
       if (added > 0) {
         smooth = true;
         continue;

@@ -26,11 +26,12 @@ struct ConfigurationBound {
 ///   minimise sum_c x_c  subject to  sum_{c holds i} x_c / (t_i(q_i) f_i(c)) >= 1 for every job i    (price u_i >= 0)
 ///
 /// by column generation.  Pricing, max over c of sum u_i / (t_i f_i(c)), is a knapsack with interaction: best first over
-/// jobs, where a node's bound takes the rest by their best rates beside the jobs that it has, as a fractional knapsack
-/// of processors, and of the resources at the prices of area_bound.  All u divided by the greatest bound of what was
-/// not looked at are feasible for the dual, so every round gives a bound.  For instances that share nothing, too.
-/// Throws as check_interrupt() only where it has nothing; `work` counts nodes.
-ConfigurationBound configuration_bound(const Instance& instance, std::int64_t work = 600'000);
+/// sets of jobs, where a node's bound has every set that grows from its own: the counts of all, and who may join, as
+/// fractional knapsacks of processors, of each resource, and of both at the prices of area_bound; who joins by the
+/// rates beside the set, less what the set loses by them.  All u divided by the greatest bound of what was not looked
+/// at are feasible for the dual, so every round gives a bound.  For instances that share nothing, too.
+/// Throws as check_interrupt() only where it has nothing; `work` counts steps of knapsacks.
+ConfigurationBound configuration_bound(const Instance& instance, std::int64_t work = 60'000'000);
 
 /// The prices of jobs that so much work proves most by, in seconds; empty where it proves nothing.
 std::vector<double> configuration_prices(const Instance& instance, std::int64_t work);

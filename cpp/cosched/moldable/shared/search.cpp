@@ -12,6 +12,7 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/model/bounds.hpp"
+#include "cosched/moldable/shared/beam.hpp"
 #include "cosched/moldable/shared/bounds.hpp"
 #include "cosched/moldable/shared/lists.hpp"
 
@@ -25,11 +26,15 @@ constexpr int kNear = 6;  // places in the order between jobs that are exchanged
 constexpr double kPlateau =
     1e-3;  // of the mean end, so that plateaus of the makespan lead somewhere
 constexpr int kRounds = 3;
-constexpr double kStepsAnOperation = 8;  // the decoder's steps are smaller than those of `work`
-constexpr double kNoise = 0.3;           // of prices, relative
-constexpr int kDraws = 60;               // greedy schedules
-constexpr int kMostPriced = 200;         // jobs
-constexpr std::int64_t kPriceWork = 40'000;
+constexpr double kStepsAnOperation = 8;     // the decoder's steps are smaller than those of `work`
+constexpr double kNoise = 0.3;              // of prices, relative
+constexpr int kDraws = 60;                  // greedy schedules
+constexpr int kWidth = 64, kBranches = 12;  // of a beam
+constexpr double kBeams = 0.75;             // of the work
+constexpr double kBeamNoise[] = {0.05, 0.15}, kWastes[] = {0.05, 0.1};
+constexpr double kStepsABeamOperation = 0.5;  // of work, as above
+constexpr int kMostPriced = 200;              // jobs
+constexpr std::int64_t kPriceWork = 10'000'000;
 
 class ListSearch {
  public:
@@ -63,9 +68,10 @@ class ListSearch {
     consider(list);
   }
 
-  /// Greedy schedules at the prices, and near them.
+  /// Where beams do not know the objective or releases, greedy schedules at the prices, and near them.
   void price(std::vector<double> prices, int draws) {
     prices_ = std::move(prices);
+    if (has_beams()) return;
     for (int k = 0; k < draws; ++k) {
       std::vector<double> near = prices_;
       for (double& value_of_job : near)
@@ -79,6 +85,40 @@ class ListSearch {
   }
 
   void run(std::int64_t work, double heat) {
+    if (has_beams()) {
+      const auto share = static_cast<std::int64_t>(kBeams * static_cast<double>(work));
+      beams(static_cast<std::int64_t>(static_cast<double>(share) / kStepsABeamOperation));
+      work -= share;
+    }
+    anneal(work, heat);
+  }
+
+  const Placement& best() const { return best_; }
+
+ private:
+  bool has_beams() const {
+    return !prices_.empty() && objective_ == Objective::makespan && !instance_.has_releases();
+  }
+
+  // At the prices, and near them, ever wider up to kWidth.
+  void beams(std::int64_t operations) {
+    while (operations > 0) {
+      std::vector<double> near = prices_;
+      const double noise = drawn_ == 0 ? 0 : kBeamNoise[drawn_ / 2 % 2];
+      for (double& price : near) price *= 1 + noise * (2 * rng_.uniform() - 1);
+      const BeamOptions options{std::min(kWidth, 1 << std::min(2 * drawn_, 20)), kBranches,
+                                kWastes[drawn_ % 2]};
+      const auto found = beam(instance_, decoder_, near, options, operations);
+      if (!found) return;
+      offer(*found);
+      List list = as_list(decoder_, *found);
+      list.prices = near;
+      consider(list);
+      ++drawn_;
+    }
+  }
+
+  void anneal(std::int64_t work, double heat) {
     List now = start_;
     double current = start_value_;
     const double total = seconds_left(), scale = start_value_;
@@ -108,9 +148,6 @@ class ListSearch {
     }
   }
 
-  const Placement& best() const { return best_; }
-
- private:
   void consider(const List& list) {
     const Placement placement = decoder_.run(list);
     const double found = value(placement);
@@ -172,6 +209,7 @@ class ListSearch {
   List start_;  // the best list
   std::vector<double> prices_;
   double start_value_ = kInfinity;
+  int drawn_ = 0;  // beams
 };
 
 Instance unslowed(const Instance& instance) {

@@ -5,9 +5,10 @@
 
 namespace cosched::moldable::shared {
 
-/// Annealing over lists: orders, counts and the threshold of bans (decoder.hpp).  From the family's lists under every
+/// For the makespan without releases beams (beam.hpp) at the prices of configuration_bound, and near them.  Then annealing
+/// over lists: orders, counts and the threshold of bans (decoder.hpp).  From those, the family's lists under every
 /// threshold, gang, the caller's starts, and what the search finds for jobs that slow nobody, replayed: never worse
-/// than those.  The result depends on instance, starts, seed and work only, but for a time limit.
+/// than any.  The result depends on instance, starts, seed and work only, but for a time limit.
 search::SearchResult local_search(const Instance& instance, const search::SearchOptions& options);
 
 }  // namespace cosched::moldable::shared

@@ -135,7 +135,7 @@ def prove_graph(instance: Instance, work: int, time_limit: float | None) -> Resu
 def _require_known(instance: Instance, name: str) -> None:
     Instance.require(instance)
     if instance.sharing.slows:
+        where = " of jobs with precedence" if len(instance.edges) else ""
         raise InvalidInstance(
-            f"{name} does not know slow-downs of jobs with precedence: expected "
-            "inst.without_slowdowns()"
+            f"{name} does not know slow-downs{where}: expected inst.without_slowdowns()"
         )
