@@ -96,12 +96,7 @@ class Search {
       proved_ = std::max(proved_, bound());
       if (dropped_ >= value_) return true;
       // Not before, so that what is easy stays fast.
-      if (makespan_ && !patterns_ && proved_ > 0) {
-        patterns_.emplace(choices_, it_.machines(), proved_, value_);
-        count(patterns_->take_work());
-        proved_ = std::max(proved_, std::min(value_, patterns_->bound()));
-        if (hopeless(proved_)) return true;
-      }
+      if (makespan_ && width_ == kFirstWidth && proved_ > 0 && weigh_patterns()) return true;
     }
   }
 
@@ -117,6 +112,17 @@ class Search {
   }
 
  private:
+  // Patterns are kept where they prove more than the first pass; whether they prove all.
+  bool weigh_patterns() {
+    patterns_.emplace(choices_, it_.machines(), proved_, value_);
+    count(patterns_->take_work());
+    if (patterns_->bound() <= proved_)
+      patterns_.reset();
+    else
+      proved_ = std::min(value_, patterns_->bound());
+    return hopeless(proved_);
+  }
+
   // False: the work is over.
   bool pass() {
     steps_ = {{0, it_.machines()}};
