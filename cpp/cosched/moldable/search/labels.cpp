@@ -10,22 +10,19 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/moldable/search/patterns.hpp"
 
 namespace cosched::moldable::search {
 namespace {
 
-using Set = std::uint32_t;
+using Set = JobSet;
 
 constexpr double kRounding = 1e-12;             // relative, of sums of a few times
 constexpr std::size_t kMostSteps = 40'000'000;  // of one number of jobs: 640 MB
 constexpr std::size_t kFirstWidth = 100;
+constexpr int kHalvings = 4;
 constexpr int kSideBySide = 3;  // jobs side by side that are bounded by number
 
-// From `time` on, `count` processors more are free.
-struct Step {
-  double time;
-  int count;
-};
 using Steps = std::vector<Step>;
 
 // A beginning of a schedule.  Its steps lie in a vector that all labels of a number of jobs share.
@@ -49,12 +46,6 @@ double free_time(const Step* step, int q) {
   while ((q -= step->count) > 0) ++step;
   return step->time;
 }
-
-// Times and counts of a job with a shorter time than all smaller counts.
-struct Choice {
-  int procs;
-  double seconds;
-};
 
 std::vector<std::vector<Choice>> choices_of(const Instance& instance) {
   std::vector<std::vector<Choice>> all(instance.jobs());
@@ -104,6 +95,8 @@ class Search {
       if (!pass()) return false;
       proved_ = std::max(proved_, bound());
       if (dropped_ >= value_) return true;
+      // Not before, so that what is easy stays fast.
+      if (makespan_ && width_ == kFirstWidth && proved_ > 0 && weigh_patterns()) return true;
     }
   }
 
@@ -119,6 +112,17 @@ class Search {
   }
 
  private:
+  // Patterns are kept where they prove more than the first pass; whether they prove all.
+  bool weigh_patterns() {
+    patterns_.emplace(choices_, it_.machines(), proved_, value_);
+    count(patterns_->take_work());
+    if (patterns_->bound() <= proved_)
+      patterns_.reset();
+    else
+      proved_ = std::min(value_, patterns_->bound());
+    return hopeless(proved_);
+  }
+
   // False: the work is over.
   bool pass() {
     steps_ = {{0, it_.machines()}};
@@ -236,7 +240,8 @@ class Search {
       if (!in(label.jobs, j)) prospects_.push_back(prospect(label, j));
     count(static_cast<std::int64_t>(prospects_.size() + 1) * label.steps);
     const double least = makespan_ ? least_makespan(label) : least_minsum(label);
-    return least * (1 - kRounding);
+    if (!patterns_ || prospects_.empty() || hopeless(least)) return least * (1 - kRounding);
+    return least_of_patterns(label, std::max(least, label.least)) * (1 - kRounding);
   }
 
   Prospect prospect(const Label& label, int job) const {
@@ -300,6 +305,27 @@ class Search {
       least = std::max(least, from + seconds / side);
     }
     return least;
+  }
+
+  // Between `least` and the best schedule known, to a part of the way.
+  double least_of_patterns(const Label& label, double least) {
+    const Set rest = everything() & ~label.jobs;
+    const Step* const steps = &next_steps_[label.first];
+    const auto fits = [&](double deadline) {
+      count(label.steps);
+      return patterns_->fits(rest, steps, label.steps, deadline);
+    };
+    double too_short = least, long_enough = value_;
+    if (!fits(long_enough * (1 - kRounding))) {
+      too_short = long_enough;
+    } else if (!fits(too_short)) {
+      for (int halving = 0; halving < kHalvings; ++halving) {
+        const double middle = (too_short + long_enough) / 2;
+        (fits(middle) ? long_enough : too_short) = middle;
+      }
+    }
+    count(patterns_->take_work());
+    return too_short;
   }
 
   double least_minsum(const Label& label) {
@@ -385,6 +411,7 @@ class Search {
   std::vector<Set> twins_;       // equal jobs of lower number
   std::vector<int> by_density_;  // least work by weight: Smith's order
   std::vector<double> least_work_;
+  std::optional<ProcessorPatterns> patterns_;
   Placement best_;
   double value_;
   std::size_t width_ = 0;       // labels of one number of jobs that are kept

@@ -39,8 +39,10 @@ void require_provable(const Instance& instance, const ProofOptions& options);
 ///     the hole would stay open for nothing), or an equal job of lower number is not in it;
 ///   - where a lower bound on what it becomes is not below the best schedule known.  Makespan: area from
 ///     the free times on, for each release, with each job's least work that ends in time; jobs one
-///     at a time; jobs of which at most k fit side by side.  Minsum: each job alone; areas in Smith's
-///     order on the chord of the free area, which is linear and nowhere above it.
+///     at a time; jobs of which at most k fit side by side; from the second pass on, where it proves
+///     more of all jobs than the first pass did, what one processor can do in its window (patterns.hpp).
+///     Minsum: each job alone; areas in Smith's order on the chord of the free area, which is linear
+///     and nowhere above it.
 /// First only the hundred labels of each number of jobs with the least bounds go on, then four times as
 /// many, and so on, until none is dropped: good schedules come early.  What was dropped, or may still
 /// come when work or time is over, has a lower bound: the least of them is the bound.

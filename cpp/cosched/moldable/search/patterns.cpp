@@ -1,0 +1,115 @@
+#include "cosched/moldable/search/patterns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+
+namespace cosched::moldable::search {
+namespace {
+
+constexpr double kCells = 1000;            // in the bound
+constexpr double kMostCells = 4000;        // in a window
+constexpr std::size_t kMostTables = 4096;  // at most 128 MB, 40 MB where schedules are good
+constexpr int kWeighings = 300;
+constexpr double kSums = 1e-9;  // relative, of prices and of times in cells
+
+}  // namespace
+
+ProcessorPatterns::ProcessorPatterns(std::vector<std::vector<Choice>> choices, int machines,
+                                     double bound, double longest)
+    : choices_(std::move(choices)),
+      machines_(machines),
+      bound_(bound),
+      cell_(std::max(bound / kCells, longest / kMostCells)),
+      cells_(static_cast<int>(longest / cell_) + 2) {
+  for (const auto& own : choices_) {
+    double least = kInfinity;
+    for (const Choice& choice : own) least = std::min(least, choice.procs * choice.seconds);
+    price_.push_back(least);
+  }
+  weigh();
+}
+
+int ProcessorPatterns::cell(double seconds) const {
+  return seconds < 0 ? -1 : std::min(cells_ - 1, static_cast<int>(seconds / cell_ + kSums));
+}
+
+// What a processor earns with one job more to choose from.
+ProcessorPatterns::Table ProcessorPatterns::with(const Table& table, int job) {
+  Table made = table;
+  for (const Choice& choice : choices_[job]) {
+    if (choice.seconds >= cells_ * cell_) continue;
+    const int length = static_cast<int>(choice.seconds / cell_ * (1 - kSums));
+    const double gain = price_[job] / choice.procs;
+    for (int k = length; k < cells_; ++k) made[k] = std::max(made[k], table[k - length] + gain);
+    work_ += (cells_ - length) / 8 + 1;
+  }
+  return made;
+}
+
+// A job that the best pattern of the bound's length holds less of than the average gets dearer.
+void ProcessorPatterns::weigh() {
+  const int n = static_cast<int>(choices_.size());
+  std::vector<double> best = price_;
+  for (int round = 1; round <= kWeighings; ++round) {
+    std::vector<Table> tables{Table(cells_, 0.0)};
+    for (int j = 0; j < n; ++j) {
+      check_interrupt();
+      tables.push_back(with(tables.back(), j));
+    }
+    const double needed = std::accumulate(price_.begin(), price_.end(), 0.0) * (1 - kSums);
+    int at = cell(bound_);
+    if (machines_ * tables.back()[at] < needed) {
+      while (at + 1 < cells_ && machines_ * tables.back()[at + 1] < needed) ++at;
+      bound_ = std::max(bound_, (at + 1) * cell_ * (1 - kSums));
+      best = price_;
+      at = std::min(at + 1, cells_ - 1);
+    }
+    const double mean = tables.back()[at] / needed;  // of the shares below, by price
+    const double pace = 1 / std::sqrt(static_cast<double>(round));
+    for (int j = n - 1; j >= 0; --j) {
+      double share = 0;
+      if (tables[j + 1][at] > tables[j][at])
+        for (const Choice& choice : choices_[j]) {
+          const int length = static_cast<int>(choice.seconds / cell_ * (1 - kSums));
+          if (choice.seconds >= cells_ * cell_ || length > at ||
+              tables[j][at - length] + price_[j] / choice.procs < tables[j + 1][at])
+            continue;
+          share = 1.0 / choice.procs;
+          at -= length;
+          break;
+        }
+      price_[j] *= std::exp(pace * (mean - share));
+    }
+  }
+  price_ = std::move(best);
+}
+
+const ProcessorPatterns::Table* ProcessorPatterns::table_of(JobSet jobs) {
+  if (const auto known = tables_.find(jobs); known != tables_.end()) return &known->second;
+  if (tables_.size() >= kMostTables) return nullptr;
+  if (jobs == 0) return &tables_.emplace(jobs, Table(cells_, 0.0)).first->second;
+  int job = 0;
+  while (!(jobs >> job & 1)) ++job;
+  const Table* const fewer = table_of(jobs & (jobs - 1));
+  return fewer ? &tables_.emplace(jobs, with(*fewer, job)).first->second : nullptr;
+}
+
+bool ProcessorPatterns::fits(JobSet rest, const Step* steps, int count, double deadline) {
+  const Table* const table = table_of(rest);
+  if (!table) return true;
+  double needed = 0, earned = 0;
+  for (std::size_t j = 0; j < price_.size(); ++j)
+    if (rest >> j & 1) needed += price_[j];
+  for (const Step* step = steps; step < steps + count; ++step)
+    if (const int at = cell(deadline - step->time); at >= 0) earned += step->count * (*table)[at];
+  return earned >= needed * (1 - kSums);
+}
+
+std::int64_t ProcessorPatterns::take_work() { return std::exchange(work_, 0); }
+
+}  // namespace cosched::moldable::search

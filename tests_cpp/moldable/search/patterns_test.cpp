@@ -1,0 +1,51 @@
+#include "cosched/moldable/search/patterns.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/moldable_instances.hpp"
+
+namespace cosched::moldable::search {
+namespace {
+
+using namespace cosched::moldable::testing;  // NOLINT
+
+std::vector<std::vector<Choice>> all_choices(const Instance& instance) {
+  std::vector<std::vector<Choice>> all(instance.jobs());
+  for (int i = 0; i < instance.jobs(); ++i)
+    for (int q = instance.fewest(i); q > 0 && q <= instance.machines(); q = instance.faster(i, q))
+      all[i].push_back({q, instance.time(i, q)});
+  return all;
+}
+
+TEST(MoldablePatterns, RefuseNoDeadlineThatAScheduleKeeps) {
+  for (int kind = 0; kind < kProfileKinds; ++kind)
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      const Instance instance = small_instance(kind, 4, 4, seed, false);
+      const double optimum = exhaustive_optima(instance).makespan;
+      for (const double part : {0.3, 0.8, 1.0}) {
+        ProcessorPatterns patterns(all_choices(instance), instance.machines(), part * optimum,
+                                   1.5 * optimum);
+        EXPECT_LE(patterns.bound(), optimum * (1 + kRounding)) << kind << " " << seed;
+        EXPECT_GE(patterns.bound(), part * optimum);
+        const Step all_free{0, instance.machines()}, late{0.2 * optimum, instance.machines()};
+        EXPECT_TRUE(patterns.fits(15, &all_free, 1, optimum * (1 + kRounding)));
+        EXPECT_TRUE(patterns.fits(15, &late, 1, 1.2 * optimum * (1 + kRounding)));
+        EXPECT_FALSE(patterns.fits(15, &all_free, 1, 0.05 * optimum));
+      }
+    }
+}
+
+// Three jobs of 1 s on one of two processors: one holds two of them, which no area knows.
+TEST(MoldablePatterns, KnowThatAProcessorHoldsWholeJobs) {
+  const std::vector<std::vector<Choice>> choices(3, {{1, 1.0}});
+  ProcessorPatterns patterns(choices, 2, 1.5, 3);
+  EXPECT_NEAR(patterns.bound(), 2, 0.02);
+  const Step free[] = {{0.5, 1}, {0.9, 1}};
+  EXPECT_FALSE(patterns.fits(7, free, 2, 2.4));
+  EXPECT_TRUE(patterns.fits(7, free, 2, 2.5));
+  EXPECT_TRUE(patterns.fits(3, free, 2, 1.9));
+  EXPECT_FALSE(patterns.fits(3, free, 2, 1.8));
+}
+
+}  // namespace
+}  // namespace cosched::moldable::search
