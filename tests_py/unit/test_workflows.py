@@ -19,6 +19,7 @@ from cosched.workflows import (
     OnlineList,
     Past,
     Ready,
+    execution_of,
     no_schedule_before,
     plan,
     read_snakemake,
@@ -196,7 +197,7 @@ def _course() -> Course:
 @pytest.mark.parametrize("suffix", [".html", ".json", ".png", ".svg"])
 def test_reports(tmp_path, suffix):
     path = tmp_path / f"run{suffix}"
-    write_report(_course().execution({}), path, "took 3 s & more", ["a note"])
+    write_report(execution_of(_course()), path, "took 3 s & more", ["a note"])
     assert path.stat().st_size > 500
     if suffix == ".html":
         page = path.read_text()

@@ -12,7 +12,7 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.fit import LEAST_FIT
+from cosched.cluster.log_fit import LEAST_FIT
 from cosched.cluster.recordings import (
     FAR,
     Agreement,

@@ -21,7 +21,7 @@ constexpr int kMostGameRounds = 200;
 constexpr int kMostReleases = 200;
 constexpr double kSmoothing = 0.7;  // weight of the best prices so far
 constexpr double kEnough = 2e-3;    // relative gap between master and bound at which it ends
-constexpr std::int64_t kFirstNodes = 2'000;  // of a pricing; more where it finds nothing
+constexpr std::int64_t kFirstNodes = 10'000;  // of a pricing; more where it finds nothing
 constexpr int kColumnsARound = 30;
 constexpr std::int64_t kMostPivots = 1'000'000;
 
@@ -140,6 +140,7 @@ class ConfigurationPricing {
     std::priority_queue<Node> open;
     open.push({bound_of({}, 0), 0, {}});
     double least_kept = threshold;
+    const std::int64_t begin = evaluated_;
     while (!open.empty()) {
       const Node node = open.top();
       if (node.bound <= std::max(answer.most, threshold) * (1 + kEnough / 4)) {
@@ -147,20 +148,16 @@ class ConfigurationPricing {
         answer.most = std::max(answer.most, node.bound);
         break;
       }
-      if (--most_nodes < 0) {
+      if (evaluated_ - begin > most_nodes) {
         answer.most = std::max(answer.most, node.bound);
         break;
       }
       open.pop();
-      ++nodes;
-      poll_.count(2'000);
+      poll_.count(10'000);
       expand(node, answer, least_kept, open);
     }
+    nodes += evaluated_ - begin;
     return answer;
-  }
-
-  double rate(const std::vector<Member>& set, std::size_t k) const {
-    return 1 / (choice_of(set[k]).time * factors(set)[k]);
   }
 
   std::vector<double> factors(const std::vector<Member>& set) const {
@@ -305,6 +302,7 @@ class ConfigurationPricing {
   }
 
   double bound_of(const std::vector<Member>& set, int from) {
+    ++evaluated_;
     slow_beside(set, from);
     double procs = 1, surrogate = 1;
     for (const Member& member : set) {
@@ -366,6 +364,7 @@ class ConfigurationPricing {
   std::vector<Step> by_procs_, by_surrogate_, scaled_;
   std::vector<double> beside_;
   bool set_is_empty_ = true;
+  std::int64_t evaluated_ = 0;
   Poll poll_;
 };
 
