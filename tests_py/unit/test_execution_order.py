@@ -175,6 +175,26 @@ def test_a_plan_against_its_own_order_is_refused(tmp_path):
         Plan.read(tmp_path / "p.json")
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_validate_knows_the_order(tmp_path, capsys, own):
+    """A plan is its own instance; one of measurements has no edges, and the plan's count."""
+    toml = TOML.replace("{case}", "").replace('parameters = { case = ["a", "b"] }', "")
+    runs, codes = written(tmp_path, toml)
+    data = plan(runs, codes).to_dict()
+    file = tmp_path / "plan.json"
+    cs.io.write_json(data, file)
+    given = [str(file) if own else str(runs), str(file)]
+    assert main(["validate", "moldable", *given]) == 0
+    for row in data["placements"]:  # far away, on processors of its own
+        late = {"start": row["start"] + 100, "end": row["end"] + 100}
+        row.update(late if row["name"] == "mesh" else {})
+    data["value"] = max(row["end"] for row in data["placements"])
+    cs.io.write_json({**data, "bound": None}, file)
+    capsys.readouterr()
+    assert main(["validate", "moldable", *given]) == 2
+    assert "before" in capsys.readouterr().err
+
+
 # --- runs -----------------------------------------------------------------------------------
 
 HALVES = np.array([[0.06, 0.03], [0.06, 0.04], [0.04, 0.03], [0.06, 0.05], [0.04, 0.03]])
