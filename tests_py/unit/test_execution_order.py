@@ -9,7 +9,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance, InvalidSchedule
-from cosched.execution import Code, Codes, Plan, plan, run, script
+from cosched.execution import Code, Codes, Plan, plan, profile, run, script
 from cosched.execution.journal import read_past
 from cosched.execution.replanning import Replanner, Situation
 from execution_codes import run_script, shell_notes, spans
@@ -393,3 +393,19 @@ def test_from_the_command_line(tmp_path, monkeypatch, capsys):
     assert main([*run_it, "--resume", "--replan", "0.2"]) == 0
     assert main(["script", "plan.json", "--codes", "codes.toml", "-o", "job.sh"]) == 0
     assert "may_start" in (tmp_path / "job.sh").read_text()
+
+
+def test_codes_are_measured_behind_those_that_they_need(tmp_path):
+    """Each reads what the one before has written; the order is drawn otherwise."""
+    after = {"d": ("c",), "c": ("b",), "b": ("a",), "a": ()}
+    codes = {
+        name: Code(
+            name=name, directory=tmp_path, after=of,
+            command=f"{f'test -e made-{of[0]} && ' if of else ''}touch made-{name}",
+        )
+        for name, of in after.items()
+    }  # fmt: skip
+    frame = profile(
+        Codes(procs=2, codes=codes), repeat=1, out=tmp_path / "runs.csv", oversubscribe=True
+    )
+    assert set(frame.status) == {"completed"}

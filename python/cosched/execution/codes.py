@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import graphlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -52,14 +53,18 @@ class Codes(Mapping[str, Code]):
         if any(code.after for code in self.codes.values()):
             self._require_order()
 
-    def _require_order(self) -> None:
-        """Refuse codes that wait for what is not there, or for themselves."""
-        waits: dict[str, Sequence[str]] = {
-            name: [code.name for code in swept]
-            for name, swept in self.profiles().items()
+    def _waits(self) -> dict[str, Sequence[str]]:
+        """Name -> those that it waits for; a sweep, by its own name, for its tasks."""
+        swept = {
+            name: tuple(code.name for code in mine)
+            for name, mine in self.profiles().items()
             if name not in self.codes
         }
-        waits |= {name: code.after for name, code in self.codes.items()}
+        return {**swept, **{name: code.after for name, code in self.codes.items()}}
+
+    def _require_order(self) -> None:
+        """Refuse codes that wait for what is not there, or for themselves."""
+        waits = self._waits()
         for name, code in self.codes.items():
             for wanted in code.after:
                 if wanted not in waits:
@@ -67,6 +72,27 @@ class Codes(Mapping[str, Code]):
                     raise InvalidInstance(f"task {shorten(name)}: after: {said}")
         if cycle := cycle_of(waits):
             raise InvalidInstance(f"after: {waits_for_itself(cycle)}")
+
+    def levels(self) -> dict[str, int]:
+        """Of each profile, how many others stand before it at least, one after the other.
+
+        Returns
+        -------
+        dict of str to int
+
+        Examples
+        --------
+        >>> given = [Code(name="fem", command="./fem", after="mesh"),
+        ...          Code(name="mesh", command="./mesh")]
+        >>> Codes(procs=4, codes={code.name: code for code in given}).levels()
+        {'fem': 1, 'mesh': 0}
+        """
+        waits = self._waits()
+        level: dict[str, int] = {}
+        for name in graphlib.TopologicalSorter(waits).static_order():
+            own = 1 if name in self.codes else 0  # a sweep is no more than its tasks
+            level[name] = max((own + level[one] for one in waits[name]), default=0)
+        return {name: level[name] for name in self.profiles()}
 
     def edges(self, names: Sequence[str]) -> list[tuple[int, int]]:
         """Which of some tasks wait for which.
