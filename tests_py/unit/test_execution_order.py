@@ -377,6 +377,15 @@ def test_a_script_without_order_is_as_it_was(tmp_path):
 # --- from the command line ------------------------------------------------------------------
 
 
+def test_a_table_with_a_cycle_is_one_line_of_names(tmp_path, capsys):
+    path = tmp_path / "jobs.csv"
+    path.write_text("task,after,1,2\nlast one,a,1,1\na,b,2,1\nb,last one;,3,2\n")
+    assert main(["compare", "moldable", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "jobs.csv: line 3, column 2: 'a' waits for 'b', 'b' for 'last one'" in said
+    assert len(said.splitlines()) == 1
+
+
 def test_from_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     written(tmp_path)

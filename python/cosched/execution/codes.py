@@ -10,11 +10,11 @@ from types import MappingProxyType
 from typing import Any
 
 from cosched import io
+from cosched.core.precedence import cycle_of, waits_for_itself
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code
 from cosched.execution.codes_file import read_codes
-from cosched.execution.precedence import cycle_of, waits_for_itself
 
 #: Pairs of tasks that wait for each other, in all.
 _MOST_EDGES = 10_000_000

@@ -15,10 +15,10 @@ from typing import Any
 
 from cosched import io
 from cosched.core.arrays import integer, nonnegative, positive
+from cosched.core.precedence import cycle_of, waits_for_itself
 from cosched.core.text import first_repeated, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import PLACES, Code, require_known
-from cosched.execution.precedence import cycle_of, waits_for_itself
 
 _KEYS = (
     "command", "counts", "directory", "environment", "timeout", "weight", "ranks", "launch",
