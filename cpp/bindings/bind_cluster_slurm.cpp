@@ -68,6 +68,17 @@ std::vector<slurm::Partition> to_partitions(const py::dict& given, int nodes) {
   return parts;
 }
 
+slurm::Limits to_limits(const std::map<std::string, int>& given) {
+  slurm::Limits limits;
+  const std::map<std::string, int*> known{{"group_nodes", &limits.group_nodes},
+                                          {"user_nodes", &limits.user_nodes},
+                                          {"user_jobs", &limits.user_jobs},
+                                          {"jobs", &limits.jobs},
+                                          {"job_nodes", &limits.job_nodes}};
+  for (const auto& [name, value] : given) *known.at(name) = value;
+  return limits;
+}
+
 slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   const Named named(given, "machine");
   slurm::Machine machine;
@@ -81,6 +92,8 @@ slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   machine.node_memory = named["node_memory"].cast<std::vector<std::int64_t>>();
   machine.node_gpus = named["node_gpus"].cast<std::vector<std::vector<int>>>();
   machine.node_weight = to_ints(named["node_weight"].cast<IntArray>(), "node_weight");
+  for (const auto& limits : named["qos"].cast<std::vector<std::map<std::string, int>>>())
+    machine.qos.push_back(to_limits(limits));
   machine.licences = to_ints(named["licences"].cast<IntArray>(), "licences");
   machine.parts = to_partitions(partitions, machine.nodes);
   return machine;
@@ -109,6 +122,11 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     set("partitions", job.partitions);
     set("set", job.set);
     set("alternatives", job.alternatives);
+    set("association", job.association);
+    set("qos", job.qos);
+    set("user", job.user);
+    set("qos_factor", job.qos_factor);
+    set("nice", job.nice);
     set("requeue", job.requeue);
     set("fails", job.fails);
     slurm::Conditions& conditions = job.conditions;
@@ -161,16 +179,29 @@ std::vector<slurm::Outside> to_outside(const py::list& given, int nodes) {
   return all;
 }
 
+std::vector<slurm::Association> to_accounts(const py::list& given) {
+  std::vector<slurm::Association> all;
+  for (const auto& one : given) {
+    const auto [parent, shares, user, limits] =
+        one.cast<std::tuple<int, double, bool, std::map<std::string, int>>>();
+    if (parent >= static_cast<int>(all.size()))
+      throw InvalidInstance("slurm: an association before its account");
+    all.push_back({parent, shares, user, to_limits(limits)});
+  }
+  return all;
+}
+
 slurm::Scenario make_scenario(const py::dict& machine, const py::dict& partitions,
                               const std::map<std::string, double>& parameters, const py::dict& jobs,
                               const py::dict& more, const py::list& reservations,
-                              const py::list& outside) {
+                              const py::list& outside, const py::list& accounts) {
   slurm::Machine made = to_machine(machine, partitions);
   std::vector<slurm::Job> all = to_jobs(jobs);
   ask_more(all, more);
   const int nodes = made.nodes;
   return slurm::Scenario(std::move(made), std::move(all), slurm::to_settings(parameters),
-                         to_reservations(reservations, nodes), to_outside(outside, nodes));
+                         to_reservations(reservations, nodes), to_outside(outside, nodes),
+                         to_accounts(accounts));
 }
 
 slurm::Clocks to_clocks(const py::dict& given) {
@@ -184,6 +215,7 @@ slurm::Clocks to_clocks(const py::dict& given) {
   clocks.noise_seed = static_cast<std::uint64_t>(named.number("noise_seed"));
   clocks.tick_period = named.number("tick_period");
   clocks.tick_offset = named.number("tick_offset");
+  clocks.decay_after = named.number("decay_after");
   clocks.sleep_extra = named.number("sleep_extra");
   clocks.cycle_cost = named.number("cycle_cost");
   clocks.test_cost = named.number("test_cost");
@@ -239,7 +271,7 @@ void bind_cluster_slurm(py::module_& module) {
   py::class_<slurm::Scenario>(module, "Slurm")
       .def(py::init(&make_scenario), py::kw_only(), py::arg("machine"), py::arg("partitions"),
            py::arg("parameters"), py::arg("jobs"), py::arg("more"), py::arg("reservations"),
-           py::arg("outside"))
+           py::arg("outside"), py::arg("accounts"))
       .def("run", &run_slurm, py::kw_only(), py::arg("clocks"), py::arg("told"), py::arg("plans"));
   module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
 }

@@ -75,7 +75,7 @@ def check(
     check_files((output, (".json",)))
     if machine is not None:
         return _check_log(recording, machine, slurm_version, approximate, seed, as_json, output)
-    found = read_recording(recording, version=slurm_version)
+    found = read_recording(recording, version=slurm_version, approximate=approximate)
     pairs = [(run, agreement(found, run, replay=replay)) for run in found.runs]
     data = {"runs": [_plain(found, mine) for _, mine in pairs]}
     if output is not None:

@@ -41,6 +41,8 @@ class Run:
         Exact starts by row, where they were recorded.
     ticks : bool
         No pass follows the end of a job at once.
+    decay_start : float, optional
+        When the thread that accounts usage began.
     plans : tuple of (float, int, float, float, tuple of str, str)
         Planned reservations where they were recorded: time, first row of the job, start, end,
         nodes, partition (empty: not recorded).
@@ -61,6 +63,7 @@ class Run:
     passes: tuple[tuple[float, bool], ...] = ()
     begins: Mapping[int, float] = field(default_factory=dict)
     ticks: bool = False
+    decay_start: float | None = None
     plans: tuple[tuple[float, int, float, float, tuple[str, ...], str], ...] = ()
     reservations: Mapping[str, tuple] = field(default_factory=dict)
     outside: tuple[tuple, ...] = ()
@@ -69,7 +72,8 @@ class Run:
         """Seconds from a job's start to its work and back: the mean over those that ended by
         themselves."""
         took = self.end - self.start - runtime
-        own = np.isin(np.arange(len(took)), list(self.begins)) & (took >= -1) & (took < _LONGEST)
+        known = list(self.begins) or np.arange(len(took))
+        own = np.isin(np.arange(len(took)), known) & (took >= -1) & (took < _LONGEST)
         return max(float(took[own].mean()), 0.0) if own.any() else HOST["launch"]
 
     def sleep_extra(self, interval: float, usual: float) -> float:
@@ -86,6 +90,9 @@ class Run:
         once, or later: where one was within that second, the job ended just before it.
         """
         lengths = np.full(len(self.start), np.nan)
+        if self.decay_start is not None and not self.begins:  # both in whole seconds
+            took = self.end - self.start
+            return np.where(took >= runtime - 1, took, np.nan)
         # Since 24.11, without an Epilog, passes are at ticks of the loop, and say nothing.
         passes = [] if self.ticks else [time for time, _ in self.passes]
         for row, begin in self.begins.items():

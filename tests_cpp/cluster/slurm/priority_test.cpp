@@ -68,5 +68,14 @@ TEST(SlurmPriority, ARecordedOneStandsInPlaceOfTheComputed) {
   }
 }
 
+TEST(SlurmPriority, FairShareAndQos) {
+  Job job = plain_job(0, 1, 60);
+  job.qos_factor = 0.25;
+  const Scenario scenario = scenario_of(
+      plain_machine(4), {job},
+      {{"multifactor", 1}, {"PriorityWeightFairshare", 1000}, {"PriorityWeightQOS", 100}});
+  EXPECT_EQ(priority_of(scenario, 0, 0, 0, 0.5), 525);
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

@@ -16,6 +16,15 @@ namespace cosched::cluster::slurm {
 /// What Slurm plans for a job without a limit.
 inline constexpr Second kYear = Second{365} * 24 * 3600;
 
+/// Of a QOS or an association; -1: none (RULES.md 14).
+struct Limits {
+  int group_nodes = -1;  // GrpTRES=node
+  int user_nodes = -1;   // MaxTRESPerUser=node, of a QOS
+  int user_jobs = -1;    // MaxJobsPerUser, of a QOS
+  int jobs = -1;         // MaxJobs, of an association
+  int job_nodes = -1;    // MaxTRESPerJob=node
+};
+
 struct Partition {
   NodeBits nodes;
   int tier = 1;              // PriorityTier
@@ -35,6 +44,7 @@ struct Machine {
   std::vector<int> node_weight;             // Weight; empty = all are equal
   std::vector<NodeBits> sets;               // nodes with some features, as jobs ask for them
   std::vector<int> licences;                // how many of each
+  std::vector<Limits> qos;
 };
 
 inline constexpr int kAnyNodes = std::numeric_limits<int>::max();
@@ -80,7 +90,10 @@ struct Job {
   int partition = 0;
   int user = 0;
   double nice = 0;
-  double priority = -1;  // as recorded; below 0: computed
+  double priority = -1;   // as recorded; below 0: computed
+  int association = -1;   // of Scenario::accounts
+  int qos = -1;           // of Machine::qos
+  double qos_factor = 0;  // priority of its QOS over the highest
   Ask ask = {};
   std::vector<int> partitions = {};    // where it may run, as written; empty: in `partition` only
   int set = -1;                        // of Machine::sets, nodes that it may use
@@ -96,6 +109,14 @@ struct Reservation {
   Second begin, end;
   NodeBits nodes;
   bool maintenance = false, every_node = false;  // Flags=MAINT, Nodes=ALL
+};
+
+/// A user's share of an account, or an account's of the one above (RULES.md 13).
+struct Association {
+  int parent = -1;
+  double shares = 1;
+  bool user = false;
+  Limits limits = {};
 };
 
 /// What an administrator does (RULES.md 9.2, 11).
@@ -118,13 +139,16 @@ class Scenario {
  public:
   /// Cuts limits.  Throws InfeasibleError that names a job larger than its partition.
   Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
-           std::vector<Reservation> reservations = {}, std::vector<Outside> outside = {});
+           std::vector<Reservation> reservations = {}, std::vector<Outside> outside = {},
+           std::vector<Association> accounts = {});
 
   const Machine& machine() const { return machine_; }
   const std::vector<Job>& jobs() const { return jobs_; }
   const Settings& settings() const { return settings_; }
   const std::vector<Reservation>& reservations() const { return reservations_; }
   const std::vector<Outside>& outside() const { return outside_; }
+  /// The first is the root; a parent comes before its children.  None: no slurmdbd.
+  const std::vector<Association>& accounts() const { return accounts_; }
 
   const Job& job(int number) const { return jobs_[static_cast<std::size_t>(number)]; }
   const Partition& part(int job_number) const {
@@ -142,6 +166,7 @@ class Scenario {
   Settings settings_;
   std::vector<Reservation> reservations_;
   std::vector<Outside> outside_;
+  std::vector<Association> accounts_;
 };
 
 }  // namespace cosched::cluster::slurm

@@ -16,6 +16,8 @@ struct Settings {
     Second calc_period = 0;
     double weight_age = 0, max_age = 0;
     double weight_size = 0, weight_partition = 0;
+    double weight_fair_share = 0, weight_qos = 0;
+    Second half_life = 0;  // PriorityDecayHalfLife, 0 = usage does not decay
     bool favor_small = false, relative_to_time = false;
   };
   struct Reserve {  // who blocks others, or reserves: RULES.md 2.5

@@ -19,7 +19,8 @@ class Simulator {
   Simulator(const Scenario& scenario, const Clocks& clocks, const Record& record)
       : scenario_(scenario),
         host_(clocks),
-        tables_(scenario, clocks.controller_start, record),
+        tables_(scenario, clocks.controller_start, record,
+                clocks.controller_start + clocks.decay_after),
         select_(scenario, tables_.allocations, clocks.epoch),
         backfill_(clocks, tables_, select_),
         limit_clock_(clocks, scenario.settings().since_24),

@@ -4,39 +4,49 @@
 
 namespace cosched::cluster::slurm {
 
-Tables::Tables(const Scenario& given, double controller_start, const Record& record)
+Tables::Tables(const Scenario& given, double controller_start, const Record& record,
+               double decay_start)
     : scenario(given),
       allocations(given),
-      queue(given, controller_start),
+      usage(given, decay_start),
+      queue(given, usage, controller_start),
       readiness(given, allocations),
       licences(given),
+      policy(given),
       reservations(given),
       updates{whole(controller_start), whole(controller_start)},
       journal(given.jobs().size(), record) {}
 
 void Tables::submit(int job, double time) {
+  usage.advance(time);
   queue.submit(job, time);
   if (readiness.submit(job, whole(time))) queue.enter(job);
   updates.jobs = whole(time);
 }
 
 void Tables::admit(double time) {
+  usage.advance(time);
   readiness.admit(whole(time), [&](int job) { queue.enter(job); });
 }
 
 void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by) {
   allocations.start(entry.job, choice, whole(time));
+  usage.start(entry.job, cpus_of(entry.job), whole(time));
   readiness.count(entry.job, 1);
   licences.take(entry.job);
+  policy.start(entry.job, choice.nodes.count());
   updates.both(whole(time));
   journal.start(entry, time, by, allocations);
 }
 
 void Tables::end(int job, double time, bool killed) {
+  usage.advance(time);
+  usage.end(job, whole(time));
   allocations.end(job, whole(time));
   readiness.count(job, -1);
   readiness.end(job, killed || scenario.job(job).fails);
   licences.give(job);
+  policy.end(job, allocations.nodes(job).count());
   updates.both(whole(time));
   journal.end(job, time, killed);
 }
@@ -46,16 +56,30 @@ void Tables::epilog(int job, double time) {
   updates.both(whole(time));
 }
 
+// All of its nodes where they are its own.
+int Tables::cpus_of(int job) const {
+  const Machine& machine = scenario.machine();
+  if (!scenario.own_cores())
+    return allocations.nodes(job).count() * (machine.cpus / std::max(machine.nodes, 1));
+  int cpus = 0;
+  for (const Share& share : allocations.shares(job).nodes) cpus += share.cores;
+  return cpus;
+}
+
 void Tables::release(int job, double time) {
+  usage.advance(time);
   readiness.release(job);
   queue.prioritise(job, time);
   updates.jobs = whole(time);
 }
 
 void Tables::requeue(int job, double time, Second begin) {
+  usage.advance(time);
+  usage.end(job, whole(time));
   allocations.end(job, whole(time));
   readiness.count(job, -1);
   licences.give(job);
+  policy.end(job, allocations.nodes(job).count());
   readiness.requeue(job, begin);
   queue.resubmit(job, time, scenario.settings().since_24);
   updates.both(whole(time));

@@ -7,6 +7,7 @@
 #include "cosched/cluster/slurm/allocations.hpp"
 #include "cosched/cluster/slurm/journal.hpp"
 #include "cosched/cluster/slurm/licences.hpp"
+#include "cosched/cluster/slurm/policy.hpp"
 #include "cosched/cluster/slurm/queue.hpp"
 #include "cosched/cluster/slurm/readiness.hpp"
 #include "cosched/cluster/slurm/reservations.hpp"
@@ -15,8 +16,9 @@
 namespace cosched::cluster::slurm {
 
 struct Tables {
-  /// Requires that `given` outlives it.
-  Tables(const Scenario& given, double controller_start, const Record& record);
+  /// `decay_start`: of the thread that accounts usage.  Requires that `given` outlives it.
+  Tables(const Scenario& given, double controller_start, const Record& record,
+         double decay_start = 0);
 
   void submit(int job, double time);
   /// Jobs that are ready by now wait in the queue.
@@ -34,11 +36,15 @@ struct Tables {
   /// CompleteWait: nobody is scheduled while a job that has just ended is completing.
   bool completing(Second now) const;
 
+  int cpus_of(int job) const;
+
   const Scenario& scenario;
   Allocations allocations;
+  Usage usage;
   Queue queue;
   Readiness readiness;
   Licences licences;
+  Policy policy;
   Reservations reservations;
   Updates updates;
   Journal journal;

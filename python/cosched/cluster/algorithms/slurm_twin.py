@@ -27,7 +27,8 @@ from cosched.errors import InfeasibleError, InvalidInstance, shorten
 #: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
 HOST: dict[str, float] = {
     "launch": 0.77, "epilog": 0.24, "noise": 0.0, "noise_seed": 0.0, "tick_period": 1.035,
-    "tick_offset": 0.4, "sleep_extra": 0.002, "cycle_cost": 0.01, "test_cost": 0.002,
+    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "cycle_cost": 0.01,
+    "test_cost": 0.002,
 }  # fmt: skip
 _MEASURED_AT = 20.0
 #: How far these are from run to run: factors of launch and epilog, of the loop's work.
@@ -37,7 +38,7 @@ _NOISE = 0.5
 #: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.
 _LONGEST = 1e10
 
-ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish")
+ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait", "wait")
 
 
 def host_at(speed: float) -> dict[str, float]:
@@ -257,6 +258,7 @@ class Twin:
                 "lines": self._lines(settings, machine),
                 "sets": [list(spans) for spans in requests.sets],
                 "licences": np.array(requests.licences, dtype=np.int64),
+                "qos": list(requests.qos),
                 **self._resources(settings, machine),
             },
             partitions={
@@ -278,6 +280,7 @@ class Twin:
             more=more,
             reservations=list(requests.reservations),
             outside=list(requests.outside),
+            accounts=list(requests.accounts),
         )  # fmt: skip
 
     def _priorities(self) -> np.ndarray:
@@ -447,4 +450,6 @@ _REASONS = (
     "planned start {start} s by the backfill scheduler",
     "COMPLETED",
     "TIMEOUT: past its limit at the controller's check",
+    "Licenses: too few are free",
+    "a limit of its QOS or association",
 )
