@@ -376,7 +376,7 @@ class Driver:
         todo = [failed.task]
         while todo:
             for step in followers.get(todo.pop(), ()):
-                if step.task not in self.left_out:
+                if step.task not in self.left_out and step.task not in self.tried:
                     self.left_out.add(step.task)
                     behind.append(step)
                     todo.append(step.task)
