@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -92,3 +94,21 @@ def shared_cores(folder: Path) -> list[tuple[str, str]]:
         for b in every[:k]
         if a[3] & b[3] and a[1] < b[2] and b[1] < a[2]
     ]
+
+
+def run_script(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script for sbatch in a folder, where srun starts its command and nothing more."""
+    tools = folder / "tools"
+    tools.mkdir(exist_ok=True)
+    srun = '#!/bin/bash\nwhile [[ "$1" == --* ]]; do shift; done\nexec "$@"\n'
+    for name, program in (("srun", srun), ("scontrol", "#!/bin/bash\necho n1\n")):
+        (tools / name).write_text(program)
+        (tools / name).chmod(0o755)
+    return subprocess.run(
+        ["bash", "-c", text],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"},
+    )

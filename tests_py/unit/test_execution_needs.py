@@ -1,7 +1,6 @@
 """Memory, GPUs and licences: what codes say, and a capacity that holds whatever is late."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from cosched.errors import InvalidInstance
 from cosched.execution import Code, Codes, Plan, Step, plan, run, script, usage
 from cosched.execution.runs import COLUMNS
 from cosched.execution.tokens import Tokens
-from execution_codes import read_notes, shell_notes
+from execution_codes import read_notes, run_script, shell_notes
 
 TOML = """\
 procs = 4
@@ -61,7 +60,9 @@ def test_what_codes_say(tmp_path):
         ("gpus = 1", "gpus = 1.5", 9, "expected an integer"),
         ("gpus = 1", "gpus = 3", 9, "needs 3 gpus, capacity is 2"),
         ("{ solver = 1 }\n[", "{ solver = 2 }\nafter = ['cfd']\n[", 6, "unknown key 'after'"),
-        ("memory = 3.5", "after = ['cfd']", 12, "codes that wait for others"),
+        ("memory = 3.5", "after = ['cfg']", 12, "unknown task 'cfg' (near: cfd"),
+        ("memory = 3.5", "after = 'fem'", 12, "'fem' waits for itself"),
+        ("memory = 3.5", "after = ['cfd', 1]", 12, "expected a list of names of tasks"),
         ("solver = 1 }\n", "'a,b' = 1 }\n", 5, "the name of a licence"),
         ("gpus = 2", "cores = 2", 4, "unknown key 'cores'"),
     ],
@@ -254,17 +255,7 @@ def test_steps_of_a_script_ask_for_what_they_need(tmp_path):
 
 def test_a_late_task_of_a_script_breaks_no_capacity_either(tmp_path):
     """Slurm may not count memory: the script itself waits."""
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    srun = '#!/bin/bash\nwhile [[ "$1" == --* ]]; do shift; done\nexec "$@"\n'
-    for name, text in (("srun", srun), ("scontrol", "#!/bin/bash\necho n1\n")):
-        (tools / name).write_text(text)
-        (tools / name).chmod(0o755)
-    text = script(plan_of(*BY_CLOCK), late_codes(tmp_path))
-    done = subprocess.run(
-        ["bash", "-c", text], cwd=tmp_path, capture_output=True, text=True,
-        env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"},
-    )  # fmt: skip
+    done = run_script(script(plan_of(*BY_CLOCK), late_codes(tmp_path)), tmp_path)
     assert done.returncode == 0, done.stderr
     assert {note["task"] for note in read_notes(tmp_path)} == set(NEEDS)
     assert most_held(tmp_path) <= 10.0

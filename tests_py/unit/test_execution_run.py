@@ -155,7 +155,7 @@ def test_a_task_graph_waits_for_predecessors(tmp_path, here):
         "completed",
         "completed",
         "failed",
-        "pending",
+        "cancelled",
         "completed",
     ]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from cosched import io
 from cosched.core import Family, Schedule
+from cosched.core.arrays import integer_array
 from cosched.core.result import FORMAT, VERSION
 from cosched.core.text import first_repeated
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
@@ -27,7 +28,10 @@ def read_schedule(of: Family, instance: Any, path: Path) -> tuple[Schedule, dict
         data = io.read_json(path)
         _require_known(of, data)
         _require_same_facts(instance, data)
-        return of.schedule_type.from_dict(instance, data), data
+        found = of.schedule_type.from_dict(instance, data)
+        if data.get("edges") and "edges" not in instance.facts():
+            _require_order(instance, found, data["edges"])
+        return found, data
     if name.endswith(".csv"):
         import pandas as pd
 
@@ -65,6 +69,22 @@ def _require_same_facts(instance: Any, data: dict[str, Any]) -> None:
             same_width = isinstance(row, list) and len(row) == len(own)
             if row != own and (same_width or not isinstance(row, list)):
                 raise InvalidSchedule(f"{key}[{number}] = {shorten(row)}: it is {shorten(own)}")
+
+
+def _require_order(instance: Any, schedule: Any, edges: Any) -> None:
+    """A file of measurements does not say which task comes after which; that of a plan does."""
+    pairs = integer_array(edges, "edges", 2)
+    place = {task: k for k, task in enumerate(schedule.task.tolist())}
+    for number, pair in enumerate(pairs.tolist()):
+        if len(pair) != 2 or not place.keys() >= set(pair):
+            raise InvalidSchedule(f"edges[{number}] = {pair}: expected two tasks that are placed")
+        first, second = (place[task] for task in pair)
+        if schedule.start[second] < schedule.end[first] - 1e-9 * max(1.0, schedule.end[first]):
+            before, after = (shorten(instance.names[task]) for task in pair)
+            raise InvalidSchedule(
+                f"{after} starts at {schedule.start[second]:g}, before {before} ends at "
+                f"{schedule.end[first]:g}: expected the order of its edges"
+            )
 
 
 def _placements(path: Path) -> list[dict[str, Any]]:

@@ -97,7 +97,8 @@ def script(
     their planned starts. Where capacities are known a task also waits until its needs fit beside
     what may still run; its step gets ``--mem``, ``--gres`` and ``--licenses``. The script ends
     with the number of tasks that failed (at most 125). Submitted again, it runs what has not
-    completed: a file ``cosched-PLAN.done`` has that, until all have.
+    completed: a file ``cosched-PLAN.done`` has that, until all have. In a task graph what comes
+    after a task that failed is left out.
 
     Parameters
     ----------
@@ -133,6 +134,7 @@ def script(
     plan = Plan.of(schedule)
     if unit not in ("core", "node"):
         raise InvalidInstance(f"unit = {unit!r}: expected 'core' or 'node'")
+    plan.require_order_of(codes)
     for step in plan.steps:
         codes[step.name].require_count(len(step.units))
         if step.kind:
@@ -180,10 +182,18 @@ def _head(plan: Plan, codes: Codes, size: _Size, name: str, job: Job) -> Iterato
         "unset SLURM_CPUS_PER_TASK SLURM_NTASKS SLURM_NTASKS_PER_NODE SLURM_NPROCS",
         "OUT=$PWD",
         f'DONE="$OUT"/cosched-{plan.digest}.done',
-        *_FUNCTIONS,
+        *_functions(in_order=bool(plan.edges)),
     )
 
 
+def _functions(*, in_order: bool) -> Iterator[str]:
+    """Of bash; where tasks have an order, with what starts those whose predecessors completed."""
+    for line in _FUNCTIONS:
+        yield line.replace(_ENDED, f"{_ENDED} && over[$k]=1") if in_order else line
+    yield from _MAY_START if in_order else ()
+
+
+_ENDED = 'wait "${pid[$k]}"'
 _FUNCTIONS = (
     "failed=0",
     "declare -A ended pid over",
@@ -194,12 +204,23 @@ _FUNCTIONS = (
     '  for k in "$@"; do',
     '    [ -z "${ended[$k]}" ] && [ -n "${pid[$k]}" ] || continue',
     "    ended[$k]=1",
-    '    wait "${pid[$k]}" || { echo "task $k failed ($?)" >&2; failed=$((failed + 1)); }',
+    f'    {_ENDED} || {{ echo "task $k failed ($?)" >&2; failed=$((failed + 1)); }}',
     "  done",
     "}",
     'wait_all() { wait_for "${!pid[@]}"; }',
     "# Remembers that a task has completed, and ends as it did.",
     'and_done() { local code=$?; [ $code != 0 ] || echo "$1" >> "$DONE"; exit $code; }',
+)
+_MAY_START = (
+    "# Whether those that a task comes after have completed; else it is left out.",
+    "may_start() {",
+    "  local k task=$1",
+    '  for k in "${@:2}"; do',
+    '    [ -z "${over[$k]}" ] || continue',
+    '    echo "task $task is left out: task $k has not completed" >&2',
+    "    return 1",
+    "  done",
+    "}",
 )
 _TAIL = (
     "",
@@ -242,6 +263,9 @@ class _Writer:
         self.names = output_names(step.name for step in plan.steps)
         self.tokens = Tokens.of(plan, codes)
         self.running: dict[int, Step] = {}  # started, and nobody has waited for it
+        self.before: dict[int, list[int]] = {}  # task -> its predecessors in the task graph
+        for first, second in plan.edges:
+            self.before.setdefault(second, []).append(first)
 
     def body(self) -> Iterator[str]:
         plan = self.plan
@@ -300,7 +324,9 @@ class _Writer:
             exports += ' SLURM_OVERLAP=1 SLURM_TASKS_PER_NODE="$SLURM_JOB_CPUS_PER_NODE"'
         folder = _quoted(str(self._folder(step, code)))
         made = f"mkdir -p -- {folder} && " if code.makes_directory else ""
-        yield f'[ -n "${{over[{step.task}]}}" ] || {{'
+        before = " ".join(map(str, sorted(self.before.get(step.task, ()))))
+        may_start = f" ! may_start {step.task} {before} ||" if before else ""
+        yield f'[ -n "${{over[{step.task}]}}" ] ||{may_start} {{'
         yield f"( {made}cd -- {folder} && export {exports} &&"
         yield f"  {' '.join([*limit, *command])}"
         yield f'  and_done {step.task} ) > "$OUT"/{self.names[step.name]}.out 2>&1 &'

@@ -65,6 +65,8 @@ class Code:
         Those of the parameters that are files, as they are found from where it is started.
     profile : str
         The name under which it is measured; those of a sweep share one. Empty: `name`.
+    after : str or tuple of str
+        Tasks that have to complete before it starts; the name of a sweep is all of its tasks.
 
     Examples
     --------
@@ -89,8 +91,11 @@ class Code:
     parameters: Mapping[str, str] = field(default_factory=_nothing)
     paths: Mapping[str, str] = field(default_factory=_nothing)
     profile: str = ""
+    after: str | tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if isinstance(self.after, str):
+            object.__setattr__(self, "after", (self.after,))
         if isinstance(self.launch, str):
             object.__setattr__(self, "launch", tuple(shlex.split(self.launch)))
         if not isinstance(self.memory, Mapping):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import graphlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from types import MappingProxyType
 from typing import Any
 
 from cosched import io
+from cosched.core.precedence import cycle_of, waits_for_itself
 from cosched.core.text import unknown_name
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code
 from cosched.execution.codes_file import read_codes
+
+#: Pairs of tasks that wait for each other, in all.
+_MOST_EDGES = 10_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +50,83 @@ class Codes(Mapping[str, Code]):
         licences = known.pop("licences", {})
         known |= {f"licences.{name}": count for name, count in licences.items()}
         object.__setattr__(self, "capacity", MappingProxyType(known))
+        if any(code.after for code in self.codes.values()):
+            self._require_order()
+
+    def _waits(self) -> dict[str, Sequence[str]]:
+        """Name -> those that it waits for; a sweep, by its own name, for its tasks."""
+        swept = {
+            name: tuple(code.name for code in mine)
+            for name, mine in self.profiles().items()
+            if name not in self.codes
+        }
+        return {**swept, **{name: code.after for name, code in self.codes.items()}}
+
+    def _require_order(self) -> None:
+        """Refuse codes that wait for what is not there, or for themselves."""
+        waits = self._waits()
+        for name, code in self.codes.items():
+            for wanted in code.after:
+                if wanted not in waits:
+                    said = unknown_name("task", wanted, waits)
+                    raise InvalidInstance(f"task {shorten(name)}: after: {said}")
+        if cycle := cycle_of(waits):
+            raise InvalidInstance(f"after: {waits_for_itself(cycle)}")
+
+    def levels(self) -> dict[str, int]:
+        """Of each profile, how many others stand before it at least, one after the other.
+
+        Returns
+        -------
+        dict of str to int
+
+        Examples
+        --------
+        >>> given = [Code(name="fem", command="./fem", after="mesh"),
+        ...          Code(name="mesh", command="./mesh")]
+        >>> Codes(procs=4, codes={code.name: code for code in given}).levels()
+        {'fem': 1, 'mesh': 0}
+        """
+        waits = self._waits()
+        level: dict[str, int] = {}
+        for name in graphlib.TopologicalSorter(waits).static_order():
+            own = 1 if name in self.codes else 0  # a sweep is no more than its tasks
+            level[name] = max((own + level[one] for one in waits[name]), default=0)
+        return {name: level[name] for name in self.profiles()}
+
+    def edges(self, names: Sequence[str]) -> list[tuple[int, int]]:
+        """Which of some tasks wait for which.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of tasks.
+
+        Returns
+        -------
+        list of (int, int)
+            Places in `names`: the first has to complete before the second starts. What a task
+            waits for beside these is not among them.
+
+        Examples
+        --------
+        >>> given = [Code(name="mesh", command="./mesh"),
+        ...          Code(name="fem", command="./fem", after="mesh")]
+        >>> Codes(procs=4, codes={code.name: code for code in given}).edges(["fem", "mesh"])
+        [(1, 0)]
+        """
+        places: dict[str, list[int]] = {}
+        for place, name in enumerate(names):
+            for known in {name, self[name].profile_name}:
+                places.setdefault(known, []).append(place)
+        waits = [[w for w in self[name].after if w in places] for name in names]
+        if sum(len(places[wanted]) for mine in waits for wanted in mine) > _MOST_EDGES:
+            raise InvalidInstance(f"after: more than {_MOST_EDGES:,} pairs of tasks")
+        return [
+            (before, place)
+            for place, mine in enumerate(waits)
+            for before in sorted({one for wanted in mine for one in places[wanted]})
+        ]
 
     def __getitem__(self, name: str) -> Code:
         if name not in self.codes:
@@ -100,9 +182,10 @@ class Codes(Mapping[str, Code]):
         ``counts`` (a list of integers), ``directory`` (relative to the file), ``environment``
         (a table of texts), ``timeout`` (s), ``weight`` (1), ``ranks`` ("one" or "procs"),
         ``launch`` ("mpirun" or "srun", with options), ``memory`` (GB, or a table count = GB),
-        ``gpus``, ``licences`` (a table name = number) and ``parameters`` (a table of lists, or
-        of file patterns such as "inputs/\*.nc": a task a combination). At the top a table
-        ``[capacity]`` has ``memory``, ``gpus`` and ``licences`` of the machine.
+        ``gpus``, ``licences`` (a table name = number), ``parameters`` (a table of lists, or
+        of file patterns such as "inputs/\*.nc": a task a combination) and ``after`` (a name or a
+        list of names of tasks that have to complete before; of a sweep: all of them). At the
+        top a table ``[capacity]`` has ``memory``, ``gpus`` and ``licences`` of the machine.
 
         Examples
         --------

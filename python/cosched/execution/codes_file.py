@@ -15,13 +15,14 @@ from typing import Any
 
 from cosched import io
 from cosched.core.arrays import integer, nonnegative, positive
+from cosched.core.precedence import cycle_of, waits_for_itself
 from cosched.core.text import first_repeated, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import PLACES, Code, require_known
 
 _KEYS = (
     "command", "counts", "directory", "environment", "timeout", "weight", "ranks", "launch",
-    "memory", "gpus", "licences", "parameters",
+    "memory", "gpus", "licences", "parameters", "after",
 )  # fmt: skip
 _TOP = ("procs", "capacity", "task")
 _CAPACITY = ("memory", "gpus", "licences")
@@ -64,7 +65,10 @@ class _Reader:
         if not isinstance(tasks, dict) or not tasks:
             self._refuse((), "task", "no task: expected at least one table [task.NAME]")
         assert isinstance(tasks, dict)
-        codes = [code for name in tasks for code in self._swept(self._code(name, procs))]
+        tables = [self._code(name, procs) for name in tasks]
+        if cycle := cycle_of({code.name: code.after for code in tables}):
+            self._refuse(("task", cycle[0]), "after", waits_for_itself(cycle))
+        codes = [code for table in tables for code in self._swept(table)]
         if (twice := first_repeated(code.name for code in codes)) is not None:
             self._refuse(("task",), twice, f"two tasks are called {shorten(twice)}")
         capacity = self._capacity()
@@ -107,10 +111,6 @@ class _Reader:
         if not name.strip():
             self._refuse(("task",), name, "an empty name: expected [task.NAME]")
         for key in table:
-            if key == "after":
-                self._refuse(
-                    where, key, "codes that wait for others are not planned yet: expected none"
-                )
             if key not in _KEYS:
                 self._refuse(where, key, unknown_name("key", key, _KEYS))
         if "command" not in table:
@@ -147,6 +147,8 @@ class _Reader:
             return self._parameters(value)
         if key == "memory":
             return _memory(value, procs)
+        if key == "after":
+            return _after(value, self.data["task"])
         if key in _CAPACITIES:
             return _CAPACITIES[key](value)
         return positive(value, key) if key == "timeout" else nonnegative(value, key)
@@ -259,6 +261,17 @@ def _counts(value: Any, procs: int) -> tuple[int, ...]:
         raise InvalidInstance(
             f"{shorten(value)}: expected a list of integers in 1..{procs}"
         ) from None
+
+
+def _after(value: Any, tasks: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of tables, each once."""
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InvalidInstance(f"{shorten(value)}: expected a list of names of tasks")
+    for name in names:
+        if name not in tasks:
+            raise InvalidInstance(unknown_name("task", name, tasks))
+    return tuple(dict.fromkeys(names))
 
 
 def _memory(value: Any, procs: int) -> Mapping[int, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import signal
 import socket
@@ -24,6 +25,7 @@ from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import NOT_EXECUTABLE, NOT_FOUND, Ended, Pool
 from cosched.execution.record import Execution, TaskRun
 from cosched.execution.replanning import Replanner, Situation
+from cosched.execution.runs import listed
 from cosched.execution.tokens import Tokens
 
 #: Seconds between two looks at the run where somebody watches.
@@ -77,6 +79,7 @@ class Driver:
         self._known: tuple[Plan, list[frozenset[int]], dict[int, set[int]]] | None = None
         self._on: dict[Step, None] = {}  # runs now
         self.tried: set[int] = set()  # started by this driver, or over when it began
+        self.left_out: set[int] = set()  # never to be started: one before it in the graph failed
         # The clock stands still while no driver runs.
         elapsed = 0.0 if again else journal.past.elapsed
         self._offset = elapsed - time.monotonic()
@@ -107,8 +110,8 @@ class Driver:
         ends: list[float] = []
         for step, needed in zip(self.plan.steps, waits, strict=True):
             one = self.attempt(step)
-            if self.over(step):
-                ends.append(one.end)
+            if self.over(step) or step.task in self.left_out:
+                ends.append(0.0 if step.task in self.left_out else one.end)
                 continue
             start = one.start if self.running(step) else max([now, *(ends[k] for k in needed)])
             ends.append(max(now, start + step.end - step.start))
@@ -163,6 +166,7 @@ class Driver:
             now=self.now(),
             started={step.task: self.attempt(step).start for step in begun},
             ended={step.task: self.attempt(step).end for step in begun if self.over(step)},
+            left_out=frozenset(self.left_out),
         )
 
     # --- the loop -------------------------------------------------------------------------
@@ -360,8 +364,39 @@ class Driver:
             **more,
         )
         self._front().settle(self._place(step), state == "completed")
+        if state in ("failed", "timeout"):
+            self._leave_out_behind(step, state)
         if state != "completed" and self.stop_on_failure:
             self.stopped = True
+
+    def _leave_out_behind(self, failed: Step, state: str) -> None:
+        """What comes after a failed step in the graph has nothing to work on: it is cancelled."""
+        followers = self._followers
+        behind: list[Step] = []
+        todo = [failed.task]
+        while todo:
+            for step in followers.get(todo.pop(), ()):
+                if step.task not in self.left_out and step.task not in self.tried:
+                    self.left_out.add(step.task)
+                    behind.append(step)
+                    todo.append(step.task)
+        why = f"{failed.name} {'failed' if state == 'failed' else 'was ended at its limit'}"
+        about = {"time": self.now(), "why": why}
+        self.journal.write_all(
+            [("cancelled", {"task": s.task, "name": s.name, **about}) for s in behind]
+        )
+        if self.tell and behind:
+            names = listed([step.name for step in behind])
+            self.tell(f"{why}: cancelled, not started: {names}")
+
+    @functools.cached_property
+    def _followers(self) -> dict[int, list[Step]]:
+        """Task -> steps that wait for it in the task graph."""
+        of_task = {step.task: step for step in self.original.steps}
+        found: dict[int, list[Step]] = {}
+        for before, after in self.original.edges:
+            found.setdefault(before, []).append(of_task[after])
+        return found
 
     def _interrupt(self, pool: Pool) -> None:
         """Ctrl-C: forwarded; after the grace, or a second one, SIGKILL."""

@@ -98,6 +98,7 @@ def interval_of(
     errors: Sequence[float],
     stretch: tuple[np.ndarray, np.ndarray] | None = None,
     held: Sequence[tuple[np.ndarray, float]] = (),
+    edges: Sequence[tuple[int, int]] = (),
     seed: int = 0,
 ) -> Interval | None:
     """The interval of a schedule's end; None where nothing is known of what may move it.
@@ -114,6 +115,8 @@ def interval_of(
         Least and largest length of each placement / its planned one, by slow-downs.
     held : sequence of (array, float)
         What each placement needs of a resource, and how much of it there is.
+    edges : sequence of (int, int)
+        Tasks: the first has to end before the second starts.
     seed : int
     """
     if (noise is None and not errors) or not len(schedule):
@@ -129,18 +132,30 @@ def interval_of(
     times = (schedule.end - schedule.start)[:, None] * factors
     ends = (
         replayed(schedule, times, barriers)
-        if barriers or not held
-        else (_with_tokens(schedule, times, held))
+        if barriers or not (held or edges)
+        else _with_tokens(schedule, times, held, _before(schedule, edges))
     )
     ends = ends * np.exp(_common(noise, errors, random))
     low_end, high_end = np.percentile(ends, [5, 95])
     return Interval(float(low_end), float(high_end), _rests_on(noise, errors, stretch))
 
 
+def _before(schedule: Schedule, edges: Sequence[tuple[int, int]]) -> dict[int, list[int]]:
+    """Row of a placement -> rows that end before it starts."""
+    row_of = {task: row for row, task in enumerate(schedule.task.tolist())}
+    found: dict[int, list[int]] = {}
+    for before, after in edges:
+        found.setdefault(row_of[after], []).append(row_of[before])
+    return found
+
+
 def _with_tokens(
-    schedule: Schedule, times: np.ndarray, held: Sequence[tuple[np.ndarray, float]]
+    schedule: Schedule,
+    times: np.ndarray,
+    held: Sequence[tuple[np.ndarray, float]],
+    awaited: Mapping[int, Sequence[int]],
 ) -> np.ndarray:
-    """Ends where a placement also waits for what it needs, in the order of the plan.
+    """Ends where a placement also waits for others and for what it needs, in the plan's order.
 
     The ones before it hold theirs until they end; of many only the last ones still may.
     """
@@ -152,6 +167,8 @@ def _with_tokens(
     for place, row in enumerate(order):
         mine = lane[schedule.unit_begin[row] : schedule.unit_begin[row + 1]]
         start = free[mine].max(axis=0)
+        if row in awaited:
+            start = np.maximum(start, ends[awaited[row]].max(axis=0))
         before = order[max(0, place - window) : place]
         for needs, most in held:
             holders = before[needs[before] > 0]

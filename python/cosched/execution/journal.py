@@ -2,8 +2,8 @@
 
 Events: ``run`` (a driver begins), ``starting`` and ``started`` (before and after a process is
 started), ``stopping`` (before it is sent a signal), ``ended``, ``lost`` (it ran when the driver
-died), ``replanned``, ``closed``. A last line that is cut short, by a crash while it was written,
-is taken away when the journal is opened again.
+died), ``cancelled`` (not started: one before it failed), ``replanned``, ``closed``. A last line
+that is cut short, by a crash while it was written, is taken away when the journal is opened again.
 """
 
 from __future__ import annotations
@@ -69,6 +69,9 @@ class Past:
             self.runs += texts([event["run"]], "run")
         elif what == "replanned":
             self.replanned = [_placement(row) for row in event["placements"]]
+        elif what == "cancelled":
+            task = integer(event["task"], "task")
+            self.tasks[task] = Attempt(self.of(task).attempt, "cancelled")
         elif what in ("starting", "started", "ended", "lost"):
             task, time = integer(event["task"], "task"), real(event["time"], "time")
             one = self.of(task)

@@ -207,9 +207,10 @@ def profile(
     run of its code on its count completed. Of a sweep some combination is drawn for each run.
 
     Rounds: every code on every count once, in an order that is drawn anew for each round, so that
-    drift of the machine does not fall on one code. A row is on the disk as soon as its run has
-    ended, and the same call goes on where another stopped. A run that fails is a row with its
-    exit code; where `attempts` runs have failed and none completed, the code cannot run there.
+    drift of the machine does not fall on one code; what comes after others is measured behind them.
+    A row is on the disk as soon as its run has ended, and the same call goes on where another
+    stopped. A run that fails is a row with its exit code; where `attempts` runs have failed and
+    none completed, the code cannot run there.
 
     Parameters
     ----------
@@ -300,6 +301,7 @@ class _Todo:
     ) -> None:
         self.codes = codes
         self.random = random
+        self.level = codes.levels()
         self.pairs = [(name, count) for name, of in wanted.items() for count in of]
         self.file = file
         self.repeat = repeat
@@ -320,7 +322,9 @@ class _Todo:
 
     def in_rounds(self, bench: Bench) -> None:
         while open_pairs := [pair for pair in self.pairs if self.left(pair)]:
-            for place in self.random.permutation(len(open_pairs)).tolist():
+            places = self.random.permutation(len(open_pairs)).tolist()
+            # Stable: what a code reads of those that it comes after is there.
+            for place in sorted(places, key=lambda place: self.level[open_pairs[place][0]]):
                 self.run(bench, open_pairs[place])
 
     def run(self, bench: Bench, pair: tuple[str, int]) -> None:

@@ -212,14 +212,32 @@ class Plan:
         ------
         InvalidInstance
             A task without a code, a count that the code may not run on, a folder that is not
-            there.
+            there; codes with an order that the plan does not keep.
         """
+        self.require_order_of(codes)
         for step in self.steps:
             code = codes[step.name]
             code.require_count(len(step.units))
             if not code.makes_directory and not code.directory.is_dir():
                 raise InvalidInstance(
                     f"task {shorten(step.name)}: directory {code.directory}: no such folder"
+                )
+
+    def require_order_of(self, codes: Codes) -> None:
+        """Refuse codes that come after others where the plan has no edge for that.
+
+        Raises
+        ------
+        InvalidInstance
+        """
+        wanted = codes.edges([step.name for step in self.steps])
+        have = set(self.edges)
+        for before, after in wanted:
+            first, second = self.steps[before], self.steps[after]
+            if (first.task, second.task) not in have:
+                raise InvalidInstance(
+                    f"task {shorten(second.name)} comes after {shorten(first.name)}, and the plan "
+                    "does not know: expected `cosched plan` with these codes"
                 )
 
     @classmethod
@@ -350,6 +368,7 @@ def _made(
         late_end=late_end,
     )
     _require_disjoint(plan, where)
+    _require_order(plan, where)
     return plan
 
 
@@ -426,6 +445,17 @@ def _order(steps: Sequence[Step], edges: Sequence[tuple[int, int]], where: str) 
         return {task: k for k, task in enumerate(graphlib.TopologicalSorter(graph).static_order())}
     except graphlib.CycleError:
         raise InvalidSchedule(f"{where}: the edges have a cycle") from None
+
+
+def _require_order(plan: Plan, where: str) -> None:
+    step_of = {step.task: step for step in plan.steps}
+    for before, after in plan.edges:
+        first, second = step_of[before], step_of[after]
+        if second.start < first.end - 1e-9 * max(1.0, first.end):
+            raise InvalidSchedule(
+                f"{where}: {shorten(second.name)} starts at {second.start:g} s, before "
+                f"{shorten(first.name)} ends at {first.end:g} s: expected the order of the edges"
+            )
 
 
 def _require_disjoint(plan: Plan, where: str) -> None:

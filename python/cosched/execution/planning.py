@@ -52,10 +52,12 @@ def plan(
 ) -> Advice:
     """The best plan found over packs and moldable jobs for measured codes, in words.
 
-    A plan of packs is one of moldable jobs too, so one bound, on any schedule, is for both. Codes
-    that completed on no count are left out, and named; so are measurements of what is not among
-    the codes. Where the codes say what the machine has of memory, GPUs and licences, a plan keeps
-    it: a code needs what it declares, else the largest memory that was measured, times a margin.
+    A plan of packs is one of moldable jobs too, so one bound, on any schedule, is for both. Where
+    codes come `after` others, only plans of moldable jobs are compared: packs know no order. Codes
+    that completed on no count are left out with those that come after them, and named; so are
+    measurements of what is not among the codes. Where the codes say what the machine has of
+    memory, GPUs and licences, a plan keeps it: a code needs what it declares, else the largest
+    memory that was measured, times a margin.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ def plan(
     ------
     InvalidInstance
         A bad file; a task that was measured on none of its counts, or that fits on none; with
-        `strict` a code that failed, or that was not measured.
+        `strict` a code that failed, or that was not measured; slow-downs of codes with an order.
     OSError
         A file cannot be read.
 
@@ -105,8 +107,14 @@ def plan(
     tables = _tables(chosen, p, codes, counts, str(runs))
     margin = positive(memory_margin, "memory_margin")
     shared, notes = _shared(chosen, tables, every, codes, margin)
+    edges = [] if codes is None else codes.edges(chosen.names)
     slow = None
     if slowdowns is not None:
+        if edges:
+            raise InvalidInstance(
+                f"{slowdowns}: slow-downs of tasks that come after others are not planned: "
+                "expected codes without after, or no slow-downs"
+            )
         slow = slow_of(read_slowdowns(slowdowns), chosen.profiles, p, slowdown, missing)
         notes += slow.notes
         shared["slowdowns"] = profiles.Slowdowns(slow.table)
@@ -115,8 +123,13 @@ def plan(
     }  # fmt: skip
     of_packs = packs.Instance(tables.times, **given)
     weights = [1.0 if codes is None else codes[name].weight for name in chosen.names]
-    of_moldable = moldable.Instance(tables.times, weights, **given)
-    result = _best(of_packs, of_moldable, time_limit, seed)
+    of_moldable = moldable.Instance(tables.times, weights, edges=edges, **given)
+    if edges:
+        result, bound = _best_in_order(of_moldable, time_limit, seed)
+        notes += ("plans of packs are not compared: they know no order (after)",)
+    else:
+        result = _best(of_packs, of_moldable, time_limit, seed)
+        bound = _bound(of_moldable, time_limit)
     ranged = interval_of(
         result.schedule,
         barriers=result.family == "packs",
@@ -124,6 +137,7 @@ def plan(
         errors=_errors(runs, chosen, tables),
         stretch=None if slow is None else _stretch(result, slow),
         held=_held(result, shared),
+        edges=edges,
         seed=0 if seed is None else seed,
     )
     plain = (
@@ -134,14 +148,14 @@ def plan(
     return Advice(
         result=result,
         alone=packs.sequential(of_packs).value,
-        bound=_bound(of_moldable, time_limit),
+        bound=bound,
         unmeasured=_unmeasured(result, tables.origin, chosen.names),
-        guarantee=None if shared else _guaranteed(chosen, tables),
+        guarantee=None if shared or edges else _guaranteed(chosen, tables),
         spread=None if ranged is None else (ranged.low, ranged.high),
         rests_on=() if ranged is None else ranged.rests_on,
         alone_in_company=None if plain is None else plain.value,
         ignorant=None if plain is None else _in_company(plain, of_packs),
-        one_line=_one_line(result, tables.times, codes, shared),
+        one_line=None if edges else _one_line(result, tables.times, codes, shared),
         notes=(*chosen.notes, *notes),
     )
 
@@ -178,6 +192,13 @@ def _chosen(
         notes.append(f"not measured: {listed(never)} (`cosched profile` goes on with its file)")
     if strict and notes:
         raise InvalidInstance(f"{runs}: {notes[0]}")
+    tasks = [(task, name) for name in kept for task in of_codes[name]]
+    if codes is not None and (never or failed):
+        behind = _behind(codes, {task for name in (*never, *failed) for task in of_codes[name]})
+        tasks = [(task, name) for task, name in tasks if task not in behind]
+        kept = list(dict.fromkeys(name for _, name in tasks))
+        if behind:
+            notes.append(f"left out, because they come after what is: {listed(behind)}")
     if not kept:
         said = notes[0] if notes else "no runs"
         raise InvalidInstance(f"{runs}: nothing to plan: {said}")
@@ -185,10 +206,24 @@ def _chosen(
         notes.append(f"planned without {listed([*failed, *never])}; --strict refuses that")
     if foreign:
         notes.append(f"measured, and not among the codes: {listed(foreign)}")
-    tasks = [(task, name) for name in kept for task in of_codes[name]]
     return _Chosen(
         [t for t, _ in tasks], [n for _, n in tasks], {n: seconds[n] for n in kept}, tuple(notes)
     )
+
+
+def _behind(codes: Codes, missing: set[str]) -> list[str]:
+    """Tasks that come after missing ones, those after them, and so on; in the order of the file."""
+    names = list(codes)
+    followers: dict[int, list[int]] = {}
+    for before, after in codes.edges(names):
+        followers.setdefault(before, []).append(after)
+    todo = [place for place, name in enumerate(names) if name in missing]
+    found = set(todo)
+    while todo:
+        new = set(followers.get(todo.pop(), ())) - found
+        found |= new
+        todo += new
+    return [name for place, name in enumerate(names) if place in found and name not in missing]
 
 
 def _last_words(name: str, every: Sequence[Run], runs: str | PathLike[str]) -> str:
@@ -315,6 +350,18 @@ def _best(
     close = [result for result in found if result.value <= least * (1 + 1e-9)]
     first = [result for result in close if result.family == "packs"]
     return (first or close)[-1]
+
+
+def _best_in_order(
+    instance: moldable.Instance, time_limit: float | None, seed: int | None
+) -> tuple[core.Result, Bound]:
+    """The earliest end of moldable jobs with edges, by the simplest algorithm that has it; and
+    the best bound of those that prove one."""
+    rows = moldable.FAMILY.compare_rows(instance, None, seed, time_limit)
+    found = [result for _, result in rows if result is not None]
+    least = min(result.value for result in found)
+    best = next(result for result in found if result.value <= least * (1 + 1e-9))
+    return best, max((r.proves for r in found if r.proves is not None), key=float)
 
 
 def _bound(instance: moldable.Instance, time_limit: float | None) -> Bound:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,8 @@ _LATE = 1.5
 #: Seconds that are never worth a plan.
 _SLACK = 0.02
 _ALGORITHMS = ("list-shelf", "dual-approximation", "list-lptf")
+#: The same for tasks with an order; the second solves a programme, for so many tasks at most.
+_IN_ORDER, _MOST_SOLVED = ("list-local", "list-lp"), 200
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Situation:
     now: float
     started: Mapping[int, float]  # task -> start, of what has started
     ended: Mapping[int, float]  # task -> end
+    left_out: frozenset[int] = frozenset()  # will never start
 
 
 @dataclass
@@ -42,7 +46,7 @@ class Replanner:
 
     @classmethod
     def of(cls, plan: Plan, codes: Codes, threshold: float) -> Replanner:
-        """Refuses a plan that does not know its times, or has a task graph."""
+        """Refuses a plan that does not know its times, or is not of packs or moldable tasks."""
         share = positive(threshold, "replan", "a share such as 0.2")
         if plan.times is None or plan.family not in ("packs", "moldable"):
             raise InvalidInstance(
@@ -80,7 +84,8 @@ class Replanner:
             if step.task not in moment.ended:
                 length = max(self._assumed.get(step.task, expected), had)
                 busy[step.task] = moment.started[step.task] + length
-        rest = [step for step in moment.plan.steps if step.task not in moment.started]
+        gone = {*moment.started, *moment.left_out}
+        rest = [step for step in moment.plan.steps if step.task not in gone]
         if not news or not rest:
             return None
         return self._better(moment, barrier, busy, rest)
@@ -95,50 +100,100 @@ class Replanner:
         as_planned = _as_planned(moment, barrier, busy)
         best: list[Step] | None = None
         end = as_planned - max(_SLACK, 1e-3 * as_planned)
-        for order, counts in self._candidates(rest, ready, moment.now):
-            placed = _placed(order, counts, self.times, ready)
+        awaited = _awaited(moment, busy)
+        for order, counts in self._candidates(rest, ready, moment.now, awaited):
+            placed = _placed(order, counts, self.times, ready, awaited)
             last = max(step.end for step in placed)
             if last < end:
                 best, end = placed, last
         if best is None:
             return None
         kept = [step for step in moment.plan.steps if step.task in moment.started]
-        steps = tuple(kept) + tuple(sorted(best, key=lambda s: (s.start, s.end, s.task)))
+        # Stable: what was placed later may wait for what was placed before.
+        key = (lambda s: (s.start, s.end)) if awaited else (lambda s: (s.start, s.end, s.task))
+        # At the end nothing waits for what will never start.
+        never = [step for step in moment.plan.steps if step.task in moment.left_out]
+        steps = (*kept, *sorted(best, key=key), *never)
         return replace(moment.plan, family="moldable", steps=steps)
 
     def _candidates(
-        self, rest: Sequence[Step], ready: np.ndarray, now: float
+        self, rest: Sequence[Step], ready: np.ndarray, now: float, awaited: Awaited | None
     ) -> list[tuple[list[Step], list[int]]]:
         """Orders of the rest with a processor count each."""
         rows = [step.task for step in rest]
         found = [(list(rest), [len(step.units) for step in rest])]
         free = int((ready <= now).sum())
+        links: dict[str, Any] = {} if awaited is None else awaited.among(rest, now)
+        names: Sequence[str] = _ALGORITHMS
+        if links:
+            names = _IN_ORDER if len(rest) <= _MOST_SOLVED else _IN_ORDER[:1]
         for procs in {len(ready), free} - {0}:
             table = self.times[rows, :procs]
             if not np.isfinite(table).any(axis=1).all():
                 continue
-            inst = moldable.Instance(table, np.ones(len(rows)), machines=procs)
-            for name in _ALGORITHMS:
+            inst = moldable.Instance(table, np.ones(len(rows)), machines=procs, **links)
+            for name in names:
                 result = moldable.solve(inst, name)
                 assert isinstance(result, moldable.Result)
                 counts = result.procs.tolist()
                 by_start = np.lexsort((-(result.end - result.start), result.start)).tolist()
                 by_length = np.argsort(-(result.end - result.start), kind="stable").tolist()
-                for order in (by_start, by_length):
+                for order in (by_start,) if links else (by_start, by_length):
                     found.append(([rest[k] for k in order], [counts[k] for k in order]))
         return found
 
 
+@dataclass(frozen=True)
+class Awaited:
+    """What has to end before tasks may start."""
+
+    before: Mapping[int, Sequence[int]]  # task -> its predecessors
+    ends: Mapping[int, float]  # task -> end, of what has started: known or expected
+
+    def among(self, rest: Sequence[Step], now: float) -> dict[str, np.ndarray]:
+        """Edges among the rest, and seconds from now until what runs lets each of them start."""
+        place = {step.task: k for k, step in enumerate(rest)}
+        pairs = [
+            (place[b], k) for t, k in place.items() for b in self.before.get(t, ()) if b in place
+        ]
+        release = [self._until(step.task, now) - now for step in rest]
+        return {
+            "edges": np.array(pairs, dtype=np.int64).reshape(-1, 2),
+            "release": np.array(release),
+        }
+
+    def _until(self, task: int, now: float) -> float:
+        return max([now, *(self.ends[b] for b in self.before.get(task, ()) if b in self.ends)])
+
+
+def _awaited(moment: Situation, busy: Mapping[int, float]) -> Awaited | None:
+    """None where the plan has no edges."""
+    if not moment.plan.edges:
+        return None
+    before: dict[int, list[int]] = {}
+    for first, second in moment.plan.edges:
+        before.setdefault(second, []).append(first)
+    return Awaited(before, {**moment.ended, **busy})
+
+
 def _placed(
-    order: Sequence[Step], counts: Sequence[int], times: np.ndarray, ready: np.ndarray
+    order: Sequence[Step],
+    counts: Sequence[int],
+    times: np.ndarray,
+    ready: np.ndarray,
+    awaited: Awaited | None,
 ) -> list[Step]:
     """Each in turn on the processors that are free first."""
     free = ready.copy()
+    ends = {} if awaited is None else dict(awaited.ends)
     placed = []
     for step, count in zip(order, counts, strict=True):
         units = np.sort(np.argsort(free, kind="stable")[:count])
         start = float(free[units].max())
+        if awaited is not None:
+            start = max([start, *(ends[b] for b in awaited.before.get(step.task, ()))])
         end = start + float(times[step.task, count - 1])
+        ends[step.task] = end
         free[units] = end
         placed.append(replace(step, units=tuple(units.tolist()), start=start, end=end))
     return placed
@@ -149,7 +204,9 @@ def _as_planned(moment: Situation, barrier: bool, busy: Mapping[int, float]) -> 
     ends: list[float] = []
     waits = moment.plan.waits_for(barrier)
     for step, needed in zip(moment.plan.steps, waits, strict=True):
-        if step.task in moment.ended:
+        if step.task in moment.left_out:
+            ends.append(0.0)
+        elif step.task in moment.ended:
             ends.append(moment.ended[step.task])
         elif step.task in busy:
             ends.append(busy[step.task])

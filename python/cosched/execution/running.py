@@ -45,10 +45,10 @@ def run(
 
     A pack starts when the one before has ended (`barrier`); without barrier, and in the other
     families, a task starts when the tasks before it on its processors have ended, in a task
-    graph when its predecessors have, too. A task that fails does not keep the others from
-    running, only what comes after it in the task graph. A task starts only when what it needs of
-    memory, GPUs and licences is free beside what runs, in the order of the plan: as its code
-    declares it, else as the plan has it.
+    graph when its predecessors have completed, too. A task that fails does not keep the others
+    from running, only what comes after it in the task graph, which is ``cancelled``. A task starts
+    only when what it needs of memory, GPUs and licences is free beside what runs, in the order of
+    the plan: as its code declares it, else as the plan has it.
 
     The journal is appended and synced before and after each start, and at each end. When the
     driver dies its tasks die with it: the kernel ends the processes that it started, and a guard
@@ -84,7 +84,8 @@ def run(
     watch : callable, optional
         Called a few times a second with the driver; its ``execution()`` says how far all is.
     tell : callable, optional
-        Called with a line for each task that has run for five times its planned seconds.
+        Called with a line for each task that has run for five times its planned seconds, and for
+        what is cancelled because a task before it failed.
     **options
         Of a launcher that is given by its name: ``oversubscribe``, ``unit``, ``grace``.
 

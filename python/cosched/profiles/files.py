@@ -13,6 +13,7 @@ import numpy as np
 
 from cosched import io
 from cosched.core.arrays import INT_MAX, integer, real_array
+from cosched.core.precedence import cycle_of, waits_for_itself
 from cosched.core.text import labels, not_read
 from cosched.errors import InvalidInstance, shorten
 from cosched.profiles.completion import (
@@ -175,6 +176,8 @@ def _edges(table: io.CsvTable, header: list[str]) -> tuple[tuple[int, int], ...]
     number: dict[str, int] = {}
     for _, cells in table.rows:
         number.setdefault(cells[task].strip(), len(number))
+    waits: dict[str, list[str]] = {name: [] for name in number}
+    line_of: dict[str, int] = {}
     found: dict[tuple[int, int], None] = {}
     for line, cells in io.polled(table.rows):
         text = cells[column]
@@ -185,7 +188,15 @@ def _edges(table: io.CsvTable, header: list[str]) -> tuple[tuple[int, int], ...]
                     "the name of a task"
                 )
             if name:
-                found[number[name], number[cells[task].strip()]] = None
+                own = cells[task].strip()
+                found[number[name], number[own]] = None
+                waits[own].append(name)
+                line_of.setdefault(own, line)
+    if cycle := cycle_of(waits):
+        raise InvalidInstance(
+            f"{table.path}: line {line_of[cycle[0]]}, column {column + 1}: "
+            f"{waits_for_itself(cycle)}"
+        )
     return tuple(found)
 
 
