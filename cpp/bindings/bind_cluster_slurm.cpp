@@ -60,11 +60,13 @@ slurm::NodeBits to_bits(const Ranges& ranges, int nodes) {
 std::vector<slurm::Partition> to_partitions(const py::dict& given, int nodes) {
   Named named(given, "partitions");
   const auto ranges = named.ranges("nodes");
-  const auto tier = named.ints("tier");
+  const auto tier = named.ints("tier"), min_nodes = named.ints("min_nodes"),
+             max_nodes = named.ints("max_nodes");
   const auto max_time = named.reals("max_time"), factor = named.reals("job_factor");
   std::vector<slurm::Partition> parts;
   for (std::size_t k = 0; k < named.rows(); ++k)
-    parts.push_back({to_bits(ranges[k], nodes), tier[k], slurm::length_of(max_time[k]), factor[k]});
+    parts.push_back({to_bits(ranges[k], nodes), tier[k], slurm::length_of(max_time[k]), factor[k],
+                     min_nodes[k], max_nodes[k]});
   return parts;
 }
 
@@ -94,6 +96,7 @@ slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   machine.node_weight = to_ints(named["node_weight"].cast<IntArray>(), "node_weight");
   for (const auto& limits : named["qos"].cast<std::vector<std::map<std::string, int>>>())
     machine.qos.push_back(to_limits(limits));
+  machine.down = to_bits(named["down"].cast<Ranges>(), machine.nodes);
   machine.licences = to_ints(named["licences"].cast<IntArray>(), "licences");
   machine.parts = to_partitions(partitions, machine.nodes);
   return machine;

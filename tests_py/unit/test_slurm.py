@@ -103,16 +103,24 @@ def test_a_slurm_conf(conf):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("PreemptType=preempt/qos", "PreemptType=preempt/qos"),
+        (
+            "PreemptType=preempt/qos\nAccountingStorageType=accounting_storage/slurmdbd",
+            "PreemptType=preempt/qos",
+        ),
+        (
+            "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
+            "PartitionName=b Nodes=n1 PriorityTier=2",
+            "PreemptMode=REQUEUE",
+        ),
         ("SchedulerParameters=bf_busy_nodes", "SchedulerParameters=bf_busy_nodes"),
         ("TopologyPlugin=topology/tree", "TopologyPlugin"),
-        ("SchedulerParameters=bf_interval=-1", "bf_interval=-1"),
         ("SchedulerParameters=sched_interval=-1", "sched_interval=-1"),
-        ("AccountingStorageEnforce=associations,limits", "AccountingStorageEnforce"),
-        ("NodeName=n9 State=DOWN", "State=DOWN"),
-        ("DownNodes=n3 State=DOWN", "DownNodes"),
+        (
+            "AccountingStorageType=accounting_storage/slurmdbd\n"
+            "AccountingStorageEnforce=associations,limits",
+            "AccountingStorageEnforce",
+        ),
         ("PartitionName=b Nodes=n1 OverSubscribe=FORCE:4", "OverSubscribe=FORCE:4"),
-        ("PartitionName=b Nodes=n1 MinNodes=2", "MinNodes=2"),
         (
             "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n"
             "PartitionName=b Nodes=n1 MaxCPUsPerNode=2",
@@ -139,14 +147,69 @@ def test_what_is_not_covered_is_refused_by_name(tmp_path, line, said):
 def test_what_changes_nothing_is_no_reason_to_refuse(tmp_path):
     path = tmp_path / "slurm.conf"
     path.write_text(
-        "SelectType=select/linear\nAccountingStorageEnforce=associations\nPreemptMode=OFF\n"
-        "NodeName=n[1-4] CPUs=1\n"
+        "SelectType=select/linear\nAccountingStorageEnforce=limits\nPreemptMode=REQUEUE\n"
+        "PriorityWeightQOS=9\nSchedulerParameters=enable_user_top\nNodeName=n[1-4] CPUs=1\n"
         "PartitionName=a Nodes=ALL MinNodes=1 MaxNodes=UNLIMITED OverSubscribe=FORCE:1\n"
     )
     instance = cs.cluster.Instance(jobs_of((0, 1, 60, 30)), 4)
     machine = cs.cluster.Machine.read(path)
     assert cs.cluster.solve(instance, "slurm-backfill", machine=machine).status == "ok"
     assert not machine.notes
+
+
+def _on(tmp_path, conf, *rows, partition="a", **options):
+    """Jobs on four nodes of one core."""
+    path = tmp_path / "slurm.conf"
+    path.write_text(f"SelectType=select/linear\nNodeName=n[1-4] CPUs=1\n{conf}\n")
+    machine = cs.cluster.Machine.read(path)
+    jobs = jobs_of(*rows) | {"partition": [partition] * len(rows)}
+    result = cs.cluster.solve(
+        cs.cluster.Instance(jobs, 4, machine=machine), "slurm-backfill", seed=1, **options
+    )
+    return result
+
+
+def test_nodes_that_are_down_take_no_jobs(tmp_path):
+    conf = "PartitionName=a Nodes=ALL\nDownNodes=n[1-2] State=DRAIN Reason=fan"
+    result = _on(tmp_path, conf, (0, 2, 600, 300), (9, 2, 600, 300))
+    assert [list(units) for units in result.schedule.to_frame().units] == [[2, 3]] * 2
+    assert result.jobs.start[1] >= 300
+    assert "State=DRAIN (2 nodes): no jobs there" in result.instance.machine.notes
+    with pytest.raises(cs.InfeasibleError, match="job 0 can never start"):
+        _on(tmp_path, conf, (0, 3, 600, 300))
+
+
+def test_jobs_are_as_large_as_their_partition_lets_them(tmp_path):
+    conf = "PartitionName=a Nodes=ALL MinNodes=2 MaxNodes=3"
+    result = _on(tmp_path, conf, (0, 1, 600, 300), (9, 1, 600, 300), (18, 1, 600, 300))
+    assert result.jobs.start[1] < 100 < result.jobs.start[2]  # each has two nodes
+    with pytest.raises(cs.InfeasibleError, match=r"job 0 wants 4 nodes: .*MaxNodes"):
+        _on(tmp_path, conf, (0, 4, 600, 300))
+
+
+def test_a_partition_that_is_down(tmp_path):
+    conf = "PartitionName=a Nodes=ALL State=INACTIVE\nPartitionName=b Nodes=ALL"
+    assert _on(tmp_path, conf, (0, 1, 60, 30), partition="b").status == "ok"
+    with pytest.raises(cs.InfeasibleError, match="State"):
+        _on(tmp_path, conf, (0, 1, 60, 30))
+    result = _on(tmp_path, conf, (0, 1, 60, 30), approximate=True)
+    assert "not followed: State of partition a: its jobs run here" in result.instance.notes
+
+
+@pytest.mark.parametrize(
+    "line", ["SchedulerType=sched/builtin", "SchedulerParameters=bf_interval=-1"]
+)
+def test_without_backfill_no_job_passes_the_first_that_waits(tmp_path, line):
+    conf = "PartitionName=a Nodes=ALL"
+    rows = ((0, 3, 600, 300), (9, 4, 600, 300), (18, 1, 100, 50))
+    assert _on(tmp_path, conf, *rows).jobs.start[2] < 100
+    assert _on(tmp_path, f"{line}\n{conf}", *rows).jobs.start[2] > 600
+
+
+def test_partitions_of_one_tier_preempt_nobody(tmp_path):
+    conf = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPartitionName=a Nodes=ALL"
+    notes = _on(tmp_path, conf, (0, 1, 60, 30)).instance.machine.notes
+    assert any("no partition can preempt another" in note for note in notes)
 
 
 def test_a_value_that_slurm_would_not_take_has_no_row_of_its_own(tmp_path):
@@ -408,10 +471,12 @@ def test_fractions_of_seconds_are_valid_too():
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 def test_recordings_of_real_slurms(path):
     if path.stem.startswith(LIMITED):  # a limit of accrual
-        with pytest.raises(cs.InvalidInstance, match="does not cover .*--approximate"):
+        with pytest.raises(cs.InvalidInstance, match=r"does not cover .*--approximate"):
             read_recording(path)
         recording = read_recording(path, approximate=True)
-        assert any(note.startswith("not followed: MaxJobsAccrue of jobs") for note in recording.notes)
+        assert any(
+            note.startswith("not followed: MaxJobsAccrue of jobs") for note in recording.notes
+        )
         assert agreement(recording, recording.runs[0]).good > 0
         return
     recording = read_recording(path)

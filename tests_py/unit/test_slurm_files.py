@@ -79,9 +79,11 @@ def test_what_a_site_writes(conf, tmp_path, capsys):
     told = " ".join(machine.notes)
     for what in ("JobSubmitPlugins=lua (it may change jobs", "not used: ", "TopologyPlugin=",
                  "PreemptType=preempt/qos", "PreemptMode=REQUEUE", "PriorityWeightQOS=1000",
-                 "limits,qos", "MaxNodes=4 (partition main)", "QOS=part", "FORCE:2",
+                 "limits,qos", "QOS=part", "FORCE:2",
                  "State=DRAIN (2 nodes)", "State=FUTURE (99 nodes)"):  # fmt: skip
         assert what in told
+    assert machine.slurm.bounds == {"main": (0, 4)}
+    assert machine.slurm.down == ((at["n9"], at["n10"] + 1),)
     assert "CR_Core_Memory" not in told  # only slurm-backfill does not know it
     assert "cons_res" not in told
     assert machine.slurm.memory_counts
@@ -157,6 +159,7 @@ def test_the_version_on_the_command_line(tmp_path, capsys):
 
 CONFIG = """Configuration data as of 2026-11-23T01:03:50
 AccountingStorageEnforce = associations,limits,qos
+AccountingStorageType   = accounting_storage/slurmdbd
 JobSubmitPlugins        = (null)
 KillWait                = 45 sec
 MessageTimeout          = 10 sec
@@ -224,8 +227,10 @@ def test_what_scontrol_shows(tmp_path, packed):
     assert machine.slurm.parameters["KillWait"] == 45
     assert machine.slurm.parameters["OverTimeLimit"] == 120
     assert machine.slurm.parameters["bf_resolution"] == 300
+    assert machine.slurm.down == ((2, 3),)
     assert machine.notes == (
-        "not used: AccountingStorageEnforce=associations,limits,qos, State=IDLE+DRAIN (1 node)",
+        "State=IDLE+DRAIN (1 node): no jobs there",
+        "not used: AccountingStorageEnforce=associations,limits,qos",
     )
 
 
@@ -235,6 +240,7 @@ def test_the_same_machine_in_both_forms(tmp_path):
     one = cs.cluster.Machine.read(shown(tmp_path / "shown"))
     (tmp_path / "conf" / "slurm.conf").write_text(
         "SelectType=select/cons_tres\nSelectTypeParameters=CR_CORE_MEMORY\nKillWait=45\n"
+        "AccountingStorageType=accounting_storage/slurmdbd\n"
         "OverTimeLimit=2\nPriorityType=priority/multifactor\nPriorityWeightAge=2000\n"
         "SchedulerParameters=bf_interval=60,bf_resolution=300\n"
         "NodeName=DEFAULT Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 RealMemory=64000 Weight=3 "

@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cosched import io
+from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
 
 #: Lines that describe something with several keys; every other line is one key.
@@ -21,6 +24,8 @@ _VERSION = re.compile(
     r"slurm[^0-9]{0,30}\b([12][0-9]\.(?:0[2358]|11))(?:\.[0-9]{1,2})?(?![.0-9])", re.IGNORECASE
 )
 MOST_HOSTS = 1_000_000
+#: Nodes as ranges of their numbers.
+Spans = tuple[tuple[int, int], ...]
 _DEEPEST = 16
 
 
@@ -165,6 +170,12 @@ def _named(pieces: Sequence[Any]) -> Iterator[str]:
         for piece in pieces
     ]
     return map("".join, itertools.product(*choices))
+
+
+def spans_of(numbers: Iterable[int]) -> Spans:
+    """Ranges [first, last) of these numbers."""
+    own = np.array(sorted(set(numbers)), dtype=np.int64)
+    return tuple((int(a), int(b) + 1) for a, b in ranges(own))
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:

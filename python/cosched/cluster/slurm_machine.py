@@ -10,7 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosched.cluster.slurm_conf import Line, hosts, natural, seconds_of_limit, words
+from cosched.cluster.slurm_conf import (
+    MOST_HOSTS,
+    Line,
+    Spans,
+    hosts,
+    natural,
+    seconds_of_limit,
+    spans_of,
+    words,
+)
 from cosched.cluster.slurm_settings import Reader, SlurmSettings, default_memory, number
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
@@ -34,10 +43,11 @@ PARTITION_KEYS = words(
     """
 )
 #: States of nodes that do not run jobs.
-_OUT = ("DOWN", "DRAIN", "FUTURE", "FAIL")
+_OUT = ("DOWN", "DRAIN", "FAIL", "FUTURE")
 #: Keys of a partition that change who starts when and are not covered.
-_NOT_COVERED = ("overtimelimit", "selecttypeparameters", "lln", "minnodes", "maxnodes", "qos",
-                "exclusiveuser", "reqresv", "preemptmode")  # fmt: skip
+_NOT_COVERED = ("overtimelimit", "selecttypeparameters", "lln", "exclusiveuser", "reqresv")
+#: The same where there is a slurmdbd: without one there is no QOS.
+_NOT_ACCOUNTED = ("qos",)
 #: The same where jobs share nodes.
 _NOT_SHARED = ("maxcpuspernode", "maxcpuspersocket")
 _HARMLESS = ("", "NO", "0", "UNLIMITED", "N/A", "OFF", "NONE")
@@ -63,7 +73,7 @@ class PlainPartition(NamedTuple):
     """A partition: ranges of node numbers, its limit (s) and its tier."""
 
     name: str
-    nodes: tuple[tuple[int, int], ...]
+    nodes: Spans
     max_time: float
     tier: int
 
@@ -85,13 +95,43 @@ def machine_of_lines(
     numbers = {node.name: k for k, node in enumerate(nodes)}
     sets = _sets([line for line in lines if line.record == "nodeset"], nodes)
     parts = [_partition(line, keys, numbers, absent, sets, reader) for line, keys in given]
+    down = _down(named, lines, numbers, reader)
     for line in lines:
-        if line.record not in ("", "nodename", "nodeset", "partitionname"):
-            (reader.refused if line.record == "downnodes" else reader.unknown).append(
-                line.spelled[line.record]
-            )
-    settings = _settings(nodes, given, parts, reader)
+        if line.record not in ("", "nodename", "nodeset", "partitionname", "downnodes"):
+            reader.unknown.append(line.spelled[line.record])
+    reader.preemption(given)
+    settings = _settings(nodes, given, parts, down, reader)
     return nodes, parts, settings
+
+
+def _down(
+    named: list[tuple[Line, dict[str, str]]],
+    lines: list[Line],
+    numbers: Mapping[str, int],
+    reader: Reader,
+) -> Spans:
+    """Nodes that take no jobs: by State of their own line, or by a DownNodes line."""
+    states: dict[tuple[str, str], int] = {}
+    down: set[int] = set()
+    given = [(keys["nodename"], keys.get("state", ""), line.place) for line, keys in named]
+    given += [
+        (line.keys["downnodes"], line.keys.get("state", "DOWN"), line.place)
+        for line in lines if line.record == "downnodes"
+    ]  # fmt: skip
+    for text, spelled, place in given:
+        state = spelled.upper()
+        words_of = re.split(r"[+*~#!%$@^-]+", state)
+        if not any(word.startswith((*_OUT, "CLOUD")) for word in words_of):
+            continue
+        own = hosts(text, place)
+        out = any(word.startswith(_OUT) for word in words_of)
+        if out:
+            down |= {numbers[name] for name in own if name in numbers}
+        key = (state, "no jobs there" if out else "there at once")
+        states[key] = states.get(key, 0) + len(own)
+    for (state, said), count in states.items():
+        reader.assumed.append(f"State={state} ({count} node{'s' * (count > 1)}): {said}")
+    return spans_of(down)
 
 
 def _with_defaults(lines: Iterable[Line]) -> list[tuple[Line, dict[str, str]]]:
@@ -115,15 +155,11 @@ def _nodes(
     """The nodes that are there, and the names of those for the future."""
     nodes: dict[str, PlainNode] = {}
     absent: list[str] = []
-    states: dict[str, int] = {}
     for number_of_line, (line, keys) in enumerate(lines):
         for key in set(keys) - NODE_KEYS:
             reader.unknown.append(f"{line.spelled.get(key, key)} of NodeName")
-        state = keys.get("state", "").upper()
         names = hosts(keys["nodename"], line.place)
-        if any(part.startswith(_OUT) for part in state.split("+")):
-            states[state] = states.get(state, 0) + len(names)
-        if "FUTURE" in state:
+        if "FUTURE" in keys.get("state", "").upper():
             absent += names
             continue
         for key in () if reader.linear else ("corespeccount", "cpuspeclist"):
@@ -135,7 +171,6 @@ def _nodes(
             nodes[name] = _node(name, number_of_line, line, keys, gpu_types)
     if not nodes:
         raise InvalidInstance(f"{path}: no NodeName: expected one at least")
-    reader.refused += [f"State={s} ({n} node{'s' * (n > 1)})" for s, n in states.items()]
     return sorted(nodes.values(), key=lambda node: natural(node.name)), frozenset(absent)
 
 
@@ -214,15 +249,13 @@ def _partition(
     for key in set(keys) - PARTITION_KEYS:
         reader.unknown.append(f"{line.spelled.get(key, key)} of PartitionName")
     shared = not (reader.linear or _exclusive(keys))
-    for key in _NOT_COVERED + (_NOT_SHARED if shared else ()):
-        value = keys.get(key, "").upper()
-        if value not in _HARMLESS and (key, value) != ("minnodes", "1"):
+    accounted = _NOT_ACCOUNTED if reader.database else ()
+    for key in (*_NOT_COVERED, *accounted, *(_NOT_SHARED if shared else ())):
+        if keys.get(key, "").upper() not in _HARMLESS:
             reader.refused.append(f"{line.spelled.get(key, key)}={keys[key]} (partition {name})")
     sharing = _sharing(keys)
     if sharing.startswith("FORCE") and sharing != "FORCE:1":
         reader.refused.append(f"OverSubscribe={sharing} (partition {name})")
-    if keys.get("state", "UP").upper() not in ("UP", "YES"):
-        reader.refused.append(f"State={keys['state']} (partition {name})")
     text = keys.get("nodes", "")
     if text.upper() == "ALL":
         own = list(range(len(numbers)))
@@ -237,15 +270,31 @@ def _partition(
             own.append(numbers[host])
     tier = keys.get("prioritytier", keys.get("priority", "1"))
     limit = seconds_of_limit(keys.get("maxtime", "UNLIMITED"), line.place)
-    spans = tuple(ranges(np.array(sorted(set(own)), dtype=np.int64)))
-    nodes = tuple((first, last + 1) for first, last in spans)
-    return PlainPartition(name, nodes, limit, int(number(tier, line.place, "PriorityTier")))
+    return PlainPartition(name, spans_of(own), limit, int(number(tier, line.place, "PriorityTier")))
+
+
+def _bounds(
+    given: list[tuple[Line, dict[str, str]]],
+) -> dict[str, tuple[int, int]]:
+    """MinNodes and MaxNodes of partitions that have one, or that let no job start."""
+    found = {}
+    for line, keys in given:
+        least, most = (
+            number("0" if keys.get(key, "").upper() in _HARMLESS else keys[key], line.place, key)
+            for key in ("minnodes", "maxnodes")
+        )
+        if keys.get("state", "UP").upper() not in ("UP", "YES"):
+            found[keys["partitionname"]] = (0, 0)
+        elif least > 1 or most > 0:
+            found[keys["partitionname"]] = (int(least), int(most) or MOST_HOSTS)
+    return found
 
 
 def _settings(
     nodes: list[PlainNode],
     given: list[tuple[Line, dict[str, str]]],
     parts: list[PlainPartition],
+    down: Spans,
     reader: Reader,
 ) -> SlurmSettings:
     lines: dict[int, list[int]] = {}
@@ -279,6 +328,8 @@ def _settings(
         or not (reader.linear or reader.select),
         default_memories=reader.default_memories | _default_memories(given),
         licences=reader.licences,
+        bounds=_bounds(given),
+        down=down,
         version=reader.version or "",
         refused=tuple(dict.fromkeys(reader.refused)),
         notes=(

@@ -8,13 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cosched.cluster.machine import Machine
-from cosched.cluster.slurm_conf import hosts
+from cosched.cluster.slurm_conf import Spans, hosts, spans_of
 from cosched.cluster.slurm_settings import SlurmSettings
-from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
 
-#: Nodes as ranges of their numbers.
-Spans = tuple[tuple[int, int], ...]
 #: A dependency of a job, in the order of the core's kinds.
 KINDS = ("after", "afterany", "afterok", "afternotok")
 _OUTSIDE = ("release", "reserve", "down", "drain", "resume")
@@ -184,14 +181,6 @@ def outside(kind: str, time: float, row: int = -1, nodes: Spans = ()) -> tuple:
 def gpu_types_of(machine: Machine) -> list[str]:
     """Names of all types; an unnamed one is the empty text."""
     return list(dict.fromkeys(kind.gpu_type for kind in machine.nodes if kind.gpus))
-
-
-def spans_of(numbers: Any) -> Spans:
-    """Ranges [first, last) of increasing numbers."""
-    import numpy as np
-
-    own = np.array(sorted(set(numbers)), dtype=np.int64)
-    return tuple((int(a), int(b) + 1) for a, b in ranges(own))
 
 
 #: Columns of ``sacctmgr show associations`` and ``qos`` that the twin has rules for.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cosched import _core
-from cosched.cluster.slurm_conf import Line, seconds_of_limit, words
+from cosched.cluster.slurm_conf import Line, Spans, seconds_of_limit, words
 from cosched.errors import InvalidInstance, shorten
 
 #: Every parameter that ``slurm-backfill`` follows, with Slurm's defaults (seconds, counts, 0 or 1).
@@ -41,7 +41,7 @@ _SILENT = words(
     """
 )
 
-#: SchedulerParameters without effect here: there is no load, no array, no database.
+#: SchedulerParameters without effect here: there is no load, no database, no heterogeneous job.
 _SILENT_PARAMETERS = words(
     """
     bf_continue bf_yield_interval bf_yield_sleep max_rpc_cnt max_sched_time build_queue_timeout
@@ -50,6 +50,10 @@ _SILENT_PARAMETERS = words(
     bf_hetjob_immediate max_script_size max_depend_depth preempt_send_user_signal
     preempt_youngest_first preempt_strict_order preempt_reorder_count delay_boot
     assoc_limit_stop ignore_constraint_validation no_backup_scheduling
+    assoc_limit_continue enable_user_top enable_hetero_jobs disable_hetero_steps enable_hetero_steps
+    disable_job_shrink permit_job_expansion ignore_numa inventory_interval max_switch_wait
+    max_array_tasks step_retry_count step_retry_time whole_hetjob whole_pack bf_allow_magnetic_slot
+    default_gbytes spec_cores_first enable_job_state_cache enable_stepmgr time_min_as_soft_limit
     """
 )
 _FLAGS = frozenset({"defer", "bf_one_resv_per_job"})
@@ -106,6 +110,11 @@ class SlurmSettings:
     default_memories : mapping of str to (int, bool)
         DefMemPerCPU (True) and DefMemPerNode by partition, in MB; the empty name is for all.
     licences : mapping of str to int
+    bounds : mapping of str to (int, int)
+        MinNodes and MaxNodes by partition, where they are given; MaxNodes is 0 where its State
+        lets no job start.
+    down : tuple of (int, int)
+        Nodes that take no jobs (State=DOWN, DRAIN), as ranges of their numbers.
     version : str
         Of the Slurm that it is of, where that is known.
     approximate : bool
@@ -132,6 +141,8 @@ class SlurmSettings:
     memory_counts: bool = False
     default_memories: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
     licences: Mapping[str, int] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    down: Spans = ()
     version: str = ""
     approximate: bool = False
     refused: tuple[str, ...] = ()
@@ -176,19 +187,38 @@ class Reader:
         self.select: list[str] = []  # SelectTypeParameters
         self.default_memories: dict[str, tuple[int, bool]] = {}
         self.licences: dict[str, int] = {}
+        self.database = False
+        self._preempt: dict[str, str] = {}  # PreemptType and PreemptMode
 
     def read(self, lines: Iterable[Line]) -> None:
         """All lines with one key."""
         given = {key: (value, line) for line in lines for key, value in line.keys.items()}
         if "selecttype" not in given:
             self._usual_select(given)
-        database = "slurmdbd" in given.get("accountingstoragetype", ("",))[0].lower()
+        self.database = "slurmdbd" in given.get("accountingstoragetype", ("",))[0].lower()
         for key, (value, line) in given.items():
-            self._one(key, value, line, database)
-        if self.parameters.get("multifactor") and database:
+            self._one(key, value, line)
+        if self.parameters.get("multifactor") and self.database:
             self.parameters["age_counts"] = 1.0
 
-    def _one(self, key: str, value: str, line: Line, database: bool) -> None:
+    def preemption(self, partitions: Iterable[tuple[Line, Mapping[str, str]]]) -> None:
+        """What is set of it, where a job could preempt another."""
+        kind = self._preempt.get("preempttype", "preempt/none").lower()
+        usual = self._preempt.get("preemptmode", "OFF").upper()
+        modes = {keys.get("preemptmode", usual).upper() for _, keys in partitions}
+        tiers = {keys.get("prioritytier", keys.get("priority", "1")) for _, keys in partitions}
+        if kind == "preempt/none" or (kind == "preempt/qos" and not self.database):
+            said = "" if kind == "preempt/none" else "there is no QOS without a slurmdbd"
+        elif kind == "preempt/partition_prio" and (modes <= {"OFF"} or len(tiers) < 2):
+            said = "no partition can preempt another"
+        else:
+            spelled = {"preempttype": "PreemptType", "preemptmode": "PreemptMode"}
+            self.refused += [f"{spelled[key]}={value}" for key, value in self._preempt.items()]
+            return
+        if said:
+            self.assumed.append(f"PreemptType={kind} has no effect: {said}")
+
+    def _one(self, key: str, value: str, line: Line) -> None:
         place, name, low = line.place, line.spelled[key], value.lower()
         plain = {"killwait": "KillWait", "completewait": "CompleteWait"}
         weights = {"priorityweightjobsize", "priorityweightpartition", "priorityweightage"}
@@ -210,7 +240,9 @@ class Reader:
             unit = 60 if spelled == "ResvOverRun" else 1
             self.parameters[spelled] = number(value, place, name) * unit
         elif key == "schedulertype":
-            self._choice(name, low, {"sched/backfill": 0}, "")
+            self._choice(name, low, {"sched/backfill": 0, "sched/builtin": 1}, "")
+            if low == "sched/builtin":
+                self.parameters["builtin"] = 1.0
         elif key in plain:
             self.parameters[plain[key]] = number(value, place, name)
         elif key == "overtimelimit":
@@ -226,19 +258,19 @@ class Reader:
         elif key == "priorityflags":
             self._flags(name, low)
         elif key.startswith("priorityweight"):
-            needs_database = key in ("priorityweightfairshare",)
-            if value not in ("", "0") and (database or not needs_database):
+            if value not in ("", "0") and (self.database or key not in _OF_DATABASE):
                 self.refused.append(f"{name}={value}")
-        elif key in ("preempttype", "topologyplugin", "preemptmode"):
-            harmless = ("preempt/none", "topology/none", "topology/default", "topology/flat", "off")
-            if low not in harmless:
+        elif key in ("preempttype", "preemptmode"):
+            self._preempt[key] = value
+        elif key == "topologyplugin":
+            if low not in ("topology/none", "topology/default", "topology/flat"):
                 self.refused.append(f"{name}={value}")
         elif key in ("epilog", "prolog", "epilogslurmctld", "prologslurmctld"):
             self.unknown.append(f"{name} (its time is the option epilog=)")
             if key == "epilog":
                 self.parameters["Epilog"] = 1.0
         elif key == "accountingstorageenforce":
-            if _LIMITS & set(low.split(",")):
+            if self.database and _LIMITS & set(low.split(",")):
                 self.refused.append(f"{name}={value}")
         elif key == "selecttypeparameters":
             self.select = [part for part in low.split(",") if part not in ("", "none")]
@@ -285,7 +317,9 @@ class Reader:
         low, high = _range(name)
         if low <= value <= high:
             self.parameters[name] = value * _UNIT.get(name, 1.0)
-        elif value == -1 and name in ("bf_interval", "sched_interval"):  # switches it off
+        elif value == -1 and name == "bf_interval":  # switches it off
+            self.parameters["builtin"] = 1.0
+        elif value == -1 and name == "sched_interval":
             self.refused.append(f"SchedulerParameters={given}")
         else:
             usual = PARAMETERS[name] / _UNIT.get(name, 1.0)
@@ -296,8 +330,10 @@ class Reader:
 
 #: Values of AccountingStorageEnforce that bring limits of users, accounts or QOS.
 _LIMITS = frozenset({"1", "all", "limits", "qos", "safe"})
+#: Weights of factors that are 0 without a slurmdbd.
+_OF_DATABASE = frozenset({"priorityweightfairshare", "priorityweightqos", "priorityweightassoc"})
 #: Parameters of the twin that are no SchedulerParameters.
-_OUR_OWN = frozenset({"cons_tres", "multifactor", "age_counts", "since_24"})
+_OUR_OWN = frozenset({"cons_tres", "multifactor", "age_counts", "since_24", "builtin"})
 _PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_default_dist_block",
                            "cr_one_task_per_core", "cr_core_memory", "cr_cpu_memory",
                            "cr_memory"})  # fmt: skip
@@ -337,12 +373,8 @@ _EFFECTS = {
     "prioritytype": "priorities are by the order of submissions",
     "accountingstorageenforce": "limits of users, accounts and QOS do not hold: jobs that they "
     "keep may start earlier here",
-    "state": "these nodes or partitions take jobs here",
-    "downnodes": "these nodes take jobs here",
     "oversubscribe": "a core has one job at a time: jobs may start later here",
     "qos": "limits of the partition's QOS do not hold",
-    "maxnodes": "jobs over it run here",
-    "minnodes": "jobs below it run here",
     "maxcpuspernode": "jobs of the partition may have all cores of a node",
     "maxcpuspersocket": "jobs of the partition may have all cores of a socket",
     "corespeccount": "jobs may have these cores",

@@ -37,5 +37,26 @@ TEST(SlurmScenario, AJobWaitsInPartitionsOfItsLimitAlone) {
   EXPECT_EQ(scenario.job(1).partitions, (std::vector<int>{0, 1}));
 }
 
+TEST(SlurmScenario, APartitionBoundsTheNodesOfAJob) {
+  Machine machine = plain_machine(4);
+  machine.parts[0].min_nodes = 2;
+  machine.parts[0].max_nodes = 3;
+  machine.parts.push_back({nodes_from(0, 4, 4), 1, kNever, 0});
+  std::vector<Job> jobs{plain_job(0, 1, 60), plain_job(0, 4, 60), plain_job(0, 2, 60)};
+  for (Job& job : jobs) job.partitions = {0, 1};
+  const Scenario scenario = scenario_of(machine, jobs);
+  EXPECT_EQ(scenario.job(Entry{0, 0}).nodes, 2);
+  EXPECT_EQ(scenario.job(Entry{0, 0}).ask.max_nodes, 3);
+  EXPECT_EQ(scenario.job(Entry{0, 1}).nodes, 1);
+  EXPECT_EQ(scenario.job(Entry{0, 1}).ask.max_nodes, kAnyNodes);
+  EXPECT_EQ(scenario.job(1).partitions, std::vector<int>{1});
+  EXPECT_EQ(scenario.job(1).partition, 1);
+  EXPECT_NO_THROW(scenario_of(machine, {plain_job(0, 3, 60)}));
+  EXPECT_THROW(scenario_of(machine, {plain_job(0, 4, 60)}), InfeasibleError);
+  Job exactly = plain_job(0, 1, 60);  // -N 1
+  exactly.ask.max_nodes = 1;
+  EXPECT_THROW(scenario_of(machine, {exactly}), InfeasibleError);
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

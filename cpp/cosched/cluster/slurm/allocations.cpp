@@ -12,6 +12,7 @@ Allocations::Allocations(const Scenario& scenario)
       cleaning_(scenario.machine().nodes),
       free_(scenario.machine()) {
   up_.add_range(0, scenario.machine().nodes);
+  if (scenario.machine().down.any()) up_ -= scenario.machine().down;
 }
 
 void Allocations::start(int job, const Choice& choice, Second now) {

@@ -130,7 +130,7 @@ Second BackfillCycle::end_of(Second begin, Second limit) const {
 
 BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
   const Scenario& scenario = tables_.scenario;
-  const Job& job = scenario.job(entry.job);
+  const Job& job = scenario.job(entry);
   const bool since_24 = scenario.settings().since_24;
   const Second limit = job.limit;
   const bool planned =

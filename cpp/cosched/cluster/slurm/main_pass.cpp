@@ -72,8 +72,7 @@ class Pass {
       tables_.journal.wait(entry.job, time_, Action::wait_limit);
       return true;
     }
-    if (blocked_.allowed().count_common(scenario_.part(entry).nodes) <
-        scenario_.job(entry.job).nodes) {
+    if (blocked_.allowed().count_common(scenario_.part(entry).nodes) < scenario_.job(entry).nodes) {
       tables_.updates.jobs = now_;  // its nodes are kept for jobs of other partitions
       tables_.journal.wait(entry.job, time_, Action::wait_resources);
       blocked_.add(entry.part);
@@ -109,8 +108,8 @@ class Pass {
       allowed = &nodes_;
     }
     const Choice* choice = select_.now(entry, *allowed);
-    if (!tables_.policy.may_start(
-            entry.job, choice ? choice->nodes.count() : scenario_.job(entry.job).nodes)) {
+    if (!tables_.policy.may_start(entry.job,
+                                  choice ? choice->nodes.count() : scenario_.job(entry).nodes)) {
       tables_.journal.wait(entry.job, time_, Action::wait_limit);
       return reject(entry);
     }
@@ -133,7 +132,7 @@ class Pass {
     if (own.within(allowed) || (!scenario_.own_cores() && !reserved_)) return true;
     NodeBits out = own;
     out &= allowed;
-    const Job& job = scenario_.job(entry.job);
+    const Job& job = scenario_.job(entry);
     if (job.set >= 0) out &= scenario_.machine().sets[static_cast<std::size_t>(job.set)];
     return out.meets(tables_.allocations.cleaning()) || select_.could_run(entry, allowed);
   }

@@ -23,6 +23,15 @@ void drop_short_partitions(Job& job, const Machine& machine) {
   job.partition = parts.front();
 }
 
+// As a partition has the job; whether it takes it.
+bool fit_into(Job& job, const Partition& part) {
+  job.nodes = std::max(job.nodes, part.min_nodes);
+  job.ask.max_nodes = std::min(job.ask.max_nodes, part.max_nodes);
+  return job.nodes <= job.ask.max_nodes;
+}
+
+bool has_bounds(const Partition& part) { return part.min_nodes > 0 || part.max_nodes < kAnyNodes; }
+
 }  // namespace
 
 Scenario::Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
@@ -45,7 +54,28 @@ Scenario::Scenario(Machine machine, std::vector<Job> jobs, const Settings& setti
     if (partition.nodes.count() < one.nodes)
       throw InfeasibleError("job " + std::to_string(j) + " wants " + std::to_string(one.nodes) +
                             " nodes: its partition has fewer");
+    if (std::any_of(machine_.parts.begin(), machine_.parts.end(), has_bounds))
+      bound(static_cast<int>(j));
   }
+}
+
+void Scenario::bound(int number) {
+  Job& one = jobs_[static_cast<std::size_t>(number)];
+  const auto out = [&](int part) {
+    Job mine = one;
+    const bool taken = fit_into(mine, machine_.parts.at(static_cast<std::size_t>(part)));
+    if (taken && (mine.nodes != one.nodes || mine.ask.max_nodes != one.ask.max_nodes))
+      bounded_.emplace(std::pair(number, part), std::move(mine));
+    return !taken;
+  };
+  auto& parts = one.partitions;
+  const bool several = !parts.empty();
+  parts.erase(std::remove_if(parts.begin(), parts.end(), out), parts.end());
+  if (several ? parts.empty() : out(one.partition))
+    throw InfeasibleError(
+        "job " + std::to_string(number) + " wants " + std::to_string(one.nodes) +
+        " nodes: its partition lets no job have them (MinNodes, MaxNodes, State)");
+  if (several) one.partition = parts.front();
 }
 
 }  // namespace cosched::cluster::slurm

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ struct Partition {
   int tier = 1;              // PriorityTier
   Second max_time = kNever;  // MaxTime
   double job_factor = 0;     // PriorityJobFactor over the largest one
+  int min_nodes = 0, max_nodes = std::numeric_limits<int>::max();  // of a job (RULES.md 9.11)
 };
 
 struct Machine {
@@ -45,6 +47,7 @@ struct Machine {
   std::vector<NodeBits> sets;               // nodes with some features, as jobs ask for them
   std::vector<int> licences;                // how many of each
   std::vector<Limits> qos;
+  NodeBits down = NodeBits();  // nodes that take no jobs from the begin on (RULES.md 11.4)
 };
 
 inline constexpr int kAnyNodes = std::numeric_limits<int>::max();
@@ -134,10 +137,11 @@ struct Entry {
   bool operator==(const Entry& other) const { return job == other.job && part == other.part; }
 };
 
-/// Immutable once made.  Invariants: every job's partition exists and has nodes for it, limits are finite.
+/// Immutable once made.  Invariants: every job's partitions exist, have nodes for it and let it have them; limits are finite.
 class Scenario {
  public:
-  /// Cuts limits.  Throws InfeasibleError that names a job larger than its partition.
+  /// Cuts limits, and takes jobs out of partitions that would never run them.  Throws InfeasibleError that names
+  /// a job larger than its partition, or than that lets a job be.
   Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
            std::vector<Reservation> reservations = {}, std::vector<Outside> outside = {},
            std::vector<Association> accounts = {});
@@ -151,6 +155,12 @@ class Scenario {
   const std::vector<Association>& accounts() const { return accounts_; }
 
   const Job& job(int number) const { return jobs_[static_cast<std::size_t>(number)]; }
+  /// As its partition has it: with no fewer nodes than MinNodes, no more than MaxNodes.
+  const Job& job(Entry entry) const {
+    if (bounded_.empty()) return job(entry.job);
+    const auto found = bounded_.find({entry.job, entry.part});
+    return found == bounded_.end() ? job(entry.job) : found->second;
+  }
   const Partition& part(int job_number) const {
     return machine_.parts[static_cast<std::size_t>(job(job_number).partition)];
   }
@@ -161,8 +171,12 @@ class Scenario {
   bool own_cores() const { return !machine_.node_cores.empty(); }
 
  private:
+  void bound(int number);
+
   Machine machine_;
   std::vector<Job> jobs_;
+  std::map<std::pair<int, int>, Job>
+      bounded_;  // those that a partition changes, by (job, partition)
   Settings settings_;
   std::vector<Reservation> reservations_;
   std::vector<Outside> outside_;

@@ -92,7 +92,7 @@ Select::Select(const Scenario& scenario, const Allocations& allocations, Second 
 // --- now ---
 
 const Choice* Select::now(Entry entry, const NodeBits& allowed) {
-  const Job& job = scenario_.job(entry.job);
+  const Job& job = scenario_.job(entry);
   open_ = allowed;
   open_ &= scenario_.part(entry).nodes;
   const bool weighed = !scenario_.machine().node_weight.empty();
@@ -142,7 +142,7 @@ bool Select::choose_of(const Job& job, const NodeBits& candidates, const Free& f
 }
 
 bool Select::could_run(Entry entry, const NodeBits& allowed) {
-  const Job& job = scenario_.job(entry.job);
+  const Job& job = scenario_.job(entry);
   const Partition& part = scenario_.part(entry);
   const auto on = [&](const NodeBits& nodes) {
     if (nodes.count() < job.nodes) return false;
@@ -174,7 +174,7 @@ void Select::reset_weights(const NodeBits& nodes, bool completing_last) {
 // --- will run ---
 
 std::optional<Select::Slot> Select::will_run(Entry entry, const NodeBits& avail, const Time& time) {
-  const Job& job = scenario_.job(entry.job);
+  const Job& job = scenario_.job(entry);
   if (job.alternatives.empty()) return will_run_on(job, avail, time);
   std::optional<Slot> best;
   for (const int set : job.alternatives) {

@@ -49,7 +49,8 @@ const Parameter kParameters[] = {
     {"sched_min_interval", 2e-6, [](Settings& s, double v) { s.main.min_interval = v; }},
     {"defer", 0, [](Settings& s, double v) { s.main.defer = v != 0; }},
     // the rest of slurm.conf
-    {"since_24", 0, [](Settings& s, double v) { s.since_24 = v != 0; }},  // the version
+    {"builtin", 0, [](Settings& s, double v) { s.backfill.off = v != 0; }},  // SchedulerType
+    {"since_24", 0, [](Settings& s, double v) { s.since_24 = v != 0; }},     // the version
     {"Epilog", 0, [](Settings& s, double v) { s.ends.epilog = v != 0; }},
     {"ResvOverRun", 0, [](Settings& s, double v) { s.ends.over_run = length_of(v); }},
     {"ReturnToService", 0, [](Settings& s, double v) { s.ends.return_to_service = count_of(v); }},

@@ -40,6 +40,7 @@ struct Settings {
     int array_reserve = 0;             // bf_max_job_array_resv
     bool one_reserve_per_job = false;  // bf_one_resv_per_job
     TestLimits limits;
+    bool off = false;  // there is no such thread: sched/builtin
   };
   struct Select {  // RULES.md 5
     bool cons_tres = false;

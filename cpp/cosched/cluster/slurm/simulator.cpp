@@ -75,7 +75,8 @@ class Simulator {
     const double look = look_ < looks_.size() ? looks_[look_] : kInfinity;
     const double up = answer_due();
     const double first = std::min({life, coming, pass, check, tick, outside, look, up});
-    if (backfill_clock_.wakes_at() < first) return wake(first);
+    if (!scenario_.settings().backfill.off && backfill_clock_.wakes_at() < first)
+      return wake(first);
     if (life == first) {
       happen();
     } else if (coming == first) {

@@ -38,6 +38,9 @@ _NOISE = 0.5
 #: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.
 _LONGEST = 1e10
 
+#: Of nodes of a job: no limit.
+_ANY = 2**31 - 1
+
 ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait", "wait")
 
 
@@ -92,7 +95,8 @@ class Twin:
             raise InvalidInstance(f"priorities = {shorten(priorities)}: expected computed or given")
         self._given = priorities == "given"
         settings = (machine.slurm if machine is not None else None) or SlurmSettings()
-        if not (approximate or settings.approximate):
+        self.approximate = approximate or settings.approximate
+        if not self.approximate:
             self._refuse(settings)
         self._require_times_of_life(instance)
         self.settings = settings
@@ -239,6 +243,12 @@ class Twin:
         known = {p.name: p for p in machine.partitions} if machine is not None else {}
         factors = [settings.factors.get(name, 1.0) for name in self.names]
         most = max(factors) or 1.0
+        bounds = [settings.bounds.get(name, (0, _ANY)) for name in self.names]
+        if self.approximate:  # partitions that let no job start
+            for name, (_, most) in zip(self.names, bounds, strict=True):
+                if not most:
+                    self.notes.append(f"not followed: State of partition {name}: its jobs run here")
+            bounds = [(least, most or _ANY) for least, most in bounds]
         limit = np.full(len(instance), np.inf)
         if "estimate" in instance.known:
             limit = instance.column("estimate").copy()
@@ -259,6 +269,7 @@ class Twin:
                 "sets": [list(spans) for spans in requests.sets],
                 "licences": np.array(requests.licences, dtype=np.int64),
                 "qos": list(requests.qos),
+                "down": list(settings.down),
                 **self._resources(settings, machine),
             },
             partitions={
@@ -266,6 +277,8 @@ class Twin:
                 "tier": [int(known[n].priority) if n in known else 1 for n in self.names],
                 "max_time": [known[n].max_time if n in known else np.inf for n in self.names],
                 "job_factor": [factor / most for factor in factors],
+                "min_nodes": [least for least, _ in bounds],
+                "max_nodes": [most for _, most in bounds],
             },
             parameters={
                 **settings.parameters, **_own(parameters), "since_24": float(self.since_24)
