@@ -31,7 +31,7 @@ struct ConfigurationBound {
 /// rates beside the set, less what the set loses by them.  All u divided by the greatest bound of what was not looked
 /// at are feasible for the dual, so every round gives a bound.  For instances that share nothing, too.
 /// Throws as check_interrupt() only where it has nothing; `work` counts steps of knapsacks.
-ConfigurationBound configuration_bound(const Instance& instance, std::int64_t work = 60'000'000);
+ConfigurationBound configuration_bound(const Instance& instance, std::int64_t work = 100'000'000);
 
 /// The prices of jobs that so much work proves most by, in seconds; empty where it proves nothing.
 std::vector<double> configuration_prices(const Instance& instance, std::int64_t work);
