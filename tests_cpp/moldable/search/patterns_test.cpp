@@ -9,21 +9,13 @@ namespace {
 
 using namespace cosched::moldable::testing;  // NOLINT
 
-std::vector<std::vector<Choice>> all_choices(const Instance& instance) {
-  std::vector<std::vector<Choice>> all(instance.jobs());
-  for (int i = 0; i < instance.jobs(); ++i)
-    for (int q = instance.fewest(i); q > 0 && q <= instance.machines(); q = instance.faster(i, q))
-      all[i].push_back({q, instance.time(i, q)});
-  return all;
-}
-
 TEST(MoldablePatterns, RefuseNoDeadlineThatAScheduleKeeps) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
       const Instance instance = small_instance(kind, 4, 4, seed, false);
       const double optimum = exhaustive_optima(instance).makespan;
       for (const double part : {0.3, 0.8, 1.0}) {
-        ProcessorPatterns patterns(all_choices(instance), instance.machines(), part * optimum,
+        ProcessorPatterns patterns(choices_of(instance), instance.machines(), part * optimum,
                                    1.5 * optimum);
         EXPECT_LE(patterns.bound(), optimum * (1 + kRounding)) << kind << " " << seed;
         EXPECT_GE(patterns.bound(), part * optimum);

@@ -47,14 +47,6 @@ double free_time(const Step* step, int q) {
   return step->time;
 }
 
-std::vector<std::vector<Choice>> choices_of(const Instance& instance) {
-  std::vector<std::vector<Choice>> all(instance.jobs());
-  for (int i = 0; i < instance.jobs(); ++i)
-    for (int q = instance.fewest(i); q > 0 && q <= instance.machines(); q = instance.faster(i, q))
-      all[i].push_back({q, instance.time(i, q)});
-  return all;
-}
-
 bool alike(const Instance& instance, const std::vector<std::vector<Choice>>& choices, int a,
            int b) {
   return instance.weight(a) == instance.weight(b) && instance.release(a) == instance.release(b) &&

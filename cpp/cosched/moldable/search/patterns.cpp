@@ -19,6 +19,14 @@ constexpr double kSums = 1e-9;  // relative, of prices and of times in cells
 
 }  // namespace
 
+std::vector<std::vector<Choice>> choices_of(const Instance& instance) {
+  std::vector<std::vector<Choice>> all(instance.jobs());
+  for (int i = 0; i < instance.jobs(); ++i)
+    for (int q = instance.fewest(i); q > 0 && q <= instance.machines(); q = instance.faster(i, q))
+      all[i].push_back({q, instance.time(i, q)});
+  return all;
+}
+
 ProcessorPatterns::ProcessorPatterns(std::vector<std::vector<Choice>> choices, int machines,
                                      double bound, double longest)
     : choices_(std::move(choices)),

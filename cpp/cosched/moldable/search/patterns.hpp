@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cosched/moldable/model/instance.hpp"
+
 namespace cosched::moldable::search {
 
 using JobSet = std::uint32_t;
@@ -20,6 +22,9 @@ struct Choice {
   int procs;
   double seconds;
 };
+
+/// Of each job, by increasing count.
+std::vector<std::vector<Choice>> choices_of(const Instance& instance);
 
 /// Give each job a price l_j, and each of its processors the part l_j / q when it runs on q.  In a
 /// window of some length one processor earns at most K, a knapsack with one choice of each job:
