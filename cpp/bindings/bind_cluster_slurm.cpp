@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cosched/cluster/slurm/simulator.hpp"
 #include "cosched/core/errors.hpp"
 #include "pybind.hpp"
@@ -86,6 +88,42 @@ slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   return machine;
 }
 
+// (start, [(node, cores, MB)], [(node, type, GPUs)])
+slurm::Running to_running(const py::tuple& given) {
+  slurm::Running running{given[0].cast<double>(), {}};
+  for (const auto& [node, cores, memory] :
+       given[1].cast<std::vector<std::tuple<int, int, std::int64_t>>>())
+    running.holds.nodes.push_back({node, cores, memory});
+  for (const auto& [node, type, count] : given[2].cast<std::vector<std::tuple<int, int, int>>>())
+    running.holds.gpus.push_back({node, type, count});
+  return running;
+}
+
+// The tree by columns, (jobs, nodes, cpus) a group; empty: no accounts.
+slurm::Accounts to_accounts(const py::dict& given) {
+  slurm::Accounts accounts;
+  if (given.empty()) return accounts;
+  Named named(given, "accounts");
+  const auto parent = named.ints("parent"), user = named.ints("user"),
+             of_parent = named.ints("of_parent");
+  const auto shares = named.reals("shares"), usage = named.reals("usage"),
+             factor = named.reals("factor");
+  for (std::size_t k = 0; k < named.rows(); ++k) {
+    if ((k == 0) != (parent[k] < 0) || parent[k] >= static_cast<int>(k))
+      throw InvalidInstance("slurm: accounts: a parent comes before its children");
+    accounts.tree.push_back(
+        {parent[k], shares[k], user[k] != 0, of_parent[k] != 0, usage[k], factor[k]});
+  }
+  for (const auto& [jobs, nodes, cpus] :
+       named["groups"].cast<std::vector<std::tuple<double, double, double>>>())
+    accounts.groups.push_back({jobs, nodes, cpus});
+  accounts.weight = named.number("weight");
+  accounts.half_life = named.number("half_life");
+  accounts.last_pass = named.number("last_pass");
+  accounts.charges_ends = named["charges_ends"].cast<bool>();
+  return accounts;
+}
+
 // What jobs of `more`, (job, values by name), ask beyond whole nodes.
 void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
   for (const auto& [row, given] : more) {
@@ -120,6 +158,12 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     set("array_limit", conditions.array_limit);
     set("reservation", conditions.reservation);
     set("licences", conditions.licences);
+    set("association", job.association);
+    set("nice", job.nice);
+    set("billing", job.billing);
+    set("groups", job.groups);
+    set("counted_cpus", job.counted_cpus);
+    if (values.contains("running")) job.running = to_running(values["running"].cast<py::tuple>());
     if (!values.contains("after")) continue;
     for (const auto& [kind, of] : values["after"].cast<std::vector<std::pair<int, std::vector<int>>>>())
       conditions.after.push_back({static_cast<slurm::Dependency::Kind>(kind), of});
@@ -160,16 +204,44 @@ std::vector<slurm::Outside> to_outside(const py::list& given, int nodes) {
   return all;
 }
 
+// What the simulation takes for granted of numbers that refer to others.
+void require_known(const slurm::Job& job, const slurm::Machine& machine,
+                   const slurm::Accounts& accounts) {
+  const auto within = [](int number, std::size_t count) {
+    return number >= 0 && static_cast<std::size_t>(number) < count;
+  };
+  const bool group = std::all_of(job.groups.begin(), job.groups.end(), [&](int one) {
+    return within(one, accounts.groups.size());
+  });
+  if (!group || (job.association >= 0 && !within(job.association, accounts.tree.size())))
+    throw InvalidInstance("slurm: a job of an account or group that is not there");
+  if (!job.running) return;
+  int last = -1;
+  for (const slurm::Share& share : job.running->holds.nodes) {
+    if (share.node <= last || share.node >= machine.nodes)
+      throw InvalidInstance("slurm: a running job: expected increasing nodes of the machine");
+    last = share.node;
+  }
+  for (const slurm::GpuShare& share : job.running->holds.gpus)
+    if (!within(share.node, static_cast<std::size_t>(machine.nodes)) ||
+        !within(share.type, machine.node_gpus.size()))
+      throw InvalidInstance("slurm: a running job: GPUs that the machine does not have");
+}
+
 slurm::Scenario make_scenario(const py::dict& machine, const py::dict& partitions,
                               const std::map<std::string, double>& parameters,
                               const py::dict& jobs, const py::dict& more,
-                              const py::list& reservations, const py::list& outside) {
+                              const py::list& reservations, const py::list& outside,
+                              const py::dict& accounts) {
   slurm::Machine made = to_machine(machine, partitions);
   std::vector<slurm::Job> all = to_jobs(jobs);
   ask_more(all, more);
   const int nodes = made.nodes;
+  const slurm::Accounts known = to_accounts(accounts);
+  for (const slurm::Job& job : all) require_known(job, made, known);
   return slurm::Scenario(std::move(made), std::move(all), slurm::to_settings(parameters),
-                         to_reservations(reservations, nodes), to_outside(outside, nodes));
+                         to_reservations(reservations, nodes), to_outside(outside, nodes),
+                         known);
 }
 
 slurm::Clocks to_clocks(const py::dict& given) {
@@ -190,6 +262,7 @@ slurm::Clocks to_clocks(const py::dict& given) {
   clocks.checks = named["checks"].cast<std::vector<double>>();
   clocks.passes = named["passes"].cast<std::vector<std::pair<double, bool>>>();
   clocks.lengths = named["lengths"].cast<std::vector<double>>();
+  if (given.contains("watched")) clocks.watched = given["watched"].cast<std::vector<int>>();
   return clocks;
 }
 
@@ -239,7 +312,7 @@ void bind_cluster_slurm(py::module_& module) {
   py::class_<slurm::Scenario>(module, "Slurm")
       .def(py::init(&make_scenario), py::kw_only(), py::arg("machine"), py::arg("partitions"),
            py::arg("parameters"), py::arg("jobs"), py::arg("more"), py::arg("reservations"),
-           py::arg("outside"))
+           py::arg("outside"), py::arg("accounts") = py::dict())
       .def("run", &run_slurm, py::kw_only(), py::arg("clocks"), py::arg("told"), py::arg("plans"));
   module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
 }

@@ -36,6 +36,9 @@ class Requests:
         (created, begin, end, spans, maintenance, every node).
     outside : tuple
         (time, kind, row, spans).
+    accounts : mapping
+        Shares and limits: ``parent, shares, user, of_parent, usage, factor`` by association,
+        ``groups``, ``weight, half_life, last_pass, charges_ends``; empty: none.
     """
 
     more: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
@@ -43,6 +46,7 @@ class Requests:
     licences: tuple[int, ...] = ()
     reservations: tuple[tuple, ...] = ()
     outside: tuple[tuple, ...] = ()
+    accounts: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Wishes:

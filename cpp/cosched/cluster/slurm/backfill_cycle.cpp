@@ -107,9 +107,11 @@ void BackfillCycle::keep_planned(Second now) {
 
 // --- one job ---
 
-// Started in another partition, out of licences, or behind a task of its array that has no plan.
+// Started in another partition, out of licences, over a limit of its group, or behind a task of its array that has no plan.
 bool BackfillCycle::skipped(Entry entry) {
-  if (tables_.allocations.started(entry.job) || !tables_.licences.enough(entry.job)) return true;
+  if (tables_.allocations.started(entry.job) || !tables_.licences.enough(entry.job) ||
+      !tables_.groups.allow(entry.job))
+    return true;
   const int array = tables_.scenario.job(entry.job).conditions.array;
   if (array < 0) return false;
   if (rejected_array_ == array && rejected_part_ == entry.part) return true;

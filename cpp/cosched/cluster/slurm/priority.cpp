@@ -26,12 +26,13 @@ bool priorities_age(const Settings::Priority& settings) {
   return settings.multifactor && settings.age_counts && settings.weight_age > 0;
 }
 
-double priority_of(const Scenario& scenario, int job, double time, int before) {
+double priority_of(const Scenario& scenario, int job, double time, int before,
+                   double fair_share) {
   const Settings::Priority& settings = scenario.settings().priority;
   if (!settings.multifactor) return kTopPriority - before;
   const Job& one = scenario.job(job);
   double sum = settings.weight_size * size_factor(settings, scenario.machine(), one) +
-               settings.weight_partition * scenario.part(job).job_factor - one.nice;
+               settings.weight_partition * scenario.part(job).job_factor - one.nice + fair_share;
   if (priorities_age(settings))
     sum += settings.weight_age * std::min(1.0, std::max(0.0, time - one.submit) / settings.max_age);
   return std::floor(std::max(1.0, sum));

@@ -6,7 +6,8 @@
 namespace cosched::cluster::slurm {
 
 /// Of a job at a time; `before`: how many were submitted before it.
-double priority_of(const Scenario& scenario, int job, double time, int before);
+double priority_of(const Scenario& scenario, int job, double time, int before,
+                   double fair_share = 0);
 
 /// Whether priorities change while jobs wait.
 bool priorities_age(const Settings::Priority& settings);

@@ -5,14 +5,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "cosched/cluster/slurm/accounting.hpp"
 #include "cosched/cluster/slurm/scenario.hpp"
 
 namespace cosched::cluster::slurm {
 
 class Queue {
  public:
-  /// Requires that `scenario` outlives it.
-  Queue(const Scenario& scenario, double controller_start);
+  /// Requires that both outlive it.
+  Queue(const Scenario& scenario, double controller_start, const FairShare& fair_share);
 
   /// The job gets its priority, as of all that were submitted so far; it may not wait in the queue yet.
   void submit(int job, double time);
@@ -45,9 +46,11 @@ class Queue {
     Second submit = 0;
   };
   bool before(Entry a, Entry b) const;
+  double priority_at(int job, double time, int before) const;
 
   const Scenario& scenario_;
-  double controller_start_;
+  const FairShare& fair_share_;
+  double calculated_since_;  // the first of all calculations
   std::vector<Submitted> of_;     // by job
   std::vector<Entry> entries_;    // in order
   int submitted_ = 0;             // jobs so far, an array being one

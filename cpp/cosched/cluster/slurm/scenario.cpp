@@ -25,12 +25,14 @@ void drop_short_partitions(Job& job, const Machine& machine) {
 }  // namespace
 
 Scenario::Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
-                   std::vector<Reservation> reservations, std::vector<Outside> outside)
+                   std::vector<Reservation> reservations, std::vector<Outside> outside,
+                   Accounts accounts)
     : machine_(std::move(machine)),
       jobs_(std::move(jobs)),
       settings_(settings),
       reservations_(std::move(reservations)),
-      outside_(std::move(outside)) {
+      outside_(std::move(outside)),
+      accounts_(std::move(accounts)) {
   std::stable_sort(outside_.begin(), outside_.end(),
                    [](const Outside& a, const Outside& b) { return a.time < b.time; });
   for (std::size_t j = 0; j < jobs_.size(); ++j) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "cosched/cluster/slurm/node_bits.hpp"
 #include "cosched/cluster/slurm/seconds.hpp"
 #include "cosched/cluster/slurm/settings.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::slurm {
 
@@ -35,6 +37,49 @@ struct Machine {
   std::vector<int> node_weight;             // Weight; empty = all are equal
   std::vector<NodeBits> sets;               // nodes with some features, as jobs ask for them
   std::vector<int> licences;                // how many of each
+};
+
+/// A job's part of a node.
+struct Share {
+  int node, cores;
+  std::int64_t memory;  // MB
+};
+struct GpuShare {
+  int node, type, count;
+};
+struct Shares {
+  std::vector<Share> nodes;  // increasing
+  std::vector<GpuShare> gpus;
+};
+
+/// Of a job that runs when the simulation begins: since when, and what it holds (RULES.md 12.1).
+struct Running {
+  double start;
+  Shares holds;  // of whole nodes, only their numbers count
+};
+
+/// A user's or an account's place in the tree of shares (RULES.md 12.2); the first is the root.
+struct Association {
+  int parent = -1;  // comes before it
+  double shares = 1;
+  bool user = false;
+  bool of_parent = false;  // Fairshare=parent
+  double usage = 0;        // raw, as of the last pass and of jobs that have ended since
+  double factor = 0;       // of the last pass
+};
+
+/// What jobs of a QOS, a user or an account may have at once (RULES.md 12.3).
+struct Group {
+  double jobs = kInfinity, nodes = kInfinity, cpus = kInfinity;
+};
+
+struct Accounts {
+  std::vector<Association> tree;  // empty: shares do not count
+  std::vector<Group> groups;
+  double weight = 0;       // PriorityWeightFairShare
+  double half_life = 0;    // PriorityDecayHalfLife, 0 = no decay
+  double last_pass = 0;    // s: priorities are computed then, and each PriorityCalcPeriod after it
+  bool charges_ends = true;  // AccountingStorageEnforce has limits
 };
 
 inline constexpr int kAnyNodes = std::numeric_limits<int>::max();
@@ -87,6 +132,11 @@ struct Job {
   Conditions conditions = {};
   bool requeue = true;  // when a node of it fails
   bool fails = false;   // exits with another code than 0
+  std::optional<Running> running = {};
+  int association = -1;       // of Accounts::tree
+  double billing = 0;         // of a second that it runs
+  std::vector<int> groups = {};  // of Accounts::groups
+  double counted_cpus = 0;       // in their limits
 };
 
 /// Nodes that are kept for some jobs, for some time (RULES.md 10).
@@ -117,13 +167,15 @@ class Scenario {
  public:
   /// Cuts limits.  Throws InfeasibleError that names a job larger than its partition.
   Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
-           std::vector<Reservation> reservations = {}, std::vector<Outside> outside = {});
+           std::vector<Reservation> reservations = {}, std::vector<Outside> outside = {},
+           Accounts accounts = {});
 
   const Machine& machine() const { return machine_; }
   const std::vector<Job>& jobs() const { return jobs_; }
   const Settings& settings() const { return settings_; }
   const std::vector<Reservation>& reservations() const { return reservations_; }
   const std::vector<Outside>& outside() const { return outside_; }
+  const Accounts& accounts() const { return accounts_; }
 
   const Job& job(int number) const { return jobs_[static_cast<std::size_t>(number)]; }
   const Partition& part(int job_number) const {
@@ -141,6 +193,7 @@ class Scenario {
   Settings settings_;
   std::vector<Reservation> reservations_;
   std::vector<Outside> outside_;
+  Accounts accounts_;
 };
 
 }  // namespace cosched::cluster::slurm

@@ -26,12 +26,15 @@ class Simulator {
         main_clock_(clocks, scenario.settings().main, scenario.settings().since_24),
         backfill_clock_(clocks, scenario.settings().backfill.interval),
         rng_(clocks.noise_seed),
-        order_(scenario.jobs().size()),
+        order_(all_of(scenario.jobs().size())),
         attempts_(scenario.jobs().size()),
         requeued_(scenario.jobs().size()) {
-    std::iota(order_.begin(), order_.end(), 0);
+    order_.erase(std::remove_if(order_.begin(), order_.end(),
+                                [&](int job) { return scenario.job(job).running.has_value(); }),
+                 order_.end());
     std::stable_sort(order_.begin(), order_.end(),
                      [&](int a, int b) { return scenario.job(a).submit < scenario.job(b).submit; });
+    hold_running();
     place_submissions();
     for (const Reservation& one : scenario.reservations()) {
       if (one.created < kInfinity) last_begin_ = std::max(last_begin_, static_cast<double>(one.end));
@@ -42,7 +45,7 @@ class Simulator {
   }
 
   Outcome run() && {
-    while (finished_ < order_.size() && !hopeless()) {
+    while (finished_ < scenario_.jobs().size() && !seen() && !hopeless()) {
       poll_.count(300);
       step();
     }
@@ -62,6 +65,27 @@ class Simulator {
     }
   };
 
+  // All jobs that are watched have started.
+  bool seen() {
+    while (watched_ < host_.watched.size() && tables_.allocations.started(host_.watched[watched_]))
+      ++watched_;
+    return watched_ > 0 && watched_ == host_.watched.size();
+  }
+
+  static std::vector<int> all_of(std::size_t jobs) {
+    std::vector<int> all(jobs);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  void hold_running() {
+    for (const int job : all_of(scenario_.jobs().size())) {
+      if (!scenario_.job(job).running) continue;
+      tables_.hold(job);
+      launch({job}, scenario_.job(job).running->start);
+    }
+  }
+
   // Those of one instant happen in this order.
   void step() {
     const double life = events_.empty() ? kInfinity : events_.top().time;
@@ -73,12 +97,15 @@ class Simulator {
                                : kInfinity;
     const double look = look_ < looks_.size() ? looks_[look_] : kInfinity;
     const double up = answer_due();
-    const double first = std::min({life, coming, pass, check, tick, outside, look, up});
+    const double shares = tables_.fair_share.due();
+    const double first = std::min({life, coming, pass, check, tick, outside, look, up, shares});
     if (backfill_clock_.wakes_at() < first) return wake(first);
     if (life == first) {
       happen();
     } else if (coming == first) {
       submit(order_[next_++], coming);
+    } else if (shares == first) {
+      tables_.fair_share.pass(tables_.allocations);
     } else if (outside == first) {
       act(scenario_.outside()[outside_++]);
     } else if (up == first) {
@@ -300,7 +327,7 @@ class Simulator {
   std::vector<char> requeued_;  // and is completing
   std::vector<std::pair<double, NodeBits>> answers_;  // when nodes that were down are up again
   std::vector<double> looks_;   // when begins of reservations are seen
-  std::size_t next_ = 0, finished_ = 0, outside_ = 0, look_ = 0;
+  std::size_t next_ = 0, finished_ = 0, outside_ = 0, look_ = 0, watched_ = 0;
   double changed_ = -kInfinity, last_begin_ = -kInfinity;
   Poll poll_;
 };

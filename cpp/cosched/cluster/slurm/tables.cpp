@@ -7,12 +7,26 @@ namespace cosched::cluster::slurm {
 Tables::Tables(const Scenario& given, double controller_start, const Record& record)
     : scenario(given),
       allocations(given),
-      queue(given, controller_start),
+      fair_share(given),
+      groups(given),
+      queue(given, controller_start, fair_share),
       readiness(given, allocations),
       licences(given),
       reservations(given),
       updates{whole(controller_start), whole(controller_start)},
       journal(given.jobs().size(), record) {}
+
+void Tables::hold(int job) {
+  const Running& running = *scenario.job(job).running;
+  Choice choice(scenario.machine().nodes);
+  choice.shares = running.holds;
+  for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
+  allocations.start(job, choice, whole(running.start));
+  readiness.count(job, 1);
+  licences.take(job);
+  groups.count(job, 1);
+  journal.start({job, scenario.job(job).partition}, running.start, Scheduler::main, allocations);
+}
 
 void Tables::submit(int job, double time) {
   queue.submit(job, time);
@@ -26,14 +40,21 @@ void Tables::admit(double time) {
 
 void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by) {
   allocations.start(entry.job, choice, whole(time));
+  groups.count(entry.job, 1);
   readiness.count(entry.job, 1);
   licences.take(entry.job);
   updates.both(whole(time));
   journal.start(entry, time, by, allocations);
 }
 
+void Tables::give_back(int job, double time) {
+  groups.count(job, -1);
+  fair_share.end(job, allocations.due(job) - scenario.job(job).limit, time);
+}
+
 void Tables::end(int job, double time, bool killed) {
   allocations.end(job, whole(time));
+  give_back(job, time);
   readiness.count(job, -1);
   readiness.end(job, killed || scenario.job(job).fails);
   licences.give(job);
@@ -54,6 +75,7 @@ void Tables::release(int job, double time) {
 
 void Tables::requeue(int job, double time, Second begin) {
   allocations.end(job, whole(time));
+  give_back(job, time);
   readiness.count(job, -1);
   licences.give(job);
   readiness.requeue(job, begin);

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "cosched/cluster/slurm/accounting.hpp"
 #include "cosched/cluster/slurm/allocations.hpp"
 #include "cosched/cluster/slurm/journal.hpp"
 #include "cosched/cluster/slurm/licences.hpp"
@@ -18,6 +19,8 @@ struct Tables {
   /// Requires that `given` outlives it.
   Tables(const Scenario& given, double controller_start, const Record& record);
 
+  /// A job that runs from the beginning holds what it has.
+  void hold(int job);
   void submit(int job, double time);
   /// Jobs that are ready by now wait in the queue.
   void admit(double time);
@@ -36,12 +39,18 @@ struct Tables {
 
   const Scenario& scenario;
   Allocations allocations;
+  FairShare fair_share;
+  GroupCounts groups;
   Queue queue;
   Readiness readiness;
   Licences licences;
   Reservations reservations;
   Updates updates;
   Journal journal;
+
+ private:
+  // Its part of its groups' limits; what it has used counts.
+  void give_back(int job, double time);
 };
 
 }  // namespace cosched::cluster::slurm

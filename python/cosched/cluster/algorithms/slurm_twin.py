@@ -273,6 +273,7 @@ class Twin:
             more=more,
             reservations=list(requests.reservations),
             outside=list(requests.outside),
+            accounts=dict(requests.accounts),
         )  # fmt: skip
 
     def _lines(self, settings: SlurmSettings, machine: Machine | None) -> list[list]:
@@ -319,14 +320,16 @@ class Twin:
         checks: Sequence[float] = (),
         passes: Sequence[tuple[float, bool]] = (),
         lengths: Sequence[float] = (),
+        watched: Sequence[int] = (),
         log: bool = False,
         plans: bool = False,
     ) -> dict[str, Any]:
         """One run; `cycles`, `checks`, `passes`: recorded times in place of the rules' own;
-        `lengths`: from the start of each job to its end."""
+        `lengths`: from the start of each job to its end; `watched`: the run is over when these jobs
+        have started."""
         given = {
             **clocks, "cycles": list(cycles), "checks": list(checks), "passes": list(passes),
-            "lengths": list(lengths),
+            "lengths": list(lengths), "watched": list(watched),
         }  # fmt: skip
         return self._core.run(clocks=given, told=log, plans=plans)
 

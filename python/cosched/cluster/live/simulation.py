@@ -1,0 +1,291 @@
+"""The twin of a snapshot: from its state on, with run times and submissions that are given."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.algorithms.slurm_twin import Twin, host_at
+from cosched.cluster.instance import Instance
+from cosched.cluster.live.accounts import Groups
+from cosched.cluster.live.nodes import out_of_service
+from cosched.cluster.live.outputs import records
+from cosched.cluster.live.snapshot import Snapshot, cores_of, limit_of
+from cosched.cluster.slurm_requests import KINDS, Requests, Wishes, outside
+from cosched.errors import InfeasibleError, InvalidInstance
+
+_YEAR = 365 * 86400.0
+_HELD = ("JobHeldUser", "JobHeldAdmin", "BadConstraints", "DependencyNeverSatisfied")
+
+
+class Simulation:
+    """What is the same in all draws: the machine, shares, limits, and jobs that are there."""
+
+    def __init__(self, snapshot: Snapshot, more: Sequence[Mapping[str, Any]] = ()) -> None:
+        self.snapshot = snapshot
+        self.machine = self._machine()
+        settings = self.machine.slurm
+        assert settings is not None
+        self.whole = settings.whole
+        self.jobs: list[Mapping[str, Any]] = [*snapshot.running, *snapshot.pending, *more]
+        self.count = {"running": len(snapshot.running), "all": len(self.jobs)}
+        known = [t for job in self.jobs for t in (job["submit"], job["start"]) if t and t > 0]
+        #: Unix time of the simulation's second 0, and the moment of the snapshot in it.
+        self.zero = math.floor(min([*known, snapshot.taken]) - 3600)
+        self.now = snapshot.taken - self.zero
+        self.not_modelled = list(settings.left_out) if settings.left_out else []
+        self.wishes = Wishes(self.machine)
+        self.groups = Groups(snapshot.limits, self._partition_qos())
+        self._users = {
+            (one["account"], one["user"]): k for k, one in enumerate(snapshot.shares) if one["user"]
+        }
+        self._qos_part = self._qos_parts()
+        self._ids = {job["id"]: row for row, job in enumerate(self.jobs)}
+        self._wanted = [self._wants(row, job) for row, job in enumerate(self.jobs)]
+
+    def _machine(self) -> Any:
+        """With priorities as they are given: their parts that do not change are in `nice`."""
+        machine, clocks = self.snapshot.machine, self.snapshot.clocks
+        settings = machine.slurm
+        assert settings is not None
+        own = {
+            "multifactor": 1.0, "age_counts": 1.0, "PriorityWeightJobSize": 0.0,
+            "PriorityWeightPartition": 0.0, "SMALL_RELATIVE_TO_TIME": 0.0,
+            "PriorityFavorSmall": 0.0,
+            "PriorityWeightAge": clocks.get("weight_age", 0.0) if self._ages() else 0.0,
+            "PriorityMaxAge": clocks.get("max_age", 604800.0) or 604800.0,
+            "PriorityCalcPeriod": clocks.get("calc_period", 300.0) or 300.0,
+        }  # fmt: skip
+        return replace(machine, slurm=replace(settings, parameters={**settings.parameters, **own}))
+
+    def _ages(self) -> bool:
+        return bool(self.snapshot.priorities) and self.snapshot.clocks.get("multifactor", 0) > 0
+
+    def _partition_qos(self) -> dict[str, str]:
+        shown = (dict(pairs) for pairs in records(self.snapshot.shown["partitions"], "PartitionName"))
+        return {
+            part["PartitionName"]: part["QoS"] for part in shown if part.get("QoS", "N/A") != "N/A"
+        }
+
+    def _qos_parts(self) -> dict[str, float]:
+        """What each QOS adds to a priority, as seen in pending jobs."""
+        parts = self.snapshot.priorities
+        return {
+            job["qos"]: parts[job["id"]].get("QOS", 0.0)
+            for job in self.snapshot.pending if job["id"] in parts
+        }  # fmt: skip
+
+    # --- what a job wants ---------------------------------------------------------------------
+
+    def _wants(self, row: int, job: Mapping[str, Any]) -> dict[str, Any]:
+        if job["state"] == "RUNNING":
+            return {**self._of_owner(job), "running": self._holds(job), **self._after_start(job)}
+        wanted: dict[str, Any] = {"begin": self.now, **self._of_owner(job)}
+        wanted |= self._resources(job)
+        if job["reason"] in _HELD or job["priority"] == 0:
+            wanted["held"] = True
+        begin = job["eligible"]
+        if begin and begin > self.snapshot.taken:
+            wanted["begin"] = begin - self.zero
+        if job.get("arrives") is not None:
+            wanted["begin"] = 0.0
+        wanted |= self._dependencies(job)
+        if job["features"]:
+            try:
+                wanted |= self.wishes.constraint(job["features"])
+            except InvalidInstance as error:
+                self._say(f"job {job['id']}: {error}")
+        wanted["nice"] = -self._fixed_part(job)
+        return wanted
+
+    def _after_start(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        return {"nodes": max(len(job["holds"]), 1)} if self.whole else {}
+
+    def _say(self, text: str) -> None:
+        if text not in self.not_modelled:
+            self.not_modelled.append(text)
+
+    def _of_owner(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        cores = cores_of(job, self.machine)
+        qos = self.snapshot.limits.get("qos", {}).get(job["qos"], {})
+        factor = float(qos.get("UsageFactor", 1) or 1)
+        own = self._users.get((job["account"], job["user"]), -1)
+        return {
+            "association": own, "billing": factor * float(job["billing"] or cores),
+            "groups": self.groups.of(job), "counted_cpus": float(cores),
+        }  # fmt: skip
+
+    def _holds(self, job: Mapping[str, Any]) -> tuple:
+        numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}  # type: ignore[union-attr]
+        nodes, gpus = [], []
+        kind = next((text for text in (job["gres"], job["gpus"]) if text), "").split(":")
+        type_ = self.wishes.gpu_types.index(kind[1]) if (
+            len(kind) > 1 and kind[1] in self.wishes.gpu_types
+        ) else 0  # fmt: skip
+        for name, cpus, memory, count in sorted(
+            (one for one in job["holds"] if one[0] in numbers), key=lambda one: numbers[one[0]]
+        ):
+            nodes.append((numbers[name], int(cpus), int(memory)))
+            if count and self.wishes.gpu_types:
+                gpus.append((numbers[name], type_, int(count)))
+        start = min(job["start"] or self.snapshot.taken, self.snapshot.taken) - self.zero
+        return (float(start), nodes, gpus)
+
+    def _resources(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        if self.whole:
+            return {"nodes": max(int(job["nodes"] or 1), 1)}
+        asked: dict[str, Any] = {}
+        if job["exact"] and job["nodes"]:
+            asked["nodes"] = int(job["nodes"])
+        if job["exclusive"]:
+            asked["exclusive"] = True
+        for key, name in (("memory", "mem"), ("memory_per_cpu", "mem_per_cpu")):
+            if job[key]:
+                asked[name] = int(job[key])
+        for key in ("gres", "gpus"):
+            if job[key]:
+                asked[key] = job[key]
+        part = str(job["partition"]).split(",")[0]
+        try:
+            return self.wishes.resources(asked, max(int(job["cpus"] or 1), 1), part)
+        except InvalidInstance as error:
+            self._say(f"job {job['id']}: {error}")
+            return {"tasks": int(job["cpus"] or 1)}
+
+    def _dependencies(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        after, found = [], {}
+        for kind, text in re.findall(r"(after\w*|singleton):?([0-9_:,+*()a-z]*)", job["dependency"] or ""):
+            if kind == "singleton":
+                found["singleton"] = self.wishes.singleton(job["user"], job["name"])
+                continue
+            ids = [int(one) for one in re.findall(r"(?:^|[:,])([0-9]+)", text)]
+            rows = [self._ids[one] for one in ids if one in self._ids]
+            if kind in KINDS and rows:
+                after.append((KINDS.index(kind), rows))
+            elif kind not in KINDS:
+                self._say(f"dependency {kind}")
+        return {**found, **({"after": after} if after else {})}
+
+    def _fixed_part(self, job: Mapping[str, Any]) -> float:
+        """Of the priority: what neither ages nor follows the shares."""
+        parts = self.snapshot.priorities.get(job["id"])
+        if parts is None:
+            known = job["priority"]
+            if not self._ages():
+                return float(known) if known is not None else self._lowest()
+            return self._qos_part.get(job["qos"], 0.0)
+        rest = parts["PRIORITY"] - (parts.get("AGE", 0.0) if self._ages() else 0.0)
+        return rest - (parts.get("FAIRSHARE", 0.0) if self._shares_count(job) else 0.0)
+
+    def _lowest(self) -> float:
+        known = [job["priority"] for job in self.snapshot.pending if job["priority"]]
+        return min(known, default=4294901000.0) - 1
+
+    def _shares_count(self, job: Mapping[str, Any]) -> bool:
+        weight = self.snapshot.clocks.get("weight_fairshare", 0)
+        return weight > 0 and (job["account"], job["user"]) in self._users
+
+    # --- runs ---------------------------------------------------------------------------------
+
+    def accounts(self) -> dict[str, Any]:
+        """Shares and limits, as the core takes them."""
+        shares, clocks = self.snapshot.shares, self.snapshot.clocks
+        if not shares or not self._ages():
+            shares = []
+        if not shares and not self.groups.limits:
+            return {}
+        return {
+            "parent": np.array([one["parent"] for one in shares], dtype=np.int64),
+            "user": np.array([bool(one["user"]) for one in shares], dtype=np.int64),
+            "of_parent": np.array([one["shares"] is None for one in shares], dtype=np.int64),
+            **{key: np.array([float(one[key] or 0.0) for one in shares])
+               for key in ("shares", "usage", "factor")},
+            "groups": [tuple(one) for one in self.groups.limits],
+            "weight": clocks.get("weight_fairshare", 0.0),
+            "half_life": clocks.get("half_life", 0.0),
+            "last_pass": clocks.get("last_pass", self.snapshot.taken) - self.zero,
+            "charges_ends": bool(clocks.get("enforces", 0.0)),
+        }  # fmt: skip
+
+    def twin(self, arrivals: Sequence[Mapping[str, Any]] = ()) -> Twin:
+        """The twin with these jobs, too, each with the time when it ``arrives`` (Unix)."""
+        jobs = [*self.jobs, *arrivals]
+        wanted = [*self._wanted, *(self._wants(-1, job) for job in arrivals)]
+        names = {part.name for part in self.machine.partitions}
+        usual = self.machine.slurm.default_partition  # type: ignore[union-attr]
+        submit = [self._since(job) for job in jobs]
+        limit = [limit_of(job, self.machine) for job in jobs]
+        instance = Instance(
+            {
+                "id": [str(job["id"]) for job in jobs],
+                "submit": submit, "tasks": [self._tasks(job) for job in jobs],
+                "cpu": np.ones(len(jobs)), "memory": np.ones(len(jobs)),
+                "runtime": limit, "estimate": limit, "user": [job["user"] for job in jobs],
+                "partition": [",".join(p for p in str(job["partition"]).split(",") if p in names)
+                              or usual for job in jobs],
+            },
+            self.machine.node_count if self.whole else self.machine.cores,
+        )  # fmt: skip
+        down = outside("drain", 0.0, nodes=self._out())
+        requests = Requests(
+            dict(enumerate(wanted)), tuple(self.wishes.sets), tuple(self.wishes.licences.values()),
+            (), (down,) if down[3] else (), self.accounts(),
+        )  # fmt: skip
+        return Twin(
+            instance, self.machine, {}, requests=requests, version=self.snapshot.version or None,
+            approximate=True,
+        )  # fmt: skip
+
+    def _out(self) -> Any:
+        names = [n for n in out_of_service(self.snapshot.shown["nodes"])]
+        return self.wishes.nodes(",".join(names), "nodes") if names else ()
+
+    def _since(self, job: Mapping[str, Any]) -> float:
+        if job.get("arrives") is not None:
+            return float(job["arrives"]) - self.zero
+        if job["state"] == "RUNNING":
+            return 0.0
+        since = job["accrue"] or job["eligible"] or job["submit"] or self.snapshot.taken
+        return max(min(since, self.snapshot.taken) - self.zero, 0.0)
+
+    def _tasks(self, job: Mapping[str, Any]) -> int:
+        if self.whole:
+            return max(len(job["holds"]) or int(job["nodes"] or 1), 1)
+        return cores_of(job, self.machine) if job["state"] == "RUNNING" else max(int(job["cpus"] or 1), 1)
+
+    def clocks(self, rng: np.random.Generator | None) -> dict[str, float]:
+        """Of the controller, from the last cycle that was seen on; what is not known is drawn."""
+        known = self.snapshot.clocks.get("last_cycle")
+        interval = self.machine.slurm.parameters.get("bf_interval", 30.0)  # type: ignore[union-attr]
+        back = 0.5 * interval if rng is None else float(rng.uniform(0, interval))
+        if known is not None and self.snapshot.taken - known < 20 * interval:
+            back = self.snapshot.taken - known
+        host = host_at(1.0)
+        if rng is not None:
+            host = {**host, "noise_seed": float(rng.integers(0, 2**31))}
+            host["tick_offset"] += float(rng.uniform(0, 1))
+        start = max(self.now - back, 1.0)
+        return {**host, "controller_start": start, "epoch": float(self.zero)}
+
+    def starts(
+        self, twin: Twin, lengths: Sequence[float], clocks: Mapping[str, float],
+        watched: Sequence[int],
+    ) -> np.ndarray:
+        """Seconds after the snapshot; infinite: does not start."""
+        outcome = twin.run(clocks, lengths=lengths, watched=watched)
+        start = np.asarray(outcome["start"]) - self.now
+        return np.where(np.isnan(start), np.inf, start)
+
+
+def fits(simulation: Simulation, job: Mapping[str, Any]) -> bool:
+    """Whether the machine could ever run it."""
+    try:
+        Simulation(replace(simulation.snapshot, jobs=()), [job]).twin()
+    except InfeasibleError:
+        return False
+    return True
