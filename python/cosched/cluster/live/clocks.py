@@ -66,7 +66,8 @@ def clocks(
     now: float,
     offset: float,
 ) -> dict[str, float]:
-    """``boot``, ``last_cycle``, ``last_pass`` (seconds since 1970, where known), and weights:
+    """``boot``, ``last_cycle``, ``last_pass`` (seconds since 1970, where known), ``cycle`` (s that
+    one takes), and weights:
     ``weight_age, max_age, weight_fairshare, half_life, calc_period, enforces``."""
     config = texts.get("scontrol_config.txt", "")
     given = dict(re.findall(r"(?m)^(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$", config))
@@ -77,6 +78,9 @@ def clocks(
     cycle = re.search(r"Last cycle when:.*\(([0-9]+)\)", texts.get("sdiag.txt", ""))
     if cycle and 0 < float(cycle[1]) <= now:
         found["last_cycle"] = float(cycle[1])
+    cost = re.search(r"Backfilling stats.*?Last cycle:\s+([0-9]+)", texts.get("sdiag.txt", ""), re.S)
+    if cycle and cost:
+        found["cycle"] = float(cost[1]) / 1e6
     for key, name in (
         ("weight_age", "PriorityWeightAge"), ("weight_fairshare", "PriorityWeightFairShare"),
     ):  # fmt: skip

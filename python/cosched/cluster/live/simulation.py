@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cosched.cluster.algorithms.slurm_twin import Twin, host_at
+from cosched.cluster.algorithms.slurm_twin import HOST, Twin, varied
 from cosched.cluster.instance import Instance
 from cosched.cluster.live.accounts import Groups
 from cosched.cluster.live.nodes import out_of_service
@@ -265,10 +265,9 @@ class Simulation:
         back = 0.5 * interval if rng is None else float(rng.uniform(0, interval))
         if known is not None and self.snapshot.taken - known < 20 * interval:
             back = self.snapshot.taken - known
-        host = host_at(1.0)
-        if rng is not None:
-            host = {**host, "noise_seed": float(rng.integers(0, 2**31))}
-            host["tick_offset"] += float(rng.uniform(0, 1))
+        host = HOST if rng is None else varied(HOST, rng)
+        if (cost := self.snapshot.clocks.get("cycle")) is not None:
+            host = {**host, "cycle_cost": cost, "test_cost": 0.0}
         start = max(self.now - back, 1.0)
         return {**host, "controller_start": start, "epoch": float(self.zero)}
 

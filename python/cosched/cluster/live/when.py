@@ -213,7 +213,8 @@ class _Draws:
         seed: int,
     ) -> None:
         self.snapshot, self.history, self.given = snapshot, history, given
-        self.run_times = RunTimes(job for job in history if job["end"] <= snapshot.taken)
+        ended = (job for job in history if job["end"] <= snapshot.taken)
+        self.run_times = RunTimes(ended, draws, seed)
         self.calibrated = len(history) >= _LEAST
         self.arrivals = Arrivals(history, snapshot.taken) if self.calibrated else None
         self.later = [_arrival(snapshot, row) for row in arrivals or ()]
@@ -254,7 +255,9 @@ class _Draws:
 
         def one(number: int) -> np.ndarray:
             rng = np.random.default_rng([self.seed, number, 1])
-            coming = self.later if fixed else self._coming(simulation, horizon, most, rng)
+            coming = self.later if fixed else self._coming(
+                simulation, horizon, most, rng, number
+            )
             twin = fixed or simulation.twin(coming)
             more = [job["runs"] for job in coming]
             clocks = simulation.clocks(rng)
@@ -283,7 +286,7 @@ class _Draws:
             limit = limit_of(job, simulation.machine)
             begun = job["start"] if job["state"] == "RUNNING" and job["start"] else None
             elapsed = max(self.snapshot.taken - begun, 0.0) if begun else 0.0
-            found[:, k] = self.run_times.draw(job, limit, elapsed, self.draws, rng)
+            found[:, k] = self.run_times.draw(job, limit, elapsed, rng)
         return found
 
     def _horizon(self, simulation: Simulation) -> tuple[float, int]:
@@ -296,7 +299,8 @@ class _Draws:
         return min(max(2 * drain, 4 * 3600.0), 7 * _DAY), 4 * len(jobs) + 200
 
     def _coming(
-        self, simulation: Simulation, length: float, most: int, rng: np.random.Generator
+        self, simulation: Simulation, length: float, most: int, rng: np.random.Generator,
+        draw: int,
     ) -> list[dict[str, Any]]:
         assert self.arrivals is not None
         drawn = self.arrivals.draw(self.snapshot.taken, length, rng, most)
@@ -307,7 +311,7 @@ class _Draws:
                 self.snapshot, {**past, "job": first + number, "submit": time, "seconds": 0.0}
             )
             limit = limit_of(one, simulation.machine)
-            one["runs"] = float(self.run_times.draw(one, limit, 0.0, 1, rng)[0])
+            one["runs"] = float(self.run_times.draw(one, limit, 0.0, rng, draw)[0])
             found.append(one)
         return found
 
