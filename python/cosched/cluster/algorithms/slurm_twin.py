@@ -12,6 +12,7 @@ import numpy as np
 from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
+from cosched.cluster.running import held_of
 from cosched.cluster.slurm_requests import Requests, gpu_types_of
 from cosched.cluster.slurm_settings import (
     PARAMETERS,
@@ -107,6 +108,10 @@ class Twin:
         self.notes = list(settings.left_out)
         self.notes += self._note_version(version, settings)
         asked = requests or self._asked(settings, machine)
+        #: How long jobs have run at second 0 (s).
+        self.ran = np.zeros(len(instance))
+        if requests is None and "running" in instance.known:
+            asked = self._with_running(asked)
         self._core = self._make(settings, machine, parameters, asked)
 
     @staticmethod
@@ -265,8 +270,9 @@ class Twin:
                 **settings.parameters, **_own(parameters), "since_24": float(self.since_24)
             },
             jobs={
-                "submit": instance.column("eligible"), "runtime": instance.column("runtime"),
-                "nodes": self.nodes, "cpus": instance.column("tasks"), "limit": limit,
+                "submit": instance.column("eligible"),
+                "runtime": instance.column("runtime") + self.ran,
+                "nodes": self.nodes, "cpus": instance.column("tasks"), "limit": limit + self.ran,
                 "partition": self.part, "user": users.reshape(-1),
                 "nice": np.zeros(len(instance)),
             },
@@ -275,6 +281,52 @@ class Twin:
             outside=list(requests.outside),
             accounts=dict(requests.accounts),
         )  # fmt: skip
+
+    def _with_running(self, asked: Requests) -> Requests:
+        """Jobs that run at second 0 hold what they have; where nobody says which nodes, the first
+        that are free."""
+        instance = self.instance
+        runs = instance.column("running")
+        if "ran" in instance.known:
+            self.ran = np.where(runs, np.nan_to_num(instance.column("ran")), 0.0)
+        texts = instance.column("held").astype(str) if "held" in instance.known else None
+        free = self.node_cores.copy()
+        more = {row: dict(values) for row, values in asked.more.items()}
+        rows = np.flatnonzero(runs).tolist()
+        for row in sorted(rows, key=lambda row: texts is None or not texts[row]):
+            held = held_of(texts[row]) if texts is not None else []
+            held = [(n, c or int(self.node_cores[n])) for n, c in held if n < len(free)]
+            held = held or self._first_free(row, free)
+            for node, cores in held:
+                free[node] -= cores
+                if free[node] < 0:
+                    raise InvalidInstance(
+                        f"running: node {node} has {self.node_cores[node]} cores: job "
+                        f"{instance.ids[row]} and others hold more"
+                    )
+            memory = more.get(row, {}).get("memory", 0)
+            shares = [(node, cores, int(memory) * cores) for node, cores in sorted(held)]
+            own = more.setdefault(row, {})
+            own["running"] = (-float(self.ran[row]), shares, [])
+            own["nodes"] = len(shares)
+        return replace(asked, more=more)
+
+    def _first_free(self, row: int, free: np.ndarray) -> list[tuple[int, int]]:
+        part = [k for a, b in self.parts[self.names[self.part[row]]] for k in range(a, b)]
+        left = int(self.instance.column("tasks")[row])
+        held = []
+        for node in part:
+            room = int(free[node])
+            if not self.shared and room < self.node_cores[node]:
+                continue
+            if left > 0 and room > 0:
+                held.append((node, min(room, left) if self.shared else room))
+                left -= room
+        if left > 0:
+            raise InvalidInstance(
+                f"running: job {self.instance.ids[row]}: no room beside the others that run"
+            )
+        return held
 
     def _lines(self, settings: SlurmSettings, machine: Machine | None) -> list[list]:
         """NodeName lines; since 24.11 those of equal nodes are one."""
