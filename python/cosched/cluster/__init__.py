@@ -47,6 +47,7 @@ from cosched.cluster.family import (
 )
 from cosched.cluster.fit import fit
 from cosched.cluster.instance import Instance
+from cosched.cluster.live import Snapshot, when
 from cosched.cluster.logs import from_sacct, from_swf
 from cosched.cluster.machine import Machine
 from cosched.cluster.node_types import NodeType, Partition
@@ -82,6 +83,7 @@ __all__ = [
     "Result",
     "Schedule",
     "SlurmSettings",
+    "Snapshot",
     "State",
     "as_logged",
     "audit",
@@ -105,6 +107,7 @@ __all__ = [
     "register_policy",
     "slurm_backfill",
     "solve",
+    "when",
     "write_batsim_json",
     "write_jobs_csv",
     "write_log_csv",

@@ -13,6 +13,7 @@ from cosched.cluster.plots import (
     queue_length,
     utilisation,
 )
+from cosched.cluster.live.plots import starts
 from cosched.dags.plots import competitive, ratios
 from cosched.moldable.plots import moldable_quality, moldable_run_time, pareto
 from cosched.packs.plots import pack_quality
@@ -37,5 +38,6 @@ __all__ = [
     "queue_length",
     "ratios",
     "save",
+    "starts",
     "utilisation",
 ]

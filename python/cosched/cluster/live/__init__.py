@@ -1,0 +1,6 @@
+"""A cluster now: its snapshot, and when its jobs will start."""
+
+from cosched.cluster.live.snapshot import Snapshot
+from cosched.cluster.live.when import when
+
+__all__ = ["Snapshot", "when"]

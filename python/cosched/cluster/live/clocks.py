@@ -92,6 +92,7 @@ def clocks(
     ):  # fmt: skip
         if (seconds := _seconds(given.get(name, ""))) is not None:
             found[key] = seconds
+    found["offset"] = offset
     found["enforces"] = float("limits" in given.get("AccountingStorageEnforce", "").lower())
     found["multifactor"] = float(given.get("PriorityType", "") == "priority/multifactor")
     last = _last_pass(jobs, parts, found, now)

@@ -35,7 +35,8 @@ def shown_machine(
     if not parts:
         missing.append("no scontrol_partition.txt: partitions without limits")
         parts = _parts(nodes, named, jobs)
-    return {"config": config, "nodes": nodes, "partitions": parts}
+    shown = {"config": config, "nodes": nodes, "partitions": parts}
+    return {**shown, "reservations": texts.get("scontrol_reservation.txt", "")}
 
 
 def _of_sinfo(text: str) -> tuple[str, dict[str, list[str]]]:

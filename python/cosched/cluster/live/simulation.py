@@ -15,6 +15,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.live.accounts import Groups
 from cosched.cluster.live.nodes import out_of_service
 from cosched.cluster.live.outputs import records
+from cosched.cluster.live.records import moment
 from cosched.cluster.live.snapshot import Snapshot, cores_of, limit_of
 from cosched.cluster.slurm_requests import KINDS, Requests, Wishes, outside
 from cosched.errors import InfeasibleError, InvalidInstance
@@ -38,7 +39,7 @@ class Simulation:
         #: Unix time of the simulation's second 0, and the moment of the snapshot in it.
         self.zero = math.floor(min([*known, snapshot.taken]) - 3600)
         self.now = snapshot.taken - self.zero
-        self.not_modelled = list(settings.left_out) if settings.left_out else []
+        self.not_modelled = [text for text in settings.left_out if not self._followed(text)]
         self.wishes = Wishes(self.machine)
         self.groups = Groups(snapshot.limits, self._partition_qos())
         self._users = {
@@ -62,6 +63,34 @@ class Simulation:
             "PriorityCalcPeriod": clocks.get("calc_period", 300.0) or 300.0,
         }  # fmt: skip
         return replace(machine, slurm=replace(settings, parameters={**settings.parameters, **own}))
+
+    def _followed(self, text: str) -> bool:
+        """What the twin refuses of a configuration, and a snapshot has: shares, limits, states."""
+        known = self.snapshot
+        setting = text.removeprefix("not followed: ")
+        return (
+            (setting.startswith("AccountingStorageEnforce") and bool(known.limits.get("associations")))
+            or (setting.startswith("PriorityWeightFairShare") and bool(known.shares))
+            or (setting.startswith("PriorityWeight") and bool(known.priorities))
+            or setting.startswith("State=")
+        )
+
+    def _reservations(self) -> tuple[tuple, ...]:
+        """Advance reservations keep their nodes from all jobs."""
+        found = []
+        for pairs in records(self.snapshot.shown.get("reservations", ""), "ReservationName"):
+            own = dict(pairs)
+            begin, end = (moment(own.get(key, ""), self.snapshot.clocks.get("offset", 0.0))
+                          for key in ("StartTime", "EndTime"))  # fmt: skip
+            nodes = own.get("Nodes", "")
+            if begin is None or end is None or nodes.lower() in ("", "(null)"):
+                self._say(f"reservation {own['ReservationName']}")
+                continue
+            flags = own.get("Flags", "").split(",")
+            spans = list(self.wishes.nodes(nodes, "reservations"))
+            found.append((0.0, int(begin - self.zero), int(end - self.zero), spans,
+                          "MAINT" in flags, "ALL_NODES" in flags))  # fmt: skip
+        return tuple(found)
 
     def _ages(self) -> bool:
         return bool(self.snapshot.priorities) and self.snapshot.clocks.get("multifactor", 0) > 0
@@ -234,7 +263,7 @@ class Simulation:
         down = outside("drain", 0.0, nodes=self._out())
         requests = Requests(
             dict(enumerate(wanted)), tuple(self.wishes.sets), tuple(self.wishes.licences.values()),
-            (), (down,) if down[3] else (), self.accounts(),
+            self._reservations(), (down,) if down[3] else (), self.accounts(),
         )  # fmt: skip
         return Twin(
             instance, self.machine, {}, requests=requests, version=self.snapshot.version or None,

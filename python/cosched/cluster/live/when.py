@@ -28,6 +28,9 @@ COLUMNS = ("job", *(f"p{level:02d}" for level in LEVELS), "limits_only", "slurm"
 #: Fewer jobs of the past say nothing about run times and arrivals.
 _LEAST = 5
 _DAY = 86400.0
+_OF_REQUESTS = ("nodes", "time", "run_p50", "end_p50", "end_p95", "advised")
+#: As early as the earliest: a tenth later, or a minute.
+_ABOUT, _MINUTE = 1.1, 60.0
 
 
 def when(
@@ -57,7 +60,8 @@ def when(
         Ids of pending jobs; default all.
     requests : iterable of mapping, optional
         Jobs that are not submitted yet: ``nodes, time`` (s), and optionally ``cpus_per_task, mem``
-        (MB of a node), ``gpus, partition, account, user, qos``. Asked for one at a time.
+        (MB of a node), ``gpus, partition, account, user, qos, runs`` (measured run times, s). Asked
+        for one at a time.
     draws : int
     seed : int
     run_times : mapping or path-like, optional
@@ -77,7 +81,10 @@ def when(
         ``job, p05, p25, p50, p75, p95`` (s after the snapshot; infinite: never), ``limits_only``
         (all jobs run to their limits, nobody comes: a worst case without later submissions),
         ``slurm`` (its own estimate; nan: none), ``reason``, ``calibrated`` (there is a past).
-        Of requests also ``nodes, time``. ``frame.attrs``: ``taken, not_modelled, coverage``.
+        Of requests also ``nodes, time``, and where they have ``runs`` (s, as measured) ``run_p50,
+        end_p50, end_p95``; ``advised``: of those that end (without runs: start) about as early as
+        any, the one that takes the fewest node seconds. ``frame.attrs``: ``taken, not_modelled,
+        coverage, model``.
 
     Raises
     ------
@@ -121,7 +128,10 @@ def when(
         simulation = Simulation(known, [request])
         own = draw.rows(simulation, [request["id"]], progress)[0]
         rows.append({**own, "nodes": request["nodes"], "time": request["limit"]})
+        rows[-1] |= draw.ends(request, own["drawn"])
         notes += simulation.not_modelled
+    if asked:
+        _advise(rows)
     return _frame(rows, bool(asked), known, notes)
 
 
@@ -130,12 +140,28 @@ def _frame(
 ) -> pd.DataFrame:
     import pandas as pd
 
-    frame = pd.DataFrame(rows, columns=[*COLUMNS, *(("nodes", "time") if asked else ())])
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, *(_OF_REQUESTS if asked else ())])
     frame.attrs = {
         "taken": known.taken, "not_modelled": list(dict.fromkeys(notes)), "coverage": None,
         "model": {row["job"]: row["model"] for row in rows},
     }  # fmt: skip
     return frame
+
+
+def _advise(rows: list[dict[str, Any]]) -> None:
+    """The cheapest of the good choices."""
+    asked = [row for row in rows if "nodes" in row]
+    key = "end_p50" if all(math.isfinite(row["end_p50"]) for row in asked) else "p50"
+    best = min(row[key] for row in asked)
+
+    def cost(row: Mapping[str, Any]) -> tuple[float, float]:
+        seconds = row["run_p50"] if key == "end_p50" else row["time"]
+        return (row["nodes"] * seconds, row[key])
+
+    good = [row for row in asked if row[key] <= max(best * _ABOUT, best + _MINUTE)]
+    chosen = min(good, key=cost) if math.isfinite(best) else None
+    for row in asked:
+        row["advised"] = row is chosen
 
 
 def _wanted(snapshot: Snapshot, jobs: Iterable[int | str] | None) -> list[int]:
@@ -195,7 +221,7 @@ def _requests(
             "exclusive": False, "memory": one.get("mem"), "memory_per_cpu": None,
             "gres": f"gpu:{gpus}" if gpus else "", "gpus": "", "priority": None, "nice": None,
             "reason": "", "dependency": "", "features": "", "licences": "", "reservation": "",
-            "array": None, "billing": None, "holds": [],
+            "array": None, "billing": None, "holds": [], "measured": list(one.get("runs") or ()),
         })  # fmt: skip
     return found
 
@@ -237,9 +263,19 @@ class _Draws:
                 "job": one, **{f"p{lev:02d}": float(v) for lev, v in zip(LEVELS, levels, strict=True)},
                 "limits_only": float(max(worst[k], 0.0)), "slurm": float(estimate) - self.snapshot.taken,
                 "reason": reason_of(simulation, row), "calibrated": self.calibrated,
-                "model": self.run_times.model_of(job),
+                "model": self.run_times.model_of(job), "drawn": starts[:, k],
             })  # fmt: skip
         return found
+
+    def ends(self, request: Mapping[str, Any], starts: np.ndarray) -> dict[str, float]:
+        """When its work is done, by the run times that were measured."""
+        runs = np.array(request["measured"], dtype=float)
+        if not len(runs):
+            return dict.fromkeys(("run_p50", "end_p50", "end_p95"), np.nan)
+        rng = np.random.default_rng([self.seed, request["nodes"], 3])
+        ends = np.maximum(starts, 0.0) + rng.choice(runs, size=len(starts))
+        late = [float(np.quantile(ends, q, method="inverted_cdf")) for q in (0.5, 0.95)]
+        return {"run_p50": float(np.median(runs)), "end_p50": late[0], "end_p95": late[1]}
 
     def _worst(self, simulation: Simulation, rows: list[int]) -> np.ndarray:
         twin = simulation.twin()
