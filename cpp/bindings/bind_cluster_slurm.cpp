@@ -130,8 +130,7 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     slurm::Job& job = jobs.at(row.cast<std::size_t>());
     const py::dict values = given.cast<py::dict>();
     const auto set = [&](const char* name, auto& member) {
-      if (values.contains(name))
-        member = values[name].cast<std::decay_t<decltype(member)>>();
+      if (values.contains(name)) member = values[name].cast<std::decay_t<decltype(member)>>();
     };
     slurm::Ask& ask = job.ask;
     set("nodes", job.nodes);
@@ -165,7 +164,8 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     set("counted_cpus", job.counted_cpus);
     if (values.contains("running")) job.running = to_running(values["running"].cast<py::tuple>());
     if (!values.contains("after")) continue;
-    for (const auto& [kind, of] : values["after"].cast<std::vector<std::pair<int, std::vector<int>>>>())
+    for (const auto& [kind, of] :
+         values["after"].cast<std::vector<std::pair<int, std::vector<int>>>>())
       conditions.after.push_back({static_cast<slurm::Dependency::Kind>(kind), of});
   }
 }
@@ -210,9 +210,8 @@ void require_known(const slurm::Job& job, const slurm::Machine& machine,
   const auto within = [](int number, std::size_t count) {
     return number >= 0 && static_cast<std::size_t>(number) < count;
   };
-  const bool group = std::all_of(job.groups.begin(), job.groups.end(), [&](int one) {
-    return within(one, accounts.groups.size());
-  });
+  const bool group = std::all_of(job.groups.begin(), job.groups.end(),
+                                 [&](int one) { return within(one, accounts.groups.size()); });
   if (!group || (job.association >= 0 && !within(job.association, accounts.tree.size())))
     throw InvalidInstance("slurm: a job of an account or group that is not there");
   if (!job.running) return;
@@ -229,10 +228,9 @@ void require_known(const slurm::Job& job, const slurm::Machine& machine,
 }
 
 slurm::Scenario make_scenario(const py::dict& machine, const py::dict& partitions,
-                              const std::map<std::string, double>& parameters,
-                              const py::dict& jobs, const py::dict& more,
-                              const py::list& reservations, const py::list& outside,
-                              const py::dict& accounts) {
+                              const std::map<std::string, double>& parameters, const py::dict& jobs,
+                              const py::dict& more, const py::list& reservations,
+                              const py::list& outside, const py::dict& accounts) {
   slurm::Machine made = to_machine(machine, partitions);
   std::vector<slurm::Job> all = to_jobs(jobs);
   ask_more(all, more);
@@ -240,8 +238,7 @@ slurm::Scenario make_scenario(const py::dict& machine, const py::dict& partition
   const slurm::Accounts known = to_accounts(accounts);
   for (const slurm::Job& job : all) require_known(job, made, known);
   return slurm::Scenario(std::move(made), std::move(all), slurm::to_settings(parameters),
-                         to_reservations(reservations, nodes), to_outside(outside, nodes),
-                         known);
+                         to_reservations(reservations, nodes), to_outside(outside, nodes), known);
 }
 
 slurm::Clocks to_clocks(const py::dict& given) {
@@ -301,9 +298,8 @@ py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool 
                   "start_exact"_a = real_array(outcome.start_exact),
                   "end_exact"_a = real_array(outcome.end_exact), "nodes"_a = nodes_of(outcome),
                   "cores"_a = int_array(all_of(outcome.cores)), "by"_a = int_array(outcome.by),
-                  "part"_a = int_array(outcome.part),
-                  "killed"_a = int_array(outcome.killed), "cycles"_a = real_array(outcome.cycles),
-                  "notes"_a = notes_of(outcome));
+                  "part"_a = int_array(outcome.part), "killed"_a = int_array(outcome.killed),
+                  "cycles"_a = real_array(outcome.cycles), "notes"_a = notes_of(outcome));
 }
 
 }  // namespace

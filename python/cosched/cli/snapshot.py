@@ -21,7 +21,9 @@ def snapshot(
     output: Annotated[Path, typer.Option("-o", "--output", help="The snapshot: .json.")],
     folder: Annotated[
         Path | None,
-        typer.Option("--from", help="Outputs that were collected by hand, instead of asking Slurm."),
+        typer.Option(
+            "--from", help="Outputs that were collected by hand, instead of asking Slurm."
+        ),
     ] = None,
     history: Annotated[
         str | None,

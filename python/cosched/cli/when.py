@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cosched import cluster, io, plot
 from cosched.cli import report
 from cosched.cli.values import check_files
+from cosched.cluster.live.backtest import by
 from cosched.cluster.live.when import finite
 from cosched.cluster.slurm_conf import seconds_of_limit
 from cosched.errors import InvalidInstance, shorten
@@ -32,8 +33,8 @@ _REFRESH = 60.0
 
 def when(
     snapshot: Annotated[
-        Path, typer.Argument(help="What snapshot wrote, or a folder of Slurm's outputs.")
-    ],
+        Path | None, typer.Argument(help="What snapshot wrote, or a folder of Slurm's outputs.")
+    ] = None,
     jobs: Annotated[list[str] | None, typer.Argument(help="Pending jobs; default: all.")] = None,
     nodes: Annotated[
         str | None, typer.Option(help="A job that is not submitted yet, on so many: 1,2,4,8.")
@@ -58,6 +59,19 @@ def when(
     arrivals: Annotated[
         Path | None, typer.Option(help="Exact later submissions, .csv: a switch for tests.")
     ] = None,
+    backtest: Annotated[
+        Path | None, typer.Option(help="Ask in the past instead: what sacct -P printed.")
+    ] = None,
+    machine: Annotated[
+        Path | None, typer.Option(help="Of the past: slurm.conf, or a folder of scontrol show.")
+    ] = None,
+    moments: Annotated[int, typer.Option(help="Of the past.")] = 20,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The backtest, for --calibration: .json.")
+    ] = None,
+    calibration: Annotated[
+        Path | None, typer.Option(help="A backtest: bands as wide as its errors say.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     picture: Annotated[
         Path | None, typer.Option("--plot", help="Draw when jobs start: .png, .pdf, .svg.")
@@ -65,16 +79,23 @@ def when(
     watch: Annotated[bool, typer.Option("-w", help="Again every minute, until Ctrl-C.")] = False,
 ) -> None:
     check_files((picture, (".png", ".pdf", ".svg")))
+    check_files((output, (".json",)))
+    if backtest is not None:
+        _backtest(backtest, machine, moments, draws, seed, output, as_json)
+        return
+    if snapshot is None:
+        raise InvalidInstance("expected a snapshot, or --backtest HISTORY --machine M")
+    known_errors = _calibration(calibration)
     asked = _requests(nodes, limit, runs, task)
     common = {"cpus_per_task": cpus_per_task, "mem": _megabytes(mem), "gpus": gpus,
               "partition": partition, "account": account, "user": user, "qos": qos}  # fmt: skip
     later = _arrivals(arrivals) if arrivals is not None else None
     while True:
         known = cluster.Snapshot.read(snapshot)
-        with _progress(as_json) as progress:
+        with _progress("futures", as_json) as progress:
             frame = cluster.when(
                 known, jobs or None, [{**common, **one} for one in asked], draws, seed, run_times,
-                arrivals=later, progress=progress,
+                arrivals=later, calibration=known_errors, progress=progress,
             )  # fmt: skip
         _show(frame, as_json)
         if picture is not None:
@@ -85,16 +106,67 @@ def when(
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     if quiet:
         yield None
         return
     with Progress(
-        TextColumn("futures"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
         console=Console(stderr=True), transient=True,
     ) as bar:  # fmt: skip
         line = bar.add_task("")
         yield lambda done, total: bar.update(line, completed=done, total=total)
+
+
+def _backtest(
+    history: Path,
+    machine: Path | None,
+    moments: int,
+    draws: int,
+    seed: int,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    if machine is None:
+        raise InvalidInstance("--backtest: expected --machine, a slurm.conf or a folder")
+    with _progress("moments", as_json) as progress:
+        frame = cluster.backtest(
+            history, machine, moments=moments, draws=draws, seed=seed, progress=progress
+        )
+    found = frame.attrs
+    tables = {key: by(frame, key) for key in ("partition", "horizon")}
+    rows = {key: io.plain(table.to_dict("records")) for key, table in tables.items()}
+    data = {**found, "slurm_median_error": None, "by": rows}
+    if output is not None:
+        io.write_json(data, output)
+    if as_json:
+        typer.echo(json.dumps(io.plain(data), indent=1))
+        return
+    said = "knows this cluster" if found["knows"] else "does not know this cluster"
+    report.say(
+        f"the twin {said}: {found['agreement']:.0%} of {found['jobs']} starts within 5 minutes, "
+        "with the real run times and submissions"
+    )
+    report.say(
+        f"at {found['moments']} moments: 50% bands held {found['coverage50']:.0%}, 90% bands "
+        f"{found['coverage90']:.0%}; median error {in_words(found['median_error'])}"
+    )
+    if found["calibrated90"] is not None:
+        report.say(
+            f"widened by {found['widen']:.2f} of their width: {found['calibrated90']:.0%} on "
+            "moments that were not used for it"
+        )
+    for key, table in tables.items():
+        report.show_frame(f"by {key}", table)
+
+
+def _calibration(path: Path | None) -> dict[str, Any] | None:
+    if path is None:
+        return None
+    data = io.read_json(path)
+    if not isinstance(data, dict) or not {"widen", "calibrated90"} <= set(data):
+        raise InvalidInstance(f"{path}: expected what when --backtest -o wrote")
+    return data
 
 
 def _draw(frame: pd.DataFrame, path: Path) -> None:
@@ -114,7 +186,9 @@ def _requests(
     """One for each number of nodes, and each limit."""
     if nodes is None:
         if limit is not None or runs is not None:
-            raise InvalidInstance("--time and --runs are of a job that is not submitted: give --nodes")
+            raise InvalidInstance(
+                "--time and --runs are of a job that is not submitted: give --nodes"
+            )
         return []
     if limit is None:
         raise InvalidInstance("--time is missing: expected 2:00:00, or auto with --runs")
@@ -189,6 +263,8 @@ def _show(frame: pd.DataFrame, as_json: bool) -> None:
         if name in shown:
             shown[name] = [in_words(value) for value in frame[name]]
     report.show_frame("when jobs start", shown)
+    if frame.attrs["coverage"] is not None:
+        report.say(f"of such 90% bands {frame.attrs['coverage']:.0%} held in the past")
     if not frame["calibrated"].all():
         report.say("uncalibrated: there is no past to draw run times and submissions from")
     report.say("limits_only: all run to their limits and nobody comes, a worst case without those")

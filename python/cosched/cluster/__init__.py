@@ -47,7 +47,7 @@ from cosched.cluster.family import (
 )
 from cosched.cluster.fit import fit
 from cosched.cluster.instance import Instance
-from cosched.cluster.live import Snapshot, when
+from cosched.cluster.live import Snapshot, backtest, when
 from cosched.cluster.logs import from_sacct, from_swf
 from cosched.cluster.machine import Machine
 from cosched.cluster.node_types import NodeType, Partition
@@ -87,6 +87,7 @@ __all__ = [
     "State",
     "as_logged",
     "audit",
+    "backtest",
     "batsim_summary",
     "bound",
     "compare",

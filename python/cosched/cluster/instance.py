@@ -56,9 +56,9 @@ class Instance(core.Instance):
         When the jobs' clock is 0, for reports.
     running : pandas.DataFrame or mapping, optional
         Jobs that run at second 0: ``job`` (its id), ``nodes`` (host list, numbers, or cores by
-        node), ``start`` (s, at most 0), ``limit`` (s from its start). ``runtime`` is from its start,
-        too; the instance has what is left, and in ``ran`` how long they have run. All policies go
-        on from there; which nodes they hold matters to ``slurm-backfill`` alone.
+        node), ``start`` (s, at most 0), ``limit`` (s from its start). ``runtime`` is from its
+        start, too; the instance has what is left, and in ``ran`` how long they have run. All
+        policies go on from there; which nodes they hold matters to ``slurm-backfill`` alone.
 
     Raises
     ------

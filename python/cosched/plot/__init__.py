@@ -7,13 +7,13 @@ from cosched.bags.plots import (
     profit_against_gamma,
     profit_rates,
 )
+from cosched.cluster.live.plots import starts
 from cosched.cluster.plots import (
     degradation_against_load,
     occupation,
     queue_length,
     utilisation,
 )
-from cosched.cluster.live.plots import starts
 from cosched.dags.plots import competitive, ratios
 from cosched.moldable.plots import moldable_quality, moldable_run_time, pareto
 from cosched.packs.plots import pack_quality

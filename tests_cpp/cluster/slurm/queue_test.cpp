@@ -16,7 +16,8 @@ TEST(SlurmQueue, TierThenPriorityThenSubmissionThenNumber) {
                   {plain_job(7, 2, 60), plain_job(9, 8, 60), plain_job(6, 2, 60),
                    plain_job(9, 1, 60, 10, 1), plain_job(7, 2, 60)},
                   {{"multifactor", 1}, {"PriorityWeightJobSize", 100}});
-  Queue queue(scenario, -60);
+  const FairShare shares(scenario);
+  Queue queue(scenario, -60, shares);
   for (const int job : {4, 3, 1, 0}) enter(queue, job, scenario.job(job).submit);
   enter(queue, 2, 6.9);
   EXPECT_EQ(jobs_of(queue), (Nodes{3, 1, 2, 0, 4}));
@@ -33,7 +34,8 @@ TEST(SlurmQueue, PrioritiesAreCalculatedOnceAPeriodOfTheController) {
                    {"PriorityMaxAge", 1000},
                    {"PriorityWeightJobSize", 100},
                    {"PriorityCalcPeriod", 50}});
-  Queue queue(scenario, -60);  // periods begin at 90, 140, ...
+  const FairShare shares(scenario);
+  Queue queue(scenario, -60, shares);  // periods begin at 90, 140, ...
   enter(queue, 0, 0);
   enter(queue, 1, 95);
   EXPECT_EQ(jobs_of(queue), (Nodes{1, 0}));  // 100 and 12
@@ -52,7 +54,8 @@ TEST(SlurmQueue, PrioritiesAreCalculatedOnceAPeriodOfTheController) {
 TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
   const std::vector<Job> jobs{plain_job(10, 1, 60)};
   const Scenario young = scenario_of(plain_machine(8), jobs, {{"bf_min_age_reserve", 30}});
-  Queue queue(young, -60);
+  const FairShare shares(young);
+  Queue queue(young, -60, shares);
   enter(queue, 0, 10.5);
   EXPECT_TRUE(queue.holds_back(0, 39));
   EXPECT_FALSE(queue.holds_back(0, 40));
@@ -60,7 +63,8 @@ TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
     const Scenario low = scenario_of(
         plain_machine(8), jobs,
         {{"multifactor", 1}, {"PriorityWeightJobSize", 100}, {"bf_min_prio_reserve", least}});
-    Queue of(low, -60);
+    const FairShare none(low);
+    Queue of(low, -60, none);
     enter(of, 0, 10);
     EXPECT_EQ(of.holds_back(0, 1000), least > 12);
   }
@@ -73,7 +77,8 @@ TEST(SlurmQueue, AnEntryForEachPartitionReservedJobsFirst) {
   jobs[1].partitions = {0, 1};
   jobs[3].conditions.reservation = 0;
   const Scenario scenario = scenario_of(machine, jobs);
-  Queue queue(scenario, -60);
+  const FairShare shares(scenario);
+  Queue queue(scenario, -60, shares);
   for (int job = 0; job < 4; ++job) enter(queue, job, 0);
   EXPECT_EQ(queue.entries(), (std::vector<Entry>{{3, 0}, {1, 1}, {0, 0}, {1, 0}, {2, 0}}));
   queue.drop([](int job) { return job == 1; });
@@ -84,7 +89,8 @@ TEST(SlurmQueue, TasksHaveOnePriorityAndReleasedJobsTheLast) {
   std::vector<Job> jobs(5, plain_job(0, 1, 60));
   for (const int task : {1, 2}) jobs[static_cast<std::size_t>(task)].conditions.array = 7;
   const Scenario scenario = scenario_of(plain_machine(8), jobs);
-  Queue queue(scenario, -60);
+  const FairShare shares(scenario);
+  Queue queue(scenario, -60, shares);
   for (int job = 0; job < 5; ++job) queue.submit(job, 0);
   EXPECT_EQ(queue.priority(1), queue.priority(2));
   EXPECT_EQ(queue.priority(3), queue.priority(2) - 1);

@@ -133,9 +133,9 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
   const Job& job = scenario.job(entry.job);
   const bool since_24 = scenario.settings().since_24;
   const Second limit = job.limit;
-  const bool planned = settings_.one_reserve_per_job &&
-                       std::find(planned_jobs_.begin(), planned_jobs_.end(), entry.job) !=
-                           planned_jobs_.end();
+  const bool planned =
+      settings_.one_reserve_per_job &&
+      std::find(planned_jobs_.begin(), planned_jobs_.end(), entry.job) != planned_jobs_.end();
   const bool at_once = tables_.queue.holds_back(entry.job, now) || planned;
   const bool reserved = job.conditions.reservation >= 0 || tables_.reservations.any(time_);
   // Where age matters, every second does.
@@ -148,12 +148,12 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
     Second reserved_end = 0;
     if (reserved) {
       left_ = scenario.part(entry).nodes;
-      const Reservations::Left left =
-          tables_.reservations.leave(entry, from, true, time_, left_);
+      const Reservations::Left left = tables_.reservations.leave(entry, from, true, time_, left_);
       if (!left.some) return {Then::next, false, until};
       from = left.from;
       if (left.overlap)
-        reserved_end = tables_.reservations.next_end(from, settings_.resolution, clocks_.epoch, time_);
+        reserved_end =
+            tables_.reservations.next_end(from, settings_.resolution, clocks_.epoch, time_);
       allowed = &left_;
     }
     if (since_24 && from > map_end_) return {Then::next, false, until};
@@ -216,9 +216,8 @@ bool BackfillCycle::start(Entry entry, const NodeBits& avail) {
   tables_.start(entry, *choice, time_, Scheduler::backfill);
   rejected_array_ = -1;
   const Scenario& scenario = tables_.scenario;
-  const bool whole_nodes =
-      scenario.own_cores() ? scenario.job(entry.job).ask.exclusive
-                           : scenario.settings().select.cons_tres;
+  const bool whole_nodes = scenario.own_cores() ? scenario.job(entry.job).ask.exclusive
+                                                : scenario.settings().select.cons_tres;
   if (whole_nodes && map_.made() < settings_.node_space_size)
     map_.reserve(tables_.allocations.nodes(entry.job), map_.begin(),
                  end_of(tables_.allocations.due(entry.job), 0), settings_.resolution);

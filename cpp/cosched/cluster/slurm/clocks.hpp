@@ -32,7 +32,8 @@ struct Clocks {
   // (not a number: not recorded), by job: replay.
   std::vector<std::pair<double, bool>> passes;
   std::vector<double> lengths;
-  std::vector<int> watched;  // jobs: when all of them have started, the run is over; empty = when all have ended
+  std::vector<int>
+      watched;  // jobs: when all of them have started, the run is over; empty = when all have ended
 
   /// Down to a multiple of `grid` of the Unix clock.
   Second rounded(Second time, Second grid) const {
@@ -103,7 +104,8 @@ class MainClock {
   bool full_ = false;
   std::vector<std::pair<double, bool>> passes_;  // recorded
   std::size_t next_ = 0;
-  double late_ = kInfinity;  // a pass that was not recorded: what it is for came too late for one that was
+  double late_ =
+      kInfinity;  // a pass that was not recorded: what it is for came too late for one that was
 };
 
 /// When the backfill thread wakes up.

@@ -26,8 +26,7 @@ bool priorities_age(const Settings::Priority& settings) {
   return settings.multifactor && settings.age_counts && settings.weight_age > 0;
 }
 
-double priority_of(const Scenario& scenario, int job, double time, int before,
-                   double fair_share) {
+double priority_of(const Scenario& scenario, int job, double time, int before, double fair_share) {
   const Settings::Priority& settings = scenario.settings().priority;
   if (!settings.multifactor) return kTopPriority - before;
   const Job& one = scenario.job(job);

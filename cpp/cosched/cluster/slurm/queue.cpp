@@ -32,8 +32,7 @@ void Queue::submit(int job, double time) {
   if (array >= 0 && array == last_array_)
     of_[static_cast<std::size_t>(job)] = of_[static_cast<std::size_t>(job - 1)];
   else
-    of_[static_cast<std::size_t>(job)] = {priority_at(job, time, submitted_++),
-                                          whole(time)};
+    of_[static_cast<std::size_t>(job)] = {priority_at(job, time, submitted_++), whole(time)};
   last_array_ = array;
 }
 

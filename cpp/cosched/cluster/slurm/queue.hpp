@@ -50,10 +50,10 @@ class Queue {
 
   const Scenario& scenario_;
   const FairShare& fair_share_;
-  double calculated_since_;  // the first of all calculations
-  std::vector<Submitted> of_;     // by job
-  std::vector<Entry> entries_;    // in order
-  int submitted_ = 0;             // jobs so far, an array being one
+  double calculated_since_;     // the first of all calculations
+  std::vector<Submitted> of_;   // by job
+  std::vector<Entry> entries_;  // in order
+  int submitted_ = 0;           // jobs so far, an array being one
   int last_array_ = -1;
   std::int64_t calculated_ = -1;  // period of the last calculation
   std::int64_t changes_ = 0;

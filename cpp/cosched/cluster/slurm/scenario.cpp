@@ -15,7 +15,8 @@ void drop_short_partitions(Job& job, const Machine& machine) {
   auto& parts = job.partitions;
   if (parts.empty()) return;
   const auto too_short = [&](int part) {
-    return job.limit < kNever && machine.parts.at(static_cast<std::size_t>(part)).max_time < job.limit;
+    return job.limit < kNever &&
+           machine.parts.at(static_cast<std::size_t>(part)).max_time < job.limit;
   };
   if (!std::all_of(parts.begin(), parts.end(), too_short))
     parts.erase(std::remove_if(parts.begin(), parts.end(), too_short), parts.end());

@@ -76,9 +76,9 @@ struct Group {
 struct Accounts {
   std::vector<Association> tree;  // empty: shares do not count
   std::vector<Group> groups;
-  double weight = 0;       // PriorityWeightFairShare
-  double half_life = 0;    // PriorityDecayHalfLife, 0 = no decay
-  double last_pass = 0;    // s: priorities are computed then, and each PriorityCalcPeriod after it
+  double weight = 0;     // PriorityWeightFairShare
+  double half_life = 0;  // PriorityDecayHalfLife, 0 = no decay
+  double last_pass = 0;  // s: priorities are computed then, and each PriorityCalcPeriod after it
   bool charges_ends = true;  // AccountingStorageEnforce has limits
 };
 
@@ -88,8 +88,8 @@ inline constexpr int kAnyNodes = std::numeric_limits<int>::max();
 struct Ask {
   int max_nodes = kAnyNodes;
   int tasks = 0, task_cores = 1;  // 0: not said
-  bool exclusive = false;   // whole nodes
-  std::int64_t memory = 0;  // MB of a node, or of a core
+  bool exclusive = false;         // whole nodes
+  std::int64_t memory = 0;        // MB of a node, or of a core
   bool memory_by_core = false;
   bool memory_all = false;  // of its nodes
   int gpus = 0;             // of a node, or in all
@@ -105,8 +105,8 @@ struct Dependency {
 
 /// What must be true before a job is looked at (RULES.md 9).
 struct Conditions {
-  double begin = 0;   // --begin (s)
-  bool held = false;  // until it is released
+  double begin = 0;    // --begin (s)
+  bool held = false;   // until it is released
   int singleton = -1;  // jobs of one user and name have one number
   std::vector<Dependency> after;
   int array = -1, array_limit = 0;  // which, and how many of its tasks may run (0 = all)
@@ -126,15 +126,15 @@ struct Job {
   int user = 0;
   double nice = 0;
   Ask ask = {};
-  std::vector<int> partitions = {};  // where it may run, as written; empty: in `partition` only
-  int set = -1;                      // of Machine::sets, nodes that it may use
+  std::vector<int> partitions = {};    // where it may run, as written; empty: in `partition` only
+  int set = -1;                        // of Machine::sets, nodes that it may use
   std::vector<int> alternatives = {};  // of them: all its nodes are of one ([a|b])
   Conditions conditions = {};
   bool requeue = true;  // when a node of it fails
   bool fails = false;   // exits with another code than 0
   std::optional<Running> running = {};
-  int association = -1;       // of Accounts::tree
-  double billing = 0;         // of a second that it runs
+  int association = -1;          // of Accounts::tree
+  double billing = 0;            // of a second that it runs
   std::vector<int> groups = {};  // of Accounts::groups
   double counted_cpus = 0;       // in their limits
 };

@@ -37,7 +37,8 @@ class Simulator {
     hold_running();
     place_submissions();
     for (const Reservation& one : scenario.reservations()) {
-      if (one.created < kInfinity) last_begin_ = std::max(last_begin_, static_cast<double>(one.end));
+      if (one.created < kInfinity)
+        last_begin_ = std::max(last_begin_, static_cast<double>(one.end));
       if (static_cast<double>(one.begin) > one.created) looks_.push_back(node_look(one.begin));
     }
     std::sort(looks_.begin(), looks_.end());
@@ -92,9 +93,8 @@ class Simulator {
     const double coming = next_ < order_.size() ? coming_[next_] : kInfinity;
     const double pass = main_clock_.pass_due();
     const double check = limit_clock_.due(), tick = main_clock_.tick_due();
-    const double outside = outside_ < scenario_.outside().size()
-                               ? scenario_.outside()[outside_].time
-                               : kInfinity;
+    const double outside =
+        outside_ < scenario_.outside().size() ? scenario_.outside()[outside_].time : kInfinity;
     const double look = look_ < looks_.size() ? looks_[look_] : kInfinity;
     const double up = answer_due();
     const double shares = tables_.fair_share.due();
@@ -147,8 +147,9 @@ class Simulator {
     if (!events_.empty() || next_ < order_.size() || outside_ < scenario_.outside().size() ||
         look_ < looks_.size() || !answers_.empty())
       return false;
-    const auto patience = static_cast<double>(
-        3 * (settings.backfill.interval + settings.main.interval + settings.main.batch_sched_delay));
+    const auto patience =
+        static_cast<double>(3 * (settings.backfill.interval + settings.main.interval +
+                                 settings.main.batch_sched_delay));
     const double next = std::min(main_clock_.tick_due(), main_clock_.pass_due());
     return next > std::max(changed_, last_begin_) + patience;
   }
@@ -169,7 +170,9 @@ class Simulator {
     const Job& one = scenario_.job(job);
     if (one.conditions.reservation >= 0 && !tables_.reservations.holds(job, time)) return true;
     if (!scenario_.own_cores() && one.set < 0) return false;
-    const auto runs = [&](int part) { return select_.could_run({job, part}, scenario_.part(Entry{job, part}).nodes); };
+    const auto runs = [&](int part) {
+      return select_.could_run({job, part}, scenario_.part(Entry{job, part}).nodes);
+    };
     return one.partitions.empty()
                ? !runs(one.partition)
                : std::none_of(one.partitions.begin(), one.partitions.end(), runs);
@@ -282,8 +285,7 @@ class Simulator {
 
   void launch(const std::vector<int>& started, double time) {
     if (!started.empty()) changed_ = time;
-    for (const int j : started)
-      events_.push({end_of_work(j, time), false, j, attempt(j)});
+    for (const int j : started) events_.push({end_of_work(j, time), false, j, attempt(j)});
   }
 
   double end_of_work(int job, double start) {
@@ -323,10 +325,10 @@ class Simulator {
   std::vector<int> order_;      // jobs by submission
   std::vector<double> coming_;  // when, in that order
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::vector<int> attempts_;   // how often a job has been requeued
-  std::vector<char> requeued_;  // and is completing
+  std::vector<int> attempts_;                         // how often a job has been requeued
+  std::vector<char> requeued_;                        // and is completing
   std::vector<std::pair<double, NodeBits>> answers_;  // when nodes that were down are up again
-  std::vector<double> looks_;   // when begins of reservations are seen
+  std::vector<double> looks_;                         // when begins of reservations are seen
   std::size_t next_ = 0, finished_ = 0, outside_ = 0, look_ = 0, watched_ = 0;
   double changed_ = -kInfinity, last_begin_ = -kInfinity;
   Poll poll_;

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Columns of an instance's jobs that no algorithm needs, where known.
 FACTS = ("user", "group", "partition", "status", "line", "wait", "running", "ran",
          "held", "memory_gb", "gpus", "gpu_type", "threads", "nodes")  # fmt: skip
-#: Those that are numbers >= 0, or not known: s (of ``ran`` too); GB, GPUs, hardware threads, nodes of the whole job.
+#: Those that are numbers >= 0, or not known: s; GB, GPUs, hardware threads, nodes of the whole job.
 MEASURES = ("wait", "ran", "memory_gb", "gpus", "threads", "nodes")
 
 _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}

@@ -1,4 +1,4 @@
-"""Shares, usage and limits of users, accounts and QOS, as sshare, scontrol and sacctmgr show them."""
+"""Shares, usage and limits of users, accounts and QOS, as Slurm's commands show them."""
 
 from __future__ import annotations
 
@@ -91,7 +91,11 @@ class Groups:
         names = [self._partition_qos.get(part, ""), job.get("qos", "")]
         for name in filter(None, names):
             qos = self._qos.get(name, {})
-            levels = {"": ("Grp", name), "PU": ("Max", name, user), "PA": ("Max", name, "", account)}
+            levels = {
+                "": ("Grp", name),
+                "PU": ("Max", name, user),
+                "PA": ("Max", name, "", account),
+            }
             for suffix, key in levels.items():
                 own = _limits_of(qos, "Grp" if not suffix else "Max", suffix)
                 own = {k: v for k, v in own.items() if f"{suffix}{k}" not in sets}

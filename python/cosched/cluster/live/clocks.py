@@ -14,9 +14,7 @@ from cosched.cluster.machine import Machine
 _PARTS = ("SITE", "AGE", "ASSOC", "FAIRSHARE", "JOBSIZE", "PARTITION", "QOS", "NICE")
 
 
-def taken(
-    texts: Mapping[str, str], jobs: Iterable[Mapping[str, Any]], offset: float
-) -> float:
+def taken(texts: Mapping[str, str], jobs: Iterable[Mapping[str, Any]], offset: float) -> float:
     """Seconds since 1970: of the first command, where that is said."""
     if "times.json" in texts:
         times = io.parse_json(texts["times.json"], "times.json")
@@ -50,7 +48,9 @@ def priorities(text: str) -> dict[int, dict[str, float]]:
             continue
         numbers = [float(cell) for cell in cells[begin:] if _is_number(cell)]
         own = dict(zip(columns, numbers, strict=False))
-        found.setdefault(int(cells[0]), {key: own[key] for key in ("PRIORITY", *_PARTS) if key in own})
+        found.setdefault(
+            int(cells[0]), {key: own[key] for key in ("PRIORITY", *_PARTS) if key in own}
+        )
     return found
 
 
@@ -78,7 +78,9 @@ def clocks(
     cycle = re.search(r"Last cycle when:.*\(([0-9]+)\)", texts.get("sdiag.txt", ""))
     if cycle and 0 < float(cycle[1]) <= now:
         found["last_cycle"] = float(cycle[1])
-    cost = re.search(r"Backfilling stats.*?Last cycle:\s+([0-9]+)", texts.get("sdiag.txt", ""), re.S)
+    cost = re.search(
+        r"Backfilling stats.*?Last cycle:\s+([0-9]+)", texts.get("sdiag.txt", ""), re.S
+    )
     if cycle and cost:
         found["cycle"] = float(cost[1]) / 1e6
     for key, name in (

@@ -36,6 +36,8 @@ def history_of(text: str, offset: float = 0.0) -> list[dict[str, Any]]:
             "nodes": int(_number(row.get("NNodes", "")) or 1),
             "cpus": int(_number(_requested(row)) or _number(row.get("NCPUS", "")) or 1),
             "state": row.get("State", "").split(" ")[0],
+            "nodelist": row.get("NodeList", ""),
+            "allocated": int(_number(row.get("NCPUS", "")) or 1),
         })  # fmt: skip
     return sorted(found, key=lambda job: (job["submit"], job["id"]))
 

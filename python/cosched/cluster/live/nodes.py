@@ -12,7 +12,17 @@ from cosched.cluster.live.records import number, word
 from cosched.cluster.slurm_conf import natural
 
 #: States in which a node takes no job.
-_OUT = ("DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "POWER", "REBOOT", "UNKNOWN", "PLANNED_DOWN")
+_OUT = (
+    "DOWN",
+    "DRAIN",
+    "FAIL",
+    "MAINT",
+    "NOT_RESPONDING",
+    "POWER",
+    "REBOOT",
+    "UNKNOWN",
+    "PLANNED_DOWN",
+)
 
 
 def shown_machine(
@@ -22,7 +32,9 @@ def shown_machine(
     config = texts.get("scontrol_config.txt", "")
     if not config:
         missing.append("no scontrol_config.txt: Slurm's defaults")
-        config = "SLURM_VERSION = 22.05\nSelectType = select/cons_tres\nSelectTypeParameters = CR_CORE\n"
+        config = (
+            "SLURM_VERSION = 22.05\nSelectType = select/cons_tres\nSelectTypeParameters = CR_CORE\n"
+        )
     nodes, parts = texts.get("scontrol_node.txt", ""), texts.get("scontrol_partition.txt", "")
     if not nodes:
         nodes, named = _of_sinfo(texts.get("sinfo.json", ""))
@@ -101,9 +113,7 @@ def out_of_service(nodes: str) -> list[str]:
     return found
 
 
-def hidden_jobs(
-    nodes: str, jobs: list[dict[str, Any]], now: float
-) -> list[dict[str, Any]]:
+def hidden_jobs(nodes: str, jobs: list[dict[str, Any]], now: float) -> list[dict[str, Any]]:
     """A job for each node that has more in use than the jobs that are shown: theirs are hidden."""
     used: dict[str, int] = {}
     for job in jobs:

@@ -51,7 +51,10 @@ def starts(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     axes.plot(cut["p50"], places, "k|", markersize=12, label="median")
     axes.plot(cut["slurm"], places, "x", color="tab:red", label="Slurm's own estimate")
     if "nodes" in frame:
-        names = [f"{n:g} nodes, {t / _HOUR:.3g} h" for n, t in zip(frame["nodes"], frame["time"], strict=True)]
+        names = [
+            f"{n:g} nodes, {t / _HOUR:.3g} h"
+            for n, t in zip(frame["nodes"], frame["time"], strict=True)
+        ]
         ends = frame["end_p50"].to_numpy(dtype=float) / _HOUR
         axes.plot(ends, places, "o", color="tab:green", label="ends (median)")
     else:

@@ -208,7 +208,8 @@ def _of_text(
         "exact": "-" in nodes or "node=" not in said("ReqTRES") or state == "RUNNING",
         "cpus": int(re.match(r"[0-9]+", said("NumCPUs") or "1")[0]),  # type: ignore[index]
         "exclusive": said("OverSubscribe") == "NO",
-        "memory": _megabytes(said("MinMemoryNode")), "memory_per_cpu": _megabytes(said("MinMemoryCPU")),
+        "memory": _megabytes(said("MinMemoryNode")),
+        "memory_per_cpu": _megabytes(said("MinMemoryCPU")),
         "gres": _gpus(said("TresPerNode")), "gpus": _gpus(said("TresPerJob")),
         "priority": number(said("Priority")), "nice": number(said("Nice")),
         "reason": said("Reason"), "dependency": said("Dependency"), "features": said("Features"),
@@ -238,7 +239,9 @@ def _held_of_text(pairs: Iterable[tuple[str, str]], job: Mapping[str, str]) -> l
         if key == "Nodes":
             nodes = hosts(value, "Nodes")
         elif key == "CPU_IDs" and nodes:
-            cpus = sum(int(b or a) - int(a) + 1 for a, b in re.findall(r"([0-9]+)(?:-([0-9]+))?", value))
+            cpus = sum(
+                int(b or a) - int(a) + 1 for a, b in re.findall(r"([0-9]+)(?:-([0-9]+))?", value)
+            )
             found += [[node, cpus, 0.0, 0] for node in nodes]
         elif key == "Mem" and nodes:
             for one in found[-len(nodes) :]:

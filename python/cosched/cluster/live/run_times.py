@@ -22,8 +22,8 @@ _MOST = 500
 class RunTimes:
     """Ratios of run time to limit: of the user's own jobs, of the partition's, of all.
 
-    What the past says is itself uncertain, and the same for all jobs of a draw: each draw weighs the
-    jobs of the past anew (a Bayesian bootstrap).
+    What the past says is itself uncertain, and the same for all jobs of a draw: each draw weighs
+    the jobs of the past anew (a Bayesian bootstrap).
     """
 
     def __init__(self, history: Iterable[Mapping[str, Any]], draws: int, seed: int) -> None:
@@ -55,7 +55,11 @@ class RunTimes:
         return "no history: any part of the limit"
 
     def draw(
-        self, job: Mapping[str, Any], limit: float, elapsed: float, rng: np.random.Generator,
+        self,
+        job: Mapping[str, Any],
+        limit: float,
+        elapsed: float,
+        rng: np.random.Generator,
         number: int | None = None,
     ) -> np.ndarray:
         """Run times from the start (s), each longer than `elapsed`, one for each draw; or for the

@@ -69,7 +69,10 @@ class Simulation:
         known = self.snapshot
         setting = text.removeprefix("not followed: ")
         return (
-            (setting.startswith("AccountingStorageEnforce") and bool(known.limits.get("associations")))
+            (
+                setting.startswith("AccountingStorageEnforce")
+                and bool(known.limits.get("associations"))
+            )
             or (setting.startswith("PriorityWeightFairShare") and bool(known.shares))
             or (setting.startswith("PriorityWeight") and bool(known.priorities))
             or setting.startswith("State=")
@@ -96,7 +99,9 @@ class Simulation:
         return bool(self.snapshot.priorities) and self.snapshot.clocks.get("multifactor", 0) > 0
 
     def _partition_qos(self) -> dict[str, str]:
-        shown = (dict(pairs) for pairs in records(self.snapshot.shown["partitions"], "PartitionName"))
+        shown = (
+            dict(pairs) for pairs in records(self.snapshot.shown["partitions"], "PartitionName")
+        )
         return {
             part["PartitionName"]: part["QoS"] for part in shown if part.get("QoS", "N/A") != "N/A"
         }
@@ -150,7 +155,7 @@ class Simulation:
         }  # fmt: skip
 
     def _holds(self, job: Mapping[str, Any]) -> tuple:
-        numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}  # type: ignore[union-attr]
+        numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
         nodes, gpus = [], []
         kind = next((text for text in (job["gres"], job["gpus"]) if text), "").split(":")
         type_ = self.wishes.gpu_types.index(kind[1]) if (
@@ -188,7 +193,9 @@ class Simulation:
 
     def _dependencies(self, job: Mapping[str, Any]) -> dict[str, Any]:
         after, found = [], {}
-        for kind, text in re.findall(r"(after\w*|singleton):?([0-9_:,+*()a-z]*)", job["dependency"] or ""):
+        for kind, text in re.findall(
+            r"(after\w*|singleton):?([0-9_:,+*()a-z]*)", job["dependency"] or ""
+        ):
             if kind == "singleton":
                 found["singleton"] = self.wishes.singleton(job["user"], job["name"])
                 continue
@@ -246,7 +253,7 @@ class Simulation:
         jobs = [*self.jobs, *arrivals]
         wanted = [*self._wanted, *(self._wants(-1, job) for job in arrivals)]
         names = {part.name for part in self.machine.partitions}
-        usual = self.machine.slurm.default_partition  # type: ignore[union-attr]
+        usual = self.machine.slurm.default_partition
         submit = [self._since(job) for job in jobs]
         limit = [limit_of(job, self.machine) for job in jobs]
         instance = Instance(
@@ -271,7 +278,7 @@ class Simulation:
         )  # fmt: skip
 
     def _out(self) -> Any:
-        names = [n for n in out_of_service(self.snapshot.shown["nodes"])]
+        names = list(out_of_service(self.snapshot.shown["nodes"]))
         return self.wishes.nodes(",".join(names), "nodes") if names else ()
 
     def _since(self, job: Mapping[str, Any]) -> float:
@@ -285,12 +292,16 @@ class Simulation:
     def _tasks(self, job: Mapping[str, Any]) -> int:
         if self.whole:
             return max(len(job["holds"]) or int(job["nodes"] or 1), 1)
-        return cores_of(job, self.machine) if job["state"] == "RUNNING" else max(int(job["cpus"] or 1), 1)
+        return (
+            cores_of(job, self.machine)
+            if job["state"] == "RUNNING"
+            else max(int(job["cpus"] or 1), 1)
+        )
 
     def clocks(self, rng: np.random.Generator | None) -> dict[str, float]:
         """Of the controller, from the last cycle that was seen on; what is not known is drawn."""
         known = self.snapshot.clocks.get("last_cycle")
-        interval = self.machine.slurm.parameters.get("bf_interval", 30.0)  # type: ignore[union-attr]
+        interval = self.machine.slurm.parameters.get("bf_interval", 30.0)
         back = 0.5 * interval if rng is None else float(rng.uniform(0, interval))
         if known is not None and self.snapshot.taken - known < 20 * interval:
             back = self.snapshot.taken - known
@@ -301,7 +312,10 @@ class Simulation:
         return {**host, "controller_start": start, "epoch": float(self.zero)}
 
     def starts(
-        self, twin: Twin, lengths: Sequence[float], clocks: Mapping[str, float],
+        self,
+        twin: Twin,
+        lengths: Sequence[float],
+        clocks: Mapping[str, float],
         watched: Sequence[int],
     ) -> np.ndarray:
         """Seconds after the snapshot; infinite: does not start."""

@@ -51,6 +51,8 @@ class Snapshot:
         cpus``.
     missing : tuple of str
         What could not be read, and what that does.
+    given_machine : Machine, optional
+        In place of what scontrol showed.
 
     Examples
     --------
@@ -77,10 +79,13 @@ class Snapshot:
     clocks: Mapping[str, float] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
     missing: tuple[str, ...] = ()
+    given_machine: Machine | None = None
 
     @cached_property
     def machine(self) -> Machine:
         """The machine, with what is not followed left out."""
+        if self.given_machine is not None:
+            return self.given_machine
         shown = (self.shown[key] for key in ("config", "nodes", "partitions"))
         return machine_shown(*shown).approximated()
 
@@ -184,7 +189,8 @@ class Snapshot:
         io.write_json({"cosched_snapshot": _FORM, **self._plain()}, path)
 
     def _plain(self) -> dict[str, Any]:
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        names = (name for name in self.__dataclass_fields__ if name != "given_machine")
+        plain = {name: getattr(self, name) for name in names}
         jobs = [
             {**job, "limit": None if job["limit"] == np.inf else job["limit"]} for job in self.jobs
         ]
@@ -254,7 +260,7 @@ class Snapshot:
         notes = tuple(self.missing)
         return Instance(
             frame, self.machine.cores, notes=notes, machine=self.machine,
-            **({"running": running} if len(running) else {}),
+            running=running if len(running) else None,
         )  # fmt: skip
 
     def _running_frame(self) -> pd.DataFrame:

@@ -43,6 +43,7 @@ def when(
     history: Sequence[Mapping[str, Any]] | None = None,
     *,
     arrivals: Sequence[Mapping[str, Any]] | None = None,
+    calibration: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
     """When jobs that wait will start: quantiles over draws of what is not known.
@@ -72,6 +73,9 @@ def when(
     arrivals : sequence of mapping, optional
         Later submissions, in place of drawn ones: ``job, submit`` (Unix time), ``user, account,
         qos, partition, nodes, cpus, limit, seconds``.
+    calibration : mapping, optional
+        ``attrs`` of :func:`backtest`: the bands of 90% are widened by its ``widen``, and
+        ``coverage`` is its ``calibrated90``.
     progress : callable, optional
         Called with draws done and in all.
 
@@ -132,20 +136,36 @@ def when(
         notes += simulation.not_modelled
     if asked:
         _advise(rows)
-    return _frame(rows, bool(asked), known, notes)
+    if calibration is not None:
+        _widen(rows, float(calibration["widen"]))
+    held = None if calibration is None else calibration["calibrated90"]
+    return _frame(rows, bool(asked), known, notes, held)
 
 
 def _frame(
-    rows: list[dict[str, Any]], asked: bool, known: Snapshot, notes: list[str]
+    rows: list[dict[str, Any]],
+    asked: bool,
+    known: Snapshot,
+    notes: list[str],
+    coverage: float | None,
 ) -> pd.DataFrame:
     import pandas as pd
 
     frame = pd.DataFrame(rows, columns=[*COLUMNS, *(_OF_REQUESTS if asked else ())])
     frame.attrs = {
-        "taken": known.taken, "not_modelled": list(dict.fromkeys(notes)), "coverage": None,
+        "taken": known.taken, "not_modelled": list(dict.fromkeys(notes)), "coverage": coverage,
         "model": {row["job"]: row["model"] for row in rows},
     }  # fmt: skip
     return frame
+
+
+def _widen(rows: list[dict[str, Any]], widths: float) -> None:
+    """As much as past errors say; the half inside stays in it."""
+    for row in rows:
+        if math.isfinite(row["p95"]):
+            grow = widths * max(row["p95"] - row["p05"], _MINUTE)
+            row["p05"] = min(max(row["p05"] - grow, 0.0), row["p25"])
+            row["p95"] = max(row["p95"] + grow, row["p75"])
 
 
 def _advise(rows: list[dict[str, Any]]) -> None:
@@ -197,9 +217,7 @@ def given_run_times(
     return found
 
 
-def _requests(
-    snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+def _requests(snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Requests as jobs that are submitted now."""
     settings = snapshot.machine.slurm
     assert settings is not None
@@ -260,8 +278,10 @@ class _Draws:
             levels = np.quantile(own, [level / 100 for level in LEVELS], method="inverted_cdf")
             estimate = job["start"] if job["state"] == "PENDING" and job["start"] else np.nan
             found.append({
-                "job": one, **{f"p{lev:02d}": float(v) for lev, v in zip(LEVELS, levels, strict=True)},
-                "limits_only": float(max(worst[k], 0.0)), "slurm": float(estimate) - self.snapshot.taken,
+                "job": one,
+                **{f"p{at:02d}": float(v) for at, v in zip(LEVELS, levels, strict=True)},
+                "limits_only": float(max(worst[k], 0.0)),
+                "slurm": float(estimate) - self.snapshot.taken,
                 "reason": reason_of(simulation, row), "calibrated": self.calibrated,
                 "model": self.run_times.model_of(job), "drawn": starts[:, k],
             })  # fmt: skip
@@ -291,9 +311,7 @@ class _Draws:
 
         def one(number: int) -> np.ndarray:
             rng = np.random.default_rng([self.seed, number, 1])
-            coming = self.later if fixed else self._coming(
-                simulation, horizon, most, rng, number
-            )
+            coming = self.later if fixed else self._coming(simulation, horizon, most, rng, number)
             twin = fixed or simulation.twin(coming)
             more = [job["runs"] for job in coming]
             clocks = simulation.clocks(rng)
@@ -335,7 +353,11 @@ class _Draws:
         return min(max(2 * drain, 4 * 3600.0), 7 * _DAY), 4 * len(jobs) + 200
 
     def _coming(
-        self, simulation: Simulation, length: float, most: int, rng: np.random.Generator,
+        self,
+        simulation: Simulation,
+        length: float,
+        most: int,
+        rng: np.random.Generator,
         draw: int,
     ) -> list[dict[str, Any]]:
         assert self.arrivals is not None
@@ -375,6 +397,3 @@ def _arrival(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, Any]:
 def finite(value: float) -> float | None:
     """None where it is none, as JSON has it."""
     return float(value) if math.isfinite(value) else None
-
-
-
