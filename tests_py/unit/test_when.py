@@ -474,7 +474,7 @@ def test_real_snapshots(series):
         snapshot = cs.cluster.Snapshot.read(moment)
         if not snapshot.pending:
             continue
-        for row in cs.cluster.when(snapshot, draws=100).itertuples():
+        for row in cs.cluster.when(snapshot, draws=60).itertuples():
             true = truth[str(row.job)]["start"] - snapshot.taken
             inside.append(row.p05 - 1 <= true <= row.p95 + 1)
             mine.append(abs(row.p50 - true))

@@ -36,7 +36,7 @@ def backtest(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """Ask :func:`when` at random moments of the past, with what was known then.
+    r"""Ask :func:`when` at random moments of the past, with what was known then.
 
     First the twin alone: with the real run times and submissions, are its starts the log's? Then
     bands, which the first half of the moments widens (or narrows) so that 90% of its starts are

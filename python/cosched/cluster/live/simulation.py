@@ -21,6 +21,8 @@ from cosched.cluster.slurm_requests import KINDS, Requests, Wishes, outside
 from cosched.errors import InfeasibleError, InvalidInstance
 
 _YEAR = 365 * 86400.0
+#: Longer queues are simulated in coarser steps: jobs that a cycle looks at, s between cycles.
+_LONG, _TESTS, _SELDOM = 200, 30.0, 1800.0
 _HELD = ("JobHeldUser", "JobHeldAdmin", "BadConstraints", "DependencyNeverSatisfied")
 
 
@@ -29,6 +31,7 @@ class Simulation:
 
     def __init__(self, snapshot: Snapshot, more: Sequence[Mapping[str, Any]] = ()) -> None:
         self.snapshot = snapshot
+        self.said: list[str] = []
         self.machine = self._machine()
         settings = self.machine.slurm
         assert settings is not None
@@ -40,6 +43,7 @@ class Simulation:
         self.zero = math.floor(min([*known, snapshot.taken]) - 3600)
         self.now = snapshot.taken - self.zero
         self.not_modelled = [text for text in settings.left_out if not self._followed(text)]
+        self.not_modelled += self.said
         self.wishes = Wishes(self.machine)
         self.groups = Groups(snapshot.limits, self._partition_qos())
         self._users = {
@@ -62,7 +66,21 @@ class Simulation:
             "PriorityMaxAge": clocks.get("max_age", 604800.0) or 604800.0,
             "PriorityCalcPeriod": clocks.get("calc_period", 300.0) or 300.0,
         }  # fmt: skip
+        own |= self._coarser(settings.parameters)
         return replace(machine, slurm=replace(settings, parameters={**settings.parameters, **own}))
+
+    def _coarser(self, given: Mapping[str, float]) -> dict[str, float]:
+        """Of long queues: cycles that come seldom and look at few jobs, so that draws take less."""
+        waiting = len(self.snapshot.pending)
+        if waiting <= _LONG:
+            return {}
+        self.said = [
+            f"{waiting} jobs wait: here the backfill scheduler looks at {_TESTS:.0f} of them every "
+            f"{_SELDOM / 60:.0f} minutes, and starts are as coarse"
+        ]
+        interval = max(given.get("bf_interval", 30.0), _SELDOM)
+        tests = min(given.get("bf_max_job_test", 500.0), _TESTS)
+        return {"bf_interval": interval, "bf_max_time": interval, "bf_max_job_test": tests}
 
     def _followed(self, text: str) -> bool:
         """What the twin refuses of a configuration, and a snapshot has: shares, limits, states."""
