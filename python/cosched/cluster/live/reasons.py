@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -54,15 +55,8 @@ def _over_limit(simulation: Simulation, row: int) -> str:
 
 
 def _resources(simulation: Simulation, job: Mapping[str, Any]) -> str:
-    held: dict[str, int] = {}
-    for other in simulation.snapshot.running:
-        for name, cpus, *_ in other["holds"]:
-            held[name] = held.get(name, 0) + int(cpus)
-    idle = simulation.machine.node_count - len(held)
-    ahead = sum(
-        (other["priority"] or 0) > (job["priority"] or 0)
-        for other in simulation.snapshot.pending if other is not job
-    )  # fmt: skip
+    idle, ranked = simulation.now_free
+    ahead = len(ranked) - bisect_right(ranked, job["priority"] or 0.0)
     wants = int(job["nodes"] or 1)
     need = f"{wants} node{'s' * (wants > 1)}"
     if job["gres"] or job["gpus"]:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -243,6 +244,13 @@ class Simulation:
     def _shares_count(self, job: Mapping[str, Any]) -> bool:
         weight = self.snapshot.clocks.get("weight_fairshare", 0)
         return weight > 0 and (job["account"], job["user"]) in self._users
+
+    @cached_property
+    def now_free(self) -> tuple[int, list[float]]:
+        """Nodes without a job, and the priorities of all that waits, increasing."""
+        held = {entry[0] for job in self.snapshot.running for entry in job["holds"]}
+        waiting = sorted(float(job["priority"] or 0.0) for job in self.snapshot.pending)
+        return self.machine.node_count - len(held), waiting
 
     # --- runs ---------------------------------------------------------------------------------
 
