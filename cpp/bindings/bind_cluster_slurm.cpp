@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "cosched/cluster/slurm/simulator.hpp"
 #include "cosched/core/errors.hpp"
 #include "pybind.hpp"
@@ -70,6 +68,17 @@ std::vector<slurm::Partition> to_partitions(const py::dict& given, int nodes) {
   return parts;
 }
 
+slurm::Limits to_limits(const std::map<std::string, int>& given) {
+  slurm::Limits limits;
+  const std::map<std::string, int*> known{{"group_nodes", &limits.group_nodes},
+                                          {"user_nodes", &limits.user_nodes},
+                                          {"user_jobs", &limits.user_jobs},
+                                          {"jobs", &limits.jobs},
+                                          {"job_nodes", &limits.job_nodes}};
+  for (const auto& [name, value] : given) *known.at(name) = value;
+  return limits;
+}
+
 slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   const Named named(given, "machine");
   slurm::Machine machine;
@@ -83,6 +92,11 @@ slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   machine.node_memory = named["node_memory"].cast<std::vector<std::int64_t>>();
   machine.node_gpus = named["node_gpus"].cast<std::vector<std::vector<int>>>();
   machine.node_weight = to_ints(named["node_weight"].cast<IntArray>(), "node_weight");
+  for (const auto& limits : named["qos"].cast<std::vector<std::map<std::string, int>>>())
+    machine.qos.push_back(to_limits(limits));
+  for (const auto& [jobs, nodes, cpus] :
+       named["groups"].cast<std::vector<std::tuple<double, double, double>>>())
+    machine.groups.push_back({jobs, nodes, cpus});
   machine.licences = to_ints(named["licences"].cast<IntArray>(), "licences");
   machine.parts = to_partitions(partitions, machine.nodes);
   return machine;
@@ -97,31 +111,6 @@ slurm::Running to_running(const py::tuple& given) {
   for (const auto& [node, type, count] : given[2].cast<std::vector<std::tuple<int, int, int>>>())
     running.holds.gpus.push_back({node, type, count});
   return running;
-}
-
-// The tree by columns, (jobs, nodes, cpus) a group; empty: no accounts.
-slurm::Accounts to_accounts(const py::dict& given) {
-  slurm::Accounts accounts;
-  if (given.empty()) return accounts;
-  Named named(given, "accounts");
-  const auto parent = named.ints("parent"), user = named.ints("user"),
-             of_parent = named.ints("of_parent");
-  const auto shares = named.reals("shares"), usage = named.reals("usage"),
-             factor = named.reals("factor");
-  for (std::size_t k = 0; k < named.rows(); ++k) {
-    if ((k == 0) != (parent[k] < 0) || parent[k] >= static_cast<int>(k))
-      throw InvalidInstance("slurm: accounts: a parent comes before its children");
-    accounts.tree.push_back(
-        {parent[k], shares[k], user[k] != 0, of_parent[k] != 0, usage[k], factor[k]});
-  }
-  for (const auto& [jobs, nodes, cpus] :
-       named["groups"].cast<std::vector<std::tuple<double, double, double>>>())
-    accounts.groups.push_back({jobs, nodes, cpus});
-  accounts.weight = named.number("weight");
-  accounts.half_life = named.number("half_life");
-  accounts.last_pass = named.number("last_pass");
-  accounts.charges_ends = named["charges_ends"].cast<bool>();
-  return accounts;
 }
 
 // What jobs of `more`, (job, values by name), ask beyond whole nodes.
@@ -147,6 +136,11 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     set("partitions", job.partitions);
     set("set", job.set);
     set("alternatives", job.alternatives);
+    set("association", job.association);
+    set("qos", job.qos);
+    set("user", job.user);
+    set("qos_factor", job.qos_factor);
+    set("nice", job.nice);
     set("requeue", job.requeue);
     set("fails", job.fails);
     slurm::Conditions& conditions = job.conditions;
@@ -157,9 +151,6 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     set("array_limit", conditions.array_limit);
     set("reservation", conditions.reservation);
     set("licences", conditions.licences);
-    set("association", job.association);
-    set("nice", job.nice);
-    set("billing", job.billing);
     set("groups", job.groups);
     set("counted_cpus", job.counted_cpus);
     if (values.contains("running")) job.running = to_running(values["running"].cast<py::tuple>());
@@ -173,13 +164,14 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
 std::vector<slurm::Job> to_jobs(const py::dict& given) {
   Named named(given, "jobs");
   const auto submit = named.reals("submit"), limit = named.reals("limit"),
-             runtime = named.reals("runtime"), nice = named.reals("nice");
+             runtime = named.reals("runtime"), nice = named.reals("nice"),
+             priority = named.reals("priority");
   const auto nodes = named.ints("nodes"), cpus = named.ints("cpus"),
              partition = named.ints("partition"), user = named.ints("user");
   std::vector<slurm::Job> jobs;
   for (std::size_t j = 0; j < named.rows(); ++j)
     jobs.push_back({submit[j], nodes[j], cpus[j], slurm::length_of(limit[j]), runtime[j],
-                    partition[j], user[j], nice[j]});
+                    partition[j], user[j], nice[j], priority[j]});
   return jobs;
 }
 
@@ -204,16 +196,29 @@ std::vector<slurm::Outside> to_outside(const py::list& given, int nodes) {
   return all;
 }
 
+std::vector<slurm::Association> to_accounts(const py::list& given) {
+  std::vector<slurm::Association> all;
+  for (const auto& one : given) {
+    const py::tuple row = one.cast<py::tuple>();
+    const auto [parent, shares, user, limits] =
+        py::tuple(row[py::slice(0, 4, 1)])
+            .cast<std::tuple<int, double, bool, std::map<std::string, int>>>();
+    if (parent >= static_cast<int>(all.size()))
+      throw InvalidInstance("slurm: an association before its account");
+    const double usage = row.size() > 4 ? row[4].cast<double>() : 0;
+    all.push_back({parent, shares, user, to_limits(limits), usage});
+  }
+  return all;
+}
+
 // What the simulation takes for granted of numbers that refer to others.
-void require_known(const slurm::Job& job, const slurm::Machine& machine,
-                   const slurm::Accounts& accounts) {
+void require_known(const slurm::Job& job, const slurm::Machine& machine) {
   const auto within = [](int number, std::size_t count) {
     return number >= 0 && static_cast<std::size_t>(number) < count;
   };
-  const bool group = std::all_of(job.groups.begin(), job.groups.end(),
-                                 [&](int one) { return within(one, accounts.groups.size()); });
-  if (!group || (job.association >= 0 && !within(job.association, accounts.tree.size())))
-    throw InvalidInstance("slurm: a job of an account or group that is not there");
+  for (const int group : job.groups)
+    if (!within(group, machine.groups.size()))
+      throw InvalidInstance("slurm: a job of a group that is not there");
   if (!job.running) return;
   int last = -1;
   for (const slurm::Share& share : job.running->holds.nodes) {
@@ -230,15 +235,15 @@ void require_known(const slurm::Job& job, const slurm::Machine& machine,
 slurm::Scenario make_scenario(const py::dict& machine, const py::dict& partitions,
                               const std::map<std::string, double>& parameters, const py::dict& jobs,
                               const py::dict& more, const py::list& reservations,
-                              const py::list& outside, const py::dict& accounts) {
+                              const py::list& outside, const py::list& accounts) {
   slurm::Machine made = to_machine(machine, partitions);
   std::vector<slurm::Job> all = to_jobs(jobs);
   ask_more(all, more);
+  for (const slurm::Job& job : all) require_known(job, made);
   const int nodes = made.nodes;
-  const slurm::Accounts known = to_accounts(accounts);
-  for (const slurm::Job& job : all) require_known(job, made, known);
   return slurm::Scenario(std::move(made), std::move(all), slurm::to_settings(parameters),
-                         to_reservations(reservations, nodes), to_outside(outside, nodes), known);
+                         to_reservations(reservations, nodes), to_outside(outside, nodes),
+                         to_accounts(accounts));
 }
 
 slurm::Clocks to_clocks(const py::dict& given) {
@@ -252,6 +257,7 @@ slurm::Clocks to_clocks(const py::dict& given) {
   clocks.noise_seed = static_cast<std::uint64_t>(named.number("noise_seed"));
   clocks.tick_period = named.number("tick_period");
   clocks.tick_offset = named.number("tick_offset");
+  clocks.decay_after = named.number("decay_after");
   clocks.sleep_extra = named.number("sleep_extra");
   clocks.cycle_cost = named.number("cycle_cost");
   clocks.test_cost = named.number("test_cost");
@@ -308,7 +314,7 @@ void bind_cluster_slurm(py::module_& module) {
   py::class_<slurm::Scenario>(module, "Slurm")
       .def(py::init(&make_scenario), py::kw_only(), py::arg("machine"), py::arg("partitions"),
            py::arg("parameters"), py::arg("jobs"), py::arg("more"), py::arg("reservations"),
-           py::arg("outside"), py::arg("accounts") = py::dict())
+           py::arg("outside"), py::arg("accounts"))
       .def("run", &run_slurm, py::kw_only(), py::arg("clocks"), py::arg("told"), py::arg("plans"));
   module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
 }

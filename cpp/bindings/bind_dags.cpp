@@ -4,12 +4,14 @@
 #include <variant>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/dags/check/memory.hpp"
 #include "cosched/dags/check/requirements.hpp"
 #include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/dmda.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/heteroprio.hpp"
 #include "cosched/dags/list/list_rules.hpp"
+#include "cosched/dags/list/memory.hpp"
 #include "cosched/dags/list/online.hpp"
 #include "cosched/dags/list/peft.hpp"
 #include "cosched/dags/list/ready_rules.hpp"
@@ -67,7 +69,8 @@ Memories to_memories(const std::variant<std::string, IntArray>& memories) {
 Instance make_instance(const RealArray& times, const IntArray& edges, const IntArray& units,
                        const std::optional<RealArray>& data, const RealArray& bandwidth,
                        const RealArray& latency,
-                       const std::variant<std::string, IntArray>& memories) {
+                       const std::variant<std::string, IntArray>& memories,
+                       const std::optional<RealArray>& capacity) {
   Table table = to_table(times);
   const std::vector<Edge> pairs = to_edges(edges);
   const std::vector<int> counts = to_ints(units, "units");
@@ -75,14 +78,18 @@ Instance make_instance(const RealArray& times, const IntArray& edges, const IntA
   if (!data) return {std::move(table), std::move(graph), counts};
   const Instance plain(table, graph, counts);  // refuses bad times and units first
   Transfers transfers(graph, counts, pairs, to_reals(*data),
-                      {to_table(bandwidth), to_table(latency), to_memories(memories)});
+                      {to_table(bandwidth), to_table(latency), to_memories(memories),
+                       capacity ? to_reals(*capacity) : std::vector<double>{}});
   return {std::move(table), std::move(graph), counts, std::move(transfers)};
 }
 
 void bind_instance(py::module_& module) {
   py::class_<Instance>(module, "Instance")
       .def(py::init(&make_instance), py::arg("times"), py::arg("edges"), py::arg("units"),
-           py::arg("data"), py::arg("bandwidth"), py::arg("latency"), py::arg("memories"))
+           py::arg("data"), py::arg("bandwidth"), py::arg("latency"), py::arg("memories"),
+           py::arg("capacity"))
+      .def_property_readonly(
+          "limited", [](const Instance& instance) { return instance.transfers().limited(); })
       .def_property_readonly("data",
                              [](const Instance& instance) -> py::object {
                                if (!instance.transfers().given()) return py::none();
@@ -123,7 +130,10 @@ void bind_instance(py::module_& module) {
              const RealArray& end) {
             const Schedule schedule =
                 bindings::to_schedule(task, kind, unit_begin, unit, start, end);
-            released([&] { validate(schedule, check::requirements(instance)); });
+            released([&] {
+              validate(schedule, check::requirements(instance));
+              check::validate_memory(schedule, instance);
+            });
           },
           py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
           py::arg("start"), py::arg("end"));
@@ -140,6 +150,7 @@ void bind_schedulers(py::module_& module) {
   module.def("peft", of_instance(&list::peft), py::arg("instance"));
   module.def("etf", of_instance(&list::etf), py::arg("instance"));
   module.def("min_min", of_instance(&list::min_min), py::arg("instance"));
+  module.def("memheft", of_instance(&list::memheft), py::arg("instance"));
   module.def("heteroprio", of_instance(&list::heteroprio), py::arg("instance"));
   module.def("qa", of_instance(&list::qa), py::arg("instance"));
   module.def(
@@ -190,11 +201,12 @@ void bind_hlp_best(py::module_& module) {
         search::BestResult found = released(
             [&] { return search::hlp_best(instance, options, given ? &*given : nullptr); });
         const bool moving = found.moving && found.moving->value > found.bound.value;
-        const double bound = moving ? found.moving->value : found.bound.value;
+        const double time = moving ? found.moving->value : found.bound.value;
+        const double bound = std::max(time, found.memory);
         py::dict made;
         made["plan"] = plan_tuple(found.plan);
         made["bound"] = bound;
-        made["transfers"] = moving;
+        made["method"] = found.memory > time ? "memory" : moving ? "transfers" : "windows";
         made["met"] = search::meets(found.plan.makespan(), bound);
         made["failure"] = found.failure();
         made["stopped_by"] =

@@ -71,6 +71,12 @@ void bind_hlp(py::module_& module) {
       [](const Instance& instance) { return released([&] { return hlp::area_bound(instance); }); },
       py::arg("instance"));
   module.def(
+      "memory_bound",
+      [](const Instance& instance) {
+        return released([&] { return hlp::memory_bound(instance); });
+      },
+      py::arg("instance"));
+  module.def(
       "critical_path_bound",
       [](const Instance& instance) {
         return released([&] { return hlp::critical_path_bound(instance); });

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from cosched.workflows import Course, History, OnlineList, Plan, plan, write_report
+from cosched import workflows
+from cosched.workflows import Course, History, OnlineList, Plan, plan
 from snakemake_scheduler_plugin_cosched import jobs
 
 #: The most jobs of which an expected end is worked out before the first one starts.
@@ -152,7 +153,8 @@ class Run:
         if len(course.completed) > 1 or self._settings.report is not None:
             self._logger.info(f"cosched: {sentence}.")
         if self._settings.report is not None:
-            write_report(course.execution(planned), self._settings.report, sentence)
+            execution = workflows.execution_of(course, planned)
+            workflows.write_report(execution, self._settings.report, sentence)
 
 
 class _Records(logging.Handler):

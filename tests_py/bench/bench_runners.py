@@ -85,7 +85,8 @@ def hyperqueue(folder: Path, codes: Codes) -> None:
         "import sys\nfrom hyperqueue import Job, LocalCluster\n"
         "from hyperqueue.cluster import WorkerConfig\n"
         "with LocalCluster() as cluster:\n"
-        "    cluster.start_worker(WorkerConfig(cores=2))\n    client, job = cluster.client(), Job()\n"
+        "    cluster.start_worker(WorkerConfig(cores=2))\n"
+        "    client, job = cluster.client(), Job()\n"
         "    for k, line in enumerate(sys.stdin.read().split(chr(0))):\n"
         f"        job.program(['sh', '-c', line], cwd={str(folder)!r}, stdout=f'hq-{{k}}', "
         "stderr=f'hq-{k}')\n"
@@ -132,9 +133,8 @@ def nine(rounds: int) -> None:
                 )
                 assert len(ends) == len(PROGRAMS)
                 real.setdefault(runner, []).append(max(ends) - min(starts))
-                print(
-                    f"round {k} load {os.getloadavg()[0]:4.1f} {runner:10} {real[runner][-1]:6.2f} s"
-                )
+                load = os.getloadavg()[0]
+                print(f"round {k} load {load:4.1f} {runner:10} {real[runner][-1]:6.2f} s")
     print(f"planned {advice.result.value:.2f} s; real, median of {rounds} (least, largest):")
     for runner, seconds in real.items():
         paired = np.array(seconds) / np.array(real["cosched"])

@@ -252,6 +252,20 @@ def test_the_interval_covers_what_it_is_drawn_from():
     assert np.median(widths[20:]) < 1.0
 
 
+def test_the_interval_knows_who_waits_for_memory(tmp_path):
+    """Two tasks on processors of their own, one after the other: their lengths add up."""
+    rows = [f"{n},1,{t}" for n in "ab" for t in (3.9, 4.0, 4.1)]
+    (tmp_path / "runs.csv").write_text("task,processors,seconds\n" + "\n".join(rows) + "\n")
+    codes = shell_notes(tmp_path, dict.fromkeys("ab", "true"), procs=2)
+    heavy = {name: replace(code, memory=3.0, counts=(1,)) for name, code in codes.items()}
+    codes = Codes(procs=2, codes=heavy, capacity={"memory": 5.0})
+    advice = plan(tmp_path / "runs.csv", codes)
+    assert advice.result.value == pytest.approx(8.0)
+    low, high = advice.spread
+    assert low < 8.0 < high
+    assert low > 6.0
+
+
 def runs_csv(folder, rows):
     lines = [f"{t},1,{s},completed,,,1,{s},,,,{int(starved)}" for t, s, starved in rows]
     (folder / "runs.csv").write_text("\n".join([",".join(COLUMNS), *lines]) + "\n")

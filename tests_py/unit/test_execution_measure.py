@@ -109,6 +109,18 @@ def test_a_killed_profile_loses_the_run_at_hand_only(number, tmp_path):
     assert [row["status"] for row in rows(tmp_path / "runs.csv")] == ["completed"] * 2
 
 
+def test_pairs_are_those_that_were_wanted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "codes.toml").write_text(
+        'procs = 4\n[task.a]\ncommand = "true"\n[task.b]\ncommand = "true"\n'
+    )
+    command = ["profile", "codes.toml", "--repeat", "1", "--oversubscribe"]
+    assert main([*command, "--counts", "1,2,3,4"]) == 0
+    assert "8 of 8 pairs of code and count were measured" in capsys.readouterr().out
+    assert main([*command, "--counts", "1,2"]) == 0
+    assert "4 of 4 pairs" in capsys.readouterr().out
+
+
 def test_counts_that_no_code_may_have_are_refused(tmp_path, out):
     codes = shell_notes(tmp_path, {"a": "true"}, procs=4)
     few = Codes(procs=4, codes={"a": replace(codes["a"], counts=(1, 2))})

@@ -191,7 +191,7 @@ def test_one_that_does_not_fit_is_not_passed_for_ever():
 def test_a_task_that_never_fits_is_refused_before_anything_runs(tmp_path):
     codes = late_codes(tmp_path)
     codes = replace(codes, capacity={"memory": 6.5})
-    with pytest.raises(InvalidInstance, match="'e' needs 7 GB of memory, capacity is 6.5"):
+    with pytest.raises(InvalidInstance, match=r"'e' needs 7 GB of memory, capacity is 6\.5"):
         run(plan_of(*BY_CLOCK), codes, journal=tmp_path / "j.jsonl", oversubscribe=True)
     assert not (tmp_path / "j.jsonl").exists()
 

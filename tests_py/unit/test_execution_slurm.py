@@ -284,7 +284,7 @@ def test_a_real_mpi_program(cluster, tmp_path, launch, way):
 
 
 def test_a_script_that_was_cut_short_goes_on(cluster, tmp_path):
-    """Steps ask for memory and licences; the job has a time; b fails once, and only b runs again."""
+    """Steps ask for memory and licences, the job for a time; b fails, and only b runs again."""
     codes = shell_notes(
         tmp_path, {"a": "note end", "b": "note end; test -e good", "c": "note end"}, procs=2
     )

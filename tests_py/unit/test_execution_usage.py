@@ -17,19 +17,19 @@ MB = 1_000_000
 #: Takes pages, shares or drops them; a Python has some 9 MB of its own.
 SHAPES = {
     # one process of 150 MB
-    "plain": ("x = b'x' * (150 * MB); time.sleep(0.5)", 150),
+    "plain": ("x = b'x' * (150 * MB); time.sleep(1.0)", 150),
     # four that share what their parent has
     "forks": (
         "x = b'x' * (150 * MB)\n"
         "for _ in range(4):\n"
-        "    if not os.fork(): time.sleep(0.8); os._exit(0)\n"
+        "    if not os.fork(): time.sleep(1.2); os._exit(0)\n"
         "for _ in range(4): os.wait()",
         150,
     ),
     # three of 60 MB each
     "children": (
         "for _ in range(3):\n"
-        "    if not os.fork(): x = b'x' * (60 * MB); time.sleep(0.8); os._exit(0)\n"
+        "    if not os.fork(): x = b'x' * (60 * MB); time.sleep(1.2); os._exit(0)\n"
         "for _ in range(3): os.wait()",
         180,
     ),

@@ -189,7 +189,8 @@ def test_imports_are_declared():
         asked |= optionals(tree)
         assert third_party(tree) <= CORE, path
     assert {(package, extra) for extra in EXTRAS for package in EXTRAS[extra]} - asked == {
-        ("dask", "dask")  # users start its scheduler; the package talks to `distributed`
+        ("dask", "dask"),  # users start its scheduler; the package talks to `distributed`
+        ("snakemake", "snakemake"),  # it imports us
     }
     assert all(package in EXTRAS[extra] for package, extra in asked)
 

@@ -46,7 +46,7 @@ PLAIN = [
     "twopart40_def",
     "small",
 ]
-ACCOUNTED = ("age_", "fairshare_", "live_", "qos_")
+LIMITED = ("age_",)
 #: Where which of two nodes was free first is decided within a second, and all that follows with it.
 LEAST_REPLAYED = {
     "arr_a": 0.2,
@@ -54,6 +54,7 @@ LEAST_REPLAYED = {
     "misc_a_24": 0.8,
     "node_a": 0.75,
     "node_r2": 0.7,
+    "qos_a": 0.55,
 }
 #: Share of jobs on the same nodes within 5 s; least where limits are exceeded (kill40).
 LEAST_GOOD = 0.65
@@ -327,13 +328,26 @@ def test_rules_of_two_versions():
     for version, rules in (("23.02", "22.05"), ("23.11", "24.11"), ("25.05", "24.11")):
         (note,) = cs.cluster.slurm_backfill(instance, version=version).instance.notes
         assert note == f"rules of Slurm {rules}, the nearest that is followed, for {version}"
-    with pytest.raises(cs.InvalidInstance, match="slurm_version = newest"):
+    with pytest.raises(cs.InvalidInstance, match="slurm_version = 'newest'"):
         cs.cluster.slurm_backfill(instance, version="newest")
     # Two nodes until 300; a job of 90 s over both is planned to 360, rounded up to 420: one that
     # would end at 400 passes it in 22.05 alone.
     rows = [(0, 1, 300, 290), (1, 2, 90, 60), (20, 1, 330, 300)]
     start = {v: solve(rows, nodes=2, version=v).jobs.start[2] for v in ("22.05", "24.11")}
     assert start["22.05"] < 60 or start["24.11"] > 300
+
+
+def test_priorities_can_be_given():
+    rows = [(0, 1, 600, 300), (5, 1, 600, 300), (6, 1, 600, 300)]
+    instance = cs.cluster.Instance(jobs_of(*rows) | {"priority": [5, 7, 9]}, 1)
+    options = {"controller_start": -100.0, "epoch": 0}
+    for priorities, order in (("computed", [0, 1, 2]), ("given", [0, 2, 1])):
+        found = cs.cluster.slurm_backfill(instance, priorities=priorities, **options)
+        assert np.argsort(found.jobs.start).tolist() == order
+    with pytest.raises(cs.InvalidInstance, match="a column priority"):
+        cs.cluster.slurm_backfill(cs.cluster.Instance(jobs_of(*rows), 1), priorities="given")
+    with pytest.raises(cs.InvalidInstance, match="expected computed or given"):
+        cs.cluster.slurm_backfill(instance, priorities="guessed")
 
 
 def test_checking_a_log(tmp_path, capsys):
@@ -393,9 +407,12 @@ def test_fractions_of_seconds_are_valid_too():
 @pytest.mark.skipif(not RECORDINGS, reason="no recordings of a real Slurm below COSCHED_DATA/..")
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 def test_recordings_of_real_slurms(path):
-    if path.stem.startswith(ACCOUNTED):  # priorities and limits of a slurmdbd
-        with pytest.raises(cs.InvalidInstance, match="does not cover"):
+    if path.stem.startswith(LIMITED):  # a limit of accrual
+        with pytest.raises(cs.InvalidInstance, match="does not cover .*--approximate"):
             read_recording(path)
+        recording = read_recording(path, approximate=True)
+        assert any(note.startswith("not followed: MaxJobsAccrue of jobs") for note in recording.notes)
+        assert agreement(recording, recording.runs[0]).good > 0
         return
     recording = read_recording(path)
     for run in recording.runs:

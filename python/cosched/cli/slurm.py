@@ -12,7 +12,7 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.fit import LEAST_FIT
+from cosched.cluster.log_fit import LEAST_FIT
 from cosched.cluster.recordings import (
     FAR,
     Agreement,
@@ -75,7 +75,7 @@ def check(
     check_files((output, (".json",)))
     if machine is not None:
         return _check_log(recording, machine, slurm_version, approximate, seed, as_json, output)
-    found = read_recording(recording, version=slurm_version)
+    found = read_recording(recording, version=slurm_version, approximate=approximate)
     pairs = [(run, agreement(found, run, replay=replay)) for run in found.runs]
     data = {"runs": [_plain(found, mine) for _, mine in pairs]}
     if output is not None:

@@ -45,9 +45,9 @@ from cosched.cluster.family import (
     FAMILY,
     register_policy,
 )
-from cosched.cluster.fit import fit
 from cosched.cluster.instance import Instance
 from cosched.cluster.live import Snapshot, backtest, when
+from cosched.cluster.log_fit import fit
 from cosched.cluster.logs import from_sacct, from_swf
 from cosched.cluster.machine import Machine
 from cosched.cluster.node_types import NodeType, Partition

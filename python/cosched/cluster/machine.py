@@ -61,6 +61,8 @@ class Machine:
         """What its file has that was not understood, or is not used here."""
         if self.slurm is None:
             return ()
+        if self.slurm.approximate:
+            return (*self.slurm.notes, *self.slurm.left_out)
         unused = ", ".join(one for one in self.slurm.refused if not _heard(one))
         return (*self.slurm.notes, *((f"not used: {unused}",) if unused else ()))
 

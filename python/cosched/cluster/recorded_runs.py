@@ -15,8 +15,6 @@ from cosched.cluster.slurm_requests import Requests
 
 #: Where in its second an end is that no pass followed, and how long the last message takes (s).
 _INSIDE, _MESSAGE = 0.3, 0.3
-#: So long after the turn of a second is the loop's tick, where it is there.
-_TURN = 0.1
 #: A job that took longer than its run time by this much did not end by itself.
 _LONGEST = 10.0
 
@@ -41,8 +39,10 @@ class Run:
         When the main scheduler passed, and whether over the whole queue.
     begins : mapping of int to float
         Exact starts by row, where they were recorded.
-    turns : bool
-        The controller's loop ticks at the turns of seconds.
+    ticks : bool
+        No pass follows the end of a job at once.
+    decay_start : float, optional
+        When the thread that accounts usage began.
     plans : tuple of (float, int, float, float, tuple of str, str)
         Planned reservations where they were recorded: time, first row of the job, start, end,
         nodes, partition (empty: not recorded).
@@ -62,7 +62,8 @@ class Run:
     checks: tuple[float, ...] = ()
     passes: tuple[tuple[float, bool], ...] = ()
     begins: Mapping[int, float] = field(default_factory=dict)
-    turns: bool = False
+    ticks: bool = False
+    decay_start: float | None = None
     plans: tuple[tuple[float, int, float, float, tuple[str, ...], str], ...] = ()
     reservations: Mapping[str, tuple] = field(default_factory=dict)
     outside: tuple[tuple, ...] = ()
@@ -71,7 +72,8 @@ class Run:
         """Seconds from a job's start to its work and back: the mean over those that ended by
         themselves."""
         took = self.end - self.start - runtime
-        own = np.isin(np.arange(len(took)), list(self.begins)) & (took >= -1) & (took < _LONGEST)
+        known = list(self.begins) or np.arange(len(took))
+        own = np.isin(np.arange(len(took)), known) & (took >= -1) & (took < _LONGEST)
         return max(float(took[own].mean()), 0.0) if own.any() else HOST["launch"]
 
     def sleep_extra(self, interval: float, usual: float) -> float:
@@ -88,8 +90,11 @@ class Run:
         once, or later: where one was within that second, the job ended just before it.
         """
         lengths = np.full(len(self.start), np.nan)
-        # At the turn of a second it is the loop's, since 24.11, and says nothing.
-        passes = [time for time, _ in self.passes if not self.turns or time % 1 > _TURN]
+        if self.decay_start is not None and not self.begins:  # both in whole seconds
+            took = self.end - self.start
+            return np.where(took >= runtime - 1, took, np.nan)
+        # Since 24.11, without an Epilog, passes are at ticks of the loop, and say nothing.
+        passes = [] if self.ticks else [time for time, _ in self.passes]
         for row, begin in self.begins.items():
             at = self.end[row]
             near = bisect(passes, at + _MESSAGE / 2)

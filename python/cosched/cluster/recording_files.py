@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ import numpy as np
 from cosched import io
 from cosched.cluster.machine import Machine, slurm_machine
 from cosched.cluster.recorded_runs import Recording, Run
-from cosched.cluster.slurm_conf import MOST_HOSTS, hosts, words
+from cosched.cluster.slurm_conf import MOST_HOSTS, hosts, seconds_of_limit, words
 from cosched.cluster.slurm_requests import (
+    Accounts,
     Requests,
     Wishes,
     array_tasks,
@@ -30,6 +32,7 @@ _JOB_KEYS = words(
     """
     submit nodes cores limit runtime partition mem mem_per_cpu gres gpus constraint licenses
     array name dependency begin hold exclusive no_requeue reservation fail
+    user account qos nice
     """
 )
 #: Keys of a recording's configuration that are no lines of a slurm.conf.
@@ -39,14 +42,17 @@ _CPUS = 4
 _USUAL = {"ReturnToService": 2}
 
 
-def read_recording(path: str | PathLike[str], *, version: str | None = None) -> Recording:
+def read_recording(
+    path: str | PathLike[str], *, version: str | None = None, approximate: bool = False
+) -> Recording:
     """Read a recording of a real Slurm.
 
     JSON: ``config`` (lines of slurm.conf; ``NodeLines`` each or one, ``Partitions`` whole lines,
     ``speed``), ``nodes``, ``jobs`` (``submit, nodes`` or ``cores, limit, runtime[, partition]``),
     ``runs`` (for each job ``submit, start, end, state, nodelist``, s from the run's second 0) and
     ``phases`` (for each run ``epoch`` = the Unix time of that second, ``controller_start``, and
-    where known ``submit_exact, bf_cycles, kills, plans``). `version`: in place of its own.
+    where known ``submit_exact, bf_cycles, kills, plans``). `version`: in place of its own;
+    `approximate`: what has no rule is left out, with a note.
 
     Examples
     --------
@@ -63,7 +69,8 @@ def read_recording(path: str | PathLike[str], *, version: str | None = None) -> 
     """
     data = io.read_json(path)
     try:
-        return _recording(Path(path).name, data if version is None else {**data, "slurm": version})
+        given = data if version is None else {**data, "slurm": version}
+        return _recording(Path(path).name, given, approximate)
     except InvalidInstance:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
@@ -73,11 +80,17 @@ def read_recording(path: str | PathLike[str], *, version: str | None = None) -> 
         ) from None
 
 
-def _recording(name: str, data: Mapping[str, Any]) -> Recording:
-    jobs, config = data["jobs"], data["config"]
-    _require_covered(name, jobs)
+def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recording:
+    config = data["config"]
+    jobs, released = _spelled_out(data["jobs"])
+    events = [*data.get("events", ()), *released]
+    foreign = _foreign(name, jobs, approximate)
+    if any("Accrue" in line for line in data.get("sacctmgr", ())):
+        foreign.append("MaxJobsAccrue")
+        _refuse_foreign(name, foreign, approximate)
     slurm = str(data.get("slurm", ""))
     machine = _machine(name, data["nodes"], config, slurm)
+    machine = machine.approximated() if approximate else machine
     # In the first recordings, `nodes` beside `cores` was no wish.
     jobs = [
         job if "NodeNames" in config or "cores" not in job else {**job, "nodes": None}
@@ -91,19 +104,27 @@ def _recording(name: str, data: Mapping[str, Any]) -> Recording:
     )
     of_row = np.repeat(np.arange(len(jobs)), [len(own) for own in rows])
     columns = _columns(jobs, of_row)
-    requests = _requests(machine, jobs, rows)
+    accounts = None
+    if data.get("associations"):
+        accounts, machine = _with_accounts(name, data, machine)
+    requests = _requests(machine, jobs, rows, accounts)
+    ticks = rules_of(slurm) != VERSIONS[0] and "Epilog" not in config
     runs = tuple(
-        _run(run, phase, rows, machine, data.get("events", ()), arrays, jobs, slurm)
+        _run(run, phase, rows, machine, events, arrays, jobs, ticks)
         for run, phase in zip(data["runs"], data["phases"], strict=True)
     )
     if not runs:
         raise InvalidInstance(f"{name}: runs: expected one at least")
     indexes = {k: tuple(arrays[k]) for k, job in enumerate(jobs) if "array" in job}
     rules = rules_of(slurm)
-    notes = (f"rules of Slurm {rules} for {slurm}",) if not slurm.startswith(rules) else ()
+    notes = [f"not followed: {one} of jobs: starts may differ" for one in foreign]
+    if machine.slurm is not None and approximate:
+        notes += machine.slurm.left_out
+    if not slurm.startswith(rules):
+        notes.append(f"rules of Slurm {rules} for {slurm}")
     return Recording(
         name, machine, columns, runs, float(config.get("speed", 1)), slurm, requests, rows,
-        indexes, notes,
+        indexes, tuple(notes),
     )  # fmt: skip
 
 
@@ -123,19 +144,67 @@ def _columns(jobs: Sequence[Mapping[str, Any]], of_row: np.ndarray) -> dict[str,
     return columns
 
 
-def _require_covered(name: str, jobs: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse what Slurm was asked for and the twin knows no rule of."""
+def _foreign(name: str, jobs: Sequence[Mapping[str, Any]], approximate: bool) -> list[str]:
+    """What Slurm was asked for and the twin knows no rule of."""
     foreign = sorted({key for job in jobs for key in job} - _JOB_KEYS)
     if any("nodes" not in job and "cores" not in job for job in jobs):
-        foreign.append("neither nodes nor cores")
-    if foreign:
+        raise InvalidInstance(f"{name}: jobs: expected nodes or cores of each")
+    _refuse_foreign(name, foreign, approximate)
+    return foreign
+
+
+def _refuse_foreign(name: str, foreign: list[str], approximate: bool) -> None:
+    if foreign and not approximate:
         raise InvalidInstance(
-            f"{name}: slurm-backfill does not cover jobs with {', '.join(foreign)}"
+            f"{name}: slurm-backfill does not cover jobs with {', '.join(foreign)}: "
+            "--approximate leaves them out"
         )
 
 
+def _spelled_out(jobs: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[dict]]:
+    """``after`` one job is afterany, ``hold`` for some seconds a release then."""
+    plain, released = [], []
+    for number, job in enumerate(jobs):
+        own = dict(job)
+        if "after" in own:
+            own["dependency"] = [["afterany", own.pop("after")]]
+        if own.get("hold") not in (None, True, False):
+            time = float(own["submit"]) + float(own["hold"])
+            released.append({"t": time, "do": "release", "job": number})
+        plain.append(own)
+    return plain, released
+
+
+#: What a slurmdbd brings, with its weights as parameters of the twin.
+_WEIGHTS = ("PriorityWeightFairshare", "PriorityWeightQOS", "PriorityWeightAge")
+
+
+def _with_accounts(
+    name: str, data: Mapping[str, Any], machine: Machine
+) -> tuple[Accounts, Machine]:
+    """Its associations, and the machine with the weights that they give a meaning."""
+    config = data["config"]
+    try:
+        accounts = Accounts(data["associations"], data.get("qos", ()))
+    except InvalidInstance as error:
+        raise InvalidInstance(f"{name}: slurm-backfill does not cover {error}") from None
+    assert machine.slurm is not None
+    parameters = dict(machine.slurm.parameters) | {"age_counts": 1.0}
+    parameters |= {key: float(config[key]) for key in _WEIGHTS if key in config}
+    half_life = str(config.get("PriorityDecayHalfLife", "7-0"))
+    parameters["PriorityDecayHalfLife"] = seconds_of_limit(half_life, name)
+    brought = (*_WEIGHTS, "AccountingStorageEnforce")
+    refused = tuple(one for one in machine.slurm.refused if not one.startswith(brought))
+    return accounts, replace(
+        machine, slurm=replace(machine.slurm, parameters=parameters, refused=refused)
+    )
+
+
 def _requests(
-    machine: Machine, jobs: Sequence[Mapping[str, Any]], rows: Sequence[tuple[int, ...]]
+    machine: Machine,
+    jobs: Sequence[Mapping[str, Any]],
+    rows: Sequence[tuple[int, ...]],
+    accounts: Accounts | None,
 ) -> Requests:
     wishes = Wishes(machine)
     more: dict[int, dict[str, Any]] = {}
@@ -156,12 +225,18 @@ def _requests(
         if "array" in job:
             wanted |= {"array": number, "array_limit": array_tasks(job["array"])[1]}
         wanted |= {to: True for key, to in (("hold", "held"), ("fail", "fails")) if job.get(key)}
-        wanted |= {key: job[key] for key in ("begin", "reservation") if key in job}
+        wanted |= {key: job[key] for key in ("begin", "reservation", "nice") if key in job}
+        if accounts is not None:
+            wanted |= accounts.of(job)
         if job.get("no_requeue"):
             wanted["requeue"] = False
         if wanted:
             more |= dict.fromkeys(own, wanted)
-    return Requests(more, tuple(wishes.sets), tuple(wishes.licences.values()))
+    return Requests(
+        more, tuple(wishes.sets), tuple(wishes.licences.values()),
+        accounts=tuple(accounts.rows) if accounts else (),
+        qos=tuple(accounts.qos) if accounts else (),
+    )  # fmt: skip
 
 
 def _reservations(plans: Sequence[Any]) -> Iterator[tuple]:
@@ -180,7 +255,7 @@ def _run(
     events: Sequence[Mapping[str, Any]],
     arrays: Sequence[Sequence[int]],
     jobs: Sequence[Mapping[str, Any]],
-    slurm: str,
+    ticks: bool,
 ) -> Run:
     """A job that did not start, or was refused, has no start, end and nodes."""
     if len(run) != len(jobs):
@@ -215,7 +290,8 @@ def _run(
         checks=tuple(map(float, phase.get("kills", ()))),
         passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
         begins=_begins(phase, rows, arrays),
-        turns=rules_of(slurm) != VERSIONS[0],
+        ticks=ticks,
+        decay_start=phase.get("decay_thread_start"),
         plans=tuple(
             (time, rows[job][0], start, end, tuple(hosts(nodes, "plans")), part)
             for time, job, start, end, nodes, part in _reservations(phase.get("plans", ()))

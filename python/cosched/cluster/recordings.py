@@ -90,10 +90,13 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     )  # fmt: skip
     clocks = host_at(recording.speed)
     clocks.update(controller_start=run.controller_start, epoch=float(run.epoch))
-    if run.begins:
+    if replay and run.decay_start is not None:
+        clocks["decay_after"] = run.decay_start - run.controller_start
+    if run.begins or run.decay_start is not None:
         clocks["launch"] = run.launch(instance.column("runtime"))
         interval = twin.settings.parameters.get("bf_interval", PARAMETERS["bf_interval"])
-        clocks["sleep_extra"] = run.sleep_extra(interval, clocks["sleep_extra"])
+        beyond = run.sleep_extra(interval, clocks["sleep_extra"] + clocks["cycle_cost"])
+        clocks["sleep_extra"] = beyond - clocks["cycle_cost"]
     outcome = twin.run(
         clocks,
         cycles=run.cycles if replay else (),

@@ -281,7 +281,10 @@ def _settings(
         licences=reader.licences,
         version=reader.version or "",
         refused=tuple(dict.fromkeys(reader.refused)),
-        notes=tuple(dict.fromkeys(f"not understood: {one}" for one in reader.unknown)),
+        notes=(
+            *reader.assumed,
+            *dict.fromkeys(f"not understood: {one}" for one in reader.unknown),
+        ),
     )
 
 

@@ -143,7 +143,22 @@ class SlurmSettings:
         return tuple(f"not followed: {one}: {effect_of(one)}" for one in self.refused)
 
     def default_memory(self, partition: str) -> tuple[int, bool]:
-        """MB of a job that asks for none, and whether they are of a CPU; 0: all of its nodes."""
+        """MB of a job that asks for none.
+
+        Parameters
+        ----------
+        partition : str
+
+        Returns
+        -------
+        (int, bool)
+            The amount (0: all of its nodes), and whether it is of a CPU.
+
+        Examples
+        --------
+        >>> SlurmSettings(default_memories={"": (500, True)}).default_memory("main")
+        (500, True)
+        """
         usual = self.default_memories.get("", (0, False))
         return self.default_memories.get(partition, usual)
 
@@ -156,6 +171,7 @@ class Reader:
         self.parameters: dict[str, float] = {}
         self.refused: list[str] = []
         self.unknown: list[str] = []
+        self.assumed: list[str] = []
         self.linear = True
         self.select: list[str] = []  # SelectTypeParameters
         self.default_memories: dict[str, tuple[int, bool]] = {}
@@ -238,6 +254,8 @@ class Reader:
         version = self.version or ("20.02" if "fastschedule" in given else NEWEST)
         self.linear = _months(version) < _months(_CONS_TRES_SINCE)
         self.parameters["cons_tres"] = float(not self.linear)
+        usual = "linear" if self.linear else "cons_tres"
+        self.assumed.append(f"SelectType is not set: select/{usual}, the default of {version}")
 
     def _choice(self, name: str, value: str, known: Mapping[str, int], parameter: str) -> None:
         if value not in known:

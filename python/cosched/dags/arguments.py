@@ -32,9 +32,11 @@ def links(
     )
 
 
-def of_file(graph: Graph, bandwidth: Any, latency: Any, memories: Any) -> dict[str, Any]:
-    """Arguments of the constructor for the data of a file, and what to note of it."""
-    asked = {"bandwidth": bandwidth, "latency": latency, "memories": memories}
+def of_file(graph: Graph, **asked: Any) -> dict[str, Any]:
+    """Arguments of the constructor for the data of a file, and what to note of it.
+
+    `asked`: bandwidth, latency, memories and memory_capacity, None where the file is to say.
+    """
     said = {name: getattr(graph, name) if value is None else value for name, value in asked.items()}
     given = {name: value for name, value in said.items() if value is not None}
     notes = list(graph.notes)
@@ -106,6 +108,39 @@ def checked_memories(memories: Any, units: Sequence[int]) -> str | tuple[int, ..
             f"memories has {len(numbers)} entries: expected one for each of the {sum(units)} units"
         )
     return tuple(numbers.tolist())
+
+
+def checked_capacity(capacity: Any, units: Sequence[int]) -> float | tuple[float, ...] | None:
+    """A number of bytes, one a type, or one a unit; None: no limit."""
+    if capacity is None:
+        return None
+    if not np.iterable(capacity):
+        values = real_array([capacity], "memory_capacity", 1)
+    else:
+        values = real_array(capacity, "memory_capacity", 1)
+        if len(values) not in (len(units), sum(units)):
+            raise InvalidInstance(
+                f"memory_capacity has {len(values)} entries: expected a number, or one for each of "
+                f"the {len(units)} types or {sum(units)} units"
+            )
+    wrong = np.flatnonzero(~(values >= 0))
+    if len(wrong):
+        which = f"memory_capacity[{wrong[0]}]" if np.iterable(capacity) else "memory_capacity"
+        raise InvalidInstance(f"{which} = {values[wrong[0]]:g}: expected bytes >= 0")
+    return tuple(values.tolist()) if np.iterable(capacity) else float(values[0])
+
+
+def capacity_of_units(
+    capacity: float | tuple[float, ...] | None, units: Sequence[int]
+) -> np.ndarray | None:
+    """Bytes of each unit's memory, type by type."""
+    if capacity is None:
+        return None
+    if isinstance(capacity, float):
+        return np.full(sum(units), capacity)
+    if len(capacity) == len(units):
+        return np.repeat(capacity, units)
+    return np.array(capacity)
 
 
 def distinct(pairs: np.ndarray, by_tasks: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -273,6 +308,12 @@ def parse_memories(text: str) -> Any:
     if text in MEMORIES or not all(map(io.is_number, text.split(","))):
         return text
     return [io.parse_integer(part, "memories", 0, 2**31 - 1) for part in text.split(",")]
+
+
+def parse_capacity(text: str) -> Any:
+    """``"16e9"``, or a number a type, as ``"inf,16e9"``."""
+    values = [_number(cell.strip()) for cell in text.split(",")]
+    return values[0] if len(values) == 1 else values
 
 
 def _number(text: str) -> float:

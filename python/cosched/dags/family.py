@@ -20,6 +20,7 @@ from cosched.dags.algorithms import (
     hlp_best,
     hlp_est,
     hlp_ols,
+    memheft,
     min_min,
     optimal,
     peft,
@@ -29,11 +30,18 @@ from cosched.dags.algorithms import (
     r3_ls,
     random,
 )
-from cosched.dags.arguments import parse_acceleration, parse_matrix, parse_memories, parse_units
+from cosched.dags.arguments import (
+    parse_acceleration,
+    parse_capacity,
+    parse_matrix,
+    parse_memories,
+    parse_units,
+)
 from cosched.dags.bounds import (
     area_bound,
     critical_path_bound,
     hlp_bound,
+    memory_bound,
     transfers_bound,
     windows_bound,
 )
@@ -47,12 +55,14 @@ BOUNDS: dict[str, Callable[..., Bound]] = {
     "hlp": hlp_bound,
     "area": area_bound,
     "critical-path": critical_path_bound,
+    "memory": memory_bound,
 }
 
 ALGORITHMS: dict[str, core.Algorithm] = {
     "hlp-est": hlp_est,
     "hlp-ols": hlp_ols,
     "heft": heft,
+    "memheft": memheft,
     "cpop": cpop,
     "peft": peft,
     "etf": etf,
@@ -73,12 +83,16 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "as-executed": as_executed,
 }
 
-#: What ``compare`` runs: ``optimal`` only up to twelve tasks; of a trace its run as well.
+#: What ``compare`` runs: ``optimal`` up to twelve tasks, ``memheft`` where it is not HEFT; of a
+#: trace its run as well.
 DEFAULT_COMPARE = tuple(name for name in ALGORITHMS if name != "as-executed")
 
 
 def _default_names(instance: Instance) -> list[str]:
-    names = [name for name in DEFAULT_COMPARE if name != "optimal" or instance.tasks <= 12]
+    fit = {"optimal": instance.tasks <= 12, "memheft": False}
+    names = [name for name in DEFAULT_COMPARE if fit.get(name, True)]
+    if instance._core.limited:
+        names = ["memheft", "hlp-best"]
     return names if instance.executed is None else ["as-executed", *names]
 
 
@@ -125,6 +139,12 @@ PRESENTATION = Presentation(
             "memories",
             "What shares a memory: host (CPUs), unit (none), or a number a unit as 0,0,1,2.",
             parse=parse_memories,
+        ),
+        Argument(
+            "--memory-capacity",
+            "memory_capacity",
+            "Bytes that each memory holds at most: a number, or one a type as inf,16e9.",
+            parse=parse_capacity,
         ),
         Argument(
             "--edge-data",

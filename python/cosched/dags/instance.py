@@ -51,6 +51,9 @@ class Instance(core.Instance):
     memories : {"host", "unit"} or sequence of int, shape (number of units,)
         Within a memory nothing moves. ``"host"``: units of type 0 share one, every other unit
         has its own; ``"unit"``: each its own; or the memory of every unit, type by type.
+    memory_capacity : float or sequence of float, shape (Q,) or (number of units,), optional
+        Bytes that each memory holds at most, >= 0 (infinity: no limit): a number, or that of the
+        units of each type, or of each unit, the same for those who share one.
     executed : Run or mapping, optional
         A run that was recorded: columns ``kind, unit, start, end`` (n,), as of a result; what the
         algorithm ``as-executed`` shows. Readers of traces give it.
@@ -66,6 +69,12 @@ class Instance(core.Instance):
     -----
     A transfer takes latency + data / bandwidth between different memories, else nothing; an edge
     without data costs nothing. Transfers do not slow each other down, and overlap computation.
+
+    Where memories are limited (the model of Herrmann, Marchal, Robert 2014) the data of an edge is
+    in its first task's memory from the start of that task until the end of the second, if that one
+    shares the memory, else until its start; then it is in the second task's memory too, from the
+    begin of a transfer that ends at the start of the second task, until its end. Nothing is evicted
+    or computed anew. :func:`memheft` and :func:`hlp_best` count it, the other algorithms refuse.
 
     Examples
     --------
@@ -95,6 +104,8 @@ class Instance(core.Instance):
     latency: np.ndarray
     #: "host", "unit", or the memory of every unit, type by type.
     memories: str | tuple[int, ...]
+    #: Bytes: of every memory, of each type's units, or of each unit's; None: no limit.
+    memory_capacity: float | tuple[float, ...] | None
     #: Where and when each task ran; None where no run was recorded.
     executed: Run | None
 
@@ -111,14 +122,21 @@ class Instance(core.Instance):
         bandwidth: Any = None,
         latency: Any = 0.0,
         memories: Any = "host",
+        memory_capacity: Any = None,
         executed: Any = None,
     ) -> None:
         table = real_array(times, "times", 2)
         pairs = arguments.checked_edges(edges, len(table))
         counts = integer_array(arguments.sequence(units), "units", 1, 1)
         links = arguments.links(data, bandwidth, latency, memories, table.shape[1], counts.tolist())
+        capacity = arguments.checked_capacity(memory_capacity, counts.tolist())
         inner = _core.dags.Instance(
-            table, pairs, counts, arguments.checked_data(data, len(pairs)), *links
+            table,
+            pairs,
+            counts,
+            arguments.checked_data(data, len(pairs)),
+            *links,
+            arguments.capacity_of_units(capacity, counts.tolist()),
         )
         n = len(table)
         texts = labels(names, n, self.label if names is None else "task")
@@ -138,6 +156,7 @@ class Instance(core.Instance):
             bandwidth=None if bandwidth is None else links[0],
             latency=links[1],
             memories=links[2],
+            memory_capacity=capacity,
             executed=arguments.checked_run(executed, n, counts.tolist()),
         )
 
@@ -236,8 +255,12 @@ class Instance(core.Instance):
         Returns
         -------
         dict
+            ``edges``, and ``memory_capacity`` where memories are limited.
         """
-        return {"edges": self.edges.tolist()}
+        found: dict[str, Any] = {"edges": self.edges.tolist()}
+        if self.memory_capacity is not None:
+            found["memory_capacity"] = self.memory_capacity
+        return found
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         # An instance stands for its table wherever a table is expected.
@@ -253,6 +276,7 @@ class Instance(core.Instance):
             "bandwidth": self.bandwidth,
             "latency": self.latency,
             "memories": self.memories,
+            "memory_capacity": self.memory_capacity,
             "executed": self.executed,
         }
 
@@ -271,6 +295,7 @@ class Instance(core.Instance):
             and arguments.same(self.bandwidth, other.bandwidth)
             and arguments.same(self.latency, other.latency)
             and self.memories == other.memories
+            and self.memory_capacity == other.memory_capacity
             and arguments.same_run(self.executed, other.executed)
         )
 
@@ -281,6 +306,8 @@ class Instance(core.Instance):
         edges = f"{len(self.edges)} edges"
         if self.data is not None:
             edges += f" with {self.data.sum():.3g} bytes"
+        if self._core.limited:
+            edges += ", limited memories"
         return f"<dags.Instance: {self.tasks} tasks, {edges}, {units} units>"
 
     def with_units(self, units: Sequence[int], *, memories: Any = None) -> Instance:
@@ -320,6 +347,7 @@ class Instance(core.Instance):
         bandwidth: Any = None,
         latency: Any = None,
         memories: Any = None,
+        memory_capacity: Any = None,
         **options: Any,
     ) -> Self:
         """Read a task graph from a file.
@@ -332,7 +360,7 @@ class Instance(core.Instance):
         ----------
         units : sequence of int
             Units of each type, as ``(16, 4)``. None: as the file says (a trace; :meth:`write`).
-        bandwidth, latency, memories : optional
+        bandwidth, latency, memories, memory_capacity : optional
             As of the constructor. None: what a file of :meth:`write` says, else no bandwidth:
             data in the file is not used then, and a note says so.
         **options
@@ -371,7 +399,13 @@ class Instance(core.Instance):
                 counts,
                 graph.names,
                 kernels=graph.kernels,
-                **arguments.of_file(graph, bandwidth, latency, memories),
+                **arguments.of_file(
+                    graph,
+                    bandwidth=bandwidth,
+                    latency=latency,
+                    memories=memories,
+                    memory_capacity=memory_capacity,
+                ),
                 executed=arguments.fitting(graph.executed, counts),
             )
 
@@ -387,10 +421,21 @@ class Instance(core.Instance):
         fields = ["times", "edges", "units", "names", "kernels"]
         if self.data is not None:
             fields += ["data", "bandwidth", "latency", "memories"]
+        if self.memory_capacity is not None:
+            fields += ["memory_capacity"]
         said = {field: getattr(self, field) for field in fields}
         if self.executed is not None:
             said["executed"] = self.executed._asdict()
         io.write_json(said, path)
+
+
+def without_limits(instance: Any, name: str) -> None:
+    """Refuse what is no instance, and limited memories, which the algorithm does not count."""
+    Instance.require(instance)
+    if instance._core.limited:
+        raise InvalidInstance(
+            f"{name} does not count memory_capacity: expected memheft or hlp-best, or no limit"
+        )
 
 
 def _rebuild(times: Any, edges: Any, units: Any, rest: dict[str, Any]) -> Instance:

@@ -11,7 +11,7 @@ from cosched import _core
 from cosched.core import Schedule
 from cosched.core.arrays import any_array, integer, nonnegative, real, real_array, seed_of
 from cosched.dags.bounds import certificate_fields, hlp
-from cosched.dags.instance import Instance
+from cosched.dags.instance import Instance, without_limits
 from cosched.dags.result import Result, columns_of, result_of_plan
 from cosched.errors import InvalidInstance, shorten
 
@@ -184,7 +184,9 @@ def _table_of(times: Any, instance: Instance, kind: np.ndarray) -> np.ndarray:
 
 def _with(instance: Instance, *, times: Any = None, **links: Any) -> Instance:
     table = instance.times if times is None else times
-    return Instance(table, instance.edges, instance.units, **(instance._rest() | links))
+    return Instance(
+        table, instance.edges, instance.units, **(instance._rest() | {"executed": None} | links)
+    )
 
 
 def _factors(instance: Instance, noise: Any, cv: Any, draws: int, seed: int) -> Iterator:
@@ -235,6 +237,6 @@ def _schedule_of(schedule: Any) -> Schedule:
     placed = getattr(schedule, "schedule", schedule)
     if not isinstance(placed, Schedule):
         raise InvalidInstance(f"schedule: expected a schedule, got {type(schedule).__name__}")
-    Instance.require(placed.instance)
+    without_limits(placed.instance, "replay")
     placed.validate()
     return placed

@@ -119,7 +119,7 @@ def result_of_plan(
         seed=seed,
         status=status,
         stopped_by=stopped_by,
-        ratio=ratio if instance._core.moves_free else None,
+        ratio=ratio if instance._core.moves_free and not instance._core.limited else None,
     )
 
 

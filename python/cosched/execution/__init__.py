@@ -12,7 +12,8 @@
 * ``launcher="local"``, ``"slurm"``, or :class:`Local`, :class:`Slurm` with their options: where
   codes run, what a processor is, how long a task may take to end.
 
-A plan assumes that tasks side by side do not slow each other down.
+A plan assumes that tasks side by side do not slow each other down, unless it is told what
+:func:`together` measured. What codes need of memory, GPUs and licences is kept while they run.
 """
 
 from cosched.execution.adaptive import (

@@ -57,7 +57,7 @@ class Job:
             if value is not None and not re.fullmatch(pattern, str(value)):
                 raise InvalidInstance(f"{name} = {shorten(value)}: expected {expected}")
 
-    def lines(self, plan: Plan) -> Iterator[str]:
+    def _lines(self, plan: Plan) -> Iterator[str]:
         time = self.time
         if time == "auto":
             late = plan.late_end
@@ -169,12 +169,12 @@ def _head(plan: Plan, codes: Codes, size: _Size, name: str, job: Job) -> Iterato
     )
     if size.unit == "node":
         yield "#SBATCH --exclusive"
-    yield from job.lines(plan)
+    yield from job._lines(plan)
     yield from _whole_needs(plan, codes, size, job)
     yield from (
         f"# {len(plan.steps)} tasks ({plan.family}), planned end {plan.makespan:.6g} s; written",
-        "# by `cosched script`, needs Slurm and bash only. Outputs: NAME.out in this folder. Submitted",
-        "# again, it runs what has not completed.",
+        "# by `cosched script`, needs Slurm and bash only. Outputs: NAME.out in this folder.",
+        "# Submitted again, it runs what has not completed.",
         "",
         'mapfile -t NODE < <(scontrol show hostnames "$SLURM_JOB_NODELIST")',
         "unset SLURM_CPUS_PER_TASK SLURM_NTASKS SLURM_NTASKS_PER_NODE SLURM_NPROCS",

@@ -25,6 +25,8 @@ _WORTH, _LEAST = 2.0, 0.05
 _FREEDOM = 4.0
 #: Standard deviation of the first guess where nothing was measured twice.
 _UNKNOWN = 0.2
+#: Placements that may still hold something when another starts.
+_WINDOW = 64
 #: A stretch of measurements shorter than this share of the plan says little about one so long.
 _STRETCHES = 40
 
@@ -95,6 +97,7 @@ def interval_of(
     noise: Noise | None,
     errors: Sequence[float],
     stretch: tuple[np.ndarray, np.ndarray] | None = None,
+    held: Sequence[tuple[np.ndarray, float]] = (),
     seed: int = 0,
 ) -> Interval | None:
     """The interval of a schedule's end; None where nothing is known of what may move it.
@@ -109,6 +112,8 @@ def interval_of(
         Real / promised end of earlier executions.
     stretch : (array, array), optional
         Least and largest length of each placement / its planned one, by slow-downs.
+    held : sequence of (array, float)
+        What each placement needs of a resource, and how much of it there is.
     seed : int
     """
     if (noise is None and not errors) or not len(schedule):
@@ -122,9 +127,46 @@ def interval_of(
         low, high = stretch
         factors *= low[:, None] + (high - low)[:, None] * random.uniform(size=size)
     times = (schedule.end - schedule.start)[:, None] * factors
-    ends = replayed(schedule, times, barriers) * np.exp(_common(noise, errors, random))
+    ends = (
+        replayed(schedule, times, barriers)
+        if barriers or not held
+        else (_with_tokens(schedule, times, held))
+    )
+    ends = ends * np.exp(_common(noise, errors, random))
     low_end, high_end = np.percentile(ends, [5, 95])
     return Interval(float(low_end), float(high_end), _rests_on(noise, errors, stretch))
+
+
+def _with_tokens(
+    schedule: Schedule, times: np.ndarray, held: Sequence[tuple[np.ndarray, float]]
+) -> np.ndarray:
+    """Ends where a placement also waits for what it needs, in the order of the plan.
+
+    The ones before it hold theirs until they end; of many only the last ones still may.
+    """
+    order = np.lexsort((schedule.end, schedule.start))
+    _, lane = np.unique(schedule.unit, return_inverse=True)
+    free = np.zeros((lane.max() + 1, times.shape[1]))
+    ends = np.zeros(times.shape)
+    window = max(_WINDOW, 2 * len(free))
+    for place, row in enumerate(order):
+        mine = lane[schedule.unit_begin[row] : schedule.unit_begin[row + 1]]
+        start = free[mine].max(axis=0)
+        before = order[max(0, place - window) : place]
+        for needs, most in held:
+            holders = before[needs[before] > 0]
+            if needs[row] <= 0 or not len(holders):
+                continue
+            # The latest to end may stay as long as there is room; the next has to be over.
+            latest = np.argsort(-ends[holders], axis=0)
+            full = np.cumsum(needs[holders][latest], axis=0) + needs[row] > most * (1 + 1e-9)
+            first = np.take_along_axis(ends[holders], latest, 0)[
+                full.argmax(axis=0), np.arange(times.shape[1])
+            ]
+            start = np.maximum(start, np.where(full.any(axis=0), first, 0.0))
+        ends[row] = start + times[row]
+        free[mine] = ends[row]
+    return ends.max(axis=0)
 
 
 def _common(

@@ -16,7 +16,7 @@ from cosched.core import Bound
 from cosched.core.arrays import integer, positive
 from cosched.core.limits import Patience
 from cosched.core.text import unknown_name
-from cosched.errors import CoschedError, InvalidInstance, shorten
+from cosched.errors import InvalidInstance, shorten
 from cosched.execution.adaptive import Guarantee, any_schedule_bound, guarantee
 from cosched.execution.advice import Advice
 from cosched.execution.code import Code, memory_at
@@ -122,7 +122,8 @@ def plan(
         barriers=result.family == "packs",
         noise=noise_of([run for run in every if run.task in chosen.seconds], result.value),
         errors=_errors(runs, chosen, tables),
-        stretch=None if slow is None else _stretch(result, tables.times, slow),
+        stretch=None if slow is None else _stretch(result, slow),
+        held=_held(result, shared),
         seed=0 if seed is None else seed,
     )
     plain = (
@@ -317,18 +318,11 @@ def _best(
 
 
 def _bound(instance: moldable.Instance, time_limit: float | None) -> Bound:
-    """The best bound on any schedule: one that counts what is shared, or one that does not."""
+    """The best bound on any schedule: those that do not know what is shared are valid, too."""
     plain = moldable.Instance(instance.times, instance.weights)
-    found = [any_schedule_bound(plain)]
-    for of, name, options in (
-        (plain, "slots", {"time_limit": time_limit}),
-        (instance, "area", {}),
-        (instance, "configurations", {"time_limit": time_limit}),
-    ):
-        try:
-            found.append(moldable.bound(of, name, **options))
-        except (CoschedError, ValueError):  # one that this instance, or this version, does not have
-            continue
+    found = [any_schedule_bound(plain), moldable.bound(plain, "slots", time_limit=time_limit)]
+    if instance.sharing:
+        found.append(moldable.bound(instance, "configurations", time_limit=time_limit))
     return max(found, key=float)
 
 
@@ -350,7 +344,18 @@ def _unmeasured(
     )
 
 
-def _stretch(result: core.Result, times: np.ndarray, slow: Slow) -> tuple[np.ndarray, np.ndarray]:
+def _held(result: core.Result, shared: Mapping[str, Any]) -> list[tuple[np.ndarray, float]]:
+    """What each placement needs of each resource, and how much of it there is."""
+    task = result.schedule.task
+    column = np.diff(result.schedule.unit_begin) - 1
+    capacity = shared.get("capacity", {})
+    return [
+        (table[task] if table.ndim == 1 else table[task, column], float(capacity[what]))
+        for what, table in shared.get("resources", {}).items()
+    ]
+
+
+def _stretch(result: core.Result, slow: Slow) -> tuple[np.ndarray, np.ndarray]:
     """Least and largest length of each placement over the planned one, by its slow-downs."""
     schedule = result.schedule
     length = schedule.end - schedule.start
@@ -386,8 +391,10 @@ def _one_line(
 ) -> str | None:
     """What longest-first on one processor each would be typed as, where it is as good."""
     procs = times.shape[1]
-    if codes is None or shared or not is_no_better(result.value, times[:, 0], procs):
+    if shared or not is_no_better(result.value, times[:, 0], procs):
         return None
+    if codes is None:
+        return ""
     order = longest_first(times[:, 0], procs)[1]
     instance: Any = result.instance
     return one_line([codes[instance.names[task]] for task in order], procs) or ""

@@ -255,7 +255,11 @@ def _ignoring(runs: Sequence[Run]) -> list[str]:
     """Codes that use one processor, and take one time, whatever their count."""
     notes = []
     for task, of in completed(runs).items():
-        known = {q: mine for q, mine in of.items() if mine and not math.isnan(mine[0].cpu_seconds)}
+        known = {
+            q: mine
+            for q, mine in of.items()
+            if mine and not mine[0].starved and not math.isnan(mine[0].cpu_seconds)
+        }
         if len(known) < 2:
             continue
         (least, *_, most), median = sorted(known), np.median

@@ -15,9 +15,7 @@ from cosched.execution.planned import Plan, Step
 _ROUNDING = 1e-9
 
 
-def needs_of(
-    step: Step, codes: Codes, plan: Plan, procs: int | None = None
-) -> dict[str, float]:
+def needs_of(step: Step, codes: Codes, plan: Plan, procs: int | None = None) -> dict[str, float]:
     """What a step needs on its units, or on another count: as declared, else as planned."""
     count = len(step.units) if procs is None else procs
     return {**plan.needs_of(step, count), **codes[step.name].needs(count)}

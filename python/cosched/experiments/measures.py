@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
@@ -208,12 +208,6 @@ def box(curves: Curves, *key: Any) -> str:
 def said(prepared: Any, form: str, *measures: Measure[Any]) -> str:
     """What measures give, in words."""
     return form.format(*(measure(prepared) for measure in measures))
-
-
-@measure
-def lines(prepared: Any, head: str, parts: Sequence[Measure[str]], by: str = "; ") -> str:
-    """What a check says: its parts, after what they are of."""
-    return head + by.join(part(prepared) for part in parts)
 
 
 @measure

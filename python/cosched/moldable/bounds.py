@@ -120,10 +120,9 @@ def configurations_bound(instance: Instance, *, time_limit: float | None = None)
     Examples
     --------
     >>> import cosched as cs
-    >>> inst = cs.moldable.Instance(
-    ...     [[4.0], [4.0], [4.0]], [1, 1, 1], machines=3, slowdowns=[[1, 2, 2], [2, 1, 2], [2, 2, 1]]
-    ... )
-    >>> area_bound(inst).value, round(configurations_bound(inst).value, 6)
+    >>> slow = [[1, 2, 2], [2, 1, 2], [2, 2, 1]]
+    >>> inst = cs.moldable.Instance([[4.0]] * 3, [1, 1, 1], machines=3, slowdowns=slow)
+    >>> round(area_bound(inst).value, 6), round(configurations_bound(inst).value, 6)
     (4.0, 12.0)
     """
     Instance.require(instance)

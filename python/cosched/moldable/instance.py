@@ -323,6 +323,11 @@ class Instance(profiles.HasSharing, core.Instance):
     def require_no_edges(self, algorithm: str) -> None:
         """Refuse precedence, for an algorithm that would plan as if there were none.
 
+        Parameters
+        ----------
+        algorithm : str
+            Its public name.
+
         Raises
         ------
         InvalidInstance

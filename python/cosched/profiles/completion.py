@@ -42,6 +42,8 @@ class Profiles:
         Where the file says it.
     weights, release : numpy.ndarray, shape (n,), or None
         Where the file has them.
+    edges : tuple of (int, int)
+        The first of two tasks ends before the second starts, where the file says it.
     shared : dict
         What the tasks share, as arguments of an instance, where the file has it.
 

@@ -3,8 +3,8 @@
 * :class:`OnlineList`: list scheduling of a graph of rigid jobs over any resources, by the longest
   path of expected times behind each job. The graph may grow, times are learned while it runs.
 * :func:`plan`, :class:`Plan`: what is expected of a run, and the bound.
-* :class:`Course`: what started when, as an :class:`~cosched.execution.Execution`;
-  :func:`write_report`, :func:`by_rule`: how good it was.
+* :class:`Course`: what started when; :func:`execution_of`, :func:`by_rule`, :func:`write_report`:
+  how good it was.
 * :class:`History`: times kept between runs.
 * :func:`read_snakemake`, :class:`Past`: a run that Snakemake has kept in ``.snakemake``, and what
   other core counts would take.
@@ -13,13 +13,14 @@
 package: it translates between Snakemake and these.
 """
 
+from importlib import import_module
+
 from cosched.workflows.course import Course
 from cosched.workflows.history import History
 from cosched.workflows.online import OnlineList
 from cosched.workflows.past import Past
 from cosched.workflows.planned import Plan, no_schedule_before, plan
 from cosched.workflows.ready import Ready
-from cosched.workflows.report import by_rule, write_report
 from cosched.workflows.snakemake_log import KeptJob, read_snakemake
 
 __all__ = [
@@ -31,8 +32,18 @@ __all__ = [
     "Plan",
     "Ready",
     "by_rule",
+    "execution_of",
     "no_schedule_before",
     "plan",
     "read_snakemake",
     "write_report",
 ]
+
+#: Pictures and tables are for the end of a run: their import would delay its first jobs.
+_OF_THE_END = ("by_rule", "execution_of", "write_report")
+
+
+def __getattr__(name: str):
+    if name in _OF_THE_END:
+        return getattr(import_module("cosched.workflows.report"), name)
+    raise AttributeError(f"module 'cosched.workflows' has no attribute {name!r}")

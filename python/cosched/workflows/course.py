@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cosched.execution import Execution, TaskRun
 from cosched.workflows.planned import no_schedule_before
 
 
 @dataclass
-class _Run:
+class JobRun:
     """One job: where it is, and how it went."""
 
     name: str
@@ -37,17 +36,13 @@ class Course:
     >>> course.start("b", "sort", {"cores": 1}, 0.5)
     >>> course.end("a", 2.0), course.end("b", 4.5)
     (2.0, 4.0)
-    >>> course.execution({}).to_frame()[["name", "units", "start", "end", "state"]]
-        name units  start  end      state
-    0  align  (0,)    0.0  2.0  completed
-    1   sort  (1,)    0.5  4.5  completed
     >>> course.no_schedule_before([])
     4.0
     """
 
     capacity: Mapping[str, int]
     cores: str = "cores"
-    _runs: dict[Hashable, _Run] = field(default_factory=dict)
+    _runs: dict[Hashable, JobRun] = field(default_factory=dict)
     _free: list[int] = field(default_factory=list)
     _lanes: int = 0
     _running: dict[Hashable, None] = field(default_factory=dict)  # in the order of their starts
@@ -60,7 +55,7 @@ class Course:
             self._lanes += 1
         units = tuple(heapq.heappop(self._free) for _ in range(count))
         attempt = self._runs[job].attempt + 1 if job in self._runs else 1
-        self._runs[job] = _Run(name, units, needs, now, attempt=attempt)
+        self._runs[job] = JobRun(name, units, needs, now, attempt=attempt)
         self._running[job] = None
 
     def end(self, job: Hashable, now: float, state: str = "completed") -> float:
@@ -71,6 +66,11 @@ class Course:
         for unit in run.units:
             heapq.heappush(self._free, unit)
         return now - run.start
+
+    @property
+    def runs(self) -> Mapping[Hashable, JobRun]:
+        """The last run of each job, in the order of the first starts."""
+        return self._runs
 
     @property
     def running(self) -> list[Hashable]:
@@ -94,24 +94,3 @@ class Course:
         runs = [self._runs[job] for job in self.completed]
         seconds = np.array([run.end - run.start for run in runs])
         return no_schedule_before(seconds, [run.needs for run in runs], self.capacity, edges)
-
-    def execution(self, planned: Mapping[Hashable, tuple[float, float]]) -> Execution:
-        """The record, beside planned starts and ends where there were any."""
-        tasks = []
-        for number, (job, run) in enumerate(self._runs.items()):
-            begin, end = planned.get(job, (run.start, run.start))
-            tasks.append(
-                TaskRun(
-                    task=number,
-                    name=run.name,
-                    kind=0,
-                    units=run.units,
-                    planned_start=begin,
-                    planned_end=end,
-                    start=run.start,
-                    end=run.end,
-                    state=run.state,
-                    attempt=run.attempt,
-                )
-            )
-        return Execution(family="moldable", launcher="snakemake", barrier=False, tasks=tuple(tasks))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from html import escape
 from io import StringIO
 from os import PathLike
 from typing import TYPE_CHECKING
 
 from cosched import io, plot
-from cosched.execution import Execution
+from cosched.execution import Execution, TaskRun
 from cosched.version import installed_version
+from cosched.workflows.course import Course
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,47 @@ svg { max-width: 100%; height: auto; background: #fff; } .wide { overflow-x: aut
 """
 
 
+def execution_of(
+    course: Course, planned: Mapping[Hashable, tuple[float, float]] | None = None
+) -> Execution:
+    """A course as a record, beside planned starts and ends where there were any.
+
+    Parameters
+    ----------
+    course : Course
+    planned : dict, optional
+        Job to planned start and end (s).
+
+    Examples
+    --------
+    >>> course = Course({"cores": 2})
+    >>> course.start("a", "align", {"cores": 1}, 0.0)
+    >>> course.end("a", 2.0)
+    2.0
+    >>> execution_of(course).to_frame()[["name", "units", "start", "end", "state"]]
+        name units  start  end      state
+    0  align  (0,)    0.0  2.0  completed
+    """
+    tasks = []
+    for number, (job, run) in enumerate(course.runs.items()):
+        begin, end = (planned or {}).get(job, (run.start, run.start))
+        tasks.append(
+            TaskRun(
+                task=number,
+                name=run.name,
+                kind=0,
+                units=run.units,
+                planned_start=begin,
+                planned_end=end,
+                start=run.start,
+                end=run.end,
+                state=run.state,
+                attempt=run.attempt,
+            )
+        )
+    return Execution(family="moldable", launcher="snakemake", barrier=False, tasks=tuple(tasks))
+
+
 def by_rule(execution: Execution) -> pd.DataFrame:
     """A row a rule: ``rule, jobs, seconds`` (of all), ``longest`` (s), ``share`` of core time.
 
@@ -36,7 +78,7 @@ def by_rule(execution: Execution) -> pd.DataFrame:
     >>> course.start("a", "align a.bam", {"cores": 1}, 0.0)
     >>> course.end("a", 2.0)
     2.0
-    >>> by_rule(course.execution({})).to_dict("records")
+    >>> by_rule(execution_of(course)).to_dict("records")
     [{'rule': 'align', 'jobs': 1, 'seconds': 2.0, 'longest': 2.0, 'share': 1.0}]
     """
     frame = execution.to_frame()

@@ -26,7 +26,8 @@ Nodes admitted(const std::map<std::string, double>& parameters) {
   for (int cycle = 0; cycle < 2; ++cycle) {
     counts.reset();
     for (int job = 0; job < 4; ++job)
-      if (counts.admit(scenario.job(job), scenario.job(job).partition)) looked_at.push_back(10 * cycle + job);
+      if (counts.admit(scenario.job(job), scenario.job(job).partition))
+        looked_at.push_back(10 * cycle + job);
   }
   return looked_at;
 }

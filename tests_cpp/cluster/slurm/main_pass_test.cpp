@@ -103,7 +103,8 @@ TEST(SlurmMainPass, AJobWithoutLicencesBlocksNobody) {
   Machine machine = plain_machine(4);
   machine.licences = {2};
   std::vector<Job> jobs(4, plain_job(0, 1, 60));
-  for (const int job : {0, 1, 2}) jobs[static_cast<std::size_t>(job)].conditions.licences = {{0, 1}};
+  for (const int job : {0, 1, 2})
+    jobs[static_cast<std::size_t>(job)].conditions.licences = {{0, 1}};
   EXPECT_EQ(passed_with_entries(machine, jobs).first, (Nodes{0, 1, 3}));
 }
 

@@ -104,7 +104,7 @@ TEST(PlanMap, BeyondTheJobsEndThereIsMoreToHaveLater) {
   map.reserve(nodes_from(1, 2, 4), 400, 1000, 10);
   map.reserve(nodes_from(0, 1, 4), 600, 1000, 10);
   EXPECT_EQ(map.window(all, 1, 0, 100, 0).later, kNever);
-  EXPECT_EQ(map.window(all, 1, 0, 100, 0, true).later, 600);  // the end of the one behind 300
+  EXPECT_EQ(map.window(all, 1, 0, 100, 0, true).later, 600);     // the end of the one behind 300
   EXPECT_EQ(map.window(all, 1, 0, 300, 0, true).later, kNever);  // there is none behind it
 }
 

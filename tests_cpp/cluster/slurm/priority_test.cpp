@@ -58,5 +58,24 @@ TEST(SlurmPriority, AgeCountsWithADatabaseOnly) {
   EXPECT_FALSE(priorities_age(to_settings(aged).priority));
 }
 
+TEST(SlurmPriority, ARecordedOneStandsInPlaceOfTheComputed) {
+  Job job = plain_job(0, 1, 60);
+  for (const auto& parameters : {kSize, std::map<std::string, double>{}}) {
+    job.priority = 77;
+    EXPECT_EQ(priority_of(scenario_of(plain_machine(4), {job}, parameters), 0, 0, 5), 77);
+    job.priority = -1;
+    EXPECT_NE(priority_of(scenario_of(plain_machine(4), {job}, parameters), 0, 0, 5), 77);
+  }
+}
+
+TEST(SlurmPriority, FairShareAndQos) {
+  Job job = plain_job(0, 1, 60);
+  job.qos_factor = 0.25;
+  const Scenario scenario = scenario_of(
+      plain_machine(4), {job},
+      {{"multifactor", 1}, {"PriorityWeightFairshare", 1000}, {"PriorityWeightQOS", 100}});
+  EXPECT_EQ(priority_of(scenario, 0, 0, 0, 0.5), 525);
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

@@ -16,8 +16,8 @@ TEST(SlurmQueue, TierThenPriorityThenSubmissionThenNumber) {
                   {plain_job(7, 2, 60), plain_job(9, 8, 60), plain_job(6, 2, 60),
                    plain_job(9, 1, 60, 10, 1), plain_job(7, 2, 60)},
                   {{"multifactor", 1}, {"PriorityWeightJobSize", 100}});
-  const FairShare shares(scenario);
-  Queue queue(scenario, -60, shares);
+  const Usage usage(scenario, -60);
+  Queue queue(scenario, usage, -60);
   for (const int job : {4, 3, 1, 0}) enter(queue, job, scenario.job(job).submit);
   enter(queue, 2, 6.9);
   EXPECT_EQ(jobs_of(queue), (Nodes{3, 1, 2, 0, 4}));
@@ -34,8 +34,8 @@ TEST(SlurmQueue, PrioritiesAreCalculatedOnceAPeriodOfTheController) {
                    {"PriorityMaxAge", 1000},
                    {"PriorityWeightJobSize", 100},
                    {"PriorityCalcPeriod", 50}});
-  const FairShare shares(scenario);
-  Queue queue(scenario, -60, shares);  // periods begin at 90, 140, ...
+  const Usage usage(scenario, -60);
+  Queue queue(scenario, usage, -60);  // periods begin at 90, 140, ...
   enter(queue, 0, 0);
   enter(queue, 1, 95);
   EXPECT_EQ(jobs_of(queue), (Nodes{1, 0}));  // 100 and 12
@@ -54,8 +54,8 @@ TEST(SlurmQueue, PrioritiesAreCalculatedOnceAPeriodOfTheController) {
 TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
   const std::vector<Job> jobs{plain_job(10, 1, 60)};
   const Scenario young = scenario_of(plain_machine(8), jobs, {{"bf_min_age_reserve", 30}});
-  const FairShare shares(young);
-  Queue queue(young, -60, shares);
+  const Usage usage(young, -60);
+  Queue queue(young, usage, -60);
   enter(queue, 0, 10.5);
   EXPECT_TRUE(queue.holds_back(0, 39));
   EXPECT_FALSE(queue.holds_back(0, 40));
@@ -63,8 +63,8 @@ TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
     const Scenario low = scenario_of(
         plain_machine(8), jobs,
         {{"multifactor", 1}, {"PriorityWeightJobSize", 100}, {"bf_min_prio_reserve", least}});
-    const FairShare none(low);
-    Queue of(low, -60, none);
+    const Usage none(low, -60);
+    Queue of(low, none, -60);
     enter(of, 0, 10);
     EXPECT_EQ(of.holds_back(0, 1000), least > 12);
   }
@@ -77,8 +77,8 @@ TEST(SlurmQueue, AnEntryForEachPartitionReservedJobsFirst) {
   jobs[1].partitions = {0, 1};
   jobs[3].conditions.reservation = 0;
   const Scenario scenario = scenario_of(machine, jobs);
-  const FairShare shares(scenario);
-  Queue queue(scenario, -60, shares);
+  const Usage usage(scenario, -60);
+  Queue queue(scenario, usage, -60);
   for (int job = 0; job < 4; ++job) enter(queue, job, 0);
   EXPECT_EQ(queue.entries(), (std::vector<Entry>{{3, 0}, {1, 1}, {0, 0}, {1, 0}, {2, 0}}));
   queue.drop([](int job) { return job == 1; });
@@ -89,8 +89,8 @@ TEST(SlurmQueue, TasksHaveOnePriorityAndReleasedJobsTheLast) {
   std::vector<Job> jobs(5, plain_job(0, 1, 60));
   for (const int task : {1, 2}) jobs[static_cast<std::size_t>(task)].conditions.array = 7;
   const Scenario scenario = scenario_of(plain_machine(8), jobs);
-  const FairShare shares(scenario);
-  Queue queue(scenario, -60, shares);
+  const Usage usage(scenario, -60);
+  Queue queue(scenario, usage, -60);
   for (int job = 0; job < 5; ++job) queue.submit(job, 0);
   EXPECT_EQ(queue.priority(1), queue.priority(2));
   EXPECT_EQ(queue.priority(3), queue.priority(2) - 1);
@@ -101,6 +101,31 @@ TEST(SlurmQueue, TasksHaveOnePriorityAndReleasedJobsTheLast) {
   EXPECT_EQ(queue.priority(1), old);
   queue.resubmit(1, 50, true);  // 24.11
   EXPECT_EQ(queue.priority(1), queue.priority(0) - 1);
+}
+
+TEST(SlurmQueue, WithASlurmdbdPrioritiesMoveAtThePassesOfItsThread) {
+  std::vector<Job> jobs{plain_job(0, 1, 600), plain_job(0, 1, 60), plain_job(1, 1, 60)};
+  jobs[0].association = jobs[1].association = 1;
+  jobs[2].association = 2;
+  const Scenario scenario(
+      plain_machine(8), jobs,
+      to_settings(
+          {{"multifactor", 1}, {"PriorityWeightFairshare", 100}, {"PriorityCalcPeriod", 60}}),
+      {}, {}, {{-1, 1, false}, {0, 1, true}, {0, 1, true}});
+  Usage usage(scenario, -30);
+  Queue queue(scenario, usage, -60);
+  usage.advance(0);
+  usage.start(0, 1, 0);
+  usage.end(0, 20);
+  enter(queue, 1, 20);
+  enter(queue, 2, 21);
+  usage.advance(29);
+  queue.recalculate(29);
+  EXPECT_EQ(jobs_of(queue), (Nodes{1, 2}));  // equal still
+  usage.advance(30);
+  queue.recalculate(30);
+  EXPECT_EQ(jobs_of(queue), (Nodes{2, 1}));
+  EXPECT_EQ(queue.priority(1), 50);
 }
 
 }  // namespace

@@ -47,16 +47,15 @@ TEST(SlurmReservations, MaintenanceOfThePartitionMovesTheJob) {
   EXPECT_EQ(left(scenario, 250, 0, true, 1), (Found{true, 400, {2, 3}}));
   EXPECT_FALSE(left(scenario, 250, 0, false, 1).some);
   EXPECT_EQ(left(scenario, 250), (Found{true, 250, {0}}));  // it is a part of this one
-  const Scenario every =
-      with({{-10, 300, 400, nodes_from(0, 4, kNodes), false, true},
-            {-10, 400, 500, nodes_from(0, 4, kNodes), true}});
+  const Scenario every = with({{-10, 300, 400, nodes_from(0, 4, kNodes), false, true},
+                               {-10, 400, 500, nodes_from(0, 4, kNodes), true}});
   EXPECT_EQ(left(every, 250), (Found{true, 500, {0, 1, 2, 3}}));
 }
 
 TEST(SlurmReservations, AJobOfAReservationHasItsNodesWhileItIsThere) {
-  const Scenario scenario = with({{-10, 300, 400, nodes_from(0, 2, kNodes)},
-                                  {-10, 350, 500, nodes_from(1, 3, kNodes), true}},
-                                 0);
+  const Scenario scenario = with(
+      {{-10, 300, 400, nodes_from(0, 2, kNodes)}, {-10, 350, 500, nodes_from(1, 3, kNodes), true}},
+      0);
   EXPECT_FALSE(left(scenario, 299).some);
   EXPECT_EQ(left(scenario, 300), (Found{true, 300, {0}}));  // its limit meets the other
   EXPECT_TRUE(left(scenario, 400).some);
@@ -66,8 +65,8 @@ TEST(SlurmReservations, AJobOfAReservationHasItsNodesWhileItIsThere) {
 }
 
 TEST(SlurmReservations, TheNextEndIsRoundedUp) {
-  const Scenario scenario = with({{-10, 300, 400, nodes_from(0, 2, kNodes)},
-                                  {-10, 300, 350, nodes_from(0, 2, kNodes)}});
+  const Scenario scenario =
+      with({{-10, 300, 400, nodes_from(0, 2, kNodes)}, {-10, 300, 350, nodes_from(0, 2, kNodes)}});
   const Reservations all(scenario);
   EXPECT_EQ(all.next_end(0, 60, 0, 0), 360);
   EXPECT_EQ(all.next_end(0, 60, 10, 0), 350);  // a multiple on this Unix clock

@@ -56,6 +56,10 @@ TEST(SlurmSettings, EveryParameterReachesItsReader) {
       {"Epilog", [](const Settings& s) -> double { return s.ends.epilog; }},
       {"ResvOverRun", [](const Settings& s) -> double { return s.ends.over_run; }},
       {"ReturnToService", [](const Settings& s) -> double { return s.ends.return_to_service; }},
+      {"PriorityWeightFairshare",
+       [](const Settings& s) -> double { return s.priority.weight_fair_share; }},
+      {"PriorityWeightQOS", [](const Settings& s) -> double { return s.priority.weight_qos; }},
+      {"PriorityDecayHalfLife", [](const Settings& s) -> double { return s.priority.half_life; }},
       {"PriorityWeightPartition",
        [](const Settings& s) -> double { return s.priority.weight_partition; }},
   };

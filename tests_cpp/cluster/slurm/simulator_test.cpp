@@ -78,8 +78,8 @@ TEST(SlurmSimulator, AJobEndsAfterLaunchAndItsNodesAfterEpilog) {
 }
 
 Outcome run_with(std::vector<Job> jobs, std::vector<Outside> outside,
-                 const std::map<std::string, double>& parameters = {}, Machine machine = plain_machine(4),
-                 std::vector<Reservation> reservations = {}) {
+                 const std::map<std::string, double>& parameters = {},
+                 Machine machine = plain_machine(4), std::vector<Reservation> reservations = {}) {
   const Scenario scenario(std::move(machine), std::move(jobs), to_settings(parameters),
                           std::move(reservations), std::move(outside));
   Clocks clocks;

@@ -55,7 +55,8 @@ void Allocations::clean(int job) {
   ++changes_;
   completing_.erase(std::find(completing_.begin(), completing_.end(), job));
   cleaning_ -= of(job).nodes;
-  for (const int other : completing_) cleaning_ |= of(other).nodes;
+  if (scenario_.own_cores())  // others may be completing there
+    for (const int other : completing_) cleaning_ |= of(other).nodes;
 }
 
 void Allocations::set_up(const NodeBits& nodes, bool up) {

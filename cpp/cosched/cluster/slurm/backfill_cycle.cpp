@@ -107,10 +107,10 @@ void BackfillCycle::keep_planned(Second now) {
 
 // --- one job ---
 
-// Started in another partition, out of licences, over a limit of its group, or behind a task of its array that has no plan.
+// Started in another partition, out of licences, over a limit, or behind a task of its array that has no plan.
 bool BackfillCycle::skipped(Entry entry) {
   if (tables_.allocations.started(entry.job) || !tables_.licences.enough(entry.job) ||
-      !tables_.groups.allow(entry.job))
+      !tables_.policy.may_try(entry.job) || !tables_.groups.allow(entry.job))
     return true;
   const int array = tables_.scenario.job(entry.job).conditions.array;
   if (array < 0) return false;
@@ -188,6 +188,8 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
       window.later = kNever;
       if (slot.nodes->meets(tables_.allocations.cleaning()))
         slot.begin = now + 1;
+      else if (!tables_.policy.may_start(entry.job, slot.nodes->count()))
+        return {Then::next, false, until};
       else if (start(entry, *avail))
         return {Then::next, true, until};
     }
@@ -205,6 +207,8 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
       from = slot.begin;
       continue;
     }
+    if (!tables_.policy.may_start(entry.job, slot.nodes->count()))
+      return {Then::next, false, until};
     return reserve(entry, slot, first, last, until);
   }
 }

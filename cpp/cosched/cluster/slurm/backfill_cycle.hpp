@@ -62,7 +62,8 @@ class BackfillCycle {
   NodeBits planned_;  // nodes of plans that are idle: the PLANNED mark
   TestCounts counts_;
   Kept kept_;
-  NodeBits left_, avail_;  // what reservations leave, and of that the nodes that have the job's features
+  NodeBits left_,
+      avail_;  // what reservations leave, and of that the nodes that have the job's features
   std::vector<int> planned_jobs_;  // of this cycle, where one reservation a job is the rule
   // Of the array that was tried last: where a task could not start, and how many have a plan.
   int rejected_array_ = -1, rejected_part_ = -1, planned_array_ = -1, array_plans_ = 0;

@@ -208,13 +208,13 @@ bool choose(const Machine& machine, const Job& job, const NodeBits& candidates, 
   if (!found)
     for (const Candidate& one : all) most = std::max(most, size(one));
   // Nodes that have little may be in the way of those that have enough.
-  for (int least = 1; !found && least < most && static_cast<int>(all.size()) > job.nodes; ++least) {
+  for (int least = 1; !found && least<most&& static_cast<int>(all.size())> job.nodes; ++least) {
     const std::size_t before = all.size();
     int spare = static_cast<int>(before) - job.nodes;
-    all.erase(std::remove_if(
-                  all.begin(), all.end(),
-                  [&](const Candidate& one) { return size(one) <= least && spare-- > 0; }),
-              all.end());
+    all.erase(
+        std::remove_if(all.begin(), all.end(),
+                       [&](const Candidate& one) { return size(one) <= least && spare-- > 0; }),
+        all.end());
     if (all.size() < before) found = Attempt(job, all, runs, chosen.nodes).run();
   }
   if (!found) return false;

@@ -21,8 +21,10 @@ struct Clocks {
   double epilog = 0;              // s from the end of a job until its nodes are free
   double noise = 0;               // launch and epilog of a job: times 1 - noise to 1 + noise
   std::uint64_t noise_seed = 0;
-  double tick_period = 1;      // s: the background loop, with its work
-  double tick_offset = 0;      // s from the controller's start to its loop
+  double tick_period = 1;  // s: the background loop, with its work
+  double tick_offset = 0;  // s from the controller's start to its loop
+  double decay_after =
+      0;  // s from the controller's start to that of the thread that accounts usage
   double sleep_extra = 0;      // s that a sleep of the backfill thread takes longer
   double cycle_cost = 0;       // s of a backfill cycle
   double test_cost = 0;        // s of a job's test in a cycle

@@ -53,8 +53,7 @@ void Journal::requeue(int job) {
 void Journal::plan(Entry entry, double time, Second begin, Second end, const NodeBits& nodes) {
   say(entry.job, time, Action::plan, begin);
   if (plans())
-    outcome_.notes.push_back(
-        {time, entry.job, Action::plan, begin, end, nodes.list(), entry.part});
+    outcome_.notes.push_back({time, entry.job, Action::plan, begin, end, nodes.list(), entry.part});
 }
 
 void Journal::say(int job, double time, Action action, Second start) {

@@ -15,7 +15,8 @@ enum class Action : char {
   plan,
   finish,
   timeout,
-  wait_licences
+  wait_licences,
+  wait_limit
 };
 
 enum class Scheduler : char { main, backfill };

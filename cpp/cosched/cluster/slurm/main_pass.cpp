@@ -68,6 +68,10 @@ class Pass {
       tables_.updates.jobs = now_;
       return !blocked_.all() || tables_.journal.told() || reserved_;
     }
+    if (!tables_.policy.may_try(entry.job)) {
+      tables_.journal.wait(entry.job, time_, Action::wait_limit);
+      return true;
+    }
     if (blocked_.allowed().count_common(scenario_.part(entry).nodes) <
         scenario_.job(entry.job).nodes) {
       tables_.updates.jobs = now_;  // its nodes are kept for jobs of other partitions
@@ -105,7 +109,13 @@ class Pass {
         if (failed == scenario_.job(entry.job).conditions.reservation) return reject(entry);
       allowed = &nodes_;
     }
-    if (const Choice* choice = select_.now(entry, *allowed)) {
+    const Choice* choice = select_.now(entry, *allowed);
+    if (!tables_.policy.may_start(
+            entry.job, choice ? choice->nodes.count() : scenario_.job(entry.job).nodes)) {
+      tables_.journal.wait(entry.job, time_, Action::wait_limit);
+      return reject(entry);
+    }
+    if (choice) {
       tables_.start(entry, *choice, time_, Scheduler::main);
       started_.push_back(entry.job);
       return;

@@ -28,10 +28,13 @@ bool priorities_age(const Settings::Priority& settings) {
 
 double priority_of(const Scenario& scenario, int job, double time, int before, double fair_share) {
   const Settings::Priority& settings = scenario.settings().priority;
-  if (!settings.multifactor) return kTopPriority - before;
   const Job& one = scenario.job(job);
+  if (one.priority >= 0) return one.priority;
+  if (!settings.multifactor) return kTopPriority - before;
   double sum = settings.weight_size * size_factor(settings, scenario.machine(), one) +
-               settings.weight_partition * scenario.part(job).job_factor - one.nice + fair_share;
+               settings.weight_partition * scenario.part(job).job_factor +
+               settings.weight_fair_share * fair_share + settings.weight_qos * one.qos_factor -
+               one.nice;
   if (priorities_age(settings))
     sum += settings.weight_age * std::min(1.0, std::max(0.0, time - one.submit) / settings.max_age);
   return std::floor(std::max(1.0, sum));

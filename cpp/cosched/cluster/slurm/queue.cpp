@@ -4,15 +4,11 @@
 
 namespace cosched::cluster::slurm {
 
-Queue::Queue(const Scenario& scenario, double controller_start, const FairShare& fair_share)
+Queue::Queue(const Scenario& scenario, const Usage& usage, double controller_start)
     : scenario_(scenario),
-      fair_share_(fair_share),
-      calculated_since_(fair_share.counts() ? scenario.accounts().last_pass : controller_start),
+      usage_(usage),
+      controller_start_(controller_start),
       of_(scenario.jobs().size()) {}
-
-double Queue::priority_at(int job, double time, int before) const {
-  return priority_of(scenario_, job, time, before, fair_share_.part(job));
-}
 
 bool Queue::before(Entry a, Entry b) const {
   const bool kept = scenario_.job(a.job).conditions.reservation >= 0;
@@ -32,12 +28,16 @@ void Queue::submit(int job, double time) {
   if (array >= 0 && array == last_array_)
     of_[static_cast<std::size_t>(job)] = of_[static_cast<std::size_t>(job - 1)];
   else
-    of_[static_cast<std::size_t>(job)] = {priority_at(job, time, submitted_++), whole(time)};
+    of_[static_cast<std::size_t>(job)] = {computed(job, time, submitted_++), whole(time)};
   last_array_ = array;
 }
 
 void Queue::prioritise(int job, double time) {
-  of_[static_cast<std::size_t>(job)].priority = priority_at(job, time, submitted_++);
+  of_[static_cast<std::size_t>(job)].priority = computed(job, time, submitted_++);
+}
+
+double Queue::computed(int job, double time, int before) const {
+  return priority_of(scenario_, job, time, before, usage_.factor(job));
 }
 
 void Queue::resubmit(int job, double time, bool anew) {
@@ -60,15 +60,17 @@ void Queue::enter(int job) {
 
 void Queue::recalculate(double time) {
   const Settings::Priority& settings = scenario_.settings().priority;
-  if (!priorities_age(settings) && !fair_share_.counts()) return;
+  const bool shared = settings.multifactor && !scenario_.accounts().empty();
+  if (!shared && !priorities_age(settings)) return;
   const auto length = static_cast<double>(settings.calc_period);
-  const Second period = whole((time - calculated_since_) / length);
+  const Second period = shared ? usage_.passes() : whole((time - controller_start_) / length);
   if (period == calculated_) return;
   calculated_ = period;
   ++changes_;
-  const double when = calculated_since_ + static_cast<double>(period) * length;
+  const double when = shared ? static_cast<double>(usage_.last_pass())
+                             : controller_start_ + static_cast<double>(period) * length;
   for (const Entry& entry : entries_)
-    of_[static_cast<std::size_t>(entry.job)].priority = priority_at(entry.job, when, 0);
+    of_[static_cast<std::size_t>(entry.job)].priority = computed(entry.job, when, 0);
   std::stable_sort(entries_.begin(), entries_.end(),
                    [&](const Entry& a, const Entry& b) { return before(a, b); });
 }

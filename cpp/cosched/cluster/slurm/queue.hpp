@@ -5,15 +5,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "cosched/cluster/slurm/accounting.hpp"
-#include "cosched/cluster/slurm/scenario.hpp"
+#include "cosched/cluster/slurm/usage.hpp"
 
 namespace cosched::cluster::slurm {
 
 class Queue {
  public:
   /// Requires that both outlive it.
-  Queue(const Scenario& scenario, double controller_start, const FairShare& fair_share);
+  Queue(const Scenario& scenario, const Usage& usage, double controller_start);
 
   /// The job gets its priority, as of all that were submitted so far; it may not wait in the queue yet.
   void submit(int job, double time);
@@ -30,7 +29,7 @@ class Queue {
                                   [&](const Entry& entry) { return gone(entry.job); }),
                    entries_.end());
   }
-  /// All priorities anew, once a PriorityCalcPeriod, where they change with time.
+  /// All priorities anew, once a PriorityCalcPeriod (with a slurmdbd: a pass of its thread), where they change with time.
   void recalculate(double time);
 
   const std::vector<Entry>& entries() const { return entries_; }
@@ -46,11 +45,11 @@ class Queue {
     Second submit = 0;
   };
   bool before(Entry a, Entry b) const;
-  double priority_at(int job, double time, int before) const;
+  double computed(int job, double time, int before) const;
 
   const Scenario& scenario_;
-  const FairShare& fair_share_;
-  double calculated_since_;     // the first of all calculations
+  const Usage& usage_;
+  double controller_start_;
   std::vector<Submitted> of_;   // by job
   std::vector<Entry> entries_;  // in order
   int submitted_ = 0;           // jobs so far, an array being one

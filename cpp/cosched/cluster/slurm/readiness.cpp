@@ -38,8 +38,7 @@ bool Readiness::is_ready(int job, Second now) const {
   const State& state = of(job);
   if (state.held || state.begin > now) return false;
   const std::vector<Dependency>& after = scenario_.job(job).conditions.after;
-  return std::all_of(after.begin(), after.end(),
-                     [&](const Dependency& one) { return met(one); }) &&
+  return std::all_of(after.begin(), after.end(), [&](const Dependency& one) { return met(one); }) &&
          alone(job);
 }
 

@@ -16,8 +16,7 @@ bool Reservations::holds(int job, double now) const {
 
 // Maintenance of all nodes of its partition, or of the machine.
 bool Reservations::stops_all(const Reservation& one, Entry entry) const {
-  return one.every_node ||
-         (one.maintenance && scenario_.part(entry).nodes.within(one.nodes));
+  return one.every_node || (one.maintenance && scenario_.part(entry).nodes.within(one.nodes));
 }
 
 Reservations::Left Reservations::leave(Entry entry, Second from, bool move, double now,

@@ -27,7 +27,7 @@ void drop_short_partitions(Job& job, const Machine& machine) {
 
 Scenario::Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
                    std::vector<Reservation> reservations, std::vector<Outside> outside,
-                   Accounts accounts)
+                   std::vector<Association> accounts)
     : machine_(std::move(machine)),
       jobs_(std::move(jobs)),
       settings_(settings),

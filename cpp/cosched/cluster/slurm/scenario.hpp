@@ -18,6 +18,39 @@ namespace cosched::cluster::slurm {
 /// What Slurm plans for a job without a limit.
 inline constexpr Second kYear = Second{365} * 24 * 3600;
 
+/// Of a QOS or an association; -1: none (RULES.md 14).
+struct Limits {
+  int group_nodes = -1;  // GrpTRES=node
+  int user_nodes = -1;   // MaxTRESPerUser=node, of a QOS
+  int user_jobs = -1;    // MaxJobsPerUser, of a QOS
+  int jobs = -1;         // MaxJobs, of an association
+  int job_nodes = -1;    // MaxTRESPerJob=node
+};
+
+/// A job's part of a node.
+struct Share {
+  int node, cores;
+  std::int64_t memory;  // MB
+};
+struct GpuShare {
+  int node, type, count;
+};
+struct Shares {
+  std::vector<Share> nodes;  // increasing
+  std::vector<GpuShare> gpus;
+};
+
+/// Of a job that runs when the simulation begins: since when, and what it holds.
+struct Running {
+  double start;
+  Shares holds;  // of whole nodes, only their numbers count
+};
+
+/// What jobs of a QOS, a user or an account may have at once, all together.
+struct Group {
+  double jobs = kInfinity, nodes = kInfinity, cpus = kInfinity;
+};
+
 struct Partition {
   NodeBits nodes;
   int tier = 1;              // PriorityTier
@@ -37,49 +70,8 @@ struct Machine {
   std::vector<int> node_weight;             // Weight; empty = all are equal
   std::vector<NodeBits> sets;               // nodes with some features, as jobs ask for them
   std::vector<int> licences;                // how many of each
-};
-
-/// A job's part of a node.
-struct Share {
-  int node, cores;
-  std::int64_t memory;  // MB
-};
-struct GpuShare {
-  int node, type, count;
-};
-struct Shares {
-  std::vector<Share> nodes;  // increasing
-  std::vector<GpuShare> gpus;
-};
-
-/// Of a job that runs when the simulation begins: since when, and what it holds (RULES.md 12.1).
-struct Running {
-  double start;
-  Shares holds;  // of whole nodes, only their numbers count
-};
-
-/// A user's or an account's place in the tree of shares (RULES.md 12.2); the first is the root.
-struct Association {
-  int parent = -1;  // comes before it
-  double shares = 1;
-  bool user = false;
-  bool of_parent = false;  // Fairshare=parent
-  double usage = 0;        // raw, as of the last pass and of jobs that have ended since
-  double factor = 0;       // of the last pass
-};
-
-/// What jobs of a QOS, a user or an account may have at once (RULES.md 12.3).
-struct Group {
-  double jobs = kInfinity, nodes = kInfinity, cpus = kInfinity;
-};
-
-struct Accounts {
-  std::vector<Association> tree;  // empty: shares do not count
-  std::vector<Group> groups;
-  double weight = 0;     // PriorityWeightFairShare
-  double half_life = 0;  // PriorityDecayHalfLife, 0 = no decay
-  double last_pass = 0;  // s: priorities are computed then, and each PriorityCalcPeriod after it
-  bool charges_ends = true;  // AccountingStorageEnforce has limits
+  std::vector<Limits> qos;
+  std::vector<Group> groups;  // jobs say of which they are
 };
 
 inline constexpr int kAnyNodes = std::numeric_limits<int>::max();
@@ -125,6 +117,10 @@ struct Job {
   int partition = 0;
   int user = 0;
   double nice = 0;
+  double priority = -1;   // as recorded; below 0: computed
+  int association = -1;   // of Scenario::accounts
+  int qos = -1;           // of Machine::qos
+  double qos_factor = 0;  // priority of its QOS over the highest
   Ask ask = {};
   std::vector<int> partitions = {};    // where it may run, as written; empty: in `partition` only
   int set = -1;                        // of Machine::sets, nodes that it may use
@@ -133,9 +129,7 @@ struct Job {
   bool requeue = true;  // when a node of it fails
   bool fails = false;   // exits with another code than 0
   std::optional<Running> running = {};
-  int association = -1;          // of Accounts::tree
-  double billing = 0;            // of a second that it runs
-  std::vector<int> groups = {};  // of Accounts::groups
+  std::vector<int> groups = {};  // of Machine::groups
   double counted_cpus = 0;       // in their limits
 };
 
@@ -145,6 +139,15 @@ struct Reservation {
   Second begin, end;
   NodeBits nodes;
   bool maintenance = false, every_node = false;  // Flags=MAINT, Nodes=ALL
+};
+
+/// A user's share of an account, or an account's of the one above (RULES.md 13).
+struct Association {
+  int parent = -1;
+  double shares = 1;
+  bool user = false;
+  Limits limits = {};
+  double usage = 0;  // when the simulation begins: CPU seconds
 };
 
 /// What an administrator does (RULES.md 9.2, 11).
@@ -168,14 +171,15 @@ class Scenario {
   /// Cuts limits.  Throws InfeasibleError that names a job larger than its partition.
   Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
            std::vector<Reservation> reservations = {}, std::vector<Outside> outside = {},
-           Accounts accounts = {});
+           std::vector<Association> accounts = {});
 
   const Machine& machine() const { return machine_; }
   const std::vector<Job>& jobs() const { return jobs_; }
   const Settings& settings() const { return settings_; }
   const std::vector<Reservation>& reservations() const { return reservations_; }
   const std::vector<Outside>& outside() const { return outside_; }
-  const Accounts& accounts() const { return accounts_; }
+  /// The first is the root; a parent comes before its children.  None: no slurmdbd.
+  const std::vector<Association>& accounts() const { return accounts_; }
 
   const Job& job(int number) const { return jobs_[static_cast<std::size_t>(number)]; }
   const Partition& part(int job_number) const {
@@ -193,7 +197,7 @@ class Scenario {
   Settings settings_;
   std::vector<Reservation> reservations_;
   std::vector<Outside> outside_;
-  Accounts accounts_;
+  std::vector<Association> accounts_;
 };
 
 }  // namespace cosched::cluster::slurm

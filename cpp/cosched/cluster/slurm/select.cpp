@@ -272,8 +272,7 @@ std::optional<Select::Slot> Select::will_run_shared(const Job& job, const NodeBi
   if (since_24_) {
     reset_weights(avail, false);
     groups.already(avail, gone);
-    if ((groups.some_gone() || time.from > time.now) &&
-        choose_of(job, avail, later_, chosen_then_))
+    if ((groups.some_gone() || time.from > time.now) && choose_of(job, avail, later_, chosen_then_))
       return Slot{time.now, &chosen_then_.nodes};
   }
   for (int last; (last = groups.next(avail, gone)) >= 0;)

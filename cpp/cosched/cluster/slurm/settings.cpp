@@ -70,6 +70,10 @@ const Parameter kParameters[] = {
     {"PriorityFavorSmall", 0, [](Settings& s, double v) { s.priority.favor_small = v != 0; }},
     {"SMALL_RELATIVE_TO_TIME", 0,
      [](Settings& s, double v) { s.priority.relative_to_time = v != 0; }},
+    {"PriorityWeightFairshare", 0, [](Settings& s, double v) { s.priority.weight_fair_share = v; }},
+    {"PriorityWeightQOS", 0, [](Settings& s, double v) { s.priority.weight_qos = v; }},
+    {"PriorityDecayHalfLife", 7 * 86400,
+     [](Settings& s, double v) { s.priority.half_life = length_of(v); }},
     {"PriorityWeightPartition", 0, [](Settings& s, double v) { s.priority.weight_partition = v; }},
 };
 

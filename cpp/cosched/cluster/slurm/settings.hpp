@@ -16,6 +16,8 @@ struct Settings {
     Second calc_period = 0;
     double weight_age = 0, max_age = 0;
     double weight_size = 0, weight_partition = 0;
+    double weight_fair_share = 0, weight_qos = 0;
+    Second half_life = 0;  // PriorityDecayHalfLife, 0 = usage does not decay
     bool favor_small = false, relative_to_time = false;
   };
   struct Reserve {  // who blocks others, or reserves: RULES.md 2.5
@@ -35,8 +37,8 @@ struct Settings {
   struct Backfill {  // RULES.md 3, 4
     Second interval = 0, resolution = 0, window = 0, max_time = 0;
     int max_job_test = 0, node_space_size = 0, max_job_start = 0;
-    int array_reserve = 0;              // bf_max_job_array_resv
-    bool one_reserve_per_job = false;   // bf_one_resv_per_job
+    int array_reserve = 0;             // bf_max_job_array_resv
+    bool one_reserve_per_job = false;  // bf_one_resv_per_job
     TestLimits limits;
   };
   struct Select {  // RULES.md 5
@@ -46,9 +48,9 @@ struct Settings {
   };
   struct Ends {  // RULES.md 6
     Second over_time_limit = 0, complete_wait = 0;
-    bool epilog = false;            // there is an Epilog
-    Second over_run = 0;            // ResvOverRun
-    int return_to_service = 0;      // 2: a node that answers is there, whatever took it out
+    bool epilog = false;        // there is an Epilog
+    Second over_run = 0;        // ResvOverRun
+    int return_to_service = 0;  // 2: a node that answers is there, whatever took it out
   };
 
   bool since_24 = false;  // the rules of 24.11, else of 22.05

@@ -19,7 +19,8 @@ class Simulator {
   Simulator(const Scenario& scenario, const Clocks& clocks, const Record& record)
       : scenario_(scenario),
         host_(clocks),
-        tables_(scenario, clocks.controller_start, record),
+        tables_(scenario, clocks.controller_start, record,
+                clocks.controller_start + clocks.decay_after),
         select_(scenario, tables_.allocations, clocks.epoch),
         backfill_(clocks, tables_, select_),
         limit_clock_(clocks, scenario.settings().since_24),
@@ -97,15 +98,12 @@ class Simulator {
         outside_ < scenario_.outside().size() ? scenario_.outside()[outside_].time : kInfinity;
     const double look = look_ < looks_.size() ? looks_[look_] : kInfinity;
     const double up = answer_due();
-    const double shares = tables_.fair_share.due();
-    const double first = std::min({life, coming, pass, check, tick, outside, look, up, shares});
+    const double first = std::min({life, coming, pass, check, tick, outside, look, up});
     if (backfill_clock_.wakes_at() < first) return wake(first);
     if (life == first) {
       happen();
     } else if (coming == first) {
       submit(order_[next_++], coming);
-    } else if (shares == first) {
-      tables_.fair_share.pass(tables_.allocations);
     } else if (outside == first) {
       act(scenario_.outside()[outside_++]);
     } else if (up == first) {

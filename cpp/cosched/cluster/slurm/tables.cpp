@@ -4,14 +4,16 @@
 
 namespace cosched::cluster::slurm {
 
-Tables::Tables(const Scenario& given, double controller_start, const Record& record)
+Tables::Tables(const Scenario& given, double controller_start, const Record& record,
+               double decay_start)
     : scenario(given),
       allocations(given),
-      fair_share(given),
       groups(given),
-      queue(given, controller_start, fair_share),
+      usage(given, decay_start),
+      queue(given, usage, controller_start),
       readiness(given, allocations),
       licences(given),
+      policy(given),
       reservations(given),
       updates{whole(controller_start), whole(controller_start)},
       journal(given.jobs().size(), record) {}
@@ -22,42 +24,46 @@ void Tables::hold(int job) {
   choice.shares = running.holds;
   for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
   allocations.start(job, choice, whole(running.start));
+  usage.start(job, cpus_of(job), whole(running.start));
   readiness.count(job, 1);
   licences.take(job);
+  policy.start(job, choice.nodes.count());
   groups.count(job, 1);
   journal.start({job, scenario.job(job).partition}, running.start, Scheduler::main, allocations);
 }
 
 void Tables::submit(int job, double time) {
+  usage.advance(time);
   queue.submit(job, time);
   if (readiness.submit(job, whole(time))) queue.enter(job);
   updates.jobs = whole(time);
 }
 
 void Tables::admit(double time) {
+  usage.advance(time);
   readiness.admit(whole(time), [&](int job) { queue.enter(job); });
 }
 
 void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by) {
   allocations.start(entry.job, choice, whole(time));
-  groups.count(entry.job, 1);
+  usage.start(entry.job, cpus_of(entry.job), whole(time));
   readiness.count(entry.job, 1);
   licences.take(entry.job);
+  policy.start(entry.job, choice.nodes.count());
+  groups.count(entry.job, 1);
   updates.both(whole(time));
   journal.start(entry, time, by, allocations);
 }
 
-void Tables::give_back(int job, double time) {
-  groups.count(job, -1);
-  fair_share.end(job, allocations.due(job) - scenario.job(job).limit, time);
-}
-
 void Tables::end(int job, double time, bool killed) {
+  usage.advance(time);
+  usage.end(job, whole(time));
   allocations.end(job, whole(time));
-  give_back(job, time);
   readiness.count(job, -1);
   readiness.end(job, killed || scenario.job(job).fails);
   licences.give(job);
+  policy.end(job, allocations.nodes(job).count());
+  groups.count(job, -1);
   updates.both(whole(time));
   journal.end(job, time, killed);
 }
@@ -67,17 +73,31 @@ void Tables::epilog(int job, double time) {
   updates.both(whole(time));
 }
 
+// All of its nodes where they are its own.
+int Tables::cpus_of(int job) const {
+  const Machine& machine = scenario.machine();
+  if (!scenario.own_cores())
+    return allocations.nodes(job).count() * (machine.cpus / std::max(machine.nodes, 1));
+  int cpus = 0;
+  for (const Share& share : allocations.shares(job).nodes) cpus += share.cores;
+  return cpus;
+}
+
 void Tables::release(int job, double time) {
+  usage.advance(time);
   readiness.release(job);
   queue.prioritise(job, time);
   updates.jobs = whole(time);
 }
 
 void Tables::requeue(int job, double time, Second begin) {
+  usage.advance(time);
+  usage.end(job, whole(time));
   allocations.end(job, whole(time));
-  give_back(job, time);
   readiness.count(job, -1);
   licences.give(job);
+  policy.end(job, allocations.nodes(job).count());
+  groups.count(job, -1);
   readiness.requeue(job, begin);
   queue.resubmit(job, time, scenario.settings().since_24);
   updates.both(whole(time));

@@ -4,10 +4,11 @@
 
 #include <vector>
 
-#include "cosched/cluster/slurm/accounting.hpp"
 #include "cosched/cluster/slurm/allocations.hpp"
+#include "cosched/cluster/slurm/group_counts.hpp"
 #include "cosched/cluster/slurm/journal.hpp"
 #include "cosched/cluster/slurm/licences.hpp"
+#include "cosched/cluster/slurm/policy.hpp"
 #include "cosched/cluster/slurm/queue.hpp"
 #include "cosched/cluster/slurm/readiness.hpp"
 #include "cosched/cluster/slurm/reservations.hpp"
@@ -16,8 +17,9 @@
 namespace cosched::cluster::slurm {
 
 struct Tables {
-  /// Requires that `given` outlives it.
-  Tables(const Scenario& given, double controller_start, const Record& record);
+  /// `decay_start`: of the thread that accounts usage.  Requires that `given` outlives it.
+  Tables(const Scenario& given, double controller_start, const Record& record,
+         double decay_start = 0);
 
   /// A job that runs from the beginning holds what it has.
   void hold(int job);
@@ -37,20 +39,19 @@ struct Tables {
   /// CompleteWait: nobody is scheduled while a job that has just ended is completing.
   bool completing(Second now) const;
 
+  int cpus_of(int job) const;
+
   const Scenario& scenario;
   Allocations allocations;
-  FairShare fair_share;
   GroupCounts groups;
+  Usage usage;
   Queue queue;
   Readiness readiness;
   Licences licences;
+  Policy policy;
   Reservations reservations;
   Updates updates;
   Journal journal;
-
- private:
-  // Its part of its groups' limits; what it has used counts.
-  void give_back(int job, double time);
 };
 
 }  // namespace cosched::cluster::slurm

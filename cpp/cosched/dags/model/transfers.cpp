@@ -87,6 +87,7 @@ Transfers::Transfers(const TaskGraph& graph, const std::vector<int>& units,
   place_data(graph, edges, data);
   compare_memories(units);
   group_units(units);
+  compare_capacities(units);
   double sum = 0, most = 0;
   for (std::size_t edge = 0; edge < data_.size(); ++edge) {
     double dearest = 0;
@@ -173,6 +174,30 @@ void Transfers::group_units(const std::vector<int>& units) {
     }
     only_memory_.push_back(all ? first : kNoMemory);
   }
+}
+
+// Those who share a memory say the same of it.
+void Transfers::compare_capacities(const std::vector<int>& units) {
+  const std::vector<double>& capacity = links_.capacity;
+  if (capacity.empty()) return;
+  if (static_cast<std::int64_t>(capacity.size()) != first_unit_.back())
+    throw InvalidInstance("memory_capacity has " + to_string(capacity.size()) +
+                          " entries: expected one for each of the " +
+                          to_string(first_unit_.back()) + " units");
+  std::map<std::int64_t, std::size_t> first;
+  bool finite = false;
+  std::size_t k = 0;
+  for (int type = 0; type < types_; ++type)
+    for (int unit = 0; unit < units[type]; ++unit, ++k) {
+      const std::string name = "memory_capacity[" + to_string(k) + "] = " + to_text(capacity[k]);
+      if (!(capacity[k] >= 0)) throw InvalidInstance(name + ": expected bytes >= 0");
+      const auto [found, fresh] = first.emplace(memory({type, unit}), k);
+      if (capacity[found->second] != capacity[k])
+        throw InvalidInstance(name + ": unit " + to_string(found->second) +
+                              " has the same memory, and " + to_text(capacity[found->second]));
+      finite = finite || capacity[k] < kInfinity;
+    }
+  limited_ = finite && std::any_of(data_.begin(), data_.end(), [](double d) { return d > 0; });
 }
 
 std::int64_t Transfers::memory(Place place) const {

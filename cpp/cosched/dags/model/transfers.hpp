@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cosched/core/numeric.hpp"
 #include "cosched/core/task_graph.hpp"
 #include "cosched/core/times.hpp"
 
@@ -40,6 +41,7 @@ struct Links {
   Table bandwidth;  // (Q, Q) bytes / s, > 0, maybe infinite
   Table latency;    // (Q, Q) seconds, >= 0
   Memories memories;
+  std::vector<double> capacity = {};  // bytes of each unit's memory, type by type; empty: no limits
 };
 
 /// Immutable.  Edges are numbered by (predecessor, successor), so those that leave a task follow
@@ -67,6 +69,14 @@ class Transfers {
   int first_out(int task) const { return out_begin_[task]; }
   /// in_edges(task)[k] = number of the edge from the k-th predecessor.
   const int* in_edges(int task) const { return in_edges_.data() + in_begin_[task]; }
+
+  /// Whether some memory is limited, and some data takes room.
+  bool limited() const { return limited_; }
+  /// Bytes of the unit's memory, infinite where there is no limit.
+  double capacity(Place place) const {
+    return links_.capacity.empty() ? kInfinity
+                                   : links_.capacity[first_unit_[place.type] + place.unit];
+  }
 
   /// Equal for two units that share a memory, and for no others.
   std::int64_t memory(Place place) const;
@@ -104,9 +114,11 @@ class Transfers {
                   const std::vector<double>& data);
   void compare_memories(const std::vector<int>& units);
   void group_units(const std::vector<int>& units);
+  void compare_capacities(const std::vector<int>& units);
 
   int types_ = 0;
   bool free_ = true;
+  bool limited_ = false;
   Links links_;
   std::vector<double> data_;
   std::vector<int> out_begin_, in_begin_, in_edges_;

@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/dags/check/windows.hpp"
+#include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/hlp/rounding.hpp"
 #include "cosched/dags/hlp/structured.hpp"
 #include "cosched/dags/hlp/trade_off.hpp"
@@ -15,6 +17,7 @@
 #include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/list_rules.hpp"
+#include "cosched/dags/list/memory.hpp"
 #include "cosched/dags/list/peft.hpp"
 #include "cosched/dags/list/ready_rules.hpp"
 #include "cosched/dags/search/order_search.hpp"
@@ -67,6 +70,23 @@ void offer_even_flows(const Instance& instance, const std::vector<double>& weigh
   }
 }
 
+// MemHEFT, the same by another order, and task after task as the graph has them.
+void offer_memory_schedules(const Instance& instance, Best& best) {
+  list::require_room(instance);
+  const std::vector<int>& order = instance.graph().order();
+  std::vector<double> deep(instance.tasks()), place(instance.tasks());
+  for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = -static_cast<double>(k);
+  for (const int task : order)  // what frees data soon goes first
+    for (const int next : instance.graph().successors(task))
+      deep[next] = std::max(deep[next], deep[task] + 1);
+  for (const std::vector<double>& rank : {list::heft_ranks(instance), deep, place}) {
+    try {
+      best.offer(list::memory_schedule(instance, rank));
+    } catch (const InfeasibleError&) {  // this order does not fit
+    }
+  }
+}
+
 // Tasks that the LP splits between types: their type is worth a try.
 std::vector<int> split_tasks(const Instance& instance, const Table& x) {
   std::vector<int> split;
@@ -91,12 +111,12 @@ class Improvement {
       : instance_(instance), options_(options), result_(result), best_(best) {}
 
   void run() {
-    round_otherwise();
+    if (!limited()) round_otherwise();
     if (done()) return;
     if (options_.time_limit) return use_the_time();
     bound_from(best_.makespan);
     if (done()) return;
-    if (instance_.transfers().free())
+    if (instance_.transfers().free() && !limited())
       search_types();
     else
       search_places();
@@ -104,6 +124,8 @@ class Improvement {
   }
 
  private:
+  bool limited() const { return instance_.transfers().limited(); }
+
   std::int64_t evaluations() const {
     return options_.evaluations >= 0 ? options_.evaluations : default_evaluations(instance_);
   }
@@ -120,8 +142,7 @@ class Improvement {
     const double begin = seconds_left();
     double bounding = 0;  // seconds
     std::int64_t left = options_.evaluations >= 0 ? options_.evaluations : kEndless;
-    Rounds rounds(instance_, best_.plan, split_tasks(instance_, result_.relaxation.x),
-                  options_.seed,
+    Rounds rounds(instance_, start(), split_tasks(instance_, result_.relaxation.x), options_.seed,
                   std::max<std::int64_t>(1, default_evaluations(instance_) / kShorter));
     double cut = 0;  // seconds that a bound has had in vain
     while (!done() && left > 0) {
@@ -146,7 +167,7 @@ class Improvement {
   }
 
   void search_places() {
-    PlaceSearch search(instance_, best_.plan, options_.seed);
+    PlaceSearch search(instance_, start(), options_.seed);
     const auto better = [&](const Plan& plan) { return offer(plan); };
     if (instance_.tasks() <= kMostTasks) {
       search.run(evaluations() / 4, better);
@@ -155,8 +176,13 @@ class Improvement {
     if (!done()) search.run(evaluations(), better);
   }
 
+  // Where nothing has fitted into the memories yet: a plan that does not either.
+  Plan start() const {
+    return best_.makespan < kInfinity ? best_.plan : list::together(instance_, 0);
+  }
+
   bool done() const {
-    return meets(best_.makespan, result_.bound.value) ||
+    return meets(best_.makespan, std::max(result_.bound.value, result_.memory)) ||
            (result_.moving && meets(best_.makespan, result_.moving->value));
   }
 
@@ -225,17 +251,22 @@ BestResult hlp_best(const Instance& instance, const BestOptions& options,
                                     : std::nullopt);
     result.relaxation = hlp::hlp_so_far(instance);
   }
+  if (instance.transfers().limited()) result.memory = hlp::memory_bound(instance);
   unhurried([&] {
-    best.offer(list::heft(instance));
-    if (!instance.transfers().free()) {
+    if (instance.transfers().limited())
+      offer_memory_schedules(instance, best);
+    else
+      best.offer(list::heft(instance));
+    if (!instance.transfers().free() && !instance.transfers().limited()) {
       best.offer(list::cpop(instance));
       best.offer(list::peft(instance));
     }
-    best.offer(list::ols(instance, hlp::round_allocation(instance.times(), result.relaxation.x)));
+    if (!instance.transfers().limited())
+      best.offer(list::ols(instance, hlp::round_allocation(instance.times(), result.relaxation.x)));
     result.bound.certificate.relaxation = result.relaxation.certificate;
     result.bound.value = check::certified_bound(instance, result.bound.certificate);
   });
-  if (!result.relaxation.complete) {
+  if (!result.relaxation.complete && !instance.transfers().limited()) {
     const ScopedGrace grace(kMoreGrace);
     (void)finishes_within(std::nullopt, [&] {
       offer_even_flows(instance, result.relaxation.certificate.weights, best);
@@ -248,6 +279,9 @@ BestResult hlp_best(const Instance& instance, const BestOptions& options,
         finishes_within(std::nullopt,
                         [&] { Improvement(instance, options, result, best).run(); }) &&
         result.complete;
+  if (best.makespan == kInfinity)
+    throw InfeasibleError(
+        "memory_capacity: no schedule that was built fits (which does not prove that none does)");
   result.plan = std::move(best.plan);
   return result;
 }

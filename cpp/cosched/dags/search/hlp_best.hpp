@@ -28,6 +28,7 @@ struct BestResult {
   bool complete = true;       // false: a time limit ended the search
   hlp::Solution relaxation;   // hlp_so_far(instance); what was given otherwise
   proof::WindowsBound bound;  // the plan is optimal (up to kExactTolerance) where it meets this
+  double memory = 0;          // or memory_bound() (hlp/bounds.hpp)
   std::optional<proof::TransfersBound> moving;  // or this: where data costs time, up to 100 tasks
 
   /// Why a solver failed, so that the bound is weaker than it could be; empty: none did.
@@ -46,6 +47,8 @@ bool meets(double makespan, double bound);
 ///   4. a local search over orders and allocations (order_search.hpp) from the best of these.
 /// Where data costs time also of CPOP, PEFT, ETF, Min-min and all tasks on one unit, and the search
 /// (place_search.hpp) is over orders and units; no guarantee then.
+/// Where memories are limited (list/memory.hpp) of MemHEFT and lists by other orders, and the search is over
+/// orders and units too; InfeasibleError where nothing fits.
 /// It ends where a plan meets the bound: LP*, then windows_bound, tried just below the best plan; with
 /// data, up to 100 tasks, transfers_bound after a quarter of the search.
 /// `relaxation`: of this instance, null: its own, first of all, for half of its time limit (or as long

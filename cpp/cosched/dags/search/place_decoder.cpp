@@ -5,6 +5,9 @@
 #include <tuple>
 #include <utility>
 
+#include "cosched/core/numeric.hpp"
+#include "cosched/dags/list/memory.hpp"
+
 namespace cosched::dags::search {
 
 UnitNumbers::UnitNumbers(const Instance& instance) {
@@ -66,8 +69,25 @@ double PlaceDecoder::place_all(const std::vector<int>& order, const std::vector<
   return makespan;
 }
 
+// As far as there is room; the rest never.
+double PlaceDecoder::place_in_memories(const std::vector<int>& order,
+                                       const std::vector<int>& units) {
+  list::MemoryInsertion insertion(instance_);
+  double makespan = 0;
+  for (const int task : order) {
+    const list::Choice choice =
+        makespan < kInfinity ? insertion.on(task, numbers_.place(units[task])) : list::Choice{};
+    start_[task] = choice.start;
+    end_[task] = choice.end;
+    makespan = std::max(makespan, choice.end);
+    if (choice.end < kInfinity) insertion.place(task, choice);
+  }
+  return makespan;
+}
+
 double PlaceDecoder::decode(const std::vector<int>& order, const std::vector<int>& units,
                             bool justify) {
+  if (instance_.transfers().limited()) return place_in_memories(order, units);
   const double makespan = place_all(order, units, false);
   if (!justify) return makespan;
   // Both times by decreasing ends; of tasks that end together, one without length goes before the

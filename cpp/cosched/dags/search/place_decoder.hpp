@@ -33,6 +33,8 @@ class PlaceDecoder {
   /// Tasks in this order, each before its successors, each at the first gap of its unit that is long
   /// enough: the makespan.  With `justify` the schedule is then pushed to the right, by decreasing
   /// ends, and back to the left, by increasing starts, which does not lengthen it (but for rounding).
+  /// Where memories are limited, as MemoryInsertion (list/memory.hpp) places the tasks, without
+  /// justification: infinity where one of them finds no room.
   double decode(const std::vector<int>& order, const std::vector<int>& units, bool justify);
 
   /// Of the last schedule.
@@ -51,6 +53,7 @@ class PlaceDecoder {
   double seconds(int edge, int from, int to) const;
   double ready(int task, const std::vector<int>& units) const;
   double ready_backward(int task, const std::vector<int>& units) const;
+  double place_in_memories(const std::vector<int>& order, const std::vector<int>& units);
   double place_all(const std::vector<int>& order, const std::vector<int>& units, bool backward);
 
   const Instance& instance_;

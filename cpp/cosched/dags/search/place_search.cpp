@@ -33,7 +33,8 @@ PlaceSearch::PlaceSearch(const Instance& instance, const Plan& plan, std::uint64
       position_(instance.tasks()) {
   current_ = candidate_of(plan);
   best_ = current_;
-  decoder_.decode(current_.order, current_.units, false);
+  const double decoded = decoder_.decode(current_.order, current_.units, false);
+  if (instance.transfers().limited()) best_makespan_ = current_makespan_ = decoded;
   chain_ = decoder_.deciding_chain(current_.units);
 }
 

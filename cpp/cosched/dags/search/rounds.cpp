@@ -15,7 +15,7 @@ constexpr int kHeats = 3;
 Rounds::Rounds(const Instance& instance, const Plan& plan, std::vector<int> movable,
                std::uint64_t seed, std::int64_t length)
     : heat_(0.3 / instance.tasks()), length_(static_cast<double>(length)) {
-  if (instance.transfers().free())
+  if (instance.transfers().free() && !instance.transfers().limited())
     orders_.emplace(instance, plan, std::move(movable), seed);
   else
     places_.emplace(instance, plan, seed);

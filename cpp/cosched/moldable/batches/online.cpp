@@ -14,7 +14,7 @@ namespace {
 // What a user's algorithm may get wrong, and place() must not see.
 void require_fitting(const Placement& batch, const std::vector<int>& jobs, int machines) {
   const std::size_t n = jobs.size();
-  if (batch.procs.size() != n || batch.start.size() != n)
+  if (batch.procs.size() != n || batch.start.size() != n || batch.end.size() != n)
     throw InvalidInstance("the off-line algorithm placed " + std::to_string(batch.procs.size()) +
                           " of a batch's " + std::to_string(n) + " jobs");
   for (std::size_t k = 0; k < n; ++k)
@@ -45,7 +45,13 @@ Placement by_batches(const Instance& instance, const OffLine& solve) {
     require_fitting(batch, jobs, instance.machines());
     const double begin = now;
     for (std::size_t k = 0; k < jobs.size(); ++k) {
-      place(instance, all, jobs[k], batch.procs[k], begin + batch.start[k]);
+      const int i = jobs[k];
+      place(instance, all, i, batch.procs[k], begin + batch.start[k]);
+      // Of jobs that share something the batch alone knows counts and ends.
+      if (instance.sharing() != nullptr) {
+        all.procs[i] = batch.procs[k];
+        all.end[i] = begin + batch.end[k];
+      }
       now = std::max(now, all.end[jobs[k]]);
     }
   }

@@ -12,8 +12,6 @@
 namespace cosched::moldable::graph {
 namespace {
 
-constexpr int kMostCounts = 64;  // as the programme's
-
 // Jobs of one vector of needs: the next to start is on top.
 using Waiting = std::priority_queue<std::pair<double, int>>;  // (rank, -job)
 

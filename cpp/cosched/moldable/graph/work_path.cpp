@@ -14,7 +14,6 @@ namespace cosched::moldable::graph {
 namespace {
 
 constexpr double kGap = 0.1 * kExactTolerance;
-constexpr int kMostCounts = 64;
 
 // A count, or a group of them: seconds, and the part of the machine's second that each measure takes.
 struct Option {

@@ -13,6 +13,9 @@
 
 namespace cosched::moldable::graph {
 
+/// Beyond so many counts of a job the programme takes them in groups.
+inline constexpr int kMostCounts = 64;
+
 struct WorkPath {
   double value = 0;              // of the certificate: at most the optimum of the programme
   std::vector<double> duration;  // d of the best solution so far

@@ -20,8 +20,8 @@ namespace {
 constexpr int kMostGameRounds = 200;
 constexpr int kMostReleases = 200;
 constexpr double kSmoothing = 0.7;  // weight of the best prices so far
-constexpr double kEnough = 1e-3;    // relative gap between master and bound at which it ends
-constexpr std::int64_t kFirstNodes = 2'000;  // of a pricing; more where it finds nothing
+constexpr double kEnough = 2e-3;    // relative gap between master and bound at which it ends
+constexpr std::int64_t kFirstNodes = 10'000;  // of a pricing; more where it finds nothing
 constexpr int kColumnsARound = 30;
 constexpr std::int64_t kMostPivots = 1'000'000;
 
@@ -140,6 +140,7 @@ class ConfigurationPricing {
     std::priority_queue<Node> open;
     open.push({bound_of({}, 0), 0, {}});
     double least_kept = threshold;
+    const std::int64_t begin = evaluated_;
     while (!open.empty()) {
       const Node node = open.top();
       if (node.bound <= std::max(answer.most, threshold) * (1 + kEnough / 4)) {
@@ -147,20 +148,16 @@ class ConfigurationPricing {
         answer.most = std::max(answer.most, node.bound);
         break;
       }
-      if (--most_nodes < 0) {
+      if (evaluated_ - begin > most_nodes) {
         answer.most = std::max(answer.most, node.bound);
         break;
       }
       open.pop();
-      ++nodes;
-      poll_.count(2'000);
+      poll_.count(10'000);
       expand(node, answer, least_kept, open);
     }
+    nodes += evaluated_ - begin;
     return answer;
-  }
-
-  double rate(const std::vector<Member>& set, std::size_t k) const {
-    return 1 / (choice_of(set[k]).time * factors(set)[k]);
   }
 
   std::vector<double> factors(const std::vector<Member>& set) const {
@@ -305,6 +302,7 @@ class ConfigurationPricing {
   }
 
   double bound_of(const std::vector<Member>& set, int from) {
+    ++evaluated_;
     slow_beside(set, from);
     double procs = 1, surrogate = 1;
     for (const Member& member : set) {
@@ -366,6 +364,7 @@ class ConfigurationPricing {
   std::vector<Step> by_procs_, by_surrogate_, scaled_;
   std::vector<double> beside_;
   bool set_is_empty_ = true;
+  std::int64_t evaluated_ = 0;
   Poll poll_;
 };
 
@@ -383,11 +382,11 @@ class Configurations {
   }
 
   double bound() const { return bound_; }
+  const std::vector<double>& prices() const { return best_prices_; }
 
   // False where `work` nodes are not enough.
   bool solve(std::int64_t work) {
     std::int64_t nodes = 0, share = kFirstNodes;
-    std::vector<double> best_prices;
     double best_total = 0;
     for (bool smooth = true;;) {
       check_interrupt();
@@ -395,9 +394,9 @@ class Configurations {
       std::vector<double> prices = master_.dual();
       const double objective = master_.objective();
       if (bound_ >= objective * (1 - kEnough)) return true;
-      if (smooth && !best_prices.empty())
+      if (smooth && !best_prices_.empty())
         for (std::size_t i = 0; i < prices.size(); ++i)
-          prices[i] = kSmoothing * best_prices[i] + (1 - kSmoothing) * prices[i];
+          prices[i] = kSmoothing * best_prices_[i] + (1 - kSmoothing) * prices[i];
       const double total = std::accumulate(prices.begin(), prices.end(), 0.0);
       // Prices whose best configuration is worth `total` / `bound` or less prove nothing new.
       const auto answer = pricing_.best(
@@ -405,8 +404,8 @@ class Configurations {
       const double proved = rounded_down(total / answer.most, instance_.jobs() + 8);
       if (proved > bound_) {
         bound_ = proved;
-        best_prices = prices;
-        for (double& price : best_prices) price /= answer.most;
+        best_prices_ = prices;
+        for (double& price : best_prices_) price /= answer.most;
         best_total = total / answer.most;
       }
       int added = 0;
@@ -468,6 +467,7 @@ class Configurations {
   ConfigurationPricing pricing_;
   opt::CoverLp master_;
   double bound_ = 0;
+  std::vector<double> best_prices_;
 };
 
 }  // namespace
@@ -505,6 +505,12 @@ ConfigurationBound configuration_bound(const Instance& instance, std::int64_t wo
   if (programme) found.value = std::max(found.value, programme->bound());
   found.complete = found.complete && in_time;
   return found;
+}
+
+std::vector<double> configuration_prices(const Instance& instance, std::int64_t work) {
+  Configurations programme(instance);
+  programme.solve(work);
+  return programme.prices();
 }
 
 }  // namespace cosched::moldable::shared

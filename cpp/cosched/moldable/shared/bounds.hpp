@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "cosched/moldable/model/instance.hpp"
 
@@ -29,6 +30,9 @@ struct ConfigurationBound {
 /// of processors, and of the resources at the prices of area_bound.  All u divided by the greatest bound of what was
 /// not looked at are feasible for the dual, so every round gives a bound.  For instances that share nothing, too.
 /// Throws as check_interrupt() only where it has nothing; `work` counts nodes.
-ConfigurationBound configuration_bound(const Instance& instance, std::int64_t work = 3'000'000);
+ConfigurationBound configuration_bound(const Instance& instance, std::int64_t work = 600'000);
+
+/// The prices of jobs that so much work proves most by, in seconds; empty where it proves nothing.
+std::vector<double> configuration_prices(const Instance& instance, std::int64_t work);
 
 }  // namespace cosched::moldable::shared

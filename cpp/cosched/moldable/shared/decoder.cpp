@@ -48,8 +48,23 @@ Allotment Decoder::fitting(Allotment procs) const {
   return procs;
 }
 
-bool Decoder::may_start(const Run& run, double theta) const {
+double Decoder::worth(const std::vector<Run>& set, const std::vector<double>& prices) const {
+  const std::vector<double> factors = sharing_.factors(set);
+  double sum = 0;
+  for (std::size_t k = 0; k < set.size(); ++k)
+    sum += prices[set[k].task] / (set[k].alone * factors[k]);
+  return sum;
+}
+
+bool Decoder::may_start(const Run& run, const List& list) const {
   if (!fits_beside(sharing_, running_.set(), run)) return false;
+  if (!list.prices.empty() && running_.size() > 0) {
+    std::vector<Run> with = running_.set();
+    const double before = worth(with, list.prices);
+    with.push_back(run);
+    return worth(with, list.prices) > before;
+  }
+  const double theta = list.theta;
   if (theta <= 0) return true;
   for (const Run& other : running_.set()) {
     double own = 1 + sharing_.excess(run.task, other.task);
@@ -80,7 +95,7 @@ Placement Decoder::run(const List& list) {
       const Run run{i, q, instance_.given(i, q)};
       const double release = instance_.release(i);
       if (release > now) next_release = std::min(next_release, release);
-      if (release <= now && q <= free && may_start(run, list.theta)) {
+      if (release <= now && q <= free && may_start(run, list)) {
         running_.start(run, now);
         placement.procs[i] = q;
         placement.start[i] = now;
@@ -106,8 +121,79 @@ Placement Decoder::run(const List& list) {
   }
 }
 
-List as_list(const Decoder& decoder, const Placement& placement, double theta) {
-  return {by_start(placement), decoder.fitting(placement.procs), theta};
+// What starts now, on top of what runs.
+Placement Decoder::greedy(const std::vector<double>& prices) {
+  const int n = instance_.jobs();
+  Placement placement = unplaced(n);
+  std::vector<char> waits(n, 1);
+  int left = n, free = instance_.machines();
+  running_.clear();
+  for (double now = 0; left > 0 || running_.size() > 0;) {
+    check_interrupt();
+    std::vector<Run> set = running_.set();
+    const std::size_t before = set.size();
+    double value = worth(set, prices), next_release = kInfinity;
+    for (;;) {
+      double most = 0, gained = 0;
+      Run best;
+      std::size_t place = 0;
+      for (int i = 0; i < n; ++i) {
+        if (!waits[i]) continue;
+        if (instance_.release(i) > now) {
+          next_release = std::min(next_release, instance_.release(i));
+          continue;
+        }
+        std::size_t at = before;
+        while (at < set.size() && set[at].task != i) ++at;
+        const int has = at < set.size() ? set[at].procs : 0;
+        for (const Choice& c : counts_[i]) {
+          if (c.procs <= has) continue;
+          if (c.procs - has > free) break;
+          std::vector<Run> with = set;
+          if (has > 0)
+            with[at] = {i, c.procs, c.time};
+          else
+            with.push_back({i, c.procs, c.time});
+          operations_ += 4 * static_cast<std::int64_t>(with.size() * with.size());
+          if (!sharing_.fits(with)) continue;
+          const double gain = worth(with, prices) - value;
+          if (gain / (c.procs - has) <= most) continue;
+          most = gain / (c.procs - has);
+          gained = gain;
+          best = {i, c.procs, c.time};
+          place = at;
+        }
+      }
+      if (!(most > 0)) break;
+      value += gained;
+      free -= best.procs - (place < set.size() ? set[place].procs : 0);
+      if (place < set.size())
+        set[place] = best;
+      else
+        set.push_back(best);
+    }
+    for (std::size_t k = before; k < set.size(); ++k) {
+      running_.start(set[k], now);
+      placement.procs[set[k].task] = set[k].procs;
+      placement.start[set[k].task] = now;
+      waits[set[k].task] = 0;
+      --left;
+    }
+    if (next_release < running_.next_end()) {
+      now = next_release;
+      continue;
+    }
+    for (const Running::Ended& ended : running_.finish()) {
+      placement.end[ended.task] = ended.end;
+      free += placement.procs[ended.task];
+      now = std::max(now, ended.end);
+    }
+  }
+  return placement;
+}
+
+List as_list(const Decoder& decoder, const Placement& placement) {
+  return {by_start(placement), decoder.fitting(placement.procs), 0, {}};
 }
 
 Placement replayed(const Instance& instance, const Placement& placement) {

@@ -12,10 +12,14 @@ namespace cosched::moldable::shared {
 /// banned: job i beside j where 1/s_ij + 1/s_ji < theta, s the slow-downs of the two alone together.  theta 0: no bans;
 /// 1: none that takes longer side by side than one after the other.  A greedy without bans is not enough: waiting
 /// beside idle processors pays.
+///
+/// With `prices`, a value of each job, the rule is another: a job starts beside others where that raises the worth of
+/// what runs, the sum of price / (t_i f_i).
 struct List {
   std::vector<int> order;
   Allotment procs;
   double theta = 0;
+  std::vector<double> prices;
 };
 
 /// The values of theta that searches try.
@@ -30,6 +34,10 @@ class Decoder {
   /// Requires counts on which each job fits.  O(n^2 k) for sets of k.
   Placement run(const List& list);
 
+  /// At each event, from what may start the step that adds most worth a processor: a job on a count, or a larger count
+  /// of one that starts now.  O(n c k^2) a step.
+  Placement greedy(const std::vector<double>& prices);
+
   /// The counts of job i that are worth a look.
   const std::vector<Choice>& counts(int i) const { return counts_[i]; }
   /// The most of these up to q, or the fewest.
@@ -40,7 +48,8 @@ class Decoder {
   std::int64_t operations() const { return operations_; }
 
  private:
-  bool may_start(const Run& run, double theta) const;
+  bool may_start(const Run& run, const List& list) const;
+  double worth(const std::vector<Run>& set, const std::vector<double>& prices) const;
 
   const Instance& instance_;
   const Sharing& sharing_;
@@ -51,7 +60,7 @@ class Decoder {
 };
 
 /// A schedule's jobs in the order of their starts, with its counts, where these fit.
-List as_list(const Decoder& decoder, const Placement& placement, double theta);
+List as_list(const Decoder& decoder, const Placement& placement);
 
 /// A schedule made as if nothing were slow: each job starts when those before it on its processors have ended, and
 /// it fits.

@@ -30,7 +30,7 @@ Placement sequential(const Instance& instance) {
   for (int i = 0; i < instance.jobs(); ++i) procs.push_back(decoder.counts(i).front().procs);
   const auto order =
       list::jobs_by(instance.jobs(), [&](int i) { return -decoder.counts(i).front().time; });
-  return decoder.run({order, procs, 0});
+  return decoder.run({order, procs, 0, {}});
 }
 
 Placement list_graham(const Instance& instance, dual::ListOrder order, double tolerance) {
@@ -44,7 +44,7 @@ Placement list_graham(const Instance& instance, dual::ListOrder order, double to
       if (order == dual::ListOrder::saf) return procs[i] * instance.given(i, procs[i]);
       return -instance.weight(i) / instance.given(i, procs[i]);
     });
-  return decoder.run({jobs, procs, 0});
+  return decoder.run({jobs, procs, 0, {}});
 }
 
 }  // namespace cosched::moldable::shared

@@ -12,6 +12,7 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/model/bounds.hpp"
+#include "cosched/moldable/shared/bounds.hpp"
 #include "cosched/moldable/shared/lists.hpp"
 
 namespace cosched::moldable::shared {
@@ -19,10 +20,16 @@ namespace {
 
 using search::Objective;
 
-constexpr double kFirstTemperature = 0.03, kLastTemperature = 0.0005;
+constexpr double kFirstTemperature = 0.012, kLastTemperature = 0.0003;
+constexpr int kNear = 6;  // places in the order between jobs that are exchanged every other time
 constexpr double kPlateau =
     1e-3;  // of the mean end, so that plateaus of the makespan lead somewhere
 constexpr int kRounds = 3;
+constexpr double kStepsAnOperation = 8;  // the decoder's steps are smaller than those of `work`
+constexpr double kNoise = 0.3;           // of prices, relative
+constexpr int kDraws = 60;               // greedy schedules
+constexpr int kMostPriced = 200;         // jobs
+constexpr std::int64_t kPriceWork = 40'000;
 
 class ListSearch {
  public:
@@ -45,17 +52,29 @@ class ListSearch {
     best_ = placement;
   }
 
-  /// Under every threshold.
+  /// Under every threshold, and at the prices.
   void offer(List list) {
     for (const double theta : kThetas) {
       list.theta = theta;
-      const Placement placement = decoder_.run(list);
-      const double found = value(placement);
+      consider(list);
+    }
+    if (prices_.empty()) return;
+    list.prices = prices_;
+    consider(list);
+  }
+
+  /// Greedy schedules at the prices, and near them.
+  void price(std::vector<double> prices, int draws) {
+    prices_ = std::move(prices);
+    for (int k = 0; k < draws; ++k) {
+      std::vector<double> near = prices_;
+      for (double& value_of_job : near)
+        if (k > 0) value_of_job *= 1 + kNoise * (2 * rng_.uniform() - 1);
+      const Placement placement = decoder_.greedy(near);
       offer(placement);
-      if (start_.order.empty() || found < start_value_) {
-        start_value_ = found;
-        start_ = list;
-      }
+      List list = as_list(decoder_, placement);
+      list.prices = near;
+      consider(list);
     }
   }
 
@@ -84,13 +103,23 @@ class ListSearch {
         now = std::move(next);
       }
       check_interrupt();
-      done = static_cast<double>(decoder_.operations() - begin) / static_cast<double>(work);
+      done = static_cast<double>(decoder_.operations() - begin) / kStepsAnOperation /
+             static_cast<double>(work);
     }
   }
 
   const Placement& best() const { return best_; }
 
  private:
+  void consider(const List& list) {
+    const Placement placement = decoder_.run(list);
+    const double found = value(placement);
+    offer(placement);
+    if (!start_.order.empty() && !(found < start_value_)) return;
+    start_value_ = found;
+    start_ = list;
+  }
+
   double value(const Placement& placement) const {
     const Criteria found = criteria(instance_, placement);
     if (objective_ == Objective::minsum) return found.minsum + kPlateau * found.makespan;
@@ -103,9 +132,16 @@ class ListSearch {
     List to = from;
     const int n = instance_.jobs();
     const std::uint64_t kind = rng_.below(16);
-    const auto a = static_cast<int>(rng_.below(n)), b = static_cast<int>(rng_.below(n));
-    if (kind == 0) {
+    const auto a = static_cast<int>(rng_.below(n));
+    const auto b = static_cast<int>(
+        rng_.below(2) == 0 ? std::clamp<std::int64_t>(a + rng_.between(-kNear, kNear), 0, n - 1)
+                           : static_cast<std::int64_t>(rng_.below(n)));
+    if (kind == 0 && rng_.below(2) == 0 && !prices_.empty()) {
+      if (to.prices.empty()) to.prices = prices_;
+      to.prices[a] *= 1 + kNoise * (2 * rng_.uniform() - 1);
+    } else if (kind == 0) {
       to.theta = kThetas[rng_.below(std::size(kThetas))];
+      to.prices.clear();
     } else if (kind < 7) {
       const auto& counts = decoder_.counts(a);
       auto at = std::find_if(counts.begin(), counts.end(),
@@ -134,6 +170,7 @@ class ListSearch {
   Placement best_;
   std::pair<double, double> best_key_;
   List start_;  // the best list
+  std::vector<double> prices_;
   double start_value_ = kInfinity;
 };
 
@@ -164,7 +201,7 @@ void offer_lists(const Instance& instance, ListSearch& made) {
   for (const int share : {1, 2, 4, 8, 16}) {
     Allotment procs(n, std::max(1, instance.machines() / share));
     procs = decoder.fitting(procs);
-    List longest{{}, procs, 0};
+    List longest{{}, procs, 0, {}};
     for (int i = 0; i < n; ++i) longest.order.push_back(i);
     std::stable_sort(longest.order.begin(), longest.order.end(), [&](int a, int b) {
       return instance.given(a, procs[a]) > instance.given(b, procs[b]);
@@ -195,7 +232,7 @@ search::SearchResult local_search(const Instance& instance, const search::Search
     offer_lists(instance, made);
     for (const Placement& start : options.starts) {
       made.offer(start);
-      made.offer(as_list(made.decoder(), start, 0));
+      made.offer(as_list(made.decoder(), start));
     }
     if (!instance.has_releases()) made.offer(gang(instance));
   });
@@ -207,11 +244,15 @@ search::SearchResult local_search(const Instance& instance, const search::Search
            {dual::ListOrder::shelf, dual::ListOrder::lptf, dual::ListOrder::saf}) {
         const Placement found = shared::list_graham(instance, order, dual::kDefaultTolerance);
         made.offer(found);
-        made.offer(as_list(made.decoder(), found, 0));
+        made.offer(as_list(made.decoder(), found));
       }
+    if (instance.jobs() <= kMostPriced) {
+      std::vector<double> prices = configuration_prices(instance, kPriceWork);
+      if (!prices.empty()) made.price(std::move(prices), kDraws);
+    }
     // Resources alone: the search as if there were none gives an order; else the one that knows them.
     const Placement plain = plain_search(instance, options);
-    made.offer(as_list(made.decoder(), plain, 0));
+    made.offer(as_list(made.decoder(), plain));
     if (instance.sharing()->slows()) made.offer(replayed(instance, plain));
     if (options.work >= kUnlimitedWork / 2)
       in_rounds(search::kSearchWork, [&](std::int64_t part, int number) {

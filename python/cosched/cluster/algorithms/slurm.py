@@ -41,6 +41,7 @@ def slurm_backfill(
     log: bool = False,
     version: str | None = None,
     approximate: bool = False,
+    priorities: str = "computed",
     **parameters: float,
 ) -> Result:
     """What Slurm's scheduler does with the jobs, second by second.
@@ -83,6 +84,9 @@ def slurm_backfill(
     approximate : bool
         Run a machine with settings that are not followed, too, without them: ``result.instance``
         has a note for each, with what that may do. Default: such a machine is refused.
+    priorities : {"computed", "given"}
+        Given: those of the jobs' column ``priority`` (of ``squeue`` or ``sprio``; sacct prints the
+        one at submission, which says little), where it is known.
     **parameters : float
         Of ``SchedulerParameters``, in Slurm's units and in place of the machine's:
         ``bf_resolution=300``.
@@ -141,8 +145,9 @@ def slurm_backfill(
     if used is not None and not isinstance(used, Machine):
         used = Machine.read(used)
     twin = Twin(
-        instance, used, parameters, version=version, approximate=flag(approximate, "approximate")
-    )
+        instance, used, parameters, version=version, approximate=flag(approximate, "approximate"),
+        priorities=priorities,
+    )  # fmt: skip
     count = integer(draws, "draws", 1, 1_000_000)
     rng = np.random.default_rng(seed_of(seed))
     host = host_clocks(launch, epilog)

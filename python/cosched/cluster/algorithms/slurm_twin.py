@@ -28,7 +28,8 @@ from cosched.errors import InfeasibleError, InvalidInstance, shorten
 #: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
 HOST: dict[str, float] = {
     "launch": 0.77, "epilog": 0.24, "noise": 0.0, "noise_seed": 0.0, "tick_period": 1.035,
-    "tick_offset": 0.4, "sleep_extra": 0.002, "cycle_cost": 0.01, "test_cost": 0.002,
+    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "cycle_cost": 0.01,
+    "test_cost": 0.002,
 }  # fmt: skip
 _MEASURED_AT = 20.0
 #: How far these are from run to run: factors of launch and epilog, of the loop's work.
@@ -38,7 +39,7 @@ _NOISE = 0.5
 #: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.
 _LONGEST = 1e10
 
-ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish")
+ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait", "wait")
 
 
 def host_at(speed: float) -> dict[str, float]:
@@ -85,8 +86,12 @@ class Twin:
         requests: Requests | None = None,
         version: str | None = None,
         approximate: bool = False,
+        priorities: str = "computed",
     ) -> None:
         self.instance = instance
+        if priorities not in ("computed", "given"):
+            raise InvalidInstance(f"priorities = {shorten(priorities)}: expected computed or given")
+        self._given = priorities == "given"
         settings = (machine.slurm if machine is not None else None) or SlurmSettings()
         if not (approximate or settings.approximate):
             self._refuse(settings)
@@ -258,6 +263,7 @@ class Twin:
                 "lines": self._lines(settings, machine),
                 "sets": [list(spans) for spans in requests.sets],
                 "licences": np.array(requests.licences, dtype=np.int64),
+                "qos": list(requests.qos), "groups": list(requests.groups),
                 **self._resources(settings, machine),
             },
             partitions={
@@ -275,11 +281,12 @@ class Twin:
                 "nodes": self.nodes, "cpus": instance.column("tasks"), "limit": limit + self.ran,
                 "partition": self.part, "user": users.reshape(-1),
                 "nice": np.zeros(len(instance)),
+                "priority": self._priorities(),
             },
             more=more,
             reservations=list(requests.reservations),
             outside=list(requests.outside),
-            accounts=dict(requests.accounts),
+            accounts=list(requests.accounts),
         )  # fmt: skip
 
     def _with_running(self, asked: Requests) -> Requests:
@@ -327,6 +334,14 @@ class Twin:
                 f"running: job {self.instance.ids[row]}: no room beside the others that run"
             )
         return held
+
+    def _priorities(self) -> np.ndarray:
+        """As recorded, where they are given; -1: computed."""
+        if not self._given:
+            return np.full(len(self.instance), -1.0)
+        if "priority" not in self.instance.known:
+            raise InvalidInstance("priorities = given: expected jobs with a column priority")
+        return np.nan_to_num(self.instance.column("priority"), nan=-1.0)
 
     def _lines(self, settings: SlurmSettings, machine: Machine | None) -> list[list]:
         """NodeName lines; since 24.11 those of equal nodes are one."""
@@ -489,4 +504,6 @@ _REASONS = (
     "planned start {start} s by the backfill scheduler",
     "COMPLETED",
     "TIMEOUT: past its limit at the controller's check",
+    "Licenses: too few are free",
+    "a limit of its QOS or association",
 )

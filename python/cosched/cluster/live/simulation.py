@@ -62,7 +62,9 @@ class Simulation:
         own = {
             "multifactor": 1.0, "age_counts": 1.0, "PriorityWeightJobSize": 0.0,
             "PriorityWeightPartition": 0.0, "SMALL_RELATIVE_TO_TIME": 0.0,
-            "PriorityFavorSmall": 0.0,
+            "PriorityFavorSmall": 0.0, "PriorityWeightQOS": 0.0,
+            "PriorityWeightFairshare": clocks.get("weight_fairshare", 0.0),
+            "PriorityDecayHalfLife": clocks.get("half_life", 604800.0),
             "PriorityWeightAge": clocks.get("weight_age", 0.0) if self._ages() else 0.0,
             "PriorityMaxAge": clocks.get("max_age", 604800.0) or 604800.0,
             "PriorityCalcPeriod": clocks.get("calc_period", 300.0) or 300.0,
@@ -166,11 +168,11 @@ class Simulation:
     def _of_owner(self, job: Mapping[str, Any]) -> dict[str, Any]:
         cores = cores_of(job, self.machine)
         qos = self.snapshot.limits.get("qos", {}).get(job["qos"], {})
-        factor = float(qos.get("UsageFactor", 1) or 1)
+        if float(qos.get("UsageFactor", 1) or 1) != 1:
+            self._say(f"UsageFactor of QOS {job['qos']}")
         own = self._users.get((job["account"], job["user"]), -1)
         return {
-            "association": own, "billing": factor * float(job["billing"] or cores),
-            "groups": self.groups.of(job), "counted_cpus": float(cores),
+            "association": own, "groups": self.groups.of(job), "counted_cpus": float(cores),
         }  # fmt: skip
 
     def _holds(self, job: Mapping[str, Any]) -> tuple:
@@ -254,25 +256,18 @@ class Simulation:
 
     # --- runs ---------------------------------------------------------------------------------
 
-    def accounts(self) -> dict[str, Any]:
-        """Shares and limits, as the core takes them."""
-        shares, clocks = self.snapshot.shares, self.snapshot.clocks
-        if not shares or not self._ages():
-            shares = []
-        if not shares and not self.groups.limits:
-            return {}
-        return {
-            "parent": np.array([one["parent"] for one in shares], dtype=np.int64),
-            "user": np.array([bool(one["user"]) for one in shares], dtype=np.int64),
-            "of_parent": np.array([one["shares"] is None for one in shares], dtype=np.int64),
-            **{key: np.array([float(one[key] or 0.0) for one in shares])
-               for key in ("shares", "usage", "factor")},
-            "groups": [tuple(one) for one in self.groups.limits],
-            "weight": clocks.get("weight_fairshare", 0.0),
-            "half_life": clocks.get("half_life", 0.0),
-            "last_pass": clocks.get("last_pass", self.snapshot.taken) - self.zero,
-            "charges_ends": bool(clocks.get("enforces", 0.0)),
-        }  # fmt: skip
+    def accounts(self) -> tuple[tuple, ...]:
+        """Shares and usage so far, as the core takes them."""
+        if not self._ages():
+            return ()
+        shares = self.snapshot.shares
+        if any(one["shares"] is None for one in shares):
+            self._say("Fairshare=parent: such an association counts as one with one share")
+        return tuple(
+            (one["parent"], 1.0 if one["shares"] is None else float(one["shares"]),
+             bool(one["user"]), {}, float(one["usage"] or 0.0))
+            for one in shares
+        )  # fmt: skip
 
     def twin(self, arrivals: Sequence[Mapping[str, Any]] = ()) -> Twin:
         """The twin with these jobs, too, each with the time when it ``arrives`` (Unix)."""
@@ -297,6 +292,7 @@ class Simulation:
         requests = Requests(
             dict(enumerate(wanted)), tuple(self.wishes.sets), tuple(self.wishes.licences.values()),
             self._reservations(), (down,) if down[3] else (), self.accounts(),
+            groups=tuple(self.groups.limits),
         )  # fmt: skip
         return Twin(
             instance, self.machine, {}, requests=requests, version=self.snapshot.version or None,
@@ -335,7 +331,12 @@ class Simulation:
         if (cost := self.snapshot.clocks.get("cycle")) is not None:
             host = {**host, "cycle_cost": cost, "test_cost": 0.0}
         start = max(self.now - back, 1.0)
-        return {**host, "controller_start": start, "epoch": float(self.zero)}
+        # The next pass over shares is a period after the last one.
+        passed = self.snapshot.clocks.get("last_pass", self.snapshot.taken) - self.zero
+        return {
+            **host, "controller_start": start, "epoch": float(self.zero),
+            "decay_after": passed - start,
+        }  # fmt: skip
 
     def starts(
         self,

@@ -91,7 +91,8 @@ def _room(result: Result, job: int, cells: np.ndarray, allowed: np.ndarray) -> l
     during = inside & (starts < starts[job]) & (ends > now)
     begin, end = np.maximum(starts[during], now), np.minimum(ends[during], starts[job])
     most, there = "" if sure else "at most ", Capacity(instance)
-    lacking, free, capacity = {}, 0.0, 0.0
+    lacking: dict[str, np.ndarray] = {}
+    free = capacity = 0.0
     for name, _, amount in resources(instance):
         if amount[job] == 0 or there.of(name, mask) == 0:
             continue

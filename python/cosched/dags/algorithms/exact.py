@@ -5,7 +5,7 @@ from __future__ import annotations
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.limits import budget, ended_by
-from cosched.dags.instance import Instance
+from cosched.dags.instance import Instance, without_limits
 from cosched.dags.result import Result, result_of_plan
 
 #: Partial schedules that `optimal` looks at by default: seconds to a minute.
@@ -55,7 +55,7 @@ def optimal(
     >>> result.makespan, result.bound, result.stopped_by
     (9.0, Bound(9, 'optimal'), 'proved')
     """
-    Instance.require(instance)
+    without_limits(instance, "optimal")
     nodes, limit = budget(work, time_limit, _NODES)
     found = _core.dags.optimal(instance._core, nodes, limit)
     proved = found["stopped_by"] == "proved"

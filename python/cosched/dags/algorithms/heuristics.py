@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cosched import _core
-from cosched.dags.instance import Instance
+from cosched.dags.instance import Instance, without_limits
 from cosched.dags.result import Result, result_of_plan
 
 
@@ -31,8 +31,46 @@ def heft(instance: Instance) -> Result:
     >>> cs.dags.heft(inst).end.tolist()
     [1.0, 3.0, 3.0, 5.0]
     """
-    Instance.require(instance)
+    without_limits(instance, "heft")
     return result_of_plan(instance, "heft", *_core.dags.heft(instance._core))
+
+
+def memheft(instance: Instance) -> Result:
+    """MemHEFT: HEFT that keeps within ``memory_capacity``; HEFT where no memory is limited.
+
+    Of the list by HEFT's ranks the first task that fits somewhere goes where it ends first: its
+    memory must have room for what is fetched until it ends, and for what it makes until those who
+    take that are placed.
+
+    Raises
+    ------
+    InfeasibleError
+        A task needs more than any memory has; or no task of the list fits any more, which does not
+        prove that there is no schedule: :func:`hlp_best` may find one.
+
+    Notes
+    -----
+    No guarantee. The paper has two memories, this any number. O(n U B), B the steps of what a
+    memory holds over time, U units.
+
+    References
+    ----------
+    Herrmann, Marchal, Robert 2014.
+
+    Examples
+    --------
+    The GPU has room for one edge's data at a time:
+
+    >>> import cosched as cs
+    >>> times = [[4.0, 1.0], [4.0, 1.0], [4.0, 1.0], [4.0, 1.0]]
+    >>> edges, links = [(0, 1), (2, 3)], {"data": [8.0, 8.0], "bandwidth": 4.0}
+    >>> inst = cs.dags.Instance(times, edges, (1, 1), memory_capacity=(16.0, 8.0), **links)
+    >>> result = cs.dags.memheft(inst)
+    >>> result.value, result.schedule.validate()
+    (4.0, None)
+    """
+    Instance.require(instance)
+    return result_of_plan(instance, "memheft", *_core.dags.memheft(instance._core))
 
 
 def cpop(instance: Instance) -> Result:
@@ -61,7 +99,7 @@ def cpop(instance: Instance) -> Result:
     >>> result.makespan, result.kind.tolist()
     (10.0, [1, 0, 1, 1])
     """
-    Instance.require(instance)
+    without_limits(instance, "cpop")
     return result_of_plan(instance, "cpop", *_core.dags.cpop(instance._core))
 
 
@@ -91,7 +129,7 @@ def peft(instance: Instance) -> Result:
     >>> result.makespan, result.kind.tolist()
     (9.0, [1, 1, 1, 1])
     """
-    Instance.require(instance)
+    without_limits(instance, "peft")
     return result_of_plan(instance, "peft", *_core.dags.peft(instance._core))
 
 
@@ -120,7 +158,7 @@ def etf(instance: Instance) -> Result:
     >>> result.makespan, result.kind.tolist()
     (13.0, [1, 0, 1, 0])
     """
-    Instance.require(instance)
+    without_limits(instance, "etf")
     return result_of_plan(instance, "etf", *_core.dags.etf(instance._core))
 
 
@@ -147,5 +185,5 @@ def min_min(instance: Instance) -> Result:
     >>> result.makespan, result.kind.tolist()
     (9.0, [1, 1, 0, 1])
     """
-    Instance.require(instance)
+    without_limits(instance, "min-min")
     return result_of_plan(instance, "min-min", *_core.dags.min_min(instance._core))

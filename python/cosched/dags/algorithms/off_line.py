@@ -19,7 +19,7 @@ from cosched.dags.bounds import (
     keep_hlp,
     round_allocation,
 )
-from cosched.dags.instance import Instance
+from cosched.dags.instance import Instance, without_limits
 from cosched.dags.result import Result, result_of_plan
 from cosched.errors import InvalidInstance
 
@@ -47,7 +47,7 @@ def est(instance: Instance, allocation: Any) -> Result:
     >>> cs.dags.est(inst, [1, 1, 0, 1]).start.tolist()
     [0.0, 1.0, 1.0, 3.0]
     """
-    Instance.require(instance)
+    without_limits(instance, "est")
     return result_of_plan(instance, "est", *_core.dags.est(instance._core, _types(allocation)))
 
 
@@ -79,7 +79,7 @@ def ols(instance: Instance, allocation: Any) -> Result:
     >>> cs.dags.ols(inst, [1, 1, 1, 1]).makespan
     9.0
     """
-    Instance.require(instance)
+    without_limits(instance, "ols")
     return result_of_plan(instance, "ols", *_core.dags.ols(instance._core, _types(allocation)))
 
 
@@ -119,7 +119,7 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
     >>> result.makespan, result.kind.tolist(), result.gap
     (5.0, [1, 1, 0, 1], 0.0)
     """
-    Instance.require(instance)
+    without_limits(instance, "hlp-est")
     return _rounded(instance, "hlp-est", _core.dags.est, method)
 
 
@@ -158,7 +158,7 @@ def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
     >>> cs.dags.hlp_ols(inst).makespan
     5.0
     """
-    Instance.require(instance)
+    without_limits(instance, "hlp-ols")
     return _rounded(instance, "hlp-ols", _core.dags.ols, method)
 
 
@@ -205,6 +205,8 @@ def hlp_best(
     ------
     SolverError
         The solver failed, or ``highspy`` is not installed.
+    InfeasibleError
+        Memories are limited, and a task needs more than any has, or nothing that was built fits.
 
     Notes
     -----
@@ -215,7 +217,8 @@ def hlp_best(
     Where transfers take time it is never worse than :func:`cpop` and :func:`peft` either, and the
     search, which starts from Min-min, ETF and everything on one unit too, is over orders and
     units: a task, or it and neighbours, goes to another unit. No guarantee then (``ratio`` is
-    None).
+    None). Likewise where memories are limited: it is never worse than :func:`memheft`, and starts
+    from the same list by other orders besides.
 
     Examples
     --------
@@ -239,9 +242,8 @@ def hlp_best(
     if relaxation is None:
         keep_hlp(instance, found["relaxation"])
     met, plan = found["met"], found["plan"]
-    name = "transfers" if found["transfers"] else "windows"
     proved = float(plan[-1].max()) if met else found["bound"]
-    bound = Bound(proved, name, note=found["failure"])
+    bound = Bound(proved, found["method"], note=found["failure"])
     return result_of_plan(
         instance,
         "hlp-best",

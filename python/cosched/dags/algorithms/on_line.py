@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import _core
 from cosched.core.arrays import integer_array, seed_of
-from cosched.dags.instance import Instance
+from cosched.dags.instance import Instance, without_limits
 from cosched.dags.result import Result, result_of_plan
 
 
@@ -36,7 +36,7 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.er_ls(inst, order=[0, 2, 1, 3]).kind.tolist()
     [1, 1, 0, 1]
     """
-    Instance.require(instance)
+    without_limits(instance, "er-ls")
     many, few = max(instance.units), min(instance.units)
     ratio = 4 * math.sqrt(many / few) if instance.units[0] == many else None
     return _online(instance, "er-ls", _core.dags.er_ls, order, ratio)
@@ -57,7 +57,7 @@ def eft(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.eft(inst).makespan
     5.0
     """
-    Instance.require(instance)
+    without_limits(instance, "eft")
     return _online(instance, "eft", _core.dags.eft, order)
 
 
@@ -76,7 +76,7 @@ def greedy(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.greedy(inst).kind.tolist()
     [1, 1, 0, 1]
     """
-    Instance.require(instance)
+    without_limits(instance, "greedy")
     return _online(instance, "greedy", _core.dags.greedy, order)
 
 
@@ -96,7 +96,7 @@ def r1_ls(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.r1_ls(inst).kind.tolist()
     [0, 0]
     """
-    Instance.require(instance)
+    without_limits(instance, "r1-ls")
     return _online(instance, "r1-ls", _core.dags.r1_ls, order)
 
 
@@ -116,7 +116,7 @@ def r2_ls(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.r2_ls(inst).kind.tolist()
     [1, 0]
     """
-    Instance.require(instance)
+    without_limits(instance, "r2-ls")
     return _online(instance, "r2-ls", _core.dags.r2_ls, order)
 
 
@@ -135,7 +135,7 @@ def r3_ls(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.r3_ls(inst).kind.tolist()
     [1, 1, 0, 1]
     """
-    Instance.require(instance)
+    without_limits(instance, "r3-ls")
     return _online(instance, "r3-ls", _core.dags.r3_ls, order)
 
 
@@ -151,7 +151,7 @@ def random(instance: Instance, *, order: Any = None, seed: int | None = None) ->
     >>> result.seed, result.makespan >= result.bound.value
     (1, True)
     """
-    Instance.require(instance)
+    without_limits(instance, "random")
     used = seed_of(seed)
     plan = _core.dags.random_types(instance._core, used, _arrivals(order))
     return result_of_plan(instance, "random", *plan, seed=used)

@@ -7,7 +7,7 @@ from typing import Any
 
 from cosched import _core
 from cosched.core.arrays import nonnegative, real_array
-from cosched.dags.instance import Instance
+from cosched.dags.instance import Instance, without_limits
 from cosched.dags.result import Result, result_of_plan
 
 
@@ -47,7 +47,7 @@ def heteroprio(instance: Instance) -> Result:
     >>> result.kind.tolist(), result.start.tolist(), result.value
     ([1, 1, 1, 0], [0.0, 1.0, 3.0, 0.0], 8.0)
     """
-    Instance.require(instance)
+    without_limits(instance, "heteroprio")
     plan = _core.dags.heteroprio(instance._core)
     ratio = None if len(instance.edges) else _of_affinity(instance)
     return result_of_plan(instance, "heteroprio", *plan, ratio=ratio)
@@ -85,7 +85,7 @@ def dmda(instance: Instance, *, alpha: float = 1.0, beta: float = 1.0) -> Result
     >>> cs.dags.dmda(inst).kind.tolist(), cs.dags.dmda(inst, beta=0.0).kind.tolist()
     ([0, 0], [0, 1])
     """
-    Instance.require(instance)
+    without_limits(instance, "dmda")
     weights = nonnegative(alpha, "alpha"), nonnegative(beta, "beta")
     return result_of_plan(instance, "dmda", *_core.dags.dmda(instance._core, *weights))
 
@@ -118,7 +118,7 @@ def dmdas(
     >>> cs.dags.dmdas(inst, priority=[0, 1, 5, 1]).start.tolist()
     [0.0, 2.0, 1.0, 3.0]
     """
-    Instance.require(instance)
+    without_limits(instance, "dmdas")
     given = None if priority is None else real_array(priority, "priority", 1)
     weights = nonnegative(alpha, "alpha"), nonnegative(beta, "beta")
     return result_of_plan(instance, "dmdas", *_core.dags.dmdas(instance._core, given, *weights))
@@ -148,7 +148,7 @@ def qa(instance: Instance) -> Result:
     >>> result.kind.tolist(), result.ratio
     ([1, 0], 5.0)
     """
-    Instance.require(instance)
+    without_limits(instance, "qa")
     least = min(instance.units)
     shares = [math.sqrt(units / least) for units in instance.units]
     ratio = sum(shares) + max(shares)

@@ -25,7 +25,7 @@ from cosched.dags.bounds.relaxation import (
     keep_hlp,
     round_allocation,
 )
-from cosched.dags.bounds.simple import area_bound, critical_path_bound
+from cosched.dags.bounds.simple import area_bound, critical_path_bound, memory_bound
 from cosched.dags.bounds.transport import TransfersRelaxation, transfers_relaxation
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "hlp_at_hand",
     "hlp_bound",
     "keep_hlp",
+    "memory_bound",
     "round_allocation",
     "transfers",
     "transfers_bound",

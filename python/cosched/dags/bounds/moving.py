@@ -20,6 +20,7 @@ from cosched.dags.bounds.guesses import (
     windows_bound,
     windows_fields,
 )
+from cosched.dags.bounds.simple import memory_bound
 from cosched.dags.instance import Instance
 from cosched.errors import InvalidInstance, SolverError
 
@@ -260,6 +261,7 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
     -------
     Bound
         Seconds. Where a solver fails what is proved so far, or ``windows``; a ``note`` says why.
+        Where memories are limited the greater of it and ``memory``.
 
     Examples
     --------
@@ -275,7 +277,8 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
     except SolverError as error:
         weaker = windows_bound(instance, time_limit=time_limit)
         return replace(weaker, note=f"transfers failed: {error}")
-    return Bound(found.value, "transfers", "ok" if found.complete else "time_limit", found.note)
+    bound = Bound(found.value, "transfers", "ok" if found.complete else "time_limit", found.note)
+    return max(bound, memory_bound(instance), key=float) if instance._core.limited else bound
 
 
 def certificate_of(

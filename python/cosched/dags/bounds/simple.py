@@ -52,6 +52,37 @@ def critical_path_bound(instance: Instance) -> Bound:
     return Bound(_core.dags.critical_path_bound(instance._core), "critical-path")
 
 
+def memory_bound(instance: Instance) -> Bound:
+    """What the data takes of limited memories, in bytes x seconds.
+
+    The data of an edge is in some memory at least as long as the longest path, each task on its
+    fastest type, from the begin of its first task to the end of its second; all memories together
+    hold their capacities for the whole makespan.
+
+    Returns
+    -------
+    Bound
+        Seconds; 0 where a memory is unlimited.
+
+    Notes
+    -----
+    O(n (n + e)); above 2,000 tasks the path is that of the two tasks alone, O(n Q + e).
+
+    Examples
+    --------
+    Four pairs of tasks whose data is there for 2 s, on two units whose memories hold one each:
+
+    >>> import cosched as cs
+    >>> edges, links = [(0, 1), (2, 3), (4, 5), (6, 7)], {"data": [8.0] * 4, "bandwidth": 8.0}
+    >>> inst = cs.dags.Instance([[1.0]] * 8, edges, [8], memories=[0, 0, 0, 0, 1, 1, 1, 1],
+    ...                         memory_capacity=8.0, **links)
+    >>> memory_bound(inst).value.__round__(6), cs.dags.hlp(inst).value
+    (4.0, 2.0)
+    """
+    Instance.require(instance)
+    return Bound(_core.dags.memory_bound(instance._core), "memory")
+
+
 def simple_bound(instance: Instance) -> Bound:
     """The better of both."""
     path = critical_path_bound(instance)

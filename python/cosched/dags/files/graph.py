@@ -33,7 +33,7 @@ class Graph:
         Units of each type, where the file names a machine; not checked here.
     data : (e,) array of float, optional
         Bytes that move along each edge, >= 0.
-    bandwidth, latency, memories : optional
+    bandwidth, latency, memories, memory_capacity : optional
         As of :class:`cosched.dags.Instance`, where the file names them; not checked here.
 
     executed : Run, optional
@@ -63,6 +63,7 @@ class Graph:
     bandwidth: Any = None
     latency: Any = None
     memories: Any = None
+    memory_capacity: Any = None
     executed: Any = None
 
     def __post_init__(self) -> None:

@@ -37,7 +37,7 @@ from cosched.errors import InvalidInstance, shorten
 
 #: Of this package's own JSON, of a graph or an instance.
 _KEYS = {"times", "edges", "names", "kernels", "notes", "units"}
-_KEYS |= {"data", "bandwidth", "latency", "memories", "executed"}
+_KEYS |= {"data", "bandwidth", "latency", "memories", "memory_capacity", "executed"}
 
 FORMATS = ("amaris_het", "wfformat", "stg", "dot", "graphml", "starpu", "csv", "json")
 
@@ -305,6 +305,8 @@ def _own(data: Any, name: str) -> Graph:
         raise InvalidInstance(f"{name}: edges: expected a list of pairs [i, j]")
     edges = list(io.polled(edges))
     links = {key: data[key] for key in ("data", "latency", "memories", "executed") if key in data}
+    if "memory_capacity" in data:
+        (links["memory_capacity"],) = _finite_or_infinite([data["memory_capacity"]])
     if "bandwidth" in data:
         links["bandwidth"] = _finite_or_infinite(data["bandwidth"])
     with io.naming(name):

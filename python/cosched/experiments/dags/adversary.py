@@ -84,7 +84,7 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     drawn = frame[frame.method == _RANDOM].groupby(_KEYS, sort=False).ratio.max().to_dict()
     table = worst[[*_KEYS, "ratio", "upper"]].assign(
         proven=[_said(ratio) for ratio in worst.proven.astype(float)],
-        random=[drawn[key] for key in zip(worst.units, worst.algorithm, strict=True)],
+        drawn=[drawn[key] for key in zip(worst.units, worst.algorithm, strict=True)],
         tasks=worst.tasks,
         edges=worst.edges,
     )
@@ -129,7 +129,7 @@ def remarks(frame: pd.DataFrame) -> list[str]:
         if proven != _NO_THEOREM
     )
     exact = int((table.upper <= table.ratio * (1 + 1e-9)).sum())
-    beyond = table.ratio / table.random
+    beyond = table.ratio / table.drawn
     return [
         "The search passes the worst of as many random instances by a factor of "
         f"{beyond.min():.3g} to {beyond.max():.3g}; of {len(table)} worst instances {exact} have a "

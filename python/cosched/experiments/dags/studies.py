@@ -317,7 +317,7 @@ STUDIES = (
         "4 CPUs and 2 GPUs, or 4 CPUs and twice 2 GPUs, on which its makespan is as far as "
         f"possible from the best schedule: the worst of {adversary.SEEDS} searches over "
         f"{adversary.WORK:,} instances each, times within two orders of magnitude. ratio: value / "
-        "best schedule known; upper: value / bound; random: the worst ratio of as many random "
+        "best schedule known; upper: value / bound; drawn: the worst ratio of as many random "
         "instances. Left in each picture the algorithm, right the best schedule of the same "
         "instance; `cosched.dags.worst_case` finds such instances for one's own schedulers.",
         plan=adversary.plan,

@@ -176,6 +176,8 @@ def optimal(
     Instance.require(instance)
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, OPTIMAL_WORK)
+    if instance.sharing.slows:
+        instance.require_unshared("optimal", KNOWING)
     if len(instance.edges) or (instance.resources and objective == "makespan"):
         _require_makespan("optimal", objective)
         return prove_graph(instance, effort, limit)

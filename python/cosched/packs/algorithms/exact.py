@@ -48,7 +48,6 @@ def pairs(instance: Instance) -> Result:
     ([0, 1, 1], [3, 2, 1], 6.3)
     """
     Instance.require(instance)
-    instance.require_unshared("pairs", KNOWING)
     pack_of, procs = _core.packs.pairs(instance._core)
     found = result_of_packs(instance, "pairs", pack_of, procs)
     return replace(found, own_bound=Bound(found.value, "pairs"))
@@ -78,7 +77,6 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
     (6.3, 'ok', 0.0)
     """
     Instance.require(instance)
-    instance.require_unshared("optimal", KNOWING)
     return _exact(
         instance, _core.packs.optimal(instance._core, time_limit_of(time_limit)), "optimal"
     )

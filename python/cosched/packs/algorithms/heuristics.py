@@ -98,7 +98,6 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     True
     """
     Instance.require(instance)
-    instance.require_unshared("random-pack", KNOWING)
     count, used = integer(draws, "draws", 1), seed_of(seed)
     found = _core.packs.random_pack(instance._core, count, used)
     return result_of_packs(instance, f"random-pack-{count}", *found, seed=used)
@@ -130,7 +129,6 @@ def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     True
     """
     Instance.require(instance)
-    instance.require_unshared("random-proc", KNOWING)
     count, used = integer(draws, "draws", 1), seed_of(seed)
     found = _core.packs.random_proc(instance._core, count, used)
     return result_of_packs(instance, f"random-proc-{count}", *found, seed=used)
@@ -180,7 +178,6 @@ def pack_by_pack(
     6.5
     """
     Instance.require(instance)
-    instance.require_unshared("pack-by-pack", KNOWING)
     values = real_array(
         [epsilons] if isinstance(epsilons, (int, float)) else list(epsilons), "epsilons", 1
     )
@@ -216,7 +213,6 @@ def local_search(
     True
     """
     Instance.require(instance)
-    instance.require_unshared("local-search", KNOWING)
     effort, limit = budget(work, time_limit, LOCAL_SEARCH_WORK)
     used = seed_of(seed)
     pack_of, procs, end = _core.packs.local_search(instance._core, used, effort, limit)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from cosched.cluster.result import Result
 from cosched.cluster.usage import logged_starts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Below this share of starts within five minutes, a what-if says so first.
 LEAST_FIT = 0.5
@@ -43,6 +45,8 @@ def fit(result: Result) -> pd.DataFrame:
     >>> fit(result).round(2).iloc[0].tolist()
     ['all', 3, 0.67, 0.67, 1.0]
     """
+    import pandas as pd
+
     instance = result.instance
     recorded = logged_starts(instance)
     table = pd.DataFrame({"start": result.outcome["start"], "recorded": recorded})

@@ -1,0 +1,47 @@
+// What users and accounts have used, and what they have of it in a priority (RULES.md 13.1 to 13.3).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cosched/cluster/slurm/scenario.hpp"
+
+namespace cosched::cluster::slurm {
+
+class Usage {
+ public:
+  /// `decay_start`: when the thread of priority/multifactor began.  Requires that `scenario` outlives it.
+  Usage(const Scenario& scenario, double decay_start);
+
+  /// All passes of the thread up to `time`: before anything else happens at that time.
+  void advance(double time);
+  /// A job starts on so many CPUs, and is over.
+  void start(int job, int cpus, Second now);
+  void end(int job, Second now);
+
+  /// Of the job's association, as of the last pass.
+  double factor(int job) const;
+  /// Passes so far, and the second of the last.
+  std::int64_t passes() const { return passes_; }
+  Second last_pass() const { return last_; }
+  /// In CPU seconds, by association.
+  const std::vector<double>& used() const { return used_; }
+
+ private:
+  struct Running {
+    int job, cpus;
+    Second start;
+  };
+  void pass(Second now);
+  void charge(const Running& one, Second now);
+
+  const Scenario& scenario_;
+  const double start_;
+  double keep_;  // a second's part of usage that is left
+  std::vector<double> used_, factor_;
+  std::vector<Running> running_;
+  std::int64_t passes_ = 0;
+  Second last_;
+};
+
+}  // namespace cosched::cluster::slurm

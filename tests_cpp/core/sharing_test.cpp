@@ -1,0 +1,72 @@
+#include "cosched/core/sharing.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cosched {
+namespace {
+
+Sharing pairs(Matrix<double> table, SlowdownRule rule) {
+  const int n = static_cast<int>(table.rows());
+  return Sharing(n, {}, Slowdowns{std::move(table), rule}, std::nullopt);
+}
+
+TEST(Sharing, RulesOrder) {
+  const Matrix<double> table{{1, 1.5, 1.4}, {1.2, 1, 1.1}, {1.3, 0.5, 1}};
+  const std::vector<cosched::Run> set{{0, 1, 8}, {1, 1, 6}, {2, 1, 2}};
+  EXPECT_NEAR(pairs(table, SlowdownRule::max).factors(set)[0], 1.5, 1e-15);
+  EXPECT_NEAR(pairs(table, SlowdownRule::sum).factors(set)[0], 1.9, 1e-15);
+  EXPECT_NEAR(pairs(table, SlowdownRule::product).factors(set)[0], 2.1, 1e-15);
+  EXPECT_NEAR(pairs(table, SlowdownRule::sum).factors(set)[2], 1.3, 1e-15);  // 0.5 is read as 1
+}
+
+TEST(Sharing, TwoEndByTheClosedForm) {
+  const Sharing sharing = pairs({{1, 1.5}, {1.3, 1}}, SlowdownRule::sum);
+  const std::vector<double> ends = sharing.ends({{0, 1, 8}, {1, 1, 6}});
+  const double first = 6 * 1.3;
+  EXPECT_NEAR(ends[1], first, 1e-12);
+  EXPECT_NEAR(ends[0], 8 + first * (1 - 1 / 1.5), 1e-12);
+}
+
+TEST(Sharing, TheUnslowedEndToTheBit) {
+  const Sharing sharing = pairs({{1, 1, 1}, {1.7, 1, 1}, {1, 1, 1}}, SlowdownRule::sum);
+  const std::vector<double> ends = sharing.ends({{0, 1, 0.1}, {1, 1, 0.3}, {2, 1, 0.7}});
+  EXPECT_EQ(ends[0], 0.1);
+  EXPECT_EQ(ends[2], 0.7);
+}
+
+TEST(Sharing, BandwidthSlowsWhoWaits) {
+  const Sharing sharing(3, {}, std::nullopt, Bandwidth{{{4}, {4}, {4}}, 10, {1, 0.5, 0}});
+  const std::vector<cosched::Run> all{{0, 1, 1}, {1, 1, 1}, {2, 1, 1}};
+  const std::vector<double> factors = sharing.factors(all);
+  EXPECT_NEAR(factors[0], 1.2, 1e-15);
+  EXPECT_NEAR(factors[1], 1.1, 1e-15);
+  EXPECT_EQ(factors[2], 1);
+  EXPECT_EQ(sharing.factors({all[0], all[1]})[0], 1);  // 8 of 10
+}
+
+TEST(Sharing, ChoicesLeaveOutWhatIsBeatenOrDoesNotFit) {
+  // Task 0: slower on 2, does not fit on 4.
+  const Sharing same(1, {{"memory", 5, {{1, 1, 1, 9}}}}, std::nullopt, std::nullopt);
+  const std::vector<double> times{4, 5, 2, 1};
+  const auto kept = choices(same, 0, 4, [&](int q) { return times[q - 1]; });
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(kept[0].procs, 1);
+  EXPECT_EQ(kept[1].procs, 3);
+  // Slower, but it needs less: kept.
+  const Sharing less(1, {{"memory", 5, {{3, 1, 3, 3}}}}, std::nullopt, std::nullopt);
+  EXPECT_EQ(choices(less, 0, 3, [&](int q) { return times[q - 1]; }).size(), 3U);
+}
+
+TEST(Sharing, RunningIsSlowFromTheStartOfAnother) {
+  const Sharing sharing = pairs({{1, 2}, {2, 1}}, SlowdownRule::sum);
+  Running running(&sharing);
+  running.start({0, 1, 4}, 0);
+  running.start({1, 1, 1},
+                2);  // both at half their pace: 1 ends at 4, with 0 half of its rest done
+  EXPECT_EQ(running.next_end(), 4);
+  EXPECT_EQ(running.finish()[0].task, 1);
+  EXPECT_EQ(running.next_end(), 5);
+}
+
+}  // namespace
+}  // namespace cosched

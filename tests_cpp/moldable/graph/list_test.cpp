@@ -1,0 +1,97 @@
+#include "cosched/moldable/graph/list.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+namespace cosched::moldable::graph {
+namespace {
+
+Instance graph_of(const Table& times, int machines, const std::vector<Edge>& edges) {
+  const int jobs = static_cast<int>(times.rows());
+  return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
+      .after(std::make_shared<const TaskGraph>(jobs, edges));
+}
+
+TEST(ListSchedule, TheLongestPathGoesFirst) {
+  // A chain of 2 + 2 + 2 beside four of 1.5 on two processors.
+  const Instance instance =
+      graph_of(Table{{2}, {2}, {2}, {1.5}, {1.5}, {1.5}, {1.5}}, 2, {{0, 1}, {1, 2}});
+  const Choices choices(instance);
+  const Placement made = list_schedule(instance, choices, Chosen(7, 0));
+  EXPECT_DOUBLE_EQ(makespan(made), 6);
+  // The other way round the chain comes last.
+  const std::vector<double> rank{0, 0, 0, 1, 1, 1, 1};
+  EXPECT_DOUBLE_EQ(makespan(list_schedule(instance, choices, Chosen(7, 0), rank)), 9);
+}
+
+TEST(ListSchedule, NobodyPassesACapacity) {
+  std::vector<Resource> resources;
+  resources.push_back({"memory", 4, Matrix<double>{{3}, {3}, {1}}});
+  const Instance instance =
+      graph_of(Table{{2}, {2}, {5}}, 8, {})
+          .with(std::make_shared<const Sharing>(3, resources, std::nullopt, std::nullopt));
+  const Choices choices(instance);
+  const Placement made = list_schedule(instance, choices, Chosen(3, 0), {3, 2, 1});
+  EXPECT_EQ(made.start, (std::vector<double>{0, 2, 0}));
+}
+
+TEST(Choices, WithoutThoseThatAnotherBeats) {
+  const Instance instance = graph_of(Table{{4, 4, 3, 3.5}}, 4, {});
+  const Choices choices(instance);
+  ASSERT_EQ(choices[0].size(), 2U);
+  EXPECT_EQ(choices[0][1].procs, 3);
+  EXPECT_EQ(choices.within(0, 2), 0);
+}
+
+TEST(Choices, ALargerCountThatNeedsLessStays) {
+  std::vector<Resource> resources;
+  resources.push_back({"memory", 4, Matrix<double>{{4, 2}}});
+  const Instance instance =
+      graph_of(Table{{4, 5}}, 2, {})
+          .with(std::make_shared<const Sharing>(1, resources, std::nullopt, std::nullopt));
+  const Choices choices(instance);
+  ASSERT_EQ(choices[0].size(), 2U);
+  const Placement made = list_schedule(instance, choices, {1});
+  EXPECT_EQ(made.procs[0], 2);
+  EXPECT_DOUBLE_EQ(made.end[0], 5);
+}
+
+TEST(Rounded, ToTheSlowerCountFromTheThresholdOn) {
+  const Instance instance = graph_of(Table{{4, 2.5}}, 2, {});
+  const Choices choices(instance);
+  EXPECT_EQ(rounded(choices, {3.3}, 0.5, 2), (Chosen{0}));
+  EXPECT_EQ(rounded(choices, {3.2}, 0.5, 2), (Chosen{1}));
+  EXPECT_EQ(rounded(choices, {3.2}, 0.5, 1), (Chosen{0}));  // cut
+}
+
+TEST(RoundWorkPath, RatiosAreThoseOfThePapersForManyProcessors) {
+  // Speed-ups q^0.7: concave. Work that grows by 0.5 and by 0.1 by turns is not convex in the time.
+  Table smooth(1, 60), uneven(1, 60);
+  double work = 10;
+  for (int q = 1; q <= 60; ++q) {
+    smooth(0, q - 1) = 10 * std::pow(q, -0.7);
+    uneven(0, q - 1) = work / q;
+    work += q % 2 == 0 ? 0.1 : 0.5;
+  }
+  const Instance concave = graph_of(smooth, 60, {}), other = graph_of(uneven, 60, {});
+  EXPECT_NEAR(round_work_path(concave, Choices(concave), work_and_path(concave)).ratio, 3.2919,
+              0.1);
+  const double ratio = round_work_path(other, Choices(other), work_and_path(other)).ratio;
+  EXPECT_GT(ratio, 4.8);
+  EXPECT_LT(ratio, 3 + std::sqrt(5.0));
+}
+
+TEST(AllotLocally, LeastWorkThatIsFastEnough) {
+  // delta is 1 for mu = (3 - sqrt 5) / 2: only the least time will do; less for none.
+  const Instance instance = graph_of(Table{{8, 4.4, 3.1, 2.5}, {1, 1, 1, 1}}, 4, {});
+  const Choices choices(instance);
+  const double most = (3 - std::sqrt(5.0)) / 2;
+  EXPECT_EQ(choices[0][allot_locally(instance, choices, most).chosen[0]].procs, 2);  // cut to 2
+  EXPECT_EQ(choices[0][allot_locally(instance, choices, 0.211).chosen[0]].procs, 1);
+  EXPECT_GT(allot_locally(instance, choices, 0.211).ratio, 1);
+}
+
+}  // namespace
+}  // namespace cosched::moldable::graph

@@ -1,0 +1,71 @@
+#include "cosched/moldable/graph/work_path.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "cosched/moldable/check/work_path.hpp"
+#include "cosched/moldable/graph/bound.hpp"
+
+namespace cosched::moldable::graph {
+namespace {
+
+Instance chain(const Table& times, int machines, const std::vector<Edge>& edges) {
+  const int jobs = static_cast<int>(times.rows());
+  return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
+      .after(std::make_shared<const TaskGraph>(jobs, edges));
+}
+
+TEST(WorkPath, RigidJobsAreTheLargerOfWorkAndPath) {
+  // 3 + 3 s one after the other on one of two processors, 4 s beside: work 5 s, path 6 s.
+  const Instance path = chain(Table{{3}, {3}, {4}}, 2, {{0, 1}});
+  EXPECT_NEAR(work_and_path(path).value, 6, 1e-9);
+  const Instance work = chain(Table{{3}, {3}, {8}}, 2, {{0, 1}});
+  EXPECT_NEAR(work_and_path(work).value, 8, 1e-9);
+}
+
+TEST(WorkPath, TradesTimeAgainstWork) {
+  // Two jobs before one: all on one processor work 9/2, path 6; all on two work 12/2, path 4.
+  const Instance instance = chain(Table{{4, 2.5}, {3, 2}, {2, 1.5}}, 2, {{0, 2}, {1, 2}});
+  const WorkPath found = work_and_path(instance);
+  EXPECT_TRUE(found.complete);
+  EXPECT_NEAR(found.value, 54.0 / 11, 1e-8);
+  EXPECT_NEAR(check::certified_bound(instance, found.certificate), found.value, 1e-8);
+  EXPECT_NEAR(heads_and_tails(instance, found.value), 5.5, 1e-8);
+}
+
+TEST(WorkPath, ReleasesAreOnThePath) {
+  const Instance instance =
+      Instance(Times(Table{{3}, {2}}), {1, 1}, {5, 0}, 2)
+          .after(std::make_shared<const TaskGraph>(2, std::vector<Edge>{{0, 1}}));
+  const WorkPath found = work_and_path(instance);
+  EXPECT_NEAR(found.value, 10, 1e-9);
+  EXPECT_NEAR(check::certified_bound(instance, found.certificate), 10, 1e-8);
+}
+
+TEST(WorkPath, AResourceThatIsScarceDecides) {
+  std::vector<Resource> resources;
+  resources.push_back({"memory", 4, Matrix<double>{{4}, {3}, {1}}});
+  const Instance instance =
+      chain(Table{{3}, {3}, {4}}, 8, {{0, 1}})
+          .with(std::make_shared<const Sharing>(3, resources, std::nullopt, std::nullopt));
+  // (4 * 3 + 3 * 3 + 1 * 4) / 4
+  EXPECT_NEAR(work_and_path(instance).value, 6.25, 1e-8);
+}
+
+TEST(WorkPathCheck, RefusesWhatProvesNothing) {
+  const Instance instance = chain(Table{{3}, {3}, {4}}, 2, {{0, 1}});
+  const Certificate good = work_and_path(instance).certificate;
+  Certificate bad = good;
+  bad.weights[0] += 0.5;
+  EXPECT_THROW(check::certified_bound(instance, bad), SolverError);
+  bad = good;
+  bad.task_flow[2] += 1;  // more begins than the path's weight
+  EXPECT_THROW(check::certified_bound(instance, bad), SolverError);
+  bad = good;
+  bad.edge_flow.push_back({1, 0, 0.1});
+  EXPECT_THROW(check::certified_bound(instance, bad), SolverError);
+}
+
+}  // namespace
+}  // namespace cosched::moldable::graph

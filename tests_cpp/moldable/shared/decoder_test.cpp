@@ -1,0 +1,63 @@
+#include "cosched/moldable/shared/decoder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "cosched/moldable/check/validate.hpp"
+#include "cosched/moldable/shared/bounds.hpp"
+
+namespace cosched::moldable::shared {
+namespace {
+
+Instance slow_threes() {
+  const Matrix<double> table{{1, 3, 3}, {3, 1, 3}, {3, 3, 1}};
+  return Instance(Times(Table{{4}, {4}, {4}}), {1, 1, 1}, {}, 3)
+      .with(std::make_shared<const Sharing>(3, std::vector<Resource>{}, Slowdowns{table, {}},
+                                            std::nullopt));
+}
+
+TEST(Decoder, BansWaitBesideIdleProcessors) {
+  const Instance instance = slow_threes();
+  Decoder decoder(instance);
+  const Placement together = decoder.run({{0, 1, 2}, {1, 1, 1}, 0, {}});
+  EXPECT_EQ(makespan(together), 20);
+  for (const List& list :
+       {List{{0, 1, 2}, {1, 1, 1}, 1, {}}, List{{0, 1, 2}, {1, 1, 1}, 0, {1, 1, 1}}}) {
+    const Placement banned = decoder.run(list);
+    EXPECT_EQ(makespan(banned), 12);
+    check::validate(instance, to_schedule(instance, banned));
+  }
+  check::validate(instance, to_schedule(instance, decoder.greedy({4, 4, 4})));
+  check::validate(instance, to_schedule(instance, replayed(instance, together)));
+}
+
+TEST(Decoder, NeedsAreKept) {
+  const Instance instance = Instance(Times(Table{{4}, {2}, {2}}), {1, 1, 1}, {}, 3)
+                                .with(std::make_shared<const Sharing>(
+                                    3, std::vector<Resource>{{"memory", 5, {{3}, {3}, {2}}}},
+                                    std::nullopt, std::nullopt));
+  const Placement made = Decoder(instance).run({{0, 1, 2}, {1, 1, 1}, 0, {}});
+  EXPECT_EQ(made.start[2], 0);
+  EXPECT_EQ(made.start[1], 4);
+}
+
+TEST(Bounds, ConfigurationsKnowWhatIsNotWorthRunningTogether) {
+  const Instance instance = slow_threes();
+  const double bound = configuration_bound(instance).value;
+  EXPECT_LE(bound, 12);
+  EXPECT_GE(bound, 12 * (1 - 3e-3));
+  EXPECT_LE(shared::area_bound(instance), bound);
+}
+
+TEST(Bounds, AreaHasARowAResource) {
+  // Each alone needs more than half of the memory: one after the other.
+  const Instance instance = Instance(Times(Table{{4}, {2}, {2}}), {1, 1, 1}, {}, 3)
+                                .with(std::make_shared<const Sharing>(
+                                    3, std::vector<Resource>{{"memory", 4, {{4}, {4}, {2}}}},
+                                    std::nullopt, std::nullopt));
+  EXPECT_NEAR(shared::area_bound(instance), 7, 1e-9);
+}
+
+}  // namespace
+}  // namespace cosched::moldable::shared

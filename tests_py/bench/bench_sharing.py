@@ -1,0 +1,95 @@
+"""Tasks that share the machine: exhaustive search, proofs of mid instances, gaps without packs.
+
+    python tests_py/bench/bench_sharing.py small [CASES]   10,000 packs against exhaustive search
+    python tests_py/bench/bench_sharing.py mid             15 to 40 tasks, packs of 2 to 4, 60 s
+    python tests_py/bench/bench_sharing.py jobs            plans without packs, 15 to 40 jobs
+
+Fixed instances, fixed seeds; processor seconds.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import cosched as cs
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from shared_cases import brute_force, packs_case, packs_large
+
+
+def small(cases):
+    """Wrong answers, and how far each bound is below the optimum."""
+    wrong = {"optimal": 0, "pairs": 0, "bound": 0}
+    ratios = {name: [] for name in cs.packs.BOUNDS}
+    for seed in range(cases):
+        inst = packs_case(seed)
+        least = brute_force(inst)
+        best = cs.packs.solve(inst, "optimal")
+        wrong["optimal"] += abs(best.value - least) > 1e-9 * least or best.gap > 1e-9
+        if inst.max_tasks <= 2:
+            pairs = cs.packs.solve(inst, "pairs").value
+            wrong["pairs"] += abs(pairs - least) > 1e-9 * least
+        for name, found in ratios.items():
+            found.append(float(cs.packs.bound(inst, name)) / least)
+            wrong["bound"] += found[-1] > 1 + 1e-9
+    print(f"{cases} instances, wrong: { {name: int(count) for name, count in wrong.items()} }")
+    for name, found in ratios.items():
+        print(f"{name}: mean {np.mean(found):.4f}, worst {min(found):.4f} of the optimum")
+
+
+def mid():
+    """Proofs in 60 s, and what a plan costs that does not know."""
+    print("tasks procs k | value gap ended s | unaware | local-search | columns")
+    for n, p, k in (
+        (15, 8, 2),
+        (20, 16, 3),
+        (25, 16, 4),
+        (30, 16, 4),
+        (40, 16, 2),
+        (40, 16, 3),
+        (40, 16, 4),
+        (40, 32, 4),
+    ):
+        inst = packs_large(7 * n + k, n, p, k)
+        begin = time.process_time()
+        best = cs.packs.solve(inst, "optimal", time_limit=60)
+        seconds = time.process_time() - begin
+        unaware = cs.packs.solve(inst.without_slowdowns(), "optimal", time_limit=60)
+        beside = cs.packs.co_schedule(inst, unaware.pack_of, unaware.procs).value
+        search = cs.packs.solve(inst, "local-search").value
+        bound = float(cs.packs.bound(inst))
+        print(
+            f"{n} {p} {k} | {best.value:.3f} {best.gap:.2%} {best.stopped_by} {seconds:.1f} | "
+            f"{beside / best.value - 1:+.1%} (promised {unaware.value / best.value - 1:+.1%}) | "
+            f"{search / best.value - 1:+.2%} | {bound / best.value:.4f}",
+            flush=True,
+        )
+
+
+def jobs():
+    """Gaps of the search without packs, by configurations and by area alone."""
+    print("jobs machines | value s | configurations gap s | area gap")
+    for n, m in ((15, 8), (25, 8), (40, 4), (40, 8), (40, 16)):
+        packs = packs_large(7 * n + m, n, m, m)
+        inst = cs.moldable.Instance(packs.times, np.ones(n), **packs.sharing.arguments())
+        begin = time.process_time()
+        found = cs.moldable.solve(inst, "local-search")
+        middle = time.process_time()
+        bound = float(cs.moldable.bound(inst, "configurations"))
+        end = time.process_time()
+        area = float(cs.moldable.bound(inst, "area"))
+        print(
+            f"{n} {m} | {found.value:.2f} {middle - begin:.1f} | {found.value / bound - 1:.2%} "
+            f"{end - middle:.1f} | {found.value / area - 1:.1%}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    chosen = sys.argv[1] if len(sys.argv) > 1 else "small"
+    if chosen == "small":
+        small(int(sys.argv[2]) if len(sys.argv) > 2 else 10_000)
+    else:
+        {"mid": mid, "jobs": jobs}[chosen]()

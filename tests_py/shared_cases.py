@@ -1,0 +1,103 @@
+"""Drawn instances whose tasks share the machine, and exhaustive search over small ones."""
+
+import itertools
+from functools import cache
+
+import numpy as np
+
+import cosched as cs
+from cosched.profiles import Bandwidth, Slowdowns
+
+RULES = ("sum", "product", "max")
+
+
+def _times(rng, tasks, procs):
+    work, serial = rng.uniform(5, 100, tasks), rng.uniform(0, 0.35, tasks)
+    return work[:, None] * (serial[:, None] + (1 - serial)[:, None] / np.arange(1, procs + 1))
+
+
+def _shared(rng, tasks, procs, seed):
+    """One law or both, needs a task or a count, or none; never nothing."""
+    shared = {}
+    kind = int(rng.integers(60))
+    table = 1 + rng.uniform(0, 0.8, (tasks, tasks)) * (rng.random((tasks, tasks)) < 0.6)
+    if kind % 2 == 0:
+        shared["slowdowns"] = Slowdowns(table, RULES[seed % 3])
+    if kind % 3 == 0:
+        demand = np.minimum(rng.uniform(1, 5, (tasks, 1)) * np.arange(1, procs + 1), 9.0)
+        shared["bandwidth"] = Bandwidth(demand, 9.0, rng.choice([0.0, 0.4, 1.0], tasks))
+    if kind % 4 < 2:
+        need = rng.uniform(1, 6, tasks)
+        if kind % 5 == 0:
+            need = need[:, None] * np.arange(1, procs + 1) ** 0.3
+        shared["resources"] = {"memory": need}
+        shared["capacity"] = {"memory": 9.0}
+    return shared or {"slowdowns": table}
+
+
+def packs_case(seed):
+    """Three to six tasks on two to five processors."""
+    rng = np.random.default_rng(seed)
+    tasks, procs, size = int(rng.integers(3, 7)), int(rng.integers(2, 6)), int(rng.integers(2, 5))
+    shared = _shared(rng, tasks, procs, seed)
+    return cs.packs.Instance(_times(rng, tasks, procs), size, **shared)
+
+
+def moldable_case(seed):
+    """Two to eight jobs on two to six processors, one in five with releases."""
+    rng = np.random.default_rng(seed)
+    jobs, machines = int(rng.integers(2, 9)), int(rng.integers(2, 7))
+    times, shared = _times(rng, jobs, machines), _shared(rng, jobs, machines, seed)
+    release = rng.uniform(0, 60, jobs) if seed % 5 == 0 else None
+    return cs.moldable.Instance(times, rng.integers(1, 9, jobs), release, **shared)
+
+
+def packs_large(seed, tasks, procs, size):
+    """Slow-downs up to 1.8 and memory that a third of the tasks fill."""
+    rng = np.random.default_rng(seed)
+    table = 1 + rng.uniform(0, 0.8, (tasks, tasks)) * (rng.random((tasks, tasks)) < 0.7)
+    return cs.packs.Instance(
+        _times(rng, tasks, procs),
+        size,
+        slowdowns=table,
+        resources={"memory": rng.uniform(2, 60, tasks)},
+        capacity={"memory": 100.0},
+    )
+
+
+def _fits(inst, pack, counts):
+    for name, needs in inst.resources.items():
+        table = needs if needs.ndim == 2 else np.repeat(needs[:, None], inst.procs, axis=1)
+        needed = table[list(pack), np.array(counts) - 1].sum()
+        if needed > inst.capacity[name] * (1 + 1e-12):
+            return False
+    return True
+
+
+def brute_force(inst):
+    """The least cost over all partitions and all counts."""
+    cost = {}
+    for size in range(1, inst.max_tasks + 1):
+        for pack in itertools.combinations(range(inst.tasks), size):
+            all_counts = itertools.product(range(1, inst.procs + 1), repeat=size)
+            cost[pack] = min(
+                (
+                    cs.packs.ends(inst, pack, counts).max()
+                    for counts in all_counts
+                    if sum(counts) <= inst.procs and _fits(inst, pack, counts)
+                ),
+                default=np.inf,
+            )
+
+    @cache
+    def least(left):
+        if not left:
+            return 0.0
+        first, rest = left[0], left[1:]
+        return min(
+            cost[(first, *others)] + least(tuple(i for i in rest if i not in others))
+            for size in range(inst.max_tasks)
+            for others in itertools.combinations(rest, size)
+        )
+
+    return least(tuple(range(inst.tasks)))

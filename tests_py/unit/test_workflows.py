@@ -1,0 +1,255 @@
+"""Which ready job starts next, without a workflow manager; runs that Snakemake has kept."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import cosched as cs
+from cosched.cli import app
+from cosched.workflows import (
+    Course,
+    History,
+    KeptJob,
+    OnlineList,
+    Past,
+    Ready,
+    execution_of,
+    no_schedule_before,
+    plan,
+    read_snakemake,
+    write_report,
+)
+from cosched.workflows.paths import Paths
+from cosched.workflows.ready import fitting
+
+
+def test_longest_paths_against_every_path():
+    random = np.random.default_rng(1)
+    for _ in range(50):
+        n = int(random.integers(1, 9))
+        after = [[k for k in range(i + 1, n) if random.uniform() < 0.4] for i in range(n)]
+        seconds = random.uniform(0, 5, n)
+
+        def longest(job, after=after, seconds=seconds):
+            return seconds[job] + max((longest(k) for k in after[job]), default=0.0)
+
+        found = Paths(after).longest(seconds)
+        assert found.tolist() == pytest.approx([longest(job) for job in range(n)])
+
+
+def test_fitting_is_a_list_schedule():
+    random = np.random.default_rng(2)
+    for _ in range(200):
+        n, r = int(random.integers(0, 40)), int(random.integers(1, 4))
+        needs = random.integers(0, 6, (n, r))
+        available = random.integers(0, 20, r)
+        left, expected = available.copy(), []
+        for row in range(n):
+            if (needs[row] <= left).all():
+                left -= needs[row]
+                expected.append(row)
+        assert fitting(needs, available).tolist() == expected
+
+
+def _entered(needs):
+    return lambda job: Ready({"cores": needs.get(job, 1)})
+
+
+def test_order_is_priority_path_sizes_name():
+    jobs = {"a": 1.0, "b": 1.0, "c": 9.0, "d": 1.0, "e": 1.0}
+    online = OnlineList()
+    online.update(sorted(jobs), lambda job: (job, jobs[job]), lambda job: ())
+    ready = {
+        "a": Ready({"cores": 1}),
+        "b": Ready({"cores": 1}, temporary=5.0),
+        "c": Ready({"cores": 1}),
+        "d": Ready({"cores": 1}, priority=3.0),
+        "e": Ready({"cores": 1}, input=7.0),
+    }
+    assert online.select(set(jobs), {"cores": 5}, ready.__getitem__) == ["d", "c", "b", "e", "a"]
+
+
+def test_times_learned_change_the_order():
+    jobs = ["x1", "x2", "y1", "y2"]
+    online = OnlineList()
+    online.update(jobs, lambda job: (job[0], None), lambda job: ())
+    assert online.select({"x1", "y1"}, {"cores": 2}, _entered({})) == ["x1", "y1"]
+    online.learn("x1", 2.0)
+    online.learn("y1", 7.0)
+    assert online.select({"x2", "y2"}, {"cores": 1}, _entered({})) == ["y2"]
+    assert online.select({"x2"}, {"cores": 1}, _entered({})) == ["x2"]
+
+
+def test_jobs_that_come_later_are_in_the_paths():
+    online = OnlineList()
+    online.update(["a", "b"], lambda job: (job, 1.0), lambda job: ())
+    before = {"a": [], "b": [], "c": ["b"]}
+    assert online.update(["a", "b", "c"], lambda job: (job, 1.0), before.__getitem__)
+    assert online.select({"a", "b"}, {"cores": 1}, _entered({})) == ["b"]
+
+
+def test_only_what_may_start_now():
+    """A manager may show a part of the ready jobs."""
+    jobs = list(range(20))
+    online = OnlineList()
+    online.update(jobs, lambda job: ("r", float(job + 1)), lambda job: ())
+    assert online.select(set(jobs), {"cores": 3}, _entered({})) == [19, 18, 17]
+    assert online.select({2, 5, 11}, {"cores": 2}, _entered({})) == [11, 5]
+
+
+def test_a_plan_is_followed():
+    online = OnlineList()
+    online.update(["a", "b", "c"], lambda job: ("r", {"a": 1, "b": 2, "c": 3}[job]), lambda job: ())
+    online.follow({"a": 0.0, "b": 1.0})
+    assert online.select({"a", "b", "c"}, {"cores": 3}, _entered({})) == ["a", "b", "c"]
+
+
+def test_a_hundred_thousand_jobs():
+    online = OnlineList()
+    jobs = range(100_000)
+    online.update(jobs, lambda job: (f"r{job % 7}", None), lambda job: ())
+    needs = {job: {"_cores": 1 + job % 3, "mem_mb": job % 8000} for job in jobs}
+    free = {"_cores": 64, "mem_mb": 100_000}
+    ready = set(jobs)
+    for _ in range(3):
+        chosen = online.select(ready, free, lambda job: Ready(needs[job]))
+        assert sum(needs[job]["_cores"] for job in chosen) <= 64
+        assert sum(needs[job]["mem_mb"] for job in chosen) <= 100_000
+        assert chosen
+        ready -= set(chosen)
+
+
+def test_bound_and_plan_against_all_orders():
+    random = np.random.default_rng(3)
+    for _ in range(40):
+        n = int(random.integers(1, 6))
+        seconds = random.integers(1, 6, n).astype(float)
+        needs = [
+            {"cores": int(random.integers(1, 3)), "mem": int(random.integers(0, 4))}
+            for _ in range(n)
+        ]
+        capacity = {"cores": 2, "mem": 4}
+        edges = [(i, j) for i in range(n) for j in range(i + 1, n) if random.uniform() < 0.3]
+        best = min(_serial(order, seconds, needs, capacity, edges) for order in _orders(n, edges))
+        assert no_schedule_before(seconds, needs, capacity, edges) <= best + 1e-9
+        made = plan(range(n), seconds, needs, capacity, edges)
+        assert made.bound <= best + 1e-9 <= made.seconds + 2e-9
+        for before, after in edges:
+            assert made.spans[after][0] >= made.spans[before][1] - 1e-9
+
+
+def _orders(n, edges):
+    for order in itertools.permutations(range(n)):
+        if all(order.index(i) < order.index(j) for i, j in edges):
+            yield order
+
+
+def _serial(order, seconds, needs, capacity, edges):
+    """Whole seconds, so moments 0, 1, 2, ... will do."""
+    spans: dict[int, tuple[float, float]] = {}
+    for job in order:
+        start = max([spans[i][1] for i, j in edges if j == job], default=0.0)
+        while not all(
+            needs[job][name] + sum(needs[k][name] for k, (a, b) in spans.items() if a <= at < b)
+            <= amount
+            for at in np.arange(start, start + seconds[job])
+            for name, amount in capacity.items()
+        ):
+            start += 1
+        spans[job] = (start, start + seconds[job])
+    return max(end for _, end in spans.values())
+
+
+def test_without_limits_only_the_path_counts():
+    made = plan("abc", np.array([3.0, 2.0, 4.0]), [{"cores": 9}] * 3, {"cores": 2**62}, [(0, 1)])
+    assert made.seconds == made.bound == 5.0
+
+
+def test_history_keeps_times(tmp_path):
+    path = tmp_path / "times.json"
+    history = History.read(path)
+    history.learn("align", "align a", 3.0)
+    history.write()
+    assert History.read(path).seconds("align", "align b") == 3.0
+    path.write_text('{"format": "other"}')
+    with pytest.raises(cs.InvalidInstance, match=r"times\.json: expected times"):
+        History.read(path)
+    path.write_text('{"format": "cosched-history", "version": 1, "jobs": {"a": -1}, "rules": {}}')
+    with pytest.raises(cs.InvalidInstance, match=r"'a': -1: expected seconds"):
+        History.read(path)
+
+
+def _course() -> Course:
+    course = Course({"cores": 2})
+    course.start("m", "mesh m", {"cores": 1}, 0.0)
+    course.start("f", "<script> f", {"cores": 1}, 0.0)
+    course.end("m", 2.0)
+    course.end("f", 3.0, "failed")
+    return course
+
+
+@pytest.mark.parametrize("suffix", [".html", ".json", ".png", ".svg"])
+def test_reports(tmp_path, suffix):
+    path = tmp_path / f"run{suffix}"
+    write_report(execution_of(_course()), path, "took 3 s & more", ["a note"])
+    assert path.stat().st_size > 500
+    if suffix == ".html":
+        page = path.read_text()
+        assert "took 3 s &amp; more" in page
+        assert "<script>" not in page
+
+
+def test_completed_jobs_only_count_for_the_bound():
+    assert _course().no_schedule_before([]) == 2.0
+
+
+def kept(folder, output, **record):
+    path = folder / ".snakemake" / "metadata"
+    path.mkdir(parents=True, exist_ok=True)
+    fields = {"rule": "r", "input": [], "starttime": 0.0, "endtime": 1.0, "incomplete": False}
+    name = base64.urlsafe_b64encode(output.encode()).decode()
+    (path / name).write_text(json.dumps({**fields, **record}))
+
+
+def test_a_kept_run_is_judged(tmp_path):
+    kept(tmp_path, "m", rule="mesh", starttime=10.0, endtime=12.0, job_hash=1)
+    kept(tmp_path, "m2", rule="mesh", starttime=10.0, endtime=11.0, job_hash=1)
+    kept(tmp_path, "a", rule="flow", input=["m"], starttime=12.0, endtime=15.0, job_hash=2)
+    kept(tmp_path, "b", rule="flow", input=["m2"], starttime=15.0, endtime=18.0, job_hash=3)
+    kept(tmp_path, "x", incomplete=True, job_hash=4)
+    jobs = read_snakemake(tmp_path)
+    assert [job.name for job in jobs] == ["mesh m", "flow a", "flow b"]
+    past = Past(jobs, {})
+    assert (past.took, past.cores, past.edges) == (8.0, 1, [(0, 1), (0, 2)])
+    assert past.on([1, 2]).bound.tolist() == [8.0, 5.0]
+    assert Past(jobs, {"flow": 2}).on([2]).bound.tolist() == [7.0]
+    shown = CliRunner().invoke(app, ["snakemake", "report", str(tmp_path), "--cores", "1,2"])
+    assert shown.exit_code == 0, shown.output
+    assert "3 jobs ran for 8.0 s on at most 1 cores at a time" in shown.output
+    assert "5" in shown.output
+
+
+def test_pauses_between_runs_do_not_count():
+    jobs = [
+        KeptJob("a", "a", 0.0, 2.0, (), ("a",)),
+        KeptJob("b", "b", 1.0, 3.0, (), ("b",)),
+        KeptJob("c", "c", 100.0, 101.0, (), ("c",)),
+    ]
+    assert Past(jobs, {}).took == 4.0
+
+
+def test_what_is_no_run_is_refused(tmp_path):
+    with pytest.raises(cs.InvalidInstance, match="expected the folder of a workflow"):
+        read_snakemake(tmp_path)
+    kept(tmp_path, "x", incomplete=True)
+    with pytest.raises(cs.InvalidInstance, match="no record of a job that completed"):
+        read_snakemake(tmp_path)
+    (tmp_path / ".snakemake" / "metadata" / "bad").write_text("{")
+    with pytest.raises(cs.InvalidInstance, match="bad: expected a record of Snakemake"):
+        read_snakemake(tmp_path)
