@@ -4,8 +4,8 @@
 
 FOLDER holds series of snapshots (``live_fs/t01800``, ...), each with a ``truth.json.gz``. Printed:
 for drawn futures the median error beside Slurm's own, and how many true starts are in the
-bands; with exact run times the share of starts within a minute, of jobs that started before the next
-submission; with exact submissions, too, of all that waited.
+bands; with exact run times the share of starts within a minute, of jobs that started before the
+next submission; with exact submissions, too, of all that waited.
 """
 
 from __future__ import annotations
