@@ -97,9 +97,23 @@ slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   for (const auto& limits : named["qos"].cast<std::vector<std::map<std::string, int>>>())
     machine.qos.push_back(to_limits(limits));
   machine.down = to_bits(named["down"].cast<Ranges>(), machine.nodes);
+  for (const auto& [jobs, nodes, cpus] :
+       named["groups"].cast<std::vector<std::tuple<double, double, double>>>())
+    machine.groups.push_back({jobs, nodes, cpus});
   machine.licences = to_ints(named["licences"].cast<IntArray>(), "licences");
   machine.parts = to_partitions(partitions, machine.nodes);
   return machine;
+}
+
+// (start, [(node, cores, MB)], [(node, type, GPUs)])
+slurm::Running to_running(const py::tuple& given) {
+  slurm::Running running{given[0].cast<double>(), {}};
+  for (const auto& [node, cores, memory] :
+       given[1].cast<std::vector<std::tuple<int, int, std::int64_t>>>())
+    running.holds.nodes.push_back({node, cores, memory});
+  for (const auto& [node, type, count] : given[2].cast<std::vector<std::tuple<int, int, int>>>())
+    running.holds.gpus.push_back({node, type, count});
+  return running;
 }
 
 // What jobs of `more`, (job, values by name), ask beyond whole nodes.
@@ -140,6 +154,9 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     set("array_limit", conditions.array_limit);
     set("reservation", conditions.reservation);
     set("licences", conditions.licences);
+    set("groups", job.groups);
+    set("counted_cpus", job.counted_cpus);
+    if (values.contains("running")) job.running = to_running(values["running"].cast<py::tuple>());
     if (!values.contains("after")) continue;
     for (const auto& [kind, of] :
          values["after"].cast<std::vector<std::pair<int, std::vector<int>>>>())
@@ -185,13 +202,37 @@ std::vector<slurm::Outside> to_outside(const py::list& given, int nodes) {
 std::vector<slurm::Association> to_accounts(const py::list& given) {
   std::vector<slurm::Association> all;
   for (const auto& one : given) {
+    const py::tuple row = one.cast<py::tuple>();
     const auto [parent, shares, user, limits] =
-        one.cast<std::tuple<int, double, bool, std::map<std::string, int>>>();
+        py::tuple(row[py::slice(0, 4, 1)])
+            .cast<std::tuple<int, double, bool, std::map<std::string, int>>>();
     if (parent >= static_cast<int>(all.size()))
       throw InvalidInstance("slurm: an association before its account");
-    all.push_back({parent, shares, user, to_limits(limits)});
+    const double usage = row.size() > 4 ? row[4].cast<double>() : 0;
+    all.push_back({parent, shares, user, to_limits(limits), usage});
   }
   return all;
+}
+
+// What the simulation takes for granted of numbers that refer to others.
+void require_known(const slurm::Job& job, const slurm::Machine& machine) {
+  const auto within = [](int number, std::size_t count) {
+    return number >= 0 && static_cast<std::size_t>(number) < count;
+  };
+  for (const int group : job.groups)
+    if (!within(group, machine.groups.size()))
+      throw InvalidInstance("slurm: a job of a group that is not there");
+  if (!job.running) return;
+  int last = -1;
+  for (const slurm::Share& share : job.running->holds.nodes) {
+    if (share.node <= last || share.node >= machine.nodes)
+      throw InvalidInstance("slurm: a running job: expected increasing nodes of the machine");
+    last = share.node;
+  }
+  for (const slurm::GpuShare& share : job.running->holds.gpus)
+    if (!within(share.node, static_cast<std::size_t>(machine.nodes)) ||
+        !within(share.type, machine.node_gpus.size()))
+      throw InvalidInstance("slurm: a running job: GPUs that the machine does not have");
 }
 
 slurm::Scenario make_scenario(const py::dict& machine, const py::dict& partitions,
@@ -201,6 +242,7 @@ slurm::Scenario make_scenario(const py::dict& machine, const py::dict& partition
   slurm::Machine made = to_machine(machine, partitions);
   std::vector<slurm::Job> all = to_jobs(jobs);
   ask_more(all, more);
+  for (const slurm::Job& job : all) require_known(job, made);
   const int nodes = made.nodes;
   return slurm::Scenario(std::move(made), std::move(all), slurm::to_settings(parameters),
                          to_reservations(reservations, nodes), to_outside(outside, nodes),
@@ -226,6 +268,7 @@ slurm::Clocks to_clocks(const py::dict& given) {
   clocks.checks = named["checks"].cast<std::vector<double>>();
   clocks.passes = named["passes"].cast<std::vector<std::pair<double, bool>>>();
   clocks.lengths = named["lengths"].cast<std::vector<double>>();
+  if (given.contains("watched")) clocks.watched = given["watched"].cast<std::vector<int>>();
   return clocks;
 }
 

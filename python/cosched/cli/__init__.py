@@ -35,6 +35,8 @@ _MODULES = {
     "slurm": "slurm",
     "snakemake": "snakemake",
     "audit": "audit",
+    "snapshot": "snapshot",
+    "when": "when",
     "profile": "execution",
     "plan": "execution",
     "script": "execution",

@@ -46,6 +46,7 @@ from cosched.cluster.family import (
     register_policy,
 )
 from cosched.cluster.instance import Instance
+from cosched.cluster.live import Snapshot, backtest, when
 from cosched.cluster.log_fit import fit
 from cosched.cluster.logs import from_sacct, from_swf
 from cosched.cluster.machine import Machine
@@ -82,9 +83,11 @@ __all__ = [
     "Result",
     "Schedule",
     "SlurmSettings",
+    "Snapshot",
     "State",
     "as_logged",
     "audit",
+    "backtest",
     "batsim_summary",
     "bound",
     "compare",
@@ -105,6 +108,7 @@ __all__ = [
     "register_policy",
     "slurm_backfill",
     "solve",
+    "when",
     "write_batsim_json",
     "write_jobs_csv",
     "write_log_csv",

@@ -123,7 +123,7 @@ def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
         wrong = (values < 0) | np.isinf(values)
         if wrong.any():
             row = int(np.argmax(wrong))
-            unit = "seconds >= 0" if name == "wait" else "a number >= 0"
+            unit = "seconds >= 0" if name in ("wait", "ran") else "a number >= 0"
             raise InvalidInstance(
                 f"jobs[{name!r}][{row}] = {values[row]:g}: expected {unit}, or nan"
             )

@@ -13,6 +13,7 @@ from cosched import _core, core, io
 from cosched.cluster import files
 from cosched.cluster.arguments import columns_of, notes_of, parts_of
 from cosched.cluster.machine import Machine
+from cosched.cluster.running import with_running
 from cosched.cluster.site import resources_of, site_of
 from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance, shorten
@@ -53,6 +54,11 @@ class Instance(core.Instance):
         partition's ``max_time``.
     begins : datetime.datetime, optional
         When the jobs' clock is 0, for reports.
+    running : pandas.DataFrame or mapping, optional
+        Jobs that run at second 0: ``job`` (its id), ``nodes`` (host list, numbers, or cores by
+        node), ``start`` (s, at most 0), ``limit`` (s from its start). ``runtime`` is from its
+        start, too; the instance has what is left, and in ``ran`` how long they have run. All
+        policies go on from there; which nodes they hold matters to ``slurm-backfill`` alone.
 
     Raises
     ------
@@ -94,6 +100,7 @@ class Instance(core.Instance):
         min_runtime: float = 0.0,
         machine: Machine | None = None,
         begins: datetime | None = None,
+        running: Any = None,
     ) -> None:
         if machine is not None and not isinstance(machine, Machine):
             raise InvalidInstance(f"machine = {shorten(machine)}: expected a Machine")
@@ -101,6 +108,9 @@ class Instance(core.Instance):
             raise InvalidInstance(f"begins = {shorten(begins)}: expected a datetime")
         if not isinstance(source, str):
             raise InvalidInstance(f"source = {shorten(source)}: expected the name of a file")
+        if running is not None:
+            names = machine.slurm.names if machine is not None and machine.slurm else ()
+            jobs = with_running(jobs, running, names)
         columns, facts, uncut = columns_of(jobs, machine)
         inner = _core.cluster.Instance(
             columns.get("eligible", columns["submit"]), columns["tasks"], columns["cpu"],

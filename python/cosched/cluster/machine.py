@@ -26,7 +26,7 @@ from cosched.cluster.slurm_conf import (
 )
 from cosched.cluster.slurm_machine import PlainNode, machine_of_lines
 from cosched.cluster.slurm_settings import SlurmSettings
-from cosched.cluster.slurm_shown import read_shown
+from cosched.cluster.slurm_shown import lines_shown, placed, read_shown
 from cosched.errors import InvalidInstance
 
 #: As many parts as the core can tell apart.
@@ -367,6 +367,14 @@ def _most(ratios: np.ndarray) -> float:
 def slurm_machine(content: str, name: str, version: str | None = None) -> Machine:
     """The machine of a slurm.conf that is given as text, under this name in messages."""
     return _of_slurm(name, parse_lines(content, name), version)
+
+
+def machine_shown(config: str, nodes: str, partitions: str) -> Machine:
+    """Machine of what ``scontrol show config``, ``show node``, ``show partition`` printed."""
+    names = ("scontrol_config.txt", "scontrol_node.txt", "scontrol_partition.txt")
+    texts = (placed(t, name) for t, name in zip((config, nodes, partitions), names, strict=True))
+    lines, version = lines_shown(*texts)
+    return _of_slurm("snapshot", lines, version)
 
 
 def _of_slurm(

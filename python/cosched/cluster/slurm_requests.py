@@ -34,9 +34,12 @@ class Requests:
     outside : tuple
         (time, kind, row, spans).
     accounts : tuple
-        Associations of a slurmdbd: (parent, shares, whether of a user, limits); the root first.
+        Associations of a slurmdbd: (parent, shares, whether of a user, limits, and
+        optionally usage so far in CPU seconds); the root first.
     qos : tuple of mapping
         Limits of each QOS.
+    groups : tuple of (float, float, float)
+        Limits that jobs have together (``groups`` of `more`): jobs, nodes, CPUs at once.
     """
 
     more: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
@@ -44,8 +47,9 @@ class Requests:
     licences: tuple[int, ...] = ()
     reservations: tuple[tuple, ...] = ()
     outside: tuple[tuple, ...] = ()
-    accounts: tuple[tuple[int, float, bool, Mapping[str, int]], ...] = ()
+    accounts: tuple[tuple, ...] = ()
     qos: tuple[Mapping[str, int], ...] = ()
+    groups: tuple[tuple[float, float, float], ...] = ()
 
 
 class Wishes:

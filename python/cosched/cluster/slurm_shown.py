@@ -16,11 +16,17 @@ _FILES = ("scontrol_config.txt", "scontrol_node.txt", "scontrol_partition.txt")
 #: What scontrol calls otherwise than slurm.conf.
 _NAMES = {"cputot": "cpus", "availablefeatures": "features"}
 _EMPTY = ("(null)", "n/a", "")
+#: Places and lines of an output.
+Lines = list[tuple[str, str]]
 
 
 def read_shown(folder: str | PathLike[str]) -> tuple[list[Line], str | None]:
     """Lines as of a slurm.conf, and the version."""
-    config, nodes, parts = (_lines(Path(folder), name) for name in _FILES)
+    return lines_shown(*(_lines(Path(folder), name) for name in _FILES))
+
+
+def lines_shown(config: Lines, nodes: Lines, parts: Lines) -> tuple[list[Line], str | None]:
+    """The same of what the three commands printed."""
     settings, version = [], None
     for place, text in config:
         key, found, value = (part.strip() for part in text.partition("="))
@@ -35,15 +41,19 @@ def read_shown(folder: str | PathLike[str]) -> tuple[list[Line], str | None]:
     return [*settings, *records], version
 
 
-def _lines(folder: Path, name: str) -> list[tuple[str, str]]:
+def _lines(folder: Path, name: str) -> Lines:
     path = next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
     if path is None:
         raise InvalidInstance(f"{folder}: no {name}: expected {', '.join(_FILES)}")
-    text = io.read_text(path)
-    return [(f"{path.name}:{k}", line) for k, line in enumerate(text.splitlines(), 1)]
+    return placed(io.read_text(path), path.name)
 
 
-def _records(lines: list[tuple[str, str]], first: str, known: frozenset[str]) -> list[Line]:
+def placed(text: str, name: str) -> Lines:
+    """Lines of a text, each with its place."""
+    return [(f"{name}:{k}", line) for k, line in enumerate(text.splitlines(), 1)]
+
+
+def _records(lines: Lines, first: str, known: frozenset[str]) -> list[Line]:
     """One line for each thing that is shown, over several lines of the text."""
     records: list[Line] = []
     for place, text in lines:

@@ -7,6 +7,7 @@ from cosched.bags.plots import (
     profit_against_gamma,
     profit_rates,
 )
+from cosched.cluster.live.plots import starts
 from cosched.cluster.plots import (
     degradation_against_load,
     occupation,
@@ -37,5 +38,6 @@ __all__ = [
     "queue_length",
     "ratios",
     "save",
+    "starts",
     "utilisation",
 ]

@@ -110,7 +110,7 @@ void BackfillCycle::keep_planned(Second now) {
 // Started in another partition, out of licences, over a limit, or behind a task of its array that has no plan.
 bool BackfillCycle::skipped(Entry entry) {
   if (tables_.allocations.started(entry.job) || !tables_.licences.enough(entry.job) ||
-      !tables_.policy.may_try(entry.job))
+      !tables_.policy.may_try(entry.job) || !tables_.groups.allow(entry.job))
     return true;
   const int array = tables_.scenario.job(entry.job).conditions.array;
   if (array < 0) return false;

@@ -34,6 +34,8 @@ struct Clocks {
   // (not a number: not recorded), by job: replay.
   std::vector<std::pair<double, bool>> passes;
   std::vector<double> lengths;
+  std::vector<int>
+      watched;  // jobs: when all of them have started, the run is over; empty = when all have ended
 
   /// Down to a multiple of `grid` of the Unix clock.
   Second rounded(Second time, Second grid) const {

@@ -85,9 +85,10 @@ class Pass {
     return true;
   }
 
-  // Started in another partition, or behind a task of its array that could not.
+  // Started in another partition, over a limit of its group, or behind a task of its array that could not.
   bool rejected(Entry entry) {
     if (tables_.allocations.started(entry.job)) return true;
+    if (!tables_.groups.allow(entry.job)) return true;
     const int array = scenario_.job(entry.job).conditions.array;
     if (array < 0) return false;
     return (rejected_array_ == array && rejected_part_ == entry.part) ||

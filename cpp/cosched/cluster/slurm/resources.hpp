@@ -8,19 +8,6 @@
 
 namespace cosched::cluster::slurm {
 
-/// A job's part of a node.
-struct Share {
-  int node, cores;
-  std::int64_t memory;  // MB
-};
-struct GpuShare {
-  int node, type, count;
-};
-struct Shares {
-  std::vector<Share> nodes;  // increasing
-  std::vector<GpuShare> gpus;
-};
-
 /// What is free on each node.
 struct Free {
   std::vector<int> cores;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "cosched/cluster/slurm/node_bits.hpp"
 #include "cosched/cluster/slurm/seconds.hpp"
 #include "cosched/cluster/slurm/settings.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::slurm {
 
@@ -24,6 +26,30 @@ struct Limits {
   int user_jobs = -1;    // MaxJobsPerUser, of a QOS
   int jobs = -1;         // MaxJobs, of an association
   int job_nodes = -1;    // MaxTRESPerJob=node
+};
+
+/// A job's part of a node.
+struct Share {
+  int node, cores;
+  std::int64_t memory;  // MB
+};
+struct GpuShare {
+  int node, type, count;
+};
+struct Shares {
+  std::vector<Share> nodes;  // increasing
+  std::vector<GpuShare> gpus;
+};
+
+/// Of a job that runs when the simulation begins: since when, and what it holds.
+struct Running {
+  double start;
+  Shares holds;  // of whole nodes, only their numbers count
+};
+
+/// What jobs of a QOS, a user or an account may have at once, all together.
+struct Group {
+  double jobs = kInfinity, nodes = kInfinity, cpus = kInfinity;
 };
 
 struct Partition {
@@ -48,6 +74,7 @@ struct Machine {
   std::vector<int> licences;                // how many of each
   std::vector<Limits> qos;
   NodeBits down = NodeBits();  // nodes that take no jobs from the begin on (RULES.md 11.4)
+  std::vector<Group> groups;  // jobs say of which they are
 };
 
 inline constexpr int kAnyNodes = std::numeric_limits<int>::max();
@@ -104,6 +131,9 @@ struct Job {
   Conditions conditions = {};
   bool requeue = true;  // when a node of it fails
   bool fails = false;   // exits with another code than 0
+  std::optional<Running> running = {};
+  std::vector<int> groups = {};  // of Machine::groups
+  double counted_cpus = 0;       // in their limits
 };
 
 /// Nodes that are kept for some jobs, for some time (RULES.md 10).
@@ -120,6 +150,7 @@ struct Association {
   double shares = 1;
   bool user = false;
   Limits limits = {};
+  double usage = 0;  // when the simulation begins: CPU seconds
 };
 
 /// What an administrator does (RULES.md 9.2, 11).

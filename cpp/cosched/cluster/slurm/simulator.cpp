@@ -27,12 +27,15 @@ class Simulator {
         main_clock_(clocks, scenario.settings().main, scenario.settings().since_24),
         backfill_clock_(clocks, scenario.settings().backfill.interval),
         rng_(clocks.noise_seed),
-        order_(scenario.jobs().size()),
+        order_(all_of(scenario.jobs().size())),
         attempts_(scenario.jobs().size()),
         requeued_(scenario.jobs().size()) {
-    std::iota(order_.begin(), order_.end(), 0);
+    order_.erase(std::remove_if(order_.begin(), order_.end(),
+                                [&](int job) { return scenario.job(job).running.has_value(); }),
+                 order_.end());
     std::stable_sort(order_.begin(), order_.end(),
                      [&](int a, int b) { return scenario.job(a).submit < scenario.job(b).submit; });
+    hold_running();
     place_submissions();
     for (const Reservation& one : scenario.reservations()) {
       if (one.created < kInfinity)
@@ -44,7 +47,7 @@ class Simulator {
   }
 
   Outcome run() && {
-    while (finished_ < order_.size() && !hopeless()) {
+    while (finished_ < scenario_.jobs().size() && !seen() && !hopeless()) {
       poll_.count(300);
       step();
     }
@@ -63,6 +66,27 @@ class Simulator {
       return job > other.job;
     }
   };
+
+  // All jobs that are watched have started.
+  bool seen() {
+    while (watched_ < host_.watched.size() && tables_.allocations.started(host_.watched[watched_]))
+      ++watched_;
+    return watched_ > 0 && watched_ == host_.watched.size();
+  }
+
+  static std::vector<int> all_of(std::size_t jobs) {
+    std::vector<int> all(jobs);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  void hold_running() {
+    for (const int job : all_of(scenario_.jobs().size())) {
+      if (!scenario_.job(job).running) continue;
+      tables_.hold(job);
+      launch({job}, scenario_.job(job).running->start);
+    }
+  }
 
   // Those of one instant happen in this order.
   void step() {
@@ -304,7 +328,7 @@ class Simulator {
   std::vector<char> requeued_;                        // and is completing
   std::vector<std::pair<double, NodeBits>> answers_;  // when nodes that were down are up again
   std::vector<double> looks_;                         // when begins of reservations are seen
-  std::size_t next_ = 0, finished_ = 0, outside_ = 0, look_ = 0;
+  std::size_t next_ = 0, finished_ = 0, outside_ = 0, look_ = 0, watched_ = 0;
   double changed_ = -kInfinity, last_begin_ = -kInfinity;
   Poll poll_;
 };

@@ -8,6 +8,7 @@ Tables::Tables(const Scenario& given, double controller_start, const Record& rec
                double decay_start)
     : scenario(given),
       allocations(given),
+      groups(given),
       usage(given, decay_start),
       queue(given, usage, controller_start),
       readiness(given, allocations),
@@ -16,6 +17,20 @@ Tables::Tables(const Scenario& given, double controller_start, const Record& rec
       reservations(given),
       updates{whole(controller_start), whole(controller_start)},
       journal(given.jobs().size(), record) {}
+
+void Tables::hold(int job) {
+  const Running& running = *scenario.job(job).running;
+  Choice choice(scenario.machine().nodes);
+  choice.shares = running.holds;
+  for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
+  allocations.start(job, choice, whole(running.start));
+  usage.start(job, cpus_of(job), whole(running.start));
+  readiness.count(job, 1);
+  licences.take(job);
+  policy.start(job, choice.nodes.count());
+  groups.count(job, 1);
+  journal.start({job, scenario.job(job).partition}, running.start, Scheduler::main, allocations);
+}
 
 void Tables::submit(int job, double time) {
   usage.advance(time);
@@ -35,6 +50,7 @@ void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by)
   readiness.count(entry.job, 1);
   licences.take(entry.job);
   policy.start(entry.job, choice.nodes.count());
+  groups.count(entry.job, 1);
   updates.both(whole(time));
   journal.start(entry, time, by, allocations);
 }
@@ -47,6 +63,7 @@ void Tables::end(int job, double time, bool killed) {
   readiness.end(job, killed || scenario.job(job).fails);
   licences.give(job);
   policy.end(job, allocations.nodes(job).count());
+  groups.count(job, -1);
   updates.both(whole(time));
   journal.end(job, time, killed);
 }
@@ -80,6 +97,7 @@ void Tables::requeue(int job, double time, Second begin) {
   readiness.count(job, -1);
   licences.give(job);
   policy.end(job, allocations.nodes(job).count());
+  groups.count(job, -1);
   readiness.requeue(job, begin);
   queue.resubmit(job, time, scenario.settings().since_24);
   updates.both(whole(time));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cosched/cluster/slurm/allocations.hpp"
+#include "cosched/cluster/slurm/group_counts.hpp"
 #include "cosched/cluster/slurm/journal.hpp"
 #include "cosched/cluster/slurm/licences.hpp"
 #include "cosched/cluster/slurm/policy.hpp"
@@ -20,6 +21,8 @@ struct Tables {
   Tables(const Scenario& given, double controller_start, const Record& record,
          double decay_start = 0);
 
+  /// A job that runs from the beginning holds what it has.
+  void hold(int job);
   void submit(int job, double time);
   /// Jobs that are ready by now wait in the queue.
   void admit(double time);
@@ -40,6 +43,7 @@ struct Tables {
 
   const Scenario& scenario;
   Allocations allocations;
+  GroupCounts groups;
   Usage usage;
   Queue queue;
   Readiness readiness;

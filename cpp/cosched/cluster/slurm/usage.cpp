@@ -12,8 +12,9 @@ Usage::Usage(const Scenario& scenario, double decay_start)
       start_(decay_start),
       keep_(1),
       used_(scenario.accounts().size()),
-      factor_(fair_tree(scenario.accounts(), used_)),
       last_(whole(decay_start)) {
+  for (std::size_t k = 0; k < used_.size(); ++k) used_[k] = scenario.accounts()[k].usage;
+  factor_ = fair_tree(scenario.accounts(), used_);
   constexpr double kHalf = 0.693;  // as slurmctld has it, with the first term alone
   const Second half_life = scenario.settings().priority.half_life;
   if (half_life > 0) keep_ = 1 - kHalf / static_cast<double>(half_life);

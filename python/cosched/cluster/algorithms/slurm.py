@@ -214,6 +214,8 @@ def _times(
     killed = np.asarray(outcome["killed"]).astype(bool)
     suffix = "" if whole else "_exact"
     start, end = outcome["start" + suffix], outcome["end" + suffix]
+    if "running" in instance.known:  # what ran before is not of this instance
+        start = np.where(instance.column("running"), instance.column("eligible"), start)
     return start, np.where(killed, end, start + instance.column("runtime")), killed
 
 

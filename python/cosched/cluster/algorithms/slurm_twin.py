@@ -12,6 +12,7 @@ import numpy as np
 from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
+from cosched.cluster.running import held_of
 from cosched.cluster.slurm_requests import Requests, gpu_types_of
 from cosched.cluster.slurm_settings import (
     PARAMETERS,
@@ -116,6 +117,10 @@ class Twin:
         self.notes = list(settings.left_out)
         self.notes += self._note_version(version, settings)
         asked = requests or self._asked(settings, machine)
+        #: How long jobs have run at second 0 (s).
+        self.ran = np.zeros(len(instance))
+        if requests is None and "running" in instance.known:
+            asked = self._with_running(asked)
         self._core = self._make(settings, machine, parameters, asked)
 
     @staticmethod
@@ -268,7 +273,7 @@ class Twin:
                 "lines": self._lines(settings, machine),
                 "sets": [list(spans) for spans in requests.sets],
                 "licences": np.array(requests.licences, dtype=np.int64),
-                "qos": list(requests.qos),
+                "qos": list(requests.qos), "groups": list(requests.groups),
                 "down": list(settings.down),
                 **self._resources(settings, machine),
             },
@@ -284,8 +289,9 @@ class Twin:
                 **settings.parameters, **_own(parameters), "since_24": float(self.since_24)
             },
             jobs={
-                "submit": instance.column("eligible"), "runtime": instance.column("runtime"),
-                "nodes": self.nodes, "cpus": instance.column("tasks"), "limit": limit,
+                "submit": instance.column("eligible"),
+                "runtime": instance.column("runtime") + self.ran,
+                "nodes": self.nodes, "cpus": instance.column("tasks"), "limit": limit + self.ran,
                 "partition": self.part, "user": users.reshape(-1),
                 "nice": np.zeros(len(instance)),
                 "priority": self._priorities(),
@@ -295,6 +301,52 @@ class Twin:
             outside=list(requests.outside),
             accounts=list(requests.accounts),
         )  # fmt: skip
+
+    def _with_running(self, asked: Requests) -> Requests:
+        """Jobs that run at second 0 hold what they have; where nobody says which nodes, the first
+        that are free."""
+        instance = self.instance
+        runs = instance.column("running")
+        if "ran" in instance.known:
+            self.ran = np.where(runs, np.nan_to_num(instance.column("ran")), 0.0)
+        texts = instance.column("held").astype(str) if "held" in instance.known else None
+        free = self.node_cores.copy()
+        more = {row: dict(values) for row, values in asked.more.items()}
+        rows = np.flatnonzero(runs).tolist()
+        for row in sorted(rows, key=lambda row: texts is None or not texts[row]):
+            held = held_of(texts[row]) if texts is not None else []
+            held = [(n, c or int(self.node_cores[n])) for n, c in held if n < len(free)]
+            held = held or self._first_free(row, free)
+            for node, cores in held:
+                free[node] -= cores
+                if free[node] < 0:
+                    raise InvalidInstance(
+                        f"running: node {node} has {self.node_cores[node]} cores: job "
+                        f"{instance.ids[row]} and others hold more"
+                    )
+            memory = more.get(row, {}).get("memory", 0)
+            shares = [(node, cores, int(memory) * cores) for node, cores in sorted(held)]
+            own = more.setdefault(row, {})
+            own["running"] = (-float(self.ran[row]), shares, [])
+            own["nodes"] = len(shares)
+        return replace(asked, more=more)
+
+    def _first_free(self, row: int, free: np.ndarray) -> list[tuple[int, int]]:
+        part = [k for a, b in self.parts[self.names[self.part[row]]] for k in range(a, b)]
+        left = int(self.instance.column("tasks")[row])
+        held = []
+        for node in part:
+            room = int(free[node])
+            if not self.shared and room < self.node_cores[node]:
+                continue
+            if left > 0 and room > 0:
+                held.append((node, min(room, left) if self.shared else room))
+                left -= room
+        if left > 0:
+            raise InvalidInstance(
+                f"running: job {self.instance.ids[row]}: no room beside the others that run"
+            )
+        return held
 
     def _priorities(self) -> np.ndarray:
         """As recorded, where they are given; -1: computed."""
@@ -348,14 +400,16 @@ class Twin:
         checks: Sequence[float] = (),
         passes: Sequence[tuple[float, bool]] = (),
         lengths: Sequence[float] = (),
+        watched: Sequence[int] = (),
         log: bool = False,
         plans: bool = False,
     ) -> dict[str, Any]:
         """One run; `cycles`, `checks`, `passes`: recorded times in place of the rules' own;
-        `lengths`: from the start of each job to its end."""
+        `lengths`: from the start of each job to its end; `watched`: the run is over when these jobs
+        have started."""
         given = {
             **clocks, "cycles": list(cycles), "checks": list(checks), "passes": list(passes),
-            "lengths": list(lengths),
+            "lengths": list(lengths), "watched": list(watched),
         }  # fmt: skip
         return self._core.run(clocks=given, told=log, plans=plans)
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from cosched.cluster.machine import Machine
 
 #: Columns of an instance's jobs that no algorithm needs, where known.
-FACTS = ("user", "group", "partition", "status", "line", "wait", "running", "memory_gb",
-         "gpus", "gpu_type", "threads", "nodes", "priority")  # fmt: skip
+FACTS = ("user", "group", "partition", "status", "line", "wait", "running", "ran",
+         "held", "memory_gb", "gpus", "gpu_type", "threads", "nodes", "priority")  # fmt: skip
 #: Those that are numbers >= 0, or not known: s; GB, GPUs, hardware threads, nodes of the whole job;
 #: the batch system's priority.
-MEASURES = ("wait", "memory_gb", "gpus", "threads", "nodes", "priority")
+MEASURES = ("wait", "ran", "memory_gb", "gpus", "threads", "nodes", "priority")
 
 _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}
 

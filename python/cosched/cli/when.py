@@ -1,0 +1,304 @@
+"""``cosched when``: when jobs will start, and how many nodes to ask for."""
+
+from __future__ import annotations
+
+import json
+import math
+import time as clock
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from cosched import cluster, io, plot
+from cosched.cli import report
+from cosched.cli.values import check_files
+from cosched.cluster.live.backtest import by
+from cosched.cluster.live.when import finite
+from cosched.cluster.slurm_conf import seconds_of_limit
+from cosched.errors import InvalidInstance, shorten
+from cosched.execution import runs as run_files
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXAMPLE = "cosched when now.json 4711"
+_SAFE = 1.1  # of the longest usual run: a limit
+_REFRESH = 60.0
+
+
+def when(
+    snapshot: Annotated[
+        Path | None, typer.Argument(help="What snapshot wrote, or a folder of Slurm's outputs.")
+    ] = None,
+    jobs: Annotated[list[str] | None, typer.Argument(help="Pending jobs; default: all.")] = None,
+    nodes: Annotated[
+        str | None, typer.Option(help="A job that is not submitted yet, on so many: 1,2,4,8.")
+    ] = None,
+    limit: Annotated[
+        str | None, typer.Option("--time", help="Its time limit, as sbatch takes it; or auto.")
+    ] = None,
+    cpus_per_task: Annotated[int, typer.Option(help="Its CPUs of each node.")] = 1,
+    mem: Annotated[str | None, typer.Option(help="Its memory of each node, as 4G.")] = None,
+    gpus: Annotated[int | None, typer.Option(help="Its GPUs of each node.")] = None,
+    partition: Annotated[str | None, typer.Option(help="Its partition.")] = None,
+    account: Annotated[str | None, typer.Option(help="Its account.")] = None,
+    user: Annotated[str | None, typer.Option(help="Its user.")] = None,
+    qos: Annotated[str | None, typer.Option(help="Its QOS.")] = None,
+    runs: Annotated[Path | None, typer.Option(help="Run times, as profile wrote them.")] = None,
+    task: Annotated[str | None, typer.Option(help="Of these runs, the code.")] = None,
+    draws: Annotated[int, typer.Option(help="Futures.")] = 200,
+    seed: Annotated[int, typer.Option(help="Of the futures.")] = 0,
+    run_times: Annotated[
+        Path | None, typer.Option(help="Exact run times (job,seconds): a switch for tests.")
+    ] = None,
+    arrivals: Annotated[
+        Path | None, typer.Option(help="Exact later submissions, .csv: a switch for tests.")
+    ] = None,
+    backtest: Annotated[
+        Path | None, typer.Option(help="Ask in the past instead: what sacct -P printed.")
+    ] = None,
+    machine: Annotated[
+        Path | None, typer.Option(help="Of the past: slurm.conf, or a folder of scontrol show.")
+    ] = None,
+    moments: Annotated[int, typer.Option(help="Of the past.")] = 20,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The backtest, for --calibration: .json.")
+    ] = None,
+    calibration: Annotated[
+        Path | None, typer.Option(help="A backtest: bands as wide as its errors say.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    picture: Annotated[
+        Path | None, typer.Option("--plot", help="Draw when jobs start: .png, .pdf, .svg.")
+    ] = None,
+    watch: Annotated[bool, typer.Option("-w", help="Again every minute, until Ctrl-C.")] = False,
+) -> None:
+    check_files((picture, (".png", ".pdf", ".svg")))
+    check_files((output, (".json",)))
+    if backtest is not None:
+        _backtest(backtest, machine, moments, draws, seed, output, as_json)
+        return
+    if snapshot is None:
+        raise InvalidInstance("expected a snapshot, or --backtest HISTORY --machine M")
+    known_errors = _calibration(calibration)
+    asked = _requests(nodes, limit, runs, task)
+    common = {"cpus_per_task": cpus_per_task, "mem": _megabytes(mem), "gpus": gpus,
+              "partition": partition, "account": account, "user": user, "qos": qos}  # fmt: skip
+    later = _arrivals(arrivals) if arrivals is not None else None
+    while True:
+        known = cluster.Snapshot.read(snapshot)
+        with _progress("futures", as_json) as progress:
+            frame = cluster.when(
+                known, jobs or None, [{**common, **one} for one in asked], draws, seed, run_times,
+                arrivals=later, calibration=known_errors, progress=progress,
+            )  # fmt: skip
+        _show(frame, as_json)
+        if picture is not None:
+            _draw(frame, picture)
+        if not watch:
+            return
+        clock.sleep(_REFRESH)
+
+
+@contextmanager
+def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    if quiet:
+        yield None
+        return
+    with Progress(
+        TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=Console(stderr=True), transient=True,
+    ) as bar:  # fmt: skip
+        line = bar.add_task("")
+        yield lambda done, total: bar.update(line, completed=done, total=total)
+
+
+def _backtest(
+    history: Path,
+    machine: Path | None,
+    moments: int,
+    draws: int,
+    seed: int,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    if machine is None:
+        raise InvalidInstance("--backtest: expected --machine, a slurm.conf or a folder")
+    with _progress("moments", as_json) as progress:
+        frame = cluster.backtest(
+            history, machine, moments=moments, draws=draws, seed=seed, progress=progress
+        )
+    found = frame.attrs
+    tables = {key: by(frame, key) for key in ("partition", "horizon")}
+    rows = {key: io.plain(table.to_dict("records")) for key, table in tables.items()}
+    data = {**found, "slurm_median_error": None, "by": rows}
+    if output is not None:
+        io.write_json(data, output)
+    if as_json:
+        typer.echo(json.dumps(io.plain(data), indent=1))
+        return
+    said = "knows this cluster" if found["knows"] else "does not know this cluster"
+    report.say(
+        f"the twin {said}: {found['agreement']:.0%} of {found['jobs']} starts within 5 minutes, "
+        "with the real run times and submissions"
+    )
+    report.say(
+        f"at {found['moments']} moments: 50% bands held {found['coverage50']:.0%}, 90% bands "
+        f"{found['coverage90']:.0%}; median error {in_words(found['median_error'])}"
+    )
+    if found["calibrated90"] is not None:
+        report.say(
+            f"widened by {found['widen']:.2f} of their width: {found['calibrated90']:.0%} on "
+            "moments that were not used for it"
+        )
+    for key, table in tables.items():
+        report.show_frame(f"by {key}", table)
+
+
+def _calibration(path: Path | None) -> dict[str, Any] | None:
+    if path is None:
+        return None
+    data = io.read_json(path)
+    if not isinstance(data, dict) or not {"widen", "calibrated90"} <= set(data):
+        raise InvalidInstance(f"{path}: expected what when --backtest -o wrote")
+    return data
+
+
+def _draw(frame: pd.DataFrame, path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(9, 1.5 + 0.3 * min(len(frame), 60)), layout="constrained")
+    plot.save(plot.starts(frame, ax), path)
+    plt.close(figure)
+
+
+def _requests(
+    nodes: str | None, limit: str | None, runs: Path | None, task: str | None
+) -> list[dict[str, Any]]:
+    """One for each number of nodes, and each limit."""
+    if nodes is None:
+        if limit is not None or runs is not None:
+            raise InvalidInstance(
+                "--time and --runs are of a job that is not submitted: give --nodes"
+            )
+        return []
+    if limit is None:
+        raise InvalidInstance("--time is missing: expected 2:00:00, or auto with --runs")
+    counts = [io.parse_integer(text, "--nodes", 1, 10**7) for text in nodes.split(",")]
+    measured = _measured(runs, task)
+    found = []
+    for count in counts:
+        own = measured.get(count, [])
+        if runs is not None and not own:
+            raise InvalidInstance(f"{runs}: task {shorten(task)} has no runs on {count}")
+        for text in limit.split(","):
+            if text == "auto" and not own:
+                raise InvalidInstance("--time auto: expected --runs and --task")
+            seconds = _auto(own) if text == "auto" else seconds_of_limit(text, "--time")
+            found.append({"nodes": count, "time": seconds, "runs": own})
+    return found
+
+
+def _auto(runs: list[float]) -> float:
+    """Long enough for 95% of such runs and a tenth more, in whole minutes."""
+    ranked = sorted(runs)
+    long = ranked[min(len(ranked) - 1, math.ceil(0.95 * len(ranked)) - 1)]
+    return math.ceil(_SAFE * long / 60) * 60.0
+
+
+def _measured(runs: Path | None, task: str | None) -> dict[int, list[float]]:
+    if runs is None:
+        return {}
+    found: dict[int, list[float]] = {}
+    tasks = set()
+    for run in run_files.read_runs(runs):
+        tasks.add(run.task)
+        if run.task == task and math.isfinite(run.seconds):
+            found.setdefault(run.processors, []).append(run.seconds)
+    if task not in tasks:
+        raise InvalidInstance(f"--task {shorten(task)}: {runs} has {', '.join(sorted(tasks))}")
+    return found
+
+
+def _megabytes(text: str | None) -> int | None:
+    if text is None:
+        return None
+    units = {"K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2}
+    number, unit = (text[:-1], text[-1].upper()) if text[-1:].upper() in units else (text, "M")
+    return max(1, round(io.parse_positive(number, "--mem", "as 4G") * units[unit]))
+
+
+def _arrivals(path: Path) -> list[dict[str, Any]]:
+    table = io.read_csv(path)
+    names = [name.strip() for name in table.header]
+    lacking = {"job", "submit", "nodes", "limit", "seconds"} - set(names)
+    if lacking:
+        raise InvalidInstance(f"{path}: line 1: no column {sorted(lacking)[0]}")
+    numbers = ("job", "submit", "nodes", "cpus", "limit", "seconds")
+    found = []
+    for line, cells in table.rows:
+        row: dict[str, Any] = dict(zip(names, cells, strict=False))
+        for name in numbers:
+            if name in row:
+                row[name] = io.parse_nonnegative(row[name], f"{path}: line {line}: {name}")
+        found.append(row)
+    return found
+
+
+def _show(frame: pd.DataFrame, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(plain(frame), indent=1))
+        return
+    shown = frame.copy()
+    for name in ("p05", "p25", "p50", "p75", "p95", "limits_only", "slurm", "time", "run_p50",
+                 "end_p50", "end_p95"):  # fmt: skip
+        if name in shown:
+            shown[name] = [in_words(value) for value in frame[name]]
+    report.show_frame("when jobs start", shown)
+    if frame.attrs["coverage"] is not None:
+        report.say(f"of such 90% bands {frame.attrs['coverage']:.0%} held in the past")
+    if not frame["calibrated"].all():
+        report.say("uncalibrated: there is no past to draw run times and submissions from")
+    report.say("limits_only: all run to their limits and nobody comes, a worst case without those")
+    for line in frame.attrs["not_modelled"]:
+        report.say(f"not modelled: {line}")
+    if "advised" in frame and frame["advised"].any():
+        chosen = frame[frame["advised"]].iloc[0]
+        report.say(f"advised: {chosen['nodes']} nodes for {in_words(chosen['time'])}")
+
+
+def in_words(seconds: float) -> str:
+    """As ``3 h 05 min``."""
+    if math.isnan(seconds):
+        return ""
+    if math.isinf(seconds):
+        return "never"
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def plain(frame: pd.DataFrame) -> dict[str, Any]:
+    """The answer as JSON has it; null: never, or not known."""
+    rows = [
+        {k: finite(v) if isinstance(v, float) else v for k, v in row.items()}
+        for row in io.plain(frame.to_dict("records"))
+    ]
+    keys = ("taken", "not_modelled", "coverage")
+    return {"taken": frame.attrs["taken"], "jobs": rows, **{k: frame.attrs[k] for k in keys[1:]}}
+
+
+def add(app: typer.Typer) -> None:
+    """The command."""
+    about = "When pending jobs will start, as a distribution; how many nodes to ask for."
+    app.command("when", help=f"{about}\n\nExample: {EXAMPLE}")(when)

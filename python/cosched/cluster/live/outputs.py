@@ -1,0 +1,142 @@
+"""Outputs of Slurm's commands: found in a folder, or asked for on a login node."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+
+from cosched import io
+from cosched.errors import InvalidInstance
+
+#: What is collected: the name of the file, and the command that prints it. All of them only read.
+COMMANDS: dict[str, str] = {
+    "squeue.json": "squeue --json",
+    "scontrol_job.txt": "scontrol show job -d",
+    "squeue_start.txt": "squeue --start",
+    "sinfo.json": "sinfo --json",
+    "sprio.txt": "sprio -l",
+    "sshare.txt": "sshare -a -l -P",
+    "scontrol_node.txt": "scontrol show node -d",
+    "scontrol_partition.txt": "scontrol show partition",
+    "scontrol_config.txt": "scontrol show config",
+    "scontrol_reservation.txt": "scontrol show reservation",
+    "sdiag.txt": "sdiag",
+    "scontrol_assoc_mgr.txt": "scontrol show assoc_mgr",
+    "sacctmgr_assoc.txt": "sacctmgr -P show assoc",
+    "sacctmgr_qos.txt": "sacctmgr -P show qos",
+}
+#: What the history has of each job.
+SACCT_FIELDS = (
+    "JobID,JobName,User,Account,QOS,Partition,State,Submit,Eligible,Start,End,ElapsedRaw,"
+    "TimelimitRaw,ReqNodes,NNodes,NCPUS,ReqTRES,AllocTRES,NodeList,Flags"
+)
+_ALSO = ("sshare_long.txt", "sacct.txt", "times.json")
+#: Other names of the same outputs.
+_ALIASES = {
+    "config.txt": "scontrol_config.txt", "node.txt": "scontrol_node.txt",
+    "partition.txt": "scontrol_partition.txt", "job.txt": "scontrol_job.txt",
+    "resv.txt": "scontrol_reservation.txt", "show_job.json": "scontrol_job.json",
+    "show_node.json": "scontrol_node.json",
+}  # fmt: skip
+_WAIT = 120  # s for one command
+
+
+def collected(path: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
+    """Texts of a folder by their names, and what is to be said of the choice.
+
+    The files may stand under a prefix (``900.squeue.json``): then `path` is the folder, of which
+    the last moment is taken, or ``folder/900``.
+    """
+    given = Path(path)
+    folder, wanted = (given, "") if given.is_dir() else (given.parent, given.name)
+    if not folder.is_dir():
+        raise InvalidInstance(f"{path}: no such file or folder")
+    moments: dict[str, dict[str, Path]] = {}
+    for one in sorted(folder.iterdir()):
+        bare = one.name.removesuffix(".gz")
+        for name in (*COMMANDS, *_ALSO, *_ALIASES):
+            if bare == name or bare.endswith(f".{name}"):
+                prefix = bare.removesuffix(name).rstrip(".")
+                moments.setdefault(prefix, {}).setdefault(_ALIASES.get(name, name), one)
+                break
+    if wanted and wanted not in moments:
+        raise InvalidInstance(f"{path}: no such file or folder")
+    known = [prefix for prefix in moments if prefix]
+    if not moments:
+        names = "squeue.json, scontrol_job.txt, scontrol_node.txt, ..."
+        raise InvalidInstance(f"{path}: no outputs of Slurm: expected {names}")
+    said = []
+    if not wanted and "" not in moments:
+        wanted = max(known, key=_natural)
+        if len(known) > 1:
+            said = [f"of {len(known)} moments the last is read: {wanted}"]
+    return {name: io.read_text(one) for name, one in moments[wanted].items()}, said
+
+
+def _natural(text: str) -> tuple[int, str]:
+    return (int(text) if text.isdigit() else -1, text)
+
+
+def asked(history: str | None) -> tuple[dict[str, str], list[str]]:
+    """What Slurm's commands print here and now, and what they did not: nothing is changed."""
+    texts, missing = {}, []
+    commands = dict(COMMANDS)
+    if history is not None:
+        commands["sacct.txt"] = (
+            f"sacct -a -X -P --duplicates -S now-{history} --format={SACCT_FIELDS}"
+        )
+    for name, command in commands.items():
+        try:
+            done = subprocess.run(
+                command.split(), capture_output=True, text=True, timeout=_WAIT, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            what = "takes too long" if isinstance(error, subprocess.TimeoutExpired) else "not here"
+            missing.append(f"{command}: {what}")
+            continue
+        if done.returncode or not done.stdout.strip():
+            last = (done.stderr.strip().splitlines() or ["prints nothing"])[-1]
+            missing.append(f"{command}: {last}")
+        else:
+            texts[name] = done.stdout
+    return texts, missing
+
+
+def days_of(text: str) -> str | None:
+    """``14``, ``14d`` as sacct says it (``14days``); None: it is the name of a file."""
+    found = re.fullmatch(r"([0-9]{1,4})d?(?:ays?)?", text.strip())
+    return f"{int(found[1])}days" if found else None
+
+
+def records(text: str, first: str) -> Iterator[list[tuple[str, str]]]:
+    """What scontrol shows of one thing after another: (key, value), keys may come again."""
+    own: list[tuple[str, str]] | None = None
+    for line in text.splitlines():
+        if line.startswith(f"{first}="):
+            if own:
+                yield own
+            own = []
+        if own is not None:
+            own += re.findall(r"([^\s=]+)=(.*?)(?=\s+[^\s=,()]+=|\s*$)", line)
+    if own:
+        yield own
+
+
+def rows(text: str, place: str) -> list[dict[str, str]]:
+    """A table whose columns are parted by ``|``."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        return []
+    names = lines[0].split("|")
+    found = []
+    for number, line in enumerate(lines[1:], 2):
+        cells = line.split("|")
+        if len(cells) < len(names) - 1:
+            raise InvalidInstance(
+                f"{place}: line {number}: {len(cells)} fields: expected {len(names)}"
+            )
+        found.append(dict(zip(names, cells, strict=False)))
+    return found

@@ -1,0 +1,364 @@
+"""A cluster at one moment: its machine, the jobs that run and wait, shares, limits, the past."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched import io
+from cosched.cluster.instance import Instance
+from cosched.cluster.live import accounts, clocks, outputs
+from cosched.cluster.live.history import history_of
+from cosched.cluster.live.nodes import hidden_jobs, shown_machine
+from cosched.cluster.live.records import jobs_of_json, jobs_of_text
+from cosched.cluster.machine import Machine, machine_shown
+from cosched.errors import InvalidInstance
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FORM = 1
+_UNLIMITED = 365 * 86400.0
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A cluster at one moment, as its users see it.
+
+    Attributes
+    ----------
+    taken : float
+        Seconds since 1970.
+    jobs : tuple of mapping
+        Jobs that run or wait: ``id, user, account, partition, qos, state, submit, start, limit,
+        nodes, cpus, priority, reason, holds``, ... (times in seconds since 1970; None: not known).
+    shown : mapping of str to str
+        What scontrol printed of the configuration, the nodes and the partitions.
+    version : str
+        Of Slurm.
+    shares, limits, priorities, clocks : list or mapping
+        Of associations (sshare); of QOS and associations (sacctmgr); of pending jobs by part
+        (sprio); of the controller.
+    history : list of mapping
+        Jobs that have ended: ``user, account, partition, qos, submit, start, end, limit, nodes,
+        cpus``.
+    missing : tuple of str
+        What could not be read, and what that does.
+    given_machine : Machine, optional
+        In place of what scontrol showed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "scontrol_job.txt").write_text(
+    ...     "JobId=7 JobName=a\\n UserId=ann(1) Priority=9\\n JobState=RUNNING Reason=None\\n"
+    ...     " TimeLimit=01:00:00\\n SubmitTime=2026-01-05T08:00:00\\n"
+    ...     " StartTime=2026-01-05T08:00:00\\n Partition=main\\n NodeList=n1\\n"
+    ...     " NumNodes=1 NumCPUs=4\\n"
+    ... )
+    >>> snapshot = Snapshot.read(folder)
+    >>> len(snapshot.jobs), snapshot.machine.cores
+    (1, 4)
+    """
+
+    taken: float
+    jobs: tuple[Mapping[str, Any], ...]
+    shown: Mapping[str, str]
+    version: str = ""
+    shares: list[dict[str, Any]] = field(default_factory=list)
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    priorities: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    clocks: Mapping[str, float] = field(default_factory=dict)
+    history: list[dict[str, Any]] = field(default_factory=list)
+    missing: tuple[str, ...] = ()
+    given_machine: Machine | None = None
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The machine, with what is not followed left out."""
+        if self.given_machine is not None:
+            return self.given_machine
+        shown = (self.shown[key] for key in ("config", "nodes", "partitions"))
+        return machine_shown(*shown).approximated()
+
+    @property
+    def pending(self) -> list[Mapping[str, Any]]:
+        """Jobs that wait."""
+        return [job for job in self.jobs if job["state"] == "PENDING"]
+
+    @property
+    def running(self) -> list[Mapping[str, Any]]:
+        """Jobs that run."""
+        return [job for job in self.jobs if job["state"] == "RUNNING"]
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Snapshot:
+        """Read what :meth:`write` wrote, or a folder with outputs of Slurm's commands.
+
+        The folder holds ``squeue.json`` (any version from 22.05 on) or ``scontrol_job.txt``
+        (``scontrol show job -d``), and where they are there ``scontrol_config.txt``,
+        ``scontrol_node.txt``, ``scontrol_partition.txt``, ``squeue_start.txt``, ``sinfo.json``,
+        ``sprio.txt``, ``sshare.txt``, ``sdiag.txt``, ``sacct.txt``, ``sacctmgr_qos.txt``,
+        ``sacctmgr_assoc.txt``, each plain or ``.gz``. What is not there is in :attr:`missing`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A ``.json`` file, a folder, or ``folder/PREFIX`` where its files are named
+            ``PREFIX.squeue.json``, ...
+
+        Returns
+        -------
+        Snapshot
+
+        Raises
+        ------
+        InvalidInstance
+            No such file, or it is damaged: names the file and the place.
+        """
+        if Path(path).is_file():
+            return _of_file(path)
+        texts, said = outputs.collected(path)
+        return cls.of_texts(texts, str(path), said)
+
+    @classmethod
+    def of_texts(
+        cls, texts: Mapping[str, str], where: str, said: list[str] | None = None
+    ) -> Snapshot:
+        """The snapshot of outputs by the names of their files.
+
+        Parameters
+        ----------
+        texts : mapping of str to str
+            What the commands printed, by the names of :meth:`read`.
+        where : str
+            For messages.
+        said : list of str, optional
+            What is to be said of them.
+
+        Returns
+        -------
+        Snapshot
+        """
+        missing = list(said or ())
+        jobs, version, taken, offset = _jobs(texts, where, missing)
+        taken = clocks.taken(texts, jobs, offset) if taken is None else taken
+        shown = shown_machine(texts, jobs, missing)
+        priorities = clocks.priorities(texts.get("sprio.txt", ""))
+        wanted = {
+            "sshare.txt": "fair-share stays as it is now", "sprio.txt": "priorities do not age",
+            "sacctmgr_qos.txt": "limits of QOS are not known",
+            "sacctmgr_assoc.txt": "limits of users and accounts are not known",
+            "sdiag.txt": "the clock of the backfill scheduler is drawn",
+            "sacct.txt": "no history: run times and arrivals are uncalibrated",
+        }  # fmt: skip
+        missing += [f"no {name}: {what}" for name, what in wanted.items() if name not in texts]
+        known = machine_shown(shown["config"], shown["nodes"], shown["partitions"])
+        hidden = hidden_jobs(texts.get("scontrol_node.txt", ""), jobs, taken)
+        if hidden:
+            missing.append(
+                f"{len(hidden)} nodes hold jobs that are not shown (PrivateData): estimated from "
+                "the states of the nodes"
+            )
+        return cls(
+            taken=taken, jobs=tuple(jobs + hidden), shown=shown,
+            version=version or (known.slurm.version if known.slurm else ""),
+            shares=accounts.shares(texts), limits=accounts.limits(texts), priorities=priorities,
+            clocks=clocks.clocks(texts, jobs, priorities, known, taken, offset),
+            history=history_of(texts.get("sacct.txt", ""), offset),
+            missing=tuple(missing),
+        )  # fmt: skip
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write as .json, as :meth:`read` takes it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in .json. Replaced as a whole or not at all.
+        """
+        io.check_suffix(path, (".json",))
+        io.write_json({"cosched_snapshot": _FORM, **self._plain()}, path)
+
+    def _plain(self) -> dict[str, Any]:
+        names = (name for name in self.__dataclass_fields__ if name != "given_machine")
+        plain = {name: getattr(self, name) for name in names}
+        jobs = [
+            {**job, "limit": None if job["limit"] == np.inf else job["limit"]} for job in self.jobs
+        ]
+        named = {str(job): parts for job, parts in self.priorities.items()}
+        return {**plain, "jobs": jobs, "priorities": named, "missing": list(self.missing)}
+
+    def anonymised(self) -> Snapshot:
+        """The same with numbers in place of names of users, accounts and jobs, and of hosts' own
+        addresses and comments; nodes, partitions and QOS keep theirs.
+
+        Returns
+        -------
+        Snapshot
+        """
+        seen: dict[tuple[str, str], str] = {}
+
+        def hidden(kind: str, name: Any) -> Any:
+            if not name or (kind, name) == ("account", "root"):
+                return name
+            return seen.setdefault((kind, str(name)), f"{kind}{len(seen) + 1}")
+
+        def plain(row: Mapping[str, Any]) -> dict[str, Any]:
+            kept = {"user": "user", "User": "user", "account": "account", "Account": "account",
+                    "name": "job"}  # fmt: skip
+            return {k: hidden(kept[k], v) if k in kept else v for k, v in row.items()}
+
+        kept = re.compile(
+            r"^(OS|Reason|Comment|Extra|Owner|SLURM_CONF|.*(Path|Prog|File|Loc|Dir|User|Pass|Host"
+            r"|Addr|Allow\w+|Deny\w+|Domain))$", re.I
+        )  # fmt: skip
+        shown = {key: _without(text, kept) for key, text in self.shown.items()}
+        limits = {
+            "qos": self.limits.get("qos", {}),
+            "associations": [plain(one) for one in self.limits.get("associations", ())],
+        }
+        return replace(
+            self, jobs=tuple(plain(job) for job in self.jobs), shown=shown, limits=limits,
+            shares=[plain(one) for one in self.shares],
+            history=[plain(one) for one in self.history],
+        )  # fmt: skip
+
+    def instance(self) -> Instance:
+        """Jobs that run and wait as an instance that begins with the moment of the snapshot.
+
+        Jobs that run are in :attr:`Instance.running`; where a run time is not known, it is the
+        limit. Every policy, and ``slurm-backfill``, goes on from there.
+
+        Returns
+        -------
+        Instance
+            Times are seconds after the snapshot; of jobs that were there before, below 0 is 0.
+        """
+        jobs = [*self.running, *self.pending]
+        if not jobs:
+            raise InvalidInstance("the snapshot has no jobs that run or wait")
+        limit = np.array([_limit(job, self.machine) for job in jobs])
+        frame: dict[str, Any] = {
+            "id": [str(job["id"]) for job in jobs],
+            "submit": np.zeros(len(jobs)),
+            "tasks": [cores_of(job, self.machine) for job in jobs],
+            "cpu": np.ones(len(jobs)), "memory": np.ones(len(jobs)),
+            "runtime": limit, "estimate": limit,
+            "user": [job["user"] for job in jobs],
+            "partition": [str(job["partition"]).split(",")[0] for job in jobs],
+        }  # fmt: skip
+        running = self._running_frame()
+        notes = tuple(self.missing)
+        return Instance(
+            frame, self.machine.cores, notes=notes, machine=self.machine,
+            running=running if len(running) else None,
+        )  # fmt: skip
+
+    def _running_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}  # type: ignore[union-attr]
+        rows = [
+            {"job": str(job["id"]), "start": (job["start"] or self.taken) - self.taken,
+             "nodes": {numbers[n]: int(c) for n, c, *_ in job["holds"] if n in numbers},
+             "limit": _limit(job, self.machine)}
+            for job in self.running
+        ]  # fmt: skip
+        return pd.DataFrame(rows, columns=["job", "nodes", "start", "limit"])
+
+
+def cores_of(job: Mapping[str, Any], machine: Machine) -> int:
+    """Cores that a job has or asks for: whole nodes where nodes are not shared."""
+    settings = machine.slurm
+    if job["holds"]:
+        return max(sum(int(cpus) for _, cpus, *_ in job["holds"]), 1)
+    if settings is not None and (settings.whole or job["exclusive"]):
+        cores = max((kind.cores for kind in machine.nodes), default=1)
+        return max(int(job["nodes"] or 1) * cores, 1)
+    return max(int(job["cpus"] or 1), int(job["nodes"] or 1))
+
+
+def _limit(job: Mapping[str, Any], machine: Machine) -> float:
+    known = job["limit"]
+    if known is None or not np.isfinite(known):
+        part = str(job["partition"]).split(",")[0]
+        known = next((p.max_time for p in machine.partitions if p.name == part), _UNLIMITED)
+    return float(min(max(known, 60.0), _UNLIMITED))
+
+
+limit_of = _limit
+
+
+def _without(text: str, keys: re.Pattern[str]) -> str:
+    """Without the settings that these are."""
+    lines = []
+    for line in text.splitlines():
+        name = re.match(r"\s*([\w:]+)\s*=", line)
+        lines.append("" if name and keys.match(name[1]) else line)
+    return "\n".join(lines)
+
+
+def _jobs(
+    texts: Mapping[str, str], where: str, missing: list[str]
+) -> tuple[list[dict[str, Any]], str, float | None, float]:
+    """Jobs, version, moment, and seconds to add to local times."""
+    text, shown = texts.get("squeue.json"), texts.get("scontrol_job.txt")
+    if text is None:
+        if shown is None:
+            raise InvalidInstance(
+                f"{where}: neither squeue.json nor scontrol_job.txt: expected one of them"
+            )
+        missing.append("no squeue.json: jobs are those of scontrol show job")
+        jobs = jobs_of_text(shown, f"{where}/scontrol_job.txt")
+        return jobs, "", None, 0.0
+    jobs, facts = jobs_of_json(text, f"{where}/squeue.json")
+    offset = 0.0
+    if shown is not None:
+        plain = {job["id"]: job for job in jobs_of_text(shown, f"{where}/scontrol_job.txt")}
+        for job in jobs:
+            own = plain.get(job["id"])
+            if own is None:
+                continue
+            if own["submit"] and job["submit"]:
+                offset = round((job["submit"] - own["submit"]) / 900) * 900.0
+            if own["holds"] and len(own["holds"]) >= len(job["holds"]):
+                job["holds"] = own["holds"]  # it has the GPUs of each node, in all versions
+            if job["nice"] is None:
+                job["nice"] = own["nice"]
+    return jobs, facts["version"], facts["taken"], offset
+
+
+def _of_file(path: str | PathLike[str]) -> Snapshot:
+    data = io.read_json(path)
+    if not isinstance(data, dict) or data.get("cosched_snapshot") != _FORM:
+        raise InvalidInstance(
+            f"{path}: cosched_snapshot: expected {_FORM}, as cosched snapshot writes it"
+        )
+    names = Snapshot.__dataclass_fields__
+    lacking = [name for name in ("taken", "jobs", "shown") if name not in data]
+    if lacking or not isinstance(data["jobs"], list):
+        raise InvalidInstance(f"{path}: {(lacking or ['jobs'])[0]}: expected what snapshot wrote")
+    given = {name: data[name] for name in names if name in data}
+    given["jobs"] = tuple(
+        {**job, "limit": np.inf if job.get("limit") is None else job["limit"]}
+        for job in data["jobs"]
+    )
+    try:
+        given["priorities"] = {int(k): v for k, v in data.get("priorities", {}).items()}
+        given["missing"] = tuple(data.get("missing", ()))
+        found = Snapshot(**given)
+        _ = found.machine, found.running
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InvalidInstance):
+            raise
+        raise InvalidInstance(f"{path}: damaged: {error!r}") from None
+    return found

@@ -1,0 +1,76 @@
+"""Jobs that run when an instance begins: how long they have run, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.slurm_conf import hosts
+from cosched.core.arrays import nonnegative, real
+from cosched.errors import InvalidInstance, shorten
+
+_COLUMNS = ("job", "nodes", "start", "limit")
+
+
+def with_running(jobs: Any, running: Any, names: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Columns of the jobs in which those of the table ``job, nodes, start, limit`` run at second 0.
+
+    They have ``running``, ``ran`` (s so far) and ``held`` (cores by node, as ``0:4;2:1``); their
+    ``runtime`` and ``estimate`` are what is left of them, as of a part of a log.
+    """
+    columns = {name: np.array(jobs[name]) for name in jobs}
+    rows = len(columns["submit"])
+    ids = columns.get("id", np.arange(rows))
+    places = {str(one): row for row, one in enumerate(ids.tolist())}
+    lacking = next((name for name in _COLUMNS if name not in running), None)
+    if lacking is not None:
+        raise InvalidInstance(f"running: no column {lacking!r}: expected {', '.join(_COLUMNS)}")
+    columns["runtime"] = columns["runtime"].astype(float)
+    columns["estimate"] = np.array(columns.get("estimate", columns["runtime"]), dtype=float)
+    columns["running"] = np.zeros(rows, dtype=bool)
+    columns["ran"] = np.zeros(rows)
+    held = [""] * rows
+    table = zip(*(list(running[name]) for name in _COLUMNS), strict=True)
+    for number, (job, nodes, start, limit) in enumerate(table):
+        place = f"running[{number}]"
+        row = places.get(str(job))
+        if row is None:
+            raise InvalidInstance(f"{place}: job {shorten(job)}: expected one of the jobs")
+        if columns["running"][row]:
+            raise InvalidInstance(f"{place}: job {shorten(job)} is there twice")
+        ran = -real(start, f"{place}: start")
+        if ran < 0:
+            raise InvalidInstance(f"{place}: start = {-ran:g}: expected seconds <= 0")
+        columns["running"][row], columns["ran"][row] = True, ran
+        columns["submit"] = columns["submit"].astype(float)
+        columns["submit"][row] = 0.0
+        columns["runtime"][row] = max(columns["runtime"][row] - ran, 0.0)
+        columns["estimate"][row] = max(nonnegative(limit, f"{place}: limit") - ran, 0.0)
+        held[row] = _text(nodes, names, place)
+    columns["held"] = np.array(held)
+    if "eligible" in columns:
+        columns["eligible"] = np.where(columns["running"], 0.0, columns["eligible"])
+    return columns
+
+
+def _text(nodes: Any, names: tuple[str, ...], place: str) -> str:
+    """Cores by node; a node without a number of cores is held whole."""
+    numbers = {name: k for k, name in enumerate(names)}
+    if isinstance(nodes, str):
+        nodes = hosts(nodes, f"{place}: nodes")
+    pairs = nodes.items() if isinstance(nodes, Mapping) else ((node, 0) for node in nodes)
+    found = []
+    for node, cores in pairs:
+        number = numbers.get(node, node) if isinstance(node, str) else node
+        if isinstance(number, str) and not number.isdigit():
+            raise InvalidInstance(f"{place}: nodes: {shorten(node)}: the machine has no such node")
+        found.append((int(number), int(cores)))
+    return ";".join(f"{node}:{cores}" for node, cores in sorted(found))
+
+
+def held_of(text: str) -> list[tuple[int, int]]:
+    """(node, cores) of what :func:`with_running` wrote; 0 cores: all."""
+    pairs = (part.split(":") for part in text.split(";") if part)
+    return [(int(node), int(cores)) for node, cores in pairs]

@@ -1,0 +1,483 @@
+"""Snapshots of a Slurm, in each form of its outputs, and when its jobs will start."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from cosched.cluster.live import clocks
+from cosched.cluster.live.backtest import conformal, inside
+from cosched.cluster.live.history import history_of
+from cosched.cluster.live.records import number
+from cosched.errors import InvalidInstance
+
+NOW = 1_800_000_000  # 2027-01-15T08:00:00 UTC
+CONFIG = """Configuration data as of 2027-01-15T08:00:00
+AccountingStorageEnforce = associations,limits
+AccountingStorageType = accounting_storage/slurmdbd
+BOOT_TIME = 2027-01-15T07:00:00
+PriorityCalcPeriod = 00:05:00
+PriorityDecayHalfLife = 7-00:00:00
+PriorityFlags =
+PriorityMaxAge = 1-00:00:00
+PriorityType = priority/multifactor
+PriorityWeightAge = 1000
+PriorityWeightFairShare = 10000
+SchedulerType = sched/backfill
+SelectType = select/cons_tres
+SelectTypeParameters = CR_CORE
+SLURM_VERSION = 22.05.8
+"""
+NODES = "\n".join(
+    f"NodeName=n{k} CPUTot=4 CPUAlloc={4 * (k < 4)} RealMemory=4000 Sockets=1 CoresPerSocket=4 "
+    f"ThreadsPerCore=1\n   State={'ALLOCATED' if k < 4 else 'IDLE'} Partitions=main"
+    for k in range(1, 5)
+)
+PARTITION = (
+    "PartitionName=main\n   Default=YES QoS=N/A\n   Nodes=n[1-4]\n"
+    "   OverSubscribe=EXCLUSIVE PriorityTier=1\n   State=UP MaxTime=UNLIMITED\n"
+)
+# job 1 has three nodes for an hour and has run for 10 minutes; the others wait
+JOBS = [
+    {"id": 1, "user": "ann", "state": "RUNNING", "start": NOW - 600, "limit": 3600, "nodes": 3},
+    {"id": 2, "user": "bob", "state": "PENDING", "start": NOW + 3000, "limit": 1800, "nodes": 2},
+    {"id": 3, "user": "ann", "state": "PENDING", "start": 0, "limit": 600, "nodes": 4},
+]
+
+
+def text_of(job: dict) -> str:
+    start = (
+        f"2027-01-15T0{8 + (job['start'] - NOW) // 3600}:{(job['start'] - NOW) // 60 % 60:02d}:00"
+    )
+    runs = job["state"] == "RUNNING"
+    return (
+        f"JobId={job['id']} JobName=j\n   UserId={job['user']}(1) GroupId=g(1)\n"
+        f"   Priority={1000 - job['id']} Nice=0 Account=a QOS=normal\n"
+        f"   JobState={job['state']} Reason=None Dependency=(null)\n"
+        f"   TimeLimit={job['limit'] // 3600:02d}:{job['limit'] // 60 % 60:02d}:00\n"
+        "   SubmitTime=2027-01-15T07:40:00 EligibleTime=2027-01-15T07:40:00\n"
+        f"   StartTime={start if job['start'] else 'Unknown'}\n   Partition=main\n"
+        f"   NodeList={'n[1-3]' if runs else '(null)'}\n"
+        f"   NumNodes={job['nodes']} NumCPUs={4 * job['nodes']} OverSubscribe=NO\n"
+        + ("     Nodes=n[1-3] CPU_IDs=0-3 Mem=0 GRES=\n" if runs else "")
+    )
+
+
+def json_22_05(job: dict) -> dict:
+    found = {
+        "job_id": job["id"], "user_name": job["user"], "account": "a", "qos": "normal",
+        "partition": "main", "job_state": job["state"], "submit_time": NOW - 1200,
+        "eligible_time": NOW - 1200, "accrue_time": NOW - 1200, "start_time": job["start"],
+        "time_limit": job["limit"] // 60, "node_count": job["nodes"], "max_nodes": job["nodes"],
+        "cpus": 4 * job["nodes"], "priority": 1000 - job["id"], "state_reason": "None",
+        "shared": "none", "memory_per_node": None, "nodes": "", "job_resources": {},
+    }  # fmt: skip
+    if job["state"] == "RUNNING":
+        cores = {str(k): "allocated" for k in range(4)}
+        found["nodes"] = "n[1-3]"
+        found["job_resources"] = {
+            "nodes": "n[1-3]",
+            "allocated_nodes": [
+                {"nodename": f"n{k}", "sockets": {"0": {"cores": cores}}, "memory_allocated": 0}
+                for k in (1, 2, 3)
+            ],
+        }
+    return found
+
+
+def json_23_02(job: dict) -> dict:
+    found = json_22_05(job)
+    found["time_limit"] = {"set": True, "infinite": False, "number": job["limit"] // 60}
+    found["job_resources"].pop("allocated_nodes", None)  # nodes alone
+    return found
+
+
+def json_23_11(job: dict) -> dict:
+    found = json_23_02(job)
+    for key in ("submit_time", "eligible_time", "accrue_time", "start_time", "node_count", "cpus",
+                "priority", "max_nodes"):  # fmt: skip
+        found[key] = {"set": True, "infinite": False, "number": found[key]}
+    found["job_state"] = [job["state"]]
+    found["shared"] = ["none"]
+    found["memory_per_node"] = {"set": False, "infinite": False, "number": 0}
+    return found
+
+
+def json_24_11(job: dict) -> dict:
+    found = json_23_11(job)
+    if job["state"] == "RUNNING":
+        found["job_resources"] = {
+            "nodes": {
+                "list": "n[1-3]",
+                "allocation": [
+                    {"name": f"n{k}", "cpus": {"count": 4}, "memory": {"allocated": 0}}
+                    for k in (1, 2, 3)
+                ],
+            }
+        }
+    return found
+
+
+FORMS = {"22.05": json_22_05, "23.02": json_23_02, "23.11": json_23_11, "24.11": json_24_11}
+
+
+def folder_of(path: Path, form: str = "22.05", jobs: list[dict] = JOBS, **texts: str) -> Path:
+    path.mkdir(exist_ok=True)
+    release = {"release": f"{form}.1"}
+    meta = {"Slurm": release} if form == "22.05" else {"slurm": release}
+    squeue = json.dumps({"meta": meta, "jobs": [FORMS[form](job) for job in jobs]})
+    all_texts = {
+        "squeue.json": squeue, "scontrol_config.txt": CONFIG, "scontrol_node.txt": NODES,
+        "scontrol_partition.txt": PARTITION, **texts,
+    }  # fmt: skip
+    for name, text in all_texts.items():
+        if text:
+            (path / name).write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_generation_is_read_alike(tmp_path, form):
+    found = cs.cluster.Snapshot.read(folder_of(tmp_path / "a", form))
+    assert found.taken == NOW
+    assert found.version == f"{form}.1"
+    (runs,) = found.running
+    assert [entry[:2] for entry in runs["holds"]] == [["n1", 4], ["n2", 4], ["n3", 4]]
+    assert [(j["id"], j["limit"], j["nodes"], j["user"]) for j in found.pending] == [
+        (2, 1800, 2, "bob"), (3, 600, 4, "ann"),
+    ]  # fmt: skip
+    answer = cs.cluster.when(found, draws=10)
+    assert answer.limits_only.tolist() == pytest.approx([3000, 4830], abs=120)
+    assert answer.slurm[0] == 3000
+    assert np.isnan(answer.slurm[1])
+
+
+def test_text_suffices_and_gz(tmp_path):
+    whole = cs.cluster.Snapshot.read(folder_of(tmp_path / "a"))
+    text = "\n\n".join(text_of(job) for job in JOBS)
+    plain = folder_of(tmp_path / "b", **{"squeue.json": "", "scontrol_job.txt": text})
+    for one in list(plain.iterdir()):
+        (plain / f"900.{one.name}.gz").write_bytes(gzip.compress(one.read_bytes()))
+        one.unlink()
+    found = cs.cluster.Snapshot.read(plain / "900")
+    assert [job["id"] for job in found.jobs] == [1, 2, 3]
+    assert any("no squeue.json" in line for line in found.missing)
+    for key in ("state", "start", "limit", "nodes", "user", "submit"):
+        assert [j[key] or 0 for j in found.jobs] == [j[key] or 0 for j in whole.jobs], key
+    assert (
+        cs.cluster.when(found, draws=5).p50.tolist() == cs.cluster.when(whole, draws=5).p50.tolist()
+    )
+
+
+def test_jobs_alone_make_a_machine(tmp_path):
+    (tmp_path / "scontrol_job.txt").write_text(text_of(JOBS[0]))
+    found = cs.cluster.Snapshot.read(tmp_path)
+    assert found.machine.cores == 12
+    assert any("nodes are those of the jobs" in line for line in found.missing)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("squeue.json", '{"jobs": [', "squeue.json"),
+        ("squeue.json", '{"jobs": 3}', "expected a list"),
+        ("squeue.json", '{"jobs": [{}]}', "job_id"),
+        ("scontrol_node.txt", "NodeName=n1 CPUTot=x\n", "CPUs"),
+        ("sshare.txt", "Account|User|RawShares\nroot\n", "line 2"),
+        ("sacct.txt", "JobID|User\n1|a\n", "Submit"),
+    ],
+)
+def test_damage_is_one_line(tmp_path, capsys, name, text, said):
+    folder = folder_of(tmp_path / "a", **{name: text})
+    out = tmp_path / "now.json"
+    assert main(["snapshot", "--from", str(folder), "-o", str(out)]) == 2
+    error = capsys.readouterr().err.strip()
+    assert said.lower() in error.lower()
+    assert "\n" not in error
+    assert not out.exists()
+
+
+def test_partial_folders_and_bad_files(tmp_path, capsys):
+    (tmp_path / "sdiag.txt").write_text("nothing")
+    (tmp_path / "bad.json").write_text("[]")
+    for given in (tmp_path, tmp_path / "none", tmp_path / "bad.json"):
+        assert main(["when", str(given)]) == 2
+        assert capsys.readouterr().err.count("\n") <= 2
+
+
+def test_written_and_read_again(tmp_path):
+    found = cs.cluster.Snapshot.read(folder_of(tmp_path / "a", **{"sacct.txt": SACCT}))
+    found.write(tmp_path / "now.json")
+    again = cs.cluster.Snapshot.read(tmp_path / "now.json")
+    a, b = (cs.cluster.when(one, draws=8) for one in (found, again))
+    pd.testing.assert_frame_equal(a, b)
+
+
+def test_names_become_numbers(tmp_path, capsys):
+    folder = folder_of(tmp_path / "a", **{"sacct.txt": SACCT})
+    out = tmp_path / "now.json"
+    assert main(["snapshot", "--from", str(folder), "-o", str(out), "--anonymise"]) == 0
+    text = out.read_text()
+    assert '"ann"' not in text
+    assert '"bob"' not in text
+    users = [job["user"] for job in cs.cluster.Snapshot.read(out).jobs]
+    assert users[0] == users[2] != users[1]
+    assert (
+        cs.cluster.when(out, draws=5).p50.tolist() == cs.cluster.when(folder, draws=5).p50.tolist()
+    )
+
+
+def test_numbers_of_all_generations():
+    assert number({"set": True, "infinite": False, "number": 5}) == 5
+    assert number({"set": False, "infinite": False, "number": 5}) is None
+    assert number({"set": True, "infinite": True, "number": 0}) == np.inf
+    assert number(0xFFFFFFFE) is None
+    assert number(None) is None
+    assert number(7) == 7
+
+
+SACCT = (
+    "JobID|User|Account|QOS|Partition|State|Submit|Start|End|TimelimitRaw|NNodes|NCPUS\n"
+    + "".join(
+        f"{k}|{'ann' if k % 2 else 'bob'}|a|normal|main|COMPLETED|2027-01-14T{k % 24:02d}:00:00|"
+        f"2027-01-14T{k % 24:02d}:00:00|2027-01-14T{k % 24:02d}:15:00|60|1|4\n"
+        for k in range(1, 13)
+    )
+)
+
+
+def test_history(tmp_path):
+    jobs = history_of(SACCT)
+    assert len(jobs) == 12
+    assert {job["limit"] for job in jobs} == {3600}
+    folder = folder_of(tmp_path / "a", **{"sacct.txt": SACCT})
+    with_past, without = (
+        cs.cluster.when(one, [2], draws=60) for one in (folder, folder_of(tmp_path / "b"))
+    )
+    assert with_past.calibrated.all()
+    assert not without.calibrated.any()
+    # all jobs of the past ran a quarter of their limits, and job 1 has run for a sixth of its own
+    assert with_past.p50[0] < 600 < without.p95[0]
+    assert "jobs of user bob" in with_past.attrs["model"][2]
+
+
+def test_exact_run_times(tmp_path):
+    folder = folder_of(tmp_path / "a")
+    exact = cs.cluster.when(folder, draws=5, run_times={1: 1000, 2: 500, 3: 60})
+    assert exact.p50.tolist() == pytest.approx([400, 900], abs=65)
+    path = tmp_path / "truth.csv"
+    path.write_text("job,seconds\n1,1000\n2,500\n3,60\n")
+    assert cs.cluster.when(folder, draws=5, run_times=path).p50.tolist() == exact.p50.tolist()
+    later = [{"job": 9, "submit": NOW + 10, "user": "bob", "nodes": 1, "limit": 300, "seconds": 99}]
+    assert len(cs.cluster.when(folder, draws=5, run_times={1: 1000}, arrivals=later)) == 2
+
+
+def test_same_seed_same_answer(tmp_path):
+    folder = folder_of(tmp_path / "a", **{"sacct.txt": SACCT})
+    a, b, c = (cs.cluster.when(folder, draws=30, seed=seed) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(a, b)
+    assert a.p95.tolist() != c.p95.tolist()
+    assert (a.p05 <= a.p25).all()
+    assert (a.p75 <= a.p95).all()
+
+
+def test_held_dependent_and_limited_jobs(tmp_path):
+    jobs = [*copy.deepcopy(JOBS), {**JOBS[1], "id": 4}, {**JOBS[1], "id": 5}]
+    folder = folder_of(tmp_path / "a", jobs=jobs)
+    data = json.loads((folder / "squeue.json").read_text())
+    data["jobs"][3]["state_reason"] = "JobHeldUser"
+    data["jobs"][4]["dependency"] = "afterany:3(unfulfilled)"
+    (folder / "squeue.json").write_text(json.dumps(data))
+    answer = cs.cluster.when(folder, draws=5, run_times=dict.fromkeys(range(1, 6), 1200)).set_index(
+        "job"
+    )
+    assert np.isinf(answer.p05[4])
+    assert "held" in answer.reason[4]
+    assert answer.p05[5] > answer.p95[3]
+    assert "3" in answer.reason[5]
+
+
+ASSOCIATIONS = (
+    "Cluster|Account|User|Partition|Share|GrpTRES|MaxJobs|QOS\nc|root||||||\nc|a|||1|node=3||\n"
+    "c|a|ann||1|||normal\nc|b|||1|||\nc|b|bob||1|||normal\n"
+)
+
+
+def test_limits_are_tested_at_every_start(tmp_path):
+    jobs = [{**JOBS[0]}, {**JOBS[1], "nodes": 1, "limit": 600}]
+    free, limited = (
+        cs.cluster.when(
+            folder_of(tmp_path / name, jobs=jobs, **more), draws=5, run_times={1: 2000, 2: 9}
+        )
+        for name, more in (("a", {}), ("b", {"sacctmgr_assoc.txt": ASSOCIATIONS}))
+    )
+    assert free.p95[0] < 120  # on the idle node
+    assert limited.p50[0] == pytest.approx(1400, abs=65)
+    assert "GrpTRES" in limited.reason[0] or "association a (nodes 3)" in limited.reason[0]
+    assert "job 1 " in limited.reason[0]
+
+
+SSHARE = (
+    "Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare\nroot||||{all}|1.0|\n"
+    " a||1|0.5|{ann}|0.5|\n  a|ann|1|1.0|{ann}|1.0|{of_ann}\n b||1|0.5|{bob}|0.5|\n"
+    "  b|bob|1|1.0|{bob}|1.0|{of_bob}\n"
+)
+
+
+def test_shares_go_on(tmp_path):
+    """Ann is ahead now; what job 1 of hers uses from here on puts Bob before her."""
+    jobs = [JOBS[0], {**JOBS[2], "nodes": 4}, {**JOBS[1], "nodes": 4}]  # 3 of ann, 2 of bob
+    folder = folder_of(tmp_path / "a", jobs=jobs)
+    data = json.loads((folder / "squeue.json").read_text())
+    for job, parts in zip(data["jobs"][1:], ((10020, 20), (5020, 20)), strict=True):
+        job["priority"] = parts[0]
+    data["jobs"][2]["account"] = "b"
+    (folder / "squeue.json").write_text(json.dumps(data))
+    sprio = (
+        "JOBID PARTITION USER PRIORITY SITE AGE ASSOC FAIRSHARE JOBSIZE PARTITION QOS NICE TRES\n"
+        "3 main ann 10014 0 14 0 10000 0 0 0 0\n2 main bob 5014 0 14 0 5000 0 0 0 0\n"
+    )
+    (folder / "sprio.txt").write_text(sprio)
+    exact = {1: 1800, 2: 60, 3: 60}
+    orders = []
+    for ann, bob in ((100, 200), (100, 1e9)):
+        text = SSHARE.format(all=ann + bob, ann=ann, bob=bob, of_ann=1.0, of_bob=0.5)
+        (folder / "sshare.txt").write_text(text)
+        answer = cs.cluster.when(folder, draws=3, run_times=exact).set_index("job")
+        orders.append(bool(answer.p50[2] < answer.p50[3]))
+    assert orders == [True, False]
+
+
+def test_hidden_jobs_are_estimated(tmp_path):
+    found = cs.cluster.Snapshot.read(folder_of(tmp_path / "a", jobs=JOBS[1:]))
+    assert len(found.running) == 3
+    assert all(job["id"] < 0 for job in found.running)
+    assert any("PrivateData" in line for line in found.missing)
+
+
+def test_how_many_nodes(tmp_path, capsys):
+    folder = folder_of(tmp_path / "a")
+    runs = tmp_path / "runs.csv"
+    runs.write_text("task,processors,seconds\ncfd,1,1000\ncfd,4,400\n")
+    given = ["when", str(folder), "--nodes", "1,4", "--time", "auto", "--runs", str(runs), "--task"]
+    picture = tmp_path / "when.png"
+    assert main([*given, "cfd", "--draws", "20", "--json", "--plot", str(picture)]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert set(data) == {"taken", "jobs", "not_modelled", "coverage"}
+    one, four = data["jobs"]
+    assert (one["nodes"], one["time"], one["run_p50"]) == (1, 1140, 1000)  # 1.1 times as long
+    assert one["advised"]
+    assert not four["advised"]
+    assert one["end_p50"] < four["end_p50"]
+    assert picture.stat().st_size > 1000
+    assert main([*given, "other"]) == 2
+    assert "cfd" in capsys.readouterr().err
+
+
+def test_an_instance_goes_on_from_the_state(tmp_path):
+    inst = cs.cluster.Snapshot.read(folder_of(tmp_path / "a")).instance()
+    assert inst.column("running").tolist() == [True, False, False]
+    for name in ("FCFS", "EASY", "conservative", "slurm-backfill"):
+        starts = cs.cluster.solve(inst, name).jobs.start
+        assert starts[0] == 0, name
+        assert 3000 <= starts[1] <= starts[2], name
+
+
+def test_jobs_that_run_hold_their_nodes():
+    jobs = {"id": ["a", "b"], "submit": [0, 0], "tasks": [3, 2], "cpu": [1, 1], "memory": [1, 1],
+            "runtime": [600, 60], "estimate": [900, 120]}  # fmt: skip
+    running = {"job": ["a"], "nodes": [[1, 2, 3]], "start": [-100], "limit": [900]}
+    inst = cs.cluster.Instance(jobs, nodes=4, running=running)
+    assert inst.column("runtime").tolist() == [500, 60]
+    assert inst.column("ran").tolist() == [100, 0]
+    for name in ("FCFS", "EASY", "conservative"):
+        assert cs.cluster.solve(inst, name).jobs.start.tolist() == [0, 500], name
+    found = cs.cluster.slurm_backfill(inst, controller_start=-50, epoch=0)
+    found.schedule.validate()
+    assert found.jobs.start.tolist() == [0, 501]
+    assert found.schedule.to_frame().units[0] == (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"job": ["x"]}, "expected one of the jobs"),
+        ({"start": [5]}, "expected seconds <= 0"),
+        ({"job": ["a", "a"], "nodes": [[0], [1]], "start": [0, 0], "limit": [9, 9]}, "twice"),
+        ({"nodes": ["n1"]}, "no such node"),
+    ],
+)
+def test_bad_running_tables(change, said):
+    jobs = {"id": ["a"], "submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9]}
+    running = {"job": ["a"], "nodes": [[0]], "start": [0], "limit": [9], **change}
+    with pytest.raises(InvalidInstance, match=said):
+        cs.cluster.Instance(jobs, nodes=2, running=running)
+
+
+def test_ages_tell_the_last_calculation():
+    jobs = [{"id": 3, "accrue": NOW - 8640.0, "eligible": None, "submit": NOW, "state": "PENDING"}]
+    known = {"weight_age": 1000.0, "max_age": 86400.0, "calc_period": 300.0}
+    assert clocks._last_pass(jobs, {3: {"AGE": 98.0}}, known, NOW) == pytest.approx(
+        NOW - 172.8, abs=44
+    )
+
+
+def frame_of(rng, shift=0.0, n=400):
+    low = rng.uniform(0, 1000, n)
+    return pd.DataFrame(
+        {"p05": low, "p95": low + 200, "true": low + 100 + shift * rng.normal(size=n)}
+    )
+
+
+def test_conformal_bands_hold_on_what_was_not_used():
+    rng = np.random.default_rng(3)
+    fit, test = frame_of(rng, 200), frame_of(rng, 200)
+    assert inside(test, 0.0).mean() < 0.5  # too narrow as they are
+    assert 0.85 <= inside(test, conformal(fit)).mean() <= 0.95
+    assert conformal(frame_of(rng)) < 0  # far too wide
+
+
+def test_calibration_widens_and_is_told(tmp_path, capsys):
+    folder = folder_of(tmp_path / "a", **{"sacct.txt": SACCT})
+    (tmp_path / "b.json").write_text('{"widen": 0.5, "calibrated90": 0.88}')
+    plain = cs.cluster.when(folder, draws=20)
+    assert main(["when", str(folder), "--calibration", str(tmp_path / "b.json"), "--draws", "20",
+                 "--json"]) == 0  # fmt: skip
+    data = json.loads(capsys.readouterr().out)
+    assert data["coverage"] == 0.88
+    assert data["jobs"][0]["p95"] > plain.p95[0]
+    assert data["jobs"][0]["p25"] == plain.p25[0]
+
+
+SHARED = Path(os.environ.get("COSCHED_DATA", "../shared/data")).parent / "slurm" / "snapshots"
+
+
+@pytest.mark.skipif(
+    not SHARED.is_dir(), reason="no snapshots of a real Slurm below COSCHED_DATA/.."
+)
+@pytest.mark.parametrize("series", ["live_fs", "live_qos", "live_burst"])
+def test_real_snapshots(series):
+    """Below Slurm's own estimates in error; most starts inside their bands."""
+    folder = SHARED / series
+    truth = json.loads(gzip.decompress((folder / "truth.json.gz").read_bytes()))["jobs"]
+    inside, mine, own = [], [], []
+    for moment in sorted(folder.glob("t0*")):
+        snapshot = cs.cluster.Snapshot.read(moment)
+        if not snapshot.pending:
+            continue
+        for row in cs.cluster.when(snapshot, draws=60).itertuples():
+            true = truth[str(row.job)]["start"] - snapshot.taken
+            inside.append(row.p05 - 1 <= true <= row.p95 + 1)
+            mine.append(abs(row.p50 - true))
+            own.append(abs(row.slurm - true))
+    assert np.median(mine) < np.nanmedian(own)
+    assert np.mean(inside) >= 0.75
