@@ -1,3 +1,4 @@
+#include "cosched/cluster/slurm/retrace.hpp"
 #include "cosched/cluster/slurm/simulator.hpp"
 #include "cosched/core/errors.hpp"
 #include "pybind.hpp"
@@ -72,11 +73,11 @@ std::vector<slurm::Partition> to_partitions(const py::dict& given, int nodes) {
 
 slurm::Limits to_limits(const std::map<std::string, int>& given) {
   slurm::Limits limits;
-  const std::map<std::string, int*> known{{"group_nodes", &limits.group_nodes},
-                                          {"user_nodes", &limits.user_nodes},
-                                          {"user_jobs", &limits.user_jobs},
-                                          {"jobs", &limits.jobs},
-                                          {"job_nodes", &limits.job_nodes}};
+  const std::map<std::string, int*> known{
+      {"group_nodes", &limits.group_nodes}, {"user_nodes", &limits.user_nodes},
+      {"user_jobs", &limits.user_jobs},     {"jobs", &limits.jobs},
+      {"job_nodes", &limits.job_nodes},     {"group_accrue", &limits.group_accrue},
+      {"user_accrue", &limits.user_accrue}, {"accrue", &limits.accrue}};
   for (const auto& [name, value] : given) *known.at(name) = value;
   return limits;
 }
@@ -272,6 +273,26 @@ slurm::Clocks to_clocks(const py::dict& given) {
   return clocks;
 }
 
+std::vector<slurm::Life> to_lives(const py::list& given) {
+  std::vector<slurm::Life> lives;
+  for (const auto& one : given) {
+    auto [start, end, nodes] = one.cast<std::tuple<double, double, std::vector<int>>>();
+    lives.push_back({start, end, std::move(nodes)});
+  }
+  return lives;
+}
+
+// (time, factors by association, priorities by job) of each.
+py::list retrace_slurm(const slurm::Scenario& scenario, const py::dict& clocks,
+                       const py::list& lives, const std::vector<double>& times) {
+  const std::vector<slurm::Life> all = to_lives(lives);
+  if (all.size() != scenario.jobs().size()) throw InvalidInstance("slurm: a life of each job");
+  py::list samples;
+  for (const slurm::Sample& one : slurm::retrace(scenario, to_clocks(clocks), all, times))
+    samples.append(py::make_tuple(one.time, real_array(one.factor), real_array(one.priority)));
+  return samples;
+}
+
 py::list notes_of(const slurm::Outcome& outcome) {
   py::list notes;
   for (const slurm::Note& note : outcome.notes)
@@ -318,6 +339,8 @@ void bind_cluster_slurm(py::module_& module) {
       .def(py::init(&make_scenario), py::kw_only(), py::arg("machine"), py::arg("partitions"),
            py::arg("parameters"), py::arg("jobs"), py::arg("more"), py::arg("reservations"),
            py::arg("outside"), py::arg("accounts"))
+      .def("retrace", &retrace_slurm, py::kw_only(), py::arg("clocks"), py::arg("lives"),
+           py::arg("times"))
       .def("run", &run_slurm, py::kw_only(), py::arg("clocks"), py::arg("told"), py::arg("plans"));
   module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
 }

@@ -85,9 +85,6 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     jobs, released = _spelled_out(data["jobs"])
     events = [*data.get("events", ()), *released]
     foreign = _foreign(name, jobs, approximate)
-    if any("Accrue" in line for line in data.get("sacctmgr", ())):
-        foreign.append("MaxJobsAccrue")
-        _refuse_foreign(name, foreign, approximate)
     slurm = str(data.get("slurm", ""))
     machine = _machine(name, data["nodes"], config, slurm)
     machine = machine.approximated() if approximate else machine
@@ -185,7 +182,7 @@ def _with_accounts(
     """Its associations, and the machine with the weights that they give a meaning."""
     config = data["config"]
     try:
-        accounts = Accounts(data["associations"], data.get("qos", ()))
+        accounts = Accounts(data["associations"], _qos_of(data))
     except InvalidInstance as error:
         raise InvalidInstance(f"{name}: slurm-backfill does not cover {error}") from None
     assert machine.slurm is not None
@@ -198,6 +195,17 @@ def _with_accounts(
     return accounts, replace(
         machine, slurm=replace(machine.slurm, parameters=parameters, refused=refused)
     )
+
+
+def _qos_of(data: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The QOS, with what only the command that set it tells: a limit of accrual."""
+    rows = [dict(row) for row in data.get("qos", ())]
+    for line in data.get("sacctmgr", ()):
+        found = re.match(r"modify qos (\S+) set .*\bMaxJobsAccruePerUser=([0-9]+)", line)
+        for row in rows if found else ():
+            if found and row["Name"] == found[1]:
+                row["MaxJobsAccruePU"] = found[2]
+    return rows
 
 
 def _requests(

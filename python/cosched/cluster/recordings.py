@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from cosched.cluster.algorithms.slurm_twin import Twin, host_at
+from cosched.cluster.instance import Instance
 from cosched.cluster.recorded_runs import Recording, Run
 from cosched.cluster.recording_files import read_recording
 from cosched.cluster.slurm_settings import PARAMETERS
 
-__all__ = ["FAR", "NEAR", "Agreement", "Recording", "Run", "agreement", "read_recording"]
+__all__ = [
+    "FAR", "NEAR", "Agreement", "Recording", "Run", "agreement", "read_recording", "retraced",
+]  # fmt: skip
 
 #: Beyond so many seconds a start counts as another one; within so few as the same.
 FAR, NEAR = 60.0, 5.0
@@ -68,6 +72,52 @@ class Agreement:
         return float(np.median(np.abs(self.apart)))
 
 
+def _twin_of(recording: Recording, run: Run, instance: Instance) -> tuple[Twin, dict[str, float]]:
+    """The twin for a run, and its clocks with the two numbers of that run."""
+    twin = Twin(
+        instance, recording.machine, {}, requests=recording.requests_of(run),
+        version=recording.slurm or None,
+    )  # fmt: skip
+    clocks = host_at(recording.speed)
+    clocks.update(controller_start=run.controller_start, epoch=float(run.epoch))
+    return twin, clocks
+
+
+def _decay_of(run: Run) -> dict[str, float]:
+    if run.decay_start is None:
+        return {}
+    return {"decay_after": run.decay_start - run.controller_start}
+
+
+def retraced(
+    recording: Recording, run: Run, times: Sequence[float]
+) -> list[tuple[float, np.ndarray, np.ndarray]]:
+    """What sshare and sprio show at these times of a recorded run: fair-share factors by
+    association, and priorities by job (nan: it does not wait).
+
+    Jobs start, end and run as recorded; usage, factors and priorities are the twin's.
+
+    Examples
+    --------
+    >>> from cosched.cluster import Machine, NodeType
+    >>> from cosched.cluster.slurm_settings import SlurmSettings
+    >>> machine = Machine((NodeType("n", 1, 4, 0.0, 0),), (), slurm=SlurmSettings(names=("n1",)))
+    >>> jobs = {"tasks": [1], "cpu": [1], "memory": [1], "runtime": [30.0], "estimate": [60.0]}
+    >>> run = Run(np.zeros(1), np.full(1, 9.0), np.full(1, 40.0), (("n1",),), -20.0, 1000)
+    >>> recording = Recording("a", machine, jobs, (run,), 20.0, "")
+    >>> [(time, _, priority)] = retraced(recording, run, [5.0])
+    >>> int(priority[0])
+    4294901760
+    """
+    twin, clocks = _twin_of(recording, run, recording.instance(run))
+    numbers = {name: k for k, name in enumerate(twin.settings.names)}
+    lives = [
+        (start, end, [numbers[name] for name in nodes])
+        for start, end, nodes in zip(run.start.tolist(), run.end.tolist(), run.nodes, strict=True)
+    ]
+    return twin.retrace(clocks | _decay_of(run), lives, sorted(times), cycles=run.cycles)
+
+
 def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreement:
     """Run the twin with the clocks of a recorded run, and compare.
 
@@ -76,7 +126,7 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
 
     Examples
     --------
-    >>> from cosched.cluster import NodeType
+    >>> from cosched.cluster import Machine, NodeType
     >>> machine = Machine((NodeType("n", 1, 4, 0.0, 0),), ())
     >>> jobs = {"tasks": [1], "cpu": [1], "memory": [1], "runtime": [30.0], "estimate": [60.0]}
     >>> run = Run(np.zeros(1), np.ones(1), np.full(1, 32.0), (("n1",),), -20.0, 1000)
@@ -84,14 +134,9 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     0
     """
     instance = recording.instance(run)
-    twin = Twin(
-        instance, recording.machine, {}, requests=recording.requests_of(run),
-        version=recording.slurm or None,
-    )  # fmt: skip
-    clocks = host_at(recording.speed)
-    clocks.update(controller_start=run.controller_start, epoch=float(run.epoch))
-    if replay and run.decay_start is not None:
-        clocks["decay_after"] = run.decay_start - run.controller_start
+    twin, clocks = _twin_of(recording, run, instance)
+    if replay:
+        clocks |= _decay_of(run)
     if run.begins or run.decay_start is not None:
         clocks["launch"] = run.launch(instance.column("runtime"))
         interval = twin.settings.parameters.get("bf_interval", PARAMETERS["bf_interval"])

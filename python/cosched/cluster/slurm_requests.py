@@ -198,7 +198,8 @@ _KNOWN_COLUMNS = frozenset(
 _LIMITS = {
     "GrpTRES": ("group_nodes", True), "MaxTRESPU": ("user_nodes", True),
     "MaxJobsPU": ("user_jobs", False), "MaxJobs": ("jobs", False),
-    "MaxTRES": ("job_nodes", True),
+    "MaxTRES": ("job_nodes", True), "GrpJobsAccrue": ("group_accrue", False),
+    "MaxJobsAccruePU": ("user_accrue", False), "MaxJobsAccrue": ("accrue", False),
 }  # fmt: skip
 
 

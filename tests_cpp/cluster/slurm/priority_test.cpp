@@ -28,6 +28,7 @@ TEST(SlurmPriority, JobSizeIsTheMeanOfItsShares) {
   EXPECT_EQ(priority_of(scenario_of(machine, {job}, kSize), 0, 0, 0), 250);
   job.cpus = 2;  // (1/4 + 2/16) / 2
   EXPECT_EQ(priority_of(scenario_of(machine, {job}, kSize), 0, 0, 0), 187);
+  EXPECT_EQ(priority_of(scenario_of(machine, {job}, kSize), 0, 0, 0, 0, true), 250);
   const auto small = with(kSize, "PriorityFavorSmall", 1);
   EXPECT_EQ(priority_of(scenario_of(machine, {job}, small), 0, 0, 0), 812);
   // All CPUs of its node, over ten minutes.
@@ -50,10 +51,10 @@ TEST(SlurmPriority, AgeCountsWithADatabaseOnly) {
   const std::map<std::string, double> aged{
       {"multifactor", 1}, {"PriorityWeightAge", 100}, {"PriorityMaxAge", 1000}};
   const std::vector<Job> jobs{plain_job(50, 1, 60)};
-  EXPECT_EQ(priority_of(scenario_of(plain_machine(4), jobs, aged), 0, 300, 0), 1);
+  EXPECT_EQ(priority_of(scenario_of(plain_machine(4), jobs, aged), 0, 250, 0), 1);
   const Scenario scenario = scenario_of(plain_machine(4), jobs, with(aged, "age_counts", 1));
-  EXPECT_EQ(priority_of(scenario, 0, 300, 0), 25);
-  EXPECT_EQ(priority_of(scenario, 0, 5000, 0), 100);
+  EXPECT_EQ(priority_of(scenario, 0, 250, 0), 25);
+  EXPECT_EQ(priority_of(scenario, 0, 4950, 0), 100);
   EXPECT_TRUE(priorities_age(scenario.settings().priority));
   EXPECT_FALSE(priorities_age(to_settings(aged).priority));
 }

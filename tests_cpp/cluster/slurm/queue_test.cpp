@@ -128,5 +128,35 @@ TEST(SlurmQueue, WithASlurmdbdPrioritiesMoveAtThePassesOfItsThread) {
   EXPECT_EQ(queue.priority(1), 50);
 }
 
+TEST(SlurmQueue, AsManyAgesCountAsALimitSays) {
+  Machine machine = plain_machine(4);
+  machine.qos.resize(1);
+  machine.qos[0].user_accrue = 1;
+  std::vector<Job> jobs(3, plain_job(0, 1, 60));
+  for (Job& job : jobs) job.qos = 0;
+  jobs[2].user = 1;
+  const Scenario scenario = scenario_of(machine, jobs,
+                                        {{"multifactor", 1},
+                                         {"age_counts", 1},
+                                         {"PriorityWeightAge", 1000},
+                                         {"PriorityMaxAge", 1000},
+                                         {"PriorityCalcPeriod", 100}});
+  const Usage usage(scenario, 0);
+  Queue queue(scenario, usage, 0);
+  for (int job = 0; job < 3; ++job) {
+    queue.submit(job, 0);
+    queue.enter(job);
+  }
+  queue.let_accrue(20);
+  queue.recalculate(100);
+  EXPECT_EQ(queue.priority(0), 80);
+  EXPECT_EQ(queue.priority(1), 1);  // the age of its user's first counts
+  EXPECT_EQ(queue.priority(2), 80);
+  queue.drop([](int job) { return job == 0; });
+  queue.let_accrue(150);
+  queue.recalculate(200);
+  EXPECT_EQ(queue.priority(1), 50);
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

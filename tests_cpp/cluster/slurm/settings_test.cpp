@@ -35,6 +35,7 @@ TEST(SlurmSettings, EveryParameterReachesItsReader) {
       {"sched_interval", [](const Settings& s) -> double { return s.main.interval; }},
       {"sched_min_interval", [](const Settings& s) -> double { return s.main.min_interval; }},
       {"defer", [](const Settings& s) -> double { return s.main.defer; }},
+      {"builtin", [](const Settings& s) -> double { return s.backfill.off; }},
       {"cons_tres", [](const Settings& s) -> double { return s.select.cons_tres; }},
       {"multifactor", [](const Settings& s) -> double { return s.priority.multifactor; }},
       {"age_counts", [](const Settings& s) -> double { return s.priority.age_counts; }},

@@ -170,6 +170,7 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
     Select::Slot slot{kNever, nullptr};
     if (avail->count() >= job.nodes) {
       if (!std::exchange(counted, true)) ++kept_.tests;
+      tables_.queue.tested(entry.job);
       slot = select_.will_run(entry, *avail, {now, at_once, from, window.later}).value_or(slot);
     }
     if (from > slot.begin) {

@@ -108,6 +108,7 @@ class Pass {
         if (failed == scenario_.job(entry.job).conditions.reservation) return reject(entry);
       allowed = &nodes_;
     }
+    tables_.queue.tested(entry.job);
     const Choice* choice = select_.now(entry, *allowed);
     if (!tables_.policy.may_start(entry.job,
                                   choice ? choice->nodes.count() : scenario_.job(entry).nodes)) {

@@ -8,9 +8,11 @@ namespace {
 
 constexpr double kTopPriority = 0xffff0000u;
 
-double size_factor(const Settings::Priority& settings, const Machine& machine, const Job& job) {
+double size_factor(const Settings::Priority& settings, const Machine& machine, const Job& job,
+                   bool tested) {
   const double nodes = machine.nodes, cpus = machine.cpus;
-  double size = (job.nodes / nodes + job.cpus / cpus) / 2;
+  const double all = tested && machine.node_cores.empty() ? job.nodes * cpus / nodes : 0;
+  double size = (job.nodes / nodes + std::max<double>(job.cpus, all) / cpus) / 2;
   if (settings.relative_to_time) {
     // Slurm keeps limits in whole minutes.
     const Second minutes = std::max<Second>(1, job.limit / 60);
@@ -26,17 +28,18 @@ bool priorities_age(const Settings::Priority& settings) {
   return settings.multifactor && settings.age_counts && settings.weight_age > 0;
 }
 
-double priority_of(const Scenario& scenario, int job, double time, int before, double fair_share) {
+double priority_of(const Scenario& scenario, int job, double age, int before, double fair_share,
+                   bool tested) {
   const Settings::Priority& settings = scenario.settings().priority;
   const Job& one = scenario.job(job);
   if (one.priority >= 0) return one.priority;
   if (!settings.multifactor) return kTopPriority - before;
-  double sum = settings.weight_size * size_factor(settings, scenario.machine(), one) +
+  double sum = settings.weight_size * size_factor(settings, scenario.machine(), one, tested) +
                settings.weight_partition * scenario.part(job).job_factor +
                settings.weight_fair_share * fair_share + settings.weight_qos * one.qos_factor -
                one.nice;
   if (priorities_age(settings))
-    sum += settings.weight_age * std::min(1.0, std::max(0.0, time - one.submit) / settings.max_age);
+    sum += settings.weight_age * std::min(1.0, std::max(0.0, age) / settings.max_age);
   return std::floor(std::max(1.0, sum));
 }
 

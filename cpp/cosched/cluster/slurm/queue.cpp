@@ -1,13 +1,33 @@
 #include "cosched/cluster/slurm/queue.hpp"
 
+#include <limits>
+#include <map>
+
 #include "cosched/cluster/slurm/priority.hpp"
 
 namespace cosched::cluster::slurm {
+namespace {
+
+constexpr double kNotYet = std::numeric_limits<double>::infinity();
+
+bool limits_accrual(const Scenario& scenario) {
+  const auto some = [](const Limits& of) {
+    return of.group_accrue >= 0 || of.user_accrue >= 0 || of.accrue >= 0;
+  };
+  const std::vector<Limits>& qos = scenario.machine().qos;
+  const std::vector<Association>& accounts = scenario.accounts();
+  return std::any_of(qos.begin(), qos.end(), some) ||
+         std::any_of(accounts.begin(), accounts.end(),
+                     [&](const Association& one) { return some(one.limits); });
+}
+
+}  // namespace
 
 Queue::Queue(const Scenario& scenario, const Usage& usage, double controller_start)
     : scenario_(scenario),
       usage_(usage),
       controller_start_(controller_start),
+      limited_(limits_accrual(scenario)),
       of_(scenario.jobs().size()) {}
 
 bool Queue::before(Entry a, Entry b) const {
@@ -27,8 +47,11 @@ void Queue::submit(int job, double time) {
   const int array = scenario_.job(job).conditions.array;
   if (array >= 0 && array == last_array_)
     of_[static_cast<std::size_t>(job)] = of_[static_cast<std::size_t>(job - 1)];
-  else
-    of_[static_cast<std::size_t>(job)] = {computed(job, time, submitted_++), whole(time)};
+  else {
+    of_[static_cast<std::size_t>(job)] = {0, whole(time), false, scenario_.job(job).submit};
+    of_[static_cast<std::size_t>(job)].priority = computed(job, time, submitted_++);
+    if (limited_) of_[static_cast<std::size_t>(job)].accrues = kNotYet;
+  }
   last_array_ = array;
 }
 
@@ -37,7 +60,9 @@ void Queue::prioritise(int job, double time) {
 }
 
 double Queue::computed(int job, double time, int before) const {
-  return priority_of(scenario_, job, time, before, usage_.factor(job));
+  const double age = time - of_[static_cast<std::size_t>(job)].accrues;
+  return priority_of(scenario_, job, age, before, usage_.factor(job),
+                     of_[static_cast<std::size_t>(job)].tested);
 }
 
 void Queue::resubmit(int job, double time, bool anew) {
@@ -56,6 +81,45 @@ void Queue::enter(int job) {
   const Job& one = scenario_.job(job);
   if (one.partitions.empty()) add({job, one.partition});
   for (const int part : one.partitions) add({job, part});
+}
+
+void Queue::ready(int job, double since) {
+  if (!limited_) of_[static_cast<std::size_t>(job)].accrues = since;
+}
+
+// The first that is set, of its QOS, then of its association and those above.
+std::pair<std::array<int, 3>, int> Queue::accrual_limit(int job) const {
+  const Job& one = scenario_.job(job);
+  if (one.qos >= 0) {
+    const Limits& own = scenario_.machine().qos[static_cast<std::size_t>(one.qos)];
+    if (own.group_accrue >= 0) return {{0, one.qos, -1}, own.group_accrue};
+    if (own.user_accrue >= 0) return {{1, one.qos, one.user}, own.user_accrue};
+  }
+  for (int k = one.association; k >= 0;
+       k = scenario_.accounts()[static_cast<std::size_t>(k)].parent) {
+    const Limits& limits = scenario_.accounts()[static_cast<std::size_t>(k)].limits;
+    if (k == one.association && limits.accrue >= 0) return {{2, k, -1}, limits.accrue};
+    if (limits.group_accrue >= 0) return {{3, k, -1}, limits.group_accrue};
+  }
+  return {{}, std::numeric_limits<int>::max()};
+}
+
+// In order of the jobs, not of priority.
+void Queue::count_ages(double time) {
+  std::vector<int> waiting;
+  for (const Entry& entry : entries_) waiting.push_back(entry.job);
+  std::sort(waiting.begin(), waiting.end());
+  waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
+  std::map<std::array<int, 3>, int> counts;
+  for (const int job : waiting)
+    if (of_[static_cast<std::size_t>(job)].accrues < kNotYet) ++counts[accrual_limit(job).first];
+  for (const int job : waiting) {
+    double& since = of_[static_cast<std::size_t>(job)].accrues;
+    const auto [which, most] = accrual_limit(job);
+    if (since < kNotYet || counts[which] >= most) continue;
+    ++counts[which];
+    since = time;
+  }
 }
 
 void Queue::recalculate(double time) {

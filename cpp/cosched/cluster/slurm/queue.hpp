@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "cosched/cluster/slurm/usage.hpp"
@@ -22,6 +24,14 @@ class Queue {
   void resubmit(int job, double time, bool anew);
   /// The job waits in the queue, once for each partition.  O(entries).
   void enter(int job);
+  /// The job is ready since then: its age counts, or will once there is room.
+  void ready(int job, double since);
+  /// Nodes have been looked for: all of their CPUs count for its size at the next recalculation.
+  void tested(int job) { of_[static_cast<std::size_t>(job)].tested = true; }
+  /// Where limits say how many jobs' ages count at a time: those of the next ones do.
+  void let_accrue(double time) {
+    if (limited_) count_ages(time);
+  }
   /// Takes out the jobs for which gone(job).
   template <class Gone>
   void drop(Gone gone) {
@@ -43,13 +53,19 @@ class Queue {
   struct Submitted {
     double priority = 0;
     Second submit = 0;
+    bool tested = false;
+    double accrues = 0;  // since when its age counts; infinite: it does not
   };
   bool before(Entry a, Entry b) const;
+  void count_ages(double time);
+  /// Which limit holds for the job (none: empty), as (kind, of which, user), and its value.
+  std::pair<std::array<int, 3>, int> accrual_limit(int job) const;
   double computed(int job, double time, int before) const;
 
   const Scenario& scenario_;
   const Usage& usage_;
   double controller_start_;
+  bool limited_;                // some limit of accrual
   std::vector<Submitted> of_;   // by job
   std::vector<Entry> entries_;  // in order
   int submitted_ = 0;           // jobs so far, an array being one

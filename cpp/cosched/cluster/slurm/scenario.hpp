@@ -26,6 +26,8 @@ struct Limits {
   int user_jobs = -1;    // MaxJobsPerUser, of a QOS
   int jobs = -1;         // MaxJobs, of an association
   int job_nodes = -1;    // MaxTRESPerJob=node
+  // Jobs that wait and whose age counts: GrpJobsAccrue, MaxJobsAccruePerUser of a QOS, MaxJobsAccrue of an association.
+  int group_accrue = -1, user_accrue = -1, accrue = -1;
 };
 
 /// A job's part of a node.

@@ -41,7 +41,12 @@ void Tables::submit(int job, double time) {
 
 void Tables::admit(double time) {
   usage.advance(time);
-  readiness.admit(whole(time), [&](int job) { queue.enter(job); });
+  readiness.admit(whole(time), [&](int job) {
+    const Conditions& of = scenario.job(job).conditions;
+    queue.ready(job, of.after.empty() && !of.held && of.begin > 0 ? of.begin : time);
+    queue.enter(job);
+  });
+  queue.let_accrue(time);
 }
 
 void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by) {

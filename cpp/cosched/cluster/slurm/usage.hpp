@@ -21,6 +21,7 @@ class Usage {
 
   /// Of the job's association, as of the last pass.
   double factor(int job) const;
+  const std::vector<double>& factors() const { return factor_; }
   /// Passes so far, and the second of the last.
   std::int64_t passes() const { return passes_; }
   Second last_pass() const { return last_; }

@@ -413,6 +413,19 @@ class Twin:
         }  # fmt: skip
         return self._core.run(clocks=given, told=log, plans=plans)
 
+    def retrace(
+        self,
+        clocks: Mapping[str, float],
+        lives: Sequence[tuple[float, float, Sequence[int]]],
+        times: Sequence[float],
+        *,
+        cycles: Sequence[float] = (),
+    ) -> list[tuple[float, np.ndarray, np.ndarray]]:
+        """Fair-share factors (by association) and priorities (by job; nan: does not wait) at these
+        times, where jobs started, ended and ran as `lives` say."""
+        given = {**clocks, "cycles": list(cycles), "checks": [], "passes": [], "lengths": []}
+        return self._core.retrace(clocks=given, lives=list(lives), times=list(times))
+
     def nodes_of(self, outcome: Mapping[str, Any]) -> list[np.ndarray]:
         """Node numbers of each job."""
         begin, node = outcome["nodes"]

@@ -1,0 +1,28 @@
+// Factors and priorities beside jobs that ran when and where a recording says (RULES.md 13).
+#pragma once
+
+#include <vector>
+
+#include "cosched/cluster/slurm/clocks.hpp"
+#include "cosched/cluster/slurm/scenario.hpp"
+
+namespace cosched::cluster::slurm {
+
+/// When and where a job ran; not a number: it did not start, or not end.
+struct Life {
+  double start, end;
+  std::vector<int> nodes;
+};
+
+struct Sample {
+  double time;
+  std::vector<double> factor;    // fair-share, by association
+  std::vector<double> priority;  // by job; not a number: it does not wait in the queue
+};
+
+/// What was so at these times.  Nothing is decided: starts and ends are `lives`, passes over the queue those of
+/// `clocks` and the moments at which something happens.  Requires whole nodes, and a life of each job.
+std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
+                            const std::vector<Life>& lives, const std::vector<double>& times);
+
+}  // namespace cosched::cluster::slurm
