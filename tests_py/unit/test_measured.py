@@ -49,7 +49,8 @@ def test_super_linear_codes(tmp_path):
         inst = family.Instance.read(path)
         assert inst.times[0, [0, 1, 3]].tolist() == [100, 40, 15]
         for _, res in answers(family, inst):
-            assert res.value == 15 or res.algorithm == "sequential"
+            cut = ("sequential", "list-lp", "list-local")  # to few processors, by their rules
+            assert res.value == 15 or res.algorithm in cut
         rows = [f"{name},{q},{t}\n" for name in "ab" for q, t in ((1, 100), (2, 40), (4, 15))]
         two = tmp_path / "two.csv"
         two.write_text("task,processors,seconds\n" + "".join(rows))

@@ -42,8 +42,8 @@ def fit(result: Result) -> pd.DataFrame:
     >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
     ...         "memory": [1, 1, 1], "runtime": [60.0, 60.0, 30.0], "wait": [0.0, 62.0, 430.0]}
     >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
-    >>> fit(result).round(2).iloc[0].tolist()
-    ['all', 3, 0.67, 0.67, 1.0]
+    >>> fit(result).within_300.round(2).tolist()
+    [0.67]
     """
     import pandas as pd
 

@@ -78,9 +78,8 @@ class Machine:
         --------
         >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
-        >>> _ = path.write_text(
-        ...     "TopologyPlugin=topology/tree\nNodeName=n[1-4]\nPartitionName=a Nodes=ALL\n"
-        ... )
+        >>> lines = ["TopologyPlugin=topology/tree", "NodeName=n[1-4]", "PartitionName=a Nodes=ALL"]
+        >>> _ = path.write_text("\\n".join(lines))
         >>> (note,) = Machine.read(path, slurm_version="22.05").approximated().notes
         >>> note[:60]
         'not followed: TopologyPlugin=topology/tree: places differ; j'

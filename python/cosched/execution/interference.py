@@ -164,7 +164,7 @@ def order_statistics(values: np.ndarray) -> tuple[float, float]:
     """
     count, ordered = len(values), np.sort(values)
     below, place = 0.5**count, 0
-    while below + math.comb(count, place + 1) * 0.5**count <= 0.06 and place + 1 < (count + 1) // 2:
+    while below + math.comb(count, place + 1) * 0.5**count <= 0.05 and place + 1 < (count + 1) // 2:
         place += 1
         below += math.comb(count, place) * 0.5**count
     return float(ordered[place]), float(ordered[count - 1 - place])

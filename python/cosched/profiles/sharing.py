@@ -387,6 +387,8 @@ def sharing_of_json(data: Mapping[str, Any]) -> dict[str, Any]:
     >>> sharing_of_json({"capacity": {"memory": 4}, "resources": {"memory": [1, 2]}})
     {'resources': {'memory': [1, 2]}, 'capacity': {'memory': 4}}
     """
+    if not isinstance(data, Mapping):
+        raise InvalidInstance(f"expected an object, got {type(data).__name__}")
     found = {name: data[name] for name in SHARED_FIELDS if data.get(name) is not None}
     if "slowdowns" in found:
         given = found["slowdowns"]

@@ -107,7 +107,7 @@ class Snapshot:
         (``scontrol show job -d``), and where they are there ``scontrol_config.txt``,
         ``scontrol_node.txt``, ``scontrol_partition.txt``, ``squeue_start.txt``, ``sinfo.json``,
         ``sprio.txt``, ``sshare.txt``, ``sdiag.txt``, ``sacct.txt``, ``sacctmgr_qos.txt``,
-        ``sacctmgr_assoc.txt``, each plain or ``.gz``. What is not there is in :attr:`missing`.
+        ``sacctmgr_assoc.txt``, each plain or ``.gz``. What is not there is in ``missing``.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class Snapshot:
     def instance(self) -> Instance:
         """Jobs that run and wait as an instance that begins with the moment of the snapshot.
 
-        Jobs that run are in :attr:`Instance.running`; where a run time is not known, it is the
+        Jobs that run are in ``running``; where a run time is not known, it is the
         limit. Every policy, and ``slurm-backfill``, goes on from there.
 
         Returns

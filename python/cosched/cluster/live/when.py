@@ -69,7 +69,7 @@ def when(
         Seconds from start to end by job (or a CSV ``job,seconds``), in place of drawn ones; then
         nothing is drawn but clocks, and nobody comes but `arrivals`.
     history : sequence of mapping, optional
-        Jobs of the past, as :attr:`Snapshot.history`; default the snapshot's.
+        Jobs of the past, as ``Snapshot.history``; default the snapshot's.
     arrivals : sequence of mapping, optional
         Later submissions, in place of drawn ones: ``job, submit`` (Unix time), ``user, account,
         qos, partition, nodes, cpus, limit, seconds``.

@@ -67,7 +67,7 @@ def memheft(instance: Instance) -> Result:
     >>> inst = cs.dags.Instance(times, edges, (1, 1), memory_capacity=(16.0, 8.0), **links)
     >>> result = cs.dags.memheft(inst)
     >>> result.value, result.schedule.validate()
-    (4.0, None)
+    (7.0, None)
     """
     Instance.require(instance)
     return result_of_plan(instance, "memheft", *_core.dags.memheft(instance._core))
