@@ -15,8 +15,8 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.cluster.live import clocks
-from cosched.cluster.live.backtest import conformal, inside
 from cosched.cluster.live.history import history_of
+from cosched.cluster.live.past import conformal, inside
 from cosched.cluster.live.records import number
 from cosched.errors import InvalidInstance
 

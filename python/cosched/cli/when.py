@@ -17,8 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cosched import cluster, io, plot
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.live.backtest import by
-from cosched.cluster.live.when import finite
+from cosched.cluster.live.past import by
+from cosched.cluster.live.starts import finite
 from cosched.cluster.slurm_conf import seconds_of_limit
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import runs as run_files

@@ -4,7 +4,7 @@ namespace cosched::cluster::slurm {
 namespace {
 
 constexpr int kNoLimit = -1;
-const Limits kNone;
+const Limits kNoLimits;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ Policy::Policy(const Scenario& scenario)
 
 const Limits& Policy::qos(int job) const {
   const int which = scenario_.job(job).qos;
-  return which < 0 ? kNone : scenario_.machine().qos[static_cast<std::size_t>(which)];
+  return which < 0 ? kNoLimits : scenario_.machine().qos[static_cast<std::size_t>(which)];
 }
 
 Policy::Count Policy::of_user(int job) const {

@@ -12,7 +12,7 @@ from cosched import io
 from cosched.cluster.live.history import history_of
 from cosched.cluster.live.records import spread
 from cosched.cluster.live.snapshot import Snapshot
-from cosched.cluster.live.when import when
+from cosched.cluster.live.starts import when
 from cosched.cluster.machine import Machine
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance
