@@ -7,11 +7,11 @@
 namespace cosched::cluster::slurm {
 namespace {
 
-constexpr int kNodes = 4;
+constexpr int kFourNodes = 4;
 
 Scenario with(std::vector<Reservation> all, int own = -1) {
-  Machine machine = plain_machine(kNodes);
-  machine.parts.push_back({nodes_from(2, 4, kNodes), 1, kNever, 0});
+  Machine machine = plain_machine(kFourNodes);
+  machine.parts.push_back({nodes_from(2, 4, kFourNodes), 1, kNever, 0});
   Job job = plain_job(0, 1, 100);
   job.conditions.reservation = own;
   return Scenario(machine, {job}, to_settings({}), std::move(all));
@@ -33,7 +33,7 @@ Found left(const Scenario& scenario, Second from, double now = 0, bool move = tr
 }
 
 TEST(SlurmReservations, NodesAreKeptFromJobsThatWouldMeetThem) {
-  const Scenario scenario = with({{-10, 300, 400, nodes_from(0, 2, kNodes)}});
+  const Scenario scenario = with({{-10, 300, 400, nodes_from(0, 2, kFourNodes)}});
   EXPECT_EQ(left(scenario, 200), (Found{true, 200, {0, 1, 2, 3}}));  // ends when it begins
   EXPECT_EQ(left(scenario, 201), (Found{true, 201, {2, 3}}));
   EXPECT_EQ(left(scenario, 399), (Found{true, 399, {2, 3}}));
@@ -43,19 +43,19 @@ TEST(SlurmReservations, NodesAreKeptFromJobsThatWouldMeetThem) {
 }
 
 TEST(SlurmReservations, MaintenanceOfThePartitionMovesTheJob) {
-  const Scenario scenario = with({{-10, 300, 400, nodes_from(1, 4, kNodes), true}});
+  const Scenario scenario = with({{-10, 300, 400, nodes_from(1, 4, kFourNodes), true}});
   EXPECT_EQ(left(scenario, 250, 0, true, 1), (Found{true, 400, {2, 3}}));
   EXPECT_FALSE(left(scenario, 250, 0, false, 1).some);
   EXPECT_EQ(left(scenario, 250), (Found{true, 250, {0}}));  // it is a part of this one
-  const Scenario every = with({{-10, 300, 400, nodes_from(0, 4, kNodes), false, true},
-                               {-10, 400, 500, nodes_from(0, 4, kNodes), true}});
+  const Scenario every = with({{-10, 300, 400, nodes_from(0, 4, kFourNodes), false, true},
+                               {-10, 400, 500, nodes_from(0, 4, kFourNodes), true}});
   EXPECT_EQ(left(every, 250), (Found{true, 500, {0, 1, 2, 3}}));
 }
 
 TEST(SlurmReservations, AJobOfAReservationHasItsNodesWhileItIsThere) {
-  const Scenario scenario = with(
-      {{-10, 300, 400, nodes_from(0, 2, kNodes)}, {-10, 350, 500, nodes_from(1, 3, kNodes), true}},
-      0);
+  const Scenario scenario = with({{-10, 300, 400, nodes_from(0, 2, kFourNodes)},
+                                  {-10, 350, 500, nodes_from(1, 3, kFourNodes), true}},
+                                 0);
   EXPECT_FALSE(left(scenario, 299).some);
   EXPECT_EQ(left(scenario, 300), (Found{true, 300, {0}}));  // its limit meets the other
   EXPECT_TRUE(left(scenario, 400).some);
@@ -65,8 +65,8 @@ TEST(SlurmReservations, AJobOfAReservationHasItsNodesWhileItIsThere) {
 }
 
 TEST(SlurmReservations, TheNextEndIsRoundedUp) {
-  const Scenario scenario =
-      with({{-10, 300, 400, nodes_from(0, 2, kNodes)}, {-10, 300, 350, nodes_from(0, 2, kNodes)}});
+  const Scenario scenario = with({{-10, 300, 400, nodes_from(0, 2, kFourNodes)},
+                                  {-10, 300, 350, nodes_from(0, 2, kFourNodes)}});
   const Reservations all(scenario);
   EXPECT_EQ(all.next_end(0, 60, 0, 0), 360);
   EXPECT_EQ(all.next_end(0, 60, 10, 0), 350);  // a multiple on this Unix clock
