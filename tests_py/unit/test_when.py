@@ -466,7 +466,7 @@ SHARED = Path(os.environ.get("COSCHED_DATA", "../shared/data")).parent / "slurm"
 )
 @pytest.mark.parametrize("series", ["live_fs", "live_qos", "live_burst"])
 def test_real_snapshots(series):
-    """Below Slurm's own estimates in error. The 90% bands hold 84, 74 and 72% of the starts here."""
+    """Below Slurm's own estimates in error. The 90% bands hold 84, 74 and 72% of the starts."""
     folder = SHARED / series
     truth = json.loads(gzip.decompress((folder / "truth.json.gz").read_bytes()))["jobs"]
     inside, mine, own = [], [], []
