@@ -8,6 +8,7 @@ import numpy as np
 
 from cosched.cluster.result import Result
 from cosched.cluster.usage import logged_starts
+from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +48,8 @@ def fit(result: Result) -> pd.DataFrame:
     """
     import pandas as pd
 
+    if not isinstance(result, Result):
+        raise InvalidInstance(f"expected a Result of cluster, got {type(result).__name__}")
     instance = result.instance
     recorded = logged_starts(instance)
     table = pd.DataFrame({"start": result.outcome["start"], "recorded": recorded})

@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cosched.core.arrays import real_array
+from cosched.core.drawing import axes_or_new
+from cosched.core.frames import require_columns
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 _HOUR = 3600.0
+_DRAWN = ("p05", "p25", "p50", "p75", "p95", "slurm")
 
 
 def starts(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
@@ -35,12 +40,10 @@ def starts(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> starts(pd.DataFrame([row])).get_xlabel()
     'hours from now'
     """
-    import matplotlib.pyplot as plt
-
-    axes = plt.subplots()[1] if ax is None else ax
+    require_columns(frame, ("job", *_DRAWN), "frame")
+    axes = axes_or_new(ax, (8, 4))
     places = np.arange(len(frame))
-    columns = {n: frame[n].to_numpy(dtype=float) / _HOUR for n in
-               ("p05", "p25", "p50", "p75", "p95", "slurm")}  # fmt: skip
+    columns = {name: real_array(frame[name], name, 1) / _HOUR for name in _DRAWN}
     finite = [values[np.isfinite(values)] for values in columns.values()]
     last = max((float(one.max()) for one in finite if len(one)), default=1.0) * 1.05 or 1.0
     cut = {name: np.where(np.isinf(own), last, own) for name, own in columns.items()}
