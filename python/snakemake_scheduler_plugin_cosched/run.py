@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from cosched import workflows
+from cosched import CoschedError, workflows
 from cosched.workflows import Course, History, OnlineList, Plan, plan
 from snakemake_scheduler_plugin_cosched import jobs
 
@@ -70,22 +70,30 @@ class Run:
         known = sorted(remaining, key=jobs.name)
         self._online.update(known, self._describe, self._dag.job_dependencies)
         if self._plan is None and 2 <= len(known) <= _MOST_PLANNED:
-            needs = [jobs.needs(jobs.resources(job)) for job in known]
-            edges = self._online.edges(known)
-            given = (known, self._online.seconds(known), needs, free, edges)
-            self._plan = plan(*given, cores="_cores")
-            if self._settings.lookahead > 0:
-                self._ahead = threading.Thread(target=self._look_ahead, args=given, daemon=True)
-                self._ahead.start()
-            sources = ", ".join(f"{name} ({count})" for name, count in self._sources.most_common())
-            self._logger.info(
-                f"cosched: {len(known)} jobs, {self._plan.seconds:.0f} s expected; no schedule on "
-                f"these resources ends before {self._plan.bound:.0f} s. Times from: {sources}."
-            )
+            try:
+                self._expect(known, free)
+            except CoschedError as error:  # what is expected is told only: the order needs no plan
+                self.complain(error)
+
+    def _expect(self, known: list[Any], free: Mapping[str, int]) -> None:
+        """Tell what is expected, and begin to look for better."""
+        needs = [jobs.needs(jobs.resources(job)) for job in known]
+        given = (known, self._online.seconds(known), needs, free, self._online.edges(known))
+        self._plan = plan(*given, cores="_cores")
+        if self._settings.lookahead > 0:
+            threading.Thread(target=self._look_ahead, args=given, daemon=True).start()
+        sources = ", ".join(f"{name} ({count})" for name, count in self._sources.most_common())
+        self._logger.info(
+            f"cosched: {len(known)} jobs, {self._plan.seconds:.0f} s expected; no schedule on "
+            f"these resources ends before {self._plan.bound:.0f} s. Times from: {sources}."
+        )
 
     def _look_ahead(self, *given: Any) -> None:
         """Beside the first jobs: a search for an order that ends earlier."""
-        better = plan(*given, cores="_cores", time_limit=self._settings.lookahead)
+        try:
+            better = plan(*given, cores="_cores", time_limit=self._settings.lookahead)
+        except CoschedError as error:
+            return self.complain(error)
         if self._plan is not None and better.seconds < self._plan.seconds:
             self._found = better
 
