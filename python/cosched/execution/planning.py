@@ -32,8 +32,8 @@ from cosched.execution.slowdowns import Slow, read_slowdowns, slow_of
 _MOST_EXACT = 12
 #: More tasks are not searched with every algorithm.
 _MANY = 200
-#: The algorithms for so many.
-_QUICK = ("list-shelf", "dual-approximation", "list-lptf")
+#: The algorithms for so many; `sequential` is longest-first on one processor each.
+_QUICK = ("list-shelf", "dual-approximation", "list-lptf", "sequential")
 
 
 def plan(
