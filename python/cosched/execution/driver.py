@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cosched.errors import InvalidInstance
-from cosched.execution import guard
+from cosched.execution import guard, looks
 from cosched.execution.codes import Codes
 from cosched.execution.front import Front
 from cosched.execution.journal import Attempt, Journal
@@ -316,9 +316,10 @@ class Driver:
             self.tried.add(step.task)
             code = self.codes[step.name]
             gpus = self.tokens.take(step)
-            output = self.outputs / f"{self._names[step.name]}-{one['attempt']}.out"
+            output = self._output(step, self.attempt(step).attempt)
             try:
-                launch = self.launcher.launch(step, code, self.plan, gpus)
+                seen = () if self.launcher.here else looks.around(output, "wait")
+                launch = self.launcher.launch(step, code, self.plan, gpus, seen)
                 begin = pool.start(step, launch, output, self._limit(step)) + self._offset
                 self._on[step] = None
                 started.append(("started", {**one, "pid": pool.number(step), "time": begin}))
@@ -341,14 +342,25 @@ class Driver:
     def _end(self, ended: Ended) -> None:
         state = ended.why or ("completed" if ended.exit_code == 0 else "failed")
         more: dict[str, Any] = {}
-        if self.launcher.here:
-            more["cpu_seconds"] = ended.cpu_seconds
+        if (used := self._cpu_seconds(ended)) is not None:
+            more["cpu_seconds"] = used
         step, factor = ended.key, self.limit_factor
         if state == "timeout" and factor and self._limit(step) != self.codes[step.name].timeout:
             more["why"] = f"ended at {factor:g} times its planned {step.end - step.start:.3g} s"
             if self.tell:
                 self.tell(f"{step.name} was {more['why']}")
         self._over(step, state, ended.exit_code, ended.end + self._offset, **more)
+
+    def _output(self, step: Step, attempt: int) -> Path:
+        return self.outputs / f"{self._names[step.name]}-{attempt}.out"
+
+    def _cpu_seconds(self, ended: Ended) -> float | None:
+        if self.launcher.here:
+            return ended.cpu_seconds
+        step = ended.key
+        notes = self._output(step, self.attempt(step).attempt)
+        used = looks.taken(notes, self.codes[step.name].ranks_on(len(step.units)))
+        return None if used is None else used["cpu_seconds"]
 
     def _over(self, step: Step, state: str, exit_code: int, end: float, **more: Any) -> None:
         self.tokens.give_back(step)
