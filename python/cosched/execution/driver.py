@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cosched.core.text import listed
 from cosched.errors import InvalidInstance
 from cosched.execution import guard, looks
 from cosched.execution.codes import Codes
@@ -23,9 +24,9 @@ from cosched.execution.launchers import Launcher
 from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import NOT_EXECUTABLE, NOT_FOUND, Ended, Pool
-from cosched.execution.record import Execution, TaskRun
+from cosched.execution.record import Execution
 from cosched.execution.replanning import Replanner, Situation
-from cosched.execution.runs import listed
+from cosched.execution.task_run import TaskRun
 from cosched.execution.tokens import Tokens
 
 #: Seconds between two looks at the run where somebody watches.
@@ -131,6 +132,7 @@ class Driver:
             host=socket.gethostname(),
             notes=(*self.notes, *self._resumed()),
             tasks=tuple(self._row(step, pack_of.get(step.task)) for step in self.original.steps),
+            capacity=self.tokens.capacity,
         )
 
     def _resumed(self) -> tuple[str, ...]:
@@ -156,6 +158,7 @@ class Driver:
             attempt=one.attempt,
             pack=pack,
             cpu_seconds=one.cpu_seconds,
+            needs=self.tokens.needs[step.task],
         )
 
     def situation(self) -> Situation:
