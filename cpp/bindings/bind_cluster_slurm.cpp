@@ -158,6 +158,10 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     set("groups", job.groups);
     set("counted_cpus", job.counted_cpus);
     if (values.contains("running")) job.running = to_running(values["running"].cast<py::tuple>());
+    if (values.contains("waiting")) {
+      const auto [priority, accrues] = values["waiting"].cast<std::pair<double, double>>();
+      job.waiting = {priority, accrues};
+    }
     if (!values.contains("after")) continue;
     for (const auto& [kind, of] :
          values["after"].cast<std::vector<std::pair<int, std::vector<int>>>>())
@@ -210,7 +214,8 @@ std::vector<slurm::Association> to_accounts(const py::list& given) {
     if (parent >= static_cast<int>(all.size()))
       throw InvalidInstance("slurm: an association before its account");
     const double usage = row.size() > 4 ? row[4].cast<double>() : 0;
-    all.push_back({parent, shares, user, to_limits(limits), usage});
+    const double factor = row.size() > 5 ? row[5].cast<double>() : -1;
+    all.push_back({parent, shares, user, to_limits(limits), usage, factor});
   }
   return all;
 }

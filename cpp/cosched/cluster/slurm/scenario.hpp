@@ -49,6 +49,11 @@ struct Running {
   Shares holds;  // of whole nodes, only their numbers count
 };
 
+/// Of a job that waits when the simulation begins: its priority, and since when its age counts (infinite: not yet).
+struct Waiting {
+  double priority, accrues;
+};
+
 /// What jobs of a QOS, a user or an account may have at once, all together.
 struct Group {
   double jobs = kInfinity, nodes = kInfinity, cpus = kInfinity;
@@ -134,6 +139,7 @@ struct Job {
   bool requeue = true;  // when a node of it fails
   bool fails = false;   // exits with another code than 0
   std::optional<Running> running = {};
+  std::optional<Waiting> waiting = {};
   std::vector<int> groups = {};  // of Machine::groups
   double counted_cpus = 0;       // in their limits
 };
@@ -152,7 +158,8 @@ struct Association {
   double shares = 1;
   bool user = false;
   Limits limits = {};
-  double usage = 0;  // when the simulation begins: CPU seconds
+  double usage = 0;    // when the simulation begins: CPU seconds
+  double factor = -1;  // of its priorities, of the last pass before that; below 0: by its usage
 };
 
 /// What an administrator does (RULES.md 9.2, 11).

@@ -156,7 +156,16 @@ class Simulation:
             except InvalidInstance as error:
                 self._say(f"job {job['id']}: {error}")
         wanted["nice"] = -self._fixed_part(job)
+        if job.get("arrives") is None and job["priority"] is not None:
+            wanted["waiting"] = (float(job["priority"]), self._accrues(job))
         return wanted
+
+    def _accrues(self, job: Mapping[str, Any]) -> float:
+        """Since when its age counts; infinite: not yet."""
+        since = job["accrue"] or (None if self._limits_accrual else job["eligible"])
+        if since is None or since > self.snapshot.taken:
+            return math.inf
+        return float(since) - self.zero
 
     def _after_start(self, job: Mapping[str, Any]) -> dict[str, Any]:
         return {"nodes": max(len(job["holds"]), 1)} if self.whole else {}
@@ -248,6 +257,12 @@ class Simulation:
         return weight > 0 and (job["account"], job["user"]) in self._users
 
     @cached_property
+    def _limits_accrual(self) -> bool:
+        known = self.snapshot.limits
+        all_limits = (*known.get("qos", {}).values(), *known.get("associations", ()))
+        return any("Accrue" in key for one in all_limits for key in one)
+
+    @cached_property
     def now_free(self) -> tuple[int, list[float]]:
         """Nodes without a job, and the priorities of all that waits, increasing."""
         held = {entry[0] for job in self.snapshot.running for entry in job["holds"]}
@@ -265,9 +280,9 @@ class Simulation:
             self._say("Fairshare=parent: such an association counts as one with one share")
         return tuple(
             (one["parent"], 1.0 if one["shares"] is None else float(one["shares"]),
-             bool(one["user"]), {}, float(one["usage"] or 0.0))
+             bool(one["user"]), {}, float(one["usage"] or 0.0), float(one["factor"] or 0.0))
             for one in shares
-        )  # fmt: skip
+        ) or ((-1, 1.0, False, {}, 0.0, 0.0),)  # fmt: skip
 
     def twin(self, arrivals: Sequence[Mapping[str, Any]] = ()) -> Twin:
         """The twin with these jobs, too, each with the time when it ``arrives`` (Unix)."""
