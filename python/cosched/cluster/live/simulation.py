@@ -24,6 +24,8 @@ from cosched.errors import InfeasibleError, InvalidInstance
 _YEAR = 365 * 86400.0
 #: Longer queues are simulated in coarser steps: jobs that a cycle looks at, s between cycles.
 _LONG, _TESTS, _SELDOM = 200, 30.0, 1800.0
+#: A busy controller wakes so much later than it wanted (s), at most.
+_LATE = 0.05
 _HELD = ("JobHeldUser", "JobHeldAdmin", "BadConstraints", "DependencyNeverSatisfied")
 
 
@@ -198,7 +200,7 @@ class Simulation:
             if count and self.wishes.gpu_types:
                 gpus.append((numbers[name], type_, int(count)))
         start = min(job["start"] or self.snapshot.taken, self.snapshot.taken) - self.zero
-        return (float(start), nodes, gpus)
+        return (math.floor(start) + 0.5, nodes, gpus)  # somewhere in the second that is told
 
     def _resources(self, job: Mapping[str, Any]) -> dict[str, Any]:
         if self.whole:
@@ -341,10 +343,13 @@ class Simulation:
         interval = self.machine.slurm.parameters.get("bf_interval", 30.0)
         back = 0.5 * interval if rng is None else float(rng.uniform(0, interval))
         if known is not None and self.snapshot.taken - known < 20 * interval:
-            back = self.snapshot.taken - known
+            inside = 0.5 if rng is None else float(rng.uniform())  # it is told in whole seconds
+            back = max(self.snapshot.taken - known - inside, 0.0)
         host = HOST if rng is None else varied(HOST, rng)
+        if rng is not None:
+            host = {**host, "sleep_extra": float(rng.uniform(0, _LATE))}
         if (cost := self.snapshot.clocks.get("cycle")) is not None:
-            host = {**host, "cycle_cost": cost, "test_cost": 0.0}
+            host = {**host, "cycle_cost": cost, "test_cost": self.snapshot.clocks.get("test", 0.0)}
         start = max(self.now - back, 1.0)
         # The next pass over shares is a period after the last one.
         passed = self.snapshot.clocks.get("last_pass", self.snapshot.taken) - self.zero
