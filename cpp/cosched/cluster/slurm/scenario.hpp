@@ -81,7 +81,7 @@ struct Machine {
   std::vector<int> licences;                // how many of each
   std::vector<Limits> qos;
   NodeBits down = NodeBits();  // nodes that take no jobs from the begin on (RULES.md 11.4)
-  std::vector<Group> groups;  // jobs say of which they are
+  std::vector<Group> groups;   // jobs say of which they are
 };
 
 inline constexpr int kAnyNodes = std::numeric_limits<int>::max();
@@ -185,6 +185,10 @@ class Scenario {
   Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
            std::vector<Reservation> reservations = {}, std::vector<Outside> outside = {},
            std::vector<Association> accounts = {});
+
+  /// The first `kept` jobs, and behind them others (like which of all, submitted when).  Dependencies of those that are
+  /// kept are among them.  O(machine, jobs).
+  Scenario with(int kept, const std::vector<std::pair<int, double>>& more) const;
 
   const Machine& machine() const { return machine_; }
   const std::vector<Job>& jobs() const { return jobs_; }
