@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -53,7 +54,8 @@ class Simulation:
             (one["account"], one["user"]): k for k, one in enumerate(snapshot.shares) if one["user"]
         }
         self._qos_part = self._qos_parts()
-        self._ids = {job["id"]: row for row, job in enumerate(self.jobs)}
+        self.rows = {job["id"]: row for row, job in enumerate(self.jobs)}
+        self._fitting: dict[tuple, bool] = {}
         self._wanted = [self._wants(row, job) for row, job in enumerate(self.jobs)]
 
     def _machine(self) -> Any:
@@ -232,7 +234,7 @@ class Simulation:
                 found["singleton"] = self.wishes.singleton(job["user"], job["name"])
                 continue
             ids = [int(one) for one in re.findall(r"(?:^|[:,])([0-9]+)", text)]
-            rows = [self._ids[one] for one in ids if one in self._ids]
+            rows = [self.rows[one] for one in ids if one in self.rows]
             if kind in KINDS and rows:
                 after.append((KINDS.index(kind), rows))
             elif kind not in KINDS:
@@ -360,21 +362,36 @@ class Simulation:
 
     def starts(
         self,
-        twin: Twin,
-        lengths: Sequence[float],
-        clocks: Mapping[str, float],
-        watched: Sequence[int],
+        like: Sequence[Mapping[str, Any]],
+        rows: Sequence[int],
+        clocks: Sequence[Mapping[str, float]],
+        lengths: np.ndarray,
+        coming: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
+        progress: Callable[[int, int], None] | None,
     ) -> np.ndarray:
-        """Seconds after the snapshot; infinite: does not start."""
-        outcome = twin.run(clocks, lengths=lengths, watched=watched)
-        start = np.asarray(outcome["start"]) - self.now
-        return np.where(np.isnan(start), np.inf, start)
+        """Seconds after the snapshot of these rows' starts, a row a future; infinite: never.
 
+        Of each future: its clocks, how long all jobs run, and what comes (like which of `like`,
+        when, how long)."""
+        there = len(self.jobs)
+        may = [row for row in rows if not self._wanted[row].get("held")]
+        start = np.full((len(clocks), there), np.nan)
+        if may:
+            start, _ = self.twin(like).futures(
+                clocks, lengths=lengths, there=there, watched=may, progress=progress,
+                coming=[(there + which, time, length) for which, time, length in coming],
+            )  # fmt: skip
+        return np.nan_to_num(start[:, list(rows)] - self.now, nan=np.inf)
 
-def fits(simulation: Simulation, job: Mapping[str, Any]) -> bool:
-    """Whether the machine could ever run it."""
-    try:
-        Simulation(replace(simulation.snapshot, jobs=()), [job]).twin()
-    except InfeasibleError:
-        return False
-    return True
+    def fits(self, job: Mapping[str, Any]) -> bool:
+        """Whether the machine could ever run it."""
+        alone = copy(self)
+        alone.jobs, alone._wanted = [], []
+        key = tuple(str(job[name]) for name in ("partition", "nodes", "cpus", "memory", "gres"))
+        if key not in self._fitting:
+            try:
+                alone.twin([job])
+                self._fitting[key] = True
+            except InfeasibleError:
+                self._fitting[key] = False
+        return self._fitting[key]
