@@ -147,7 +147,7 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
         cycles=run.cycles if replay else (),
         checks=run.checks if replay else (),
         passes=run.passes if replay else (),
-        lengths=run.lengths(instance.column("runtime")).tolist() if replay else (),
+        lengths=recording.lengths(run).tolist() if replay else (),
         plans=bool(run.plans),
     )
     names = twin.settings.names or tuple(f"n{k + 1}" for k in range(len(twin.node_cores)))
