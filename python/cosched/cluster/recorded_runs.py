@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -79,6 +81,16 @@ class Run:
         took = took[(took >= -1) & (took < _LONGEST)]
         return max(float(took.mean()), 0.0) if len(took) else HOST["launch"]
 
+    @cached_property
+    def decisions(self) -> list[float]:
+        """When passes and cycles began."""
+        return sorted([*self.cycles, *(time for time, _ in self.passes)])
+
+    def decided(self, begin: float) -> float:
+        """When the pass or cycle began that started a job then."""
+        at = bisect(self.decisions, begin)
+        return self.decisions[at - 1] if at else begin
+
     def sleep_extra(self, interval: float, usual: float) -> float:
         """Seconds that a sleep of the backfill thread takes longer, with its cycle: the median of
         those that nothing kept from a cycle."""
@@ -153,11 +165,11 @@ class Recording:
                 others += [first, last - 0.5, last]
                 continue
             first = max(first, begin + runtime[row] + message)
-            last = max(first, min(last, latest.get(row, last)))
-            own.append((row, first, last, ended[row] + message))
+            last = min(last, latest.get(row, last))
+            own.append((row, min(first, last - message), last, ended[row] + message))
         found = ends_in_windows(own, others, run.passes, at_once=not run.ticks)
         for row, end in found.items():
-            lengths[row] = end - message - run.begins[row]
+            lengths[row] = end - message - run.decided(run.begins[row])
         return lengths
 
     def _latest(self, run: Run, guess: np.ndarray) -> dict[int, float]:
@@ -176,8 +188,7 @@ class Recording:
             jobs[row] = Held(begin, run.end[row], guess[row], frozenset(own), filled, after)
             if wish.get("array_limit"):
                 arrays.setdefault(wish["array"], (wish["array_limit"], []))[1].append(row)
-        decisions = sorted([*run.cycles, *(time for time, _ in run.passes)])
-        return latest_by_starts(jobs, list(arrays.values()), decisions)
+        return latest_by_starts(jobs, list(arrays.values()), run.decisions)
 
     def requests_of(self, run: Run) -> Requests:
         """What jobs ask for in one run."""
