@@ -64,6 +64,13 @@ double MainClock::tick_due() const {
   return std::min(full, loop_.tick_at(std::max(requested_, soonest)));
 }
 
+// A recorded pass that comes sooner is where the tick was.
+double MainClock::next_tick(double time) const {
+  const double tick = loop_.tick_at(time);
+  if (!replays() || passes_[next_].first > tick + loop_.period()) return tick;
+  return passes_[next_].first;
+}
+
 void MainClock::tick(double time) {
   const Second now = whole(time);
   const bool full = now - last_full_ >= interval();

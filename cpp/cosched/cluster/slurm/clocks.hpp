@@ -54,6 +54,7 @@ class Loop {
         period_(since_24 ? 1 : clocks.tick_period) {}
   /// The first tick at or after `time`.
   double tick_at(double time) const;
+  double period() const { return period_; }
 
  private:
   static constexpr double kTurn = 0.005;
@@ -88,6 +89,8 @@ class MainClock {
   /// The tick that asks for a pass next.
   double tick_due() const;
   void tick(double time);
+  /// The loop's next tick, whether it asks for a pass or not.
+  double next_tick(double time) const;
   double pass_due() const { return replays() ? std::min(passes_[next_].first, late_) : pass_; }
   /// The pass that is due begins; whether it is a full one.
   bool begin_pass();

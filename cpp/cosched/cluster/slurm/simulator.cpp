@@ -203,10 +203,9 @@ class Simulator {
     nodes_changed(outside.time);
   }
 
-  // A node is there when its slurmd has answered.
+  // At its next tick slurmctld asks them whether they are there.
   void resume(const NodeBits& nodes, double time) {
-    constexpr double kAnswer = 4;  // times as long as an epilog
-    answers_.push_back({time + kAnswer * varied(host_.epilog), nodes});
+    answers_.push_back({main_clock_.next_tick(time) + varied(host_.epilog), nodes});
   }
 
   // Nodes whose slurmd has answered, and when the next does.
@@ -230,7 +229,8 @@ class Simulator {
   void lose(const NodeBits& nodes, double time) {
     constexpr Second kCredential = 121;
     tables_.allocations.set_up(nodes, false);
-    const std::vector<int> running = tables_.allocations.running();
+    std::vector<int> running = tables_.allocations.running();
+    std::sort(running.begin(), running.end());  // as they came, and so they wait again
     for (const int job : running) {
       if (!tables_.allocations.nodes(job).meets(nodes)) continue;
       ++attempt(job);
