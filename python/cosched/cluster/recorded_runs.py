@@ -17,6 +17,8 @@ from cosched.cluster.slurm_requests import Requests
 
 #: Where in its second an end is on average (s).
 _HALF = 0.5
+#: Looks for work a second apart: so many at least, and less beyond them than this part of a second.
+_SOME, _ROUND = 5.0, 0.5
 #: A job that took longer than its run time by this much did not end by itself.
 _LONGEST = 10.0
 
@@ -91,12 +93,19 @@ class Run:
         at = bisect(self.decisions, begin)
         return self.decisions[at - 1] if at else begin
 
-    def sleep_extra(self, interval: float, usual: float) -> float:
-        """Seconds that a sleep of the backfill thread takes longer, with its cycle: the median of
-        those that nothing kept from a cycle."""
+    def sleeps(self, interval: float, usual: Mapping[str, float]) -> dict[str, float]:
+        """How much longer the backfill thread sleeps than it means to, as its cycles tell: those that
+        nothing kept from a cycle, and those that looked for work once a second."""
         beyond = np.diff(self.cycles) - interval
         soon = beyond[beyond < 1]
-        return float(np.median(soon)) if len(soon) else usual
+        if not len(soon):
+            return {}
+        extra = float(np.median(soon))
+        late = beyond - extra
+        late = late[(late > _SOME) & (late % 1 < _ROUND)]
+        naps = late % 1 / np.floor(late)
+        found = {"sleep_extra": extra - usual["cycle_cost"]}
+        return found | ({"nap_extra": float(np.median(naps))} if len(naps) else {})
 
 
 @dataclass(frozen=True)
