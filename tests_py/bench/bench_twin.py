@@ -70,7 +70,7 @@ def main(paths: list[str]) -> None:
     for path in map(Path, paths):
         data, recording = io.read_json(path), read_recording(path)
         for number, run in enumerate(recording.runs):
-            kind = "production" if run.begins else "accounts" if "samples" in data else "plain"
+            kind = "accounts" if "samples" in data else "production" if run.begins else "plain"
             found = Counter(jobs=len(run.start))
             for name in ("two", "replay"):
                 if name == "two" or run.cycles:

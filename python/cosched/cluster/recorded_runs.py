@@ -159,7 +159,7 @@ class Recording:
         Ends are recorded in whole seconds: where in its second each was, passes tell.
         """
         runtime = self.jobs["runtime"]
-        if run.decay_start is not None and not run.begins:  # both in whole seconds
+        if run.decay_start is not None and not run.passes:  # both in whole seconds
             took = run.end - run.start
             return np.where(took >= runtime - 1, took, np.nan)
         lengths = np.full(len(run.start), np.nan)

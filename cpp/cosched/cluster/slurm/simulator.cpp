@@ -98,10 +98,13 @@ class Simulator {
         outside_ < scenario_.outside().size() ? scenario_.outside()[outside_].time : kInfinity;
     const double look = look_ < looks_.size() ? looks_[look_] : kInfinity;
     const double up = answer_due();
-    const double first = std::min({life, coming, pass, check, tick, outside, look, up});
+    const double decay = tables_.usage.next_pass();
+    const double first = std::min({life, coming, pass, check, tick, outside, look, up, decay});
     if (!scenario_.settings().backfill.off && backfill_clock_.wakes_at() < first)
       return wake(first);
-    if (life == first) {
+    if (decay == first) {
+      tables_.advance(decay);
+    } else if (life == first) {
       happen();
     } else if (coming == first) {
       submit(order_[next_++], coming);
@@ -155,11 +158,12 @@ class Simulator {
 
   void submit(int job, double time) {
     changed_ = time;
-    main_clock_.request(time);
     if (refused(job, time)) {
+      tables_.updates.jobs = whole(time);
       ++finished_;
       return;
     }
+    main_clock_.request(time);
     last_begin_ = std::max(last_begin_, scenario_.job(job).conditions.begin);
     tables_.submit(job, time);
   }
