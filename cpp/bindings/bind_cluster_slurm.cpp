@@ -263,6 +263,7 @@ slurm::Clocks to_clocks(const py::dict& given) {
   clocks.tick_offset = named.number("tick_offset");
   clocks.decay_after = named.number("decay_after");
   clocks.sleep_extra = named.number("sleep_extra");
+  clocks.nap_extra = named.number("nap_extra");
   clocks.cycle_cost = named.number("cycle_cost");
   clocks.test_cost = named.number("test_cost");
   clocks.cycles = named["cycles"].cast<std::vector<double>>();

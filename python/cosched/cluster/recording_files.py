@@ -297,7 +297,7 @@ def _run(
         cycles=tuple(map(float, phase.get("bf_cycles", ()))),
         checks=tuple(map(float, phase.get("kills", ()))),
         passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
-        begins=_begins(phase, rows, arrays),
+        begins=_begins(phase, rows, arrays) if "starts" in phase else _exact_starts(phase, happened),
         ticks=ticks,
         decay_start=phase.get("decay_thread_start"),
         plans=tuple(
@@ -320,6 +320,25 @@ def _begins(
         number, task = job if isinstance(job, list) else (job, None)
         place = 0 if task is None else arrays[number].index(task)
         begins[rows[number][place]] = float(time)
+    return begins
+
+
+def _exact_starts(
+    phase: Mapping[str, Any], happened: Sequence[Mapping[str, Any]]
+) -> dict[int, float]:
+    """Starts of jobs where each scheduler's were recorded without saying whose they were, beside
+    a slurmdbd."""
+    begins: dict[int, float] = {}
+    if "decay_thread_start" not in phase:
+        return begins
+    for by in ("main", "bf"):
+        left = sorted(map(float, phase.get(f"{by}_starts", ())))
+        for row, job in enumerate(happened):
+            if job.get("by", "").startswith(by[0]) and job.get("start") is not None:
+                near = [time for time in left if int(time // 1) == int(job["start"])]
+                if near:
+                    begins[row] = near[0]
+                    left.remove(near[0])
     return begins
 
 

@@ -108,7 +108,6 @@ class Pass {
         if (failed == scenario_.job(entry.job).conditions.reservation) return reject(entry);
       allowed = &nodes_;
     }
-    tables_.queue.tested(entry.job);
     const Choice* choice = select_.now(entry, *allowed);
     if (!tables_.policy.may_start(entry.job,
                                   choice ? choice->nodes.count() : scenario_.job(entry).nodes)) {
@@ -162,7 +161,6 @@ class Pass {
 std::vector<int> main_pass(Tables& tables, Select& select, double time, bool full) {
   if (tables.completing(whole(time))) return {};
   tables.admit(time);
-  tables.queue.recalculate(time);
   std::vector<int> started = Pass(tables, select, time).run(full);
   if (!started.empty()) tables.queue.drop([&](int job) { return tables.allocations.started(job); });
   return started;

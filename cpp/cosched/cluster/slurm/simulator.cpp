@@ -98,10 +98,13 @@ class Simulator {
         outside_ < scenario_.outside().size() ? scenario_.outside()[outside_].time : kInfinity;
     const double look = look_ < looks_.size() ? looks_[look_] : kInfinity;
     const double up = answer_due();
-    const double first = std::min({life, coming, pass, check, tick, outside, look, up});
+    const double decay = tables_.usage.next_pass();
+    const double first = std::min({life, coming, pass, check, tick, outside, look, up, decay});
     if (!scenario_.settings().backfill.off && backfill_clock_.wakes_at() < first)
       return wake(first);
-    if (life == first) {
+    if (decay == first) {
+      tables_.advance(decay);
+    } else if (life == first) {
       happen();
     } else if (coming == first) {
       submit(order_[next_++], coming);
@@ -155,11 +158,12 @@ class Simulator {
 
   void submit(int job, double time) {
     changed_ = time;
-    main_clock_.request(time);
     if (refused(job, time)) {
+      tables_.updates.jobs = whole(time);
       ++finished_;
       return;
     }
+    main_clock_.request(time);
     last_begin_ = std::max(last_begin_, scenario_.job(job).conditions.begin);
     tables_.submit(job, time);
   }
@@ -203,10 +207,9 @@ class Simulator {
     nodes_changed(outside.time);
   }
 
-  // A node is there when its slurmd has answered.
+  // At its next tick slurmctld asks them whether they are there.
   void resume(const NodeBits& nodes, double time) {
-    constexpr double kAnswer = 4;  // times as long as an epilog
-    answers_.push_back({time + kAnswer * varied(host_.epilog), nodes});
+    answers_.push_back({main_clock_.next_tick(time) + varied(host_.epilog), nodes});
   }
 
   // Nodes whose slurmd has answered, and when the next does.
@@ -230,7 +233,8 @@ class Simulator {
   void lose(const NodeBits& nodes, double time) {
     constexpr Second kCredential = 121;
     tables_.allocations.set_up(nodes, false);
-    const std::vector<int> running = tables_.allocations.running();
+    std::vector<int> running = tables_.allocations.running();
+    std::sort(running.begin(), running.end());  // as they came, and so they wait again
     for (const int job : running) {
       if (!tables_.allocations.nodes(job).meets(nodes)) continue;
       ++attempt(job);

@@ -10,7 +10,7 @@ Tables::Tables(const Scenario& given, double controller_start, const Record& rec
       allocations(given),
       groups(given),
       usage(given, decay_start),
-      queue(given, usage, controller_start),
+      queue(given, usage),
       readiness(given, allocations),
       licences(given),
       policy(given),
@@ -32,21 +32,33 @@ void Tables::hold(int job) {
   journal.start({job, scenario.job(job).partition}, running.start, Scheduler::main, allocations);
 }
 
+void Tables::advance(double time) {
+  if (!usage.advance(time)) return;
+  const std::vector<int> waiting = readiness.not_held();
+  queue.recalculate(waiting);
+  if (!waiting.empty() || !queue.entries().empty()) updates.jobs = usage.last_pass();
+}
+
 void Tables::submit(int job, double time) {
-  usage.advance(time);
+  advance(time);
   queue.submit(job, time);
   if (readiness.submit(job, whole(time))) queue.enter(job);
   updates.jobs = whole(time);
 }
 
 void Tables::admit(double time) {
-  usage.advance(time);
+  advance(time);
+  std::vector<int> dependent;  // that they are free is seen after ages
   readiness.admit(whole(time), [&](int job) {
     const Conditions& of = scenario.job(job).conditions;
     queue.ready(job, of.after.empty() && !of.held && of.begin > 0 ? of.begin : time);
-    queue.enter(job);
+    if (of.after.empty() && of.singleton < 0)
+      queue.enter(job);
+    else
+      dependent.push_back(job);
   });
   queue.let_accrue(time);
+  for (const int job : dependent) queue.enter(job);
 }
 
 void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by) {
@@ -61,7 +73,7 @@ void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by)
 }
 
 void Tables::end(int job, double time, bool killed) {
-  usage.advance(time);
+  advance(time);
   usage.end(job, whole(time));
   allocations.end(job, whole(time));
   readiness.count(job, -1);
@@ -89,14 +101,14 @@ int Tables::cpus_of(int job) const {
 }
 
 void Tables::release(int job, double time) {
-  usage.advance(time);
+  advance(time);
   readiness.release(job);
   queue.prioritise(job, time);
   updates.jobs = whole(time);
 }
 
 void Tables::requeue(int job, double time, Second begin) {
-  usage.advance(time);
+  advance(time);
   usage.end(job, whole(time));
   allocations.end(job, whole(time));
   readiness.count(job, -1);

@@ -28,10 +28,11 @@ from cosched.errors import InfeasibleError, InvalidInstance, shorten
 #: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
 HOST: dict[str, float] = {
     "launch": 0.77, "epilog": 0.24, "noise": 0.0, "noise_seed": 0.0, "tick_period": 1.035,
-    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "cycle_cost": 0.01,
+    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "nap_extra": 0.002, "cycle_cost": 0.01,
     "test_cost": 0.002,
 }  # fmt: skip
-_MEASURED_AT = 20.0
+#: On which clock: times as fast as life.
+MEASURED_AT = 20.0
 #: How far these are from run to run: factors of launch and epilog, of the loop's work.
 _LAUNCHES, _EPILOGS, _LOOPS, _CYCLES = (0.5, 4.0), (0.4, 5.0), (0.5, 1.5), (0.3, 3.0)
 _NOISE = 0.5
@@ -47,7 +48,7 @@ ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait",
 
 def host_at(speed: float) -> dict[str, float]:
     """What the host adds on a clock `speed` times as fast as life (s)."""
-    times = speed / _MEASURED_AT
+    times = speed / MEASURED_AT
     scaled = {key: value * times for key, value in HOST.items() if key != "tick_period"}
     return {**scaled, "tick_period": 1 + (HOST["tick_period"] - 1) * times}
 
