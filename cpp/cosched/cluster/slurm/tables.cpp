@@ -8,12 +8,11 @@ Tables::Tables(const Scenario& given, double controller_start, const Record& rec
                double decay_start)
     : scenario(given),
       allocations(given),
-      groups(given),
       usage(given, decay_start),
       queue(given, usage, controller_start),
       readiness(given, allocations),
       licences(given),
-      policy(given),
+      policy(given, decay_start),
       reservations(given),
       updates{whole(controller_start), whole(controller_start)},
       journal(given.jobs().size(), record) {}
@@ -27,13 +26,14 @@ void Tables::hold(int job) {
   usage.start(job, cpus_of(job), whole(running.start));
   readiness.count(job, 1);
   licences.take(job);
-  policy.start(job, choice.nodes.count());
-  groups.count(job, 1);
+  policy.submit(job);
+  policy.start({job, scenario.job(job).partition}, choice, whole(running.start));
   journal.start({job, scenario.job(job).partition}, running.start, Scheduler::main, allocations);
 }
 
 void Tables::submit(int job, double time) {
   usage.advance(time);
+  policy.submit(job);
   queue.submit(job, time);
   if (readiness.submit(job, whole(time))) queue.enter(job);
   updates.jobs = whole(time);
@@ -41,6 +41,7 @@ void Tables::submit(int job, double time) {
 
 void Tables::admit(double time) {
   usage.advance(time);
+  policy.advance(time);
   readiness.admit(whole(time), [&](int job) {
     const Conditions& of = scenario.job(job).conditions;
     queue.ready(job, of.after.empty() && !of.held && of.begin > 0 ? of.begin : time);
@@ -54,8 +55,7 @@ void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by)
   usage.start(entry.job, cpus_of(entry.job), whole(time));
   readiness.count(entry.job, 1);
   licences.take(entry.job);
-  policy.start(entry.job, choice.nodes.count());
-  groups.count(entry.job, 1);
+  policy.start(entry, choice, whole(time));
   updates.both(whole(time));
   journal.start(entry, time, by, allocations);
 }
@@ -67,8 +67,8 @@ void Tables::end(int job, double time, bool killed) {
   readiness.count(job, -1);
   readiness.end(job, killed || scenario.job(job).fails);
   licences.give(job);
-  policy.end(job, allocations.nodes(job).count());
-  groups.count(job, -1);
+  policy.advance(time);
+  policy.end(job, whole(time), true);
   updates.both(whole(time));
   journal.end(job, time, killed);
 }
@@ -101,8 +101,8 @@ void Tables::requeue(int job, double time, Second begin) {
   allocations.end(job, whole(time));
   readiness.count(job, -1);
   licences.give(job);
-  policy.end(job, allocations.nodes(job).count());
-  groups.count(job, -1);
+  policy.advance(time);
+  policy.end(job, whole(time), false);
   readiness.requeue(job, begin);
   queue.resubmit(job, time, scenario.settings().since_24);
   updates.both(whole(time));
@@ -117,6 +117,9 @@ std::vector<int> Tables::overdue(Second now) const {
       if (allocations.due(job) + over_time > now) break;
       late.push_back(job);
     }
+  for (const int job : allocations.running())
+    if (policy.used_up(job) && std::find(late.begin(), late.end(), job) == late.end())
+      late.push_back(job);
   if (scenario.reservations().empty()) return late;
   // Jobs in a reservation end with it.
   for (const int job : allocations.running()) {
