@@ -14,9 +14,9 @@ import numpy as np
 from cosched import io
 from cosched.cluster.machine import Machine, slurm_machine
 from cosched.cluster.recorded_runs import Recording, Run
+from cosched.cluster.slurm_accounts import Accounts
 from cosched.cluster.slurm_conf import MOST_HOSTS, hosts, seconds_of_limit, words
 from cosched.cluster.slurm_requests import (
-    Accounts,
     Requests,
     Wishes,
     array_tasks,
@@ -182,9 +182,11 @@ def _with_accounts(
     """Its associations, and the machine with the weights that they give a meaning."""
     config = data["config"]
     try:
-        accounts = Accounts(data["associations"], _qos_of(data))
+        accounts = Accounts(data["associations"], _qos_of(data), machine)
     except InvalidInstance as error:
-        raise InvalidInstance(f"{name}: slurm-backfill does not cover {error}") from None
+        raise InvalidInstance(f"{name}: {error}") from None
+    if accounts.left:
+        raise InvalidInstance(f"{name}: slurm-backfill does not cover {', '.join(accounts.left)}")
     assert machine.slurm is not None
     parameters = dict(machine.slurm.parameters) | {"age_counts": 1.0}
     parameters |= {key: float(config[key]) for key in _WEIGHTS if key in config}

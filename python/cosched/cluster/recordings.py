@@ -169,7 +169,7 @@ def _plans(
     """Planned reservations of each recorded cycle, and how many the twin's nearest cycle shares."""
     first = {row: own[0] for own in recording.rows for row in own}
     mine: dict[int, list] = {}
-    for when, row, what, start, end, nodes, part in notes:
+    for when, row, what, start, end, nodes, part, *_ in notes:
         if what == _PLANNED and nodes:
             plan = (when, start, end, {names[k] for k in nodes}, parts[part])
             mine.setdefault(first.get(row, row), []).append(plan)

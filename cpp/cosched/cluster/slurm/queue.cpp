@@ -14,7 +14,7 @@ bool limits_accrual(const Scenario& scenario) {
   const auto some = [](const Limits& of) {
     return of.group_accrue >= 0 || of.user_accrue >= 0 || of.accrue >= 0;
   };
-  const std::vector<Limits>& qos = scenario.machine().qos;
+  const std::vector<Qos>& qos = scenario.machine().qos;
   const std::vector<Association>& accounts = scenario.accounts();
   return std::any_of(qos.begin(), qos.end(), some) ||
          std::any_of(accounts.begin(), accounts.end(),

@@ -172,6 +172,7 @@ class Simulator {
   bool refused(int job, double time) {
     const Job& one = scenario_.job(job);
     if (one.conditions.reservation >= 0 && !tables_.reservations.holds(job, time)) return true;
+    if (over_limits(job, time)) return true;
     if (!scenario_.own_cores() && one.set < 0) return false;
     const auto runs = [&](int part) {
       return select_.could_run({job, part}, scenario_.part(Entry{job, part}).nodes);
@@ -179,6 +180,19 @@ class Simulator {
     return one.partitions.empty()
                ? !runs(one.partition)
                : std::none_of(one.partitions.begin(), one.partitions.end(), runs);
+  }
+
+  // Tasks of an array are one submission.
+  bool over_limits(int job, double time) {
+    const int array = scenario_.job(job).conditions.array;
+    if (array >= 0 && array == last_array_) return array_refused_;
+    int tasks = 0;
+    for (std::size_t k = next_ - 1; k < order_.size(); ++k, ++tasks)
+      if (array < 0 ? tasks > 0 : scenario_.job(order_[k]).conditions.array != array) break;
+    const Policy::Held held = tables_.policy.at_submission(job, tasks);
+    if (held) tables_.journal.hold(job, time, *held);
+    last_array_ = array;
+    return array_refused_ = held;
   }
 
   void nodes_changed(double time) {
@@ -333,6 +347,8 @@ class Simulator {
   std::vector<std::pair<double, NodeBits>> answers_;  // when nodes that were down are up again
   std::vector<double> looks_;                         // when begins of reservations are seen
   std::size_t next_ = 0, finished_ = 0, outside_ = 0, look_ = 0, watched_ = 0;
+  int last_array_ = -1;  // that was submitted
+  bool array_refused_ = false;
   double changed_ = -kInfinity, last_begin_ = -kInfinity;
   Poll poll_;
 };

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "cosched/cluster/slurm/allocations.hpp"
-#include "cosched/cluster/slurm/group_counts.hpp"
 #include "cosched/cluster/slurm/journal.hpp"
 #include "cosched/cluster/slurm/licences.hpp"
 #include "cosched/cluster/slurm/policy.hpp"
@@ -45,7 +44,6 @@ struct Tables {
 
   const Scenario& scenario;
   Allocations allocations;
-  GroupCounts groups;
   Usage usage;
   Queue queue;
   Readiness readiness;

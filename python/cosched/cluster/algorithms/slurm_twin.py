@@ -274,7 +274,7 @@ class Twin:
                 "lines": self._lines(settings, machine),
                 "sets": [list(spans) for spans in requests.sets],
                 "licences": np.array(requests.licences, dtype=np.int64),
-                "qos": list(requests.qos), "groups": list(requests.groups),
+                "qos": [dict(one) for one in requests.qos],
                 "down": list(settings.down),
                 **self._resources(settings, machine),
             },
@@ -285,6 +285,8 @@ class Twin:
                 "job_factor": [factor / most for factor in factors],
                 "min_nodes": [least for least, _ in bounds],
                 "max_nodes": [most for _, most in bounds],
+                "qos": [requests.partition_qos.get(name, -1) for name in self.names],
+                "billing": [[] for _ in self.names],
             },
             parameters={
                 **settings.parameters, **_own(parameters), "since_24": float(self.since_24)
@@ -427,6 +429,11 @@ class Twin:
         given = {**clocks, "cycles": list(cycles), "checks": [], "passes": [], "lengths": []}
         return self._core.retrace(clocks=given, lives=list(lives), times=list(times))
 
+    def held_up(self) -> dict[int, tuple[str, float, float, list[int]]]:
+        """Of jobs that a limit keeps at the begin: its name, what it is, what is used of it, and
+        the jobs that run and count in it."""
+        return self._core.held_up()
+
     def nodes_of(self, outcome: Mapping[str, Any]) -> list[np.ndarray]:
         """Node numbers of each job."""
         begin, node = outcome["nodes"]
@@ -515,11 +522,11 @@ def _parts(
 def log_of(twin: Twin, outcome: Mapping[str, Any]) -> tuple:
     """(time, job, action, reason) of each decision, in Slurm's words."""
     time, job, action, reason = [], [], [], []
-    for when, who, what, start, *_ in outcome["notes"]:
+    for when, who, what, start, *_, limit in outcome["notes"]:
         time.append(when)
         job.append(who)
         action.append(ACTIONS[what])
-        reason.append(_REASONS[what].format(start=start))
+        reason.append(limit or _REASONS[what].format(start=start))
     return np.array(time), np.array(job, dtype=np.int64), action, reason
 
 
