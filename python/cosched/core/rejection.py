@@ -19,8 +19,8 @@ def sampled_inside(
 ) -> np.ndarray:
     """Values with ``inside(values)`` true everywhere: those outside are drawn again and again.
 
-    ``draw(positions)`` gives a value for each of the positions, numbers in 0..count-1.  A range that
-    the draws do not reach is refused.
+    ``draw(positions)`` gives a value for each of the positions, numbers in 0..count-1.  A range
+    that the draws do not reach is refused.
     """
     values = draw(np.arange(count))
     outside = np.flatnonzero(~inside(values))
@@ -30,6 +30,6 @@ def sampled_inside(
         values[outside] = draw(outside)
         outside = outside[~inside(values[outside])]
     raise InvalidInstance(
-        f"{_MOST_ROUNDS} random draws like {values[outside[0]]:.3g} are all outside the range that is "
-        "asked for: expected means and deviations that reach it"
+        f"{_MOST_ROUNDS} random draws like {values[outside[0]]:.3g} are all outside the range that "
+        "is asked for: expected means and deviations that reach it"
     )
