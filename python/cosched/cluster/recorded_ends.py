@@ -136,7 +136,9 @@ def latest_by_starts(
         ]  # fmt: skip
         for most, tasks in limits:
             if row in tasks:
-                over += _over_of_array(row, most, [task for task in tasks if task in jobs], jobs, moment)
+                over += _over_of_array(
+                    row, most, [task for task in tasks if task in jobs], jobs, moment
+                )
         for other in over:
             found[other] = min(found.get(other, np.inf), moment)
     return found
@@ -150,5 +152,7 @@ def _over_of_array(
         task for task in tasks
         if task != row and jobs[task].begin <= jobs[row].begin and jobs[task].end + 1 > moment
     ]  # fmt: skip
-    perhaps = sorted((task for task in running if jobs[task].end <= moment), key=lambda task: jobs[task].guess)
+    perhaps = sorted(
+        (task for task in running if jobs[task].end <= moment), key=lambda task: jobs[task].guess
+    )
     return perhaps[: max(0, len(running) - most + 1)]

@@ -27,7 +27,12 @@ Queue::Queue(const Scenario& scenario, const Usage& usage)
     : scenario_(scenario),
       usage_(usage),
       limited_(limits_accrual(scenario)),
-      of_(scenario.jobs().size()) {}
+      of_(scenario.jobs().size()) {
+  // Priorities that are known hold until the next pass.
+  const bool resumes = std::any_of(scenario.jobs().begin(), scenario.jobs().end(),
+                                   [](const Job& job) { return job.waiting.has_value(); });
+  if (resumes) calculated_ = usage.passes();
+}
 
 bool Queue::before(Entry a, Entry b) const {
   const bool kept = scenario_.job(a.job).conditions.reservation >= 0;
@@ -44,7 +49,9 @@ bool Queue::before(Entry a, Entry b) const {
 void Queue::submit(int job, double time) {
   // Tasks of an array follow each other, with one priority.
   const int array = scenario_.job(job).conditions.array;
-  if (array >= 0 && array == last_array_)
+  if (const auto& known = scenario_.job(job).waiting)
+    of_[static_cast<std::size_t>(job)] = {known->priority, whole(time), true, known->accrues};
+  else if (array >= 0 && array == last_array_)
     of_[static_cast<std::size_t>(job)] = of_[static_cast<std::size_t>(job - 1)];
   else {
     of_[static_cast<std::size_t>(job)] = {0, whole(time), false, scenario_.job(job).submit};
@@ -83,7 +90,9 @@ void Queue::enter(int job) {
 }
 
 void Queue::ready(int job, double since) {
-  if (!limited_) of_[static_cast<std::size_t>(job)].accrues = since;
+  const auto& known = scenario_.job(job).waiting;
+  if (limited_ || (known && known->accrues < kNotYet)) return;
+  of_[static_cast<std::size_t>(job)].accrues = since;
 }
 
 // The first that is set, of its QOS, then of its association and those above.

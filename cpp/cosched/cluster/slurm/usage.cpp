@@ -16,6 +16,13 @@ Usage::Usage(const Scenario& scenario, double decay_start)
       last_(whole(decay_start)) {
   for (std::size_t k = 0; k < used_.size(); ++k) used_[k] = scenario.accounts()[k].usage;
   factor_ = fair_tree(scenario.accounts(), used_);
+  // A pass was when the thread began, and what came of it is known.
+  for (std::size_t k = 0; k < factor_.size(); ++k) {
+    const double known = scenario.accounts()[k].factor;
+    if (known < 0) continue;
+    factor_[k] = known;
+    passes_ = 1;
+  }
   constexpr double kHalf = 0.693;  // as slurmctld has it, with the first term alone
   const Second half_life = scenario.settings().priority.half_life;
   if (half_life > 0) keep_ = 1 - kHalf / static_cast<double>(half_life);

@@ -10,7 +10,7 @@ namespace cosched::cluster::slurm {
 
 class Usage {
  public:
-  /// `decay_start`: when the thread of priority/multifactor began.  Requires that `scenario` outlives it.
+  /// `decay_start`: when the thread of priority/multifactor began, or made the pass of which the factors are given.  Requires that `scenario` outlives it.
   Usage(const Scenario& scenario, double decay_start);
 
   /// All passes of the thread up to `time`, before anything else happens at that time; whether there were any.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from os import cpu_count
 from typing import Any
 
 import numpy as np
@@ -415,6 +416,32 @@ class Twin:
             "lengths": list(lengths), "watched": list(watched),
         }  # fmt: skip
         return self._core.run(clocks=given, told=log, plans=plans)
+
+    def futures(
+        self,
+        clocks: Sequence[Mapping[str, float]],
+        *,
+        lengths: np.ndarray | None = None,
+        coming: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]] = (),
+        there: int | None = None,
+        watched: Sequence[int] = (),
+        progress: Callable[[int, int], None] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Starts (nan: none) and, of jobs that the limit check ended, ends: a row a run, a column a
+        job. As many runs at a time as there are cores.
+
+        Of each run: its `clocks`, a row of `lengths`, and what comes beside the first `there` jobs:
+        (like which job, when, how long).
+        """
+        fixed = {"cycles": [], "checks": [], "passes": [], "lengths": [], "watched": list(watched)}
+        total = len(clocks)
+        done = None if progress is None else lambda over: progress(over, total)
+        return self._core.run_all(
+            there=len(self.instance) if there is None else there,
+            clocks=[{**one, **fixed} for one in clocks],
+            lengths=np.zeros((0, 0)) if lengths is None else lengths, coming=list(coming),
+            threads=cpu_count() or 1, done=done,
+        )  # fmt: skip
 
     def retrace(
         self,
