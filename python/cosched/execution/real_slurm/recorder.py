@@ -57,6 +57,8 @@ def record(
     for _ in range(runs):
         with tempfile.TemporaryDirectory(prefix="cosched-slurm-") as folder:
             where = Path(folder) / "slurm"
+            if users:  # their jobs read what is below
+                Path(folder).chmod(0o755)
             logged = {**_LOGGED, "SlurmSchedLogFile": f"{where}/scheduler.log"}
             with RealSlurm(
                 where, lines, {**logged, **given}, partitions, speed=speed, root=root,
@@ -201,6 +203,8 @@ class _Recorder:
         phases["events"] = [
             [event, round(when - log.epoch, 1), said] for event, when, said in self._released
         ]
+        runs = log.jobs(shown, self._jobs)
+        _require_work(runs, self._jobs)
         places = {number: k for k, number in enumerate(self._numbers) if number is not None}
         told: dict[str, Any] = {"slurm": log.version}
         if self._every is not None:
@@ -208,8 +212,17 @@ class _Recorder:
                 show = ("sacctmgr", "-P", "show", kind, f"format={columns}")
                 told[kind] = slurmdbd.rows_shown(self._slurm.run(*show))
         return {
-            "runs": log.jobs(shown, self._jobs), "phases": phases,
+            "runs": runs, "phases": phases,
             "samples": [one.since(log.epoch, places) for one in self._samples],
             "cancelled_at_end": [places[number] for number in cancelled if number in places],
             "told": told,
         }  # fmt: skip
+
+
+def _require_work(runs: Sequence[Any], jobs: Sequence[Mapping[str, Any]]) -> None:
+    """A job that fails at once was never at work: what follows is no recording of these jobs."""
+    for number, (run, job) in enumerate(zip(runs, jobs, strict=True)):
+        for one in (run or {}).get("tasks", [run or {}]):
+            took = (one.get("end") or 0) - (one.get("start") or 0)
+            if one.get("state") == "FAILED" and took < job["runtime"]:
+                raise SolverError(f"job {number} failed after {took} s: {one['reason']}")
