@@ -9,26 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "cosched/cluster/slurm/account_limits.hpp"
 #include "cosched/cluster/slurm/node_bits.hpp"
 #include "cosched/cluster/slurm/seconds.hpp"
 #include "cosched/cluster/slurm/settings.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::slurm {
 
 /// What Slurm plans for a job without a limit.
 inline constexpr Second kYear = Second{365} * 24 * 3600;
-
-/// Of a QOS or an association; -1: none (RULES.md 14).
-struct Limits {
-  int group_nodes = -1;  // GrpTRES=node
-  int user_nodes = -1;   // MaxTRESPerUser=node, of a QOS
-  int user_jobs = -1;    // MaxJobsPerUser, of a QOS
-  int jobs = -1;         // MaxJobs, of an association
-  int job_nodes = -1;    // MaxTRESPerJob=node
-  // Jobs that wait and whose age counts: GrpJobsAccrue, MaxJobsAccruePerUser of a QOS, MaxJobsAccrue of an association.
-  int group_accrue = -1, user_accrue = -1, accrue = -1;
-};
 
 /// A job's part of a node.
 struct Share {
@@ -54,17 +43,14 @@ struct Waiting {
   double priority, accrues;
 };
 
-/// What jobs of a QOS, a user or an account may have at once, all together.
-struct Group {
-  double jobs = kInfinity, nodes = kInfinity, cpus = kInfinity;
-};
-
 struct Partition {
   NodeBits nodes;
   int tier = 1;              // PriorityTier
   Second max_time = kNever;  // MaxTime
   double job_factor = 0;     // PriorityJobFactor over the largest one
   int min_nodes = 0, max_nodes = std::numeric_limits<int>::max();  // of a job (RULES.md 9.11)
+  int qos = -1;          // of Machine::qos, whose limits hold for its jobs
+  Amounts billing = {};  // TRESBillingWeights; empty: CPUs
 };
 
 struct Machine {
@@ -79,9 +65,8 @@ struct Machine {
   std::vector<int> node_weight;             // Weight; empty = all are equal
   std::vector<NodeBits> sets;               // nodes with some features, as jobs ask for them
   std::vector<int> licences;                // how many of each
-  std::vector<Limits> qos;
+  std::vector<Qos> qos;
   NodeBits down = NodeBits();  // nodes that take no jobs from the begin on (RULES.md 11.4)
-  std::vector<Group> groups;   // jobs say of which they are
 };
 
 inline constexpr int kAnyNodes = std::numeric_limits<int>::max();
@@ -140,8 +125,6 @@ struct Job {
   bool fails = false;   // exits with another code than 0
   std::optional<Running> running = {};
   std::optional<Waiting> waiting = {};
-  std::vector<int> groups = {};  // of Machine::groups
-  double counted_cpus = 0;       // in their limits
 };
 
 /// Nodes that are kept for some jobs, for some time (RULES.md 10).

@@ -14,7 +14,7 @@ import numpy as np
 
 from cosched.cluster.algorithms.slurm_twin import HOST, Twin, varied
 from cosched.cluster.instance import Instance
-from cosched.cluster.live.accounts import Groups
+from cosched.cluster.live.accounts import accounts_of
 from cosched.cluster.live.nodes import out_of_service
 from cosched.cluster.live.outputs import records
 from cosched.cluster.live.records import moment
@@ -49,10 +49,10 @@ class Simulation:
         self.not_modelled = [text for text in settings.left_out if not self._followed(text)]
         self.not_modelled += self.said
         self.wishes = Wishes(self.machine)
-        self.groups = Groups(snapshot.limits, self._partition_qos())
-        self._users = {
-            (one["account"], one["user"]): k for k, one in enumerate(snapshot.shares) if one["user"]
-        }
+        self._accounts = accounts_of(snapshot.shares, snapshot.limits, self.machine)
+        self.not_modelled += [f"not followed: {one}" for one in self._accounts.left]
+        if any(one["shares"] is None for one in snapshot.shares):
+            self._say("Fairshare=parent: such an association counts as one with one share")
         self._qos_part = self._qos_parts()
         self.rows = {job["id"]: row for row, job in enumerate(self.jobs)}
         self._fitting: dict[tuple, bool] = {}
@@ -98,6 +98,7 @@ class Simulation:
                 setting.startswith("AccountingStorageEnforce")
                 and bool(known.limits.get("associations"))
             )
+            or (setting.lower().startswith("qos=") and bool(known.limits.get("qos")))
             or (setting.startswith("PriorityWeightFairShare") and bool(known.shares))
             or (setting.startswith("PriorityWeight") and bool(known.priorities))
             or setting.startswith("State=")
@@ -123,13 +124,14 @@ class Simulation:
     def _ages(self) -> bool:
         return bool(self.snapshot.priorities) and self.snapshot.clocks.get("multifactor", 0) > 0
 
-    def _partition_qos(self) -> dict[str, str]:
+    def _partition_qos(self) -> dict[str, int]:
         shown = (
             dict(pairs) for pairs in records(self.snapshot.shown["partitions"], "PartitionName")
         )
-        return {
-            part["PartitionName"]: part["QoS"] for part in shown if part.get("QoS", "N/A") != "N/A"
+        found = {
+            part["PartitionName"]: self._accounts.qos_of(part.get("QoS", "")) for part in shown
         }
+        return {name: number for name, number in found.items() if number >= 0}
 
     def _qos_parts(self) -> dict[str, float]:
         """What each QOS adds to a priority, as seen in pending jobs."""
@@ -179,14 +181,12 @@ class Simulation:
             self.not_modelled.append(text)
 
     def _of_owner(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        cores = cores_of(job, self.machine)
-        qos = self.snapshot.limits.get("qos", {}).get(job["qos"], {})
-        if float(qos.get("UsageFactor", 1) or 1) != 1:
-            self._say(f"UsageFactor of QOS {job['qos']}")
-        own = self._users.get((job["account"], job["user"]), -1)
+        known = self._accounts
+        own = known.association_of(job["account"], job["user"])
         return {
-            "association": own, "groups": self.groups.of(job), "counted_cpus": float(cores),
-        }  # fmt: skip
+            "association": own if own >= 0 else known.association_of(job["account"], ""),
+            "qos": known.qos_of(job["qos"]),
+        }
 
     def _holds(self, job: Mapping[str, Any]) -> tuple:
         numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
@@ -258,7 +258,7 @@ class Simulation:
 
     def _shares_count(self, job: Mapping[str, Any]) -> bool:
         weight = self.snapshot.clocks.get("weight_fairshare", 0)
-        return weight > 0 and (job["account"], job["user"]) in self._users
+        return weight > 0 and self._accounts.association_of(job["account"], job["user"]) >= 0
 
     @cached_property
     def _limits_accrual(self) -> bool:
@@ -275,18 +275,11 @@ class Simulation:
 
     # --- runs ---------------------------------------------------------------------------------
 
-    def accounts(self) -> tuple[tuple, ...]:
-        """Shares and usage so far, as the core takes them."""
-        if not self._ages():
-            return ()
-        shares = self.snapshot.shares
-        if any(one["shares"] is None for one in shares):
-            self._say("Fairshare=parent: such an association counts as one with one share")
-        return tuple(
-            (one["parent"], 1.0 if one["shares"] is None else float(one["shares"]),
-             bool(one["user"]), {}, float(one["usage"] or 0.0), float(one["factor"] or 0.0))
-            for one in shares
-        ) or ((-1, 1.0, False, {}, 0.0, 0.0),)  # fmt: skip
+    @cached_property
+    def held_up(self) -> dict[int, tuple[str, float, float, list[int]]]:
+        """By row of a job that a limit keeps now: its name, what it is, what is used of it, and the
+        rows of those that run and count in it."""
+        return self.twin().held_up()
 
     def twin(self, arrivals: Sequence[Mapping[str, Any]] = ()) -> Twin:
         """The twin with these jobs, too, each with the time when it ``arrives`` (Unix)."""
@@ -310,8 +303,8 @@ class Simulation:
         down = outside("drain", 0.0, nodes=self._out())
         requests = Requests(
             dict(enumerate(wanted)), tuple(self.wishes.sets), tuple(self.wishes.licences.values()),
-            self._reservations(), (down,) if down[3] else (), self.accounts(),
-            groups=tuple(self.groups.limits),
+            self._reservations(), (down,) if down[3] else (),
+            tuple(self._accounts.rows), tuple(self._accounts.qos), self._partition_qos(),
         )  # fmt: skip
         return Twin(
             instance, self.machine, {}, requests=requests, version=self.snapshot.version or None,
