@@ -189,7 +189,8 @@ void bind_site(py::module_& module) {
                                 first.at(k)});
              Site::Asked asked{
                  to_ints(tasks, "tasks"), to_ints(parts, "parts"), to_ints(job_gpus, "gpus"),
-                 to_reals(job_memory),    to_bits(cells),          to_bits(gpu_types), std::move(held)};
+                 to_reals(job_memory),    to_bits(cells),          to_bits(gpu_types),
+                 std::move(held)};
              return released([&] { return Site(std::move(nodes), asked); });
            }),
            py::arg("cores"), py::arg("memory"), py::arg("gpus"), py::arg("cell"),

@@ -70,9 +70,10 @@ Trace trace_of(const Instance& instance, const std::vector<int>& cell_nodes, con
 
 Trace placed_trace(const Instance& instance, const Layout& layout, const PlacedOutcome& placed) {
   const std::size_t cells = layout.nodes.size();
-  return trace_of(instance, layout.nodes, placed.outcome, layout.held, [&](int job, const auto& take) {
-    for (std::size_t c = 0; c < cells; ++c) take(c, placed.shares[job * cells + c]);
-  });
+  return trace_of(instance, layout.nodes, placed.outcome, layout.held,
+                  [&](int job, const auto& take) {
+                    for (std::size_t c = 0; c < cells; ++c) take(c, placed.shares[job * cells + c]);
+                  });
 }
 
 Trace site_trace(const Instance& instance, const Site& site, const SiteOutcome& placed) {
@@ -86,13 +87,14 @@ Trace site_trace(const Instance& instance, const Site& site, const SiteOutcome& 
     place[node] = static_cast<int>(cores.size());
     cores.push_back(site.nodes()[node].all.cores);
   }
-  return trace_of(instance, cores, placed.outcome, site.held_cores(), [&](int job, const auto& take) {
-    std::vector<std::pair<int, int>> pieces;  // (place, cores), as rows have them: increasing
-    for (const Piece& piece : placed.placements[job])
-      pieces.emplace_back(place[piece.node], piece.held.cores);
-    std::sort(pieces.begin(), pieces.end());
-    for (const auto& [at, count] : pieces) take(static_cast<std::size_t>(at), count);
-  });
+  return trace_of(
+      instance, cores, placed.outcome, site.held_cores(), [&](int job, const auto& take) {
+        std::vector<std::pair<int, int>> pieces;  // (place, cores), as rows have them: increasing
+        for (const Piece& piece : placed.placements[job])
+          pieces.emplace_back(place[piece.node], piece.held.cores);
+        std::sort(pieces.begin(), pieces.end());
+        for (const auto& [at, count] : pieces) take(static_cast<std::size_t>(at), count);
+      });
 }
 
 Trace batch_trace(const Instance& instance, const Outcome& outcome) {

@@ -71,7 +71,7 @@ class Site {
     std::vector<int> tasks, parts, gpus;
     std::vector<double> memory;
     std::vector<std::uint64_t> cells, gpu_types;
-    std::vector<std::vector<int>> held;  // cores that jobs have when the simulation begins, as in Layout
+    std::vector<std::vector<int>> held = {};  // cores that jobs have at the begin, as in Layout
   };
   Site(std::vector<Node> nodes, const Asked& asked);
 
