@@ -429,23 +429,51 @@ def test_calibration_widens_and_is_told(tmp_path, capsys):
 SHARED = Path(os.environ.get("COSCHED_DATA", "../shared/data")).parent / "slurm" / "snapshots"
 
 
-@pytest.mark.skipif(
+real = pytest.mark.skipif(
     not SHARED.is_dir(), reason="no snapshots of a real Slurm below COSCHED_DATA/.."
 )
-@pytest.mark.parametrize("series", ["live_fs", "live_qos", "live_burst"])
-def test_real_snapshots(series):
-    """Below Slurm's own estimates in error. The 90% bands hold 84, 74 and 72% of the starts."""
+
+
+def recorded(series: str):
+    """Snapshots of a real Slurm, and what happened afterwards."""
     folder = SHARED / series
     truth = json.loads(gzip.decompress((folder / "truth.json.gz").read_bytes()))["jobs"]
-    inside, mine, own = [], [], []
     for moment in sorted(folder.glob("t0*")):
         snapshot = cs.cluster.Snapshot.read(moment)
-        if not snapshot.pending:
-            continue
-        for row in cs.cluster.when(snapshot, draws=60).itertuples():
-            true = truth[str(row.job)]["start"] - snapshot.taken
-            inside.append(row.p05 - 1 <= true <= row.p95 + 1)
-            mine.append(abs(row.p50 - true))
-            own.append(abs(row.slurm - true))
-    assert np.median(mine) < np.nanmedian(own)
-    assert np.mean(inside) >= 0.7
+        if snapshot.pending:
+            yield snapshot, truth
+
+
+@real
+def test_real_snapshots():
+    """The 90% bands hold the true starts of a real Slurm's jobs, and errors are below its own."""
+    held = {}
+    for series in ("live_fs", "live_qos", "live_burst"):
+        inside, mine, own = [], [], []
+        for snapshot, truth in recorded(series):
+            for row in cs.cluster.when(snapshot, draws=100).itertuples():
+                true = truth[str(row.job)]["start"] - snapshot.taken
+                inside.append(row.p05 - 1 <= true <= row.p95 + 1)
+                mine.append(abs(row.p50 - true))
+                own.append(abs(row.slurm - true))
+        assert np.median(mine) < np.nanmedian(own), series
+        assert np.mean(inside) >= 0.75, series
+        held[series] = inside
+    assert 0.8 <= np.mean(sum(held.values(), [])) <= 0.97
+
+
+@real
+@pytest.mark.parametrize("series", ["live_fs", "live_qos"])
+def test_real_starts_where_run_times_are_known(series):
+    """Before anybody else comes, nine of ten start within a minute of the real moment."""
+    near = []
+    for snapshot, truth in recorded(series):
+        exact = {int(job): one["end"] - one["start"] for job, one in truth.items()}
+        coming = [one["submit"] for one in truth.values() if one["submit"] > snapshot.taken]
+        answer = cs.cluster.when(snapshot, draws=5, run_times=exact)
+        for row in answer.itertuples():
+            start = truth[str(row.job)]["start"]
+            if start < min(coming, default=np.inf):
+                near.append(abs(row.p50 - (start - snapshot.taken)) <= 60)
+    assert len(near) > 15
+    assert np.mean(near) >= 0.9

@@ -247,11 +247,12 @@ class Simulation:
         if parts is None:
             known = job["priority"]
             if not self._ages():
-                return float(known) if known is not None else self._lowest()
+                return float(known) if known is not None else self._lowest
             return self._qos_part.get(job["qos"], 0.0)
         rest = parts["PRIORITY"] - (parts.get("AGE", 0.0) if self._ages() else 0.0)
         return rest - (parts.get("FAIRSHARE", 0.0) if self._shares_count(job) else 0.0)
 
+    @cached_property
     def _lowest(self) -> float:
         known = [job["priority"] for job in self.snapshot.pending if job["priority"]]
         return min(known, default=4294901000.0) - 1
