@@ -1,8 +1,8 @@
 """A cluster of 300 nodes, made up, recorded on a real Slurm on this host, and the twin beside it.
 
-    python tests_py/bench/bench_cluster300.py FOLDER [--hours 20] [--speed 60] [--seed 1] [--only ...]
+    python tests_py/bench/bench_cluster300.py FOLDER [--hours 20] [--speed 60] [--only STEP]
 
-Writes ``jobs.csv``, ``slurm.conf`` and ``accounts.txt`` to FOLDER, runs ``cosched slurm record`` on
+Writes ``jobs.csv``, ``slurm.conf``, ``accounts.txt`` to FOLDER, runs ``cosched slurm record`` on
 them (a virtual day at 60 times life takes 26 minutes; needs root, slurm-wlm, slurmdbd and their
 database), and prints mean waits of the recording and of the twin: with its two numbers, with the
 recorded phases, and over drawn clocks; of all jobs and by partition, QOS and account. ``--only

@@ -56,7 +56,8 @@ def fit(result: Result) -> pd.DataFrame:
     table["partition"] = (
         instance.column("partition").astype(str) if "partition" in instance.known else ""
     )
-    table = table[~np.isnan(recorded) & instance.measured]
+    began = instance.column("running") if "running" in instance.known else np.zeros(1, dtype=bool)
+    table = table[~np.isnan(recorded) & instance.measured & ~began]
     own = table.groupby("partition") if table.partition.nunique() > 1 else ()
     parts = [("all", table), *own]
     return pd.DataFrame([{"partition": name, **_row(rows)} for name, rows in parts])

@@ -76,7 +76,7 @@ struct Machine {
   std::vector<int> licences;                // how many of each
   std::vector<Limits> qos;
   NodeBits down = NodeBits();  // nodes that take no jobs from the begin on (RULES.md 11.4)
-  std::vector<Group> groups;  // jobs say of which they are
+  std::vector<Group> groups;   // jobs say of which they are
 };
 
 inline constexpr int kAnyNodes = std::numeric_limits<int>::max();
@@ -105,6 +105,7 @@ struct Conditions {
   double begin = 0;    // --begin (s)
   bool held = false;   // until it is released
   int singleton = -1;  // jobs of one user and name have one number
+  int namesake = -1;   // the same of a job that waits for none of them
   std::vector<Dependency> after;
   int array = -1, array_limit = 0;  // which, and how many of its tasks may run (0 = all)
   int reservation = -1;
