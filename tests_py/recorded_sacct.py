@@ -1,4 +1,4 @@
-"""A recording as the administrator of that cluster would have it: sacct's text, and a slurm.conf."""
+"""A recording as the administrator of that cluster has it: sacct's text, and a slurm.conf."""
 
 from __future__ import annotations
 

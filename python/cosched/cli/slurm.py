@@ -12,7 +12,7 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.log_fit import LEAST_FIT
+from cosched.cluster.log_fit import unfit
 from cosched.cluster.log_state import read_state
 from cosched.cluster.recordings import (
     FAR,
@@ -105,15 +105,12 @@ def _check_log(
     if as_json:
         typer.echo(json.dumps(data))
         return
-    if table.within_300[0] < LEAST_FIT:
-        report.say(
-            f"the twin does not know this cluster: {table.within_300[0]:.0%} of the starts are "
-            f"within five minutes of the log's (a what-if needs {LEAST_FIT:.0%})"
-        )
+    if warning := unfit(table):
+        report.say(warning)
     for note in state.notes:
-        report.say(note)
+        report.say(f"note: {note}")
     report.show_notes(result.instance)
-    report.say(table.round(3).to_string(index=False))
+    report.show_frame("starts near the log's", table.round(3))
 
 
 @app.command("record")

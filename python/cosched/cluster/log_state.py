@@ -57,14 +57,17 @@ def read_state(
     """
     if approximate:
         machine = machine.approximated()
-    given = {"machine": machine, "no_bound": True, "include_running": True}
-    whole = Instance.read(log, **given)
+
+    def read(begin: float | None = None) -> Instance:
+        return Instance.read(log, machine=machine, no_bound=True, include_running=True, begin=begin)
+
+    whole = read()
     nodes = _nodes(log, machine)
     epilog, told = _release(whole, nodes)
     first = _first_end(whole)
-    if first is None:
+    part = whole if first is None else read(first)
+    if "running" not in part.known:
         return LogState(whole, epilog, (told,))
-    part = Instance.read(log, begin=first, **given)
     held = _held(part, nodes)
     count = int(part.column("running").sum())
     known = sum(map(bool, held))

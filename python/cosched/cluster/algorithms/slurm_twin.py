@@ -120,7 +120,7 @@ class Twin:
         #: How long jobs have run at second 0 (s).
         self.ran = np.zeros(len(instance))
         if requests is None and "running" in instance.known:
-            asked = self._with_running(asked)
+            asked = self._with_running(asked, machine)
         self._core = self._make(settings, machine, parameters, asked)
 
     @staticmethod
@@ -302,7 +302,7 @@ class Twin:
             accounts=list(requests.accounts),
         )  # fmt: skip
 
-    def _with_running(self, asked: Requests) -> Requests:
+    def _with_running(self, asked: Requests, machine: Machine | None) -> Requests:
         """Jobs that run at second 0 hold what they have; where nobody says which nodes, the first
         that are free."""
         instance = self.instance
@@ -327,7 +327,8 @@ class Twin:
             memory = more.get(row, {}).get("memory", 0)
             shares = [(node, cores, int(memory) * cores) for node, cores in sorted(held)]
             own = more.setdefault(row, {})
-            own["running"] = (-float(self.ran[row]), shares, [])
+            gpus = _held_gpus(own, [node for node, _ in held], machine)
+            own["running"] = (-float(self.ran[row]), shares, gpus)
             own["nodes"] = len(shares)
         return replace(asked, more=more)
 
@@ -475,6 +476,23 @@ class Twin:
                     where = int(np.searchsorted(self.first_unit, unit, side="right")) - 1
                     insort(free[where], unit)
         return np.concatenate([np.array(units, dtype=np.int64) for units in mine])
+
+
+def _held_gpus(
+    own: Mapping[str, Any], nodes: Sequence[int], machine: Machine | None
+) -> list[tuple[int, int, int]]:
+    """(node, type, count): in equal parts, of the type that it wants or that the node has."""
+    left, types = int(own.get("gpus", 0)), gpu_types_of(machine) if machine is not None else []
+    if not left or machine is None or not types:
+        return []
+    kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
+    found = []
+    for rank, node in enumerate(nodes):
+        part = min(-(-left // (len(nodes) - rank)), kinds[node].gpus)
+        if part:
+            found.append((node, types.index(kinds[node].gpu_type), part))
+        left -= part
+    return found
 
 
 def _own(parameters: Mapping[str, float]) -> dict[str, float]:
