@@ -322,7 +322,7 @@ def test_limits_are_tested_at_every_start(tmp_path):
     )
     assert free.p95[0] < 120  # on the idle node
     assert limited.p50[0] == pytest.approx(1400, abs=65)
-    assert "GrpTRES" in limited.reason[0] or "association a (nodes 3)" in limited.reason[0]
+    assert "AssocGrpNodeLimit (3 of 3 used)" in limited.reason[0]
     assert "job 1 " in limited.reason[0]
 
 

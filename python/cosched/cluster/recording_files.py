@@ -14,9 +14,9 @@ import numpy as np
 from cosched import io
 from cosched.cluster.machine import Machine, slurm_machine
 from cosched.cluster.recorded_runs import Recording, Run
+from cosched.cluster.slurm_accounts import Accounts
 from cosched.cluster.slurm_conf import MOST_HOSTS, hosts, seconds_of_limit, words
 from cosched.cluster.slurm_requests import (
-    Accounts,
     Requests,
     Wishes,
     array_tasks,
@@ -182,9 +182,11 @@ def _with_accounts(
     """Its associations, and the machine with the weights that they give a meaning."""
     config = data["config"]
     try:
-        accounts = Accounts(data["associations"], _qos_of(data))
+        accounts = Accounts(data["associations"], _qos_of(data), machine)
     except InvalidInstance as error:
-        raise InvalidInstance(f"{name}: slurm-backfill does not cover {error}") from None
+        raise InvalidInstance(f"{name}: {error}") from None
+    if accounts.left:
+        raise InvalidInstance(f"{name}: slurm-backfill does not cover {', '.join(accounts.left)}")
     assert machine.slurm is not None
     parameters = dict(machine.slurm.parameters) | {"age_counts": 1.0}
     parameters |= {key: float(config[key]) for key in _WEIGHTS if key in config}
@@ -309,7 +311,9 @@ def _run(
         cycles=tuple(map(float, phase.get("bf_cycles", ()))),
         checks=tuple(map(float, phase.get("kills", ()))),
         passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
-        begins=_begins(phase, rows, arrays),
+        begins=_begins(phase, rows, arrays)
+        if "starts" in phase
+        else _exact_starts(phase, happened),
         ticks=ticks,
         decay_start=phase.get("decay_thread_start"),
         plans=tuple(
@@ -332,6 +336,25 @@ def _begins(
         number, task = job if isinstance(job, list) else (job, None)
         place = 0 if task is None else arrays[number].index(task)
         begins[rows[number][place]] = float(time)
+    return begins
+
+
+def _exact_starts(
+    phase: Mapping[str, Any], happened: Sequence[Mapping[str, Any]]
+) -> dict[int, float]:
+    """Starts of jobs where each scheduler's were recorded without saying whose they were, beside
+    a slurmdbd."""
+    begins: dict[int, float] = {}
+    if "decay_thread_start" not in phase:
+        return begins
+    for by in ("main", "bf"):
+        left = sorted(map(float, phase.get(f"{by}_starts", ())))
+        for row, job in enumerate(happened):
+            if job.get("by", "").startswith(by[0]) and job.get("start") is not None:
+                near = [time for time in left if int(time // 1) == int(job["start"])]
+                if near:
+                    begins[row] = near[0]
+                    left.remove(near[0])
     return begins
 
 

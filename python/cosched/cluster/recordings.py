@@ -140,14 +140,13 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     if run.begins or run.decay_start is not None:
         clocks["launch"] = run.launch(instance.column("runtime"))
         interval = twin.settings.parameters.get("bf_interval", PARAMETERS["bf_interval"])
-        beyond = run.sleep_extra(interval, clocks["sleep_extra"] + clocks["cycle_cost"])
-        clocks["sleep_extra"] = beyond - clocks["cycle_cost"]
+        clocks |= run.sleeps(interval, clocks)
     outcome = twin.run(
         clocks,
         cycles=run.cycles if replay else (),
         checks=run.checks if replay else (),
         passes=run.passes if replay else (),
-        lengths=run.lengths(instance.column("runtime")).tolist() if replay else (),
+        lengths=recording.lengths(run).tolist() if replay else (),
         plans=bool(run.plans),
     )
     names = twin.settings.names or tuple(f"n{k + 1}" for k in range(len(twin.node_cores)))
@@ -170,7 +169,7 @@ def _plans(
     """Planned reservations of each recorded cycle, and how many the twin's nearest cycle shares."""
     first = {row: own[0] for own in recording.rows for row in own}
     mine: dict[int, list] = {}
-    for when, row, what, start, end, nodes, part in notes:
+    for when, row, what, start, end, nodes, part, *_ in notes:
         if what == _PLANNED and nodes:
             plan = (when, start, end, {names[k] for k in nodes}, parts[part])
             mine.setdefault(first.get(row, row), []).append(plan)

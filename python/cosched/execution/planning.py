@@ -15,7 +15,7 @@ from cosched import core, moldable, packs, profiles
 from cosched.core import Bound
 from cosched.core.arrays import integer, positive
 from cosched.core.limits import Patience
-from cosched.core.text import unknown_name
+from cosched.core.text import listed, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.adaptive import Guarantee, any_schedule_bound, guarantee
 from cosched.execution.advice import Advice
@@ -25,15 +25,15 @@ from cosched.execution.executions import read_executions
 from cosched.execution.interval import errors_of, interval_of, noise_of
 from cosched.execution.one_each import is_no_better, longest_first, one_line
 from cosched.execution.output_names import output_names
-from cosched.execution.runs import Run, listed, read_runs, seconds_of, table_of
+from cosched.execution.runs import Run, read_runs, seconds_of, table_of
 from cosched.execution.slowdowns import Slow, read_slowdowns, slow_of
 
 #: More tasks are not searched exactly.
 _MOST_EXACT = 12
 #: More tasks are not searched with every algorithm.
 _MANY = 200
-#: The algorithms for so many.
-_QUICK = ("list-shelf", "dual-approximation", "list-lptf")
+#: The algorithms for so many; `sequential` is longest-first on one processor each.
+_QUICK = ("list-shelf", "dual-approximation", "list-lptf", "sequential")
 
 
 def plan(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosched import io
+from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.appended import AppendedFile
 from cosched.execution.codes import Codes
@@ -274,12 +275,6 @@ def _ignoring(runs: Sequence[Run]) -> list[str]:
                 f"counts = [{least}]"
             )
     return notes
-
-
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """The first of some names, and how many more."""
-    more = f", and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def table_of(

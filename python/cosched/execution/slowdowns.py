@@ -10,8 +10,8 @@ from os import PathLike
 import numpy as np
 
 from cosched import io
+from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution.runs import listed
 
 #: ``beside`` is empty in the rows of a code alone against alone.
 COLUMNS = (

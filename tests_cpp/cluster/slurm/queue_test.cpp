@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::cluster::slurm {
@@ -126,6 +128,36 @@ TEST(SlurmQueue, WithASlurmdbdPrioritiesMoveAtThePassesOfItsThread) {
   queue.recalculate(30);
   EXPECT_EQ(jobs_of(queue), (Nodes{2, 1}));
   EXPECT_EQ(queue.priority(1), 50);
+}
+
+TEST(SlurmQueue, WhoWaitsAtTheBeginKeepsItsPriorityUntilTheNextPassAndItsAge) {
+  std::vector<Job> jobs{plain_job(0, 1, 600), plain_job(0, 1, 60), plain_job(0, 1, 60)};
+  jobs[0].waiting = {5, -200};
+  jobs[1].waiting = {9, -100};
+  jobs[2].waiting = {0, std::numeric_limits<double>::infinity()};  // its age does not count yet
+  const Scenario scenario(plain_machine(8), jobs,
+                          to_settings({{"multifactor", 1},
+                                       {"age_counts", 1},
+                                       {"PriorityWeightAge", 1000},
+                                       {"PriorityMaxAge", 1000},
+                                       {"PriorityCalcPeriod", 60}}),
+                          {}, {}, {{-1, 1, false, {}, 0, 0}});
+  Usage usage(scenario, -30);
+  Queue queue(scenario, usage, -60);
+  for (int job = 0; job < 3; ++job) {
+    queue.submit(job, 0);
+    queue.ready(job, 10);
+    queue.enter(job);
+  }
+  usage.advance(29);
+  queue.recalculate(29);
+  EXPECT_EQ(jobs_of(queue), (Nodes{1, 0, 2}));
+  EXPECT_EQ(queue.priority(1), 9);
+  usage.advance(30);
+  queue.recalculate(30);
+  EXPECT_EQ(jobs_of(queue), (Nodes{0, 1, 2}));
+  EXPECT_EQ(queue.priority(0), 230);
+  EXPECT_EQ(queue.priority(2), 20);
 }
 
 TEST(SlurmQueue, AsManyAgesCountAsALimitSays) {

@@ -34,6 +34,13 @@ void Readiness::requeue(int job, Second begin) {
   waiting_.insert(std::lower_bound(waiting_.begin(), waiting_.end(), job), job);
 }
 
+std::vector<int> Readiness::not_held() const {
+  std::vector<int> found;
+  for (const int job : waiting_)
+    if (!of(job).held) found.push_back(job);
+  return found;
+}
+
 bool Readiness::is_ready(int job, Second now) const {
   const State& state = of(job);
   if (state.held || state.begin > now) return false;

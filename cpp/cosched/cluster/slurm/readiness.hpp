@@ -33,6 +33,8 @@ class Readiness {
         still.push_back(job);
     waiting_ = std::move(still);
   }
+  /// Submitted jobs that wait to be ready, and are not held.
+  std::vector<int> not_held() const;
   /// As many tasks of its array run as may.
   bool array_full(int job) const;
   /// Tasks of the job's array that run.

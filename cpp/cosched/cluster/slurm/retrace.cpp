@@ -82,8 +82,7 @@ std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
         for (const Entry& entry : tables.queue.entries()) tables.queue.tested(entry.job);
         break;
       case Kind::sample:
-        tables.usage.advance(one.time);
-        tables.queue.recalculate(one.time);
+        tables.advance(one.time);
         samples.push_back(sample_of(tables, one.time));
         continue;
     }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from os import cpu_count
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,11 @@ from cosched.errors import InfeasibleError, InvalidInstance, shorten
 #: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
 HOST: dict[str, float] = {
     "launch": 0.77, "epilog": 0.24, "noise": 0.0, "noise_seed": 0.0, "tick_period": 1.035,
-    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "cycle_cost": 0.01,
+    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "nap_extra": 0.002, "cycle_cost": 0.01,
     "test_cost": 0.002,
 }  # fmt: skip
-_MEASURED_AT = 20.0
+#: On which clock: times as fast as life.
+MEASURED_AT = 20.0
 #: How far these are from run to run: factors of launch and epilog, of the loop's work.
 _LAUNCHES, _EPILOGS, _LOOPS, _CYCLES = (0.5, 4.0), (0.4, 5.0), (0.5, 1.5), (0.3, 3.0)
 _NOISE = 0.5
@@ -47,7 +49,7 @@ ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait",
 
 def host_at(speed: float) -> dict[str, float]:
     """What the host adds on a clock `speed` times as fast as life (s)."""
-    times = speed / _MEASURED_AT
+    times = speed / MEASURED_AT
     scaled = {key: value * times for key, value in HOST.items() if key != "tick_period"}
     return {**scaled, "tick_period": 1 + (HOST["tick_period"] - 1) * times}
 
@@ -273,7 +275,7 @@ class Twin:
                 "lines": self._lines(settings, machine),
                 "sets": [list(spans) for spans in requests.sets],
                 "licences": np.array(requests.licences, dtype=np.int64),
-                "qos": list(requests.qos), "groups": list(requests.groups),
+                "qos": [dict(one) for one in requests.qos],
                 "down": list(settings.down),
                 **self._resources(settings, machine),
             },
@@ -284,6 +286,8 @@ class Twin:
                 "job_factor": [factor / most for factor in factors],
                 "min_nodes": [least for least, _ in bounds],
                 "max_nodes": [most for _, most in bounds],
+                "qos": [requests.partition_qos.get(name, -1) for name in self.names],
+                "billing": [[] for _ in self.names],
             },
             parameters={
                 **settings.parameters, **_own(parameters), "since_24": float(self.since_24)
@@ -414,6 +418,32 @@ class Twin:
         }  # fmt: skip
         return self._core.run(clocks=given, told=log, plans=plans)
 
+    def futures(
+        self,
+        clocks: Sequence[Mapping[str, float]],
+        *,
+        lengths: np.ndarray | None = None,
+        coming: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]] = (),
+        there: int | None = None,
+        watched: Sequence[int] = (),
+        progress: Callable[[int, int], None] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Starts (nan: none) and, of jobs that the limit check ended, ends: a row a run, a column a
+        job. As many runs at a time as there are cores.
+
+        Of each run: its `clocks`, a row of `lengths`, and what comes beside the first `there` jobs:
+        (like which job, when, how long).
+        """
+        fixed = {"cycles": [], "checks": [], "passes": [], "lengths": [], "watched": list(watched)}
+        total = len(clocks)
+        done = None if progress is None else lambda over: progress(over, total)
+        return self._core.run_all(
+            there=len(self.instance) if there is None else there,
+            clocks=[{**one, **fixed} for one in clocks],
+            lengths=np.zeros((0, 0)) if lengths is None else lengths, coming=list(coming),
+            threads=cpu_count() or 1, done=done,
+        )  # fmt: skip
+
     def retrace(
         self,
         clocks: Mapping[str, float],
@@ -426,6 +456,11 @@ class Twin:
         times, where jobs started, ended and ran as `lives` say."""
         given = {**clocks, "cycles": list(cycles), "checks": [], "passes": [], "lengths": []}
         return self._core.retrace(clocks=given, lives=list(lives), times=list(times))
+
+    def held_up(self) -> dict[int, tuple[str, float, float, list[int]]]:
+        """Of jobs that a limit keeps at the begin: its name, what it is, what is used of it, and
+        the jobs that run and count in it."""
+        return self._core.held_up()
 
     def nodes_of(self, outcome: Mapping[str, Any]) -> list[np.ndarray]:
         """Node numbers of each job."""
@@ -532,11 +567,11 @@ def _parts(
 def log_of(twin: Twin, outcome: Mapping[str, Any]) -> tuple:
     """(time, job, action, reason) of each decision, in Slurm's words."""
     time, job, action, reason = [], [], [], []
-    for when, who, what, start, *_ in outcome["notes"]:
+    for when, who, what, start, *_, limit in outcome["notes"]:
         time.append(when)
         job.append(who)
         action.append(ACTIONS[what])
-        reason.append(_REASONS[what].format(start=start))
+        reason.append(limit or _REASONS[what].format(start=start))
     return np.array(time), np.array(job, dtype=np.int64), action, reason
 
 

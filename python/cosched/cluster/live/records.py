@@ -23,9 +23,21 @@ FIELDS = (
     "gpus", "priority", "nice", "reason", "dependency", "features", "licences", "reservation",
     "array", "billing", "holds",
 )  # fmt: skip
+_BLANK: dict[str, Any] = {
+    **dict.fromkeys(("user", "account", "partition", "qos", "name", "reason", "gres", "gpus",
+                     "dependency", "features", "licences", "reservation"), ""),
+    **dict.fromkeys(("submit", "eligible", "accrue", "start", "limit", "memory", "memory_per_cpu",
+                     "priority", "nice", "array", "billing")),
+    "state": "PENDING", "nodes": 1, "cpus": 1, "exact": True, "exclusive": False, "holds": [],
+}  # fmt: skip
 _STATES = {"CONFIGURING": "RUNNING", "STAGE_OUT": "RUNNING", "REQUEUED": "PENDING",
            "REQUEUE_HOLD": "PENDING", "RESV_DEL_HOLD": "PENDING", "SPECIAL_EXIT": "PENDING",
            "SUSPENDED": "RUNNING", "RESIZING": "RUNNING", "STOPPED": "RUNNING"}  # fmt: skip
+
+
+def job_of(**known: Any) -> dict[str, Any]:
+    """A job of which this is known."""
+    return {**_BLANK, **known}
 
 
 def number(value: Any) -> float | None:

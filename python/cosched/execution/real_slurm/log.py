@@ -17,7 +17,7 @@ _MAIN = re.compile(_TIME + rf"sched: Allocate {_JOB} NodeList=(\S+) #CPUs=\d+ Pa
 _BACKFILL = re.compile(_TIME + rf"sched/backfill: _start_job: Started {_JOB} in (\S+) on (\S+)")
 _CYCLE = re.compile(_TIME + r"sched/backfill: _attempt_backfill: beginning()")
 _TESTED = re.compile(
-    _TIME + r"sched/backfill: _attempt_backfill: completed testing \d+\((\d+)\) jobs"
+    _TIME + r"sched/backfill: _attempt_backfill: completed testing (\d+)\("
 )
 _KILL = re.compile(_TIME + r"Time limit exhausted for JobId=(\d+)")
 _BEGIN = re.compile(_TIME + r"Running as primary controller()")
