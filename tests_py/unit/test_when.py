@@ -18,7 +18,6 @@ from cosched.cluster.live import clocks
 from cosched.cluster.live.history import history_of
 from cosched.cluster.live.past import conformal, inside
 from cosched.cluster.live.records import number
-from cosched.errors import InvalidInstance
 
 NOW = 1_800_000_000  # 2027-01-15T08:00:00 UTC
 CONFIG = """Configuration data as of 2027-01-15T08:00:00
@@ -390,37 +389,6 @@ def test_an_instance_goes_on_from_the_state(tmp_path):
         starts = cs.cluster.solve(inst, name).jobs.start
         assert starts[0] == 0, name
         assert 3000 <= starts[1] <= starts[2], name
-
-
-def test_jobs_that_run_hold_their_nodes():
-    jobs = {"id": ["a", "b"], "submit": [0, 0], "tasks": [3, 2], "cpu": [1, 1], "memory": [1, 1],
-            "runtime": [600, 60], "estimate": [900, 120]}  # fmt: skip
-    running = {"job": ["a"], "nodes": [[1, 2, 3]], "start": [-100], "limit": [900]}
-    inst = cs.cluster.Instance(jobs, nodes=4, running=running)
-    assert inst.column("runtime").tolist() == [500, 60]
-    assert inst.column("ran").tolist() == [100, 0]
-    for name in ("FCFS", "EASY", "conservative"):
-        assert cs.cluster.solve(inst, name).jobs.start.tolist() == [0, 500], name
-    found = cs.cluster.slurm_backfill(inst, controller_start=-50, epoch=0)
-    found.schedule.validate()
-    assert found.jobs.start.tolist() == [0, 501]
-    assert found.schedule.to_frame().units[0] == (1, 2, 3)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"job": ["x"]}, "expected one of the jobs"),
-        ({"start": [5]}, "expected seconds <= 0"),
-        ({"job": ["a", "a"], "nodes": [[0], [1]], "start": [0, 0], "limit": [9, 9]}, "twice"),
-        ({"nodes": ["n1"]}, "no such node"),
-    ],
-)
-def test_bad_running_tables(change, said):
-    jobs = {"id": ["a"], "submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9]}
-    running = {"job": ["a"], "nodes": [[0]], "start": [0], "limit": [9], **change}
-    with pytest.raises(InvalidInstance, match=said):
-        cs.cluster.Instance(jobs, nodes=2, running=running)
 
 
 def test_ages_tell_the_last_calculation():

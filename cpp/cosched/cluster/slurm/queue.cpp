@@ -27,12 +27,7 @@ Queue::Queue(const Scenario& scenario, const Usage& usage)
     : scenario_(scenario),
       usage_(usage),
       limited_(limits_accrual(scenario)),
-      of_(scenario.jobs().size()) {
-  // Priorities that are known hold until the next pass.
-  const bool resumes = std::any_of(scenario.jobs().begin(), scenario.jobs().end(),
-                                   [](const Job& job) { return job.waiting.has_value(); });
-  if (resumes) calculated_ = usage.passes();
-}
+      of_(scenario.jobs().size()) {}
 
 bool Queue::before(Entry a, Entry b) const {
   const bool kept = scenario_.job(a.job).conditions.reservation >= 0;

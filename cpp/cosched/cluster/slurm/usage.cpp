@@ -5,6 +5,7 @@
 
 #include "cosched/cluster/slurm/fair_tree.hpp"
 #include "cosched/cluster/slurm/priority.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::slurm {
 

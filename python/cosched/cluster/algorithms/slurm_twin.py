@@ -122,7 +122,7 @@ class Twin:
         #: How long jobs have run at second 0 (s).
         self.ran = np.zeros(len(instance))
         if requests is None and "running" in instance.known:
-            asked = self._with_running(asked, machine)
+            asked = self._with_running(asked, self._gpus_of_nodes(machine))
         self._core = self._make(settings, machine, parameters, asked)
 
     @staticmethod
@@ -306,7 +306,17 @@ class Twin:
             accounts=list(requests.accounts),
         )  # fmt: skip
 
-    def _with_running(self, asked: Requests, machine: Machine | None) -> Requests:
+    def _gpus_of_nodes(self, machine: Machine | None) -> list[list[int]]:
+        """Of each type, those of each node."""
+        if not self.shared or machine is None:
+            return []
+        kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
+        return [
+            [kind.gpus if kind.gpu_type == name else 0 for kind in kinds]
+            for name in gpu_types_of(machine)
+        ]
+
+    def _with_running(self, asked: Requests, gpus: list[list[int]]) -> Requests:
         """Jobs that run at second 0 hold what they have; where nobody says which nodes, the first
         that are free."""
         instance = self.instance
@@ -331,8 +341,8 @@ class Twin:
             memory = more.get(row, {}).get("memory", 0)
             shares = [(node, cores, int(memory) * cores) for node, cores in sorted(held)]
             own = more.setdefault(row, {})
-            gpus = _held_gpus(own, [node for node, _ in held], machine)
-            own["running"] = (-float(self.ran[row]), shares, gpus)
+            taken = _taken_gpus(gpus, int(own.get("gpus", 0)), [node for node, *_ in shares])
+            own["running"] = (-float(self.ran[row]), shares, taken)
             own["nodes"] = len(shares)
         return replace(asked, more=more)
 
@@ -390,10 +400,7 @@ class Twin:
         return {
             "node_cores": self.node_cores,
             "node_memory": memory,
-            "node_gpus": [
-                [kind.gpus if kind.gpu_type == name else 0 for kind in kinds]
-                for name in gpu_types_of(machine)
-            ],
+            "node_gpus": self._gpus_of_nodes(machine),
             "node_weight": weight if len(set(weight.tolist())) > 1 else none,
         }
 
@@ -513,20 +520,18 @@ class Twin:
         return np.concatenate([np.array(units, dtype=np.int64) for units in mine])
 
 
-def _held_gpus(
-    own: Mapping[str, Any], nodes: Sequence[int], machine: Machine | None
-) -> list[tuple[int, int, int]]:
-    """(node, type, count): in equal parts, of the type that it wants or that the node has."""
-    left, types = int(own.get("gpus", 0)), gpu_types_of(machine) if machine is not None else []
-    if not left or machine is None or not types:
-        return []
-    kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
+def _taken_gpus(free: list[list[int]], count: int, nodes: list[int]) -> list[tuple]:
+    """(node, type, GPUs) of so many on these nodes, in equal parts; they are not free any more."""
     found = []
-    for rank, node in enumerate(nodes):
-        part = min(-(-left // (len(nodes) - rank)), kinds[node].gpus)
-        if part:
-            found.append((node, types.index(kinds[node].gpu_type), part))
-        left -= part
+    for place, node in enumerate(nodes):
+        left = -(-count // (len(nodes) - place))
+        count -= left
+        for kind, of_nodes in enumerate(free):
+            own = min(left, of_nodes[node])
+            if own > 0:
+                found.append((node, kind, own))
+                of_nodes[node] -= own
+                left -= own
     return found
 
 

@@ -10,6 +10,8 @@ import numpy as np
 _HOUR, _WEEK = 3600.0, 7 * 24
 #: So many hours of the mean are added to what was seen of an hour of the week.
 _PRIOR = 2.0
+#: A day of the past is as one observation of how busy times are, and so is half a day before it.
+_DAY, _BEFORE = 86400.0, 0.5
 
 
 class Arrivals:
@@ -18,11 +20,13 @@ class Arrivals:
     def __init__(self, history: Sequence[Mapping[str, Any]], until: float) -> None:
         times = np.array([job["submit"] for job in history if job["submit"] < until])
         self._rate = np.zeros(_WEEK)  # an hour
+        self._days = _BEFORE
         self._pool: list[np.ndarray] = [np.arange(len(history))] * _WEEK
         if not len(times):
             return
         first = times.min()
         span = max(until - first, _HOUR)
+        self._days += span / _DAY
         mean = len(times) / span * _HOUR
         hours = np.array([hour_of_week(job["submit"]) for job in history])
         known = np.array([job["submit"] < until for job in history])
@@ -43,15 +47,19 @@ class Arrivals:
         self, begin: float, length: float, most: int, *, draws: int, seed: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(draw, time, number of the job of the past) of those that come in so many seconds, by
-        draw and time; at most about so many in each. A longer time begins with the same ones."""
+        draw and time; at most about so many in each. A longer time begins with the same ones.
+
+        Some futures are busier than the past, and some less, by a factor that has mean 1: the
+        shorter the past is, the more so."""
         found = []
+        busy = np.random.default_rng([seed, 5]).gamma(self._days, 1 / self._days, draws)
         end, at, left = begin + length, begin, float(most)
         while at < end and left > 0 and self._rate.any():
             turn = (np.floor(at / _HOUR) + 1) * _HOUR
             rng = np.random.default_rng([seed, 1, int(at // _HOUR)])
             hour = hour_of_week(at)
             left -= self._rate[hour] * (turn - at) / _HOUR
-            counts = rng.poisson(self._rate[hour] * (turn - at) / _HOUR, draws)
+            counts = rng.poisson(busy * self._rate[hour] * (turn - at) / _HOUR)
             times = rng.uniform(at, turn, counts.sum())
             jobs = rng.choice(self._pool[hour], counts.sum())
             found.append((np.repeat(np.arange(draws), counts), times, jobs))

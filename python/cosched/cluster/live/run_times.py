@@ -13,8 +13,6 @@ _OWN = 5.0
 #: draw to draw, between these.
 _EXPONENTS = (0.5, 4.0)
 _POINTS = (np.arange(20) + 0.5) / 20
-#: As many jobs of the past as that weighs.
-_DEFAULT_WEIGHT = 2.0
 #: Only the latest jobs count.
 _MOST = 500
 #: Between the values that were seen others are as likely: so far (of a logarithm).
@@ -85,9 +83,7 @@ class RunTimes:
         for group in (part, np.ones(len(self._ratio), dtype=bool)):
             if group.any():
                 weight += group * min(_OWN, group.sum()) / group.sum()
-        weights = self._own_weight * np.concatenate(
-            [weight, np.full(len(_POINTS), _DEFAULT_WEIGHT)]
-        )
+        weights = self._own_weight * np.concatenate([weight, np.full(len(_POINTS), _OWN)])
         events = np.concatenate([self._ended, np.ones(len(_POINTS), dtype=bool)])
         weights = np.take_along_axis(weights, self._order, axis=1)
         ends = events[self._order]
