@@ -1,12 +1,16 @@
 """``cosched slurm record``: traces, the controller's log, and recordings made on this host."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import cosched as cs
 from cosched.cli import main
+from cosched.cluster.algorithms.slurm_twin import HOST
+from cosched.cluster.recorded_runs import Run
 from cosched.cluster.recordings import agreement, read_recording, retraced
 from cosched.execution.real_slurm import conf, log, missing_packages, read_accounts, read_trace
 from cosched.execution.real_slurm.trace import options_of
@@ -186,8 +190,10 @@ CONTROLLER = """\
 [2026-11-23T09:00:20.000] sched/backfill: _attempt_backfill: beginning
 [2026-11-23T09:00:20.100] sched/backfill: _start_job: Started JobId=3_1(4) in main on n2
 [2026-11-23T09:00:20.200] sched/backfill: _dump_job_sched: JobId=3_* to start at 2026-11-23T09:05:00, end at 2026-11-23T09:07:00 on nodes n2 in partition main
+[2026-11-23T09:00:20.500] sched/backfill: _attempt_backfill: completed testing 60(1) jobs, usec=50
 [2026-11-23T09:00:50.000] sched/backfill: _attempt_backfill: beginning
 [2026-11-23T09:00:50.100] sched/backfill: _dump_job_sched: JobId=3_* to start at 2026-11-23T09:06:00, end at 2026-11-23T09:08:00 on nodes n2 in partition main
+[2026-11-23T09:00:51.000] sched/backfill: _attempt_backfill: completed testing 50(9) jobs, usec=90
 [2026-11-23T09:01:00.000] Time limit exhausted for JobId=1
 """  # noqa: E501
 SCHEDULER = """\
@@ -223,6 +229,7 @@ def test_what_the_logs_tell():
     assert phases["decay_thread_start"] == -3.067
     assert phases["submit_exact"] == [0.5, 2.25]
     assert phases["bf_cycles"] == [10.0, 40.0]
+    assert phases["bf_ends"] == [[10.5, 60], [41.0, 50]]
     assert phases["main_passes"] == [[3.021, "default"], [63.021, "full"]]
     assert phases["kills"] == [50.0]
     assert phases["starts"] == [
@@ -241,6 +248,25 @@ def test_what_the_logs_tell():
     ]
     with pytest.raises(cs.CoschedError, match="does not tell of job"):
         log.RunLog(CONTROLLER, SCHEDULER, [1, 9])
+
+
+def test_what_the_host_took():
+    usual = {"cycle_cost": 0.01, "test_cost": 0.002, "sleep_extra": 0.5}
+    cycles = (10.0, 42.1, 80.3, 120.0)
+    ends = np.array([100.0, 160.0, 300.0, 130.0])
+    run = Run(
+        np.zeros(4), np.array([0.0, 50.0, 10.0, 100.0]), ends, ((), (), (), ()), -20.0, 0,
+        cycles=cycles, ends=((12.0, 10), (46.3, 40), (80.4, 0)),
+    )  # fmt: skip
+    costs = run.costs(30, usual)
+    assert costs["cycle_cost"] == pytest.approx(2.0)
+    assert costs["test_cost"] == pytest.approx((0.2 + 0.105) / 2)
+    assert costs["sleep_extra"] == pytest.approx(0.1)
+    assert replace(run, ends=()).costs(32, usual)["sleep_extra"] == pytest.approx(0.09)
+    # Ended by their limit, and by a node that was lost: they do not tell how long a launch takes.
+    runtime, limit = np.array([70.0, 80.0, 500.0, 60.0]), np.array([200.0, 200.0, 290.0, 200.0])
+    assert run.launch(runtime, limit) == 30.0
+    assert run.launch(runtime + 200, limit) == HOST["launch"]
 
 
 def recorded(trace: Path, *more: str) -> Path:

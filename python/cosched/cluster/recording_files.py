@@ -310,6 +310,7 @@ def _run(
         epoch=int(phase["epoch"]),
         cycles=tuple(map(float, phase.get("bf_cycles", ()))),
         checks=tuple(map(float, phase.get("kills", ()))),
+        ends=tuple((float(time), int(jobs)) for time, jobs in phase.get("bf_ends", ())),
         passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
         begins=_begins(phase, rows, arrays)
         if "starts" in phase

@@ -138,9 +138,9 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     if replay:
         clocks |= _decay_of(run)
     if run.begins or run.decay_start is not None:
-        clocks["launch"] = run.launch(instance.column("runtime"))
+        clocks["launch"] = run.launch(instance.column("runtime"), instance.column("estimate"))
         interval = twin.settings.parameters.get("bf_interval", PARAMETERS["bf_interval"])
-        clocks |= run.sleeps(interval, clocks)
+        clocks |= run.costs(interval, clocks)
     outcome = twin.run(
         clocks,
         cycles=run.cycles if replay else (),
