@@ -4,8 +4,8 @@
 
 Writes ``jobs.csv``, ``slurm.conf``, ``accounts.txt`` to FOLDER, runs ``cosched slurm record`` on
 them (a virtual day at 60 times life takes 26 minutes; needs root, slurm-wlm, slurmdbd and their
-database), and prints mean waits of the recording and of the twin: with its two numbers, with the
-recorded phases, and over drawn clocks; of all jobs and by partition, QOS and account. ``--only
+database), and prints mean waits of the recording and of the twin, with its two numbers and with the
+recorded phases: of all jobs and by partition, QOS, account and user. ``--only
 make``, ``record`` or ``check`` stops after, or begins with, that step.
 """
 
@@ -129,7 +129,7 @@ def waits(recording: Recording, run: Run, start: np.ndarray, path: Path) -> pd.D
     """A row a job that ran, with its wait."""
     jobs = io.read_json(path)["jobs"]
     rows = [
-        {"row": row, **{key: job.get(key, "") for key in ("partition", "qos", "account")}}
+        {"row": row, **{key: job.get(key, "") for key in ("partition", "qos", "account", "user")}}
         for own, job in zip(recording.rows, jobs, strict=True) for row in own
     ]  # fmt: skip
     table = pd.DataFrame(rows)
@@ -149,7 +149,7 @@ def check(path: Path) -> None:
             table = waits(recording, run, mine.start, path)
             print(f"{name}: {mine.good} of {len(run.start)} on the same nodes within 5 s, "
                   f"{mine.off_by_60} off by more than 60 s, plans {mine.planned}")  # fmt: skip
-            for key in ("all", "partition", "qos", "account"):
+            for key in ("all", "partition", "qos", "account", "user"):
                 groups = table.groupby(key) if key != "all" else [("all", table)]
                 for value, rows in groups:
                     real, twin = rows.real.mean(), rows.twin.mean()

@@ -21,6 +21,8 @@ from cosched.errors import InvalidInstance
 _WAITED = 120.0
 #: A node is taken again at once by those who wait, or by a cycle: only so soon after a job (s).
 _SOON = 300.0
+#: The part of them that pass for those whom nothing else kept.
+_SOONEST = 0.05
 #: So many such starts tell how long a node is not free after a job.
 _TELLING = 20
 
@@ -140,8 +142,8 @@ def _release(instance: Instance, nodes: dict[int, list[int]]) -> tuple[float, st
             f"host: jobs as long as logged; nodes are free {usual:g} s after a job, as on one "
             "host: too few starts of waiting jobs on nodes just left tell"
         )
-    # Whole seconds; those whom a cycle started came later.
-    found = max(float(np.quantile(gaps, 0.25)) - 0.5, usual)
+    # In whole seconds; never sooner, and later where a cycle started the job.
+    found = max(float(np.quantile(gaps, _SOONEST)) - 0.5, usual)
     return found, (
         f"host: jobs as long as logged; nodes are free {found:g} s after a job, of {len(gaps)} "
         "starts on nodes just left"
