@@ -12,7 +12,8 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.log_fit import LEAST_FIT
+from cosched.cluster.log_fit import unfit
+from cosched.cluster.log_state import read_state
 from cosched.cluster.recordings import (
     FAR,
     Agreement,
@@ -94,24 +95,22 @@ def _check_log(
     log: Path, machine: Path, version: str | None, approximate: bool, seed: int, as_json: bool,
     output: Path | None,
 ) -> None:  # fmt: skip
-    instance = cluster.Instance.read(
-        log, machine=machine, slurm_version=version, approximate=approximate, no_bound=True
-    )
-    result = cluster.slurm_backfill(instance, seed=seed)
+    known = cluster.Machine.read(machine, slurm_version=version)
+    state = read_state(log, known, approximate=approximate)
+    result = cluster.slurm_backfill(state.instance, seed=seed, launch=0.0, epilog=state.epilog)
     table = cluster.fit(result)
-    data = {"notes": list(result.instance.notes), "fit": table.to_dict("records")}
+    data = {"notes": [*state.notes, *result.instance.notes], "fit": table.to_dict("records")}
     if output is not None:
         io.write_json(data, output)
     if as_json:
         typer.echo(json.dumps(data))
         return
-    if table.within_300[0] < LEAST_FIT:
-        report.say(
-            f"the twin does not know this cluster: {table.within_300[0]:.0%} of the starts are "
-            f"within five minutes of the log's (a what-if needs {LEAST_FIT:.0%})"
-        )
+    if warning := unfit(table):
+        report.say(warning)
+    for note in state.notes:
+        report.say(f"note: {note}")
     report.show_notes(result.instance)
-    report.say(table.round(3).to_string(index=False))
+    report.show_frame("starts near the log's", table.round(3))
 
 
 @app.command("record")

@@ -219,6 +219,7 @@ def _requests(
     wishes = Wishes(machine)
     more: dict[int, dict[str, Any]] = {}
     shared = any("cores" in job for job in jobs)
+    names = {_name_of(job) for job in jobs if _is_singleton(job)}
     for number, (job, own) in enumerate(zip(jobs, rows, strict=True)):
         wanted: dict[str, Any] = {}
         if shared:
@@ -230,8 +231,10 @@ def _requests(
             wanted |= wishes.licences_of(job["licenses"])
         if "dependency" in job:
             wanted["after"] = dependencies(job["dependency"], lambda k: list(rows[k]))
-            if any(kind == "singleton" for kind, _ in job["dependency"]):
-                wanted["singleton"] = wishes.singleton("", job.get("name", ""))
+        name = _name_of(job)
+        if name in names:
+            kind = "singleton" if _is_singleton(job) else "namesake"
+            wanted[kind] = wishes.singleton(*name)
         if "array" in job:
             wanted |= {"array": number, "array_limit": array_tasks(job["array"])[1]}
         wanted |= {to: True for key, to in (("hold", "held"), ("fail", "fails")) if job.get(key)}
@@ -247,6 +250,15 @@ def _requests(
         accounts=tuple(accounts.rows) if accounts else (),
         qos=tuple(accounts.qos) if accounts else (),
     )  # fmt: skip
+
+
+def _is_singleton(job: Mapping[str, Any]) -> bool:
+    return any(kind == "singleton" for kind, _ in job.get("dependency", ()))
+
+
+def _name_of(job: Mapping[str, Any]) -> tuple[str, str]:
+    """Whose job it is, and what it is called; all without a name are called the same."""
+    return job.get("user", ""), job.get("name", "")
 
 
 def _reservations(plans: Sequence[Any]) -> Iterator[tuple]:

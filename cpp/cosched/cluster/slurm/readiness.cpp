@@ -13,8 +13,8 @@ Readiness::Readiness(const Scenario& scenario, const Allocations& allocations)
     of(number).begin = whole(conditions.begin);
     if (conditions.array >= static_cast<int>(array_running_.size()))
       array_running_.resize(static_cast<std::size_t>(conditions.array) + 1);
-    if (conditions.singleton >= 0) {
-      const auto group = static_cast<std::size_t>(conditions.singleton);
+    if (const int name = std::max(conditions.singleton, conditions.namesake); name >= 0) {
+      const auto group = static_cast<std::size_t>(name);
       if (group >= singletons_.size()) singletons_.resize(group + 1);
       singletons_[group].push_back(number);
     }
