@@ -38,6 +38,8 @@ _JOB_KEYS = words(
 #: Keys of a recording's configuration that are no lines of a slurm.conf.
 _OWN_KEYS = frozenset({"NodeLines", "NodeNames", "Partitions", "speed", "Nodes", "Cpus"})
 _CPUS = 4
+#: The log may name a start in the second after that of the accounts: so much later (s).
+_TURN = 1.2
 #: What a Slurm that is recorded has where its configuration says nothing.
 _USUAL = {"ReturnToService": 2}
 
@@ -335,7 +337,7 @@ def _exact_starts(
         left = sorted(map(float, phase.get(f"{by}_starts", ())))
         for row, job in enumerate(happened):
             if job.get("by", "").startswith(by[0]) and job.get("start") is not None:
-                near = [time for time in left if int(time // 1) == int(job["start"])]
+                near = [time for time in left if 0 <= time - float(job["start"]) < _TURN]
                 if near:
                     begins[row] = near[0]
                     left.remove(near[0])

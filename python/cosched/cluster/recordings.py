@@ -112,8 +112,8 @@ def retraced(
     twin, clocks = _twin_of(recording, run, recording.instance(run))
     numbers = {name: k for k, name in enumerate(twin.settings.names)}
     lives = [
-        (start, end, [numbers[name] for name in nodes])
-        for start, end, nodes in zip(run.start.tolist(), run.end.tolist(), run.nodes, strict=True)
+        (run.begins.get(row, run.start[row]), run.end[row], [numbers[name] for name in nodes])
+        for row, nodes in enumerate(run.nodes)
     ]
     return twin.retrace(clocks | _decay_of(run), lives, sorted(times), cycles=run.cycles)
 
