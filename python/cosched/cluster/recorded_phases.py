@@ -70,9 +70,7 @@ def run_of(
         cycles=tuple(map(float, phase.get("bf_cycles", ()))),
         checks=tuple(map(float, phase.get("kills", ()))),
         passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
-        begins=_begins(phase, rows, arrays)
-        if "starts" in phase
-        else _exact_starts(phase, happened),
+        begins=_begins(phase, rows, arrays) or _exact_starts(phase, happened),
         ticks=ticks,
         decay_start=phase.get("decay_thread_start"),
         plans=tuple(

@@ -115,8 +115,8 @@ class Run:
         return self.decisions[at - 1] if at else begin
 
     def sleeps(self, interval: float, usual: Mapping[str, float]) -> dict[str, float]:
-        """How much longer the backfill thread sleeps than it means to, as its cycles tell: those that
-        nothing kept from a cycle, and those that looked for work once a second."""
+        """How much longer the backfill thread sleeps than it means to, as its cycles tell: those
+        that nothing kept from a cycle, and those that looked for work once a second."""
         beyond = np.diff(self.cycles) - interval
         soon = beyond[beyond < 1]
         if not len(soon):

@@ -124,8 +124,8 @@ def retraced(
 
 
 def samples_off(recording: Recording, run: Run) -> tuple[int, int, int, int]:
-    """How many fair-share factors the samples of a run have, how many of them the twin has otherwise;
-    the same of priorities.
+    """How many fair-share factors the samples of a run have, how many of them the twin has
+    otherwise; the same of priorities.
 
     Examples
     --------
