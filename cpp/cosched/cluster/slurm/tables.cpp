@@ -49,17 +49,17 @@ void Tables::submit(int job, double time) {
 void Tables::admit(double time) {
   advance(time);
   policy.advance(time);
-  std::vector<int> dependent;  // that they are free is seen after ages
-  readiness.admit(whole(time), [&](int job) {
+  std::vector<int> fresh;  // that nothing keeps them any more is seen after ages
+  readiness.admit(whole(time), [&](int job, bool free_before) {
     const Conditions& of = scenario.job(job).conditions;
     queue.ready(job, of.after.empty() && !of.held && of.begin > 0 ? of.begin : time);
-    if (of.after.empty() && of.singleton < 0)
+    if (free_before)
       queue.enter(job);
     else
-      dependent.push_back(job);
+      fresh.push_back(job);
   });
   queue.let_accrue(time);
-  for (const int job : dependent) queue.enter(job);
+  for (const int job : fresh) queue.enter(job);
 }
 
 void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by) {

@@ -29,10 +29,13 @@ Usage::Usage(const Scenario& scenario, double decay_start)
   if (half_life > 0) keep_ = 1 - kHalf / static_cast<double>(half_life);
 }
 
+bool Usage::runs(const Scenario& scenario) {
+  return !scenario.accounts().empty() || priorities_age(scenario.settings().priority);
+}
+
 double Usage::next_pass() const {
-  const Settings::Priority& settings = scenario_.settings().priority;
-  if (used_.empty() && !priorities_age(settings)) return kInfinity;
-  return start_ + static_cast<double>(passes_ * settings.calc_period);
+  if (!runs(scenario_)) return kInfinity;
+  return start_ + static_cast<double>(passes_ * scenario_.settings().priority.calc_period);
 }
 
 bool Usage::advance(double time) {

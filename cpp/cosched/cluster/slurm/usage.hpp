@@ -15,6 +15,8 @@ class Usage {
 
   /// All passes of the thread up to `time`, before anything else happens at that time; whether there were any.
   bool advance(double time);
+  /// Whether there is such a thread: with a slurmdbd.
+  static bool runs(const Scenario& scenario);
   /// When the next pass is; infinite: there is no such thread.
   double next_pass() const;
   /// A job starts on so many CPUs, and is over.

@@ -16,9 +16,7 @@ _SUBMITTED = re.compile(_TIME + r"_slurm_rpc_submit_batch_job: JobId=(\d+)")
 _MAIN = re.compile(_TIME + rf"sched: Allocate {_JOB} NodeList=(\S+) #CPUs=\d+ Partition=(\S+)")
 _BACKFILL = re.compile(_TIME + rf"sched/backfill: _start_job: Started {_JOB} in (\S+) on (\S+)")
 _CYCLE = re.compile(_TIME + r"sched/backfill: _attempt_backfill: beginning()")
-_TESTED = re.compile(
-    _TIME + r"sched/backfill: _attempt_backfill: completed testing (\d+)\("
-)
+_TESTED = re.compile(_TIME + r"sched/backfill: _attempt_backfill: completed testing (\d+)\(")
 _KILL = re.compile(_TIME + r"Time limit exhausted for JobId=(\d+)")
 _BEGIN = re.compile(_TIME + r"Running as primary controller()")
 _DECAY = re.compile(_TIME + r"priority/multifactor: _read_last_decay_ran: ()")
