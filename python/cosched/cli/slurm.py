@@ -53,6 +53,10 @@ def check(
     slurm_version: Annotated[
         str | None, typer.Option(help="Whose rules, as 22.05 or 24.11; default: the recording's.")
     ] = None,
+    accounts: Annotated[
+        Path | None,
+        typer.Option(help="Of a slurm.conf: what sacctmgr -P show assoc, show qos printed."),
+    ] = None,
     approximate: Annotated[
         bool, typer.Option("--approximate", help="Leave out what has no rule, with a note.")
     ] = False,
@@ -74,7 +78,8 @@ def check(
     """
     check_files((output, (".json",)))
     if machine is not None:
-        return _check_log(recording, machine, slurm_version, approximate, seed, as_json, output)
+        given = {"machine": machine, "slurm_version": slurm_version, "accounts": accounts}
+        return _check_log(recording, {**given, "approximate": approximate}, seed, as_json, output)
     found = read_recording(recording, version=slurm_version, approximate=approximate)
     pairs = [(run, agreement(found, run, replay=replay)) for run in found.runs]
     data = {"runs": [_plain(found, mine) for _, mine in pairs]}
@@ -88,12 +93,9 @@ def check(
 
 
 def _check_log(
-    log: Path, machine: Path, version: str | None, approximate: bool, seed: int, as_json: bool,
-    output: Path | None,
-) -> None:  # fmt: skip
-    instance = cluster.Instance.read(
-        log, machine=machine, slurm_version=version, approximate=approximate, no_bound=True
-    )
+    log: Path, given: dict[str, Any], seed: int, as_json: bool, output: Path | None
+) -> None:
+    instance = cluster.Instance.read(log, no_bound=True, **given)
     result = cluster.slurm_backfill(instance, seed=seed)
     table = cluster.fit(result)
     data = {"notes": list(result.instance.notes), "fit": table.to_dict("records")}

@@ -15,8 +15,8 @@ class Usage {
 
   /// All passes of the thread up to `time`: before anything else happens at that time.
   void advance(double time);
-  /// A job starts on so many CPUs, and is over.
-  void start(int job, int cpus, Second now);
+  /// A job starts, at so much a second, and is over.
+  void start(int job, double price, Second now);
   void end(int job, Second now);
 
   /// Of the job's association, as of the last pass.
@@ -30,7 +30,8 @@ class Usage {
 
  private:
   struct Running {
-    int job, cpus;
+    int job;
+    double price;
     Second start;
   };
   void pass(Second now);
