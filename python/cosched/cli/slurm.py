@@ -58,6 +58,10 @@ def check(
     slurm_version: Annotated[
         str | None, typer.Option(help="Whose rules, as 22.05 or 24.11; default: the recording's.")
     ] = None,
+    accounts: Annotated[
+        Path | None,
+        typer.Option(help="Of a slurm.conf: what sacctmgr -P show assoc, show qos printed."),
+    ] = None,
     approximate: Annotated[
         bool, typer.Option("--approximate", help="Leave out what has no rule, with a note.")
     ] = False,
@@ -79,7 +83,8 @@ def check(
     """
     check_files((output, (".json",)))
     if machine is not None:
-        return _check_log(recording, machine, slurm_version, approximate, seed, as_json, output)
+        given = {"path": machine, "slurm_version": slurm_version, "accounts": accounts}
+        return _check_log(recording, given, approximate, seed, as_json, output)
     found = read_recording(recording, version=slurm_version, approximate=approximate)
     pairs = [(run, agreement(found, run, replay=replay)) for run in found.runs]
     data = {"runs": [_plain(found, run, mine) for run, mine in pairs]}
@@ -93,11 +98,10 @@ def check(
 
 
 def _check_log(
-    log: Path, machine: Path, version: str | None, approximate: bool, seed: int, as_json: bool,
+    log: Path, given: dict[str, Any], approximate: bool, seed: int, as_json: bool,
     output: Path | None,
 ) -> None:  # fmt: skip
-    known = cluster.Machine.read(machine, slurm_version=version)
-    state = read_state(log, known, approximate=approximate)
+    state = read_state(log, cluster.Machine.read(**given), approximate=approximate)
     result = cluster.slurm_backfill(state.instance, seed=seed, launch=0.0, epilog=state.epilog)
     table = cluster.fit(result)
     data = {"notes": [*state.notes, *result.instance.notes], "fit": table.to_dict("records")}

@@ -16,6 +16,7 @@ from cosched.cluster.machine import Machine, slurm_machine
 from cosched.cluster.recorded_phases import run_of, samples_of
 from cosched.cluster.recorded_runs import Recording
 from cosched.cluster.slurm_accounts import Accounts
+from cosched.cluster.slurm_accounts_shown import Shown
 from cosched.cluster.slurm_conf import MOST_HOSTS, seconds_of_limit, words
 from cosched.cluster.slurm_requests import (
     Requests,
@@ -182,22 +183,21 @@ def _with_accounts(
     name: str, data: Mapping[str, Any], machine: Machine
 ) -> tuple[Accounts, Machine]:
     """Its associations, and the machine with the weights that they give a meaning."""
-    config = data["config"]
+    config, settings = data["config"], machine.slurm
+    assert settings is not None
+    shown = Shown(tuple(data["associations"]), tuple(_qos_of(data)))
     try:
-        accounts = Accounts(data["associations"], _qos_of(data), machine)
+        accounts = Accounts(shown, machine)
     except InvalidInstance as error:
         raise InvalidInstance(f"{name}: {error}") from None
     if accounts.left:
         raise InvalidInstance(f"{name}: slurm-backfill does not cover {', '.join(accounts.left)}")
-    assert machine.slurm is not None
-    parameters = dict(machine.slurm.parameters) | {"age_counts": 1.0}
+    parameters = dict(settings.parameters) | {"age_counts": 1.0}
     parameters |= {key: float(config[key]) for key in _WEIGHTS if key in config}
     half_life = str(config.get("PriorityDecayHalfLife", "7-0"))
     parameters["PriorityDecayHalfLife"] = seconds_of_limit(half_life, name)
-    brought = (*_WEIGHTS, "AccountingStorageEnforce")
-    refused = tuple(one for one in machine.slurm.refused if not one.startswith(brought))
     return accounts, replace(
-        machine, slurm=replace(machine.slurm, parameters=parameters, refused=refused)
+        machine, slurm=replace(settings, parameters=parameters, accounts=shown)
     )
 
 

@@ -23,12 +23,13 @@ void Tables::hold(int job) {
   choice.shares = running.holds;
   for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
   allocations.start(job, choice, whole(running.start));
-  usage.start(job, cpus_of(job), whole(running.start));
+  const Entry entry{job, scenario.job(job).partition};
+  usage.start(job, price_of(scenario, entry, choice), whole(running.start));
   readiness.count(job, 1);
   licences.take(job);
   policy.submit(job);
-  policy.start({job, scenario.job(job).partition}, choice, whole(running.start));
-  journal.start({job, scenario.job(job).partition}, running.start, Scheduler::main, allocations);
+  policy.start(entry, choice, whole(running.start));
+  journal.start(entry, running.start, Scheduler::main, allocations);
 }
 
 void Tables::advance(double time) {
@@ -64,7 +65,7 @@ void Tables::admit(double time) {
 
 void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by) {
   allocations.start(entry.job, choice, whole(time));
-  usage.start(entry.job, cpus_of(entry.job), whole(time));
+  usage.start(entry.job, price_of(scenario, entry, choice), whole(time));
   readiness.count(entry.job, 1);
   licences.take(entry.job);
   policy.start(entry, choice, whole(time));
@@ -88,16 +89,6 @@ void Tables::end(int job, double time, bool killed) {
 void Tables::epilog(int job, double time) {
   allocations.clean(job);
   updates.both(whole(time));
-}
-
-// All of its nodes where they are its own.
-int Tables::cpus_of(int job) const {
-  const Machine& machine = scenario.machine();
-  if (!scenario.own_cores())
-    return allocations.nodes(job).count() * (machine.cpus / std::max(machine.nodes, 1));
-  int cpus = 0;
-  for (const Share& share : allocations.shares(job).nodes) cpus += share.cores;
-  return cpus;
 }
 
 void Tables::release(int job, double time) {
