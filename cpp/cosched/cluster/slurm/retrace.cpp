@@ -140,7 +140,7 @@ std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
       case Kind::look:
         looks.at(one.time);
         for (const Entry& entry : tables.queue.entries())
-          if (tables.policy.may_try(entry.job)) tables.queue.tested(entry.job);
+          if (!tables.policy.before_nodes(entry)) tables.queue.tested(entry.job);
         break;
       case Kind::sample:
         tables.advance(one.time);

@@ -33,6 +33,7 @@ void Tables::hold(int job) {
 }
 
 void Tables::advance(double time) {
+  policy.advance(time);
   if (!usage.advance(time)) return;
   const std::vector<int> waiting = readiness.not_held();
   queue.recalculate(waiting);
@@ -49,7 +50,6 @@ void Tables::submit(int job, double time) {
 
 void Tables::admit(double time) {
   advance(time);
-  policy.advance(time);
   std::vector<int> fresh;  // that nothing keeps them any more is seen after ages
   readiness.admit(whole(time), [&](int job, bool free_before) {
     const Conditions& of = scenario.job(job).conditions;
@@ -80,7 +80,6 @@ void Tables::end(int job, double time, bool killed) {
   readiness.count(job, -1);
   readiness.end(job, killed || scenario.job(job).fails);
   licences.give(job);
-  policy.advance(time);
   policy.end(job, whole(time), true);
   updates.both(whole(time));
   journal.end(job, time, killed);
@@ -104,7 +103,6 @@ void Tables::requeue(int job, double time, Second begin) {
   allocations.end(job, whole(time));
   readiness.count(job, -1);
   licences.give(job);
-  policy.advance(time);
   policy.end(job, whole(time), false);
   readiness.requeue(job, begin);
   queue.resubmit(job, time, scenario.settings().since_24);
