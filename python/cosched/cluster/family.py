@@ -120,6 +120,12 @@ PRESENTATION = Presentation(
             parse=str,
         ),
         Argument(
+            "--accounts",
+            "accounts",
+            "Of a slurm.conf: what sacctmgr -P show assoc, show qos printed; file or folder.",
+            parse=str,
+        ),
+        Argument(
             "--approximate",
             "approximate",
             "slurm-backfill: leave out settings without a rule, with a note.",

@@ -22,6 +22,25 @@ _SOME, _ROUND = 5.0, 0.5
 
 
 @dataclass(frozen=True)
+class Sample:
+    """What sshare and sprio showed of a recorded run.
+
+    Attributes
+    ----------
+    time : float
+        When they were asked (s).
+    factors : mapping of int to float
+        Fair-share factors by association.
+    priorities : mapping of int to float
+        Priorities by job that waits.
+    """
+
+    time: float
+    factors: Mapping[int, float]
+    priorities: Mapping[int, float]
+
+
+@dataclass(frozen=True)
 class Run:
     """One run of a recording, on the recording's own time base (s).
 
@@ -54,6 +73,7 @@ class Run:
         Advance reservations by name, as ``slurm_requests`` has them.
     outside : tuple
         What an administrator did, as ``slurm_requests`` has it.
+    samples : tuple of Sample
     """
 
     submit: np.ndarray
@@ -72,6 +92,7 @@ class Run:
     plans: tuple[tuple[float, int, float, float, tuple[str, ...], str], ...] = ()
     reservations: Mapping[str, tuple] = field(default_factory=dict)
     outside: tuple[tuple, ...] = ()
+    samples: tuple[Sample, ...] = ()
 
     def launch(self, runtime: np.ndarray, limit: np.ndarray) -> float:
         """Seconds from a job's start to its work and back: the mean over those that ended by

@@ -17,7 +17,7 @@ struct Waiting {
         readiness(scenario, allocations) {}
   Nodes admitted(Second now) {
     Nodes jobs;
-    readiness.admit(now, [&](int job) { jobs.push_back(job); });
+    readiness.admit(now, [&](int job, bool) { jobs.push_back(job); });
     return jobs;
   }
   void run(int job, bool failed) {

@@ -88,7 +88,8 @@ class Futures:
             self.snapshot.taken, *self._horizon(simulation), seed=self.seed, draws=self.draws
         )
         used, like = np.unique(past, return_inverse=True)
-        jobs = [arriving(self.snapshot, self._past[k]) for k in used]
+        now = {"submit": self.snapshot.taken}
+        jobs = [arriving(self.snapshot, {**self._past[k], **now}) for k in used]
         fit = np.array([simulation.fits(job) for job in jobs], dtype=bool)
         keep = fit[like]
         number, time, like = number[keep], time[keep], (np.cumsum(fit) - 1)[like[keep]]
