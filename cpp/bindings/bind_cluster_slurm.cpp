@@ -180,6 +180,7 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     set("begin", conditions.begin);
     set("held", conditions.held);
     set("singleton", conditions.singleton);
+    set("namesake", conditions.namesake);
     set("array", conditions.array);
     set("array_limit", conditions.array_limit);
     set("reservation", conditions.reservation);

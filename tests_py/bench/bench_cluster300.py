@@ -1,11 +1,11 @@
 """A cluster of 300 nodes, made up, recorded on a real Slurm on this host, and the twin beside it.
 
-    python tests_py/bench/bench_cluster300.py FOLDER [--hours 20] [--speed 60] [--seed 1] [--only ...]
+    python tests_py/bench/bench_cluster300.py FOLDER [--hours 20] [--speed 60] [--only STEP]
 
-Writes ``jobs.csv``, ``slurm.conf`` and ``accounts.txt`` to FOLDER, runs ``cosched slurm record`` on
+Writes ``jobs.csv``, ``slurm.conf``, ``accounts.txt`` to FOLDER, runs ``cosched slurm record`` on
 them (a virtual day at 60 times life takes 26 minutes; needs root, slurm-wlm, slurmdbd and their
-database), and prints mean waits of the recording and of the twin: with its two numbers, with the
-recorded phases, and over drawn clocks; of all jobs and by partition, QOS and account. ``--only
+database), and prints mean waits of the recording and of the twin, with its two numbers and with the
+recorded phases: of all jobs and by partition, QOS, account and user. ``--only
 make``, ``record`` or ``check`` stops after, or begins with, that step.
 """
 
@@ -27,7 +27,7 @@ CONF = """\
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 DefMemPerCPU=3800
-SchedulerParameters=bf_interval=60,bf_resolution=300,bf_window=2880,bf_continue,bf_max_job_test=300
+SchedulerParameters=bf_interval=60,bf_resolution=300,bf_window=2880,bf_continue,bf_max_job_test=100
 PriorityType=priority/multifactor
 PriorityWeightFairshare=10000
 PriorityWeightAge=2000
@@ -70,7 +70,9 @@ def trace(hours: float, load: float, rng: np.random.Generator) -> list[dict]:
     for kind, rate in RATES.items():
         count = rng.poisson(rate * load * hours)
         times = rng.uniform(0, hours, 4 * count)
-        kept = times[rng.uniform(size=len(times)) < (1 + np.cos((times - 6) / 24 * 2 * np.pi)) / 2]
+        kept = times[
+            rng.uniform(size=len(times)) < (1 + 0.4 * np.cos((times - 6) / 24 * 2 * np.pi)) / 1.4
+        ]
         times = np.concatenate([kept[:count], rng.uniform(0, 0.3, round(2 * rate * load))])
         jobs += [{"submit": round(3600 * t), **one(kind, rng)} for t in times.tolist()]
     return sorted(jobs, key=lambda job: job["submit"])
@@ -127,7 +129,7 @@ def waits(recording: Recording, run: Run, start: np.ndarray, path: Path) -> pd.D
     """A row a job that ran, with its wait."""
     jobs = io.read_json(path)["jobs"]
     rows = [
-        {"row": row, **{key: job.get(key, "") for key in ("partition", "qos", "account")}}
+        {"row": row, **{key: job.get(key, "") for key in ("partition", "qos", "account", "user")}}
         for own, job in zip(recording.rows, jobs, strict=True) for row in own
     ]  # fmt: skip
     table = pd.DataFrame(rows)
@@ -147,7 +149,7 @@ def check(path: Path) -> None:
             table = waits(recording, run, mine.start, path)
             print(f"{name}: {mine.good} of {len(run.start)} on the same nodes within 5 s, "
                   f"{mine.off_by_60} off by more than 60 s, plans {mine.planned}")  # fmt: skip
-            for key in ("all", "partition", "qos", "account"):
+            for key in ("all", "partition", "qos", "account", "user"):
                 groups = table.groupby(key) if key != "all" else [("all", table)]
                 for value, rows in groups:
                     real, twin = rows.real.mean(), rows.twin.mean()

@@ -14,42 +14,17 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from cosched import io
 from cosched.cluster.recordings import (
     FAR,
     NEAR,
-    Recording,
     Run,
     agreement,
     read_recording,
-    retraced,
+    samples_off,
 )
-
-#: A factor counts as right to so much, a priority to so much (age moves one or two points a second).
-FACTOR, PRIORITY = 1e-4, 15
-
-
-def sampled(
-    data: Mapping[str, Any], recording: Recording, number: int, run: Run
-) -> tuple[int, int, int, int]:
-    """Factors that were shown and of these other ones, priorities and of these other ones."""
-    samples = data["samples"][number]
-    row = {(own["Account"], own.get("User")): k for k, own in enumerate(data["associations"])}
-    factors = other_factors = priorities = other_priorities = 0
-    mine = retraced(recording, run, [sample["t"] for sample in samples])
-    for sample, (_, factor, priority) in zip(samples, mine, strict=True):
-        for account, user, *shown in sample["sshare"]:
-            if user:
-                factors += 1
-                other_factors += abs(factor[row[account, user]] - float(shown[5])) >= FACTOR
-        for job, shown, *_ in sample["sprio"]:
-            priorities += 1
-            other_priorities += not abs(priority[job] - shown) <= PRIORITY
-    return factors, other_factors, priorities, other_priorities
 
 
 def apart(first: Run, second: Run) -> str:
@@ -68,18 +43,17 @@ def main(paths: list[str]) -> None:
     print(f"{'recording':22} {'jobs':>5} {'two: off good':>14} {'replay: off good':>17} "
           f"{'plans':>11} {'factors':>9} {'priorities':>11} {'run 1 off/good':>15}")  # fmt: skip
     for path in map(Path, paths):
-        data, recording = io.read_json(path), read_recording(path)
+        recording = read_recording(path)
         for number, run in enumerate(recording.runs):
-            kind = "accounts" if "samples" in data else "production" if run.begins else "plain"
+            kind = "accounts" if run.samples else "production" if run.begins else "plain"
             found = Counter(jobs=len(run.start))
             for name in ("two", "replay"):
                 if name == "two" or run.cycles:
                     mine = agreement(recording, run, replay=name == "replay")
                     found[f"{name}_off"], found[f"{name}_good"] = mine.off_by_60, mine.good
             found["plans"], found["equal"] = mine.planned
-            if "samples" in data:
-                names = ("factors", "other_factors", "priorities", "other_priorities")
-                found.update(dict(zip(names, sampled(data, recording, number, run), strict=True)))
+            names = ("factors", "other_factors", "priorities", "other_priorities")
+            found.update(dict(zip(names, samples_off(recording, run), strict=True)))
             sums.setdefault(kind, Counter()).update(found)
             self = apart(recording.runs[0], run) if number else ""
             _line(f"{path.stem} {number + 1}", found, self)

@@ -221,7 +221,7 @@ def test_gpus_are_given_by_number(tmp_path, monkeypatch):
 
 def test_a_plan_keeps_memory_and_what_is_declared_wins(tmp_path):
     rows = [
-        f"{task},{q},{8.0 / q},completed,,,1,,{memory},cgroup,,0"
+        f"{task},{q},{8.0 / q},completed,,,1,,{memory},cgroup,,0,"
         for task, memory in (("x", 6.0), ("y", 6.0), ("z", 1.0))
         for q in (1, 2)
     ]

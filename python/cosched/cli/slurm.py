@@ -12,7 +12,8 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.log_fit import LEAST_FIT
+from cosched.cluster.log_fit import unfit
+from cosched.cluster.log_state import read_state
 from cosched.cluster.recordings import (
     FAR,
     Agreement,
@@ -20,6 +21,7 @@ from cosched.cluster.recordings import (
     Run,
     agreement,
     read_recording,
+    samples_off,
 )
 from cosched.cluster.slurm_conf import read_lines
 from cosched.core.arrays import integer, positive
@@ -56,6 +58,10 @@ def check(
     slurm_version: Annotated[
         str | None, typer.Option(help="Whose rules, as 22.05 or 24.11; default: the recording's.")
     ] = None,
+    accounts: Annotated[
+        Path | None,
+        typer.Option(help="Of a slurm.conf: what sacctmgr -P show assoc, show qos printed."),
+    ] = None,
     approximate: Annotated[
         bool, typer.Option("--approximate", help="Leave out what has no rule, with a note.")
     ] = False,
@@ -77,10 +83,11 @@ def check(
     """
     check_files((output, (".json",)))
     if machine is not None:
-        return _check_log(recording, machine, slurm_version, approximate, seed, as_json, output)
+        given = {"path": machine, "slurm_version": slurm_version, "accounts": accounts}
+        return _check_log(recording, given, approximate, seed, as_json, output)
     found = read_recording(recording, version=slurm_version, approximate=approximate)
     pairs = [(run, agreement(found, run, replay=replay)) for run in found.runs]
-    data = {"runs": [_plain(found, mine) for _, mine in pairs]}
+    data = {"runs": [_plain(found, run, mine) for run, mine in pairs]}
     if output is not None:
         io.write_json(data, output)
     if as_json:
@@ -91,27 +98,24 @@ def check(
 
 
 def _check_log(
-    log: Path, machine: Path, version: str | None, approximate: bool, seed: int, as_json: bool,
+    log: Path, given: dict[str, Any], approximate: bool, seed: int, as_json: bool,
     output: Path | None,
 ) -> None:  # fmt: skip
-    instance = cluster.Instance.read(
-        log, machine=machine, slurm_version=version, approximate=approximate, no_bound=True
-    )
-    result = cluster.slurm_backfill(instance, seed=seed)
+    state = read_state(log, cluster.Machine.read(**given), approximate=approximate)
+    result = cluster.slurm_backfill(state.instance, seed=seed, launch=0.0, epilog=state.epilog)
     table = cluster.fit(result)
-    data = {"notes": list(result.instance.notes), "fit": table.to_dict("records")}
+    data = {"notes": [*state.notes, *result.instance.notes], "fit": table.to_dict("records")}
     if output is not None:
         io.write_json(data, output)
     if as_json:
         typer.echo(json.dumps(data))
         return
-    if table.within_300[0] < LEAST_FIT:
-        report.say(
-            f"the twin does not know this cluster: {table.within_300[0]:.0%} of the starts are "
-            f"within five minutes of the log's (a what-if needs {LEAST_FIT:.0%})"
-        )
+    if warning := unfit(table):
+        report.say(warning)
+    for note in state.notes:
+        report.say(f"note: {note}")
     report.show_notes(result.instance)
-    report.say(table.round(3).to_string(index=False))
+    report.show_frame("starts near the log's", table.round(3))
 
 
 @app.command("record")
@@ -201,7 +205,7 @@ def _lines(conf: Path | None) -> tuple[dict[str, str], tuple[str, ...], tuple[st
     return single, whole("partitionname"), whole("nodename")
 
 
-def _plain(found: Recording, mine: Agreement) -> dict[str, Any]:
+def _plain(found: Recording, run: Run, mine: Agreement) -> dict[str, Any]:
     """By job of the recording, a list of its tasks where it is an array; null: did not start."""
     start = [None if math.isnan(one) else int(one) for one in mine.start.tolist()]
     planned, alike = mine.planned
@@ -212,7 +216,14 @@ def _plain(found: Recording, mine: Agreement) -> dict[str, Any]:
         "off_by_60": mine.off_by_60,
         "same_nodes_5s": mine.good / len(start),
         "plans": alike / planned if planned else None,
+        **_samples(found, run),
     }
+
+
+def _samples(found: Recording, run: Run) -> dict[str, Any]:
+    """What sshare and sprio showed, and how much of it the twin has otherwise."""
+    names = ("factors", "factors_off", "priorities", "priorities_off")
+    return dict(zip(names, samples_off(found, run), strict=True)) if run.samples else {}
 
 
 def _by_job(found: Recording, values: list[Any]) -> list[Any]:
@@ -250,6 +261,12 @@ def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool
         report.say(
             f"  {alike} of {planned} planned reservations and {whole} of {len(mine.plans)} whole "
             "plans equal"
+        )
+    if run.samples:
+        factors, other, priorities, others = samples_off(found, run)
+        report.say(
+            f"  {factors - other} of {factors} fair-share factors and {priorities - others} of "
+            f"{priorities} priorities as sshare and sprio showed them"
         )
 
 

@@ -344,6 +344,7 @@ class Instance(core.Instance):
         include_running: bool = False,
         delimiter: str | None = None,
         slurm_version: str | None = None,
+        accounts: str | PathLike[str] | None = None,
         approximate: bool = False,
     ) -> Instance:
         r"""Read jobs from a file.
@@ -375,7 +376,7 @@ class Instance(core.Instance):
         wait_from : {"eligible", "submit"}
             From when waits and stretches count, and policies get a job: when no dependency, begin
             time, hold or array limit keeps it any more (where known), or from its submission.
-        slurm_version : str, optional
+        slurm_version, accounts
             For a slurm.conf: see :meth:`Machine.read`.
         approximate : bool
             ``slurm-backfill`` leaves out what it has no rule for, see :meth:`Machine.approximated`.
@@ -401,7 +402,7 @@ class Instance(core.Instance):
         known = (
             machine
             if machine is None or isinstance(machine, Machine)
-            else Machine.read(machine, slurm_version=slurm_version)
+            else Machine.read(machine, slurm_version=slurm_version, accounts=accounts)
         )
         if approximate and known is not None:
             known = known.approximated()

@@ -1,4 +1,4 @@
-"""When in its second each job of a recorded run ended: what passes, which were recorded exactly, tell."""
+"""When in its second each job of a recorded run ended: recorded passes tell."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def ends_in_windows(
 ) -> dict[int, float]:
     """When the last message of each job came.
 
-    `own`: (row, earliest, latest, most likely); `others`: whatever else asks for a pass. A pass that
-    is not a full one has a cause since the one before it: where nothing else can be, it is an
-    end. After each end a pass follows soon. `at_once`: where one can, it followed at once.
+    `own`: (row, earliest, latest, most likely); `others`: whatever else asks for a pass. A pass
+    that is not a full one has a cause since the one before it: where nothing else can be, it is
+    an end. After each end a pass follows soon. `at_once`: where one can, it followed at once.
 
     Examples
     --------
@@ -113,46 +113,46 @@ def latest_by_starts(
     limits: Sequence[tuple[int, Sequence[int]]],
     decisions: Sequence[float],
 ) -> dict[int, float]:
-    """By which pass or cycle jobs were over, since it gave their nodes to others: nobody starts where
-    somebody is completing; by row. `limits`: (at once, rows) of arrays that let so many tasks run.
+    """By which pass or cycle jobs were over, by row: it gave their nodes to others, and nobody starts
+    where somebody is completing. `limits`: (at once, rows) of arrays that let so many tasks run.
 
     Examples
     --------
-    >>> one, two = Held(3.0, 85.0, 85.2, frozenset(["n1"])), Held(86.4, 99.0, 99.1, frozenset(["n1"]))
-    >>> latest_by_starts({0: one, 1: two}, [], [83.0, 86.3, 88.0])
+    >>> first = Held(3.0, 85.0, 85.2, frozenset(["n1"]))
+    >>> second = Held(86.4, 99.0, 99.1, frozenset(["n1"]))
+    >>> latest_by_starts({0: first, 1: second}, [], [83.0, 86.3, 88.0])
     {0: 86.3}
     """
     found: dict[int, float] = {}
-    started = sorted((own.begin, row) for row, own in jobs.items())
-    for begin, row in started:
-        at = bisect_right(decisions, begin)
-        moment = decisions[at - 1] if at else begin
-        own = jobs[row]
-        over = [
-            other for other, job in jobs.items()
-            if job.begin < begin and job.end <= moment and (
-                other in own.after or (not job.nodes.isdisjoint(own.nodes) and (
-                    job.filled or own.filled or min(job.end + 1, job.guess) <= moment)))
-        ]  # fmt: skip
+    for row in sorted(jobs, key=lambda row: jobs[row].begin):
+        at = bisect_right(decisions, jobs[row].begin)
+        moment = decisions[at - 1] if at else jobs[row].begin
+        over = _over_where(row, jobs, moment)
         for most, tasks in limits:
             if row in tasks:
-                over += _over_of_array(
-                    row, most, [task for task in tasks if task in jobs], jobs, moment
-                )
+                over += _over_of_array(row, most, {task: jobs[task] for task in tasks}, moment)
         for other in over:
             found[other] = min(found.get(other, np.inf), moment)
     return found
 
 
-def _over_of_array(
-    row: int, most: int, tasks: Sequence[int], jobs: Mapping[int, Held], moment: float
-) -> list[int]:
+def _over_where(row: int, jobs: Mapping[int, Held], moment: float) -> list[int]:
+    """Jobs that were over by then, because another one started on their nodes, or after them."""
+    own = jobs[row]
+    return [
+        other for other, job in jobs.items()
+        if job.begin < own.begin and job.end <= moment and (
+            other in own.after or (not job.nodes.isdisjoint(own.nodes) and (
+                job.filled or own.filled or min(job.end + 1, job.guess) <= moment)))
+    ]  # fmt: skip
+
+
+def _over_of_array(row: int, most: int, tasks: Mapping[int, Held], moment: float) -> list[int]:
     """Tasks that were over by then, because one more could start."""
     running = [
-        task for task in tasks
-        if task != row and jobs[task].begin <= jobs[row].begin and jobs[task].end + 1 > moment
+        task for task, own in tasks.items()
+        if task != row and own.begin <= tasks[row].begin and own.end + 1 > moment
     ]  # fmt: skip
-    perhaps = sorted(
-        (task for task in running if jobs[task].end <= moment), key=lambda task: jobs[task].guess
-    )
+    perhaps = [task for task in running if tasks[task].end <= moment]
+    perhaps.sort(key=lambda task: tasks[task].guess)
     return perhaps[: max(0, len(running) - most + 1)]

@@ -19,8 +19,25 @@ from cosched.cluster.slurm_requests import Requests
 _HALF = 0.5
 #: Looks for work a second apart: so many at least, and less beyond them than this part of a second.
 _SOME, _ROUND = 5.0, 0.5
-#: A job that took longer than its run time by this much did not end by itself.
-_LONGEST = 10.0
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What sshare and sprio showed of a recorded run.
+
+    Attributes
+    ----------
+    time : float
+        When they were asked (s).
+    factors : mapping of int to float
+        Fair-share factors by association.
+    priorities : mapping of int to float
+        Priorities by job that waits.
+    """
+
+    time: float
+    factors: Mapping[int, float]
+    priorities: Mapping[int, float]
 
 
 @dataclass(frozen=True)
@@ -39,6 +56,8 @@ class Run:
         Unix time of the base's second 0.
     cycles, checks : tuple of float
         When backfill cycles began, and limit checks that ended a job; empty: not recorded.
+    ends : tuple of (float, int)
+        When cycles ended, and how many jobs they looked at; empty: not recorded.
     passes : tuple of (float, bool)
         When the main scheduler passed, and whether over the whole queue.
     begins : mapping of int to float
@@ -54,6 +73,7 @@ class Run:
         Advance reservations by name, as ``slurm_requests`` has them.
     outside : tuple
         What an administrator did, as ``slurm_requests`` has it.
+    samples : tuple of Sample
     """
 
     submit: np.ndarray
@@ -64,6 +84,7 @@ class Run:
     epoch: int
     cycles: tuple[float, ...] = ()
     checks: tuple[float, ...] = ()
+    ends: tuple[tuple[float, int], ...] = ()
     passes: tuple[tuple[float, bool], ...] = ()
     begins: Mapping[int, float] = field(default_factory=dict)
     ticks: bool = False
@@ -71,16 +92,18 @@ class Run:
     plans: tuple[tuple[float, int, float, float, tuple[str, ...], str], ...] = ()
     reservations: Mapping[str, tuple] = field(default_factory=dict)
     outside: tuple[tuple, ...] = ()
+    samples: tuple[Sample, ...] = ()
 
-    def launch(self, runtime: np.ndarray) -> float:
+    def launch(self, runtime: np.ndarray, limit: np.ndarray) -> float:
         """Seconds from a job's start to its work and back: the mean over those that ended by
         themselves."""
         end, start = self.end, self.start
+        own = end - start < limit
         if self.begins:  # exact, while an end is somewhere in its second
             start = np.array([self.begins.get(row, np.nan) for row in range(len(end))])
             end = end + _HALF
         took = end - start - runtime
-        took = took[(took >= -1) & (took < _LONGEST)]
+        took = took[own & (took >= -1)]
         return max(float(took.mean()), 0.0) if len(took) else HOST["launch"]
 
     @cached_property
@@ -93,18 +116,30 @@ class Run:
         at = bisect(self.decisions, begin)
         return self.decisions[at - 1] if at else begin
 
-    def sleeps(self, interval: float, usual: Mapping[str, float]) -> dict[str, float]:
-        """How much longer the backfill thread sleeps than it means to, as its cycles tell: those that
-        nothing kept from a cycle, and those that looked for work once a second."""
-        beyond = np.diff(self.cycles) - interval
+    def costs(self, interval: float, usual: Mapping[str, float]) -> dict[str, float]:
+        """What cycles take, and each job that they look at; how much longer the backfill thread
+        sleeps than it means to, as its cycles tell: those that nothing kept from a cycle, and those
+        that looked for work once a second."""
+        found: dict[str, float] = {}
+        over = np.array(self.cycles) + usual["cycle_cost"]
+        spent = []
+        for end, jobs in self.ends:
+            cycle = bisect(self.cycles, end) - 1
+            over[cycle] = end
+            spent.append((end - self.cycles[cycle], jobs))
+        if spent:
+            found["cycle_cost"] = float(np.median([time for time, _ in spent]))
+            each = [time / jobs for time, jobs in spent if jobs]
+            found |= {"test_cost": float(np.median(each))} if each else {}
+        beyond = self.cycles[1:] - over[:-1] - interval
         soon = beyond[beyond < 1]
         if not len(soon):
-            return {}
+            return found
         extra = float(np.median(soon))
         late = beyond - extra
         late = late[(late > _SOME) & (late % 1 < _ROUND)]
         naps = late % 1 / np.floor(late)
-        found = {"sleep_extra": extra - usual["cycle_cost"]}
+        found |= {"sleep_extra": extra}
         return found | ({"nap_extra": float(np.median(naps))} if len(naps) else {})
 
 
@@ -165,7 +200,7 @@ class Recording:
         lengths = np.full(len(run.start), np.nan)
         message = HOST["epilog"] * self.speed / MEASURED_AT
         ended = np.array([run.begins.get(row, np.nan) for row in range(len(runtime))])
-        ended += runtime + run.launch(runtime)
+        ended += runtime + run.launch(runtime, self.jobs["estimate"])
         latest = self._latest(run, ended)
         own, others = [], [*run.submit[~np.isnan(run.submit)], *(one[0] for one in run.outside)]
         for row, begin in run.begins.items():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from cosched.cluster.machine import Machine
+from cosched.cluster.slurm_accounts_shown import Shown
 from cosched.cluster.slurm_conf import seconds_of_limit, words
 from cosched.cluster.slurm_requests import gpu_types_of
 from cosched.errors import InvalidInstance, shorten
@@ -43,7 +44,7 @@ class Limits:
         names = [*_PLAIN_TRES, *(f"gres/gpu:{name}" for name in types)]
         self._tres = {name: k for k, name in enumerate(names)}
         per_core = {1.0} if machine is None else {kind.cpus_per_core for kind in machine.nodes}
-        self._cpus_per_core = max(per_core)
+        self.cpus_per_core = max(per_core)
         #: What is set and not followed.
         self.left: list[str] = []
 
@@ -76,11 +77,28 @@ class Limits:
             if name not in self._tres:
                 self.left.append(f"{key}={part} of {whose}")
                 continue
-            scale = 1 / self._cpus_per_core if name == "cpu" else 1.0
+            scale = 1 / self.cpus_per_core if name == "cpu" else 1.0
             found.append(
                 (key, self._tres[name], _number(key, value) * scale, used.get(name, 0.0) * scale)
             )
         return found
+
+    def billing(self, text: str, memory: bool) -> list[float]:
+        """TRESBillingWeights by TRES; `memory`: it is handed out, so that it has a price."""
+        weights = [0.0] * len(self._tres)
+        low = {name.lower(): k for name, k in self._tres.items()}
+        for part in filter(None, text.split(",")):
+            name, _, value = part.partition("=")
+            found = re.fullmatch(r"([0-9.]+)([KMGTP]?)", value.strip(), re.IGNORECASE)
+            at = low.get(name.strip().lower())
+            if at is None or not found:
+                self.left.append(f"TRESBillingWeights={part}")
+                continue
+            scale = 1 / _SCALES[found[2].upper()]
+            if at == low["cpu"]:
+                scale = self.cpus_per_core
+            weights[at] = float(found[1]) * scale * (memory or at != low["mem"])
+        return weights
 
     def qos(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Of a QOS, with its factors and flags."""
@@ -94,6 +112,12 @@ class Limits:
             else:
                 self.left.append(f"Flags={flag} of QOS {row.get('Name', '')}")
         return own
+
+
+def _shares(row: Mapping[str, Any]) -> float:
+    """Those of what is above it count as one."""
+    given = row.get("Share") or 1
+    return 1.0 if given == "parent" else float(given)
 
 
 def _number(key: str, value: str) -> float:
@@ -110,32 +134,45 @@ class Accounts:
     in CPU seconds, its ``Factor`` what fair-share made of it last, if that is known.
     """
 
-    def __init__(
-        self,
-        associations: Sequence[Mapping[str, Any]],
-        qos: Sequence[Mapping[str, Any]],
-        machine: Machine | None = None,
-    ) -> None:
+    def __init__(self, shown: Shown, machine: Machine | None = None) -> None:
         limits = Limits(machine)
-        self.qos = [limits.qos(row) for row in qos]
+        self.qos = [limits.qos(row) for row in shown.qos]
         self._users: dict[str, int] = {}
+        self._first: dict[str, tuple[str, str]] = {}  # account and default QOS of each user
         self._numbers: dict[tuple[str, str], int] = {}
         self.rows: list[tuple[int, float, bool, dict[str, Any], float, float]] = []
-        for row in associations:
+        for row in shown.associations:
             account, user = row["Account"], row.get("User", "")
             if row.get("Partition"):
                 limits.left.append(f"Partition={row['Partition']} of user {user}")
                 continue
             whose = f"user {user}" if user else f"account {account}"
+            if row.get("Share") == "parent":
+                limits.left.append(f"Fairshare=parent of {whose}")
             parent = row["parent"] if "parent" in row else self._parent(row)
             self._numbers[account, user] = len(self.rows)
             own = {key: value for key, value in row.items() if key != "parent"}
             self.rows.append((
-                parent, float(row.get("Share") or 1), bool(user), limits.of(own, whose),
-                float(row.get("Usage") or 0), float(row.get("Factor", -1)),
+                parent, _shares(row), bool(user), limits.of(own, whose),
+                float(row.get("Usage") or 0) / limits.cpus_per_core, float(row.get("Factor", -1)),
             ))  # fmt: skip
-        self._priorities = {row["Name"]: float(row.get("Priority") or 0) for row in qos}
+            self._first.setdefault(user, (account, row.get("Def QOS", "")))
+        self._priorities = {row["Name"]: float(row.get("Priority") or 0) for row in shown.qos}
         self._usual = next(iter(self._priorities), "")
+        self.partition_qos: dict[str, int] = {}
+        self.billing: dict[str, list[float]] = {}
+        settings = machine.slurm if machine is not None else None
+        if settings is not None:
+            named = {name: self.qos_of(qos) for name, qos in settings.partition_qos.items()}
+            self.partition_qos = {name: number for name, number in named.items() if number >= 0}
+            limits.left += [
+                f"QoS={settings.partition_qos[name]} (partition {name})"
+                for name, number in named.items() if number < 0
+            ]  # fmt: skip
+            self.billing = {
+                name: limits.billing(text, settings.memory_counts)
+                for name, text in settings.billing.items()
+            }
         #: What is set and not followed, by name.
         self.left = list(dict.fromkeys(limits.left))
 
@@ -158,15 +195,22 @@ class Accounts:
     def of(self, job: Mapping[str, Any]) -> dict[str, Any]:
         """What the core wants to know of a job's user and QOS."""
         key = (str(job.get("account", "")), str(job.get("user", "")))
-        association = self.association_of(*key)
-        if association < 0:
+        if self.association_of(*key) < 0:
             raise InvalidInstance(f"job: no association of {shorten(key)}")
-        most = max(self._priorities.values(), default=0.0)
         name = str(job.get("qos", self._usual))
         if name not in self._priorities:
             raise InvalidInstance(f"job: no QOS {shorten(name)}")
+        return self._known(*key, name)
+
+    def of_log(self, user: str, account: str, qos: str) -> dict[str, Any]:
+        """The same, as far as names of a log are known here: empty ones are the user's usual."""
+        usual, usual_qos = self._first.get(user, ("", ""))
+        return self._known(account or usual, user, qos or usual_qos or self._usual)
+
+    def _known(self, account: str, user: str, qos: str) -> dict[str, Any]:
+        most = max(self._priorities.values(), default=0.0)
         return {
-            "association": association, "qos": self.qos_of(name),
-            "qos_factor": self._priorities[name] / most if most else 0.0,
-            "user": self._users.setdefault(key[1], len(self._users)),
+            "association": self.association_of(account, user), "qos": self.qos_of(qos),
+            "qos_factor": self._priorities.get(qos, 0.0) / most if most else 0.0,
+            "user": self._users.setdefault(user, len(self._users)),
         }  # fmt: skip

@@ -40,6 +40,8 @@ class Requests:
         Limits, factors and flags of each QOS.
     partition_qos : mapping of str to int
         Numbers of the QOS of partitions that have one.
+    billing : mapping of str to sequence of float
+        TRESBillingWeights of partitions that have them.
     """
 
     more: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
@@ -50,6 +52,7 @@ class Requests:
     accounts: tuple[tuple, ...] = ()
     qos: tuple[Mapping[str, Any], ...] = ()
     partition_qos: Mapping[str, int] = field(default_factory=dict)
+    billing: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 class Wishes:

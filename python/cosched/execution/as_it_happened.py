@@ -1,9 +1,12 @@
-"""Whether a run kept what there is, by its real starts and ends; shares no code with the driver."""
+"""What a run was by its real starts and ends: whether it kept what there is, who ran beside whom.
+
+Shares no code with the driver.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cosched.core.text import listed
 from cosched.errors import shorten
@@ -47,3 +50,23 @@ def broken(tasks: Sequence[TaskRun], capacity: Mapping[str, float]) -> list[str]
             f"{capacity[what]:g}"
         )
     return said
+
+
+def in_company(
+    tasks: Sequence[TaskRun],
+) -> Iterator[tuple[TaskRun, list[tuple[TaskRun, float]]]]:
+    """Each task that ran, with those that ran beside it, and for how many seconds.
+
+    O(n log n + pairs that overlap).
+    """
+    found: dict[int, list[tuple[TaskRun, float]]] = {}
+    ran = sorted((t for t in tasks if t.start < t.end), key=lambda t: t.start)
+    running: list[TaskRun] = []
+    for task in ran:
+        running = [other for other in running if other.end > task.start]
+        for other in running:
+            seconds = min(task.end, other.end) - task.start
+            found.setdefault(task.task, []).append((other, seconds))
+            found.setdefault(other.task, []).append((task, seconds))
+        running.append(task)
+    yield from ((task, found.get(task.task, [])) for task in ran)

@@ -23,8 +23,8 @@ struct Clocks {
   std::uint64_t noise_seed = 0;
   double tick_period = 1;  // s: the background loop, with its work
   double tick_offset = 0;  // s from the controller's start to its loop
-  double decay_after =
-      0;  // s from the controller's start to that of the thread that accounts usage
+  // s from the controller's start to that of the thread that accounts usage, behind which the background loop begins
+  double decay_after = 0;
   double sleep_extra = 0;      // s that a sleep of bf_interval takes longer
   double nap_extra = 0;        // s that a sleep of one second does
   double cycle_cost = 0;       // s of a backfill cycle
@@ -37,6 +37,13 @@ struct Clocks {
   std::vector<double> lengths;
   std::vector<int>
       watched;  // jobs: when all of them have started, the run is over; empty = when all have ended
+
+  /// Of a controller that waits for a slurmdbd before its loop begins.
+  Clocks behind_slurmdbd() const {
+    Clocks later = *this;
+    later.controller_start += decay_after;
+    return later;
+  }
 
   /// Down to a multiple of `grid` of the Unix clock.
   Second rounded(Second time, Second grid) const {

@@ -5,12 +5,16 @@
 namespace cosched::cluster::slurm {
 namespace {
 
-// TRESBillingWeights of the partition, or CPUs.
+// TRESBillingWeights of the partition, or CPUs.  With MAX_TRES the dearest counts alone.
 void bill(const Scenario& scenario, Entry entry, Amounts& tres) {
   const Amounts& weights = scenario.part(entry).billing;
-  tres[kBilling] = weights.empty() ? tres[kCpu] : 0;
+  const bool dearest = scenario.settings().priority.max_tres;
+  double& bill = tres[kBilling] = weights.empty() ? tres[kCpu] : 0;
   for (std::size_t k = 0; k < std::min(weights.size(), tres.size()); ++k)
-    if (k != kBilling) tres[kBilling] += weights[k] * tres[k];
+    if (k != kBilling) {
+      const double own = weights[k] * tres[k];
+      bill = dearest ? std::max(bill, own) : bill + own;
+    }
 }
 
 Amounts none(const Scenario& scenario) {
@@ -62,6 +66,13 @@ Demand demand_of(const Scenario& scenario, Entry entry, const Choice& choice) {
   }
   bill(scenario, entry, tres);
   return demand;
+}
+
+double price_of(const Scenario& scenario, Entry entry, const Choice& choice) {
+  const int qos = scenario.job(entry).qos;
+  const double factor =
+      qos < 0 ? 1 : scenario.machine().qos[static_cast<std::size_t>(qos)].usage_factor;
+  return demand_of(scenario, entry, choice).tres[kBilling] * factor;
 }
 
 }  // namespace cosched::cluster::slurm

@@ -17,4 +17,7 @@ Demand submitted_of(const Scenario& scenario, Entry entry);
 /// On these, which must outlive what is returned.
 Demand demand_of(const Scenario& scenario, Entry entry, const Choice& choice);
 
+/// What a second of the job costs: billing times UsageFactor of its QOS.
+double price_of(const Scenario& scenario, Entry entry, const Choice& choice);
+
 }  // namespace cosched::cluster::slurm

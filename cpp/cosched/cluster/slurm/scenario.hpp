@@ -95,6 +95,7 @@ struct Conditions {
   double begin = 0;    // --begin (s)
   bool held = false;   // until it is released
   int singleton = -1;  // jobs of one user and name have one number
+  int namesake = -1;   // the same of a job that waits for none of them
   std::vector<Dependency> after;
   int array = -1, array_limit = 0;  // which, and how many of its tasks may run (0 = all)
   int reservation = -1;

@@ -23,8 +23,9 @@ class Simulator {
                 clocks.controller_start + clocks.decay_after),
         select_(scenario, tables_.allocations, clocks.epoch),
         backfill_(clocks, tables_, select_),
-        limit_clock_(clocks, scenario.settings().since_24),
-        main_clock_(clocks, scenario.settings().main, scenario.settings().since_24),
+        loop_(Usage::runs(scenario) ? clocks.behind_slurmdbd() : clocks),
+        limit_clock_(loop_, scenario.settings().since_24),
+        main_clock_(loop_, scenario.settings().main, scenario.settings().since_24),
         backfill_clock_(clocks, scenario.settings().backfill.interval),
         rng_(clocks.noise_seed),
         order_(all_of(scenario.jobs().size())),
@@ -43,7 +44,7 @@ class Simulator {
       if (static_cast<double>(one.begin) > one.created) looks_.push_back(node_look(one.begin));
     }
     std::sort(looks_.begin(), looks_.end());
-    main_clock_.request(clocks.controller_start);  // by the registrations of the nodes
+    main_clock_.request(loop_.controller_start);  // by the registrations of the nodes
   }
 
   Outcome run() && {
@@ -335,6 +336,7 @@ class Simulator {
   Tables tables_;
   Select select_;
   BackfillCycle backfill_;
+  const Clocks loop_;
   LimitClock limit_clock_;
   MainClock main_clock_;
   BackfillClock backfill_clock_;

@@ -23,15 +23,17 @@ void Tables::hold(int job) {
   choice.shares = running.holds;
   for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
   allocations.start(job, choice, whole(running.start));
-  usage.start(job, cpus_of(job), whole(running.start));
+  const Entry entry{job, scenario.job(job).partition};
+  usage.start(job, price_of(scenario, entry, choice), whole(running.start));
   readiness.count(job, 1);
   licences.take(job);
   policy.submit(job);
-  policy.start({job, scenario.job(job).partition}, choice, whole(running.start));
-  journal.start({job, scenario.job(job).partition}, running.start, Scheduler::main, allocations);
+  policy.start(entry, choice, whole(running.start));
+  journal.start(entry, running.start, Scheduler::main, allocations);
 }
 
 void Tables::advance(double time) {
+  policy.advance(time);
   if (!usage.advance(time)) return;
   const std::vector<int> waiting = readiness.not_held();
   queue.recalculate(waiting);
@@ -48,23 +50,22 @@ void Tables::submit(int job, double time) {
 
 void Tables::admit(double time) {
   advance(time);
-  policy.advance(time);
-  std::vector<int> dependent;  // that they are free is seen after ages
-  readiness.admit(whole(time), [&](int job) {
+  std::vector<int> fresh;  // that nothing keeps them any more is seen after ages
+  readiness.admit(whole(time), [&](int job, bool free_before) {
     const Conditions& of = scenario.job(job).conditions;
     queue.ready(job, of.after.empty() && !of.held && of.begin > 0 ? of.begin : time);
-    if (of.after.empty() && of.singleton < 0)
+    if (free_before)
       queue.enter(job);
     else
-      dependent.push_back(job);
+      fresh.push_back(job);
   });
   queue.let_accrue(time);
-  for (const int job : dependent) queue.enter(job);
+  for (const int job : fresh) queue.enter(job);
 }
 
 void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by) {
   allocations.start(entry.job, choice, whole(time));
-  usage.start(entry.job, cpus_of(entry.job), whole(time));
+  usage.start(entry.job, price_of(scenario, entry, choice), whole(time));
   readiness.count(entry.job, 1);
   licences.take(entry.job);
   policy.start(entry, choice, whole(time));
@@ -79,7 +80,6 @@ void Tables::end(int job, double time, bool killed) {
   readiness.count(job, -1);
   readiness.end(job, killed || scenario.job(job).fails);
   licences.give(job);
-  policy.advance(time);
   policy.end(job, whole(time), true);
   updates.both(whole(time));
   journal.end(job, time, killed);
@@ -88,16 +88,6 @@ void Tables::end(int job, double time, bool killed) {
 void Tables::epilog(int job, double time) {
   allocations.clean(job);
   updates.both(whole(time));
-}
-
-// All of its nodes where they are its own.
-int Tables::cpus_of(int job) const {
-  const Machine& machine = scenario.machine();
-  if (!scenario.own_cores())
-    return allocations.nodes(job).count() * (machine.cpus / std::max(machine.nodes, 1));
-  int cpus = 0;
-  for (const Share& share : allocations.shares(job).nodes) cpus += share.cores;
-  return cpus;
 }
 
 void Tables::release(int job, double time) {
@@ -113,7 +103,6 @@ void Tables::requeue(int job, double time, Second begin) {
   allocations.end(job, whole(time));
   readiness.count(job, -1);
   licences.give(job);
-  policy.advance(time);
   policy.end(job, whole(time), false);
   readiness.requeue(job, begin);
   queue.resubmit(job, time, scenario.settings().since_24);

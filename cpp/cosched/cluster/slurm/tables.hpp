@@ -40,8 +40,6 @@ struct Tables {
   /// CompleteWait: nobody is scheduled while a job that has just ended is completing.
   bool completing(Second now) const;
 
-  int cpus_of(int job) const;
-
   const Scenario& scenario;
   Allocations allocations;
   Usage usage;

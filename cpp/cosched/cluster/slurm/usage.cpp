@@ -29,10 +29,13 @@ Usage::Usage(const Scenario& scenario, double decay_start)
   if (half_life > 0) keep_ = 1 - kHalf / static_cast<double>(half_life);
 }
 
+bool Usage::runs(const Scenario& scenario) {
+  return !scenario.accounts().empty() || priorities_age(scenario.settings().priority);
+}
+
 double Usage::next_pass() const {
-  const Settings::Priority& settings = scenario_.settings().priority;
-  if (used_.empty() && !priorities_age(settings)) return kInfinity;
-  return start_ + static_cast<double>(passes_ * settings.calc_period);
+  if (!runs(scenario_)) return kInfinity;
+  return start_ + static_cast<double>(passes_ * scenario_.settings().priority.calc_period);
 }
 
 bool Usage::advance(double time) {
@@ -55,14 +58,14 @@ void Usage::pass(Second now) {
 void Usage::charge(const Running& one, Second now) {
   const auto ran = static_cast<double>(now - std::max(last_, one.start));
   if (ran <= 0) return;
-  const double amount = ran * std::pow(keep_, ran) * one.cpus;
+  const double amount = ran * std::pow(keep_, ran) * one.price;
   for (int k = scenario_.job(one.job).association; k >= 0;
        k = scenario_.accounts()[static_cast<std::size_t>(k)].parent)
     used_[static_cast<std::size_t>(k)] += amount;
 }
 
-void Usage::start(int job, int cpus, Second now) {
-  if (!used_.empty()) running_.push_back({job, cpus, now});
+void Usage::start(int job, double price, Second now) {
+  if (!used_.empty()) running_.push_back({job, price, now});
 }
 
 void Usage::end(int job, Second now) {

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cosched import _core
+from cosched.cluster.algorithms.slurm_owners import let_in, with_owners
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.running import held_of
@@ -29,8 +30,8 @@ from cosched.errors import InfeasibleError, InvalidInstance, shorten
 #: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
 HOST: dict[str, float] = {
     "launch": 0.77, "epilog": 0.24, "noise": 0.0, "noise_seed": 0.0, "tick_period": 1.035,
-    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "nap_extra": 0.002, "cycle_cost": 0.01,
-    "test_cost": 0.002,
+    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "nap_extra": 0.002,
+    "cycle_cost": 0.01, "test_cost": 0.002,
 }  # fmt: skip
 #: On which clock: times as fast as life.
 MEASURED_AT = 20.0
@@ -118,7 +119,7 @@ class Twin:
         #: What is followed otherwise than the machine and the jobs say.
         self.notes = list(settings.left_out)
         self.notes += self._note_version(version, settings)
-        asked = requests or self._asked(settings, machine)
+        asked = requests or self._of_log(settings, machine)
         #: How long jobs have run at second 0 (s).
         self.ran = np.zeros(len(instance))
         if requests is None and "running" in instance.known:
@@ -129,9 +130,25 @@ class Twin:
     def _refuse(settings: SlurmSettings) -> None:
         if settings.refused:
             raise InvalidInstance(
-                f"slurm-backfill does not cover {', '.join(settings.refused)}: expected a "
+                f"slurm-backfill does not cover {', '.join(settings.not_covered)}: expected a "
                 "slurm.conf without, or approximate=True (--approximate) to run without them"
             )
+        if settings.not_covered:
+            raise InvalidInstance(
+                f"slurm-backfill: {', '.join(settings.not_covered)}: expected accounts= "
+                "(--accounts FILE: what sacctmgr -P show assoc and show qos print), or "
+                "approximate=True (--approximate) to run without them"
+            )
+
+    def _of_log(self, settings: SlurmSettings, machine: Machine | None) -> Requests:
+        """What the jobs of a log ask for, and whose they are."""
+        asked = self._asked(settings, machine)
+        if machine is None:
+            return asked
+        asked, said = with_owners(asked, self.instance, machine, settings, self.approximate)
+        self.several, denied = let_in(self.instance, settings, self.names, self.several, self.part)
+        self.notes += said + denied
+        return asked
 
     def _note_version(self, version: str | None, settings: SlurmSettings) -> list[str]:
         wanted = version or settings.version
@@ -287,7 +304,7 @@ class Twin:
                 "min_nodes": [least for least, _ in bounds],
                 "max_nodes": [most for _, most in bounds],
                 "qos": [requests.partition_qos.get(name, -1) for name in self.names],
-                "billing": [[] for _ in self.names],
+                "billing": [list(requests.billing.get(name, ())) for name in self.names],
             },
             parameters={
                 **settings.parameters, **_own(parameters), "since_24": float(self.since_24)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cosched.cluster.machine import Machine
 
 #: Columns of an instance's jobs that no algorithm needs, where known.
-FACTS = ("user", "group", "partition", "status", "line", "wait", "running", "ran",
+FACTS = ("user", "group", "account", "qos", "partition", "status", "line", "wait", "running", "ran",
          "held", "memory_gb", "gpus", "gpu_type", "threads", "nodes", "priority")  # fmt: skip
 #: Those that are numbers >= 0, or not known: s; GB, GPUs, hardware threads, nodes of the whole job;
 #: the batch system's priority.

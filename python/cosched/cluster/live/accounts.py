@@ -9,6 +9,7 @@ from typing import Any
 from cosched.cluster.live.outputs import rows
 from cosched.cluster.machine import Machine
 from cosched.cluster.slurm_accounts import Accounts
+from cosched.cluster.slurm_accounts_shown import Shown
 
 
 def shares(texts: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -82,4 +83,4 @@ def accounts_of(
         } for one in shares_shown
     ] or list(own.values())  # fmt: skip
     qos = [{"Name": name, **one} for name, one in known.get("qos", {}).items()]
-    return Accounts(rows, qos, machine)
+    return Accounts(Shown(tuple(rows), tuple(qos)), machine)

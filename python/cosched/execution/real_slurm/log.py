@@ -16,6 +16,7 @@ _SUBMITTED = re.compile(_TIME + r"_slurm_rpc_submit_batch_job: JobId=(\d+)")
 _MAIN = re.compile(_TIME + rf"sched: Allocate {_JOB} NodeList=(\S+) #CPUs=\d+ Partition=(\S+)")
 _BACKFILL = re.compile(_TIME + rf"sched/backfill: _start_job: Started {_JOB} in (\S+) on (\S+)")
 _CYCLE = re.compile(_TIME + r"sched/backfill: _attempt_backfill: beginning()")
+_TESTED = re.compile(_TIME + r"sched/backfill: _attempt_backfill: completed testing (\d+)\(")
 _KILL = re.compile(_TIME + r"Time limit exhausted for JobId=(\d+)")
 _BEGIN = re.compile(_TIME + r"Running as primary controller()")
 _DECAY = re.compile(_TIME + r"priority/multifactor: _read_last_decay_ran: ()")
@@ -137,6 +138,9 @@ class RunLog:
                 for n, _ in sorted(self._place.items(), key=lambda item: item[1])
             ],
             "bf_cycles": self._times(_CYCLE),
+            "bf_ends": [
+                [self.since(stamp), int(tested)] for stamp, tested in _TESTED.findall(self._log)
+            ],
             "main_passes": [
                 [self.since(stamp), "full" if kind == "full queue" else "default"]
                 for stamp, kind in _PASS.findall(self._scheduler_log)
