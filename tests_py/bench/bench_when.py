@@ -76,8 +76,8 @@ def busy(waiting: int = 1000, nodes: int = 500) -> cs.cluster.Snapshot:
         state = f"JobState=RUNNING NodeList=n{k} NumNodes=1" if runs else "JobState=PENDING"
         size = cores if runs else int(rng.choice([1, 4, 32, 64, 256]))
         jobs.append(
-            f"JobId={k + 1} JobName=j\n UserId={rng.choice(users)}(1) Priority={k + 1} Account=a "
-            f"QOS=normal\n {state}\n TimeLimit={limit // 3600:02d}:00:00\n "
+            f"JobId={k + 1} JobName=j\n UserId={rng.choice(users)}(1) Priority={k + 1} "
+            f"Account=a QOS=normal\n {state}\n TimeLimit={limit // 3600:02d}:00:00\n "
             f"SubmitTime={_date(now - 7200 - k)} StartTime={_date(now - 3600) if runs else 'Unknown'}"
             f"\n Partition=main\n {'' if runs else f'NumNodes={-(-size // cores)} '}NumCPUs={size} "
             "OverSubscribe=OK\n"
