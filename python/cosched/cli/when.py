@@ -276,6 +276,7 @@ def _show(frame: pd.DataFrame, as_json: bool) -> None:
                  "end_p50", "end_p95"):  # fmt: skip
         if name in shown:
             shown[name] = [in_words(value) for value in frame[name]]
+    shown["run times"] = [frame.attrs["model"][job] for job in frame["job"]]
     report.show_frame("when jobs start", shown)
     if frame.attrs["coverage"] is not None:
         report.say(f"of such 90% bands {frame.attrs['coverage']:.0%} held in the past")
