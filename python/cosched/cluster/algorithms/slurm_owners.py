@@ -50,7 +50,7 @@ def with_owners(
         more.setdefault(row, {}).update(own)
     limited = settings.limits_count
     rows = [(up, shares, user, limits if limited else {}, used)
-            for up, shares, user, limits, used in accounts.rows]  # fmt: skip
+            for up, shares, user, limits, used, *_ in accounts.rows]  # fmt: skip
     qos = [one if limited else {"usage_factor": one["usage_factor"]} for one in accounts.qos]
     return replace(
         asked, more=more, accounts=tuple(rows), qos=tuple(qos), billing=accounts.billing,
