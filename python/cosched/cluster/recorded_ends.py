@@ -114,7 +114,8 @@ def latest_by_starts(
     decisions: Sequence[float],
 ) -> dict[int, float]:
     """By which pass or cycle jobs were over, by row: it gave their nodes to others, and nobody
-    starts where somebody is completing. `limits`: (at once, rows) of arrays that let so many tasks run.
+    starts where somebody is completing. `limits`: (at once, rows) of arrays that let so many tasks
+    run.
 
     Examples
     --------

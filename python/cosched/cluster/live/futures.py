@@ -89,7 +89,9 @@ class Futures:
         )
         used, like = np.unique(past, return_inverse=True)
         now = {"submit": self.snapshot.taken}
-        jobs = [arriving(self.snapshot, {**self._past[k], **now}) for k in used]
+        jobs: list[Mapping[str, Any]] = [
+            arriving(self.snapshot, {**self._past[k], **now}) for k in used
+        ]
         fit = np.array([simulation.fits(job) for job in jobs], dtype=bool)
         keep = fit[like]
         number, time, like = number[keep], time[keep], (np.cumsum(fit) - 1)[like[keep]]
