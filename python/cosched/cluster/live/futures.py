@@ -125,4 +125,4 @@ class Futures:
         jobs, machine = simulation.jobs, simulation.machine
         area = sum(cores_of(job, machine) * limit_of(job, machine) for job in jobs)
         drain = area / max(machine.cores, 1)
-        return min(max(2 * drain, 4 * _HOUR), 7 * _DAY), 4 * len(jobs) + 200
+        return min(max(2 * drain, 4 * _HOUR), 7 * _DAY), 2 * len(jobs) + 100

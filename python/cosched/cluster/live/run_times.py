@@ -55,6 +55,7 @@ class RunTimes:
         self._order = np.argsort(self._all, axis=1, kind="stable")
         self._all = np.take_along_axis(self._all, self._order, axis=1)
         self._mass: dict[tuple[str, str], np.ndarray] = {}
+        self._sums: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
         self.draws = draws
 
     def _groups(self, job: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
@@ -94,6 +95,20 @@ class RunTimes:
         self._mass[key] = before * hazard
         return self._mass[key]
 
+    def _steps(self, job: Mapping[str, Any], least: float) -> tuple[np.ndarray, np.ndarray]:
+        """Ratios above `least`, summed up: all draws in one row, each as long as 1 from its number
+        on; and which draws have any."""
+        key = (str(job["user"]), _first(job))
+        if not least and key in self._sums:
+            return self._sums[key]
+        total = np.cumsum(self._masses(job) * (self._all > least), axis=1)
+        most = total[:, -1:]
+        steps = total / np.where(most > 0, most, 1.0) + np.arange(self.draws)[:, None]
+        found = steps.ravel(), most[:, 0] > 0
+        if not least:
+            self._sums[key] = found
+        return found
+
     def draw(
         self,
         job: Mapping[str, Any],
@@ -106,16 +121,11 @@ class RunTimes:
         draws of these numbers, with a limit each."""
         chosen = np.arange(self.draws) if numbers is None else numbers
         least = elapsed / float(np.max(limit)) if elapsed else 0.0
-        mass = self._masses(job) * (self._all > least)
-        total = np.cumsum(mass, axis=1)
-        most = total[:, -1:]
-        # All rows in one: each is as long as 1, and begins at its number.
-        steps = total / np.where(most > 0, most, 1.0) + np.arange(self.draws)[:, None]
+        steps, some = self._steps(job, least)
         u = rng.uniform(size=len(chosen))
-        width = mass.shape[1]
-        place = np.searchsorted(steps.ravel(), chosen + u, side="right") - chosen * width
-        ratio = self._all[chosen, np.clip(place, 0, width - 1)]
-        ratio = np.where(most[chosen, 0] > 0, ratio, 1.0)
+        width = self._all.shape[1]
+        place = np.searchsorted(steps, chosen + u, side="right") - chosen * width
+        ratio = np.where(some[chosen], self._all[chosen, np.clip(place, 0, width - 1)], 1.0)
         spread = ratio * np.exp(rng.normal(0.0, _SMOOTH, len(ratio)))
         ratio = np.where((spread > least) & (ratio < 1.0), np.minimum(spread, 1.0), ratio)
         return np.maximum(ratio * limit, elapsed + 1.0)

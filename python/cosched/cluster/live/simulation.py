@@ -27,6 +27,8 @@ _YEAR = 365 * 86400.0
 _LONG, _TESTS, _SELDOM = 200, 30.0, 1800.0
 #: A busy controller wakes so much later than it wanted (s), at most.
 _LATE = 0.05
+#: Tasks of arrays that are simulated beside the first of each, and numbers that no job has.
+_TASKS, _NOBODY = 2000, -1_000_000
 _HELD = ("JobHeldUser", "JobHeldAdmin", "BadConstraints", "DependencyNeverSatisfied")
 
 
@@ -40,8 +42,7 @@ class Simulation:
         settings = self.machine.slurm
         assert settings is not None
         self.whole = settings.whole
-        self.jobs: list[Mapping[str, Any]] = [*snapshot.running, *snapshot.pending, *more]
-        self.count = {"running": len(snapshot.running), "all": len(self.jobs)}
+        self.jobs: list[Mapping[str, Any]] = [*snapshot.running, *self._waiting(), *more]
         known = [t for job in self.jobs for t in (job["submit"], job["start"]) if t and t > 0]
         #: Unix time of the simulation's second 0, and the moment of the snapshot in it.
         self.zero = math.floor(min([*known, snapshot.taken]) - 3600)
@@ -55,6 +56,7 @@ class Simulation:
             self._say("Fairshare=parent: such an association counts as one with one share")
         self._qos_part = self._qos_parts()
         self.rows = {job["id"]: row for row, job in enumerate(self.jobs)}
+        self._arrays: dict[int, int] = {}
         self._fitting: dict[tuple, bool] = {}
         self._wanted = [self._wants(row, job) for row, job in enumerate(self.jobs)]
 
@@ -76,12 +78,26 @@ class Simulation:
         own |= self._coarser(settings.parameters)
         return replace(machine, slurm=replace(settings, parameters={**settings.parameters, **own}))
 
+    def _waiting(self) -> list[Mapping[str, Any]]:
+        """Jobs that wait; an array's record is its first task, and the others follow it."""
+        found: list[Mapping[str, Any]] = []
+        left = _TASKS
+        for job in self.snapshot.pending:
+            more = max(int(job.get("tasks") or 1) - 1, 0)
+            if more > left:
+                self.said.append(f"array {job['id']}: {more - left} of its tasks do not come")
+            found.append(job)
+            for _ in range(min(more, left)):
+                found.append({**job, "id": _NOBODY - left})
+                left -= 1
+        return found
+
     def _coarser(self, given: Mapping[str, float]) -> dict[str, float]:
         """Of long queues: cycles that come seldom and look at few jobs, so that draws take less."""
-        waiting = len(self.snapshot.pending)
+        waiting = sum(int(job.get("tasks") or 1) for job in self.snapshot.pending)
         if waiting <= _LONG:
             return {}
-        self.said = [
+        self.said += [
             f"{waiting} jobs wait: here the backfill scheduler looks at {_TESTS:.0f} of them every "
             f"{_SELDOM / 60:.0f} minutes, and starts are as coarse"
         ]
@@ -145,7 +161,10 @@ class Simulation:
 
     def _wants(self, row: int, job: Mapping[str, Any]) -> dict[str, Any]:
         if job["state"] == "RUNNING":
-            return {**self._of_owner(job), "running": self._holds(job), **self._after_start(job)}
+            return {
+                **self._of_owner(job), "running": self._holds(job), **self._after_start(job),
+                **self._array(job), **self._licences(job),
+            }  # fmt: skip
         wanted: dict[str, Any] = {"begin": self.now, **self._of_owner(job)}
         wanted |= self._resources(job)
         if job["reason"] in _HELD or job["priority"] == 0:
@@ -156,6 +175,8 @@ class Simulation:
         if job.get("arrives") is not None:
             wanted["begin"] = 0.0
         wanted |= self._dependencies(job)
+        wanted |= self._array(job)
+        wanted |= self._licences(job)
         if job["features"]:
             try:
                 wanted |= self.wishes.constraint(job["features"])
@@ -165,6 +186,21 @@ class Simulation:
         if job.get("arrives") is None and job["priority"] is not None:
             wanted["waiting"] = (float(job["priority"]), self._accrues(job))
         return wanted
+
+    def _licences(self, job: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return self.wishes.licences_of(job["licences"]) if job["licences"] else {}
+        except InvalidInstance as error:
+            self._say(f"job {job['id']}: {error}")
+            return {}
+
+    def _array(self, job: Mapping[str, Any]) -> dict[str, int]:
+        """Of which array it is a task, and how many of these may run."""
+        if not job.get("array"):
+            return {}
+        which, most = job["array"]
+        number = self._arrays.setdefault(which, len(self._arrays))
+        return {"array": number, "array_limit": int(most)}
 
     def _accrues(self, job: Mapping[str, Any]) -> float:
         """Since when its age counts; infinite: not yet."""
@@ -247,11 +283,12 @@ class Simulation:
         if parts is None:
             known = job["priority"]
             if not self._ages():
-                return float(known) if known is not None else self._lowest()
+                return float(known) if known is not None else self._lowest
             return self._qos_part.get(job["qos"], 0.0)
         rest = parts["PRIORITY"] - (parts.get("AGE", 0.0) if self._ages() else 0.0)
         return rest - (parts.get("FAIRSHARE", 0.0) if self._shares_count(job) else 0.0)
 
+    @cached_property
     def _lowest(self) -> float:
         known = [job["priority"] for job in self.snapshot.pending if job["priority"]]
         return min(known, default=4294901000.0) - 1
