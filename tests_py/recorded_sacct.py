@@ -81,8 +81,24 @@ def slurm_conf(data: Mapping[str, Any]) -> str:
     return "\n".join((*texts, *(re.sub(r"^(?!Part)", "PartitionName=", p) for p in parts))) + "\n"
 
 
+def sacctmgr(data: Mapping[str, Any]) -> str:
+    """What ``sacctmgr -P show assoc`` and ``show qos`` print."""
+    lines = []
+    for table in (data["associations"], data["qos"]):
+        names = list(dict.fromkeys(key for row in table for key in row))
+        lines += [
+            "|".join(names),
+            *("|".join(row.get(name, "") for name in names) for row in table),
+        ]
+    return "\n".join(lines) + "\n"
+
+
 def written(data: Mapping[str, Any], folder: Path, run: int = 0, since: float = -1e18) -> list[str]:
     """Arguments of ``cosched slurm check`` for these texts in a folder."""
     (folder / "jobs.txt").write_text(sacct(data, run, since))
     (folder / "slurm.conf").write_text(slurm_conf(data))
-    return ["slurm", "check", str(folder / "jobs.txt"), "--machine", str(folder / "slurm.conf")]
+    asked = ["slurm", "check", str(folder / "jobs.txt"), "--machine", str(folder / "slurm.conf")]
+    if "associations" not in data:
+        return asked
+    (folder / "accounts.txt").write_text(sacctmgr(data))
+    return [*asked, "--accounts", str(folder / "accounts.txt")]

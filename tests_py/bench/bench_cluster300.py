@@ -27,7 +27,8 @@ CONF = """\
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 DefMemPerCPU=3800
-SchedulerParameters=bf_interval=60,bf_resolution=300,bf_window=2880,bf_continue,bf_max_job_test=100
+SchedulerParameters=bf_interval=60,bf_resolution=300,bf_window=2880,\
+bf_continue,bf_max_job_test=100,max_sched_time=60
 PriorityType=priority/multifactor
 PriorityWeightFairshare=10000
 PriorityWeightAge=2000

@@ -78,7 +78,8 @@ def test_gpus_and_memory_are_taken(tmp_path, name):
     machine = conf(
         tmp_path,
         "SelectTypeParameters=CR_Core_Memory\nGresTypes=gpu\nNodeName=n1 CPUs=4 RealMemory=4096\n"
-        "NodeName=n[2-3] CPUs=4 RealMemory=4096 Gres=gpu:1\nPartitionName=a Nodes=ALL Default=YES\n",
+        "NodeName=n[2-3] CPUs=4 RealMemory=4096 Gres=gpu:1\n"
+        "PartitionName=a Nodes=ALL Default=YES\n",
     )
     jobs = columns(id=["r", "g", "m"], tasks=[1, 1, 1], runtime=[100, 50, 10], gpus=[1, 1, 0],
                    memory_gb=[3, 1, 2], nodes=[1, 1, 1])  # fmt: skip

@@ -107,11 +107,6 @@ def test_a_slurm_conf(conf):
         ("SchedulerParameters=bf_busy_nodes", "SchedulerParameters=bf_busy_nodes"),
         ("TopologyPlugin=topology/tree", "TopologyPlugin"),
         ("SchedulerParameters=sched_interval=-1", "sched_interval=-1"),
-        (
-            "AccountingStorageType=accounting_storage/slurmdbd\n"
-            "AccountingStorageEnforce=associations,limits",
-            "AccountingStorageEnforce",
-        ),
         ("PartitionName=b Nodes=n1 OverSubscribe=FORCE:4", "OverSubscribe=FORCE:4"),
         (
             "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n"

@@ -113,8 +113,9 @@ def latest_by_starts(
     limits: Sequence[tuple[int, Sequence[int]]],
     decisions: Sequence[float],
 ) -> dict[int, float]:
-    """By which pass or cycle jobs were over, by row: it gave their nodes to others, and nobody starts
-    where somebody is completing. `limits`: (at once, rows) of arrays that let so many tasks run.
+    """By which pass or cycle jobs were over, by row: it gave their nodes to others, and nobody
+    starts where somebody is completing. `limits`: (at once, rows) of arrays that let so many tasks
+    run.
 
     Examples
     --------

@@ -223,7 +223,8 @@ class Recording:
             kinds = [kind for kind in self.machine.nodes for _ in range(kind.count)]
             names = self.machine.slurm.names
             cores = {name: kind.cores for name, kind in zip(names, kinds, strict=True)}
-        jobs, arrays = {}, {}
+        jobs: dict[int, Held] = {}
+        arrays: dict[int, tuple[int, list[int]]] = {}
         for row, begin in run.begins.items():
             own = run.nodes[row]
             wish = self.requests.more.get(row, {})

@@ -10,6 +10,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/moldable/search/halves.hpp"
 #include "cosched/moldable/search/patterns.hpp"
 
 namespace cosched::moldable::search {
@@ -20,8 +21,13 @@ using Set = JobSet;
 constexpr double kRounding = 1e-12;             // relative, of sums of a few times
 constexpr std::size_t kMostSteps = 40'000'000;  // of one number of jobs: 640 MB
 constexpr std::size_t kFirstWidth = 100;
+constexpr std::size_t kLastWidth =
+    1600;  // where halves can go on: they need less work for the rest
 constexpr int kHalvings = 4;
 constexpr int kSideBySide = 3;  // jobs side by side that are bounded by number
+// Deadlines between bound and value: the first, relative; how much further each is; what is left of
+// the way when the next is the value itself.
+constexpr double kFirstAhead = 1e-3, kFurtherAhead = 3, kLastPart = 0.4;
 
 using Steps = std::vector<Step>;
 
@@ -89,6 +95,7 @@ class Search {
       if (dropped_ >= value_) return true;
       // Not before, so that what is easy stays fast.
       if (makespan_ && width_ == kFirstWidth && proved_ > 0 && weigh_patterns()) return true;
+      if (width_ == kLastWidth && can_be_halved()) return meet_halves();
     }
   }
 
@@ -113,6 +120,46 @@ class Search {
     else
       proved_ = std::min(value_, patterns_->bound());
     return hopeless(proved_);
+  }
+
+  bool can_be_halved() const {
+    return makespan_ && proved_ > 0 && !it_.has_releases() && it_.jobs() <= kMostHalvedJobs &&
+           it_.machines() <= kMostHalvedMachines;
+  }
+
+  // Deadlines further and further from the bound: that no schedule keeps one costs the less, the
+  // nearer it is, and what is met for one is often a good schedule for the next.
+  bool meet_halves() {
+    Halves halves(choices_, it_.machines(), [&](std::int64_t steps) {
+      count(steps);
+      return work_left_ >= 0;
+    });
+    const auto offer = [&](const std::vector<Placed>& order) {
+      accept(order);
+      return value_;
+    };
+    for (double ahead = kFirstAhead * proved_; !hopeless(proved_); ahead *= kFurtherAhead) {
+      const bool last = proved_ + ahead > value_ - kLastPart * (value_ - proved_);
+      const double deadline = last ? value_ : proved_ + ahead;
+      if (!halves.search(deadline, value_, patterns_ ? &*patterns_ : nullptr, offer)) return false;
+      if (value_ >= deadline) proved_ = std::max(proved_, deadline);
+    }
+    return true;
+  }
+
+  // Each job as early as the order and its count let it.
+  void accept(const std::vector<Placed>& order) {
+    Placement made = unplaced(it_.jobs());
+    std::vector<double> free(it_.machines(), 0);  // increasing
+    for (const Placed& one : order) {
+      const auto q = static_cast<std::size_t>(one.procs);
+      const double start = free[q - 1];
+      place(it_, made, one.job, one.procs, start);
+      for (double& time : free) time = std::max(time, start);
+      std::fill_n(free.begin(), q, made.end[one.job]);
+      std::sort(free.begin(), free.end());
+    }
+    take(std::move(made));
   }
 
   // False: the work is over.
@@ -220,6 +267,10 @@ class Search {
     Placement made = unplaced(it_.jobs());
     for (int k = label.move; k >= 0; k = moves_[k].before)
       place(it_, made, moves_[k].job, moves_[k].procs, moves_[k].start);
+    take(std::move(made));
+  }
+
+  void take(Placement made) {
     const double value = value_of(made);
     if (!(value < value_)) return;
     value_ = value;

@@ -86,14 +86,15 @@ class Configuration:
         usual = {key: value for key, value in _BASE.items() if not (since_24 and key in _GONE)}
         if speed != 1:
             usual |= {key: f"{seconds * speed:.0f}" for key, seconds in _TIMEOUTS.items()}
-        keys = {
-            **usual, "SlurmctldHost": f"{host}(127.0.0.1)", "SlurmctldPort": str(self.port),
+        own = {
+            "SlurmctldHost": f"{host}(127.0.0.1)", "SlurmctldPort": str(self.port),
             "SlurmUser": me, "SlurmdUser": me, "StateSaveLocation": f"{where}/state",
             "SlurmdSpoolDir": f"{where}/spool-%n", "SlurmctldPidFile": f"{where}/slurmctld.pid",
             "SlurmdPidFile": f"{where}/slurmd-%n.pid",
             "SlurmctldLogFile": f"{where}/slurmctld.log", "SlurmdLogFile": f"{where}/slurmd-%n.log",
-            **more, **self._settings,
+            "SlurmSchedLogFile": f"{where}/scheduler.log", "SlurmSchedLogLevel": "5",
         }  # fmt: skip
+        keys = {**usual, **more, **self._settings, **own}
         kinds = sorted({name for name, *_ in self._gres()})
         if kinds:
             keys.setdefault("GresTypes", ",".join(kinds))

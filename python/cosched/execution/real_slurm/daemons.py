@@ -82,6 +82,7 @@ class RealSlurm:
             raise InvalidInstance(f"nodes = {self.nodes}: expected 1 to {_MOST_NODES} on one host")
         (self.folder / "state").mkdir(parents=True)
         self.log = self.folder / "slurmctld.log"
+        self.scheduler_log = self.folder / "scheduler.log"
         self._conf = self.folder / "slurm.conf"
         self.environment = {
             **{k: v for k, v in os.environ.items() if not k.startswith("SLURM_")},

@@ -22,8 +22,8 @@ _PATIENCE = 20.0
 _STUCK = 600.0
 _PARTITION = "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP"
 _CPUS = 4
-#: What the log of the scheduler tells; plans need the second since 24.11.
-_LOGGED = {"SlurmSchedLogLevel": "5", "SlurmctldDebug": "verbose"}
+#: Plans are not logged without, since 24.11.
+_LOGGED = {"SlurmctldDebug": "verbose"}
 
 
 def record(
@@ -59,9 +59,8 @@ def record(
             where = Path(folder) / "slurm"
             if users:  # their jobs read what is below
                 Path(folder).chmod(0o755)
-            logged = {**_LOGGED, "SlurmSchedLogFile": f"{where}/scheduler.log"}
             with RealSlurm(
-                where, lines, {**logged, **given}, partitions, speed=speed, root=root,
+                where, lines, {**_LOGGED, **given}, partitions, speed=speed, root=root,
                 accounts=accounts, users=users,
             ) as slurm:  # fmt: skip
                 one = _Recorder(slurm, list(map(dict, jobs)), every if accounts else None).run()
@@ -192,7 +191,7 @@ class _Recorder:
     def _read(self, cancelled: list[int]) -> dict[str, Any]:
         shown = self._slurm.run("scontrol", "--details", "--oneliner", "show", "job")
         log = RunLog(
-            self._slurm.log.read_text(), (self._slurm.folder / "scheduler.log").read_text(),
+            self._slurm.log.read_text(), self._slurm.scheduler_log.read_text(),
             self._numbers,
         )  # fmt: skip
         phases = log.phases(shown)

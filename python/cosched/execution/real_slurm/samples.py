@@ -46,9 +46,9 @@ class Sample:
 def sample(slurm: RealSlurm) -> Sample:
     """One after another, so that they are some moments apart."""
     now = slurm.now()
-    queue = slurm.run("squeue", "-h", "-t", "PD,R", "-o", "%F|%t|%Q|%r|%S")
-    priorities = slurm.run("sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%S|%T")
-    shares = slurm.run("sshare", "-a", "-l", "-P", "-n")
+    queue = slurm.run("squeue", "-h", "-t", "PD,R", "-o", "%F|%t|%Q|%r|%S", check=False)
+    priorities = slurm.run("sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%S|%T", check=False)
+    shares = slurm.run("sshare", "-a", "-l", "-P", "-n", check=False)
     rows = [[cell.strip() for cell in line.split("|")] for line in shares.splitlines()]
     return Sample(now, _cells(queue), _cells(priorities), rows)
 
