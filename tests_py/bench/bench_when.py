@@ -74,11 +74,12 @@ def busy(waiting: int = 1000, nodes: int = 500) -> cs.cluster.Snapshot:
     for k in range(nodes + waiting):
         runs, limit = k < nodes, 3600 * int(rng.integers(1, 24))
         state = f"JobState=RUNNING NodeList=n{k} NumNodes=1" if runs else "JobState=PENDING"
+        begun = _date(now - 3600) if runs else "Unknown"
         size = cores if runs else int(rng.choice([1, 4, 32, 64, 256]))
         jobs.append(
             f"JobId={k + 1} JobName=j\n UserId={rng.choice(users)}(1) Priority={k + 1} "
             f"Account=a QOS=normal\n {state}\n TimeLimit={limit // 3600:02d}:00:00\n "
-            f"SubmitTime={_date(now - 7200 - k)} StartTime={_date(now - 3600) if runs else 'Unknown'}"
+            f"SubmitTime={_date(now - 7200 - k)} StartTime={begun}"
             f"\n Partition=main\n {'' if runs else f'NumNodes={-(-size // cores)} '}NumCPUs={size} "
             "OverSubscribe=OK\n"
         )
