@@ -71,6 +71,7 @@ class Halves {
   bool dominates(const Step* x, const Step* x_end, const Step* y, const Step* y_end) const;
   bool cross_all();
   bool cross(int size, JobSet rest, int taken, double slack, bool inside);
+  bool may_end(JobSet rest, int taken);
   bool meet(JobSet rest, int taken, double area);
   double meeting(const Label& label, const Step* ends) const;
   void offer_met(const Label& label, double makespan);
@@ -103,6 +104,7 @@ class Halves {
     double end;
   };
   std::vector<Crossing> crossing_;
+  std::vector<Step> ends_;  // of all processors, for may_end() and meet()
 };
 
 }  // namespace cosched::moldable::search
