@@ -111,19 +111,17 @@ class Search {
   }
 
  private:
-  // Patterns are kept where they prove more than the first pass; whether they prove all.
+  // Labels ask patterns where these prove more than the first pass; whether they prove all.
   bool weigh_patterns() {
     patterns_.emplace(choices_, it_.machines(), proved_, value_);
     count(patterns_->take_work());
-    if (patterns_->bound() <= proved_)
-      patterns_.reset();
-    else
-      proved_ = std::min(value_, patterns_->bound());
+    priced_ = patterns_->bound() > proved_;
+    if (priced_) proved_ = std::min(value_, patterns_->bound());
     return hopeless(proved_);
   }
 
   bool can_be_halved() const {
-    return makespan_ && proved_ > 0 && !it_.has_releases() && it_.jobs() <= kMostHalvedJobs &&
+    return patterns_ && !it_.has_releases() && it_.jobs() <= kMostHalvedJobs &&
            it_.machines() <= kMostHalvedMachines;
   }
 
@@ -141,7 +139,7 @@ class Search {
     for (double ahead = kFirstAhead * proved_; !hopeless(proved_); ahead *= kFurtherAhead) {
       const bool last = proved_ + ahead > value_ - kLastPart * (value_ - proved_);
       const double deadline = last ? value_ : proved_ + ahead;
-      if (!halves.search(deadline, value_, patterns_ ? &*patterns_ : nullptr, offer)) return false;
+      if (!halves.search(deadline, value_, &*patterns_, offer)) return false;
       if (value_ >= deadline) proved_ = std::max(proved_, deadline);
     }
     return true;
@@ -283,7 +281,7 @@ class Search {
       if (!in(label.jobs, j)) prospects_.push_back(prospect(label, j));
     count(static_cast<std::int64_t>(prospects_.size() + 1) * label.steps);
     const double least = makespan_ ? least_makespan(label) : least_minsum(label);
-    if (!patterns_ || prospects_.empty() || hopeless(least)) return least * (1 - kRounding);
+    if (!priced_ || prospects_.empty() || hopeless(least)) return least * (1 - kRounding);
     return least_of_patterns(label, std::max(least, label.least)) * (1 - kRounding);
   }
 
@@ -455,6 +453,7 @@ class Search {
   std::vector<int> by_density_;  // least work by weight: Smith's order
   std::vector<double> least_work_;
   std::optional<ProcessorPatterns> patterns_;
+  bool priced_ = false;  // labels ask them
   Placement best_;
   double value_;
   std::size_t width_ = 0;       // labels of one number of jobs that are kept
