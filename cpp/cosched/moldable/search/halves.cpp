@@ -11,7 +11,7 @@ namespace {
 constexpr double kSlip = 1 + 1e-12;  // of sums of a few times
 constexpr std::int64_t kFlush = 20'000;
 constexpr std::size_t kMostPool = 20'000'000;  // 320 MB
-constexpr std::size_t kCompared = 64;          // labels of least area that another is compared with
+constexpr std::size_t kCompared = 30;          // labels of least area that another is compared with
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 int size_of(JobSet jobs) {
@@ -200,6 +200,7 @@ bool Halves::cross_all() {
   for (JobSet jobs = 0; jobs <= all; ++jobs) {
     const int size = size_of(jobs);
     if (2 * size > jobs_) continue;
+    base_jobs_ = jobs;
     for (base_ = begin_[jobs]; base_ < begin_[jobs + 1]; ++base_) {
       const Label& label = labels_[base_];
       int p = 0;
@@ -222,7 +223,8 @@ bool Halves::cross_all() {
 bool Halves::cross(int size, JobSet rest, int taken, double slack, bool inside) {
   const int left = size_of(rest);
   if (!spend(1)) return false;
-  if (!inside || left == size) {
+  // Of two halves of equally many jobs, either may be A.
+  if (left == size ? base_jobs_ <= rest : !inside) {
     const double unused = (machines_ - taken) * half_ - (below_[machines_] - below_[taken]);
     const double closed = slack - unused - (least_in_half_[rest] - least_[rest]);
     if (closed >= 0 && !meet(rest, taken, room_ - closed - least_in_half_[rest])) return false;
@@ -278,6 +280,10 @@ bool Halves::meet(JobSet rest, int taken, double area) {
   std::sort(ends_.begin(), ends_.end(),
             [](const Step& a, const Step& b) { return a.time > b.time; });
   if (taken < machines_) ends_.push_back({half_, machines_ - taken});
+  steps_ += static_cast<std::int64_t>(ends_.size());
+  if (patterns_ &&
+      !patterns_->fits(rest, ends_.data(), static_cast<int>(ends_.size()), deadline_))
+    return true;
   const double earliest = ends_.back().time, latest = ends_.front().time;
   std::int64_t pairs = 0;
   for (; at < last && labels_[at].area <= room_ - area; ++at, ++pairs) {

@@ -98,6 +98,7 @@ class Halves {
   std::vector<Step> fresh_pool_;
 
   std::uint32_t base_ = 0;            // the label that is crossed
+  JobSet base_jobs_ = 0;
   std::vector<double> free_, below_;  // of each processor in it; sums of those before
   struct Crossing {
     Placed placed;
