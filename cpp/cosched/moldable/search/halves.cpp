@@ -282,7 +282,7 @@ bool Halves::meet(JobSet rest, int taken, double area) {
   if (taken < machines_) ends_.push_back({half_, machines_ - taken});
   steps_ += static_cast<std::int64_t>(ends_.size());
   if (patterns_ &&
-      !patterns_->fits(rest, ends_.data(), static_cast<int>(ends_.size()), deadline_))
+      !patterns_->fits(rest, ends_.data(), static_cast<int>(ends_.size()), value_))
     return true;
   const double earliest = ends_.back().time, latest = ends_.front().time;
   std::int64_t pairs = 0;
