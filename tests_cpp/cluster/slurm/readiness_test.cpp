@@ -17,7 +17,7 @@ struct Waiting {
         readiness(scenario, allocations) {}
   Nodes admitted(Second now) {
     Nodes jobs;
-    readiness.admit(now, [&](int job) { jobs.push_back(job); });
+    readiness.admit(now, [&](int job, bool) { jobs.push_back(job); });
     return jobs;
   }
   void run(int job, bool failed) {
@@ -99,6 +99,19 @@ TEST(SlurmReadiness, OneOfANameAtATime) {
   EXPECT_EQ(of.admitted(10), Nodes{});
   of.allocations.clean(0);
   EXPECT_EQ(of.admitted(10), Nodes{1});  // 2 is behind 1
+}
+
+TEST(SlurmReadiness, OneOfANameBehindThoseThatWaitForNoneOfIt) {
+  Conditions plain, alone;
+  plain.namesake = 0;
+  alone.singleton = 0;
+  Waiting of({job_with(plain), job_with(alone), job_with(plain)});
+  EXPECT_TRUE(of.readiness.submit(0, 0));
+  EXPECT_FALSE(of.readiness.submit(1, 0));
+  EXPECT_TRUE(of.readiness.submit(2, 0));
+  of.run(0, false);
+  of.allocations.clean(0);
+  EXPECT_EQ(of.admitted(10), Nodes{1});  // 2 waits too, and came later
 }
 
 TEST(SlurmReadiness, TasksOfAnArrayThatMayRun) {
