@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kSlip = 1 + 1e-12;  // of sums of a few times
 constexpr std::int64_t kFlush = 20'000;
-constexpr std::size_t kMostPool = 20'000'000;  // 320 MB
+constexpr std::size_t kMostPool = 16'000'000;  // 256 MB, labels take as much
 constexpr std::size_t kCompared = 30;          // labels of least area that another is compared with
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
@@ -281,8 +281,7 @@ bool Halves::meet(JobSet rest, int taken, double area) {
             [](const Step& a, const Step& b) { return a.time > b.time; });
   if (taken < machines_) ends_.push_back({half_, machines_ - taken});
   steps_ += static_cast<std::int64_t>(ends_.size());
-  if (patterns_ &&
-      !patterns_->fits(rest, ends_.data(), static_cast<int>(ends_.size()), value_))
+  if (patterns_ && !patterns_->fits(rest, ends_.data(), static_cast<int>(ends_.size()), value_))
     return true;
   const double earliest = ends_.back().time, latest = ends_.front().time;
   std::int64_t pairs = 0;

@@ -97,7 +97,7 @@ class Halves {
   std::vector<Label> fresh_;  // of the set that is made
   std::vector<Step> fresh_pool_;
 
-  std::uint32_t base_ = 0;            // the label that is crossed
+  std::uint32_t base_ = 0;  // the label that is crossed
   JobSet base_jobs_ = 0;
   std::vector<double> free_, below_;  // of each processor in it; sums of those before
   struct Crossing {

@@ -21,8 +21,8 @@ using Set = JobSet;
 constexpr double kRounding = 1e-12;             // relative, of sums of a few times
 constexpr std::size_t kMostSteps = 40'000'000;  // of one number of jobs: 640 MB
 constexpr std::size_t kFirstWidth = 100;
-constexpr std::size_t kLastWidth =
-    1600;  // where halves can go on: they need less work for the rest
+constexpr std::size_t kHalvesWidth =
+    1600;  // what is not proved then is hard: halves need less work
 constexpr int kHalvings = 4;
 constexpr int kSideBySide = 3;  // jobs side by side that are bounded by number
 // Deadlines between bound and value: the first, relative; how much further each is; what is left of
@@ -95,7 +95,10 @@ class Search {
       if (dropped_ >= value_) return true;
       // Not before, so that what is easy stays fast.
       if (makespan_ && width_ == kFirstWidth && proved_ > 0 && weigh_patterns()) return true;
-      if (width_ == kLastWidth && can_be_halved()) return meet_halves();
+      if (width_ == kHalvesWidth && can_be_halved()) {
+        if (meet_halves()) return true;
+        if (work_left_ < 0) return false;
+      }
     }
   }
 
@@ -126,7 +129,8 @@ class Search {
   }
 
   // Deadlines further and further from the bound: that no schedule keeps one costs the less, the
-  // nearer it is, and what is met for one is often a good schedule for the next.
+  // nearer it is, and what is met for one is often a good schedule for the next.  False: the work
+  // or the room is over.
   bool meet_halves() {
     Halves halves(choices_, it_.machines(), [&](std::int64_t steps) {
       count(steps);
