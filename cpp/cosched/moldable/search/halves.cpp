@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kSlip = 1 + 1e-12;  // of sums of a few times
 constexpr std::int64_t kFlush = 20'000;
-constexpr std::size_t kMostPool = 20'000'000;  // 320 MB
-constexpr std::size_t kCompared = 64;          // labels of least area that another is compared with
+constexpr std::size_t kMostPool = 16'000'000;  // 256 MB, labels take as much
+constexpr std::size_t kCompared = 30;          // labels of least area that another is compared with
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 int size_of(JobSet jobs) {
@@ -200,6 +200,7 @@ bool Halves::cross_all() {
   for (JobSet jobs = 0; jobs <= all; ++jobs) {
     const int size = size_of(jobs);
     if (2 * size > jobs_) continue;
+    base_jobs_ = jobs;
     for (base_ = begin_[jobs]; base_ < begin_[jobs + 1]; ++base_) {
       const Label& label = labels_[base_];
       int p = 0;
@@ -222,12 +223,13 @@ bool Halves::cross_all() {
 bool Halves::cross(int size, JobSet rest, int taken, double slack, bool inside) {
   const int left = size_of(rest);
   if (!spend(1)) return false;
-  if (!inside || left == size) {
+  // Of two halves of equally many jobs, either may be A.
+  if (left == size ? base_jobs_ <= rest : !inside) {
     const double unused = (machines_ - taken) * half_ - (below_[machines_] - below_[taken]);
     const double closed = slack - unused - (least_in_half_[rest] - least_[rest]);
     if (closed >= 0 && !meet(rest, taken, room_ - closed - least_in_half_[rest])) return false;
   }
-  if (left <= size) return true;
+  if (left <= size || !may_end(rest, taken)) return true;
   for (int q = 1; taken + q <= machines_; ++q) {
     const double start = free_[taken + q - 1];
     const double lost = q * start - (below_[taken + q] - below_[taken]);
@@ -253,22 +255,40 @@ bool Halves::cross(int size, JobSet rest, int taken, double slack, bool inside) 
   return true;
 }
 
+// Whether prices let the rest end by the deadline, after what is crossed and from `taken` on.
+bool Halves::may_end(JobSet rest, int taken) {
+  if (!patterns_) return true;
+  ends_.clear();
+  for (const Crossing& one : crossing_) ends_.push_back({one.end, one.placed.procs});
+  for (int p = taken; p < machines_; ++p) {
+    if (p > taken && ends_.back().time == free_[p])
+      ++ends_.back().count;
+    else
+      ends_.push_back({free_[p], 1});
+  }
+  steps_ += static_cast<std::int64_t>(ends_.size());
+  return patterns_->fits(rest, ends_.data(), static_cast<int>(ends_.size()), deadline_);
+}
+
 // What is crossed and every label of the rest, turned around.
 bool Halves::meet(JobSet rest, int taken, double area) {
   const std::uint32_t last = begin_[rest + 1];
   std::uint32_t at = begin_[rest];
   if (at == last || labels_[at].area > room_ - area) return true;
-  std::vector<Step> ends;  // by decreasing time
-  ends.reserve(crossing_.size() + 1);
-  for (const Crossing& one : crossing_) ends.push_back({one.end, one.placed.procs});
-  std::sort(ends.begin(), ends.end(), [](const Step& a, const Step& b) { return a.time > b.time; });
-  if (taken < machines_) ends.push_back({half_, machines_ - taken});
-  const double earliest = ends.back().time, latest = ends.front().time;
+  ends_.clear();  // by decreasing time
+  for (const Crossing& one : crossing_) ends_.push_back({one.end, one.placed.procs});
+  std::sort(ends_.begin(), ends_.end(),
+            [](const Step& a, const Step& b) { return a.time > b.time; });
+  if (taken < machines_) ends_.push_back({half_, machines_ - taken});
+  steps_ += static_cast<std::int64_t>(ends_.size());
+  if (patterns_ && !patterns_->fits(rest, ends_.data(), static_cast<int>(ends_.size()), value_))
+    return true;
+  const double earliest = ends_.back().time, latest = ends_.front().time;
   std::int64_t pairs = 0;
   for (; at < last && labels_[at].area <= room_ - area; ++at, ++pairs) {
     const Label& label = labels_[at];
     if (earliest + label.top >= value_ || latest + label.low >= value_) continue;
-    const double makespan = meeting(label, ends.data());
+    const double makespan = meeting(label, ends_.data());
     if (makespan < value_ / kSlip) offer_met(label, makespan);
   }
   return spend(pairs);

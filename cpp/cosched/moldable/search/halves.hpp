@@ -71,6 +71,7 @@ class Halves {
   bool dominates(const Step* x, const Step* x_end, const Step* y, const Step* y_end) const;
   bool cross_all();
   bool cross(int size, JobSet rest, int taken, double slack, bool inside);
+  bool may_end(JobSet rest, int taken);
   bool meet(JobSet rest, int taken, double area);
   double meeting(const Label& label, const Step* ends) const;
   void offer_met(const Label& label, double makespan);
@@ -96,13 +97,15 @@ class Halves {
   std::vector<Label> fresh_;  // of the set that is made
   std::vector<Step> fresh_pool_;
 
-  std::uint32_t base_ = 0;            // the label that is crossed
+  std::uint32_t base_ = 0;  // the label that is crossed
+  JobSet base_jobs_ = 0;
   std::vector<double> free_, below_;  // of each processor in it; sums of those before
   struct Crossing {
     Placed placed;
     double end;
   };
   std::vector<Crossing> crossing_;
+  std::vector<Step> ends_;  // of all processors, for may_end() and meet()
 };
 
 }  // namespace cosched::moldable::search
