@@ -343,6 +343,17 @@ def test_tasks_of_arrays_wait_one_after_another(tmp_path):
     assert (one["array"], one["tasks"]) == ([2, 2], 4)
 
 
+def test_a_job_that_is_larger_than_the_machine_never_starts(tmp_path, capsys):
+    jobs = [*JOBS, {**JOBS[1], "id": 4, "nodes": 9}]
+    folder = folder_of(tmp_path / "a", jobs=jobs)
+    answer = cs.cluster.when(folder, draws=3).set_index("job")
+    assert np.isinf(answer.p05[4])
+    assert "no node has" in answer.reason[4]
+    assert np.isfinite(answer.p95[3])
+    assert main(["when", str(folder), "--nodes", "9", "--time", "1:00:00"]) == 2
+    assert "9 nodes" in capsys.readouterr().err
+
+
 def test_licences_are_waited_for(tmp_path):
     nodes = NODES.replace("CPUAlloc=4", "CPUAlloc=0").replace("ALLOCATED", "IDLE")
     jobs = [{**JOBS[1], "nodes": 1}, {**JOBS[2], "nodes": 1}]

@@ -58,6 +58,18 @@ class Simulation(Wants):
         self._arrays: dict[int, int] = {}
         self._fitting: dict[tuple, bool] = {}
         self._wanted = [self._wants(row, job) for row, job in enumerate(self.jobs)]
+        self._leave_too_large(len(self.jobs) - len(more))
+
+    def _leave_too_large(self, count: int) -> None:
+        """Of the first so many jobs: those that the machine could never run wait for ever."""
+        try:
+            self.twin()
+        except InfeasibleError:
+            for row, job in enumerate(self.jobs[:count]):
+                if job["state"] == "PENDING" and not self.fits(job):
+                    small = {"nodes": 1, "cpus": 1, "memory": None, "gres": "", "gpus": ""}
+                    self.jobs[row] = {**job, **small, "reason": "BadConstraints"}
+                    self._wanted[row] = self._wants(row, self.jobs[row])
 
     def _machine(self) -> Any:
         """With priorities as they are given: their parts that do not change are in `nice`."""
