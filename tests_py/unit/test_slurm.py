@@ -10,6 +10,7 @@ import cosched as cs
 from cosched.cli import main
 from cosched.cluster.algorithms.slurm_twin import Twin, host_clocks
 from cosched.cluster.recordings import agreement, read_recording, samples_off
+from cosched.cluster.slurm_requests import Wishes
 
 CONF = """
 ClusterName=test   # nothing to do with scheduling
@@ -601,3 +602,29 @@ def test_draws_cover_real_runs():
             low, high = np.percentile(draws.starts, [5, 95], axis=0)
             inside.append(((low <= run.start) & (run.start <= high)).mean())
     assert np.mean(inside) >= 0.9
+
+
+def test_nodes_that_a_job_may_ever_have(conf):
+    """Those of others are no nodes of its test: jobs there do not decide when it is tested."""
+    conf.write_text(
+        "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\n"
+        "NodeName=n[1-4] CPUs=4 RealMemory=4000 Feature=a\n"
+        "NodeName=n[5-6] CPUs=4 RealMemory=9000 Feature=a,b\nPartitionName=main Nodes=ALL\n"
+    )
+    wishes = Wishes(cs.cluster.Machine.read(conf))
+
+    def nodes(job):
+        wanted = wishes.resources(job, 1, "main")
+        found = wishes.places(job, wanted)
+        return wishes.sets[found["set"]] if found else None
+
+    assert nodes({"mem": 4000}) is None
+    assert nodes({"mem": 4001}) == ((4, 6),)
+    assert nodes({"mem_per_cpu": 4001}) == ((4, 6),)
+    assert nodes({"constraint": "a", "mem": 100}) == ((0, 6),)
+    assert nodes({"constraint": "a", "mem": 5000}) == ((4, 6),)
+    assert nodes({"constraint": "b|a", "mem": 9001}) == ()
+    found = wishes.places({"constraint": "[a|b]"}, {})
+    assert [wishes.sets[one] for one in found["alternatives"]] == [((0, 6),), ((4, 6),)]
+    with pytest.raises(cs.InvalidInstance, match="expected a, a&b"):
+        wishes.places({"constraint": "[a*2]"}, {})

@@ -180,6 +180,8 @@ def _calibration(path: Path | None) -> dict[str, Any] | None:
     data = io.read_json(path)
     if not isinstance(data, dict) or not {"widen", "calibrated90"} <= set(data):
         raise InvalidInstance(f"{path}: expected what when --backtest -o wrote")
+    if not data.get("knows", True):
+        report.say(f"{path}: the twin does not know this cluster: its bands are not to be trusted")
     return data
 
 

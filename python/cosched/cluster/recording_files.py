@@ -227,8 +227,7 @@ def _requests(
         if shared:
             part = str(job.get("partition", "")).split(",")[0]
             wanted |= wishes.resources(job, int(job.get("cores", job.get("nodes", 1))), part)
-        if "constraint" in job:
-            wanted |= wishes.constraint(job["constraint"])
+        wanted |= wishes.places(job, wanted)
         if "licenses" in job:
             wanted |= wishes.licences_of(job["licenses"])
         if "dependency" in job:

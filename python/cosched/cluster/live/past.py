@@ -68,6 +68,8 @@ def backtest(
     ------
     InvalidInstance
         Not such a file, or nobody waited at any of these moments.
+    OSError
+        A file that cannot be opened.
 
     Examples
     --------

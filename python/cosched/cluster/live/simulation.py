@@ -177,11 +177,10 @@ class Simulation:
         wanted |= self._dependencies(job)
         wanted |= self._array(job)
         wanted |= self._licences(job)
-        if job["features"]:
-            try:
-                wanted |= self.wishes.constraint(job["features"])
-            except InvalidInstance as error:
-                self._say(f"job {job['id']}: {error}")
+        try:
+            wanted |= self.wishes.places({"constraint": job["features"] or ""}, wanted)
+        except InvalidInstance as error:
+            self._say(f"job {job['id']}: {error}")
         wanted["nice"] = -self._fixed_part(job)
         if job.get("arrives") is None and job["priority"] is not None:
             wanted["waiting"] = (float(job["priority"]), self._accrues(job))
