@@ -90,7 +90,8 @@ bool Halves::stack() {
         stack_on(jobs & ~(JobSet{1} << job), job);
         if (fresh_pool_.size() > kMostPool || !spend(0)) return false;
       }
-    keep(jobs);
+    keep();
+    if (patterns_) steps_ += patterns_->take_work();
     begin_.push_back(static_cast<std::uint32_t>(labels_.size()));
     if (pool_.size() > kMostPool) return false;
   }
@@ -100,7 +101,8 @@ bool Halves::stack() {
 // The job on top of every label of the others, at every step where enough processors are free.
 void Halves::stack_on(JobSet fewer, int job) {
   const JobSet all = (JobSet{1} << jobs_) - 1;
-  const double rest = least_[all & ~(fewer | JobSet{1} << job)];
+  const JobSet others = all & ~(fewer | JobSet{1} << job);
+  const double rest = least_[others];
   for (std::uint32_t at = begin_[fewer]; at < begin_[fewer + 1]; ++at) {
     const Label& label = labels_[at];
     for (const Choice& choice : choices_[job]) {
@@ -112,10 +114,13 @@ void Halves::stack_on(JobSet fewer, int job) {
         free += step.count;
         if (free < choice.procs) continue;
         put(label, at, job, choice, level, free - choice.procs);
-        if (fresh_.back().area + rest > room_) {
-          fresh_pool_.resize(fresh_.back().first);
-          fresh_.pop_back();
-        }
+        const Label& made = fresh_.back();
+        if (made.area + rest <= room_ &&
+            (!patterns_ ||
+             patterns_->fits(others, &fresh_pool_[made.first], made.steps, deadline_)))
+          continue;
+        fresh_pool_.resize(made.first);
+        fresh_.pop_back();
       }
     }
   }
@@ -154,9 +159,8 @@ void Halves::put(const Label& label, std::uint32_t at, int job, const Choice& ch
   fresh_.push_back(made);
 }
 
-// The fresh labels that none of less area makes needless, and beside which the other jobs may fit.
-void Halves::keep(JobSet jobs) {
-  const JobSet others = ((JobSet{1} << jobs_) - 1) & ~jobs;
+// The fresh labels that none of less area makes needless.
+void Halves::keep() {
   std::sort(fresh_.begin(), fresh_.end(), [](const Label& a, const Label& b) {
     return std::pair(a.area, a.first) < std::pair(b.area, b.first);
   });
@@ -176,12 +180,11 @@ void Halves::keep(JobSet jobs) {
       if (labels_[k].area * kSlip < one.area) break;
       needed = !needless(k);
     }
-    if (!needed || (patterns_ && !patterns_->fits(others, steps, one.steps, deadline_))) continue;
+    if (!needed) continue;
     one.first = static_cast<std::uint32_t>(pool_.size());
     pool_.insert(pool_.end(), steps, steps + one.steps);
     labels_.push_back(one);
   }
-  if (patterns_) steps_ += patterns_->take_work();
 }
 
 // Whether every processor is free no later in x.

@@ -67,7 +67,7 @@ class Halves {
   void stack_on(JobSet fewer, int job);
   void put(const Label& label, std::uint32_t at, int job, const Choice& choice, int level,
            int left);
-  void keep(JobSet jobs);
+  void keep();
   bool dominates(const Step* x, const Step* x_end, const Step* y, const Step* y_end) const;
   bool cross_all();
   bool cross(int size, JobSet rest, int taken, double slack, bool inside);
