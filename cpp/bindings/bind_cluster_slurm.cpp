@@ -1,3 +1,7 @@
+#include <pybind11/functional.h>
+
+#include "cosched/cluster/slurm/futures.hpp"
+#include "cosched/cluster/slurm/held_up.hpp"
 #include "cosched/cluster/slurm/retrace.hpp"
 #include "cosched/cluster/slurm/simulator.hpp"
 #include "cosched/core/errors.hpp"
@@ -64,22 +68,50 @@ std::vector<slurm::Partition> to_partitions(const py::dict& given, int nodes) {
   const auto tier = named.ints("tier"), min_nodes = named.ints("min_nodes"),
              max_nodes = named.ints("max_nodes");
   const auto max_time = named.reals("max_time"), factor = named.reals("job_factor");
+  const auto qos = named.ints("qos");
+  const auto billing = named["billing"].cast<std::vector<std::vector<double>>>();
   std::vector<slurm::Partition> parts;
   for (std::size_t k = 0; k < named.rows(); ++k)
     parts.push_back({to_bits(ranges[k], nodes), tier[k], slurm::length_of(max_time[k]), factor[k],
-                     min_nodes[k], max_nodes[k]});
+                     min_nodes[k], max_nodes[k], qos[k], billing.at(k)});
   return parts;
 }
 
-slurm::Limits to_limits(const std::map<std::string, int>& given) {
+// {"limits": [(name, TRES or -1, value, used)], "group_accrue": 3, ...}
+slurm::Limits to_limits(const py::dict& given, std::size_t tres) {
   slurm::Limits limits;
-  const std::map<std::string, int*> known{
-      {"group_nodes", &limits.group_nodes}, {"user_nodes", &limits.user_nodes},
-      {"user_jobs", &limits.user_jobs},     {"jobs", &limits.jobs},
-      {"job_nodes", &limits.job_nodes},     {"group_accrue", &limits.group_accrue},
-      {"user_accrue", &limits.user_accrue}, {"accrue", &limits.accrue}};
-  for (const auto& [name, value] : given) *known.at(name) = value;
+  const auto set = [&](const char* name, int& member) {
+    if (given.contains(name)) member = given[name].cast<int>();
+  };
+  set("group_accrue", limits.group_accrue);
+  set("user_accrue", limits.user_accrue);
+  set("accrue", limits.accrue);
+  if (!given.contains("limits")) return limits;
+  for (const auto& [name, which, value, used] :
+       given["limits"].cast<std::vector<std::tuple<std::string, int, double, double>>>()) {
+    if (which < -1 || which >= static_cast<int>(tres))
+      throw InvalidInstance("slurm: limit " + name + " of a TRES that is not there");
+    limits.all.push_back({slurm::kind_of(name), which, value, used});
+  }
   return limits;
+}
+
+slurm::Qos to_qos(const py::dict& given, std::size_t tres) {
+  slurm::Qos qos{to_limits(given, tres)};
+  const auto set = [&](const char* name, auto& member) {
+    if (given.contains(name)) member = given[name].cast<std::decay_t<decltype(member)>>();
+  };
+  set("over_partition", qos.over_partition);
+  set("deny", qos.deny);
+  set("safe_factor", qos.safe_factor);
+  set("no_decay", qos.no_decay);
+  set("usage_factor", qos.usage_factor);
+  set("limit_factor", qos.limit_factor);
+  return qos;
+}
+
+std::size_t tres_of(const slurm::Machine& machine) {
+  return slurm::kGpuTypes + machine.node_gpus.size();
 }
 
 slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
@@ -95,12 +127,9 @@ slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   machine.node_memory = named["node_memory"].cast<std::vector<std::int64_t>>();
   machine.node_gpus = named["node_gpus"].cast<std::vector<std::vector<int>>>();
   machine.node_weight = to_ints(named["node_weight"].cast<IntArray>(), "node_weight");
-  for (const auto& limits : named["qos"].cast<std::vector<std::map<std::string, int>>>())
-    machine.qos.push_back(to_limits(limits));
+  for (const auto& qos : named["qos"].cast<std::vector<py::dict>>())
+    machine.qos.push_back(to_qos(qos, tres_of(machine)));
   machine.down = to_bits(named["down"].cast<Ranges>(), machine.nodes);
-  for (const auto& [jobs, nodes, cpus] :
-       named["groups"].cast<std::vector<std::tuple<double, double, double>>>())
-    machine.groups.push_back({jobs, nodes, cpus});
   machine.licences = to_ints(named["licences"].cast<IntArray>(), "licences");
   machine.parts = to_partitions(partitions, machine.nodes);
   return machine;
@@ -151,13 +180,16 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     set("begin", conditions.begin);
     set("held", conditions.held);
     set("singleton", conditions.singleton);
+    set("namesake", conditions.namesake);
     set("array", conditions.array);
     set("array_limit", conditions.array_limit);
     set("reservation", conditions.reservation);
     set("licences", conditions.licences);
-    set("groups", job.groups);
-    set("counted_cpus", job.counted_cpus);
     if (values.contains("running")) job.running = to_running(values["running"].cast<py::tuple>());
+    if (values.contains("waiting")) {
+      const auto [priority, accrues] = values["waiting"].cast<std::pair<double, double>>();
+      job.waiting = {priority, accrues};
+    }
     if (!values.contains("after")) continue;
     for (const auto& [kind, of] :
          values["after"].cast<std::vector<std::pair<int, std::vector<int>>>>())
@@ -200,17 +232,17 @@ std::vector<slurm::Outside> to_outside(const py::list& given, int nodes) {
   return all;
 }
 
-std::vector<slurm::Association> to_accounts(const py::list& given) {
+std::vector<slurm::Association> to_accounts(const py::list& given, std::size_t tres) {
   std::vector<slurm::Association> all;
   for (const auto& one : given) {
     const py::tuple row = one.cast<py::tuple>();
     const auto [parent, shares, user, limits] =
-        py::tuple(row[py::slice(0, 4, 1)])
-            .cast<std::tuple<int, double, bool, std::map<std::string, int>>>();
+        py::tuple(row[py::slice(0, 4, 1)]).cast<std::tuple<int, double, bool, py::dict>>();
     if (parent >= static_cast<int>(all.size()))
       throw InvalidInstance("slurm: an association before its account");
     const double usage = row.size() > 4 ? row[4].cast<double>() : 0;
-    all.push_back({parent, shares, user, to_limits(limits), usage});
+    const double factor = row.size() > 5 ? row[5].cast<double>() : -1;
+    all.push_back({parent, shares, user, to_limits(limits, tres), usage, factor});
   }
   return all;
 }
@@ -220,9 +252,8 @@ void require_known(const slurm::Job& job, const slurm::Machine& machine) {
   const auto within = [](int number, std::size_t count) {
     return number >= 0 && static_cast<std::size_t>(number) < count;
   };
-  for (const int group : job.groups)
-    if (!within(group, machine.groups.size()))
-      throw InvalidInstance("slurm: a job of a group that is not there");
+  if (job.qos >= 0 && !within(job.qos, machine.qos.size()))
+    throw InvalidInstance("slurm: a job of a QOS that is not there");
   if (!job.running) return;
   int last = -1;
   for (const slurm::Share& share : job.running->holds.nodes) {
@@ -245,9 +276,10 @@ slurm::Scenario make_scenario(const py::dict& machine, const py::dict& partition
   ask_more(all, more);
   for (const slurm::Job& job : all) require_known(job, made);
   const int nodes = made.nodes;
+  const std::size_t tres = tres_of(made);
   return slurm::Scenario(std::move(made), std::move(all), slurm::to_settings(parameters),
                          to_reservations(reservations, nodes), to_outside(outside, nodes),
-                         to_accounts(accounts));
+                         to_accounts(accounts, tres));
 }
 
 slurm::Clocks to_clocks(const py::dict& given) {
@@ -263,6 +295,7 @@ slurm::Clocks to_clocks(const py::dict& given) {
   clocks.tick_offset = named.number("tick_offset");
   clocks.decay_after = named.number("decay_after");
   clocks.sleep_extra = named.number("sleep_extra");
+  clocks.nap_extra = named.number("nap_extra");
   clocks.cycle_cost = named.number("cycle_cost");
   clocks.test_cost = named.number("test_cost");
   clocks.cycles = named["cycles"].cast<std::vector<double>>();
@@ -293,11 +326,22 @@ py::list retrace_slurm(const slurm::Scenario& scenario, const py::dict& clocks,
   return samples;
 }
 
+// By job that a limit keeps: (reason, limit, used, jobs that run and count in it).
+py::dict held_up_slurm(const slurm::Scenario& scenario) {
+  py::dict found;
+  const auto all = slurm::held_up(scenario);
+  for (std::size_t j = 0; j < all.size(); ++j)
+    if (all[j])
+      found[py::int_(j)] =
+          py::make_tuple(all[j]->reason, all[j]->limit, all[j]->used, all[j]->jobs);
+  return found;
+}
+
 py::list notes_of(const slurm::Outcome& outcome) {
   py::list notes;
   for (const slurm::Note& note : outcome.notes)
     notes.append(py::make_tuple(note.time, note.job, static_cast<int>(note.action), note.start,
-                                note.end, note.nodes, note.part));
+                                note.end, note.nodes, note.part, note.limit));
   return notes;
 }
 
@@ -332,6 +376,55 @@ py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool 
                   "cycles"_a = real_array(outcome.cycles), "notes"_a = notes_of(outcome));
 }
 
+// (like which job, submitted when, seconds from start to end)
+using ComingArrays = std::tuple<IntArray, RealArray, RealArray>;
+
+slurm::Future to_future(const py::dict& clocks, std::vector<double> lengths,
+                        const ComingArrays& coming, std::size_t jobs) {
+  slurm::Future future{to_clocks(clocks), {}};
+  if (!lengths.empty()) future.clocks.lengths = std::move(lengths);
+  const std::vector<int> like = to_ints(std::get<0>(coming), "like");
+  const std::vector<double> submit = to_reals(std::get<1>(coming)),
+                            length = to_reals(std::get<2>(coming));
+  if (submit.size() != like.size() || length.size() != like.size())
+    throw InvalidInstance("slurm: what comes: expected columns of one length");
+  for (std::size_t k = 0; k < like.size(); ++k) {
+    if (like[k] < 0 || static_cast<std::size_t>(like[k]) >= jobs)
+      throw InvalidInstance("slurm: what comes is like a job that is not there");
+    future.coming.push_back({like[k], submit[k], length[k]});
+  }
+  return future;
+}
+
+// (starts, when killed): a row a future, a column a job that is there.
+py::tuple run_futures(const slurm::Scenario& scenario, int there,
+                      const std::vector<py::dict>& clocks, const RealArray& lengths,
+                      const std::vector<ComingArrays>& coming, int threads,
+                      const std::function<void(int)>& done) {
+  const std::size_t jobs = scenario.jobs().size();
+  if (there < 0 || static_cast<std::size_t>(there) > jobs || threads < 1)
+    throw InvalidInstance("slurm: expected some threads, and jobs that are there");
+  const Table known = to_table(lengths);
+  const bool given = known.rows() > 0;
+  if (given && (known.cols() != there || static_cast<std::size_t>(known.rows()) != clocks.size()))
+    throw InvalidInstance("slurm: lengths: expected a row a future, a column a job that is there");
+  std::vector<slurm::Future> futures;
+  for (std::size_t k = 0; k < clocks.size(); ++k) {
+    std::vector<double> own;
+    if (given) {
+      const auto row = known.row(static_cast<std::ptrdiff_t>(k));
+      own.assign(row.begin(), row.end());
+    }
+    futures.push_back(
+        to_future(clocks[k], std::move(own), coming.empty() ? ComingArrays() : coming.at(k), jobs));
+  }
+  slurm::Runs runs =
+      released([&] { return slurm::simulate_all(scenario, there, futures, threads, done); });
+  const std::vector<py::ssize_t> shape{runs.start.rows(), runs.start.cols()};
+  return py::make_tuple(frozen(std::move(runs.start), shape),
+                        frozen(std::move(runs.killed), shape));
+}
+
 }  // namespace
 
 void bind_cluster_slurm(py::module_& module) {
@@ -339,8 +432,11 @@ void bind_cluster_slurm(py::module_& module) {
       .def(py::init(&make_scenario), py::kw_only(), py::arg("machine"), py::arg("partitions"),
            py::arg("parameters"), py::arg("jobs"), py::arg("more"), py::arg("reservations"),
            py::arg("outside"), py::arg("accounts"))
+      .def("held_up", &held_up_slurm)
       .def("retrace", &retrace_slurm, py::kw_only(), py::arg("clocks"), py::arg("lives"),
            py::arg("times"))
+      .def("run_all", &run_futures, py::kw_only(), py::arg("there"), py::arg("clocks"),
+           py::arg("lengths"), py::arg("coming"), py::arg("threads"), py::arg("done"))
       .def("run", &run_slurm, py::kw_only(), py::arg("clocks"), py::arg("told"), py::arg("plans"));
   module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
 }

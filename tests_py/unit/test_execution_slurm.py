@@ -431,7 +431,8 @@ def test_what_steps_use_is_seen_without_accounting(cluster, tmp_path):
         f"{COSCHED} run plan.json --codes codes.toml --launcher slurm -o execution.json",
     )
     assert state == ("COMPLETED", "0:0"), said
-    runs = pd.read_csv(tmp_path / "runs.csv").set_index("task")
+    runs = pd.read_csv(tmp_path / "runs.csv").drop_duplicates("task", keep="last")
+    runs = runs.set_index("task")  # what was starved ran again
     for name, ranks in (("one", 1), ("ranks", 4)):
         assert 0.4 * ranks <= runs.cpu_seconds[name] <= 0.8 * ranks
         assert 0.08 * ranks <= runs.memory[name] <= 0.1 * ranks

@@ -138,6 +138,10 @@ def compare(
         io.write_frame(table, output)
     if plot is not None:
         report.draw(best, of, plot)
+    if values and of.caveat is not None:
+        names = of.family.names_of(instances[0][1], algorithms)
+        if caveat := of.caveat(instances[0][1], names, seed_used):
+            report.say(caveat)
     report.show_notes(instances[0][1])
     if values:
         show_grid(of, table, values)

@@ -22,6 +22,7 @@ from cosched.cluster.algorithms import (
 )
 from cosched.cluster.bounds import max_stretch_bound
 from cosched.cluster.instance import Instance
+from cosched.cluster.log_fit import caveat
 from cosched.cluster.outputs import write_batsim_json, write_jobs_csv, write_log_csv
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
@@ -119,6 +120,12 @@ PRESENTATION = Presentation(
             parse=str,
         ),
         Argument(
+            "--accounts",
+            "accounts",
+            "Of a slurm.conf: what sacctmgr -P show assoc, show qos printed; file or folder.",
+            parse=str,
+        ),
+        Argument(
             "--approximate",
             "approximate",
             "slurm-backfill: leave out settings without a rule, with a note.",
@@ -146,6 +153,7 @@ PRESENTATION = Presentation(
     panels=(plots.occupation, plots.utilisation, plots.queue_length),
     recorded="as-logged",
     remark=remark,
+    caveat=caveat,
     screen=("mean_wait", "median_wait", "p95_wait", "mean_bounded_slowdown", "utilisation"),
     patience=None,  # a simulation that is cut short has no result; Ctrl-C keeps the rows
     example=("trace.swf.gz", "--nodes 120 --week 5", "EASY"),

@@ -13,7 +13,7 @@ from cosched import _core, core, io
 from cosched.cluster import files
 from cosched.cluster.arguments import columns_of, notes_of, parts_of
 from cosched.cluster.machine import Machine
-from cosched.cluster.running import with_running
+from cosched.cluster.running import held_units, with_running
 from cosched.cluster.site import resources_of, site_of
 from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance, shorten
@@ -236,7 +236,20 @@ class Instance(core.Instance):
         Site or None
             None: policies hand out cores alone.
         """
-        return self.once("site", lambda: site_of({**self._columns, **self._facts}, self.machine))
+        known = {**self._columns, **self._facts}
+        return self.once("site", lambda: site_of(known, self.machine, self.held()))
+
+    def held(self) -> list[list[int]]:
+        """What jobs that run at the begin hold.
+
+        Returns
+        -------
+        list of list of int
+            Numbers of nodes or cores by job, empty for one that takes what is free; without a table
+            ``running``: no lists.
+        """
+        known = {**self._columns, **self._facts}
+        return self.once("held", lambda: held_units(known, self.nodes, self.machine))
 
     def resources(self) -> list[tuple[np.ndarray, float]]:
         """What counts beside cores: how much each job holds of it, and how much the machine has.
@@ -331,6 +344,7 @@ class Instance(core.Instance):
         include_running: bool = False,
         delimiter: str | None = None,
         slurm_version: str | None = None,
+        accounts: str | PathLike[str] | None = None,
         approximate: bool = False,
     ) -> Instance:
         r"""Read jobs from a file.
@@ -362,7 +376,7 @@ class Instance(core.Instance):
         wait_from : {"eligible", "submit"}
             From when waits and stretches count, and policies get a job: when no dependency, begin
             time, hold or array limit keeps it any more (where known), or from its submission.
-        slurm_version : str, optional
+        slurm_version, accounts
             For a slurm.conf: see :meth:`Machine.read`.
         approximate : bool
             ``slurm-backfill`` leaves out what it has no rule for, see :meth:`Machine.approximated`.
@@ -388,7 +402,7 @@ class Instance(core.Instance):
         known = (
             machine
             if machine is None or isinstance(machine, Machine)
-            else Machine.read(machine, slurm_version=slurm_version)
+            else Machine.read(machine, slurm_version=slurm_version, accounts=accounts)
         )
         if approximate and known is not None:
             known = known.approximated()

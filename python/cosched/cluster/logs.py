@@ -103,6 +103,7 @@ def from_sacct(
     include_running: bool = False,
     delimiter: str = "|",
     slurm_version: str | None = None,
+    accounts: str | PathLike[str] | None = None,
 ) -> Instance:
     r"""Instance of what ``sacct -P`` printed: every job takes its cores whole.
 
@@ -132,7 +133,7 @@ def from_sacct(
         Jobs that run still are in it, until the end of the log.
     delimiter : str
         What ``sacct --delimiter`` was given.
-    slurm_version : str, optional
+    slurm_version, accounts
         See :meth:`Machine.read`.
 
     Returns
@@ -168,7 +169,7 @@ def from_sacct(
     known = (
         machine
         if isinstance(machine, Machine)
-        else Machine.read(machine, slurm_version=slurm_version)
+        else Machine.read(machine, slurm_version=slurm_version, accounts=accounts)
     )
     jobs, notes, begins = files.read_sacct(
         path, known, timezone=timezone, drop=drop, week=week, begin=begin, until=until,

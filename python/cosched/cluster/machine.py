@@ -16,6 +16,7 @@ import numpy as np
 from cosched import io
 from cosched.cluster.machine_toml import read_toml
 from cosched.cluster.node_types import NodeType, Partition
+from cosched.cluster.slurm_accounts_shown import accounts_there, read_accounts
 from cosched.cluster.slurm_conf import (
     Line,
     first_host,
@@ -63,7 +64,7 @@ class Machine:
             return ()
         if self.slurm.approximate:
             return (*self.slurm.notes, *self.slurm.left_out)
-        unused = ", ".join(one for one in self.slurm.refused if not _heard(one))
+        unused = ", ".join(one for one in self.slurm.not_covered if not _heard(one))
         return (*self.slurm.notes, *((f"not used: {unused}",) if unused else ()))
 
     def approximated(self) -> Machine:
@@ -121,7 +122,13 @@ class Machine:
         return sum(kind.count for kind in self.nodes)
 
     @classmethod
-    def read(cls, path: str | PathLike[str], *, slurm_version: str | None = None) -> Machine:
+    def read(
+        cls,
+        path: str | PathLike[str],
+        *,
+        slurm_version: str | None = None,
+        accounts: str | PathLike[str] | None = None,
+    ) -> Machine:
         r"""Read a ``machine.toml``, a ``slurm.conf`` (any name that ends in ``.conf``), or what
         scontrol shows.
 
@@ -145,6 +152,12 @@ class Machine:
         slurm_version : str, optional
             Such as ``"22.05"``: what Slurm takes where SelectType is not set. Default: what
             scontrol or the comments at the begin of a slurm.conf say, else 24.11.
+        accounts : path-like, optional
+            Users, accounts and QOS of a Slurm with shares and limits: what ``sacctmgr -P show
+            assoc``, ``sacctmgr -P show qos``, ``sacctmgr dump``, ``sshare -a -l -P`` or ``scontrol
+            show assoc_mgr`` printed, one after another in a file, or files of a folder
+            (``sacctmgr_assoc.txt, sacctmgr_qos.txt, sacctmgr_dump.txt, scontrol_assoc_mgr.txt,
+            sshare.txt``). Default: those files of a folder of scontrol's outputs.
 
         Raises
         ------
@@ -176,13 +189,21 @@ class Machine:
         name = io.bare_name(path)
         if Path(path).is_dir():
             shown, version = read_shown(path)
-            return _of_slurm(path, shown, slurm_version or version)
+            beside = path if accounts is None and accounts_there(path) else accounts
+            return _of_slurm(path, shown, slurm_version or version)._with_accounts(beside)
         if name.endswith(".conf"):
             version = slurm_version or version_of(path)
-            return _of_slurm(path, read_lines(path), version, gpu_types(path))
-        if slurm_version is not None:
-            raise InvalidInstance(f"{path}: slurm_version is for a slurm.conf: no {path} knows it")
+            read = _of_slurm(path, read_lines(path), version, gpu_types(path))
+            return read._with_accounts(accounts)
+        for what, value in (("slurm_version", slurm_version), ("accounts", accounts)):
+            if value is not None:
+                raise InvalidInstance(f"{path}: {what} is for a slurm.conf: no {path} knows it")
         return cls(*read_toml(path))
+
+    def _with_accounts(self, path: str | PathLike[str] | None) -> Machine:
+        if path is None or self.slurm is None:
+            return self
+        return replace(self, slurm=replace(self.slurm, accounts=read_accounts(path)))
 
     def limits(self, partitions: Iterable[Any]) -> np.ndarray:
         """Time limits by the name of a partition.

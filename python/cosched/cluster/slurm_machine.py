@@ -46,8 +46,8 @@ PARTITION_KEYS = words(
 _OUT = ("DOWN", "DRAIN", "FAIL", "FUTURE")
 #: Keys of a partition that change who starts when and are not covered.
 _NOT_COVERED = ("overtimelimit", "selecttypeparameters", "lln", "exclusiveuser", "reqresv")
-#: The same where there is a slurmdbd: without one there is no QOS.
-_NOT_ACCOUNTED = ("qos",)
+#: Who may use a partition.
+_ALLOWED = ("allowaccounts", "denyaccounts", "allowqos", "denyqos")
 #: The same where jobs share nodes.
 _NOT_SHARED = ("maxcpuspernode", "maxcpuspersocket")
 _HARMLESS = ("", "NO", "0", "UNLIMITED", "N/A", "OFF", "NONE")
@@ -249,8 +249,12 @@ def _partition(
     for key in set(keys) - PARTITION_KEYS:
         reader.unknown.append(f"{line.spelled.get(key, key)} of PartitionName")
     shared = not (reader.linear or _exclusive(keys))
-    accounted = _NOT_ACCOUNTED if reader.database else ()
-    for key in (*_NOT_COVERED, *accounted, *(_NOT_SHARED if shared else ())):
+    if reader.database:  # without one there is neither a QOS nor usage
+        reader.of_accounts += [
+            f"{line.spelled.get(key, key)}={keys[key]} (partition {name})"
+            for key in ("qos",) if keys.get(key, "").upper() not in _HARMLESS
+        ]  # fmt: skip
+    for key in (*_NOT_COVERED, *(_NOT_SHARED if shared else ())):
         if keys.get(key, "").upper() not in _HARMLESS:
             reader.refused.append(f"{line.spelled.get(key, key)}={keys[key]} (partition {name})")
     sharing = _sharing(keys)
@@ -330,13 +334,33 @@ def _settings(
         licences=reader.licences,
         bounds=_bounds(given),
         down=down,
+        limits_count=reader.limits_count,
+        partition_qos=_said(given, "qos"),
+        billing=_said(given, "tresbillingweights"),
+        allowed={
+            keys["partitionname"]: {
+                key: frozenset(keys[key].lower().split(","))
+                for key in _ALLOWED
+                if keys.get(key, "ALL").upper() not in ("ALL", "")
+            }
+            for _, keys in given
+        },
         version=reader.version or "",
         refused=tuple(dict.fromkeys(reader.refused)),
+        of_accounts=tuple(dict.fromkeys(reader.of_accounts)),
         notes=(
             *reader.assumed,
             *dict.fromkeys(f"not understood: {one}" for one in reader.unknown),
         ),
     )
+
+
+def _said(given: list[tuple[Line, dict[str, str]]], key: str) -> dict[str, str]:
+    """A key of partitions that have it."""
+    return {
+        keys["partitionname"]: keys[key]
+        for _, keys in given if keys.get(key, "").upper() not in _HARMLESS
+    }  # fmt: skip
 
 
 def _default_memories(

@@ -37,9 +37,11 @@ class Requests:
         Associations of a slurmdbd: (parent, shares, whether of a user, limits, and
         optionally usage so far in CPU seconds); the root first.
     qos : tuple of mapping
-        Limits of each QOS.
-    groups : tuple of (float, float, float)
-        Limits that jobs have together (``groups`` of `more`): jobs, nodes, CPUs at once.
+        Limits, factors and flags of each QOS.
+    partition_qos : mapping of str to int
+        Numbers of the QOS of partitions that have one.
+    billing : mapping of str to sequence of float
+        TRESBillingWeights of partitions that have them.
     """
 
     more: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
@@ -48,8 +50,9 @@ class Requests:
     reservations: tuple[tuple, ...] = ()
     outside: tuple[tuple, ...] = ()
     accounts: tuple[tuple, ...] = ()
-    qos: tuple[Mapping[str, int], ...] = ()
-    groups: tuple[tuple[float, float, float], ...] = ()
+    qos: tuple[Mapping[str, Any], ...] = ()
+    partition_qos: Mapping[str, int] = field(default_factory=dict)
+    billing: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 class Wishes:
@@ -61,9 +64,11 @@ class Wishes:
         self._numbers = {name: k for k, name in enumerate(self.settings.names)}
         self._features: list[frozenset[str]] = []
         self.gpu_types: list[str] = gpu_types_of(machine)
+        self._memory_of: list[int] = []
         for kind in machine.nodes:
             self._features += [frozenset(kind.features)] * kind.count
-        self._sets: dict[str, int] = {}
+            self._memory_of += [round(kind.memory_gb * 1024)] * kind.count
+        self._sets: dict[tuple[str, int], int] = {}
         self.sets: list[Spans] = []
         self.licences: dict[str, int] = dict(self.settings.licences)
         self._singletons: dict[tuple[str, str], int] = {}
@@ -115,26 +120,32 @@ class Wishes:
             "gpu_type": self.gpu_types.index(kind) if kind else -1,
         }  # fmt: skip
 
-    def constraint(self, text: str) -> dict[str, Any]:
-        """Nodes with the features ``a``, ``a&b``, ``a|b``; all of one of ``[a|b]``."""
-        bare = text.strip()
-        if re.search(r"[*()]", bare) or bare.count("[") > 1:
+    def places(self, job: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """Nodes that it may ever have: with its features (``a``, ``a&b``, ``a|b``; all of one of
+        ``[a|b]``), and with the memory that it wants of each, or of each core."""
+        text, least = str(job.get("constraint", "")).strip(), int(wanted.get("memory", 0))
+        if re.search(r"[*()]", text) or text.count("[") > 1:
             raise InvalidInstance(f"constraint {shorten(text)}: expected a, a&b, a|b or [a|b]")
-        if "[" not in bare:
-            return {"set": self._set(bare)}
-        parts = bare.strip("[]").split("|")
+        if not text and least <= min(self._memory_of):
+            return {}
+        if "[" not in text:
+            return {"set": self._set(text, least)}
+        parts = text.strip("[]").split("|")
         return {
-            "set": self._set("|".join(parts)),
-            "alternatives": [self._set(part) for part in parts],
+            "set": self._set("|".join(parts), least),
+            "alternatives": [self._set(part, least) for part in parts],
         }
 
-    def _set(self, text: str) -> int:
-        if text not in self._sets:
-            terms = [frozenset(part.split("&")) for part in text.split("|")]
-            having = (k for k, own in enumerate(self._features) if any(t <= own for t in terms))
-            self._sets[text] = len(self.sets)
+    def _set(self, text: str, least: int) -> int:
+        if (text, least) not in self._sets:
+            terms = [frozenset(filter(None, part.split("&"))) for part in text.split("|")]
+            having = (
+                k for k, own in enumerate(self._features)
+                if any(t <= own for t in terms) and self._memory_of[k] >= least
+            )  # fmt: skip
+            self._sets[text, least] = len(self.sets)
             self.sets.append(spans_of(having))
-        return self._sets[text]
+        return self._sets[text, least]
 
     def licences_of(self, text: str) -> dict[str, Any]:
         """Licences ``a:2,b``."""
@@ -185,74 +196,3 @@ def outside(kind: str, time: float, row: int = -1, nodes: Spans = ()) -> tuple:
 def gpu_types_of(machine: Machine) -> list[str]:
     """Names of all types; an unnamed one is the empty text."""
     return list(dict.fromkeys(kind.gpu_type for kind in machine.nodes if kind.gpus))
-
-
-#: Columns of ``sacctmgr show associations`` and ``qos`` that the twin has rules for.
-_KNOWN_COLUMNS = frozenset(
-    ("Cluster", "Account", "User", "Share", "QOS", "Def QOS", "ParentName", "Name", "Priority",
-     "GraceTime", "PreemptMode", "UsageFactor", "Flags")
-)  # fmt: skip
-
-
-#: Those with limits: the core's names, and whether they are numbers of nodes (``node=3``).
-_LIMITS = {
-    "GrpTRES": ("group_nodes", True), "MaxTRESPU": ("user_nodes", True),
-    "MaxJobsPU": ("user_jobs", False), "MaxJobs": ("jobs", False),
-    "MaxTRES": ("job_nodes", True), "GrpJobsAccrue": ("group_accrue", False),
-    "MaxJobsAccruePU": ("user_accrue", False), "MaxJobsAccrue": ("accrue", False),
-}  # fmt: skip
-
-
-def _limits(row: Mapping[str, str]) -> dict[str, int]:
-    found = {}
-    for key, value in row.items():
-        if key not in _LIMITS:
-            continue
-        name, of_nodes = _LIMITS[key]
-        number = re.fullmatch("node=([0-9]+)" if of_nodes else "([0-9]+)", value)
-        if not number:
-            raise InvalidInstance(f"limits {key}={shorten(value)}: expected node=3, or a number")
-        found[name] = int(number[1])
-    return found
-
-
-class Accounts:
-    """Associations and QOS of a slurmdbd, as ``sacctmgr`` shows them."""
-
-    def __init__(
-        self, associations: Sequence[Mapping[str, str]], qos: Sequence[Mapping[str, str]]
-    ) -> None:
-        limits = sorted(
-            {key for row in (*associations, *qos) for key in row} - _KNOWN_COLUMNS - set(_LIMITS)
-        )
-        if limits:
-            raise InvalidInstance(f"no rules for limits: {', '.join(limits)}")
-        if any(float(row.get("UsageFactor", 1)) != 1 for row in qos):
-            raise InvalidInstance("no rule for UsageFactor")
-        self.rows: list[tuple[int, float, bool, dict[str, int]]] = []
-        self.qos = [_limits(row) for row in qos]
-        self._users: dict[str, int] = {}
-        self._numbers: dict[tuple[str, str], int] = {}
-        for row in associations:  # accounts come before their users
-            account, user = row["Account"], row.get("User", "")
-            above = (account, "") if user else (row.get("ParentName") or "root", "")
-            parent = -1 if (account, user) == ("root", "") else self._numbers[above]
-            self._numbers[account, user] = len(self.rows)
-            self.rows.append((parent, float(row.get("Share") or 1), bool(user), _limits(row)))
-        self._priorities = {row["Name"]: float(row.get("Priority") or 0) for row in qos}
-        self._usual = next(iter(self._priorities), "")
-
-    def of(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        """What the core wants to know of a job's user and QOS."""
-        key = (str(job.get("account", "")), str(job.get("user", "")))
-        if key not in self._numbers:
-            raise InvalidInstance(f"job: no association of {shorten(key)}")
-        most = max(self._priorities.values(), default=0.0)
-        name = str(job.get("qos", self._usual))
-        if name not in self._priorities:
-            raise InvalidInstance(f"job: no QOS {shorten(name)}")
-        return {
-            "association": self._numbers[key], "qos": list(self._priorities).index(name),
-            "qos_factor": self._priorities[name] / most if most else 0.0,
-            "user": self._users.setdefault(key[1], len(self._users)),
-        }  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cosched import _core
+from cosched.cluster.slurm_accounts_shown import Shown
 from cosched.cluster.slurm_conf import Line, Spans, seconds_of_limit, words
 from cosched.errors import InvalidInstance, shorten
 
@@ -34,7 +35,7 @@ _SILENT = words(
     grestypes healthcheckinterval healthcheckprogram healthchecknodestate killonbadexit
     privatedata schedulertimeslice disablesendgids enforcepartlimits vsizefactor
     acctgathernodefreq acctgatherenergytype usespank fairsharedampeningfactor
-    prioritydecayhalflife priorityusageresetperiod rebootprogram srunepilog srunprolog
+    rebootprogram srunepilog srunprolog
     taskepilog taskprolog srunportrange x11parameters keepalivetime getenvtimeout
     sallocdefaultcommand jobrequeue fastschedule trackwckey
     accountingstoragetype slurmctldprimaryonprog
@@ -115,12 +116,22 @@ class SlurmSettings:
         lets no job start.
     down : tuple of (int, int)
         Nodes that take no jobs (State=DOWN, DRAIN), as ranges of their numbers.
+    accounts : Shown, optional
+        Associations and QOS of its slurmdbd.
+    limits_count : bool
+        AccountingStorageEnforce has limits.
+    partition_qos, billing : mapping of str to str
+        QOS and TRESBillingWeights by partition.
+    allowed : mapping
+        Names by partition and by AllowAccounts, DenyAccounts, AllowQos, DenyQos.
     version : str
         Of the Slurm that it is of, where that is known.
     approximate : bool
         What is refused is left out instead.
     refused : tuple of str
         What is set and not covered by ``slurm-backfill``, which then refuses the machine.
+    of_accounts : tuple of str
+        The same unless the accounts are known.
     notes : tuple of str
         What was not understood, once each.
 
@@ -143,15 +154,26 @@ class SlurmSettings:
     licences: Mapping[str, int] = field(default_factory=dict)
     bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     down: Spans = ()
+    accounts: Shown | None = None
+    limits_count: bool = False
+    partition_qos: Mapping[str, str] = field(default_factory=dict)
+    billing: Mapping[str, str] = field(default_factory=dict)
+    allowed: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
     version: str = ""
     approximate: bool = False
     refused: tuple[str, ...] = ()
+    of_accounts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """What is not followed, and what that may do."""
-        return tuple(f"not followed: {one}: {effect_of(one)}" for one in self.refused)
+        return tuple(f"not followed: {one}: {effect_of(one)}" for one in self.not_covered)
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        """What ``slurm-backfill`` has no rule for, or no accounts."""
+        return self.refused + (() if self.accounts is not None else self.of_accounts)
 
     def default_memory(self, partition: str) -> tuple[int, bool]:
         """MB of a job that asks for none.
@@ -188,6 +210,9 @@ class Reader:
         self.default_memories: dict[str, tuple[int, bool]] = {}
         self.licences: dict[str, int] = {}
         self.database = False
+        self.of_accounts: list[str] = []  # refused where there are no accounts
+        self.limits_count = False
+        self._reset = ""  # PriorityUsageResetPeriod
         self._preempt: dict[str, str] = {}  # PreemptType and PreemptMode
 
     def read(self, lines: Iterable[Line]) -> None:
@@ -200,6 +225,8 @@ class Reader:
             self._one(key, value, line)
         if self.parameters.get("multifactor") and self.database:
             self.parameters["age_counts"] = 1.0
+        if self._reset and self.of_accounts:
+            self.refused.append(self._reset)
 
     def preemption(self, partitions: Iterable[tuple[Line, Mapping[str, str]]]) -> None:
         """What is set of it, where a job could preempt another."""
@@ -257,8 +284,16 @@ class Reader:
             self.parameters["PriorityFavorSmall"] = float(low in ("yes", "true", "1", "up"))
         elif key == "priorityflags":
             self._flags(name, low)
+        elif key in _OF_ACCOUNTS:
+            if self.database and number(value or "0", place, name):
+                self.parameters[_OF_ACCOUNTS[key]] = number(value, place, name)
+                self.of_accounts.append(f"{name}={value}")
+        elif key == "priorityusageresetperiod":
+            self._reset = "" if low in ("", "none") else f"{name}={value}"
+        elif key == "prioritydecayhalflife":
+            self.parameters["PriorityDecayHalfLife"] = seconds_of_limit(value, place)
         elif key.startswith("priorityweight"):
-            if value not in ("", "0") and (self.database or key not in _OF_DATABASE):
+            if value not in ("", "0") and (self.database or key != "priorityweightassoc"):
                 self.refused.append(f"{name}={value}")
         elif key in ("preempttype", "preemptmode"):
             self._preempt[key] = value
@@ -270,8 +305,7 @@ class Reader:
             if key == "epilog":
                 self.parameters["Epilog"] = 1.0
         elif key == "accountingstorageenforce":
-            if self.database and _LIMITS & set(low.split(",")):
-                self.refused.append(f"{name}={value}")
+            self._enforced(name, low)
         elif key == "selecttypeparameters":
             self.select = [part for part in low.split(",") if part not in ("", "none")]
             if any(part not in _PLAIN_SELECT for part in self.select):
@@ -280,6 +314,14 @@ class Reader:
             self.unknown.append(f"{name}={value} (it may change jobs when they are submitted)")
         elif key not in _SILENT:
             self.unknown.append(name)
+
+    def _enforced(self, name: str, value: str) -> None:
+        """qos and associations only say which jobs may be submitted."""
+        if self.database and _LIMITS & set(value.split(",")):
+            self.limits_count = True
+            self.of_accounts.append(f"{name}={value}")
+            if "safe" in value.split(","):
+                self.parameters["safe_limits"] = 1.0
 
     def _usual_select(self, given: Mapping[str, Any]) -> None:
         """What Slurm takes where SelectType is not set."""
@@ -297,9 +339,9 @@ class Reader:
 
     def _flags(self, name: str, value: str) -> None:
         for one in value.split(","):
-            if one == "small_relative_to_time":
-                self.parameters["SMALL_RELATIVE_TO_TIME"] = 1.0
-            elif one and one not in ("calculate_running", "accrue_always", "max_tres"):
+            if one in ("small_relative_to_time", "max_tres"):
+                self.parameters[one.upper()] = 1.0
+            elif one and one not in ("calculate_running", "fair_tree"):
                 self.refused.append(f"{name}={one}")
 
     def _scheduler_parameters(self, text: str, place: str) -> None:
@@ -328,12 +370,16 @@ class Reader:
             )
 
 
-#: Values of AccountingStorageEnforce that bring limits of users, accounts or QOS.
-_LIMITS = frozenset({"1", "all", "limits", "qos", "safe"})
-#: Weights of factors that are 0 without a slurmdbd.
-_OF_DATABASE = frozenset({"priorityweightfairshare", "priorityweightqos", "priorityweightassoc"})
+#: Values of AccountingStorageEnforce that bring limits of users, accounts and QOS.
+_LIMITS = frozenset({"1", "all", "limits", "safe"})
+#: Weights of factors that are 0 without a slurmdbd, and unknown without its accounts.
+_OF_ACCOUNTS = {
+    "priorityweightfairshare": "PriorityWeightFairshare", "priorityweightqos": "PriorityWeightQOS",
+}  # fmt: skip
 #: Parameters of the twin that are no SchedulerParameters.
-_OUR_OWN = frozenset({"cons_tres", "multifactor", "age_counts", "since_24", "builtin"})
+_OUR_OWN = frozenset(
+    {"cons_tres", "multifactor", "age_counts", "since_24", "builtin", "safe_limits"}
+)
 _PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_default_dist_block",
                            "cr_one_task_per_core", "cr_core_memory", "cr_cpu_memory",
                            "cr_memory"})  # fmt: skip
@@ -345,7 +391,8 @@ HEARD = words(
     schedulerparameters selecttype selecttypeparameters prioritytype schedulertype killwait
     completewait overtimelimit priorityweightjobsize priorityweightpartition priorityweightage
     priorityweightfairshare priorityweightqos priorityweightassoc priorityweighttres prioritymaxage
-    prioritycalcperiod priorityfavorsmall priorityflags preempttype preemptmode topologyplugin
+    prioritycalcperiod prioritydecayhalflife priorityusageresetperiod priorityfavorsmall
+    priorityflags preempttype preemptmode topologyplugin
     accountingstoragetype accountingstorageenforce epilog prolog epilogslurmctld prologslurmctld
     jobsubmitplugins defmempercpu defmempernode licenses returntoservice resvoverrun
     """
@@ -375,6 +422,7 @@ _EFFECTS = {
     "keep may start earlier here",
     "oversubscribe": "a core has one job at a time: jobs may start later here",
     "qos": "limits of the partition's QOS do not hold",
+    "priorityusagereset": "usage is not set to 0: shares differ after the first time",
     "maxcpuspernode": "jobs of the partition may have all cores of a node",
     "maxcpuspersocket": "jobs of the partition may have all cores of a socket",
     "corespeccount": "jobs may have these cores",
@@ -386,8 +434,8 @@ _EFFECTS = {
 def effect_of(setting: str) -> str:
     """What it may do that a setting is not followed."""
     low = setting.lower()
-    return next((said for name, said in _EFFECTS.items() if low.startswith(name)),
-                "starts may differ")  # fmt: skip
+    known = (said for name, said in _EFFECTS.items() if low.startswith(name))
+    return next(known, "starts may differ")
 
 
 def rules_of(version: str) -> str:

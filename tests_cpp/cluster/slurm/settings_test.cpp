@@ -60,6 +60,8 @@ TEST(SlurmSettings, EveryParameterReachesItsReader) {
       {"PriorityWeightFairshare",
        [](const Settings& s) -> double { return s.priority.weight_fair_share; }},
       {"PriorityWeightQOS", [](const Settings& s) -> double { return s.priority.weight_qos; }},
+      {"MAX_TRES", [](const Settings& s) -> double { return s.priority.max_tres; }},
+      {"safe_limits", [](const Settings& s) -> double { return s.priority.safe_limits; }},
       {"PriorityDecayHalfLife", [](const Settings& s) -> double { return s.priority.half_life; }},
       {"PriorityWeightPartition",
        [](const Settings& s) -> double { return s.priority.weight_partition; }},

@@ -20,7 +20,6 @@ std::vector<int> BackfillCycle::run(double time) {
   begin_ = whole(time);
   tables_.journal.cycle(time);
   tables_.admit(time);
-  tables_.queue.recalculate(time);
   if (same_as_last(time)) {
     repeat_last();
     return {};
@@ -110,7 +109,7 @@ void BackfillCycle::keep_planned(Second now) {
 // Started in another partition, out of licences, over a limit, or behind a task of its array that has no plan.
 bool BackfillCycle::skipped(Entry entry) {
   if (tables_.allocations.started(entry.job) || !tables_.licences.enough(entry.job) ||
-      !tables_.policy.may_try(entry.job) || !tables_.groups.allow(entry.job))
+      tables_.policy.before_nodes(entry))
     return true;
   const int array = tables_.scenario.job(entry.job).conditions.array;
   if (array < 0) return false;
@@ -170,8 +169,9 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
     Select::Slot slot{kNever, nullptr};
     if (avail->count() >= job.nodes) {
       if (!std::exchange(counted, true)) ++kept_.tests;
-      tables_.queue.tested(entry.job);
-      slot = select_.will_run(entry, *avail, {now, at_once, from, window.later}).value_or(slot);
+      const auto found = select_.will_run(entry, *avail, {now, at_once, from, window.later});
+      if (found) tables_.queue.tested(entry.job);
+      slot = found.value_or(slot);
     }
     if (from > slot.begin) {
       slot.begin = from;
@@ -189,10 +189,8 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
       window.later = kNever;
       if (slot.nodes->meets(tables_.allocations.cleaning()))
         slot.begin = now + 1;
-      else if (!tables_.policy.may_start(entry.job, slot.nodes->count()))
-        return {Then::next, false, until};
-      else if (start(entry, *avail))
-        return {Then::next, true, until};
+      else if (const Tried tried = start(entry, *avail); tried != Tried::no_nodes)
+        return {Then::next, tried == Tried::started, until};
     }
     if (slot.begin > now && at_once) return {Then::next, false, until};
     if (slot.begin > window.later) {
@@ -208,16 +206,16 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
       from = slot.begin;
       continue;
     }
-    if (!tables_.policy.may_start(entry.job, slot.nodes->count()))
-      return {Then::next, false, until};
+    if (tables_.policy.with_nodes(entry, slot.nodes->count())) return {Then::next, false, until};
     return reserve(entry, slot, first, last, until);
   }
 }
 
-// On nodes picked anew among the idle ones; whether there are enough.
-bool BackfillCycle::start(Entry entry, const NodeBits& avail) {
+// On nodes picked anew among the idle ones, if there are enough.  A limit is tested whether there are or not.
+BackfillCycle::Tried BackfillCycle::start(Entry entry, const NodeBits& avail) {
   const Choice* choice = select_.now(entry, avail);
-  if (choice == nullptr) return false;
+  if (tables_.policy.with_nodes(entry, choice)) return Tried::over_limit;
+  if (choice == nullptr) return Tried::no_nodes;
   tables_.start(entry, *choice, time_, Scheduler::backfill);
   rejected_array_ = -1;
   const Scenario& scenario = tables_.scenario;
@@ -226,7 +224,7 @@ bool BackfillCycle::start(Entry entry, const NodeBits& avail) {
   if (whole_nodes && map_.made() < settings_.node_space_size)
     map_.reserve(tables_.allocations.nodes(entry.job), map_.begin(),
                  end_of(tables_.allocations.due(entry.job), 0), settings_.resolution);
-  return true;
+  return Tried::started;
 }
 
 BackfillCycle::Tested BackfillCycle::reserve(Entry entry, const Select::Slot& slot, Second first,

@@ -22,6 +22,7 @@ class BackfillCycle {
 
  private:
   enum class Then { next, stop };
+  enum class Tried { started, over_limit, no_nodes };
   /// `until`: no comparison of this test with the time comes out otherwise before that second.
   struct Tested {
     Then then;
@@ -49,7 +50,7 @@ class BackfillCycle {
 
   bool skipped(Entry entry);
   Tested test(Entry entry, Second now);
-  bool start(Entry entry, const NodeBits& avail);
+  Tried start(Entry entry, const NodeBits& avail);
   Tested reserve(Entry entry, const Select::Slot& slot, Second first, Second last, Second until);
   void plan_next_task(int job);
   Second end_of(Second begin, Second limit) const;

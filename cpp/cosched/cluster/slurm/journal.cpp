@@ -56,10 +56,19 @@ void Journal::plan(Entry entry, double time, Second begin, Second end, const Nod
     outcome_.notes.push_back({time, entry.job, Action::plan, begin, end, nodes.list(), entry.part});
 }
 
+void Journal::hold(int job, double time, const Rule& rule) {
+  if (!told()) return;
+  Said& last = said_[static_cast<std::size_t>(job)];
+  std::string reason = reason_of(rule);
+  if (last.action == Action::wait_limit && last.limit == reason) return;
+  last = {Action::wait_limit, 0, reason};
+  outcome_.notes.push_back({time, job, Action::wait_limit, 0, 0, {}, -1, std::move(reason)});
+}
+
 void Journal::say(int job, double time, Action action, Second start) {
   Said& last = said_[static_cast<std::size_t>(job)];
   if (!told() || (last.action == action && last.start == start)) return;
-  last = {action, start};
+  last = {action, start, {}};
   outcome_.notes.push_back({time, job, action, start, 0, {}});
 }
 

@@ -1,6 +1,7 @@
 // What a run leaves behind: starts, ends and nodes of jobs; where asked for, reasons and plans.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cosched/cluster/slurm/allocations.hpp"
@@ -28,7 +29,8 @@ struct Note {
   Action action;
   Second start, end;
   std::vector<int> nodes;
-  int part = -1;  // of a plan
+  int part = -1;           // of a plan
+  std::string limit = {};  // in the way, as squeue names it
 };
 
 struct Outcome {
@@ -65,6 +67,8 @@ class Journal {
   void cycle(double time) { outcome_.cycles.push_back(time); }
   /// Why the job does not start; told once as long as nothing else is.
   void wait(int job, double time, Action why) { say(job, time, why, 0); }
+  /// A limit is in its way.
+  void hold(int job, double time, const Rule& rule);
   void plan(Entry entry, double time, Second begin, Second end, const NodeBits& nodes);
 
   Outcome outcome() && { return std::move(outcome_); }
@@ -73,6 +77,7 @@ class Journal {
   struct Said {
     Action action = Action::finish;
     Second start = 0;
+    std::string limit = {};
   };
   void say(int job, double time, Action action, Second start);
 

@@ -68,8 +68,8 @@ class Pass {
       tables_.updates.jobs = now_;
       return !blocked_.all() || tables_.journal.told() || reserved_;
     }
-    if (!tables_.policy.may_try(entry.job)) {
-      tables_.journal.wait(entry.job, time_, Action::wait_limit);
+    if (const Policy::Held held = tables_.policy.before_nodes(entry)) {
+      tables_.journal.hold(entry.job, time_, *held);
       return true;
     }
     if (blocked_.allowed().count_common(scenario_.part(entry).nodes) < scenario_.job(entry).nodes) {
@@ -85,10 +85,9 @@ class Pass {
     return true;
   }
 
-  // Started in another partition, over a limit of its group, or behind a task of its array that could not.
+  // Started in another partition, or behind a task of its array that could not.
   bool rejected(Entry entry) {
     if (tables_.allocations.started(entry.job)) return true;
-    if (!tables_.groups.allow(entry.job)) return true;
     const int array = scenario_.job(entry.job).conditions.array;
     if (array < 0) return false;
     return (rejected_array_ == array && rejected_part_ == entry.part) ||
@@ -108,11 +107,9 @@ class Pass {
         if (failed == scenario_.job(entry.job).conditions.reservation) return reject(entry);
       allowed = &nodes_;
     }
-    tables_.queue.tested(entry.job);
     const Choice* choice = select_.now(entry, *allowed);
-    if (!tables_.policy.may_start(entry.job,
-                                  choice ? choice->nodes.count() : scenario_.job(entry).nodes)) {
-      tables_.journal.wait(entry.job, time_, Action::wait_limit);
+    if (const Policy::Held held = tables_.policy.with_nodes(entry, choice)) {
+      tables_.journal.hold(entry.job, time_, *held);
       return reject(entry);
     }
     if (choice) {
@@ -162,7 +159,6 @@ class Pass {
 std::vector<int> main_pass(Tables& tables, Select& select, double time, bool full) {
   if (tables.completing(whole(time))) return {};
   tables.admit(time);
-  tables.queue.recalculate(time);
   std::vector<int> started = Pass(tables, select, time).run(full);
   if (!started.empty()) tables.queue.drop([&](int job) { return tables.allocations.started(job); });
   return started;

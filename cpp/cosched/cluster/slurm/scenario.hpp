@@ -9,26 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "cosched/cluster/slurm/account_limits.hpp"
 #include "cosched/cluster/slurm/node_bits.hpp"
 #include "cosched/cluster/slurm/seconds.hpp"
 #include "cosched/cluster/slurm/settings.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::slurm {
 
 /// What Slurm plans for a job without a limit.
 inline constexpr Second kYear = Second{365} * 24 * 3600;
-
-/// Of a QOS or an association; -1: none (RULES.md 14).
-struct Limits {
-  int group_nodes = -1;  // GrpTRES=node
-  int user_nodes = -1;   // MaxTRESPerUser=node, of a QOS
-  int user_jobs = -1;    // MaxJobsPerUser, of a QOS
-  int jobs = -1;         // MaxJobs, of an association
-  int job_nodes = -1;    // MaxTRESPerJob=node
-  // Jobs that wait and whose age counts: GrpJobsAccrue, MaxJobsAccruePerUser of a QOS, MaxJobsAccrue of an association.
-  int group_accrue = -1, user_accrue = -1, accrue = -1;
-};
 
 /// A job's part of a node.
 struct Share {
@@ -49,9 +38,9 @@ struct Running {
   Shares holds;  // of whole nodes, only their numbers count
 };
 
-/// What jobs of a QOS, a user or an account may have at once, all together.
-struct Group {
-  double jobs = kInfinity, nodes = kInfinity, cpus = kInfinity;
+/// Of a job that waits when the simulation begins: its priority, and since when its age counts (infinite: not yet).
+struct Waiting {
+  double priority, accrues;
 };
 
 struct Partition {
@@ -60,6 +49,8 @@ struct Partition {
   Second max_time = kNever;  // MaxTime
   double job_factor = 0;     // PriorityJobFactor over the largest one
   int min_nodes = 0, max_nodes = std::numeric_limits<int>::max();  // of a job (RULES.md 9.11)
+  int qos = -1;          // of Machine::qos, whose limits hold for its jobs
+  Amounts billing = {};  // TRESBillingWeights; empty: CPUs
 };
 
 struct Machine {
@@ -74,9 +65,8 @@ struct Machine {
   std::vector<int> node_weight;             // Weight; empty = all are equal
   std::vector<NodeBits> sets;               // nodes with some features, as jobs ask for them
   std::vector<int> licences;                // how many of each
-  std::vector<Limits> qos;
+  std::vector<Qos> qos;
   NodeBits down = NodeBits();  // nodes that take no jobs from the begin on (RULES.md 11.4)
-  std::vector<Group> groups;  // jobs say of which they are
 };
 
 inline constexpr int kAnyNodes = std::numeric_limits<int>::max();
@@ -105,6 +95,7 @@ struct Conditions {
   double begin = 0;    // --begin (s)
   bool held = false;   // until it is released
   int singleton = -1;  // jobs of one user and name have one number
+  int namesake = -1;   // the same of a job that waits for none of them
   std::vector<Dependency> after;
   int array = -1, array_limit = 0;  // which, and how many of its tasks may run (0 = all)
   int reservation = -1;
@@ -134,8 +125,7 @@ struct Job {
   bool requeue = true;  // when a node of it fails
   bool fails = false;   // exits with another code than 0
   std::optional<Running> running = {};
-  std::vector<int> groups = {};  // of Machine::groups
-  double counted_cpus = 0;       // in their limits
+  std::optional<Waiting> waiting = {};
 };
 
 /// Nodes that are kept for some jobs, for some time (RULES.md 10).
@@ -152,7 +142,8 @@ struct Association {
   double shares = 1;
   bool user = false;
   Limits limits = {};
-  double usage = 0;  // when the simulation begins: CPU seconds
+  double usage = 0;    // when the simulation begins: CPU seconds
+  double factor = -1;  // of its priorities, of the last pass before that; below 0: by its usage
 };
 
 /// What an administrator does (RULES.md 9.2, 11).
@@ -178,6 +169,10 @@ class Scenario {
   Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
            std::vector<Reservation> reservations = {}, std::vector<Outside> outside = {},
            std::vector<Association> accounts = {});
+
+  /// The first `kept` jobs, and behind them others (like which of all, submitted when).  Dependencies of those that are
+  /// kept are among them.  O(machine, jobs).
+  Scenario with(int kept, const std::vector<std::pair<int, double>>& more) const;
 
   const Machine& machine() const { return machine_; }
   const std::vector<Job>& jobs() const { return jobs_; }

@@ -73,6 +73,8 @@ const Parameter kParameters[] = {
      [](Settings& s, double v) { s.priority.relative_to_time = v != 0; }},
     {"PriorityWeightFairshare", 0, [](Settings& s, double v) { s.priority.weight_fair_share = v; }},
     {"PriorityWeightQOS", 0, [](Settings& s, double v) { s.priority.weight_qos = v; }},
+    {"MAX_TRES", 0, [](Settings& s, double v) { s.priority.max_tres = v != 0; }},
+    {"safe_limits", 0, [](Settings& s, double v) { s.priority.safe_limits = v != 0; }},
     {"PriorityDecayHalfLife", 7 * 86400,
      [](Settings& s, double v) { s.priority.half_life = length_of(v); }},
     {"PriorityWeightPartition", 0, [](Settings& s, double v) { s.priority.weight_partition = v; }},

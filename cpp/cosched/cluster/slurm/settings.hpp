@@ -19,6 +19,8 @@ struct Settings {
     double weight_fair_share = 0, weight_qos = 0;
     Second half_life = 0;  // PriorityDecayHalfLife, 0 = usage does not decay
     bool favor_small = false, relative_to_time = false;
+    bool safe_limits = false;  // AccountingStorageEnforce=safe
+    bool max_tres = false;     // PriorityFlags=MAX_TRES
   };
   struct Reserve {  // who blocks others, or reserves: RULES.md 2.5
     Second min_age = 0;

@@ -23,8 +23,9 @@ class Simulator {
                 clocks.controller_start + clocks.decay_after),
         select_(scenario, tables_.allocations, clocks.epoch),
         backfill_(clocks, tables_, select_),
-        limit_clock_(clocks, scenario.settings().since_24),
-        main_clock_(clocks, scenario.settings().main, scenario.settings().since_24),
+        loop_(Usage::runs(scenario) ? clocks.behind_slurmdbd() : clocks),
+        limit_clock_(loop_, scenario.settings().since_24),
+        main_clock_(loop_, scenario.settings().main, scenario.settings().since_24),
         backfill_clock_(clocks, scenario.settings().backfill.interval),
         rng_(clocks.noise_seed),
         order_(all_of(scenario.jobs().size())),
@@ -43,7 +44,7 @@ class Simulator {
       if (static_cast<double>(one.begin) > one.created) looks_.push_back(node_look(one.begin));
     }
     std::sort(looks_.begin(), looks_.end());
-    main_clock_.request(clocks.controller_start);  // by the registrations of the nodes
+    main_clock_.request(loop_.controller_start);  // by the registrations of the nodes
   }
 
   Outcome run() && {
@@ -98,10 +99,13 @@ class Simulator {
         outside_ < scenario_.outside().size() ? scenario_.outside()[outside_].time : kInfinity;
     const double look = look_ < looks_.size() ? looks_[look_] : kInfinity;
     const double up = answer_due();
-    const double first = std::min({life, coming, pass, check, tick, outside, look, up});
+    const double decay = tables_.usage.next_pass();
+    const double first = std::min({life, coming, pass, check, tick, outside, look, up, decay});
     if (!scenario_.settings().backfill.off && backfill_clock_.wakes_at() < first)
       return wake(first);
-    if (life == first) {
+    if (decay == first) {
+      tables_.advance(decay);
+    } else if (life == first) {
       happen();
     } else if (coming == first) {
       submit(order_[next_++], coming);
@@ -155,11 +159,12 @@ class Simulator {
 
   void submit(int job, double time) {
     changed_ = time;
-    main_clock_.request(time);
     if (refused(job, time)) {
+      tables_.updates.jobs = whole(time);
       ++finished_;
       return;
     }
+    main_clock_.request(time);
     last_begin_ = std::max(last_begin_, scenario_.job(job).conditions.begin);
     tables_.submit(job, time);
   }
@@ -168,6 +173,7 @@ class Simulator {
   bool refused(int job, double time) {
     const Job& one = scenario_.job(job);
     if (one.conditions.reservation >= 0 && !tables_.reservations.holds(job, time)) return true;
+    if (over_limits(job, time)) return true;
     if (!scenario_.own_cores() && one.set < 0) return false;
     const auto runs = [&](int part) {
       return select_.could_run({job, part}, scenario_.part(Entry{job, part}).nodes);
@@ -175,6 +181,19 @@ class Simulator {
     return one.partitions.empty()
                ? !runs(one.partition)
                : std::none_of(one.partitions.begin(), one.partitions.end(), runs);
+  }
+
+  // Tasks of an array are one submission.
+  bool over_limits(int job, double time) {
+    const int array = scenario_.job(job).conditions.array;
+    if (array >= 0 && array == last_array_) return array_refused_;
+    int tasks = 0;
+    for (std::size_t k = next_ - 1; k < order_.size(); ++k, ++tasks)
+      if (array < 0 ? tasks > 0 : scenario_.job(order_[k]).conditions.array != array) break;
+    const Policy::Held held = tables_.policy.at_submission(job, tasks);
+    if (held) tables_.journal.hold(job, time, *held);
+    last_array_ = array;
+    return array_refused_ = held;
   }
 
   void nodes_changed(double time) {
@@ -203,10 +222,9 @@ class Simulator {
     nodes_changed(outside.time);
   }
 
-  // A node is there when its slurmd has answered.
+  // At its next tick slurmctld asks them whether they are there.
   void resume(const NodeBits& nodes, double time) {
-    constexpr double kAnswer = 4;  // times as long as an epilog
-    answers_.push_back({time + kAnswer * varied(host_.epilog), nodes});
+    answers_.push_back({main_clock_.next_tick(time) + varied(host_.epilog), nodes});
   }
 
   // Nodes whose slurmd has answered, and when the next does.
@@ -230,7 +248,8 @@ class Simulator {
   void lose(const NodeBits& nodes, double time) {
     constexpr Second kCredential = 121;
     tables_.allocations.set_up(nodes, false);
-    const std::vector<int> running = tables_.allocations.running();
+    std::vector<int> running = tables_.allocations.running();
+    std::sort(running.begin(), running.end());  // as they came, and so they wait again
     for (const int job : running) {
       if (!tables_.allocations.nodes(job).meets(nodes)) continue;
       ++attempt(job);
@@ -317,6 +336,7 @@ class Simulator {
   Tables tables_;
   Select select_;
   BackfillCycle backfill_;
+  const Clocks loop_;
   LimitClock limit_clock_;
   MainClock main_clock_;
   BackfillClock backfill_clock_;
@@ -329,6 +349,8 @@ class Simulator {
   std::vector<std::pair<double, NodeBits>> answers_;  // when nodes that were down are up again
   std::vector<double> looks_;                         // when begins of reservations are seen
   std::size_t next_ = 0, finished_ = 0, outside_ = 0, look_ = 0, watched_ = 0;
+  int last_array_ = -1;  // that was submitted
+  bool array_refused_ = false;
   double changed_ = -kInfinity, last_begin_ = -kInfinity;
   Poll poll_;
 };

@@ -8,12 +8,11 @@ Tables::Tables(const Scenario& given, double controller_start, const Record& rec
                double decay_start)
     : scenario(given),
       allocations(given),
-      groups(given),
       usage(given, decay_start),
-      queue(given, usage, controller_start),
+      queue(given, usage),
       readiness(given, allocations),
       licences(given),
-      policy(given),
+      policy(given, decay_start),
       reservations(given),
       updates{whole(controller_start), whole(controller_start)},
       journal(given.jobs().size(), record) {}
@@ -24,51 +23,64 @@ void Tables::hold(int job) {
   choice.shares = running.holds;
   for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
   allocations.start(job, choice, whole(running.start));
-  usage.start(job, cpus_of(job), whole(running.start));
+  const Entry entry{job, scenario.job(job).partition};
+  usage.start(job, price_of(scenario, entry, choice), whole(running.start));
   readiness.count(job, 1);
   licences.take(job);
-  policy.start(job, choice.nodes.count());
-  groups.count(job, 1);
-  journal.start({job, scenario.job(job).partition}, running.start, Scheduler::main, allocations);
+  policy.submit(job);
+  policy.start(entry, choice, whole(running.start));
+  journal.start(entry, running.start, Scheduler::main, allocations);
+}
+
+void Tables::advance(double time) {
+  policy.advance(time);
+  if (!usage.advance(time)) return;
+  const std::vector<int> waiting = readiness.not_held();
+  queue.recalculate(waiting);
+  if (!waiting.empty() || !queue.entries().empty()) updates.jobs = usage.last_pass();
 }
 
 void Tables::submit(int job, double time) {
-  usage.advance(time);
+  advance(time);
+  policy.submit(job);
   queue.submit(job, time);
   if (readiness.submit(job, whole(time))) queue.enter(job);
   updates.jobs = whole(time);
 }
 
 void Tables::admit(double time) {
-  usage.advance(time);
-  readiness.admit(whole(time), [&](int job) {
+  advance(time);
+  std::vector<int> fresh;  // that nothing keeps them any more is seen after ages
+  readiness.admit(whole(time), [&](int job, bool free_before) {
     const Conditions& of = scenario.job(job).conditions;
     queue.ready(job, of.after.empty() && !of.held && of.begin > 0 ? of.begin : time);
-    queue.enter(job);
+    if (free_before)
+      queue.enter(job);
+    else
+      fresh.push_back(job);
   });
   queue.let_accrue(time);
+  for (const int job : fresh) queue.enter(job);
 }
 
 void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by) {
   allocations.start(entry.job, choice, whole(time));
-  usage.start(entry.job, cpus_of(entry.job), whole(time));
+  usage.start(entry.job, price_of(scenario, entry, choice), whole(time));
   readiness.count(entry.job, 1);
   licences.take(entry.job);
-  policy.start(entry.job, choice.nodes.count());
-  groups.count(entry.job, 1);
+  policy.start(entry, choice, whole(time));
   updates.both(whole(time));
   journal.start(entry, time, by, allocations);
 }
 
 void Tables::end(int job, double time, bool killed) {
-  usage.advance(time);
+  advance(time);
   usage.end(job, whole(time));
   allocations.end(job, whole(time));
   readiness.count(job, -1);
   readiness.end(job, killed || scenario.job(job).fails);
   licences.give(job);
-  policy.end(job, allocations.nodes(job).count());
-  groups.count(job, -1);
+  policy.end(job, whole(time), true);
   updates.both(whole(time));
   journal.end(job, time, killed);
 }
@@ -78,31 +90,20 @@ void Tables::epilog(int job, double time) {
   updates.both(whole(time));
 }
 
-// All of its nodes where they are its own.
-int Tables::cpus_of(int job) const {
-  const Machine& machine = scenario.machine();
-  if (!scenario.own_cores())
-    return allocations.nodes(job).count() * (machine.cpus / std::max(machine.nodes, 1));
-  int cpus = 0;
-  for (const Share& share : allocations.shares(job).nodes) cpus += share.cores;
-  return cpus;
-}
-
 void Tables::release(int job, double time) {
-  usage.advance(time);
+  advance(time);
   readiness.release(job);
   queue.prioritise(job, time);
   updates.jobs = whole(time);
 }
 
 void Tables::requeue(int job, double time, Second begin) {
-  usage.advance(time);
+  advance(time);
   usage.end(job, whole(time));
   allocations.end(job, whole(time));
   readiness.count(job, -1);
   licences.give(job);
-  policy.end(job, allocations.nodes(job).count());
-  groups.count(job, -1);
+  policy.end(job, whole(time), false);
   readiness.requeue(job, begin);
   queue.resubmit(job, time, scenario.settings().since_24);
   updates.both(whole(time));
@@ -117,6 +118,9 @@ std::vector<int> Tables::overdue(Second now) const {
       if (allocations.due(job) + over_time > now) break;
       late.push_back(job);
     }
+  for (const int job : allocations.running())
+    if (policy.used_up(job) && std::find(late.begin(), late.end(), job) == late.end())
+      late.push_back(job);
   if (scenario.reservations().empty()) return late;
   // Jobs in a reservation end with it.
   for (const int job : allocations.running()) {

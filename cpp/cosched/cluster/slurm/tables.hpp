@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "cosched/cluster/slurm/allocations.hpp"
-#include "cosched/cluster/slurm/group_counts.hpp"
 #include "cosched/cluster/slurm/journal.hpp"
 #include "cosched/cluster/slurm/licences.hpp"
 #include "cosched/cluster/slurm/policy.hpp"
@@ -23,6 +22,8 @@ struct Tables {
 
   /// A job that runs from the beginning holds what it has.
   void hold(int job);
+  /// Usage, and priorities, as of the last pass of the thread that accounts it.
+  void advance(double time);
   void submit(int job, double time);
   /// Jobs that are ready by now wait in the queue.
   void admit(double time);
@@ -39,11 +40,8 @@ struct Tables {
   /// CompleteWait: nobody is scheduled while a job that has just ended is completing.
   bool completing(Second now) const;
 
-  int cpus_of(int job) const;
-
   const Scenario& scenario;
   Allocations allocations;
-  GroupCounts groups;
   Usage usage;
   Queue queue;
   Readiness readiness;

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cosched.cluster.machine import Machine
 
 #: Columns of an instance's jobs that no algorithm needs, where known.
-FACTS = ("user", "group", "partition", "status", "line", "wait", "running", "ran",
+FACTS = ("user", "group", "account", "qos", "partition", "status", "line", "wait", "running", "ran",
          "held", "memory_gb", "gpus", "gpu_type", "threads", "nodes", "priority")  # fmt: skip
 #: Those that are numbers >= 0, or not known: s; GB, GPUs, hardware threads, nodes of the whole job;
 #: the batch system's priority.
@@ -104,7 +104,7 @@ def _too_wide(jobs: pd.DataFrame, nodes: int, machine: Machine | None) -> np.nda
     queued = machine.partitions and "partition" in jobs
     room = machine.room(jobs["partition"]) if queued else np.full(len(jobs), nodes)
     wide = jobs["tasks"].to_numpy() > room
-    site = site_of(jobs, machine)
+    site = site_of(jobs, machine, [])
     if site is not None:
         wide[site.unfit] = True
     return wide

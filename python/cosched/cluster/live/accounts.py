@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cosched.cluster.live.outputs import rows
-
-#: What a limit is of: jobs, nodes, CPUs at once.
-_KINDS = ("jobs", "nodes", "cpus")
+from cosched.cluster.machine import Machine
+from cosched.cluster.slurm_accounts import Accounts
+from cosched.cluster.slurm_accounts_shown import Shown
 
 
 def shares(texts: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -67,91 +66,21 @@ def limits(texts: Mapping[str, str]) -> dict[str, Any]:
     return {"qos": qos, "associations": associations}
 
 
-class Groups:
-    """Limits that jobs share, each with a number, and those of a job."""
-
-    def __init__(self, known: Mapping[str, Any], partition_qos: Mapping[str, str]) -> None:
-        self._qos = known.get("qos", {})
-        self._partition_qos = partition_qos
-        self._own = {}
-        for one in known.get("associations", ()):
-            key = (one.get("Account", ""), one.get("User", ""))
-            if not one.get("Partition"):
-                self._own[key] = one
-        self._numbers: dict[tuple, int] = {}
-        self.names: list[str] = []
-        self.limits: list[tuple[float, float, float]] = []
-
-    def of(self, job: Mapping[str, Any]) -> list[int]:
-        """Numbers of the groups whose limits hold for the job."""
-        user, account = job.get("user", ""), job.get("account", "")
-        wanted: list[tuple[tuple, dict[str, float]]] = []
-        sets: set[str] = set()
-        part = str(job.get("partition", "")).split(",")[0]
-        names = [self._partition_qos.get(part, ""), job.get("qos", "")]
-        for name in filter(None, names):
-            qos = self._qos.get(name, {})
-            levels = {
-                "": ("Grp", name),
-                "PU": ("Max", name, user),
-                "PA": ("Max", name, "", account),
-            }
-            for suffix, key in levels.items():
-                own = _limits_of(qos, "Grp" if not suffix else "Max", suffix)
-                own = {k: v for k, v in own.items() if f"{suffix}{k}" not in sets}
-                sets |= {f"{suffix}{k}" for k in own}
-                wanted.append((("QOS", *key), own))
-            if "MaxTRES" not in sets and (size := _tres(qos.get("MaxTRES", ""))):
-                sets.add("MaxTRES")
-                wanted += self._too_large(job, size, f"QOS {name}")
-        wanted += self._of_associations(job, user, account, sets)
-        return [self._number(key, own) for key, own in wanted if own]
-
-    def _of_associations(
-        self, job: Mapping[str, Any], user: str, account: str, sets: set[str]
-    ) -> list[tuple[tuple, dict[str, float]]]:
-        wanted: list[tuple[tuple, dict[str, float]]] = []
-        own = self._own.get((account, user), {})
-        above = self._own.get((account, ""), {})
-        jobs = own.get("MaxJobs", above.get("MaxJobs", ""))
-        if jobs and not sets & {"PUjobs", "PAjobs"}:
-            wanted.append((("user", "MaxJobs", account, user), {"jobs": float(jobs)}))
-        size = _tres(own.get("MaxTRES", above.get("MaxTRES", "")))
-        if size and "MaxTRES" not in sets:
-            wanted += self._too_large(job, size, f"user {user}")
-        for level, known in (((account, user), own), ((account, ""), above), (("root", ""), None)):
-            known = self._own.get(level, {}) if known is None else known
-            grp = {k: v for k, v in _limits_of(known, "Grp", "").items() if k not in sets}
-            wanted.append((("association", *level), grp))
-        return wanted
-
-    @staticmethod
-    def _too_large(
-        job: Mapping[str, Any], size: Mapping[str, float], whose: str
-    ) -> list[tuple[tuple, dict[str, float]]]:
-        asks = {"nodes": job.get("nodes") or 1, "cpus": job.get("cpus") or 1}
-        if all(asks[kind] <= size.get(kind, math.inf) for kind in asks):
-            return []
-        return [((whose, "MaxTRES"), {"jobs": 0.0})]
-
-    def _number(self, key: tuple, own: Mapping[str, float]) -> int:
-        if key not in self._numbers:
-            self._numbers[key] = len(self.limits)
-            told = ", ".join(f"{kind} {own[kind]:g}" for kind in _KINDS if kind in own)
-            self.names.append(f"{' '.join(filter(None, map(str, key)))} ({told})")
-            jobs, nodes, cpus = (own.get(kind, math.inf) for kind in _KINDS)
-            self.limits.append((jobs, nodes, cpus))
-        return self._numbers[key]
-
-
-def _limits_of(given: Mapping[str, str], prefix: str, suffix: str) -> dict[str, float]:
-    """Limits of jobs, nodes and CPUs; sacctmgr calls them GrpJobs, MaxTRESPU, ..."""
-    found = _tres(given.get(f"{prefix}TRES{suffix}", ""))
-    jobs = given.get(f"{prefix}Jobs{suffix}", "")
-    return {**({"jobs": float(jobs)} if jobs.isdigit() else {}), **found}
-
-
-def _tres(text: str) -> dict[str, float]:
-    pairs = dict(re.findall(r"(node|cpu)=([0-9]+)", text))
-    names = {"node": "nodes", "cpu": "cpus"}
-    return {names[key]: float(value) for key, value in pairs.items()}
+def accounts_of(
+    shares_shown: Sequence[Mapping[str, Any]], known: Mapping[str, Any], machine: Machine
+) -> Accounts:
+    """Shares and limits together, in the core's form."""
+    own = {
+        (one.get("Account", ""), one.get("User", "")): one
+        for one in known.get("associations", ()) if not one.get("Partition")
+    }  # fmt: skip
+    rows = [
+        {
+            **own.get((one["account"], one["user"]), {}), "Account": one["account"],
+            "User": one["user"], "parent": one["parent"], "Usage": one["usage"],
+            "Share": 1.0 if one["shares"] is None else one["shares"],
+            "Factor": one["factor"] or 0.0,
+        } for one in shares_shown
+    ] or list(own.values())  # fmt: skip
+    qos = [{"Name": name, **one} for name, one in known.get("qos", {}).items()]
+    return Accounts(Shown(tuple(rows), tuple(qos)), machine)

@@ -34,24 +34,13 @@ def reason_of(simulation: Simulation, row: int) -> str:
 
 def _over_limit(simulation: Simulation, row: int) -> str:
     """The first limit that it would break now, and whose jobs must end."""
-    own = simulation._wanted[row]
-    job = simulation.jobs[row]
-    for group in own.get("groups", ()):
-        inside = [
-            other for k, other in enumerate(simulation.snapshot.running)
-            if group in simulation._wanted[k].get("groups", ())
-        ]  # fmt: skip
-        jobs, nodes, cpus = simulation.groups.limits[group]
-        used = (
-            len(inside) + 1 > jobs,
-            sum(int(other["nodes"] or 1) for other in inside) + int(job["nodes"] or 1) > nodes,
-            sum(int(other["cpus"] or 1) for other in inside) + int(own["counted_cpus"]) > cpus,
-        )
-        if any(used):
-            ids = ", ".join(str(other["id"]) for other in inside[:5])
-            name = simulation.groups.names[group]
-            return f"limit {name}: job {ids} of the group must end" if ids else f"limit {name}"
-    return ""
+    if row not in simulation.held_up:
+        return ""
+    name, limit, used, rows = simulation.held_up[row]
+    ids = ", ".join(str(simulation.jobs[k]["id"]) for k in rows[:5])
+    many = "job" if len(rows) == 1 else "one of the jobs"
+    must = f": {many} {ids} must end" if rows and used > 0 else ""
+    return f"limit {name} ({used:g} of {limit:g} used){must}"
 
 
 def _resources(simulation: Simulation, job: Mapping[str, Any]) -> str:

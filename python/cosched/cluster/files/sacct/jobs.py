@@ -32,6 +32,10 @@ _RUNNING = ("RUNNING", "SUSPENDED", "RESIZING", "COMPLETING", "STOPPED", "SIGNAL
 _PENDING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "CONFIGURING",
             "SPECIAL_EXIT")  # fmt: skip
 
+#: Columns of names that are kept as they are.
+_NAMES = {"user": "User", "group": "Group", "account": "Account", "qos": "QOS",
+          "partition": "Partition"}  # fmt: skip
+
 
 def read_sacct(
     path: str | PathLike[str],
@@ -162,7 +166,7 @@ def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None)
     if gpus is not None:
         jobs["gpus"], jobs["gpu_type"] = gpus
     jobs["estimate"] = _estimates(rows, machine)
-    for fact, column in (("user", "User"), ("group", "Group"), ("partition", "Partition")):
+    for fact, column in _NAMES.items():
         if column in rows:
             jobs[fact] = each(rows[column], lambda t: t)
     jobs["status"] = each(rows["State"], lambda t: t.str.lower())
@@ -244,8 +248,7 @@ def _finished(
     ids = jobs["id"]
     if ids.str.fullmatch(r"[0-9]{1,15}").all():
         ids = ids.astype(np.int64)
-    known = ("user", "group", "partition", "status", "threads", "memory_gb", "gpus", "gpu_type",
-             "nodes")  # fmt: skip
+    known = (*_NAMES, "status", "threads", "memory_gb", "gpus", "gpu_type", "nodes")
     named = [name for name in known if name in jobs]
     table = jobs[["submit", "tasks", "runtime", "estimate", "line", *named]].assign(
         id=ids,

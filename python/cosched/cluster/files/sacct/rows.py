@@ -19,13 +19,13 @@ _NEEDED = ("JobID", "State", "Submit", "Start")
 _CPUS = ("NCPUS", "AllocCPUS", "ReqCPUS", "AllocTRES")
 _READ = frozenset(
     (*_NEEDED, *_CPUS, "Eligible", "End", "Elapsed", "ElapsedRaw", "Timelimit", "TimelimitRaw",
-     "User", "Group", "Partition", "NNodes", "AllocNodes", "ReqNodes", "ReqMem", "ReqTRES",
-     "NodeList")
+     "User", "Group", "Account", "QOS", "Partition", "NNodes", "AllocNodes", "ReqNodes",
+     "ReqMem", "ReqTRES", "NodeList")
 )  # fmt: skip
 #: Columns with few distinct texts: kept once each.
 _FEW = frozenset(
-    ("State", "Timelimit", "TimelimitRaw", "User", "Group", "Partition", "NNodes", "AllocNodes",
-     "ReqNodes", "NCPUS", "AllocCPUS", "ReqCPUS", "ReqMem", "ReqTRES", "AllocTRES")
+    ("State", "Timelimit", "TimelimitRaw", "User", "Group", "Account", "QOS", "Partition", "NNodes",
+     "AllocNodes", "ReqNodes", "NCPUS", "AllocCPUS", "ReqCPUS", "ReqMem", "ReqTRES", "AllocTRES")
 )  # fmt: skip
 #: Columns in which a user may write anything, also the delimiter.
 _FREE = ("JobName", "Comment", "AdminComment", "SystemComment", "WorkDir", "SubmitLine", "Extra",

@@ -1,0 +1,222 @@
+"""Associations and QOS as ``sacctmgr``, ``sshare`` and ``scontrol show assoc_mgr`` print them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from cosched import io
+from cosched.errors import InvalidInstance
+
+#: Files of a folder that are looked at.
+FILES = ("sacctmgr_assoc.txt", "sacctmgr_qos.txt", "sacctmgr_dump.txt", "scontrol_assoc_mgr.txt",
+         "sshare_long.txt", "sshare.txt")  # fmt: skip
+#: One name for what the commands call otherwise.
+_NAMES = {
+    "Fairshare": "Share", "RawShares": "Share", "RawUsage": "Usage", "Parent": "ParentName",
+    "ParentAccount": "ParentName", "UserName": "User", "DefaultQOS": "Def QOS",
+    "GrpSubmitJobs": "GrpSubmit", "MaxSubmitJobs": "MaxSubmit", "MaxSubmitJobsPU": "MaxSubmitPU",
+    "MaxSubmitJobsPA": "MaxSubmitPA", "MaxWallPJ": "MaxWall", "MaxTRESPJ": "MaxTRES",
+    "MaxTRESPN": "MaxTRESPerNode", "MaxTRESMinsPJ": "MaxTRESMins", "MinTRESPJ": "MinTRES",
+    "MaxTRESPerJob": "MaxTRES", "MaxTRESMinsPerJob": "MaxTRESMins", "MinTRESPerJob": "MinTRES",
+    "MaxWallDurationPerJob": "MaxWall", "MaxTRESPerUser": "MaxTRESPU",
+    "MaxJobsPerUser": "MaxJobsPU", "MaxSubmitJobsPerUser": "MaxSubmitPU",
+    "MaxTRESPerAccount": "MaxTRESPA", "MaxJobsPerAccount": "MaxJobsPA",
+    "MaxSubmitJobsPerAccount": "MaxSubmitPA", "MaxJobsAccruePerUser": "MaxJobsAccruePU",
+    "MaxJobsAccruePerAccount": "MaxJobsAccruePA",
+}  # fmt: skip
+#: Of sshare and of dumps, columns that are no limits, or that others say better.
+_PASSED_OVER = frozenset(
+    ("NormShares", "NormUsage", "EffectvUsage", "FairShare", "LevelFS", "TRESRunMins",
+     "Description", "Organization", "AdminLevel", "DefaultAccount", "Classification", "WCKey",
+     "DefaultWCKey", "Coordinator", "Lft", "DefAssoc", "MinPrioThresh", "ClusterName", "UsageRaw")
+)  # fmt: skip
+_LARGEST = 0x7FFFFFFF  # shares: of the parent
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the commands said.
+
+    Attributes
+    ----------
+    associations : tuple of mapping
+        By the names of ``sacctmgr show assoc``; accounts come before what belongs to them.
+    qos : tuple of mapping
+        By the names of ``sacctmgr show qos``. ``GrpTRESMins used``, ``GrpWall used`` are minutes.
+    """
+
+    associations: tuple[Mapping[str, Any], ...] = ()
+    qos: tuple[Mapping[str, Any], ...] = ()
+
+
+def read_accounts(path: str | PathLike[str]) -> Shown:
+    """Of a file (several outputs may follow each other), or of a folder's files."""
+    given = Path(path)
+    if not given.is_dir():
+        return accounts_shown({given.name: io.read_text(given)}, str(path))
+    found = {name: io.read_text(one) for name, one in _files(given)}
+    if not found:
+        raise InvalidInstance(f"{path}: no accounts: expected {', '.join(FILES)}")
+    return accounts_shown(found, str(path))
+
+
+def accounts_there(path: str | PathLike[str]) -> bool:
+    """Whether the folder has such files."""
+    return any(_files(Path(path)))
+
+
+def _files(folder: Path) -> Iterator[tuple[str, Path]]:
+    for name in FILES:
+        one = next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
+        if one is not None:
+            yield name, one
+
+
+def accounts_shown(texts: Mapping[str, str], name: str) -> Shown:
+    """The same of texts by their names; what one says is not said again by another."""
+    associations: dict[tuple[str, str, str], dict[str, Any]] = {}
+    qos: dict[str, dict[str, Any]] = {}
+    for where, text in texts.items():
+        for row in _rows(text, where):
+            if "Account" in row:
+                key = (row["Account"], row.get("User", ""), row.get("Partition", ""))
+                own = associations.setdefault(key, {})
+            else:
+                own = qos.setdefault(row["Name"], {})
+            own |= {k: v for k, v in row.items() if k not in own and v != ""}
+    for account in dict.fromkeys(account for account, _, _ in associations):
+        associations.setdefault((account, "", ""), {"Account": account})
+    if not (associations or qos):
+        raise InvalidInstance(
+            f"{name}: no accounts: expected what sacctmgr -P show assoc, sacctmgr -P show qos, "
+            "sacctmgr dump, sshare -a -l -P or scontrol show assoc_mgr prints"
+        )
+    return Shown(tuple(_in_order(associations)), tuple(qos.values()))
+
+
+def _in_order(found: Mapping[tuple[str, str, str], Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The root first, then each account with its users and, below it, its own accounts."""
+    below: dict[str, list[Mapping[str, Any]]] = {}
+    for (account, user, _), row in found.items():
+        if (account, user) != ("root", ""):
+            above = account if user else str(row.get("ParentName") or "root").split("(")[0]
+            below.setdefault(above if above == "root" or (above, "", "") in found else "root",
+                             []).append(row)  # fmt: skip
+    yield dict(found.get(("root", "", ""), {"Account": "root"}))
+    path = [iter(below.pop("root", ()))]
+    while path:
+        own = next(path[-1], None)
+        if own is None:
+            path.pop()
+            continue
+        yield {**own, "ParentName": str(own.get("ParentName") or "root").split("(")[0]}
+        if not own.get("User"):
+            path.append(iter(below.pop(own["Account"], ())))
+
+
+def _rows(text: str, name: str) -> Iterator[dict[str, Any]]:
+    lines = [(f"{name}:{k}", line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
+    yield from _tables(lines)
+    yield from _dump(line for _, line in lines)
+    yield from _records(text)
+
+
+# --- sacctmgr -P, sshare -P ---
+
+
+def _tables(lines: Iterable[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    header: list[str] = []
+    path: list[str] = []  # accounts above, by depth
+    for place, line in lines:
+        fields = line.rstrip("\n").split("|")
+        if len(fields) < 2:
+            if re.search(r"-{3,} +-{3,}", line):
+                raise InvalidInstance(f"{place}: columns are cut off there: expected sacctmgr -P")
+            header = []
+        elif {"Account", "User"} <= set(fields) or {"Name", "Priority"} <= set(fields):
+            header, path = [_NAMES.get(one, one) for one in fields], []
+        elif header:
+            if len(fields) != len(header):
+                raise InvalidInstance(
+                    f"{place}: {len(fields)} fields: expected the first line's {len(header)}"
+                )
+            row = {k: v for k, v in zip(header, fields, strict=True) if k not in _PASSED_OVER}
+            yield _indented(row, path) if "RawUsage" in header or "Usage" in header else row
+
+
+def _indented(row: dict[str, Any], path: list[str]) -> dict[str, Any]:
+    """A row of sshare, whose accounts are indented by their depth."""
+    text = row["Account"]
+    account, depth = text.strip(), len(text) - len(text.lstrip())
+    del path[depth:]
+    found: dict[str, Any] = {
+        key: row[key].strip() for key in ("User", "Share", "Usage") if key in row
+    }
+    found |= {"Account": account}
+    if not found["User"]:
+        found["ParentName"] = path[-1] if path else ""
+        path.append(account)
+    return found
+
+
+# --- sacctmgr dump ---
+
+
+def _dump(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    parent = "root"
+    for line in lines:
+        found = re.fullmatch(r"(Cluster|Parent|Account|User) - '([^']*)'(.*)", line.strip())
+        if not found:
+            continue
+        kind, name, rest = found[1], found[2], found[3]
+        pairs: dict[str, str] = dict(re.findall(r":([A-Za-z]+)=('[^']*'|[^:]*)", rest))
+        row = {_NAMES.get(k, k): v.strip("'") for k, v in pairs.items() if k not in _PASSED_OVER}
+        if kind == "Parent":
+            parent = name
+        elif kind == "Cluster":
+            yield {"Account": "root", "User": "", **row}
+        elif kind == "Account":
+            yield {"Account": name, "User": "", "ParentName": parent, **row}
+        else:
+            yield {"Account": parent, "User": name, **row}
+
+
+# --- scontrol show assoc_mgr ---
+
+
+def _records(text: str) -> Iterator[dict[str, Any]]:
+    for part in re.split(r"\n(?=ClusterName=|QOS=)", text):
+        if part.startswith(("ClusterName=", "QOS=")):
+            yield _record(dict(re.findall(r"([A-Za-z/]+)=(\S*)", part)))
+
+
+def _record(pairs: Mapping[str, str]) -> dict[str, Any]:
+    """Values are ``limit(used)``, N: none."""
+    row: dict[str, Any] = {}
+    if "QOS" in pairs:
+        row["Name"] = pairs["QOS"].split("(")[0]
+    else:
+        row |= {"Account": pairs["Account"], "User": pairs["UserName"].split("(")[0]}
+        row["Usage"] = pairs["UsageRaw/Norm/Efctv"].split("/")[0]
+        shares = pairs["SharesRaw/Norm/Level/Factor"].split("/")[0]
+        row["Share"] = "parent" if shares.isdigit() and int(shares) >= _LARGEST else shares
+    for key, value in pairs.items():
+        name = _NAMES.get(key, key)
+        if key in _PASSED_OVER or name in row or name in ("QOS", "ID") or "/" in key:
+            continue
+        amounts = re.findall(r"(?:([^,=]+)=)?([0-9.]+|N)\(([0-9.]+)\)", value)
+        if not amounts:
+            row[name] = value.split("(")[0] if name == "ParentName" else value
+            continue
+        row[name] = ",".join(
+            f"{tres}={most}" if tres else most for tres, most, _ in amounts if most != "N"
+        )
+        used = {tres: float(now) for tres, _, now in amounts}
+        if name in ("GrpTRESMins", "GrpWall"):
+            row[f"{name} used"] = used if amounts[0][0] else used[""]
+    return row
