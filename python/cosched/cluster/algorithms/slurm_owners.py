@@ -51,7 +51,7 @@ def with_owners(
     limited = settings.limits_count
     rows = [(up, shares, user, limits if limited else {}, used)
             for up, shares, user, limits, used in accounts.rows]  # fmt: skip
-    qos = [one if limited else {"usage_factor": one["usage_factor"]} for one in accounts.qos]
+    qos = [one if limited else {**one, "limits": []} for one in accounts.qos]
     return replace(
         asked, more=more, accounts=tuple(rows), qos=tuple(qos), billing=accounts.billing,
         partition_qos=accounts.partition_qos,
