@@ -17,6 +17,7 @@ POLICIES := FCFS EASY 'GreedyP */opt=min' '/per/opt=min' 'GreedyPM */per/opt=min
 APT_BUILD := g++ cmake ninja-build ccache libglpk-dev liblemon-dev libeigen3-dev python3-dev python3-venv
 APT_TEST := libgtest-dev libgmock-dev
 APT_SLURM := slurm-wlm faketime openmpi-bin libopenmpi-dev
+APT_DBD := slurmdbd slurm-wlm-mysql-plugin mariadb-server-core mariadb-client-core libnss-wrapper
 APT_LINT := clang-format clang-tidy
 APT_BROWSER := chromium chromium-driver
 
@@ -148,8 +149,8 @@ test-cpp: $(BUILD)/tests.stamp
 test-py: build build/apt-TEST.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp
 	$(PYTEST)
 
-slurm: build build/apt-SLURM.stamp ## a fresh recording of a real Slurm on this host, and the twin beside it
-	$(BIN)/python -m pytest -q -m slurm tests_py/unit/test_slurm.py
+slurm: build build/apt-SLURM.stamp build/apt-DBD.stamp ## fresh recordings of a real Slurm on this host, and the twin beside it
+	$(BIN)/python -m pytest -q -m slurm tests_py/unit/test_slurm.py tests_py/unit/test_slurm_record.py
 
 test-one: $(BUILD)/tests.stamp ## one C++ test: make test-one T=packs.Pairs (folder.suite, or folder.suite.test)
 	@[ -n "$(T)" ] || { echo "say which: make test-one T=packs.Pairs" >&2; exit 2; }

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cosched.errors import SolverError
-from cosched.execution.real_slurm import RealSlurm
+from cosched.execution.real_slurm import RealSlurm, plain_nodes
 from support import lacking
 
 _SETTINGS = {
@@ -27,7 +27,7 @@ class Cluster(RealSlurm):
     def __init__(self, folder: Path, nodes: int = 3, cpus: int = 2, **settings: str) -> None:
         main = f"PartitionName=main Nodes=n[1-{nodes}] Default=YES MaxTime=INFINITE State=UP"
         try:
-            super().__init__(folder, nodes, cpus, {**_SETTINGS, **settings}, (main,))
+            super().__init__(folder, plain_nodes(nodes, cpus), {**_SETTINGS, **settings}, (main,))
         except SolverError as error:
             if "apt install slurm-wlm" in str(error):
                 lacking(str(error))

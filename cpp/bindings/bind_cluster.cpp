@@ -152,8 +152,9 @@ std::vector<std::uint64_t> to_bits(const py::array_t<std::uint64_t>& bits) {
   return {bits.data(), bits.data() + bits.size()};
 }
 
-batch::Layout to_layout(const IntArray& nodes, const py::array_t<std::uint64_t>& allowed) {
-  return {to_ints(nodes, "cells"), to_bits(allowed)};
+batch::Layout to_layout(const IntArray& nodes, const py::array_t<std::uint64_t>& allowed,
+                        std::vector<std::vector<int>> held) {
+  return {to_ints(nodes, "cells"), to_bits(allowed), std::move(held)};
 }
 
 // Which of the overloads.
@@ -172,7 +173,8 @@ void bind_site(py::module_& module) {
                        const IntArray& cell, const IntArray& gpu_type, const IntArray& first_core,
                        const IntArray& tasks, const IntArray& parts, const RealArray& job_memory,
                        const IntArray& job_gpus, const py::array_t<std::uint64_t>& cells,
-                       const py::array_t<std::uint64_t>& gpu_types) {
+                       const py::array_t<std::uint64_t>& gpu_types,
+                       std::vector<std::vector<int>> held) {
              const std::vector<int> cores_of = to_ints(cores, "cores"),
                                     gpus_of = to_ints(gpus, "gpus");
              const std::vector<int> cell_of = to_ints(cell, "cell"),
@@ -187,12 +189,14 @@ void bind_site(py::module_& module) {
                                 first.at(k)});
              Site::Asked asked{
                  to_ints(tasks, "tasks"), to_ints(parts, "parts"), to_ints(job_gpus, "gpus"),
-                 to_reals(job_memory),    to_bits(cells),          to_bits(gpu_types)};
+                 to_reals(job_memory),    to_bits(cells),          to_bits(gpu_types),
+                 std::move(held)};
              return released([&] { return Site(std::move(nodes), asked); });
            }),
            py::arg("cores"), py::arg("memory"), py::arg("gpus"), py::arg("cell"),
            py::arg("gpu_type"), py::arg("first_core"), py::arg("tasks"), py::arg("parts"),
-           py::arg("job_memory"), py::arg("job_gpus"), py::arg("cells"), py::arg("gpu_types"))
+           py::arg("job_memory"), py::arg("job_gpus"), py::arg("cells"), py::arg("gpu_types"),
+           py::arg("held"))
       .def_property_readonly("unfit", [](const Site& site) { return int_array(site.unfit()); });
   module.def(
       "backfill_on",
@@ -218,14 +222,15 @@ void bind_backfill(py::module_& module) {
       "backfill",
       [](const Instance& instance, const std::string& rule, bool requested, bool wfp3,
          const RealArray& key, const IntArray& cells, const py::array_t<std::uint64_t>& allowed,
-         bool with_trace, bool with_log) {
+         std::vector<std::vector<int>> held, bool with_trace, bool with_log) {
         const batch::Order order{wfp3, to_reals(key)};
         const auto estimates = requested ? batch::Estimates::requested : batch::Estimates::perfect;
         const auto run = rule_on<batch::PlacedOutcome, batch::Layout>(rule);
-        const batch::Layout given = to_layout(cells, allowed);
+        const batch::Layout given = to_layout(cells, allowed, std::move(held));
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           return released([&] {
-            const batch::Layout layout = given.nodes.empty() ? batch::one_cell(instance) : given;
+            batch::Layout layout = given.nodes.empty() ? batch::one_cell(instance) : given;
+            layout.held = given.held;
             batch::PlacedOutcome placed = run(instance, layout, order, estimates, log);
             if (trace) *trace = batch::placed_trace(instance, layout, placed);
             return std::move(placed.outcome);
@@ -233,7 +238,7 @@ void bind_backfill(py::module_& module) {
         });
       },
       py::arg("instance"), py::arg("rule"), py::arg("requested"), py::arg("wfp3"), py::arg("key"),
-      py::arg("cells"), py::arg("allowed"), py::arg("trace"), py::arg("log"));
+      py::arg("cells"), py::arg("allowed"), py::arg("held"), py::arg("trace"), py::arg("log"));
 }
 
 void bind_dfrs(py::module_& module) {

@@ -1,3 +1,6 @@
+#include <pybind11/functional.h>
+
+#include "cosched/cluster/slurm/futures.hpp"
 #include "cosched/cluster/slurm/held_up.hpp"
 #include "cosched/cluster/slurm/retrace.hpp"
 #include "cosched/cluster/slurm/simulator.hpp"
@@ -184,11 +187,16 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     set("begin", conditions.begin);
     set("held", conditions.held);
     set("singleton", conditions.singleton);
+    set("namesake", conditions.namesake);
     set("array", conditions.array);
     set("array_limit", conditions.array_limit);
     set("reservation", conditions.reservation);
     set("licences", conditions.licences);
     if (values.contains("running")) job.running = to_running(values["running"].cast<py::tuple>());
+    if (values.contains("waiting")) {
+      const auto [priority, accrues] = values["waiting"].cast<std::pair<double, double>>();
+      job.waiting = {priority, accrues};
+    }
     if (!values.contains("after")) continue;
     for (const auto& [kind, of] :
          values["after"].cast<std::vector<std::pair<int, std::vector<int>>>>())
@@ -240,7 +248,8 @@ std::vector<slurm::Association> to_accounts(const py::list& given, std::size_t t
     if (parent >= static_cast<int>(all.size()))
       throw InvalidInstance("slurm: an association before its account");
     const double usage = row.size() > 4 ? row[4].cast<double>() : 0;
-    all.push_back({parent, shares, user, to_limits(limits, tres), usage});
+    const double factor = row.size() > 5 ? row[5].cast<double>() : -1;
+    all.push_back({parent, shares, user, to_limits(limits, tres), usage, factor});
   }
   return all;
 }
@@ -293,6 +302,7 @@ slurm::Clocks to_clocks(const py::dict& given) {
   clocks.tick_offset = named.number("tick_offset");
   clocks.decay_after = named.number("decay_after");
   clocks.sleep_extra = named.number("sleep_extra");
+  clocks.nap_extra = named.number("nap_extra");
   clocks.cycle_cost = named.number("cycle_cost");
   clocks.test_cost = named.number("test_cost");
   clocks.cycles = named["cycles"].cast<std::vector<double>>();
@@ -374,6 +384,55 @@ py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool 
                   "notes"_a = notes_of(outcome));
 }
 
+// (like which job, submitted when, seconds from start to end)
+using ComingArrays = std::tuple<IntArray, RealArray, RealArray>;
+
+slurm::Future to_future(const py::dict& clocks, std::vector<double> lengths,
+                        const ComingArrays& coming, std::size_t jobs) {
+  slurm::Future future{to_clocks(clocks), {}};
+  if (!lengths.empty()) future.clocks.lengths = std::move(lengths);
+  const std::vector<int> like = to_ints(std::get<0>(coming), "like");
+  const std::vector<double> submit = to_reals(std::get<1>(coming)),
+                            length = to_reals(std::get<2>(coming));
+  if (submit.size() != like.size() || length.size() != like.size())
+    throw InvalidInstance("slurm: what comes: expected columns of one length");
+  for (std::size_t k = 0; k < like.size(); ++k) {
+    if (like[k] < 0 || static_cast<std::size_t>(like[k]) >= jobs)
+      throw InvalidInstance("slurm: what comes is like a job that is not there");
+    future.coming.push_back({like[k], submit[k], length[k]});
+  }
+  return future;
+}
+
+// (starts, when killed): a row a future, a column a job that is there.
+py::tuple run_futures(const slurm::Scenario& scenario, int there,
+                      const std::vector<py::dict>& clocks, const RealArray& lengths,
+                      const std::vector<ComingArrays>& coming, int threads,
+                      const std::function<void(int)>& done) {
+  const std::size_t jobs = scenario.jobs().size();
+  if (there < 0 || static_cast<std::size_t>(there) > jobs || threads < 1)
+    throw InvalidInstance("slurm: expected some threads, and jobs that are there");
+  const Table known = to_table(lengths);
+  const bool given = known.rows() > 0;
+  if (given && (known.cols() != there || static_cast<std::size_t>(known.rows()) != clocks.size()))
+    throw InvalidInstance("slurm: lengths: expected a row a future, a column a job that is there");
+  std::vector<slurm::Future> futures;
+  for (std::size_t k = 0; k < clocks.size(); ++k) {
+    std::vector<double> own;
+    if (given) {
+      const auto row = known.row(static_cast<std::ptrdiff_t>(k));
+      own.assign(row.begin(), row.end());
+    }
+    futures.push_back(
+        to_future(clocks[k], std::move(own), coming.empty() ? ComingArrays() : coming.at(k), jobs));
+  }
+  slurm::Runs runs =
+      released([&] { return slurm::simulate_all(scenario, there, futures, threads, done); });
+  const std::vector<py::ssize_t> shape{runs.start.rows(), runs.start.cols()};
+  return py::make_tuple(frozen(std::move(runs.start), shape),
+                        frozen(std::move(runs.killed), shape));
+}
+
 }  // namespace
 
 void bind_cluster_slurm(py::module_& module) {
@@ -384,6 +443,8 @@ void bind_cluster_slurm(py::module_& module) {
       .def("held_up", &held_up_slurm)
       .def("retrace", &retrace_slurm, py::kw_only(), py::arg("clocks"), py::arg("lives"),
            py::arg("times"))
+      .def("run_all", &run_futures, py::kw_only(), py::arg("there"), py::arg("clocks"),
+           py::arg("lengths"), py::arg("coming"), py::arg("threads"), py::arg("done"))
       .def("run", &run_slurm, py::kw_only(), py::arg("clocks"), py::arg("told"), py::arg("plans"));
   module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
 }

@@ -34,21 +34,26 @@ def gap(found):
 
 PACKS = cs.workloads.packs_iii(seed=0, max_tasks=6)
 JOBS = cs.workloads.moldable("cirne", 60, 32, seed=1)
+TWELVE = cs.workloads.moldable("cirne", 12, 6, seed=3)
 FEW = cs.workloads.moldable("cirne", 14, 11, seed=3)
 GRAPH = cs.workloads.layered(1000, density=0.05, units=(16, 4), seed=1)
 DATA = cs.workloads.layered(60, density=0.2, units=(4, 2), ccr=1.0, seed=1)
+SMALL = cs.workloads.layered(25, density=0.2, units=(4, 2), ccr=1.0, seed=1)
 BAG = cs.workloads.bags_random(6, seed=3)
 
 #: Title, instance, algorithm, options, gap.
 CURVES = [
     ("packs local-search", PACKS, "local-search", {}, gap),
+    ("packs optimal", PACKS, "optimal", {}, gap),
     ("moldable local-search", JOBS, "local-search", {}, gap),
     ("moldable local-search, minsum", JOBS, "local-search", {"objective": "minsum"}, minsum_gap),
     ("moldable local-search, 30 rigid", rigid(30, 16, 1), "local-search", {}, gap),
+    ("moldable optimal, 12 jobs", TWELVE, "optimal", {}, gap),
     ("moldable optimal, 14 jobs", FEW, "optimal", {}, gap),
     ("moldable demt-best, both", JOBS, "demt-best", {}, both_gaps),
     ("dags hlp-best", GRAPH, "hlp-best", {}, gap),
     ("dags hlp-best, data", DATA, "hlp-best", {}, gap),
+    ("dags optimal, 25 tasks, data", SMALL, "optimal", {}, gap),
     ("bags ttb-best", BAG, "ttb-best", {}, gap),
 ]
 

@@ -53,7 +53,8 @@ class Load:
                 self._end()
             while len(self._burners) < wanted:
                 burner = [sys.executable, "-I", "-S", "-c", "while True: pass"]
-                self._burners.append(subprocess.Popen(burner))
+                # A session each: where the kernel weighs sessions, each counts as much as a task.
+                self._burners.append(subprocess.Popen(burner, start_new_session=True))
             self._over.wait(self._random.exponential(6.0))
 
     def _end(self) -> None:

@@ -5,6 +5,12 @@ cores; then `cosched run`, GNU parallel, ``xargs -P`` and HyperQueue (where they
 install parallel, pip install hyperqueue) run them in ROUNDS rounds. `cosched` gives programs the
 processors of its plan; the others one each, in the order of the plan's times, the longest first.
 Real = from the first start to the last end, as the programs note them.
+
+On a machine that others use `nice` does not make that quiet, and does not treat the runners alike:
+where the kernel groups by session (``/proc/sys/kernel/sched_autogroup_enabled``) it counts within
+a session only, and `cosched run` and HyperQueue start each task in one of its own. A cgroup does
+both: ``mkdir /sys/fs/cgroup/cpu/quiet; echo 100000 > /sys/fs/cgroup/cpu/quiet/cpu.shares; echo $$ >
+/sys/fs/cgroup/cpu/quiet/cgroup.procs`` (v2: ``cpu.weight``), then this.
 """
 
 from __future__ import annotations
@@ -112,7 +118,6 @@ def nine(rounds: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         codes = Codes.read(written(folder))
-        os.environ["PYTHONPATH"] = str(Path(__file__).parents[2] / "python")
         frame = profile(codes, repeat=3, out=folder / "runs.csv")
         advice: Advice = plan(folder / "runs.csv", codes)
         (folder / "plan.json").write_text(json.dumps(advice.to_dict(), default=float))
@@ -175,5 +180,6 @@ def thousand(rounds: int) -> None:
 
 if __name__ == "__main__":
     with contextlib.suppress(KeyboardInterrupt):
-        thousand(3)
-        nine(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+        os.environ["PYTHONPATH"] = str(Path(__file__).parents[2] / "python")  # of `cosched run`
+        thousand(5)
+        nine(int(sys.argv[1]) if len(sys.argv) > 1 else 10)

@@ -33,7 +33,7 @@ def test_each_code_on_each_count_alone(tmp_path, out):
     frame = profile(codes, repeat=2, out=out, oversubscribe=True)
     assert list(frame.columns) == (
         ["task", "processors", "seconds", "status", "started", "host", "attempt"]
-        + ["cpu_seconds", "memory", "memory_by", "load", "starved"]
+        + ["cpu_seconds", "memory", "memory_by", "load", "starved", "beside"]
     )
     pairs = sorted(zip(frame.task, frame.processors, strict=True))
     assert pairs == sorted([(name, q) for name in "ab" for q in (1, 2)] * 2)

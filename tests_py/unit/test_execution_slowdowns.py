@@ -1,13 +1,16 @@
 """Slow-downs of pairs: the file, its noise, and plans that know them."""
 
+import datetime
+
 import numpy as np
 import pytest
 
 import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance
-from cosched.execution import plan
+from cosched.execution import Execution, TaskRun, plan
 from cosched.execution.interference import order_statistics
+from cosched.execution.runs import append_execution, company_of, read_runs
 from cosched.execution.slowdowns import COLUMNS, Pair, read_slowdowns, slow_of
 
 
@@ -103,3 +106,39 @@ def test_a_plan_that_knows_slow_downs_is_never_worse_with_them(tmp_path, monkeyp
     data = cs.io.read_json("plan.json")
     assert data["slowdowns"]["rule"] == "sum"
     assert COLUMNS[:6] == tuple(HEADER.split(","))
+
+
+def ran(name, unit, start, end, task):
+    return TaskRun(
+        task=task, name=name, kind=0, units=(unit,), planned_start=0.0, planned_end=1.0,
+        start=start, end=end, state="completed", exit_code=0, attempt=1,
+    )  # fmt: skip
+
+
+def test_times_taken_in_company_do_not_count_slow_downs_twice(tmp_path):
+    """a runs 6 s, of which b is beside it for 3: alone it would take 6 / (1 + 0.5 * 0.6)."""
+    tasks = (ran("a", 0, 0.0, 6.0, 0), ran("b", 1, 1.0, 4.0, 1), ran("c", 1, 6.0, 7.0, 2))
+    done = Execution(family="moldable", launcher="local", barrier=False, tasks=tasks)
+    path = tmp_path / "runs.csv"
+    when = datetime.datetime.now(datetime.timezone.utc)
+    assert append_execution(done, path, when) == 3
+    runs = {run.task: run for run in read_runs(path)}
+    assert company_of(runs["a"]) == {"b": 0.5}
+    assert company_of(runs["b"]) == {"a": 1.0}
+    assert company_of(runs["c"]) == {}
+    assert cs.packs.Instance.read(path).times.tolist() == [[6.0], [3.0], [1.0]]
+    table = "\n".join([HEADER, "a,b,1,1,1,1.6", "b,a,1,1,1,1.2", "a,a,1,1,1,1"]) + "\n"
+    (tmp_path / "slowdowns.csv").write_text(table)
+    advice = plan(path, slowdowns=tmp_path / "slowdowns.csv", procs=1)
+    times = advice.result.instance.times[:, 0].tolist()
+    assert times == pytest.approx([6 / 1.3, 3 / 1.2, 1.0])
+    assert any(note.startswith("2 times were taken in company") for note in advice.notes)
+
+
+@pytest.mark.parametrize("cell", ["b", "[1]", '{"b": -1}', '{"b": "x"}'])
+def test_a_bad_company_is_refused(cell, tmp_path):
+    quoted = cell.replace('"', '""')
+    path = tmp_path / "runs.csv"
+    path.write_text(f'task,processors,seconds,beside\na,1,2.0,"{quoted}"\n')
+    with pytest.raises(InvalidInstance, match="line 2, column 'beside'"):
+        read_runs(path)

@@ -122,7 +122,7 @@ def test_a_code_that_sleeps_is_not_starved(tmp_path):
 
 
 def row(task, processors, seconds, cpu, starved=0):
-    return f"{task},{processors},{seconds},completed,,,1,{cpu},,,,{starved}"
+    return f"{task},{processors},{seconds},completed,,,1,{cpu},,,,{starved},"
 
 
 def written(folder, *rows):
@@ -171,3 +171,12 @@ def test_a_file_of_an_earlier_version_is_read_and_gets_the_new_columns(tmp_path)
     with pytest.raises(InvalidInstance, match="another run is at work"):
         RunsFile(path)
     file.close()
+
+
+def test_a_file_without_the_last_columns_gets_them(tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text(",".join(COLUMNS[:-1]) + "\na,1,2.0,completed,,h,1,2.0,0.1,pss,0.5,0\n")
+    file = RunsFile(path)
+    file.close()
+    assert path.read_text().splitlines()[0] == ",".join(COLUMNS)
+    assert [(run.memory, run.starved, run.beside) for run in read_runs(path)] == [(0.1, False, "")]

@@ -353,3 +353,8 @@ def test_bad_workloads():
     ):
         with pytest.raises(cs.InvalidInstance):
             cs.workloads.moldable(**arguments)
+
+
+def test_workloads_that_no_draw_can_reach_are_refused():
+    with pytest.raises(cs.InvalidInstance, match="outside the range"):
+        cs.workloads.moldable("mixed", 5, 4, large=(-1e300, 1.0), seed=1)

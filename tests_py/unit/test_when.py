@@ -18,7 +18,6 @@ from cosched.cluster.live import clocks
 from cosched.cluster.live.history import history_of
 from cosched.cluster.live.past import conformal, inside
 from cosched.cluster.live.records import number
-from cosched.errors import InvalidInstance
 
 NOW = 1_800_000_000  # 2027-01-15T08:00:00 UTC
 CONFIG = """Configuration data as of 2027-01-15T08:00:00
@@ -326,6 +325,53 @@ def test_limits_are_tested_at_every_start(tmp_path):
     assert "job 1 " in limited.reason[0]
 
 
+def test_tasks_of_arrays_wait_one_after_another(tmp_path):
+    """Three tasks in one record; a job of lower priority is behind all of them."""
+    jobs = [JOBS[0], {**JOBS[1], "nodes": 1, "limit": 600}, {**JOBS[2], "nodes": 1, "limit": 120}]
+    starts = []
+    for text, most in (("5", 0), ("5-9:2", 0), ("5-9:2%2", 2)):
+        folder = folder_of(tmp_path / f"a{most}", jobs=jobs)
+        data = json.loads((folder / "squeue.json").read_text())
+        data["jobs"][1] |= {"array_job_id": 2, "array_task_string": text, "array_max_tasks": most}
+        (folder / "squeue.json").write_text(json.dumps(data))
+        starts.append(cs.cluster.when(folder, draws=3).set_index("job").limits_only[3])
+    assert starts == pytest.approx([600, 1800, 1800], abs=130)
+    shown = text_of(jobs[1]).replace("JobId=2", "JobId=2 ArrayJobId=2 ArrayTaskId=0-3%2")
+    (tmp_path / "scontrol_job.txt").write_text(shown)
+    (tmp_path / "scontrol_node.txt").write_text(NODES)
+    (one,) = cs.cluster.Snapshot.read(tmp_path).pending
+    assert (one["array"], one["tasks"]) == ([2, 2], 4)
+
+
+def test_a_job_that_is_larger_than_the_machine_never_starts(tmp_path, capsys):
+    jobs = [*JOBS, {**JOBS[1], "id": 4, "nodes": 9}]
+    folder = folder_of(tmp_path / "a", jobs=jobs)
+    answer = cs.cluster.when(folder, draws=3).set_index("job")
+    assert np.isinf(answer.p05[4])
+    assert "no node has" in answer.reason[4]
+    assert np.isfinite(answer.p95[3])
+    assert main(["when", str(folder), "--nodes", "9", "--time", "1:00:00"]) == 2
+    assert "9 nodes" in capsys.readouterr().err
+
+
+def test_licences_are_waited_for(tmp_path):
+    nodes = NODES.replace("CPUAlloc=4", "CPUAlloc=0").replace("ALLOCATED", "IDLE")
+    jobs = [{**JOBS[1], "nodes": 1}, {**JOBS[2], "nodes": 1}]
+    starts = []
+    for count in (2, 1):
+        folder = folder_of(
+            tmp_path / f"a{count}", jobs=jobs, **{"scontrol_node.txt": nodes},
+            **{"scontrol_config.txt": CONFIG + f"Licenses = solver:{count}\n"},
+        )  # fmt: skip
+        data = json.loads((folder / "squeue.json").read_text())
+        for job in data["jobs"]:
+            job["licenses"] = "solver:1"
+        (folder / "squeue.json").write_text(json.dumps(data))
+        starts.append(cs.cluster.when(folder, draws=3).set_index("job").limits_only[3])
+    assert starts[0] < 120
+    assert starts[1] == pytest.approx(1800, abs=130)
+
+
 SSHARE = (
     "Account|User|RawShares|NormShares|RawUsage|EffectvUsage|FairShare\nroot||||{all}|1.0|\n"
     " a||1|0.5|{ann}|0.5|\n  a|ann|1|1.0|{ann}|1.0|{of_ann}\n b||1|0.5|{bob}|0.5|\n"
@@ -392,37 +438,6 @@ def test_an_instance_goes_on_from_the_state(tmp_path):
         assert 3000 <= starts[1] <= starts[2], name
 
 
-def test_jobs_that_run_hold_their_nodes():
-    jobs = {"id": ["a", "b"], "submit": [0, 0], "tasks": [3, 2], "cpu": [1, 1], "memory": [1, 1],
-            "runtime": [600, 60], "estimate": [900, 120]}  # fmt: skip
-    running = {"job": ["a"], "nodes": [[1, 2, 3]], "start": [-100], "limit": [900]}
-    inst = cs.cluster.Instance(jobs, nodes=4, running=running)
-    assert inst.column("runtime").tolist() == [500, 60]
-    assert inst.column("ran").tolist() == [100, 0]
-    for name in ("FCFS", "EASY", "conservative"):
-        assert cs.cluster.solve(inst, name).jobs.start.tolist() == [0, 500], name
-    found = cs.cluster.slurm_backfill(inst, controller_start=-50, epoch=0)
-    found.schedule.validate()
-    assert found.jobs.start.tolist() == [0, 501]
-    assert found.schedule.to_frame().units[0] == (1, 2, 3)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"job": ["x"]}, "expected one of the jobs"),
-        ({"start": [5]}, "expected seconds <= 0"),
-        ({"job": ["a", "a"], "nodes": [[0], [1]], "start": [0, 0], "limit": [9, 9]}, "twice"),
-        ({"nodes": ["n1"]}, "no such node"),
-    ],
-)
-def test_bad_running_tables(change, said):
-    jobs = {"id": ["a"], "submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9]}
-    running = {"job": ["a"], "nodes": [[0]], "start": [0], "limit": [9], **change}
-    with pytest.raises(InvalidInstance, match=said):
-        cs.cluster.Instance(jobs, nodes=2, running=running)
-
-
 def test_ages_tell_the_last_calculation():
     jobs = [{"id": 3, "accrue": NOW - 8640.0, "eligible": None, "submit": NOW, "state": "PENDING"}]
     known = {"weight_age": 1000.0, "max_age": 86400.0, "calc_period": 300.0}
@@ -461,23 +476,51 @@ def test_calibration_widens_and_is_told(tmp_path, capsys):
 SHARED = Path(os.environ.get("COSCHED_DATA", "../shared/data")).parent / "slurm" / "snapshots"
 
 
-@pytest.mark.skipif(
+real = pytest.mark.skipif(
     not SHARED.is_dir(), reason="no snapshots of a real Slurm below COSCHED_DATA/.."
 )
-@pytest.mark.parametrize("series", ["live_fs", "live_qos", "live_burst"])
-def test_real_snapshots(series):
-    """Below Slurm's own estimates in error. The 90% bands hold 84, 74 and 72% of the starts."""
+
+
+def recorded(series: str):
+    """Snapshots of a real Slurm, and what happened afterwards."""
     folder = SHARED / series
     truth = json.loads(gzip.decompress((folder / "truth.json.gz").read_bytes()))["jobs"]
-    inside, mine, own = [], [], []
     for moment in sorted(folder.glob("t0*")):
         snapshot = cs.cluster.Snapshot.read(moment)
-        if not snapshot.pending:
-            continue
-        for row in cs.cluster.when(snapshot, draws=60).itertuples():
-            true = truth[str(row.job)]["start"] - snapshot.taken
-            inside.append(row.p05 - 1 <= true <= row.p95 + 1)
-            mine.append(abs(row.p50 - true))
-            own.append(abs(row.slurm - true))
-    assert np.median(mine) < np.nanmedian(own)
-    assert np.mean(inside) >= 0.7
+        if snapshot.pending:
+            yield snapshot, truth
+
+
+@real
+def test_real_snapshots():
+    """The 90% bands hold the true starts of a real Slurm's jobs, and errors are below its own."""
+    held = {}
+    for series in ("live_fs", "live_qos", "live_burst"):
+        inside, mine, own = [], [], []
+        for snapshot, truth in recorded(series):
+            for row in cs.cluster.when(snapshot, draws=100).itertuples():
+                true = truth[str(row.job)]["start"] - snapshot.taken
+                inside.append(row.p05 - 1 <= true <= row.p95 + 1)
+                mine.append(abs(row.p50 - true))
+                own.append(abs(row.slurm - true))
+        assert np.median(mine) < np.nanmedian(own), series
+        assert np.mean(inside) >= 0.75, series
+        held[series] = inside
+    assert 0.8 <= np.mean([one for inside in held.values() for one in inside]) <= 0.97
+
+
+@real
+@pytest.mark.parametrize("series", ["live_fs", "live_qos"])
+def test_real_starts_where_run_times_are_known(series):
+    """Before anybody else comes, nine of ten start within a minute of the real moment."""
+    near = []
+    for snapshot, truth in recorded(series):
+        exact = {int(job): one["end"] - one["start"] for job, one in truth.items()}
+        coming = [one["submit"] for one in truth.values() if one["submit"] > snapshot.taken]
+        answer = cs.cluster.when(snapshot, draws=5, run_times=exact)
+        for row in answer.itertuples():
+            start = truth[str(row.job)]["start"]
+            if start < min(coming, default=np.inf):
+                near.append(abs(row.p50 - (start - snapshot.taken)) <= 60)
+    assert len(near) > 15
+    assert np.mean(near) >= 0.9

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from cosched.cli import report
 from cosched.cli.tables import Column, show
-from cosched.errors import printable
+from cosched.errors import InvalidSchedule, printable
 from cosched.execution import Execution, Guarantee, TaskRun
 from cosched.execution.driver import Driver
 from cosched.execution.runs import Run
@@ -147,6 +147,10 @@ def show_end(execution: Execution) -> None:
         f"planned end {execution.planned_makespan:.3f} s, real {_number(execution.makespan)} s "
         f"({_error(execution.makespan, execution.planned_makespan)})"
     )
+    try:
+        execution.validate()
+    except InvalidSchedule as error:
+        report.say(f"note: the run as it happened was more than there is: {error}")
 
 
 def _worth_a_row(tasks: Sequence[TaskRun]) -> list[TaskRun]:

@@ -12,7 +12,8 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.log_fit import LEAST_FIT
+from cosched.cluster.log_fit import unfit
+from cosched.cluster.log_state import read_state
 from cosched.cluster.recordings import (
     FAR,
     Agreement,
@@ -20,10 +21,14 @@ from cosched.cluster.recordings import (
     Run,
     agreement,
     read_recording,
+    samples_off,
 )
 from cosched.cluster.slurm_conf import read_lines
+from cosched.core.arrays import integer, positive
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution import slurm_record
+from cosched.execution import real_slurm
+
+_NODES, _MOST_RUNS = 16, 1000
 
 app = typer.Typer(
     help="Slurm's scheduler, reproduced: check it against recordings of real ones.",
@@ -78,11 +83,11 @@ def check(
     """
     check_files((output, (".json",)))
     if machine is not None:
-        given = {"machine": machine, "slurm_version": slurm_version, "accounts": accounts}
-        return _check_log(recording, {**given, "approximate": approximate}, seed, as_json, output)
+        given = {"path": machine, "slurm_version": slurm_version, "accounts": accounts}
+        return _check_log(recording, given, approximate, seed, as_json, output)
     found = read_recording(recording, version=slurm_version, approximate=approximate)
     pairs = [(run, agreement(found, run, replay=replay)) for run in found.runs]
-    data = {"runs": [_plain(found, mine) for _, mine in pairs]}
+    data = {"runs": [_plain(found, run, mine) for run, mine in pairs]}
     if output is not None:
         io.write_json(data, output)
     if as_json:
@@ -93,38 +98,54 @@ def check(
 
 
 def _check_log(
-    log: Path, given: dict[str, Any], seed: int, as_json: bool, output: Path | None
-) -> None:
-    instance = cluster.Instance.read(log, no_bound=True, **given)
-    result = cluster.slurm_backfill(instance, seed=seed)
+    log: Path, given: dict[str, Any], approximate: bool, seed: int, as_json: bool,
+    output: Path | None,
+) -> None:  # fmt: skip
+    state = read_state(log, cluster.Machine.read(**given), approximate=approximate)
+    result = cluster.slurm_backfill(state.instance, seed=seed, launch=0.0, epilog=state.epilog)
     table = cluster.fit(result)
-    data = {"notes": list(result.instance.notes), "fit": table.to_dict("records")}
+    data = {"notes": [*state.notes, *result.instance.notes], "fit": table.to_dict("records")}
     if output is not None:
         io.write_json(data, output)
     if as_json:
         typer.echo(json.dumps(data))
         return
-    if table.within_300[0] < LEAST_FIT:
-        report.say(
-            f"the twin does not know this cluster: {table.within_300[0]:.0%} of the starts are "
-            f"within five minutes of the log's (a what-if needs {LEAST_FIT:.0%})"
-        )
+    if warning := unfit(table):
+        report.say(warning)
+    for note in state.notes:
+        report.say(f"note: {note}")
     report.show_notes(result.instance)
-    report.say(table.round(3).to_string(index=False))
+    report.show_frame("starts near the log's", table.round(3))
 
 
 @app.command("record")
 def record_trace(
-    trace: Annotated[Path, typer.Argument(help="Jobs: .csv or .json, tasks = whole nodes.")],
-    nodes: Annotated[int, typer.Option(help="Nodes of the Slurm, all on this host.")] = 16,
+    trace: Annotated[
+        Path, typer.Argument(help="Jobs: .csv or .json, a column for what each asks for.")
+    ],
+    nodes: Annotated[
+        int | None, typer.Option(help="Nodes, all on this host; default 16, or as --conf has.")
+    ] = None,
     speed: Annotated[float, typer.Option(help="Of its clock: times as fast as life.")] = 20.0,
     runs: Annotated[int, typer.Option(help="So often, one after another.")] = 1,
     conf: Annotated[
-        Path | None, typer.Option(help="Lines of slurm.conf: Key=Value, PartitionName=...")
+        Path | None,
+        typer.Option(help="Lines of slurm.conf: Key=Value, PartitionName=..., NodeName=..."),
     ] = None,
     node_lines: Annotated[
         str, typer.Option(help="One NodeName line for all nodes, or each.")
     ] = "one",
+    root: Annotated[
+        Path | None,
+        typer.Option(help="An unpacked Debian whose Slurm is recorded, as mmdebstrap makes it."),
+    ] = None,
+    dbd: Annotated[
+        Path | None,
+        typer.Option(help="With a slurmdbd: lines of sacctmgr (add account physics Fairshare=3)."),
+    ] = None,
+    every: Annotated[
+        float, typer.Option(help="With --dbd: squeue, sprio and sshare every so many seconds.")
+    ] = 150.0,
     output: Annotated[Path, typer.Option("-o", "--output", help="The recording: .json.")] = Path(
         "recording.json"
     ),
@@ -135,40 +156,56 @@ def record_trace(
     configuration, jobs, starts, ends, nodes, every cycle's time and its plans; `cosched slurm
     check` reads it.
 
+    Columns: submit, runtime, limit (or estimate): seconds; nodes (or tasks) are whole ones, cores
+    share them; mem, mem_per_cpu (MB, 4G), gres, gpus, constraint, licenses, partition, array,
+    name, dependency (afterok:JOB), begin and hold (seconds), exclusive, no_requeue, fail (yes),
+    user, account, qos, nice.
+
     Example: cosched slurm record jobs.csv --nodes 16 --speed 20 -o mine.json
     """
     check_files((output, (".json",)))
     if node_lines not in ("one", "each"):
         raise InvalidInstance(f"--node-lines {shorten(node_lines)}: expected one or each")
-    settings, partitions = _lines(conf)
-    jobs = cluster.Instance.read(trace, nodes)
-    with report.working(f"a Slurm of {nodes} nodes, {len(jobs)} jobs"):
-        data = slurm_record.record(
-            jobs, nodes, speed=speed, runs=runs, settings=settings, node_lines=node_lines,
-            **({"partitions": partitions} if partitions else {}),
+    positive(speed, "--speed")
+    integer(runs, "--runs", 1, _MOST_RUNS)
+    positive(every, "--every")
+    settings, partitions, machine = _lines(conf)
+    count = len(real_slurm.node_names(machine)) if machine else nodes or _NODES
+    if machine and nodes not in (None, count):
+        raise InvalidInstance(f"--nodes {nodes}: {conf} has {count}")
+    jobs = real_slurm.read_trace(trace, count)
+    accounts = real_slurm.read_accounts(dbd) if dbd is not None else None
+    with report.working(f"a Slurm of {count} nodes, {len(jobs)} jobs"):
+        data = real_slurm.record(
+            jobs, machine or count, speed=speed, runs=runs, settings=settings,
+            partitions=partitions, node_lines=node_lines, root=root, accounts=accounts,
+            every=every,
         )  # fmt: skip
     io.write_json(data, output)
     report.say(f"wrote {output}")
 
 
-def _lines(conf: Path | None) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Single keys, and whole PartitionName lines."""
+def _lines(conf: Path | None) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
+    """Single keys, and whole PartitionName and NodeName lines."""
     lines = read_lines(conf) if conf is not None else []
-    if any(line.record not in ("", "partitionname") for line in lines):
-        raise InvalidInstance(f"{conf}: expected Key=Value and PartitionName lines only")
-    partitions = tuple(
-        " ".join(f"{line.spelled[key]}={value}" for key, value in line.keys.items())
-        for line in lines if line.record
-    )  # fmt: skip
+    if any(line.record not in ("", "partitionname", "nodename") for line in lines):
+        raise InvalidInstance(f"{conf}: expected Key=Value, PartitionName and NodeName lines only")
+
+    def whole(record: str) -> tuple[str, ...]:
+        return tuple(
+            " ".join(f"{line.spelled[key]}={value}" for key, value in line.keys.items())
+            for line in lines if line.record == record
+        )  # fmt: skip
+
     single = {
         line.spelled[key]: value
         for line in lines if not line.record
         for key, value in line.keys.items()
     }  # fmt: skip
-    return single, partitions
+    return single, whole("partitionname"), whole("nodename")
 
 
-def _plain(found: Recording, mine: Agreement) -> dict[str, Any]:
+def _plain(found: Recording, run: Run, mine: Agreement) -> dict[str, Any]:
     """By job of the recording, a list of its tasks where it is an array; null: did not start."""
     start = [None if math.isnan(one) else int(one) for one in mine.start.tolist()]
     planned, alike = mine.planned
@@ -179,7 +216,14 @@ def _plain(found: Recording, mine: Agreement) -> dict[str, Any]:
         "off_by_60": mine.off_by_60,
         "same_nodes_5s": mine.good / len(start),
         "plans": alike / planned if planned else None,
+        **_samples(found, run),
     }
+
+
+def _samples(found: Recording, run: Run) -> dict[str, Any]:
+    """What sshare and sprio showed, and how much of it the twin has otherwise."""
+    names = ("factors", "factors_off", "priorities", "priorities_off")
+    return dict(zip(names, samples_off(found, run), strict=True)) if run.samples else {}
 
 
 def _by_job(found: Recording, values: list[Any]) -> list[Any]:
@@ -217,6 +261,12 @@ def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool
         report.say(
             f"  {alike} of {planned} planned reservations and {whole} of {len(mine.plans)} whole "
             "plans equal"
+        )
+    if run.samples:
+        factors, other, priorities, others = samples_off(found, run)
+        report.say(
+            f"  {factors - other} of {factors} fair-share factors and {priorities - others} of "
+            f"{priorities} priorities as sshare and sprio showed them"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -40,8 +39,6 @@ def snapshot(
     else:
         with report.working("asking Slurm"):
             texts, said = asked(days)
-        now = time.time()
-        texts.setdefault("times.json", f'{{"squeue.json": [{now}, {now}]}}')
     if history is not None and days is None:
         texts["sacct.txt"] = io.read_text(history)
     found = Snapshot.of_texts(texts, str(folder or "Slurm"), said)

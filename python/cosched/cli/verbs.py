@@ -12,6 +12,7 @@ from cosched import io
 from cosched.cli import report
 from cosched.cli.commands import add as add_verb
 from cosched.cli.grid import compare_grid, parse_grid, show_grid
+from cosched.cli.records import as_it_happened, record_of
 from cosched.cli.schedules import read_schedule
 from cosched.cli.signals import best_so_far
 from cosched.cli.values import (
@@ -137,6 +138,10 @@ def compare(
         io.write_frame(table, output)
     if plot is not None:
         report.draw(best, of, plot)
+    if values and of.caveat is not None:
+        names = of.family.names_of(instances[0][1], algorithms)
+        if caveat := of.caveat(instances[0][1], names, seed_used):
+            report.say(caveat)
     report.show_notes(instances[0][1])
     if values:
         show_grid(of, table, values)
@@ -185,10 +190,15 @@ def validate(
     file: Path,
     given: dict[str, Any],
     *,
-    schedule: Annotated[Path, typer.Argument(help="What `solve -o` wrote: .json or .csv.")],
+    schedule: Annotated[
+        Path, typer.Argument(help="What `solve -o` wrote: .json or .csv; or `run -o`.")
+    ],
 ) -> None:
     instance = read(of, file, given)
     try:
+        if (record := record_of(of.family, instance, schedule)) is not None:
+            report.say(as_it_happened(record))
+            return
         found, data = read_schedule(of.family, instance, schedule)
         found.validate()
         result = of.family.result_of(instance, found)

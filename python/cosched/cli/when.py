@@ -29,11 +29,15 @@ if TYPE_CHECKING:
 EXAMPLE = "cosched when now.json 4711"
 _SAFE = 1.1  # of the longest usual run: a limit
 _REFRESH = 60.0
+_PAST = "14days"  # that the Slurm here is asked for
 
 
 def when(
     snapshot: Annotated[
-        Path | None, typer.Argument(help="What snapshot wrote, or a folder of Slurm's outputs.")
+        Path | None,
+        typer.Argument(
+            help="What snapshot wrote, or a folder of Slurm's outputs; default: this host's Slurm."
+        ),
     ] = None,
     jobs: Annotated[list[str] | None, typer.Argument(help="Pending jobs; default: all.")] = None,
     nodes: Annotated[
@@ -83,15 +87,17 @@ def when(
     if backtest is not None:
         _backtest(backtest, machine, moments, draws, seed, output, as_json)
         return
-    if snapshot is None:
-        raise InvalidInstance("expected a snapshot, or --backtest HISTORY --machine M")
+    jobs = list(jobs or ())
+    if snapshot is not None and snapshot.name.isdigit() and not snapshot.exists():
+        jobs.insert(0, str(snapshot))
+        snapshot = None
     known_errors = _calibration(calibration)
     asked = _requests(nodes, limit, runs, task)
     common = {"cpus_per_task": cpus_per_task, "mem": _megabytes(mem), "gpus": gpus,
               "partition": partition, "account": account, "user": user, "qos": qos}  # fmt: skip
     later = _arrivals(arrivals) if arrivals is not None else None
     while True:
-        known = cluster.Snapshot.read(snapshot)
+        known = _known(snapshot)
         with _progress("futures", as_json) as progress:
             frame = cluster.when(
                 known, jobs or None, [{**common, **one} for one in asked], draws, seed, run_times,
@@ -103,6 +109,14 @@ def when(
         if not watch:
             return
         clock.sleep(_REFRESH)
+
+
+def _known(snapshot: Path | None) -> cluster.Snapshot:
+    """Of a file as it is by now, or of the Slurm here."""
+    if snapshot is not None:
+        return cluster.Snapshot.read(snapshot)
+    with report.working("asking Slurm"):
+        return cluster.Snapshot.ask(_PAST)
 
 
 @contextmanager
@@ -166,6 +180,8 @@ def _calibration(path: Path | None) -> dict[str, Any] | None:
     data = io.read_json(path)
     if not isinstance(data, dict) or not {"widen", "calibrated90"} <= set(data):
         raise InvalidInstance(f"{path}: expected what when --backtest -o wrote")
+    if not data.get("knows", True):
+        report.say(f"{path}: the twin does not know this cluster: its bands are not to be trusted")
     return data
 
 
@@ -262,6 +278,7 @@ def _show(frame: pd.DataFrame, as_json: bool) -> None:
                  "end_p50", "end_p95"):  # fmt: skip
         if name in shown:
             shown[name] = [in_words(value) for value in frame[name]]
+    shown["run times"] = [frame.attrs["model"][job] for job in frame["job"]]
     report.show_frame("when jobs start", shown)
     if frame.attrs["coverage"] is not None:
         report.say(f"of such 90% bands {frame.attrs['coverage']:.0%} held in the past")

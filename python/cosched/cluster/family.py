@@ -22,6 +22,7 @@ from cosched.cluster.algorithms import (
 )
 from cosched.cluster.bounds import max_stretch_bound
 from cosched.cluster.instance import Instance
+from cosched.cluster.log_fit import caveat
 from cosched.cluster.outputs import write_batsim_json, write_jobs_csv, write_log_csv
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
@@ -152,6 +153,7 @@ PRESENTATION = Presentation(
     panels=(plots.occupation, plots.utilisation, plots.queue_length),
     recorded="as-logged",
     remark=remark,
+    caveat=caveat,
     screen=("mean_wait", "median_wait", "p95_wait", "mean_bounded_slowdown", "utilisation"),
     patience=None,  # a simulation that is cut short has no result; Ctrl-C keeps the rows
     example=("trace.swf.gz", "--nodes 120 --week 5", "EASY"),

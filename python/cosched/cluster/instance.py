@@ -13,7 +13,7 @@ from cosched import _core, core, io
 from cosched.cluster import files
 from cosched.cluster.arguments import columns_of, notes_of, parts_of
 from cosched.cluster.machine import Machine
-from cosched.cluster.running import with_running
+from cosched.cluster.running import held_units, with_running
 from cosched.cluster.site import resources_of, site_of
 from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance, shorten
@@ -236,7 +236,20 @@ class Instance(core.Instance):
         Site or None
             None: policies hand out cores alone.
         """
-        return self.once("site", lambda: site_of({**self._columns, **self._facts}, self.machine))
+        known = {**self._columns, **self._facts}
+        return self.once("site", lambda: site_of(known, self.machine, self.held()))
+
+    def held(self) -> list[list[int]]:
+        """What jobs that run at the begin hold.
+
+        Returns
+        -------
+        list of list of int
+            Numbers of nodes or cores by job, empty for one that takes what is free; without a table
+            ``running``: no lists.
+        """
+        known = {**self._columns, **self._facts}
+        return self.once("held", lambda: held_units(known, self.nodes, self.machine))
 
     def resources(self) -> list[tuple[np.ndarray, float]]:
         """What counts beside cores: how much each job holds of it, and how much the machine has.

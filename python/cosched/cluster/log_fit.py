@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosched.cluster.algorithms import slurm_backfill
+from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
-from cosched.cluster.usage import logged_starts
+from cosched.cluster.usage import has_waits, logged_starts
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
@@ -56,10 +59,32 @@ def fit(result: Result) -> pd.DataFrame:
     table["partition"] = (
         instance.column("partition").astype(str) if "partition" in instance.known else ""
     )
-    table = table[~np.isnan(recorded) & instance.measured]
+    began = instance.column("running") if "running" in instance.known else np.zeros(1, dtype=bool)
+    table = table[~np.isnan(recorded) & instance.measured & ~began]
+    if not len(table):
+        raise InvalidInstance("the log has no start of a job that it saw waiting")
     own = table.groupby("partition") if table.partition.nunique() > 1 else ()
     parts = [("all", table), *own]
     return pd.DataFrame([{"partition": name, **_row(rows)} for name, rows in parts])
+
+
+def unfit(table: pd.DataFrame) -> str:
+    """That the twin does not know the cluster of :func:`fit`'s table; empty where it does."""
+    share = table.within_300[0]
+    if not share < LEAST_FIT:
+        return ""
+    return (
+        f"the twin does not know this cluster: {share:.0%} of the starts are within five minutes "
+        f"of the log's (a what-if needs {LEAST_FIT:.0%})"
+    )
+
+
+def caveat(instance: Instance, algorithms: Iterable[str], seed: int) -> str:
+    """What a what-if with ``slurm-backfill`` on a log says first: see :func:`unfit`."""
+    slurm = instance.machine is not None and instance.machine.slurm is not None
+    if "slurm-backfill" not in algorithms or not slurm or not has_waits(instance):
+        return ""
+    return unfit(fit(slurm_backfill(instance, seed=seed, launch=0.0)))
 
 
 def _row(rows: pd.DataFrame) -> dict[str, Any]:

@@ -5,18 +5,39 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
-from cosched.cluster.algorithms.slurm_twin import HOST
+from cosched.cluster.algorithms.slurm_twin import HOST, MEASURED_AT
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
+from cosched.cluster.recorded_ends import Held, ends_in_windows, latest_by_starts
 from cosched.cluster.slurm_requests import Requests
 
-#: Where in its second an end is that no pass followed, and how long the last message takes (s).
-_INSIDE, _MESSAGE = 0.3, 0.3
-#: A job that took longer than its run time by this much did not end by itself.
-_LONGEST = 10.0
+#: Where in its second an end is on average (s).
+_HALF = 0.5
+#: Looks for work a second apart: so many at least, and less beyond them than this part of a second.
+_SOME, _ROUND = 5.0, 0.5
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What sshare and sprio showed of a recorded run.
+
+    Attributes
+    ----------
+    time : float
+        When they were asked (s).
+    factors : mapping of int to float
+        Fair-share factors by association.
+    priorities : mapping of int to float
+        Priorities by job that waits.
+    """
+
+    time: float
+    factors: Mapping[int, float]
+    priorities: Mapping[int, float]
 
 
 @dataclass(frozen=True)
@@ -35,6 +56,8 @@ class Run:
         Unix time of the base's second 0.
     cycles, checks : tuple of float
         When backfill cycles began, and limit checks that ended a job; empty: not recorded.
+    ends : tuple of (float, int)
+        When cycles ended, and how many jobs they looked at; empty: not recorded.
     passes : tuple of (float, bool)
         When the main scheduler passed, and whether over the whole queue.
     begins : mapping of int to float
@@ -50,6 +73,7 @@ class Run:
         Advance reservations by name, as ``slurm_requests`` has them.
     outside : tuple
         What an administrator did, as ``slurm_requests`` has it.
+    samples : tuple of Sample
     """
 
     submit: np.ndarray
@@ -60,6 +84,7 @@ class Run:
     epoch: int
     cycles: tuple[float, ...] = ()
     checks: tuple[float, ...] = ()
+    ends: tuple[tuple[float, int], ...] = ()
     passes: tuple[tuple[float, bool], ...] = ()
     begins: Mapping[int, float] = field(default_factory=dict)
     ticks: bool = False
@@ -67,42 +92,55 @@ class Run:
     plans: tuple[tuple[float, int, float, float, tuple[str, ...], str], ...] = ()
     reservations: Mapping[str, tuple] = field(default_factory=dict)
     outside: tuple[tuple, ...] = ()
+    samples: tuple[Sample, ...] = ()
 
-    def launch(self, runtime: np.ndarray) -> float:
+    def launch(self, runtime: np.ndarray, limit: np.ndarray) -> float:
         """Seconds from a job's start to its work and back: the mean over those that ended by
         themselves."""
-        took = self.end - self.start - runtime
-        known = list(self.begins) or np.arange(len(took))
-        own = np.isin(np.arange(len(took)), known) & (took >= -1) & (took < _LONGEST)
-        return max(float(took[own].mean()), 0.0) if own.any() else HOST["launch"]
+        end, start = self.end, self.start
+        own = end - start < limit
+        if self.begins:  # exact, while an end is somewhere in its second
+            start = np.array([self.begins.get(row, np.nan) for row in range(len(end))])
+            end = end + _HALF
+        took = end - start - runtime
+        took = took[own & (took >= -1)]
+        return max(float(took.mean()), 0.0) if len(took) else HOST["launch"]
 
-    def sleep_extra(self, interval: float, usual: float) -> float:
-        """Seconds that a sleep of the backfill thread takes longer, with its cycle: the median of
-        those that nothing kept from a cycle."""
-        beyond = np.diff(self.cycles) - interval
+    @cached_property
+    def decisions(self) -> list[float]:
+        """When passes and cycles began."""
+        return sorted([*self.cycles, *(time for time, _ in self.passes)])
+
+    def decided(self, begin: float) -> float:
+        """When the pass or cycle began that started a job then."""
+        at = bisect(self.decisions, begin)
+        return self.decisions[at - 1] if at else begin
+
+    def costs(self, interval: float, usual: Mapping[str, float]) -> dict[str, float]:
+        """What cycles take, and each job that they look at; how much longer the backfill thread
+        sleeps than it means to, as its cycles tell: those that nothing kept from a cycle, and those
+        that looked for work once a second."""
+        found: dict[str, float] = {}
+        over = np.array(self.cycles) + usual["cycle_cost"]
+        spent = []
+        for end, jobs in self.ends:
+            cycle = bisect(self.cycles, end) - 1
+            over[cycle] = end
+            spent.append((end - self.cycles[cycle], jobs))
+        if spent:
+            found["cycle_cost"] = float(np.median([time for time, _ in spent]))
+            each = [time / jobs for time, jobs in spent if jobs]
+            found |= {"test_cost": float(np.median(each))} if each else {}
+        beyond = self.cycles[1:] - over[:-1] - interval
         soon = beyond[beyond < 1]
-        return float(np.median(soon)) if len(soon) else usual
-
-    def lengths(self, runtime: np.ndarray) -> np.ndarray:
-        """Seconds from each job's start to its end where it ended by itself, else nan.
-
-        Ends are recorded in whole seconds. A pass follows the last message of a job's nodes at
-        once, or later: where one was within that second, the job ended just before it.
-        """
-        lengths = np.full(len(self.start), np.nan)
-        if self.decay_start is not None and not self.begins:  # both in whole seconds
-            took = self.end - self.start
-            return np.where(took >= runtime - 1, took, np.nan)
-        # Since 24.11, without an Epilog, passes are at ticks of the loop, and say nothing.
-        passes = [] if self.ticks else [time for time, _ in self.passes]
-        for row, begin in self.begins.items():
-            at = self.end[row]
-            near = bisect(passes, at + _MESSAGE / 2)
-            soon = passes[near] - _MESSAGE if near < len(passes) else np.inf
-            end = min(max(soon, at), at + 0.99) if soon < at + 1 else at + _INSIDE
-            if end - begin >= runtime[row]:
-                lengths[row] = end - begin
-        return lengths
+        if not len(soon):
+            return found
+        extra = float(np.median(soon))
+        late = beyond - extra
+        late = late[(late > _SOME) & (late % 1 < _ROUND)]
+        naps = late % 1 / np.floor(late)
+        found |= {"sleep_extra": extra}
+        return found | ({"nap_extra": float(np.median(naps))} if len(naps) else {})
 
 
 @dataclass(frozen=True)
@@ -149,6 +187,53 @@ class Recording:
                 tasks = self.arrays.get(job)
                 return f"job {job}" if tasks is None else f"job {job}_{tasks[own.index(row)]}"
         return f"job {row}"
+
+    def lengths(self, run: Run) -> np.ndarray:
+        """Seconds from each job's start to its end where it ended by itself, else nan.
+
+        Ends are recorded in whole seconds: where in its second each was, passes tell.
+        """
+        runtime = self.jobs["runtime"]
+        if run.decay_start is not None and not run.passes:  # both in whole seconds
+            took = run.end - run.start
+            return np.where(took >= runtime - 1, took, np.nan)
+        lengths = np.full(len(run.start), np.nan)
+        message = HOST["epilog"] * self.speed / MEASURED_AT
+        ended = np.array([run.begins.get(row, np.nan) for row in range(len(runtime))])
+        ended += runtime + run.launch(runtime, self.jobs["estimate"])
+        latest = self._latest(run, ended)
+        own, others = [], [*run.submit[~np.isnan(run.submit)], *(one[0] for one in run.outside)]
+        for row, begin in run.begins.items():
+            first, last = run.end[row] + message, run.end[row] + 1 + message
+            if last - message - begin < runtime[row]:
+                others += [first, last - 0.5, last]
+                continue
+            first = max(first, begin + runtime[row] + message)
+            last = min(last, latest.get(row, last))
+            own.append((row, min(first, last - message), last, ended[row] + message))
+        found = ends_in_windows(own, others, run.passes, at_once=not run.ticks)
+        for row, end in found.items():
+            lengths[row] = end - message - run.decided(run.begins[row])
+        return lengths
+
+    def _latest(self, run: Run, guess: np.ndarray) -> dict[int, float]:
+        """By when jobs were over, as starts of others tell."""
+        cores = {}
+        if "cores" in self.jobs and self.machine.slurm is not None:
+            kinds = [kind for kind in self.machine.nodes for _ in range(kind.count)]
+            names = self.machine.slurm.names
+            cores = {name: kind.cores for name, kind in zip(names, kinds, strict=True)}
+        jobs: dict[int, Held] = {}
+        arrays: dict[int, tuple[int, list[int]]] = {}
+        for row, begin in run.begins.items():
+            own = run.nodes[row]
+            wish = self.requests.more.get(row, {})
+            after = tuple(k for kind, rows in wish.get("after", ()) if kind for k in rows)
+            filled = sum(cores.get(name, 0) for name in own) <= self.jobs["tasks"][row]
+            jobs[row] = Held(begin, run.end[row], guess[row], frozenset(own), filled, after)
+            if wish.get("array_limit"):
+                arrays.setdefault(wish["array"], (wish["array_limit"], []))[1].append(row)
+        return latest_by_starts(jobs, list(arrays.values()), run.decisions)
 
     def requests_of(self, run: Run) -> Requests:
         """What jobs ask for in one run."""

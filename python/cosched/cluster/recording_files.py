@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -13,16 +13,16 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.machine import Machine, slurm_machine
-from cosched.cluster.recorded_runs import Recording, Run
+from cosched.cluster.recorded_phases import run_of, samples_of
+from cosched.cluster.recorded_runs import Recording
 from cosched.cluster.slurm_accounts import Accounts
 from cosched.cluster.slurm_accounts_shown import Shown
-from cosched.cluster.slurm_conf import MOST_HOSTS, hosts, seconds_of_limit, words
+from cosched.cluster.slurm_conf import MOST_HOSTS, seconds_of_limit, words
 from cosched.cluster.slurm_requests import (
     Requests,
     Wishes,
     array_tasks,
     dependencies,
-    outside,
 )
 from cosched.cluster.slurm_settings import VERSIONS, rules_of
 from cosched.core.arrays import integer
@@ -106,10 +106,12 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     if data.get("associations"):
         accounts, machine = _with_accounts(name, data, machine)
     requests = _requests(machine, jobs, rows, accounts)
+    samples = [samples_of(one, data["associations"]) for one in data.get("samples", ())]
+    samples = samples or [()] * len(data["runs"])
     ticks = rules_of(slurm) != VERSIONS[0] and "Epilog" not in config
     runs = tuple(
-        _run(run, phase, rows, machine, events, arrays, jobs, ticks)
-        for run, phase in zip(data["runs"], data["phases"], strict=True)
+        run_of(run, phase, rows, machine, events, arrays, jobs, ticks, shown)
+        for run, phase, shown in zip(data["runs"], data["phases"], samples, strict=True)
     )
     if not runs:
         raise InvalidInstance(f"{name}: runs: expected one at least")
@@ -219,19 +221,21 @@ def _requests(
     wishes = Wishes(machine)
     more: dict[int, dict[str, Any]] = {}
     shared = any("cores" in job for job in jobs)
+    names = {_name_of(job) for job in jobs if _is_singleton(job)}
     for number, (job, own) in enumerate(zip(jobs, rows, strict=True)):
         wanted: dict[str, Any] = {}
         if shared:
             part = str(job.get("partition", "")).split(",")[0]
             wanted |= wishes.resources(job, int(job.get("cores", job.get("nodes", 1))), part)
-        if "constraint" in job:
-            wanted |= wishes.constraint(job["constraint"])
+        wanted |= wishes.places(job, wanted)
         if "licenses" in job:
             wanted |= wishes.licences_of(job["licenses"])
         if "dependency" in job:
             wanted["after"] = dependencies(job["dependency"], lambda k: list(rows[k]))
-            if any(kind == "singleton" for kind, _ in job["dependency"]):
-                wanted["singleton"] = wishes.singleton("", job.get("name", ""))
+        name = _name_of(job)
+        if name in names:
+            kind = "singleton" if _is_singleton(job) else "namesake"
+            wanted[kind] = wishes.singleton(*name)
         if "array" in job:
             wanted |= {"array": number, "array_limit": array_tasks(job["array"])[1]}
         wanted |= {to: True for key, to in (("hold", "held"), ("fail", "fails")) if job.get(key)}
@@ -249,128 +253,13 @@ def _requests(
     )  # fmt: skip
 
 
-def _reservations(plans: Sequence[Any]) -> Iterator[tuple]:
-    """A row each, of ``t, job, start, end, nodes`` or ``t, [[job, start, end, nodes, ...]]``."""
-    for time, *plan in plans:
-        for job, start, end, nodes, *part in plan[0] if len(plan) == 1 else [plan]:
-            number = int(job[0] if isinstance(job, list) else job)
-            yield float(time), number, float(start), float(end), nodes, (*part, "")[0]
+def _is_singleton(job: Mapping[str, Any]) -> bool:
+    return any(kind == "singleton" for kind, _ in job.get("dependency", ()))
 
 
-def _run(
-    run: list[Any],
-    phase: Mapping[str, Any],
-    rows: Sequence[tuple[int, ...]],
-    machine: Machine,
-    events: Sequence[Mapping[str, Any]],
-    arrays: Sequence[Sequence[int]],
-    jobs: Sequence[Mapping[str, Any]],
-    ticks: bool,
-) -> Run:
-    """A job that did not start, or was refused, has no start, end and nodes."""
-    if len(run) != len(jobs):
-        raise InvalidInstance(f"runs: expected all {len(jobs)} jobs in each")
-    happened: list[Mapping[str, Any]] = []
-    for job, tasks in zip(run, arrays, strict=True):
-        found = {one["task"]: one for one in (job or {}).get("tasks", ())}
-        happened += [found.get(task, {}) for task in tasks] if found else [job or {}] * len(tasks)
-
-    def column(name: str) -> np.ndarray:
-        return np.array([np.nan if job.get(name) is None else float(job[name]) for job in happened])
-
-    of_row = np.repeat(np.arange(len(rows)), [len(own) for own in rows])
-    exact = phase.get("submit_exact")
-    given = np.array([float(job["submit"]) for job in jobs])
-    if exact is None:
-        submit = column("submit")
-    else:
-        known = [given[k] if one is None else float(one) for k, one in enumerate(exact)]
-        submit = np.array(known)[of_row]
-    return Run(
-        submit=submit,
-        start=column("start"),
-        end=column("end"),
-        nodes=tuple(
-            tuple(hosts(job["nodelist"], "nodelist")) if job.get("nodelist") else ()
-            for job in happened
-        ),
-        controller_start=float(phase["controller_start"]),
-        epoch=int(phase["epoch"]),
-        cycles=tuple(map(float, phase.get("bf_cycles", ()))),
-        checks=tuple(map(float, phase.get("kills", ()))),
-        passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
-        begins=_begins(phase, rows, arrays),
-        ticks=ticks,
-        decay_start=phase.get("decay_thread_start"),
-        plans=tuple(
-            (time, rows[job][0], start, end, tuple(hosts(nodes, "plans")), part)
-            for time, job, start, end, nodes, part in _reservations(phase.get("plans", ()))
-        ),
-        reservations=_advance(phase, machine, events),
-        outside=_outside(phase, machine, events, rows),
-    )
-
-
-def _begins(
-    phase: Mapping[str, Any],
-    rows: Sequence[tuple[int, ...]],
-    arrays: Sequence[Sequence[int]],
-) -> dict[int, float]:
-    """The last start of each job, by row."""
-    begins = {}
-    for time, job, *_ in phase.get("starts", ()):
-        number, task = job if isinstance(job, list) else (job, None)
-        place = 0 if task is None else arrays[number].index(task)
-        begins[rows[number][place]] = float(time)
-    return begins
-
-
-def _advance(
-    phase: Mapping[str, Any], machine: Machine, events: Sequence[Mapping[str, Any]]
-) -> dict[str, tuple]:
-    """Reservations that were made, with the flags of the commands that made them."""
-    wishes = Wishes(machine)
-    said = {}
-    for event in events:
-        if event["do"] == "create_reservation":
-            words = dict(word.split("=", 1) for word in event["args"].split())
-            said[words["ReservationName"]] = words
-    found = {}
-    for time, name, nodes, begin, end in phase.get("reservations", ()):
-        words = said.get(name, {})
-        every = words.get("Nodes", "").upper() == "ALL"
-        maintenance = "MAINT" in words.get("Flags", "").split(",")
-        spans = list(wishes.nodes(nodes, "reservations"))
-        found[name] = (float(time), int(begin), int(end), spans, maintenance, every)
-    return found
-
-
-_STATES = {"DOWN": "down", "DRAIN": "drain", "RESUME": "resume"}
-
-
-def _outside(
-    phase: Mapping[str, Any],
-    machine: Machine,
-    events: Sequence[Mapping[str, Any]],
-    rows: Sequence[tuple[int, ...]],
-) -> tuple[tuple, ...]:
-    """What was done, at the moment when it was."""
-    wishes = Wishes(machine)
-    exact = {int(number): float(time) for number, time, *_ in phase.get("events", ())}
-    found = []
-    for number, event in enumerate(events):
-        time = exact.get(number, float(event["t"]))
-        if event["do"] == "release":
-            found += [outside("release", time, row) for row in rows[event["job"]]]
-        elif event["do"] == "create_reservation":
-            found.append(outside("reserve", time))
-        elif event["do"] == "update_node":
-            words = dict(word.split("=", 1) for word in event["args"].split() if "=" in word)
-            spans = wishes.nodes(words["NodeName"], "events")
-            found.append(outside(_STATES[words["State"].upper()], time, nodes=spans))
-        else:
-            raise InvalidInstance(f"events: {shorten(event['do'])}: the twin has no rule for it")
-    return tuple(found)
+def _name_of(job: Mapping[str, Any]) -> tuple[str, str]:
+    """Whose job it is, and what it is called; all without a name are called the same."""
+    return job.get("user", ""), job.get("name", "")
 
 
 def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Machine:

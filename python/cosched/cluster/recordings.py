@@ -16,10 +16,15 @@ from cosched.cluster.slurm_settings import PARAMETERS
 
 __all__ = [
     "FAR", "NEAR", "Agreement", "Recording", "Run", "agreement", "read_recording", "retraced",
+    "samples_off",
 ]  # fmt: skip
 
 #: Beyond so many seconds a start counts as another one; within so few as the same.
 FAR, NEAR = 60.0, 5.0
+#: Factors and priorities that differ by less are the same: age moves one or two points a second.
+FACTOR, PRIORITY = 1e-4, 15.0
+#: In real seconds, how long after the first command of a sample the others answer.
+_ANSWER = 0.0125
 
 
 @dataclass(frozen=True)
@@ -112,10 +117,40 @@ def retraced(
     twin, clocks = _twin_of(recording, run, recording.instance(run))
     numbers = {name: k for k, name in enumerate(twin.settings.names)}
     lives = [
-        (start, end, [numbers[name] for name in nodes])
-        for start, end, nodes in zip(run.start.tolist(), run.end.tolist(), run.nodes, strict=True)
+        (run.begins.get(row, run.start[row]), run.end[row], [numbers[name] for name in nodes])
+        for row, nodes in enumerate(run.nodes)
     ]
     return twin.retrace(clocks | _decay_of(run), lives, sorted(times), cycles=run.cycles)
+
+
+def samples_off(recording: Recording, run: Run) -> tuple[int, int, int, int]:
+    """How many fair-share factors the samples of a run have, how many of them the twin has
+    otherwise; the same of priorities.
+
+    Examples
+    --------
+    >>> from cosched.cluster import Machine, NodeType
+    >>> machine = Machine((NodeType("n", 1, 4, 0.0, 0),), ())
+    >>> run = Run(np.zeros(0), np.zeros(0), np.zeros(0), (), -20.0, 1000)
+    >>> samples_off(Recording("a", machine, {}, (run,), 20.0, ""), run)
+    (0, 0, 0, 0)
+    """
+    if not run.samples:
+        return 0, 0, 0, 0
+    later = _ANSWER * recording.speed
+    mine = retraced(recording, run, [sample.time + later for sample in run.samples])
+    factors = [
+        abs(factor[who] - shown) < FACTOR
+        for sample, (_, factor, _) in zip(run.samples, mine, strict=True)
+        for who, shown in sample.factors.items()
+    ]
+    priorities = [
+        abs(priority[job] - shown) <= PRIORITY
+        for sample, (_, _, priority) in zip(run.samples, mine, strict=True)
+        for job, shown in sample.priorities.items()
+    ]
+    off = factors.count(False), priorities.count(False)
+    return len(factors), off[0], len(priorities), off[1]
 
 
 def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreement:
@@ -138,16 +173,15 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     if replay:
         clocks |= _decay_of(run)
     if run.begins or run.decay_start is not None:
-        clocks["launch"] = run.launch(instance.column("runtime"))
+        clocks["launch"] = run.launch(instance.column("runtime"), instance.column("estimate"))
         interval = twin.settings.parameters.get("bf_interval", PARAMETERS["bf_interval"])
-        beyond = run.sleep_extra(interval, clocks["sleep_extra"] + clocks["cycle_cost"])
-        clocks["sleep_extra"] = beyond - clocks["cycle_cost"]
+        clocks |= run.costs(interval, clocks)
     outcome = twin.run(
         clocks,
         cycles=run.cycles if replay else (),
         checks=run.checks if replay else (),
         passes=run.passes if replay else (),
-        lengths=run.lengths(instance.column("runtime")).tolist() if replay else (),
+        lengths=recording.lengths(run).tolist() if replay else (),
         plans=bool(run.plans),
     )
     names = twin.settings.names or tuple(f"n{k + 1}" for k in range(len(twin.node_cores)))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosched.cluster.slurm_conf import hosts
 from cosched.core.arrays import nonnegative, real
 from cosched.errors import InvalidInstance, shorten
+
+if TYPE_CHECKING:
+    from cosched.cluster.machine import Machine
 
 _COLUMNS = ("job", "nodes", "start", "limit")
 
@@ -74,3 +77,51 @@ def held_of(text: str) -> list[tuple[int, int]]:
     """(node, cores) of what :func:`with_running` wrote; 0 cores: all."""
     pairs = (part.split(":") for part in text.split(";") if part)
     return [(int(node), int(cores)) for node, cores in pairs]
+
+
+def held_units(known: Mapping[str, Any], units: int, machine: Machine | None) -> list[list[int]]:
+    """Of each job that runs, the units that it has: its tasks', the first of each of its nodes that
+    nobody has; empty: nobody runs, or it takes what is free."""
+    if "held" not in known:
+        return []
+    cores = unit_counts(units, machine)
+    number = np.zeros(len(cores)) if machine is None else machine.cells_of_nodes()[0]
+    order = np.argsort(number, kind="stable")  # units are numbered on from part to part
+    first = np.empty_like(cores)
+    first[order] = np.cumsum(cores[order]) - cores[order]
+    free = [list(range(begin, begin + count)) for begin, count in zip(first, cores, strict=True)]
+    found: list[list[int]] = []
+    for row, text in enumerate(known["held"].tolist()):
+        own: list[int] = []
+        for node, count in held_of(text):
+            if not 0 <= node < len(free):
+                raise InvalidInstance(f"running: node {node}: the machine has {len(free)}")
+            count = count or int(cores[node])
+            if count > len(free[node]):
+                raise InvalidInstance(
+                    f"running: node {node} has {cores[node]} cores: job in row {row} and others "
+                    "hold more"
+                )
+            own += free[node][:count]
+            del free[node][:count]
+        tasks = int(known["tasks"][row])
+        if own and len(own) < tasks:
+            raise InvalidInstance(f"running: job in row {row}: {len(own)} cores for {tasks} tasks")
+        found.append(sorted(own[:tasks]))
+    return found
+
+
+def refuse_running(known: Iterable[str], policy: str) -> None:
+    """For policies that begin with an empty machine."""
+    if "held" in known:
+        raise InvalidInstance(
+            f"{policy} cannot begin with jobs that run: expected fcfs, easy, conservative or "
+            "slurm-backfill"
+        )
+
+
+def unit_counts(units: int, machine: Machine | None) -> np.ndarray:
+    """Units of each node: cores, or the node itself."""
+    if machine is None or units == machine.node_count:
+        return np.ones(units, dtype=np.int64)
+    return np.repeat([kind.cores for kind in machine.nodes], [k.count for k in machine.nodes])

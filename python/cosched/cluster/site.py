@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,9 +27,9 @@ def counted(jobs: Any, machine: Machine | None) -> tuple[str, ...]:
     )
 
 
-def site_of(jobs: Any, machine: Machine | None) -> Any:
+def site_of(jobs: Any, machine: Machine | None, held: Sequence[list[int]] = ()) -> Any:
     """The machine's nodes and the needs of these jobs (a table of columns) for the core; None where
-    cores are all that counts."""
+    cores are all that counts. `held`: cores of jobs that run at the begin."""
     names = counted(jobs, machine)
     if machine is None or not names:
         return None
@@ -59,6 +59,7 @@ def site_of(jobs: Any, machine: Machine | None) -> Any:
     return _core.cluster.Site(
         **{name: column[order] for name, column in nodes.items()},
         **_needs(jobs, machine, names, bits),
+        held=list(held),
     )
 
 

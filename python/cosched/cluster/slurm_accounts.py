@@ -26,7 +26,7 @@ _ACCRUE = {
 #: Beside limits, what is read, and what says nothing about starts (of QOS: lists of those allowed).
 _OTHERS = words(
     "Cluster Account User Partition Share ParentName Name Priority UsageFactor Flags LimitFactor "
-    "QOS Usage GraceTime PreemptMode Preempt PreemptExemptTime UsageThres ID"
+    "QOS Usage Factor GraceTime PreemptMode Preempt PreemptExemptTime UsageThres ID"
 ) | {"Def QOS"}
 #: Of QOS: what each flag is to the core.
 _FLAGS = {
@@ -145,7 +145,7 @@ class Accounts:
     """Associations and QOS of a slurmdbd, as ``sacctmgr`` shows them; the root comes first.
 
     An association has ``Account, User``, and ``parent`` (a row) or ``ParentName``; its ``Usage`` is
-    in CPU seconds.
+    in CPU seconds, its ``Factor`` what fair-share made of it last, if that is known.
     """
 
     def __init__(self, shown: Shown, machine: Machine | None = None) -> None:
@@ -154,7 +154,7 @@ class Accounts:
         self._users: dict[str, int] = {}
         self._first: dict[str, tuple[str, str]] = {}  # account and default QOS of each user
         self._numbers: dict[tuple[str, str], int] = {}
-        self.rows: list[tuple[int, float, bool, dict[str, Any], float]] = []
+        self.rows: list[tuple[int, float, bool, dict[str, Any], float, float]] = []
         for row in shown.associations:
             account, user = row["Account"], row.get("User", "")
             if row.get("Partition"):
@@ -168,7 +168,7 @@ class Accounts:
             own = {key: value for key, value in row.items() if key != "parent"}
             self.rows.append((
                 parent, _shares(row), bool(user), limits.of(own, whose),
-                float(row.get("Usage") or 0) / limits.cpus_per_core,
+                float(row.get("Usage") or 0) / limits.cpus_per_core, float(row.get("Factor", -1)),
             ))  # fmt: skip
             self._first.setdefault(user, (account, row.get("Def QOS", "")))
         self._priorities = {row["Name"]: float(row.get("Priority") or 0) for row in shown.qos}

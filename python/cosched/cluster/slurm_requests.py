@@ -64,9 +64,11 @@ class Wishes:
         self._numbers = {name: k for k, name in enumerate(self.settings.names)}
         self._features: list[frozenset[str]] = []
         self.gpu_types: list[str] = gpu_types_of(machine)
+        self._memory_of: list[int] = []
         for kind in machine.nodes:
             self._features += [frozenset(kind.features)] * kind.count
-        self._sets: dict[str, int] = {}
+            self._memory_of += [round(kind.memory_gb * 1024)] * kind.count
+        self._sets: dict[tuple[str, int], int] = {}
         self.sets: list[Spans] = []
         self.licences: dict[str, int] = dict(self.settings.licences)
         self._singletons: dict[tuple[str, str], int] = {}
@@ -118,26 +120,32 @@ class Wishes:
             "gpu_type": self.gpu_types.index(kind) if kind else -1,
         }  # fmt: skip
 
-    def constraint(self, text: str) -> dict[str, Any]:
-        """Nodes with the features ``a``, ``a&b``, ``a|b``; all of one of ``[a|b]``."""
-        bare = text.strip()
-        if re.search(r"[*()]", bare) or bare.count("[") > 1:
+    def places(self, job: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """Nodes that it may ever have: with its features (``a``, ``a&b``, ``a|b``; all of one of
+        ``[a|b]``), and with the memory that it wants of each, or of each core."""
+        text, least = str(job.get("constraint", "")).strip(), int(wanted.get("memory", 0))
+        if re.search(r"[*()]", text) or text.count("[") > 1:
             raise InvalidInstance(f"constraint {shorten(text)}: expected a, a&b, a|b or [a|b]")
-        if "[" not in bare:
-            return {"set": self._set(bare)}
-        parts = bare.strip("[]").split("|")
+        if not text and least <= min(self._memory_of):
+            return {}
+        if "[" not in text:
+            return {"set": self._set(text, least)}
+        parts = text.strip("[]").split("|")
         return {
-            "set": self._set("|".join(parts)),
-            "alternatives": [self._set(part) for part in parts],
+            "set": self._set("|".join(parts), least),
+            "alternatives": [self._set(part, least) for part in parts],
         }
 
-    def _set(self, text: str) -> int:
-        if text not in self._sets:
-            terms = [frozenset(part.split("&")) for part in text.split("|")]
-            having = (k for k, own in enumerate(self._features) if any(t <= own for t in terms))
-            self._sets[text] = len(self.sets)
+    def _set(self, text: str, least: int) -> int:
+        if (text, least) not in self._sets:
+            terms = [frozenset(filter(None, part.split("&"))) for part in text.split("|")]
+            having = (
+                k for k, own in enumerate(self._features)
+                if any(t <= own for t in terms) and self._memory_of[k] >= least
+            )  # fmt: skip
+            self._sets[text, least] = len(self.sets)
             self.sets.append(spans_of(having))
-        return self._sets[text]
+        return self._sets[text, least]
 
     def licences_of(self, text: str) -> dict[str, Any]:
         """Licences ``a:2,b``."""

@@ -338,7 +338,8 @@ class Reader:
         if self.database and _LIMITS & set(value.split(",")):
             self.limits_count = True
             self.of_accounts.append(f"{name}={value}")
-            self.parameters["safe_limits"] = float("safe" in value.split(","))
+            if "safe" in value.split(","):
+                self.parameters["safe_limits"] = 1.0
 
     def _usual_select(self, given: Mapping[str, Any]) -> None:
         """What Slurm takes where SelectType is not set."""

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosched.core.schedule import Schedule
+from cosched.core.text import listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Spans and names that one cell shows; the rest is counted.
-_IN_A_CELL = 12
+IN_A_CELL = 12
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,8 @@ def spans(numbers: np.ndarray) -> str:
     known = np.unique(numbers)
     cuts = np.flatnonzero(np.diff(known) > 1)
     firsts, lasts = known[np.r_[0, cuts + 1]], known[np.r_[cuts, len(known) - 1]]
-    return listed([f"{a}" if a == b else f"{a}-{b}" for a, b in zip(firsts, lasts, strict=True)])
-
-
-def listed(parts: list[str]) -> str:
-    """The parts with commas; the last ones are counted where there are many."""
-    more = len(parts) - _IN_A_CELL
-    return ", ".join(parts[:_IN_A_CELL]) + (f", and {more} more" if more > 0 else "")
+    parts = [f"{a}" if a == b else f"{a}-{b}" for a, b in zip(firsts, lasts, strict=True)]
+    return listed(parts, IN_A_CELL)
 
 
 def placements(schedule: Schedule, most: int) -> Overview:

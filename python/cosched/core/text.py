@@ -81,3 +81,9 @@ def percent(share: float) -> str:
     if 1e-9 < share < 5e-5:
         return "<0.01%"
     return f"{100 * share:.2f}%" if share < 1 else f"{share + 1:,.1f} x"
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """The first of some names, and how many more."""
+    more = f", and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

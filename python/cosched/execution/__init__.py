@@ -31,8 +31,9 @@ from cosched.execution.launchers import Local, Slurm
 from cosched.execution.measure import Adaptive, profile
 from cosched.execution.planned import Plan, Step
 from cosched.execution.planning import plan
-from cosched.execution.record import Execution, TaskRun
+from cosched.execution.record import Execution
 from cosched.execution.running import commands, run
+from cosched.execution.task_run import TaskRun
 
 __all__ = [
     "Adaptive",

@@ -14,8 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cosched.core.text import listed
 from cosched.errors import InvalidInstance
-from cosched.execution import guard
+from cosched.execution import guard, looks
 from cosched.execution.codes import Codes
 from cosched.execution.front import Front
 from cosched.execution.journal import Attempt, Journal
@@ -23,9 +24,9 @@ from cosched.execution.launchers import Launcher
 from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import NOT_EXECUTABLE, NOT_FOUND, Ended, Pool
-from cosched.execution.record import Execution, TaskRun
+from cosched.execution.record import Execution
 from cosched.execution.replanning import Replanner, Situation
-from cosched.execution.runs import listed
+from cosched.execution.task_run import TaskRun
 from cosched.execution.tokens import Tokens
 
 #: Seconds between two looks at the run where somebody watches.
@@ -131,6 +132,7 @@ class Driver:
             host=socket.gethostname(),
             notes=(*self.notes, *self._resumed()),
             tasks=tuple(self._row(step, pack_of.get(step.task)) for step in self.original.steps),
+            capacity=self.tokens.capacity,
         )
 
     def _resumed(self) -> tuple[str, ...]:
@@ -156,6 +158,7 @@ class Driver:
             attempt=one.attempt,
             pack=pack,
             cpu_seconds=one.cpu_seconds,
+            needs=self.tokens.needs[step.task],
         )
 
     def situation(self) -> Situation:
@@ -316,9 +319,10 @@ class Driver:
             self.tried.add(step.task)
             code = self.codes[step.name]
             gpus = self.tokens.take(step)
-            output = self.outputs / f"{self._names[step.name]}-{one['attempt']}.out"
+            output = self._output(step, self.attempt(step).attempt)
             try:
-                launch = self.launcher.launch(step, code, self.plan, gpus)
+                seen = () if self.launcher.here else looks.around(output, "wait")
+                launch = self.launcher.launch(step, code, self.plan, gpus, seen)
                 begin = pool.start(step, launch, output, self._limit(step)) + self._offset
                 self._on[step] = None
                 started.append(("started", {**one, "pid": pool.number(step), "time": begin}))
@@ -341,14 +345,25 @@ class Driver:
     def _end(self, ended: Ended) -> None:
         state = ended.why or ("completed" if ended.exit_code == 0 else "failed")
         more: dict[str, Any] = {}
-        if self.launcher.here:
-            more["cpu_seconds"] = ended.cpu_seconds
+        if (used := self._cpu_seconds(ended)) is not None:
+            more["cpu_seconds"] = used
         step, factor = ended.key, self.limit_factor
         if state == "timeout" and factor and self._limit(step) != self.codes[step.name].timeout:
             more["why"] = f"ended at {factor:g} times its planned {step.end - step.start:.3g} s"
             if self.tell:
                 self.tell(f"{step.name} was {more['why']}")
         self._over(step, state, ended.exit_code, ended.end + self._offset, **more)
+
+    def _output(self, step: Step, attempt: int) -> Path:
+        return self.outputs / f"{self._names[step.name]}-{attempt}.out"
+
+    def _cpu_seconds(self, ended: Ended) -> float | None:
+        if self.launcher.here:
+            return ended.cpu_seconds
+        step = ended.key
+        notes = self._output(step, self.attempt(step).attempt)
+        used = looks.taken(notes, self.codes[step.name].ranks_on(len(step.units)))
+        return None if used is None else used["cpu_seconds"]
 
     def _over(self, step: Step, state: str, exit_code: int, end: float, **more: Any) -> None:
         self.tokens.give_back(step)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,25 +13,23 @@ from cosched import core, moldable, packs, profiles
 from cosched.core import Bound
 from cosched.core.arrays import integer, positive
 from cosched.core.limits import Patience
-from cosched.core.text import unknown_name
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance
 from cosched.execution.adaptive import Guarantee, any_schedule_bound, guarantee
 from cosched.execution.advice import Advice
-from cosched.execution.code import Code, memory_at
+from cosched.execution.chosen import Chosen, Tables, chosen_of, shared_of, tables_of
 from cosched.execution.codes import Codes
 from cosched.execution.executions import read_executions
 from cosched.execution.interval import errors_of, interval_of, noise_of
 from cosched.execution.one_each import is_no_better, longest_first, one_line
-from cosched.execution.output_names import output_names
-from cosched.execution.runs import Run, listed, read_runs, seconds_of, table_of
-from cosched.execution.slowdowns import Slow, read_slowdowns, slow_of
+from cosched.execution.runs import Run, read_runs, seconds_of, table_of
+from cosched.execution.slowdowns import Slow, as_if_alone, read_slowdowns, slow_of
 
 #: More tasks are not searched exactly.
 _MOST_EXACT = 12
 #: More tasks are not searched with every algorithm.
 _MANY = 200
-#: The algorithms for so many.
-_QUICK = ("list-shelf", "dual-approximation", "list-lptf")
+#: The algorithms for so many; `sequential` is longest-first on one processor each.
+_QUICK = ("list-shelf", "dual-approximation", "list-lptf", "sequential")
 
 
 def plan(
@@ -100,15 +96,13 @@ def plan(
     4.0
     """
     every = read_runs(runs)
-    chosen = _chosen(every, codes, runs, strict)
+    chosen = chosen_of(every, codes, runs, strict)
     largest = max(count for name in chosen.profiles for count in chosen.seconds[name])
     p = largest if codes is None else codes.procs
     p = p if procs is None else integer(procs, "procs", 1)
-    tables = _tables(chosen, p, codes, counts, str(runs))
-    margin = positive(memory_margin, "memory_margin")
-    shared, notes = _shared(chosen, tables, every, codes, margin)
     edges = [] if codes is None else codes.edges(chosen.names)
-    slow = None
+    slow: Slow | None = None
+    said: tuple[str, ...] = ()
     if slowdowns is not None:
         if edges:
             raise InvalidInstance(
@@ -116,8 +110,13 @@ def plan(
                 "expected codes without after, or no slow-downs"
             )
         slow = slow_of(read_slowdowns(slowdowns), chosen.profiles, p, slowdown, missing)
-        notes += slow.notes
+        every, chosen, said = _without_company(every, chosen, slow)
+    tables = tables_of(chosen, p, codes, counts, str(runs))
+    margin = positive(memory_margin, "memory_margin")
+    shared, notes = shared_of(chosen, tables, every, codes, margin)
+    if slow is not None:
         shared["slowdowns"] = profiles.Slowdowns(slow.table)
+        notes += (*slow.notes, *said)
     given: dict[str, Any] = {
         "names": chosen.names, "origin": tables.origin, "spread": tables.spread, **shared,
     }  # fmt: skip
@@ -130,6 +129,13 @@ def plan(
     else:
         result = _best(of_packs, of_moldable, time_limit, seed)
         bound = _bound(of_moldable, time_limit)
+    plain = ignorant = None
+    if slow is not None:
+        alone = (of_packs.without_slowdowns(), of_moldable.without_slowdowns())
+        plain = _best(*alone, time_limit, seed)
+        ignorant = _in_company(plain, of_packs)
+        if ignorant is not None and ignorant.value < result.value:
+            result = ignorant
     ranged = interval_of(
         result.schedule,
         barriers=result.family == "packs",
@@ -140,11 +146,6 @@ def plan(
         edges=edges,
         seed=0 if seed is None else seed,
     )
-    plain = (
-        None
-        if slow is None
-        else _best(of_packs.without_slowdowns(), of_moldable.without_slowdowns(), time_limit, seed)
-    )
     return Advice(
         result=result,
         alone=packs.sequential(of_packs).value,
@@ -154,178 +155,24 @@ def plan(
         spread=None if ranged is None else (ranged.low, ranged.high),
         rests_on=() if ranged is None else ranged.rests_on,
         alone_in_company=None if plain is None else plain.value,
-        ignorant=None if plain is None else _in_company(plain, of_packs),
+        ignorant=None if ignorant is None else ignorant.value,
         one_line=None if edges else _one_line(result, tables.times, codes, shared),
         notes=(*chosen.notes, *notes),
     )
 
 
-# --- what is planned ------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Chosen:
-    """The tasks of a plan: their names, the profiles that they share, and what was measured."""
-
-    names: list[str]
-    profiles: list[str]
-    seconds: dict[str, dict[int, list[float]]]
-    notes: tuple[str, ...]
-
-
-def _chosen(
-    every: Sequence[Run], codes: Codes | None, runs: str | PathLike[str], strict: bool
-) -> _Chosen:
-    seconds = seconds_of(every)
-    of_codes = {name: [name] for name in seconds}
-    if codes is not None:
-        of_codes = {name: [code.name for code in mine] for name, mine in codes.profiles().items()}
-    never = [name for name in of_codes if name not in seconds]
-    foreign = [name for name in seconds if name not in of_codes]
-    for name in foreign:
-        if "near: " in (said := unknown_name("task", name, never)):
-            raise InvalidInstance(f"{runs}: {said}: expected the name that it was measured under")
-    failed = [n for n in of_codes if n in seconds and not any(seconds[n].values())]
-    kept = [name for name in of_codes if name in seconds and name not in failed]
-    notes = [f"{name} failed on all counts: {_last_words(name, every, runs)}" for name in failed]
-    if never:
-        notes.append(f"not measured: {listed(never)} (`cosched profile` goes on with its file)")
-    if strict and notes:
-        raise InvalidInstance(f"{runs}: {notes[0]}")
-    tasks = [(task, name) for name in kept for task in of_codes[name]]
-    if codes is not None and (never or failed):
-        behind = _behind(codes, {task for name in (*never, *failed) for task in of_codes[name]})
-        tasks = [(task, name) for task, name in tasks if task not in behind]
-        kept = list(dict.fromkeys(name for _, name in tasks))
-        if behind:
-            notes.append(f"left out, because they come after what is: {listed(behind)}")
-    if not kept:
-        said = notes[0] if notes else "no runs"
-        raise InvalidInstance(f"{runs}: nothing to plan: {said}")
-    if never or failed:
-        notes.append(f"planned without {listed([*failed, *never])}; --strict refuses that")
-    if foreign:
-        notes.append(f"measured, and not among the codes: {listed(foreign)}")
-    return _Chosen(
-        [t for t, _ in tasks], [n for _, n in tasks], {n: seconds[n] for n in kept}, tuple(notes)
+def _without_company(
+    every: Sequence[Run], chosen: Chosen, slow: Slow
+) -> tuple[list[Run], Chosen, tuple[str, ...]]:
+    """Measurements made by executions, without the slow-downs that are planned anew."""
+    alone, changed = as_if_alone(every, chosen.profiles, slow)
+    seconds = seconds_of(alone)
+    said = f"{changed} times were taken in company: divided by the slow-downs of those beside them"
+    return (
+        alone,
+        replace(chosen, seconds={name: seconds[name] for name in chosen.seconds}),
+        (said,) if changed else (),
     )
-
-
-def _behind(codes: Codes, missing: set[str]) -> list[str]:
-    """Tasks that come after missing ones, those after them, and so on; in the order of the file."""
-    names = list(codes)
-    followers: dict[int, list[int]] = {}
-    for before, after in codes.edges(names):
-        followers.setdefault(before, []).append(after)
-    todo = [place for place, name in enumerate(names) if name in missing]
-    found = set(todo)
-    while todo:
-        new = set(followers.get(todo.pop(), ())) - found
-        found |= new
-        todo += new
-    return [name for place, name in enumerate(names) if place in found and name not in missing]
-
-
-def _last_words(name: str, every: Sequence[Run], runs: str | PathLike[str]) -> str:
-    """Status and last line of output of the last run of a code."""
-    last = [run for run in every if run.task == name][-1]
-    file = (
-        Path(runs).with_suffix(".outputs") / f"{output_names([name])[name]}-{last.processors}.out"
-    )
-    try:
-        lines = file.read_text(errors="replace").split("\n")
-    except OSError:
-        lines = []
-    said = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
-    return f"{last.status} on {last.processors}: {shorten(said, 120)}"
-
-
-@dataclass(frozen=True)
-class _Tables:
-    """Times on 1..p, (n, p), and what is known of them."""
-
-    times: np.ndarray
-    origin: np.ndarray
-    spread: np.ndarray | None
-    allowed: np.ndarray
-
-
-def _tables(chosen: _Chosen, p: int, codes: Codes | None, counts: str, where: str) -> _Tables:
-    """Each profile only between its smallest and largest measured count; a row a task."""
-    runs: dict[str, dict[int, list[float] | float]] = {}
-    allowed = np.ones((len(chosen.seconds), p), dtype=bool)
-    place = {name: row for row, name in enumerate(chosen.seconds)}
-    first: dict[str, Code] = {}
-    if codes is not None:
-        first = {name: mine[0] for name, mine in codes.profiles().items()}
-    for name, seconds in chosen.seconds.items():
-        mine: dict[int, list[float] | float] = {q: t if t else np.inf for q, t in seconds.items()}
-        for q in {*range(1, min(mine)), *range(max(mine) + 1, p + 1)}:
-            mine[q] = np.inf
-        runs[name] = mine
-        may = first[name].counts if name in first else None
-        if may is not None:
-            allowed[place[name]] = np.isin(np.arange(1, p + 1), may)
-    found = profiles.complete(runs, p, counts=counts)
-    times = np.where(allowed, found.times, np.inf)
-    for name, row in place.items():
-        if not np.isfinite(times[row]).any():
-            raise InvalidInstance(
-                f"{where}: task {shorten(name)} was measured on none of the counts that it may "
-                f"run on, of 1..{p}: expected one"
-            )
-    rows = [place[name] for name in chosen.profiles]
-    return _Tables(
-        times[rows],
-        np.where(allowed, found.origin, 0)[rows],
-        None if found.spread is None else found.spread[rows],
-        allowed[rows],
-    )
-
-
-def _shared(
-    chosen: _Chosen,
-    tables: _Tables,
-    every: Sequence[Run],
-    codes: Codes | None,
-    margin: float,
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Arguments of instances: what tasks need of what the machine has."""
-    if codes is None:
-        return {}, ()
-    peaks: dict[str, dict[int, float]] = {}
-    for run in every:
-        if not math.isnan(run.memory):
-            mine = peaks.setdefault(run.task, {})
-            mine[run.processors] = max(mine.get(run.processors, 0.0), margin * run.memory)
-    counts = range(1, tables.times.shape[1] + 1)
-    needs: dict[str, np.ndarray] = {}
-    unknown = []
-    for row, (task, name) in enumerate(zip(chosen.names, chosen.profiles, strict=True)):
-        code = codes[task]
-        if "memory" in codes.capacity and not code.memory and name not in peaks:
-            unknown.append(name)
-        for count in counts:
-            declared = code.needs(count)
-            if not code.memory and name in peaks:
-                declared["memory"] = memory_at(peaks[name], count)
-            for what in declared.keys() & codes.capacity.keys():
-                table = needs.setdefault(what, np.zeros(tables.times.shape))
-                table[row, count - 1] = declared[what]
-    declared_of = {what for code in codes.values() for what in code.needs(1)}
-    notes = []
-    if unlimited := sorted(declared_of - codes.capacity.keys()):
-        notes.append(f"no [capacity] for {listed(unlimited)}: no limit")
-    if unknown:
-        names = list(dict.fromkeys(unknown))
-        notes.append(f"memory of {listed(names)} is not known, and counts as none")
-    if not needs:
-        return {}, tuple(notes)
-    tidy = {k: v[:, 0] if (v == v[:, :1]).all() else v for k, v in needs.items()}
-    return {"resources": tidy, "capacity": dict(codes.capacity)}, tuple(notes)
-
-
-# --- plans ----------------------------------------------------------------------------------
 
 
 def _best(
@@ -373,11 +220,11 @@ def _bound(instance: moldable.Instance, time_limit: float | None) -> Bound:
     return max(found, key=float)
 
 
-def _in_company(plain: core.Result, of_packs: packs.Instance) -> float | None:
-    """The end of a plan made without slow-downs, with them."""
+def _in_company(plain: core.Result, of_packs: packs.Instance) -> packs.Result | None:
+    """A plan of packs made without slow-downs, with them."""
     if not isinstance(plain, packs.Result):
         return None
-    return packs.co_schedule(of_packs, plain.pack_of, plain.procs).value
+    return packs.co_schedule(of_packs, plain.pack_of, plain.procs)
 
 
 def _unmeasured(
@@ -423,7 +270,7 @@ def _stretch(result: core.Result, slow: Slow) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def _errors(runs: str | PathLike[str], chosen: _Chosen, tables: _Tables) -> list[float]:
+def _errors(runs: str | PathLike[str], chosen: Chosen, tables: Tables) -> list[float]:
     times = {
         (name, q + 1): float(t)
         for name, row in dict(zip(chosen.profiles, tables.times, strict=True)).items()
@@ -447,7 +294,7 @@ def _one_line(
     return one_line([codes[instance.names[task]] for task in order], procs) or ""
 
 
-def _guaranteed(chosen: _Chosen, tables: _Tables) -> Guarantee | None:
+def _guaranteed(chosen: Chosen, tables: Tables) -> Guarantee | None:
     known = table_of(chosen.seconds, chosen.profiles, tables.allowed.shape[1])
     table = np.where(tables.allowed, known, np.nan)
     if not np.isnan(table[tables.allowed]).any() or not np.isfinite(table).any(axis=1).all():

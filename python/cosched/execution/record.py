@@ -4,65 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from cosched import io
-from cosched.core.arrays import flag, integer, real
+from cosched.core.arrays import flag
 from cosched.core.text import texts
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance, InvalidSchedule, shorten
+from cosched.execution.as_it_happened import broken
+from cosched.execution.task_run import TaskRun, amounts, task_run
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT, VERSION = "cosched-execution", 1
-STATES = ("completed", "failed", "timeout", "cancelled", "pending")
-
-
-@dataclass(frozen=True, kw_only=True)
-class TaskRun:
-    """One task of an execution: its last attempt.
-
-    Attributes
-    ----------
-    task : int
-    name : str
-    kind : int
-        Resource type of the units.
-    units : tuple of int
-    planned_start, planned_end : float
-        Seconds.
-    start, end : float
-        Seconds since the run began; nan where it did not (or has not ended).
-    state : {"completed", "failed", "timeout", "cancelled", "pending"}
-    exit_code : int or None
-        Negative: the signal that ended it.
-    attempt : int
-        From 1; 0: not started.
-    pack : int or None
-    cpu_seconds : float or None
-        Processor seconds, where they are known.
-
-    Examples
-    --------
-    >>> TaskRun(task=0, name="fem", kind=0, units=(0,), planned_start=0.0, planned_end=2.0).state
-    'pending'
-    """
-
-    task: int
-    name: str
-    kind: int
-    units: tuple[int, ...]
-    planned_start: float
-    planned_end: float
-    start: float = math.nan
-    end: float = math.nan
-    state: str = "pending"
-    exit_code: int | None = None
-    attempt: int = 0
-    pack: int | None = None
-    cpu_seconds: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +39,8 @@ class Execution:
         Where the driver ran.
     notes : tuple of str
         What has to be known beside the numbers.
+    capacity : mapping
+        What there is of what tasks need.
 
     Examples
     --------
@@ -99,6 +57,7 @@ class Execution:
     tasks: tuple[TaskRun, ...]
     host: str = ""
     notes: tuple[str, ...] = ()
+    capacity: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def makespan(self) -> float:
@@ -114,6 +73,29 @@ class Execution:
     def good(self) -> bool:
         """Whether every task completed."""
         return all(t.state == "completed" for t in self.tasks)
+
+    def validate(self) -> None:
+        """Check that the run, as it happened, kept processors and capacities.
+
+        Raises
+        ------
+        InvalidSchedule
+            Two tasks had one unit at once, or together more of something than there is.
+
+        Examples
+        --------
+        >>> one = dict(kind=0, planned_start=0.0, planned_end=2.0, start=0.0, end=2.0,
+        ...            needs={"memory": 3.0})
+        >>> tasks = (TaskRun(task=0, name="a", units=(0,), **one),
+        ...          TaskRun(task=1, name="b", units=(1,), **one))
+        >>> Execution(family="moldable", launcher="local", barrier=True, tasks=tasks,
+        ...           capacity={"memory": 5.0}).validate()
+        Traceback (most recent call last):
+            ...
+        cosched.errors.InvalidSchedule: memory: 6 GB at 0 s (a, b), capacity is 5
+        """
+        if said := broken(self.tasks, self.capacity):
+            raise InvalidSchedule("; ".join(said))
 
     def to_frame(self) -> pd.DataFrame:
         """The record as a table.
@@ -184,6 +166,7 @@ class Execution:
             "notes": list(self.notes),
             "planned_makespan": self.planned_makespan,
             "makespan": self.makespan,
+            "capacity": dict(self.capacity),
             "tasks": [asdict(task) for task in self.tasks],
         }
 
@@ -224,39 +207,6 @@ class Execution:
             barrier=flag(data.get("barrier", True), f"{path}: barrier"),
             host=str(data.get("host", "")),
             notes=tuple(texts(data.get("notes", ()), f"{path}: notes")),
-            tasks=tuple(_task(row, f"{path}: tasks[{k}]") for k, row in enumerate(rows)),
+            tasks=tuple(task_run(row, f"{path}: tasks[{k}]") for k, row in enumerate(rows)),
+            capacity=amounts(data.get("capacity", {}), f"{path}: capacity"),
         )
-
-
-def _task(row: Any, where: str) -> TaskRun:
-    try:
-        return _checked_task(row, where)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InvalidInstance(f"{where}: expected the columns of a task ({error})") from None
-
-
-def _checked_task(row: Mapping[str, Any], where: str) -> TaskRun:
-    def seconds(key: str) -> float:
-        found = math.nan if row[key] is None else real(row[key], f"{where}.{key}")
-        if math.isinf(found):  # is not written
-            raise InvalidInstance(f"{where}.{key} = {found}: expected seconds")
-        return found
-
-    state, code, pack = row["state"], row["exit_code"], row.get("pack")
-    if state not in STATES:
-        raise InvalidInstance(f"{where}.state = {shorten(state)}: expected {', '.join(STATES)}")
-    return TaskRun(
-        task=integer(row["task"], f"{where}.task"),
-        name=str(row["name"]),
-        kind=integer(row.get("kind", 0), f"{where}.kind"),
-        units=tuple(integer(unit, f"{where}.units") for unit in row["units"]),
-        planned_start=seconds("planned_start"),
-        planned_end=seconds("planned_end"),
-        start=seconds("start"),
-        end=seconds("end"),
-        state=state,
-        exit_code=None if code is None else integer(code, f"{where}.exit_code", -(2**31)),
-        attempt=integer(row["attempt"], f"{where}.attempt"),
-        pack=None if pack is None else integer(pack, f"{where}.pack"),
-        cpu_seconds=None if row.get("cpu_seconds") is None else seconds("cpu_seconds"),
-    )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import datetime
 import io as text_io
+import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -14,10 +15,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosched import io
+from cosched.core.arrays import real
+from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.appended import AppendedFile
+from cosched.execution.as_it_happened import in_company
 from cosched.execution.codes import Codes
 from cosched.execution.record import Execution
+from cosched.execution.task_run import TaskRun
 from cosched.profiles import MOST_PROCESSORS
 
 if TYPE_CHECKING:
@@ -45,6 +50,7 @@ class Run:
     memory_by: str = ""  # "cgroup", "pss", "rss": how that was found
     load: float = math.nan  # of the machine when it began
     starved: bool = False  # others had its processors
+    beside: str = ""  # JSON: profile -> for which share of its time that ran beside it
 
     def cells(self) -> list[str]:
         return [_cell(value) for value in astuple(self)]
@@ -57,9 +63,9 @@ def _cell(value: object) -> str:
 
 
 COLUMNS = tuple(field.name for field in fields(Run))
-#: Files of earlier versions end with `attempt`.
-_BEFORE = COLUMNS[: COLUMNS.index("attempt") + 1]
 _HEADER = ",".join(COLUMNS)
+#: Files of earlier versions end with `attempt`, or with one of the columns behind it.
+_BEFORE = {",".join(COLUMNS[:k]) for k in range(COLUMNS.index("attempt") + 1, len(COLUMNS))}
 
 
 class RunsFile:
@@ -78,7 +84,7 @@ class RunsFile:
         content = self.path.read_bytes()
         whole = content.rfind(b"\n") + 1
         header = (content.splitlines() or [b""])[0].decode(errors="replace")
-        before = header == ",".join(_BEFORE)
+        before = header in _BEFORE and bool(whole)
         if header != _HEADER and not before and (whole or not _HEADER.startswith(header)):
             raise InvalidInstance(
                 f"{self.path}: line 1: header {shorten(header)}: expected {_HEADER}"
@@ -87,7 +93,7 @@ class RunsFile:
         if not whole:
             self._write([COLUMNS])
         runs = [] if content.count(b"\n") <= 1 else read_runs(self.path)
-        if before and whole:
+        if before:
             self._file.replace(_lines([COLUMNS, *(run.cells() for run in runs)]))
         return runs
 
@@ -156,7 +162,27 @@ def _run(cells: Sequence[str], place: dict[str, int], where: str) -> Run:
         memory_by=cell("memory_by"),
         load=number("load"),
         starved=_flag(cell("starved"), f"{where}, column 'starved'"),
+        beside=_company(cell("beside"), f"{where}, column 'beside'"),
     )
+
+
+def company_of(run: Run) -> dict[str, float]:
+    """Profile -> for which share of a run's time that ran beside it."""
+    return json.loads(run.beside) if run.beside else {}
+
+
+def _company(text: str, where: str) -> str:
+    """The cell, if it is what :func:`company_of` reads."""
+    if not text:
+        return ""
+    try:
+        found = json.loads(text)
+        good = isinstance(found, dict) and all(real(x, "") >= 0 for x in found.values())
+    except (ValueError, InvalidInstance):
+        good = False
+    if not good:
+        raise InvalidInstance(f'{where}: {shorten(text)}: expected {{"fem": 0.8}}, or nothing')
+    return text
 
 
 def _flag(text: str, where: str) -> bool:
@@ -170,9 +196,14 @@ def runs_of(
     execution: Execution, started: datetime.datetime, codes: Codes | None = None
 ) -> list[Run]:
     """The tasks of an execution that completed, as measurements of their profiles."""
+
+    def profile(task: TaskRun) -> str:
+        return task.name if codes is None else codes[task.name].profile_name
+
+    company = {task.task: beside for task, beside in in_company(execution.tasks)}
     return [
         Run(
-            task=task.name if codes is None else codes[task.name].profile_name,
+            task=profile(task),
             processors=len(task.units),
             seconds=task.end - task.start,
             status="completed",
@@ -182,10 +213,21 @@ def runs_of(
             host=execution.host,
             attempt=max(task.attempt, 1),
             cpu_seconds=math.nan if task.cpu_seconds is None else task.cpu_seconds,
+            beside=_shares(task, company.get(task.task, ()), profile),
         )
         for task in execution.tasks
         if task.state == "completed"
     ]
+
+
+def _shares(
+    task: TaskRun, beside: Iterable[tuple[TaskRun, float]], profile: Callable[[TaskRun], str]
+) -> str:
+    shares: dict[str, float] = {}
+    for other, seconds in beside:
+        name = profile(other)
+        shares[name] = shares.get(name, 0.0) + seconds / (task.end - task.start)
+    return json.dumps({name: round(share, 4) for name, share in shares.items()}) if shares else ""
 
 
 def append_execution(
@@ -274,12 +316,6 @@ def _ignoring(runs: Sequence[Run]) -> list[str]:
                 f"counts = [{least}]"
             )
     return notes
-
-
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """The first of some names, and how many more."""
-    more = f", and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def table_of(

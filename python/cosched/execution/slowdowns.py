@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 
 import numpy as np
 
 from cosched import io
+from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution.runs import listed
+from cosched.execution.runs import Run, company_of
 
 #: ``beside`` is empty in the rows of a code alone against alone.
 COLUMNS = (
@@ -129,6 +130,30 @@ def slow_of(
     )
     told = [pair for pair in best.values() if {pair.task, pair.beside or pair.task} <= set(known)]
     return Slow(table, low, high, _notes(told, noise, quiet, absent, missing))
+
+
+def as_if_alone(runs: Sequence[Run], names: Sequence[str], slow: Slow) -> tuple[list[Run], int]:
+    """Runs without what those beside them did, by the slow-downs of `names`; how many had company.
+
+    An execution measures its tasks in company: planned with slow-downs, that would count twice.
+    """
+    place = {name: k for k, name in enumerate(names)}
+    made, changed = [], 0
+    for run in runs:
+        beside = company_of(run)
+        row = place.get(run.task)
+        excess = (
+            0.0
+            if row is None
+            else math.fsum(
+                share * (slow.table[row, place[other]] - 1)
+                for other, share in beside.items()
+                if other in place
+            )
+        )
+        changed += excess > 0
+        made.append(replace(run, seconds=run.seconds / (1 + excess)))
+    return made, changed
 
 
 def _off(pair: Pair, procs: int) -> float:

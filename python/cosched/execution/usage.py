@@ -19,14 +19,12 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from cosched.execution import guard
+from cosched.execution.looks import Looks, kilobytes, taken, text_of
 from cosched.execution.processes import Ended, Launch
 
-#: Seconds between two looks: the first ones follow each other fast, for short runs.
-_FIRST, _USUAL = 0.01, 0.1
-#: A look may cost this share of a core.
-_COST = 0.05
 #: Seconds between two searches for processes that left their parent.
 _SEARCH = 1.0
 #: A run that had less than this share of the processor time that it could have used is starved.
@@ -73,10 +71,10 @@ class Group:
         return replace(launch, command=command)
 
     def processes(self) -> list[int]:
-        return [int(line) for line in _text(self.path / "cgroup.procs").split()]
+        return [int(line) for line in text_of(self.path / "cgroup.procs").split()]
 
     def look(self) -> None:
-        stat = dict(line.split() for line in _text(self.path / "memory.stat").splitlines())
+        stat = dict(line.split() for line in text_of(self.path / "memory.stat").splitlines())
         held, cached = ("anon", "file") if self.v2 else ("total_rss", "total_cache")
         shared = float(stat.get("shmem" if self.v2 else "total_shmem", 0))
         self._held = max(self._held, float(stat.get(held, 0)) + shared)
@@ -86,7 +84,7 @@ class Group:
         """Bytes: what was seen, and the kernel's own maximum without what it cached of files."""
         self.look()
         name = "memory.peak" if self.v2 else "memory.max_usage_in_bytes"
-        return max(self._held, float(_text(self.path / name) or 0) - self._files)
+        return max(self._held, float(text_of(self.path / name) or 0) - self._files)
 
     def remove(self) -> None:
         with contextlib.suppress(OSError):
@@ -139,8 +137,8 @@ class Groups:
 
 def _bases() -> Iterator[Path]:
     """Where groups may be made: at this process's own, or beside it."""
-    mounts = [line.split() for line in _text(Path("/proc/self/mountinfo")).splitlines()]
-    for line in _text(Path("/proc/self/cgroup")).splitlines():
+    mounts = [line.split() for line in text_of(Path("/proc/self/mountinfo")).splitlines()]
+    for line in text_of(Path("/proc/self/cgroup")).splitlines():
         number, controllers, mine = line.split(":", 2)
         if controllers not in ("", "memory") or (number == "0") != (controllers == ""):
             continue
@@ -160,118 +158,79 @@ def _tidy(base: Path) -> None:
                 path.rmdir()
 
 
-class Meter:
-    """Looks at the processes of one run while it runs."""
+class Meter(Looks):
+    """Looks at the processes of one run on this host while it runs."""
 
     def __init__(self, run: str, group: Group | None) -> None:
+        super().__init__()
         self.group = group
         self._run = run
-        self._known: set[int] = set()
-        self._own = _kilobytes(_text(Path("/proc/self/status")), "VmHWM")
-        self._pss = self._largest = 0.0  # bytes
-        self._shares: dict[tuple[int, int], tuple[float, float]] = {}  # thread -> ran, waited (s)
+        self._own = kilobytes(text_of("/proc/self/status"), "VmHWM")
         self._searched = time.monotonic()
-        self._pause = _FIRST
-        self.load = os.getloadavg()[0]
 
-    def begin(self, process: int) -> None:
-        self._known = {process}
-
-    def look(self) -> float:
-        """One look; seconds until the next."""
-        begin = time.thread_time()  # under load a look takes long, and costs no more
-        for process in self._processes():
-            self._waits(process)
-            self._largest = max(self._largest, _kilobytes(_of(process, "status"), "VmHWM"))
-        if self.group is not None:
-            self.group.look()
+    def hold(self) -> None:
+        if self.group is None:
+            super().hold()
         else:
-            held = self._held()
-            if held > self._pss:  # a fork between two readings shares pages that were counted whole
-                self._pss = max(self._pss, min(held, self._held()))
-        self._pause = min(2 * self._pause, _USUAL)
-        return max(self._pause, (time.thread_time() - begin) / _COST)
+            self.group.look()
 
-    def _held(self) -> float:
-        return sum(_kilobytes(_of(process, "smaps_rollup"), "Pss") for process in self._known)
-
-    def _processes(self) -> list[int]:
+    def processes(self, more: Iterable[int] = ()) -> set[int]:
         if self.group is not None:
-            self._known = set(self.group.processes())
-            return list(self._known)
-        todo, now = list(self._known), time.monotonic()
-        if now - self._searched >= _SEARCH:
-            self._searched = now
-            todo += guard.survivors(self._run)
-        self._known = set()
-        while todo:
-            process = todo.pop()
-            if process not in self._known and Path("/proc", str(process)).exists():
-                self._known.add(process)
-                todo += _children(process)
-        return list(self._known)
-
-    def _waits(self, process: int) -> None:
-        with contextlib.suppress(OSError):
-            for thread in os.listdir(f"/proc/{process}/task"):
-                fields = _text(Path(f"/proc/{process}/task/{thread}/schedstat")).split()
-                if len(fields) >= 2:
-                    ran, waited = (int(field) / 1e9 for field in fields[:2])
-                    self._shares[process, int(thread)] = ran, waited
+            return set(self.group.processes())
+        now = time.monotonic()
+        if now - self._searched < _SEARCH:
+            return super().processes(more)
+        self._searched = now
+        return super().processes([*more, *guard.survivors(self._run)])
 
     def usage(self, ended: Ended, seconds: float, processors: int) -> Usage:
         """What the run used, now that it has ended."""
         # What started a process counts as its first memory: only more than ours is its own.
-        single = max(self._largest, ended.peak if ended.peak > self._own else 0.0)
-        whole = self._pss if self.group is None else self.group.peak()
+        single = max(self.largest, ended.peak if ended.peak > self._own else 0.0)
+        whole = self.pss if self.group is None else self.group.peak()
         by = "pss" if self.group is None else "cgroup"
         if self.group is not None:
             self.group.remove()
-        # The largest process counts programs and libraries too, which Pss shares out, and a cgroup
-        # charges to who read them first.
-        by = by if 1.1 * whole >= single else "rss"
-        memory = max(whole, single)
         return Usage(
             cpu_seconds=ended.cpu_seconds,
-            memory=memory / 1e9 if memory else math.nan,
-            memory_by=by if memory else "",
             load=self.load,
-            starved=self._starved(ended.cpu_seconds, seconds, processors),
-        )
-
-    def _starved(self, cpu_seconds: float, seconds: float, processors: int) -> bool:
-        """Whether others had more than a tenth of its processors while it wanted them.
-
-        What it has, and waits for, is that of its threads when they were last seen. A code that
-        sleeps does not wait, and one that waits for its own threads has all of its processors.
-        """
-        ran = sum(one[0] for one in self._shares.values())
-        waited = sum(one[1] for one in self._shares.values())
-        return (
-            cpu_seconds < ENOUGH * seconds * processors
-            and waited > (1 - ENOUGH) * (ran + waited)
-            and waited > max(_MATTERS * seconds, _MOMENT)
+            starved=is_starved(ended.cpu_seconds, self.ran, self.waited, seconds, processors),
+            **_memory(whole, single, by),
         )
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
+def _memory(whole: float, single: float, by: str) -> dict[str, Any]:
+    """The larger of what all processes held together, and of what one of them held."""
+    # The largest process counts programs and libraries too, which Pss shares out, and a cgroup
+    # charges to who read them first.
+    memory, by = max(whole, single), by if 1.1 * whole >= single else "rss"
+    return {"memory": memory / 1e9, "memory_by": by} if memory else {}
 
 
-def _of(process: int, name: str) -> str:
-    return _text(Path(f"/proc/{process}/{name}"))
+def is_starved(
+    cpu_seconds: float, ran: float, waited: float, seconds: float, processors: int
+) -> bool:
+    """Whether others had more than a tenth of a run's processors while it wanted them.
+
+    What it has, and waits for, is that of its threads when they were last seen. A code that
+    sleeps does not wait, and one that waits for its own threads has all of its processors.
+    """
+    return (
+        cpu_seconds < ENOUGH * seconds * processors
+        and waited > (1 - ENOUGH) * (ran + waited)
+        and waited > max(_MATTERS * seconds, _MOMENT)
+    )
 
 
-def _children(process: int) -> Iterable[int]:
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{process}/task"):
-            yield from map(int, _of(process, f"task/{thread}/children").split())
-
-
-def _kilobytes(text: str, key: str) -> float:
-    """Bytes of a line ``key:  1234 kB``."""
-    found = re.search(rf"^{key}:\s*(\d+) kB", text, re.MULTILINE)
-    return 1024.0 * int(found[1]) if found else 0.0
+def usage_of_step(notes: Path, ranks: int, seconds: float, processors: int) -> Usage:
+    """What a step used, as its ranks wrote it; see :mod:`cosched.execution.looks`."""
+    found = taken(notes, ranks)
+    if found is None:
+        return Usage()
+    cpu = found["cpu_seconds"]
+    return Usage(
+        cpu_seconds=cpu,
+        load=found["load"],
+        starved=is_starved(cpu, found["ran"], found["waited"], seconds, processors),
+        **_memory(found["pss"], max(found["peak"], found["largest"]), "pss"),
+    )

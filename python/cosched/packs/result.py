@@ -9,8 +9,9 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.core import Bound, Schedule
-from cosched.core.overview import Overview, listed
+from cosched.core.overview import IN_A_CELL, Overview
 from cosched.core.resampling import value_range
+from cosched.core.text import listed
 from cosched.packs.bounds import bound_beside, simple_bound
 from cosched.packs.instance import Instance
 
@@ -84,7 +85,7 @@ class Result(core.Result):
             "pack": chosen,
             "start": start[chosen],
             "end": end[chosen],
-            "tasks on processors": [listed(of_pack) for of_pack in tasks],
+            "tasks on processors": [listed(of_pack, IN_A_CELL) for of_pack in tasks],
         }
         return Overview("packs", pd.DataFrame(columns), len(start))
 

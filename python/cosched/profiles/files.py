@@ -35,7 +35,7 @@ AFTER = "after"
 JSON_FIELDS = ("times", "names", "max_tasks", *SHARED_FIELDS)
 #: What ``cosched profile`` writes beside a run, and nobody needs here.
 RUN_COLUMNS = {"status", "started", "host", "attempt"}
-MEASURED_COLUMNS = {"cpu_seconds", "memory", "memory_by", "load", "starved"}
+MEASURED_COLUMNS = {"cpu_seconds", "memory", "memory_by", "load", "starved", "beside"}
 
 
 def read(

@@ -40,6 +40,19 @@ TEST(Site, EqualPartsButForACore) {
   for (const Piece& piece : found) EXPECT_EQ(piece.held.cores, piece.node == 2 ? 5 : 4);
 }
 
+TEST(Site, AJobThatRunsHasItsCoresAndItsPartOfTheRest) {
+  const Site site(
+      three_nodes(),
+      {{5, 2}, {0, 1}, {1, 0}, {51, 0}, {kAny, kAny}, {kAny, kAny}, {{3, 8, 9, 10, 11}, {}}});
+  const Placement& held = site.held(0);
+  ASSERT_EQ(held.size(), 2u);
+  EXPECT_EQ(held[0].node, 0);
+  EXPECT_EQ(held[0].held, (Amounts{26, 1, 1}));
+  EXPECT_EQ(held[1].node, 2);
+  EXPECT_EQ(held[1].held, (Amounts{25, 4, 0}));
+  EXPECT_TRUE(site.held(1).empty());
+}
+
 TEST(Site, CellsAndTypes) {
   EXPECT_EQ(nodes_of(site_of(1, 1, 0, 0)), std::vector<int>{0});
   EXPECT_EQ(nodes_of(site_of(1, 1, 0, 0, 2)), std::vector<int>{2});

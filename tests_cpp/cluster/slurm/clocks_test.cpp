@@ -106,7 +106,7 @@ TEST(SlurmClocks, CyclesWaitForIntervalCompletionAndWork) {
   clocks.sleep_extra = -0.5;  // awake too early
   BackfillClock early(clocks, 30);
   EXPECT_FALSE(early.begins_cycle(false, true, 1000));
-  EXPECT_EQ(early.wakes_at(), 30);
+  EXPECT_EQ(early.wakes_at(), 30.5);
 }
 
 TEST(SlurmClocks, RecordedCyclesComeFirst) {

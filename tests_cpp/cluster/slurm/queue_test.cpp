@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::cluster::slurm {
@@ -17,7 +19,7 @@ TEST(SlurmQueue, TierThenPriorityThenSubmissionThenNumber) {
                    plain_job(9, 1, 60, 10, 1), plain_job(7, 2, 60)},
                   {{"multifactor", 1}, {"PriorityWeightJobSize", 100}});
   const Usage usage(scenario, -60);
-  Queue queue(scenario, usage, -60);
+  Queue queue(scenario, usage);
   for (const int job : {4, 3, 1, 0}) enter(queue, job, scenario.job(job).submit);
   enter(queue, 2, 6.9);
   EXPECT_EQ(jobs_of(queue), (Nodes{3, 1, 2, 0, 4}));
@@ -25,7 +27,7 @@ TEST(SlurmQueue, TierThenPriorityThenSubmissionThenNumber) {
   EXPECT_EQ(jobs_of(queue), (Nodes{3, 2, 0, 4}));
 }
 
-TEST(SlurmQueue, PrioritiesAreCalculatedOnceAPeriodOfTheController) {
+TEST(SlurmQueue, PrioritiesAreCalculatedAsOfTheLastPass) {
   const Scenario scenario =
       scenario_of(plain_machine(8), {plain_job(0, 1, 60), plain_job(95, 8, 60)},
                   {{"multifactor", 1},
@@ -34,18 +36,18 @@ TEST(SlurmQueue, PrioritiesAreCalculatedOnceAPeriodOfTheController) {
                    {"PriorityMaxAge", 1000},
                    {"PriorityWeightJobSize", 100},
                    {"PriorityCalcPeriod", 50}});
-  const Usage usage(scenario, -60);
-  Queue queue(scenario, usage, -60);  // periods begin at 90, 140, ...
+  Usage usage(scenario, -60);  // passes at 90, 140, ...
+  Queue queue(scenario, usage);
   enter(queue, 0, 0);
   enter(queue, 1, 95);
   EXPECT_EQ(jobs_of(queue), (Nodes{1, 0}));  // 100 and 12
-  queue.recalculate(139);
+  usage.advance(139);
+  queue.recalculate();
   EXPECT_EQ(queue.priority(0), 102);  // as of 90
   EXPECT_EQ(jobs_of(queue), (Nodes{0, 1}));
   const auto changes = queue.changes();
-  queue.recalculate(120);  // the same period
-  EXPECT_EQ(queue.changes(), changes);
-  queue.recalculate(141);
+  usage.advance(141);
+  queue.recalculate();
   EXPECT_EQ(queue.priority(0), 152);
   EXPECT_EQ(queue.priority(1), 145);
   EXPECT_GT(queue.changes(), changes);
@@ -55,7 +57,7 @@ TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
   const std::vector<Job> jobs{plain_job(10, 1, 60)};
   const Scenario young = scenario_of(plain_machine(8), jobs, {{"bf_min_age_reserve", 30}});
   const Usage usage(young, -60);
-  Queue queue(young, usage, -60);
+  Queue queue(young, usage);
   enter(queue, 0, 10.5);
   EXPECT_TRUE(queue.holds_back(0, 39));
   EXPECT_FALSE(queue.holds_back(0, 40));
@@ -64,7 +66,7 @@ TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
         plain_machine(8), jobs,
         {{"multifactor", 1}, {"PriorityWeightJobSize", 100}, {"bf_min_prio_reserve", least}});
     const Usage none(low, -60);
-    Queue of(low, none, -60);
+    Queue of(low, none);
     enter(of, 0, 10);
     EXPECT_EQ(of.holds_back(0, 1000), least > 12);
   }
@@ -78,7 +80,7 @@ TEST(SlurmQueue, AnEntryForEachPartitionReservedJobsFirst) {
   jobs[3].conditions.reservation = 0;
   const Scenario scenario = scenario_of(machine, jobs);
   const Usage usage(scenario, -60);
-  Queue queue(scenario, usage, -60);
+  Queue queue(scenario, usage);
   for (int job = 0; job < 4; ++job) enter(queue, job, 0);
   EXPECT_EQ(queue.entries(), (std::vector<Entry>{{3, 0}, {1, 1}, {0, 0}, {1, 0}, {2, 0}}));
   queue.drop([](int job) { return job == 1; });
@@ -90,7 +92,7 @@ TEST(SlurmQueue, TasksHaveOnePriorityAndReleasedJobsTheLast) {
   for (const int task : {1, 2}) jobs[static_cast<std::size_t>(task)].conditions.array = 7;
   const Scenario scenario = scenario_of(plain_machine(8), jobs);
   const Usage usage(scenario, -60);
-  Queue queue(scenario, usage, -60);
+  Queue queue(scenario, usage);
   for (int job = 0; job < 5; ++job) queue.submit(job, 0);
   EXPECT_EQ(queue.priority(1), queue.priority(2));
   EXPECT_EQ(queue.priority(3), queue.priority(2) - 1);
@@ -113,19 +115,48 @@ TEST(SlurmQueue, WithASlurmdbdPrioritiesMoveAtThePassesOfItsThread) {
           {{"multifactor", 1}, {"PriorityWeightFairshare", 100}, {"PriorityCalcPeriod", 60}}),
       {}, {}, {{-1, 1, false}, {0, 1, true}, {0, 1, true}});
   Usage usage(scenario, -30);
-  Queue queue(scenario, usage, -60);
+  Queue queue(scenario, usage);
   usage.advance(0);
   usage.start(0, 1, 0);
   usage.end(0, 20);
   enter(queue, 1, 20);
   enter(queue, 2, 21);
   usage.advance(29);
-  queue.recalculate(29);
+  queue.recalculate();
   EXPECT_EQ(jobs_of(queue), (Nodes{1, 2}));  // equal still
   usage.advance(30);
-  queue.recalculate(30);
+  queue.recalculate();
   EXPECT_EQ(jobs_of(queue), (Nodes{2, 1}));
   EXPECT_EQ(queue.priority(1), 50);
+}
+
+TEST(SlurmQueue, WhoWaitsAtTheBeginKeepsItsPriorityUntilTheNextPassAndItsAge) {
+  std::vector<Job> jobs{plain_job(0, 1, 600), plain_job(0, 1, 60), plain_job(0, 1, 60)};
+  jobs[0].waiting = {5, -200};
+  jobs[1].waiting = {9, -100};
+  jobs[2].waiting = {0, std::numeric_limits<double>::infinity()};  // its age does not count yet
+  const Scenario scenario(plain_machine(8), jobs,
+                          to_settings({{"multifactor", 1},
+                                       {"age_counts", 1},
+                                       {"PriorityWeightAge", 1000},
+                                       {"PriorityMaxAge", 1000},
+                                       {"PriorityCalcPeriod", 60}}),
+                          {}, {}, {{-1, 1, false, {}, 0, 0}});
+  Usage usage(scenario, -30);
+  Queue queue(scenario, usage);
+  for (int job = 0; job < 3; ++job) {
+    queue.submit(job, 0);
+    queue.ready(job, 10);
+    queue.enter(job);
+  }
+  EXPECT_FALSE(usage.advance(29));
+  EXPECT_EQ(jobs_of(queue), (Nodes{1, 0, 2}));
+  EXPECT_EQ(queue.priority(1), 9);
+  EXPECT_TRUE(usage.advance(30));
+  queue.recalculate();
+  EXPECT_EQ(jobs_of(queue), (Nodes{0, 1, 2}));
+  EXPECT_EQ(queue.priority(0), 230);
+  EXPECT_EQ(queue.priority(2), 20);
 }
 
 TEST(SlurmQueue, AsManyAgesCountAsALimitSays) {
@@ -141,20 +172,22 @@ TEST(SlurmQueue, AsManyAgesCountAsALimitSays) {
                                          {"PriorityWeightAge", 1000},
                                          {"PriorityMaxAge", 1000},
                                          {"PriorityCalcPeriod", 100}});
-  const Usage usage(scenario, 0);
-  Queue queue(scenario, usage, 0);
+  Usage usage(scenario, 0);
+  Queue queue(scenario, usage);
   for (int job = 0; job < 3; ++job) {
     queue.submit(job, 0);
     queue.enter(job);
   }
   queue.let_accrue(20);
-  queue.recalculate(100);
+  usage.advance(100);
+  queue.recalculate();
   EXPECT_EQ(queue.priority(0), 80);
   EXPECT_EQ(queue.priority(1), 1);  // the age of its user's first counts
   EXPECT_EQ(queue.priority(2), 80);
   queue.drop([](int job) { return job == 0; });
   queue.let_accrue(150);
-  queue.recalculate(200);
+  usage.advance(200);
+  queue.recalculate();
   EXPECT_EQ(queue.priority(1), 50);
 }
 

@@ -7,7 +7,7 @@
 namespace cosched::cluster::slurm {
 namespace {
 
-using Kind = Dependency::Kind;
+using On = Dependency::Kind;
 
 // Jobs of a node each on eight.
 struct Waiting {
@@ -17,7 +17,7 @@ struct Waiting {
         readiness(scenario, allocations) {}
   Nodes admitted(Second now) {
     Nodes jobs;
-    readiness.admit(now, [&](int job) { jobs.push_back(job); });
+    readiness.admit(now, [&](int job, bool) { jobs.push_back(job); });
     return jobs;
   }
   void run(int job, bool failed) {
@@ -36,7 +36,7 @@ Job job_with(const Conditions& conditions) {
   return job;
 }
 
-Job job_after(Kind kind, const std::vector<int>& jobs) {
+Job job_after(On kind, const std::vector<int>& jobs) {
   Conditions conditions;
   conditions.after = {{kind, jobs}};
   return job_with(conditions);
@@ -65,8 +65,8 @@ TEST(SlurmReadiness, AHeldJobWaitsForItsRelease) {
 
 TEST(SlurmReadiness, DependenciesAreMetByHowAJobEnded) {
   for (const bool failed : {false, true}) {
-    Waiting of({plain_job(0, 1, 60), job_after(Kind::after, {0}), job_after(Kind::after_any, {0}),
-                job_after(Kind::after_ok, {0}), job_after(Kind::after_not_ok, {0})});
+    Waiting of({plain_job(0, 1, 60), job_after(On::after, {0}), job_after(On::after_any, {0}),
+                job_after(On::after_ok, {0}), job_after(On::after_not_ok, {0})});
     for (int job = 1; job < 5; ++job) EXPECT_FALSE(of.readiness.submit(job, 0));
     of.run(0, failed);
     EXPECT_EQ(of.admitted(10), Nodes{1});  // the others wait for its last epilog
@@ -77,8 +77,8 @@ TEST(SlurmReadiness, DependenciesAreMetByHowAJobEnded) {
 }
 
 TEST(SlurmReadiness, AfterAnArrayIsAfterAllItsTasks) {
-  Waiting of({plain_job(0, 1, 60), plain_job(0, 1, 60), job_after(Kind::after_any, {0, 1}),
-              job_after(Kind::after_not_ok, {0, 1})});
+  Waiting of({plain_job(0, 1, 60), plain_job(0, 1, 60), job_after(On::after_any, {0, 1}),
+              job_after(On::after_not_ok, {0, 1})});
   for (int job = 2; job < 4; ++job) of.readiness.submit(job, 0);
   of.run(0, true);
   of.allocations.clean(0);
@@ -99,6 +99,19 @@ TEST(SlurmReadiness, OneOfANameAtATime) {
   EXPECT_EQ(of.admitted(10), Nodes{});
   of.allocations.clean(0);
   EXPECT_EQ(of.admitted(10), Nodes{1});  // 2 is behind 1
+}
+
+TEST(SlurmReadiness, OneOfANameBehindThoseThatWaitForNoneOfIt) {
+  Conditions plain, alone;
+  plain.namesake = 0;
+  alone.singleton = 0;
+  Waiting of({job_with(plain), job_with(alone), job_with(plain)});
+  EXPECT_TRUE(of.readiness.submit(0, 0));
+  EXPECT_FALSE(of.readiness.submit(1, 0));
+  EXPECT_TRUE(of.readiness.submit(2, 0));
+  of.run(0, false);
+  of.allocations.clean(0);
+  EXPECT_EQ(of.admitted(10), Nodes{1});  // 2 waits too, and came later
 }
 
 TEST(SlurmReadiness, TasksOfAnArrayThatMayRun) {

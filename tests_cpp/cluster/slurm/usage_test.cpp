@@ -50,6 +50,21 @@ TEST(SlurmUsage, FactorsAreThoseOfTheLastPass) {
   EXPECT_NEAR(usage.factor(1), 2.0 / 3, 1e-12);
 }
 
+TEST(SlurmUsage, FactorsThatAreGivenHoldUntilThePassAfterTheirs) {
+  std::vector<Job> jobs{plain_job(0, 1, 600)};
+  jobs[0].association = 1;
+  const Scenario scenario(
+      plain_machine(4), jobs, to_settings({{"PriorityCalcPeriod", 60}}), {}, {},
+      {{-1, 1, false, {}, 50, 0}, {0, 1, true, {}, 50, 0.25}, {0, 1, true, {}, 0, 1}});
+  Usage usage(scenario, -10);
+  EXPECT_EQ(usage.factor(0), 0.25);
+  usage.advance(49);
+  EXPECT_EQ(usage.factor(0), 0.25);
+  EXPECT_EQ(usage.passes(), 1);
+  usage.advance(50);
+  EXPECT_EQ(usage.factor(0), 0.5);  // the second of two
+}
+
 TEST(SlurmUsage, ItDecaysByTheFirstTermOfAHalfLife) {
   const Scenario scenario = with_accounts(600);
   Usage usage(scenario, 0);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
@@ -16,20 +17,25 @@ namespace {
 // nodes in all, numbered on from those before it.
 template <class Share>
 Trace trace_of(const Instance& instance, const std::vector<int>& cell_nodes, const Outcome& outcome,
-               const Share& share) {
+               const std::vector<std::vector<int>>& held, const Share& share) {
+  const auto holds = [&](int job) { return !held.empty() && !held[job].empty(); };
   const std::size_t cells = cell_nodes.size();
   std::vector<int> order(instance.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return std::pair(outcome.start[a], outcome.end[a]) <
-           std::pair(outcome.start[b], outcome.end[b]);
+    return std::tuple(outcome.start[a], !holds(a), outcome.end[a]) <
+           std::tuple(outcome.start[b], !holds(b), outcome.end[b]);
   });
   std::vector<std::size_t> cell_of;
   using Idle = std::priority_queue<int, std::vector<int>, std::greater<>>;
   std::vector<Idle> idle(cells);
+  std::vector<int> taken;
+  for (const auto& nodes : held) taken.insert(taken.end(), nodes.begin(), nodes.end());
+  std::sort(taken.begin(), taken.end());
   for (std::size_t c = 0; c < cells; ++c)
     for (int k = 0; k < cell_nodes[c]; ++k) {
-      idle[c].push(static_cast<int>(cell_of.size()));
+      const auto node = static_cast<int>(cell_of.size());
+      if (!std::binary_search(taken.begin(), taken.end(), node)) idle[c].push(node);
       cell_of.push_back(c);
     }
   using End = std::pair<double, int>;  // (time, row)
@@ -45,12 +51,14 @@ Trace trace_of(const Instance& instance, const std::vector<int>& cell_nodes, con
         idle[cell_of[trace.node[at]]].push(trace.node[at]);
     }
     std::vector<int> nodes;
-    share(job, [&](std::size_t c, int count) {
+    if (holds(job)) nodes = held[job];
+    const auto take = [&](std::size_t c, int count) {
       for (; count > 0; --count) {
         nodes.push_back(idle[c].top());
         idle[c].pop();
       }
-    });
+    };
+    if (nodes.empty()) share(job, take);
     const int row = trace.add_mapping(nodes);
     trace.add(job, row, outcome.start[job], outcome.end[job], 1, 1, RowCause::start);
     running.emplace(outcome.end[job], row);
@@ -62,9 +70,10 @@ Trace trace_of(const Instance& instance, const std::vector<int>& cell_nodes, con
 
 Trace placed_trace(const Instance& instance, const Layout& layout, const PlacedOutcome& placed) {
   const std::size_t cells = layout.nodes.size();
-  return trace_of(instance, layout.nodes, placed.outcome, [&](int job, const auto& take) {
-    for (std::size_t c = 0; c < cells; ++c) take(c, placed.shares[job * cells + c]);
-  });
+  return trace_of(instance, layout.nodes, placed.outcome, layout.held,
+                  [&](int job, const auto& take) {
+                    for (std::size_t c = 0; c < cells; ++c) take(c, placed.shares[job * cells + c]);
+                  });
 }
 
 Trace site_trace(const Instance& instance, const Site& site, const SiteOutcome& placed) {
@@ -78,17 +87,18 @@ Trace site_trace(const Instance& instance, const Site& site, const SiteOutcome& 
     place[node] = static_cast<int>(cores.size());
     cores.push_back(site.nodes()[node].all.cores);
   }
-  return trace_of(instance, cores, placed.outcome, [&](int job, const auto& take) {
-    std::vector<std::pair<int, int>> pieces;  // (place, cores), as rows have them: increasing
-    for (const Piece& piece : placed.placements[job])
-      pieces.emplace_back(place[piece.node], piece.held.cores);
-    std::sort(pieces.begin(), pieces.end());
-    for (const auto& [at, count] : pieces) take(static_cast<std::size_t>(at), count);
-  });
+  return trace_of(
+      instance, cores, placed.outcome, site.held_cores(), [&](int job, const auto& take) {
+        std::vector<std::pair<int, int>> pieces;  // (place, cores), as rows have them: increasing
+        for (const Piece& piece : placed.placements[job])
+          pieces.emplace_back(place[piece.node], piece.held.cores);
+        std::sort(pieces.begin(), pieces.end());
+        for (const auto& [at, count] : pieces) take(static_cast<std::size_t>(at), count);
+      });
 }
 
 Trace batch_trace(const Instance& instance, const Outcome& outcome) {
-  return trace_of(instance, {instance.nodes()}, outcome, [&](int job, const auto& take) {
+  return trace_of(instance, {instance.nodes()}, outcome, {}, [&](int job, const auto& take) {
     take(std::size_t{0}, instance.jobs().tasks[job]);
   });
 }

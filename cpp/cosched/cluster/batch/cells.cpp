@@ -30,6 +30,11 @@ int ManyCells::sum(std::uint64_t cells, const int* nodes) const {
 bool ManyCells::choose(int rank, std::uint64_t open, std::uint64_t last) {
   int left = jobs_[rank].tasks;
   int* mine = share(rank);
+  if (layout_.holds(jobs_[rank].job)) {
+    const std::vector<int> held = layout_.held_of_cells(jobs_[rank].job);
+    std::copy(held.begin(), held.end(), mine);
+    return true;
+  }
   std::fill_n(mine, free_.size(), 0);
   for (const std::uint64_t cells : {open & ~last, open & last})
     for (std::size_t c = 0; c < free_.size(); ++c)

@@ -30,6 +30,7 @@ class CellBook {
   Share nothing() const { return Share(free_.size()); }
   Plan::Slot earliest(int rank, double now) {
     const BatchJob& job = jobs_[rank];
+    if (layout_.holds(job.job)) return {now, layout_.held_of_cells(job.job)};
     return plan.earliest(now, job.tasks, job.expected, layout_.allowed[job.job]);
   }
   // The same if it is before that start, else any that is not.
@@ -69,6 +70,8 @@ class NodeBook {
   Share nothing() const { return {}; }
   Plan::Slot earliest(int rank, double now) { return sooner(rank, now, kInfinity); }
   Plan::Slot sooner(int rank, double now, double start) {
+    const Placement& held = site_.held(jobs_[rank].job);
+    if (!held.empty()) return {now, held};
     return plan.earliest(now, need(rank), jobs_[rank].expected, start);
   }
   bool stuck(int rank, double now, double start) { return !plan.room(now, need(rank), start); }

@@ -2,6 +2,7 @@
 
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "cosched/core/errors.hpp"
 
@@ -9,6 +10,31 @@ namespace cosched::cluster::batch {
 
 Layout one_cell(const Instance& instance) {
   return {{instance.nodes()}, std::vector<std::uint64_t>(instance.size(), 1)};
+}
+
+void require_held(const std::vector<std::vector<int>>& held, const Instance& instance) {
+  if (static_cast<int>(held.size()) != instance.size())
+    throw InvalidInstance("jobs that run are those of another instance");
+  std::vector<char> taken(static_cast<std::size_t>(instance.nodes()));
+  for (int j = 0; j < instance.size(); ++j) {
+    if (held[j].empty()) continue;
+    if (static_cast<int>(held[j].size()) != instance.jobs().tasks[j])
+      throw InvalidInstance("a job that runs holds others than its nodes");
+    for (const int node : held[j])
+      if (node < 0 || node >= instance.nodes() || std::exchange(taken[node], 1))
+        throw InvalidInstance("jobs that run: expected nodes of the machine, each of one job");
+  }
+}
+
+std::vector<int> Layout::held_of_cells(int job) const {
+  std::vector<int> count(nodes.size());
+  for (const int node : held[job]) {
+    std::size_t cell = 0;
+    for (int first = nodes[0]; node >= first; first += nodes[++cell]) {
+    }
+    ++count[cell];
+  }
+  return count;
 }
 
 void require_layout_fits(const Instance& instance, const Layout& layout) {
@@ -19,6 +45,7 @@ void require_layout_fits(const Instance& instance, const Layout& layout) {
                           " parts: expected at most " + std::to_string(kMostCells));
   if (total != instance.nodes() || static_cast<int>(layout.allowed.size()) != instance.size())
     throw InvalidInstance("the partitions are those of another instance");
+  if (!layout.held.empty()) require_held(layout.held, instance);
   for (int j = 0; j < instance.size(); ++j) {
     std::int64_t room = 0;
     for (int c = 0; c < layout.cells(); ++c)

@@ -43,6 +43,10 @@ int NodeCells::cores(std::uint64_t cells) const {
 
 bool NodeCells::choose(int rank, std::uint64_t open, std::uint64_t last) {
   const Need& mine = need(rank);
+  if (const Placement& held = site_.held(jobs_[rank].job); !held.empty()) {
+    chosen_ = held;
+    return true;
+  }
   if (found_none_[mine.shape] == gifts_ || jobs_[rank].tasks > cores(open)) return false;
   if (site_.place(mine, free_, open, last, &chosen_)) return true;
   if (open == mine.cells) found_none_[mine.shape] = gifts_;

@@ -48,6 +48,7 @@ Site::Site(std::vector<Node> nodes, const Asked& asked) : nodes_(std::move(nodes
                                  asked.cells.size(), asked.gpu_types.size()})
     if (rows != jobs) throw InvalidInstance("the needs of jobs have different lengths");
   for (std::size_t job = 0; job < jobs; ++job) needs_.push_back(need_of(asked, job));
+  hold(asked);
   number_shapes();
   std::vector<char> known(shapes_, 0), fits(shapes_, 0);
   const Free empty = all();
@@ -68,7 +69,35 @@ Site::Site(std::vector<Node> nodes, const Asked& asked) : nodes_(std::move(nodes
     fits.assign(shapes_, 0);
   }
   for (std::size_t job = 0; job < jobs; ++job)
-    if (!fits_empty(needs_[job])) unfit_.push_back(static_cast<int>(job));
+    if (held_[job].empty() && !fits_empty(needs_[job])) unfit_.push_back(static_cast<int>(job));
+}
+
+void Site::hold(const Asked& asked) {
+  held_.resize(needs_.size());
+  held_cores_ = asked.held;
+  if (held_cores_.empty()) return;
+  if (held_cores_.size() != needs_.size())
+    throw InvalidInstance("the needs of jobs have different lengths");
+  for (std::size_t job = 0; job < needs_.size(); ++job) {
+    if (held_cores_[job].empty()) continue;
+    Placement& own = held_[job];
+    for (std::size_t k = 0; k < nodes_.size(); ++k) {
+      const int first = nodes_[k].first_core, last = first + nodes_[k].all.cores;
+      const auto inside = std::count_if(held_cores_[job].begin(), held_cores_[job].end(),
+                                        [&](int core) { return first <= core && core < last; });
+      if (inside > 0) own.push_back({static_cast<int>(k), {0, static_cast<int>(inside), 0}});
+    }
+    // Equal parts of the rest, the last ones smaller.
+    auto memory = static_cast<std::int64_t>(asked.memory[job]);
+    int gpus = asked.gpus[job];
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      const auto left = static_cast<std::int64_t>(own.size() - k);
+      own[k].held.memory = (memory + left - 1) / left;
+      own[k].held.gpus = static_cast<int>((gpus + left - 1) / left);
+      memory -= own[k].held.memory;
+      gpus -= own[k].held.gpus;
+    }
+  }
 }
 
 void Site::number_shapes() {

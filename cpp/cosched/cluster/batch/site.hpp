@@ -71,11 +71,15 @@ class Site {
     std::vector<int> tasks, parts, gpus;
     std::vector<double> memory;
     std::vector<std::uint64_t> cells, gpu_types;
+    std::vector<std::vector<int>> held = {};  // cores that jobs have at the begin, as in Layout
   };
   Site(std::vector<Node> nodes, const Asked& asked);
 
   const std::vector<Node>& nodes() const { return nodes_; }
   const Need& need(int job) const { return needs_[job]; }
+  /// Of a job that holds cores when the simulation begins: where, with its part of memory and GPUs on each node.
+  const Placement& held(int job) const { return held_[job]; }
+  const std::vector<std::vector<int>>& held_cores() const { return held_cores_; }
   int jobs() const { return static_cast<int>(needs_.size()); }
   int shapes() const { return shapes_; }
   /// What is free on the empty machine.
@@ -98,10 +102,13 @@ class Site {
   bool place_anywhere(const Need& need, const Free& free, std::uint64_t open, std::uint64_t last,
                       Placement* found) const;
   void number_shapes();
+  void hold(const Asked& asked);
 
   std::vector<Node> nodes_;
   std::vector<Need> needs_;
   std::vector<int> unfit_;
+  std::vector<Placement> held_;               // by job
+  std::vector<std::vector<int>> held_cores_;  // by job, or of nobody
   int shapes_ = 0;
 };
 

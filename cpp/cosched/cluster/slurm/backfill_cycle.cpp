@@ -20,7 +20,6 @@ std::vector<int> BackfillCycle::run(double time) {
   begin_ = whole(time);
   tables_.journal.cycle(time);
   tables_.admit(time);
-  tables_.queue.recalculate(time);
   if (same_as_last(time)) {
     repeat_last();
     return {};
@@ -170,8 +169,9 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
     Select::Slot slot{kNever, nullptr};
     if (avail->count() >= job.nodes) {
       if (!std::exchange(counted, true)) ++kept_.tests;
-      tables_.queue.tested(entry.job);
-      slot = will_run(entry, *avail, {now, at_once, from, window.later}).value_or(slot);
+      const auto found = will_run(entry, *avail, {now, at_once, from, window.later});
+      if (found) tables_.queue.tested(entry.job);
+      slot = found.value_or(slot);
     }
     if (from > slot.begin) {
       slot.begin = from;

@@ -64,6 +64,13 @@ double MainClock::tick_due() const {
   return std::min(full, loop_.tick_at(std::max(requested_, soonest)));
 }
 
+// A recorded pass that comes sooner is where the tick was.
+double MainClock::next_tick(double time) const {
+  const double tick = loop_.tick_at(time);
+  if (!replays() || passes_[next_].first > tick + loop_.period()) return tick;
+  return passes_[next_].first;
+}
+
 void MainClock::tick(double time) {
   const Second now = whole(time);
   const bool full = now - last_full_ >= interval();
@@ -94,17 +101,17 @@ BackfillClock::BackfillClock(const Clocks& clocks, Second interval)
       interval_(interval),
       last_end_(whole(clocks.controller_start)),
       extra_(clocks.sleep_extra),
+      nap_(1 + clocks.nap_extra),
       cost_(clocks.cycle_cost),
       wake_(replays() ? recorded_[0]
                       : clocks.controller_start + static_cast<double>(interval) + extra_) {}
 
 bool BackfillClock::begins_cycle(bool completing, bool more_work, double quiet) {
   if (replays()) return true;
-  const double nap = 1 + extra_;
   if (whole(wake_) - last_end_ < interval_ || completing) {
-    wake_ += nap;
+    wake_ += nap_;
   } else if (!more_work) {
-    wake_ += nap * std::max(1.0, std::ceil((quiet - wake_) / nap));
+    wake_ += nap_ * std::max(1.0, std::ceil((quiet - wake_) / nap_));
   } else {
     return true;
   }

@@ -23,9 +23,10 @@ struct Clocks {
   std::uint64_t noise_seed = 0;
   double tick_period = 1;  // s: the background loop, with its work
   double tick_offset = 0;  // s from the controller's start to its loop
-  double decay_after =
-      0;  // s from the controller's start to that of the thread that accounts usage
-  double sleep_extra = 0;      // s that a sleep of the backfill thread takes longer
+  // s from the controller's start to that of the thread that accounts usage, behind which the background loop begins
+  double decay_after = 0;
+  double sleep_extra = 0;      // s that a sleep of bf_interval takes longer
+  double nap_extra = 0;        // s that a sleep of one second does
   double cycle_cost = 0;       // s of a backfill cycle
   double test_cost = 0;        // s of a job's test in a cycle
   std::vector<double> cycles;  // recorded begins of cycles: replay; empty = by the rules
@@ -36,6 +37,13 @@ struct Clocks {
   std::vector<double> lengths;
   std::vector<int>
       watched;  // jobs: when all of them have started, the run is over; empty = when all have ended
+
+  /// Of a controller that waits for a slurmdbd before its loop begins.
+  Clocks behind_slurmdbd() const {
+    Clocks later = *this;
+    later.controller_start += decay_after;
+    return later;
+  }
 
   /// Down to a multiple of `grid` of the Unix clock.
   Second rounded(Second time, Second grid) const {
@@ -54,6 +62,7 @@ class Loop {
         period_(since_24 ? 1 : clocks.tick_period) {}
   /// The first tick at or after `time`.
   double tick_at(double time) const;
+  double period() const { return period_; }
 
  private:
   static constexpr double kTurn = 0.005;
@@ -88,6 +97,8 @@ class MainClock {
   /// The tick that asks for a pass next.
   double tick_due() const;
   void tick(double time);
+  /// The loop's next tick, whether it asks for a pass or not.
+  double next_tick(double time) const;
   double pass_due() const { return replays() ? std::min(passes_[next_].first, late_) : pass_; }
   /// The pass that is due begins; whether it is a full one.
   bool begin_pass();
@@ -129,7 +140,7 @@ class BackfillClock {
   std::vector<double> recorded_;
   std::size_t cycle_ = 0;
   Second interval_, last_end_;
-  double extra_, cost_, wake_;
+  double extra_, nap_, cost_, wake_;
 };
 
 }  // namespace cosched::cluster::slurm

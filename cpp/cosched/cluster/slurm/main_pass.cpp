@@ -108,7 +108,6 @@ class Pass {
         if (failed == scenario_.job(entry.job).conditions.reservation) return reject(entry);
       allowed = &nodes_;
     }
-    tables_.queue.tested(entry.job);
     const Choice* choice = select_.now(entry, *allowed);
     if (!choice && preempted(entry, *allowed)) return reject(entry);
     if (const Policy::Held held = tables_.policy.with_nodes(entry, choice)) {
@@ -177,7 +176,6 @@ class Pass {
 std::vector<int> main_pass(Tables& tables, Select& select, double time, bool full) {
   if (tables.completing(whole(time))) return {};
   tables.admit(time);
-  tables.queue.recalculate(time);
   std::vector<int> started = Pass(tables, select, time).run(full);
   if (!started.empty()) tables.queue.drop([&](int job) { return tables.allocations.started(job); });
   return started;

@@ -24,10 +24,9 @@ bool limits_accrual(const Scenario& scenario) {
 
 }  // namespace
 
-Queue::Queue(const Scenario& scenario, const Usage& usage, double controller_start)
+Queue::Queue(const Scenario& scenario, const Usage& usage)
     : scenario_(scenario),
       usage_(usage),
-      controller_start_(controller_start),
       limited_(limits_accrual(scenario)),
       of_(scenario.jobs().size()) {}
 
@@ -50,7 +49,9 @@ bool Queue::before(Entry a, Entry b) const {
 void Queue::submit(int job, double time) {
   // Tasks of an array follow each other, with one priority.
   const int array = scenario_.job(job).conditions.array;
-  if (array >= 0 && array == last_array_)
+  if (const auto& known = scenario_.job(job).waiting)
+    of_[static_cast<std::size_t>(job)] = {known->priority, whole(time), true, known->accrues};
+  else if (array >= 0 && array == last_array_)
     of_[static_cast<std::size_t>(job)] = of_[static_cast<std::size_t>(job - 1)];
   else {
     of_[static_cast<std::size_t>(job)] = {0, whole(time), false, scenario_.job(job).submit};
@@ -89,7 +90,9 @@ void Queue::enter(int job) {
 }
 
 void Queue::ready(int job, double since) {
-  if (!limited_) of_[static_cast<std::size_t>(job)].accrues = since;
+  const auto& known = scenario_.job(job).waiting;
+  if (limited_ || (known && known->accrues < kNotYet)) return;
+  of_[static_cast<std::size_t>(job)].accrues = since;
 }
 
 // The first that is set, of its QOS, then of its association and those above.
@@ -127,19 +130,15 @@ void Queue::count_ages(double time) {
   }
 }
 
-void Queue::recalculate(double time) {
-  const Settings::Priority& settings = scenario_.settings().priority;
-  const bool shared = settings.multifactor && !scenario_.accounts().empty();
-  if (!shared && !priorities_age(settings)) return;
-  const auto length = static_cast<double>(settings.calc_period);
-  const Second period = shared ? usage_.passes() : whole((time - controller_start_) / length);
-  if (period == calculated_) return;
-  calculated_ = period;
+void Queue::recalculate(const std::vector<int>& others) {
+  if (!scenario_.settings().priority.multifactor) return;
   ++changes_;
-  const double when = shared ? static_cast<double>(usage_.last_pass())
-                             : controller_start_ + static_cast<double>(period) * length;
-  for (const Entry& entry : entries_)
-    of_[static_cast<std::size_t>(entry.job)].priority = computed(entry.job, when, 0);
+  const auto when = static_cast<double>(usage_.last_pass());
+  const auto anew = [&](int job) {
+    of_[static_cast<std::size_t>(job)].priority = computed(job, when, 0);
+  };
+  for (const Entry& entry : entries_) anew(entry.job);
+  for (const int job : others) anew(job);
   std::stable_sort(entries_.begin(), entries_.end(),
                    [&](const Entry& a, const Entry& b) { return before(a, b); });
 }

@@ -14,7 +14,7 @@ namespace cosched::cluster::slurm {
 class Queue {
  public:
   /// Requires that both outlive it.
-  Queue(const Scenario& scenario, const Usage& usage, double controller_start);
+  Queue(const Scenario& scenario, const Usage& usage);
 
   /// The job gets its priority, as of all that were submitted so far; it may not wait in the queue yet.
   void submit(int job, double time);
@@ -39,8 +39,8 @@ class Queue {
                                   [&](const Entry& entry) { return gone(entry.job); }),
                    entries_.end());
   }
-  /// All priorities anew, once a PriorityCalcPeriod (with a slurmdbd: a pass of its thread), where they change with time.
-  void recalculate(double time);
+  /// All priorities anew, as of the last pass of the thread that accounts usage: of jobs in the queue, and of `others` that wait.
+  void recalculate(const std::vector<int>& others = {});
 
   const std::vector<Entry>& entries() const { return entries_; }
   double priority(int job) const { return of_[static_cast<std::size_t>(job)].priority; }
@@ -64,13 +64,11 @@ class Queue {
 
   const Scenario& scenario_;
   const Usage& usage_;
-  double controller_start_;
   bool limited_;                // some limit of accrual
   std::vector<Submitted> of_;   // by job
   std::vector<Entry> entries_;  // in order
   int submitted_ = 0;           // jobs so far, an array being one
   int last_array_ = -1;
-  std::int64_t calculated_ = -1;  // period of the last calculation
   std::int64_t changes_ = 0;
 };
 

@@ -13,8 +13,8 @@ Readiness::Readiness(const Scenario& scenario, const Allocations& allocations)
     of(number).begin = whole(conditions.begin);
     if (conditions.array >= static_cast<int>(array_running_.size()))
       array_running_.resize(static_cast<std::size_t>(conditions.array) + 1);
-    if (conditions.singleton >= 0) {
-      const auto group = static_cast<std::size_t>(conditions.singleton);
+    if (const int name = std::max(conditions.singleton, conditions.namesake); name >= 0) {
+      const auto group = static_cast<std::size_t>(name);
       if (group >= singletons_.size()) singletons_.resize(group + 1);
       singletons_[group].push_back(number);
     }
@@ -24,6 +24,7 @@ Readiness::Readiness(const Scenario& scenario, const Allocations& allocations)
 
 bool Readiness::submit(int job, Second now) {
   of(job).submitted = true;
+  of(job).free = independent(job);
   if (scenario_.job(job).conditions.none() || is_ready(job, now)) return true;
   waiting_.insert(std::lower_bound(waiting_.begin(), waiting_.end(), job), job);
   return false;
@@ -34,9 +35,19 @@ void Readiness::requeue(int job, Second begin) {
   waiting_.insert(std::lower_bound(waiting_.begin(), waiting_.end(), job), job);
 }
 
+std::vector<int> Readiness::not_held() const {
+  std::vector<int> found;
+  for (const int job : waiting_)
+    if (!of(job).held) found.push_back(job);
+  return found;
+}
+
 bool Readiness::is_ready(int job, Second now) const {
   const State& state = of(job);
-  if (state.held || state.begin > now) return false;
+  return !state.held && state.begin <= now && independent(job);
+}
+
+bool Readiness::independent(int job) const {
   const std::vector<Dependency>& after = scenario_.job(job).conditions.after;
   return std::all_of(after.begin(), after.end(), [&](const Dependency& one) { return met(one); }) &&
          alone(job);

@@ -21,18 +21,24 @@ class Readiness {
   /// How the job ended.
   void end(int job, bool failed) { of(job).failed = failed; }
 
-  /// Calls ready(job) for those that are ready by now, in order of their numbers; they wait no more.
+  /// Calls ready(job, free) for those that are ready by now, in order of their numbers; they wait no more.
+  /// `free`: no other job kept it any more when this was called last.
   template <class Ready>
   void admit(Second now, Ready ready) {
     if (waiting_.empty()) return;
     std::vector<int> still;
-    for (const int job : waiting_)
+    for (const int job : waiting_) {
+      const bool free = of(job).free;
+      of(job).free = independent(job);
       if (is_ready(job, now))
-        ready(job);
+        ready(job, free);
       else
         still.push_back(job);
+    }
     waiting_ = std::move(still);
   }
+  /// Submitted jobs that wait to be ready, and are not held.
+  std::vector<int> not_held() const;
   /// As many tasks of its array run as may.
   bool array_full(int job) const;
   /// Tasks of the job's array that run.
@@ -44,10 +50,12 @@ class Readiness {
   struct State {
     Second begin = 0;
     bool submitted = false, held = false, failed = false;
+    bool free = false;  // of other jobs, as of the last call of admit
   };
   State& of(int job) { return states_[static_cast<std::size_t>(job)]; }
   const State& of(int job) const { return states_[static_cast<std::size_t>(job)]; }
   bool is_ready(int job, Second now) const;
+  bool independent(int job) const;
   bool met(const Dependency& dependency) const;
   bool alone(int job) const;
 

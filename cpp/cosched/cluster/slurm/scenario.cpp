@@ -59,6 +59,25 @@ Scenario::Scenario(Machine machine, std::vector<Job> jobs, const Settings& setti
   }
 }
 
+Scenario Scenario::with(int kept, const std::vector<std::pair<int, double>>& more) const {
+  Scenario made = *this;
+  made.jobs_.resize(static_cast<std::size_t>(kept));
+  made.bounded_.erase(made.bounded_.lower_bound({kept, 0}), made.bounded_.end());
+  made.jobs_.reserve(made.jobs_.size() + more.size());
+  for (const auto& [like, submit] : more) {
+    const int number = static_cast<int>(made.jobs_.size());
+    made.jobs_.push_back(job(like));
+    made.jobs_.back().submit = submit;
+    for (auto own = bounded_.lower_bound({like, 0});
+         own != bounded_.end() && own->first.first == like; ++own) {
+      Job& mine =
+          made.bounded_.emplace(std::pair(number, own->first.second), own->second).first->second;
+      mine.submit = submit;
+    }
+  }
+  return made;
+}
+
 void Scenario::bound(int number) {
   Job& one = jobs_[static_cast<std::size_t>(number)];
   const auto out = [&](int part) {

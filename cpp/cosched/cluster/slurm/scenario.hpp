@@ -38,6 +38,11 @@ struct Running {
   Shares holds;  // of whole nodes, only their numbers count
 };
 
+/// Of a job that waits when the simulation begins: its priority, and since when its age counts (infinite: not yet).
+struct Waiting {
+  double priority, accrues;
+};
+
 struct Partition {
   NodeBits nodes;
   int tier = 1;              // PriorityTier
@@ -92,6 +97,7 @@ struct Conditions {
   double begin = 0;    // --begin (s)
   bool held = false;   // until it is released
   int singleton = -1;  // jobs of one user and name have one number
+  int namesake = -1;   // the same of a job that waits for none of them
   std::vector<Dependency> after;
   int array = -1, array_limit = 0;  // which, and how many of its tasks may run (0 = all)
   int reservation = -1;
@@ -121,6 +127,7 @@ struct Job {
   bool requeue = true;  // when a node of it fails
   bool fails = false;   // exits with another code than 0
   std::optional<Running> running = {};
+  std::optional<Waiting> waiting = {};
 };
 
 /// Nodes that are kept for some jobs, for some time (RULES.md 10).
@@ -137,7 +144,8 @@ struct Association {
   double shares = 1;
   bool user = false;
   Limits limits = {};
-  double usage = 0;  // when the simulation begins: CPU seconds
+  double usage = 0;    // when the simulation begins: CPU seconds
+  double factor = -1;  // of its priorities, of the last pass before that; below 0: by its usage
 };
 
 /// What an administrator does (RULES.md 9.2, 11).
@@ -163,6 +171,10 @@ class Scenario {
   Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
            std::vector<Reservation> reservations = {}, std::vector<Outside> outside = {},
            std::vector<Association> accounts = {});
+
+  /// The first `kept` jobs, and behind them others (like which of all, submitted when).  Dependencies of those that are
+  /// kept are among them.  O(machine, jobs).
+  Scenario with(int kept, const std::vector<std::pair<int, double>>& more) const;
 
   const Machine& machine() const { return machine_; }
   const std::vector<Job>& jobs() const { return jobs_; }

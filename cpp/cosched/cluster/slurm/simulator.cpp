@@ -23,8 +23,9 @@ class Simulator {
                 clocks.controller_start + clocks.decay_after),
         select_(scenario, tables_.allocations, clocks.epoch),
         backfill_(clocks, tables_, select_),
-        limit_clock_(clocks, scenario.settings().since_24),
-        main_clock_(clocks, scenario.settings().main, scenario.settings().since_24),
+        loop_(Usage::runs(scenario) ? clocks.behind_slurmdbd() : clocks),
+        limit_clock_(loop_, scenario.settings().since_24),
+        main_clock_(loop_, scenario.settings().main, scenario.settings().since_24),
         backfill_clock_(clocks, scenario.settings().backfill.interval),
         rng_(clocks.noise_seed),
         order_(all_of(scenario.jobs().size())),
@@ -43,7 +44,7 @@ class Simulator {
       if (static_cast<double>(one.begin) > one.created) looks_.push_back(node_look(one.begin));
     }
     std::sort(looks_.begin(), looks_.end());
-    main_clock_.request(clocks.controller_start);  // by the registrations of the nodes
+    main_clock_.request(loop_.controller_start);  // by the registrations of the nodes
   }
 
   Outcome run() && {
@@ -98,10 +99,13 @@ class Simulator {
         outside_ < scenario_.outside().size() ? scenario_.outside()[outside_].time : kInfinity;
     const double look = look_ < looks_.size() ? looks_[look_] : kInfinity;
     const double up = answer_due();
-    const double first = std::min({life, coming, pass, check, tick, outside, look, up});
+    const double decay = tables_.usage.next_pass();
+    const double first = std::min({life, coming, pass, check, tick, outside, look, up, decay});
     if (!scenario_.settings().backfill.off && backfill_clock_.wakes_at() < first)
       return wake(first);
-    if (life == first) {
+    if (decay == first) {
+      tables_.advance(decay);
+    } else if (life == first) {
       happen();
     } else if (coming == first) {
       submit(order_[next_++], coming);
@@ -155,11 +159,12 @@ class Simulator {
 
   void submit(int job, double time) {
     changed_ = time;
-    main_clock_.request(time);
     if (refused(job, time)) {
+      tables_.updates.jobs = whole(time);
       ++finished_;
       return;
     }
+    main_clock_.request(time);
     last_begin_ = std::max(last_begin_, scenario_.job(job).conditions.begin);
     tables_.submit(job, time);
   }
@@ -217,10 +222,9 @@ class Simulator {
     nodes_changed(outside.time);
   }
 
-  // A node is there when its slurmd has answered.
+  // At its next tick slurmctld asks them whether they are there.
   void resume(const NodeBits& nodes, double time) {
-    constexpr double kAnswer = 4;  // times as long as an epilog
-    answers_.push_back({time + kAnswer * varied(host_.epilog), nodes});
+    answers_.push_back({main_clock_.next_tick(time) + varied(host_.epilog), nodes});
   }
 
   // Nodes whose slurmd has answered, and when the next does.
@@ -243,7 +247,8 @@ class Simulator {
   // Their jobs run again, two minutes later at the earliest, or have failed.
   void lose(const NodeBits& nodes, double time) {
     tables_.allocations.set_up(nodes, false);
-    const std::vector<int> running = tables_.allocations.running();
+    std::vector<int> running = tables_.allocations.running();
+    std::sort(running.begin(), running.end());  // as they came, and so they wait again
     for (const int job : running) {
       if (!tables_.allocations.nodes(job).meets(nodes)) continue;
       tables_.stop(job, time, true);
@@ -340,6 +345,7 @@ class Simulator {
   Tables tables_;
   Select select_;
   BackfillCycle backfill_;
+  const Clocks loop_;
   LimitClock limit_clock_;
   MainClock main_clock_;
   BackfillClock backfill_clock_;

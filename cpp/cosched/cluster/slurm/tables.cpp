@@ -9,7 +9,7 @@ Tables::Tables(const Scenario& given, double controller_start, const Record& rec
     : scenario(given),
       allocations(given),
       usage(given, decay_start),
-      queue(given, usage, controller_start),
+      queue(given, usage),
       readiness(given, allocations),
       licences(given),
       policy(given, decay_start),
@@ -34,8 +34,16 @@ void Tables::hold(int job) {
   journal.start(entry, running.start, Scheduler::main, allocations);
 }
 
+void Tables::advance(double time) {
+  policy.advance(time);
+  if (!usage.advance(time)) return;
+  const std::vector<int> waiting = readiness.not_held();
+  queue.recalculate(waiting);
+  if (!waiting.empty() || !queue.entries().empty()) updates.jobs = usage.last_pass();
+}
+
 void Tables::submit(int job, double time) {
-  usage.advance(time);
+  advance(time);
   policy.submit(job);
   queue.submit(job, time);
   if (readiness.submit(job, whole(time))) queue.enter(job);
@@ -43,15 +51,19 @@ void Tables::submit(int job, double time) {
 }
 
 void Tables::admit(double time) {
-  usage.advance(time);
-  policy.advance(time);
+  advance(time);
   preemption.begin();
-  readiness.admit(whole(time), [&](int job) {
+  std::vector<int> fresh;  // that nothing keeps them any more is seen after ages
+  readiness.admit(whole(time), [&](int job, bool free_before) {
     const Conditions& of = scenario.job(job).conditions;
     queue.ready(job, of.after.empty() && !of.held && of.begin > 0 ? of.begin : time);
-    queue.enter(job);
+    if (free_before)
+      queue.enter(job);
+    else
+      fresh.push_back(job);
   });
   queue.let_accrue(time);
+  for (const int job : fresh) queue.enter(job);
 }
 
 void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by) {
@@ -66,13 +78,12 @@ void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by)
 }
 
 void Tables::end(int job, double time, bool killed) {
-  usage.advance(time);
+  advance(time);
   usage.end(job, whole(time));
   allocations.end(job, whole(time));
   readiness.count(job, -1);
   readiness.end(job, killed || scenario.job(job).fails);
   licences.give(job);
-  policy.advance(time);
   policy.end(job, whole(time), true);
   graced.erase(job);
   updates.both(whole(time));
@@ -85,19 +96,18 @@ void Tables::epilog(int job, double time) {
 }
 
 void Tables::release(int job, double time) {
-  usage.advance(time);
+  advance(time);
   readiness.release(job);
   queue.prioritise(job, time);
   updates.jobs = whole(time);
 }
 
 void Tables::requeue(int job, double time, Second begin) {
-  usage.advance(time);
+  advance(time);
   usage.end(job, whole(time));
   allocations.end(job, whole(time));
   readiness.count(job, -1);
   licences.give(job);
-  policy.advance(time);
   policy.end(job, whole(time), false);
   graced.erase(job);
   readiness.requeue(job, begin);

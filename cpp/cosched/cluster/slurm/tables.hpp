@@ -24,6 +24,8 @@ struct Tables {
 
   /// A job that runs from the beginning holds what it has.
   void hold(int job);
+  /// Usage, and priorities, as of the last pass of the thread that accounts it.
+  void advance(double time);
   void submit(int job, double time);
   /// Jobs that are ready by now wait in the queue.
   void admit(double time);

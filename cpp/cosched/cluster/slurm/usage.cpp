@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "cosched/cluster/slurm/fair_tree.hpp"
+#include "cosched/cluster/slurm/priority.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::slurm {
 
@@ -15,19 +17,31 @@ Usage::Usage(const Scenario& scenario, double decay_start)
       last_(whole(decay_start)) {
   for (std::size_t k = 0; k < used_.size(); ++k) used_[k] = scenario.accounts()[k].usage;
   factor_ = fair_tree(scenario.accounts(), used_);
+  // A pass was when the thread began, and what came of it is known.
+  for (std::size_t k = 0; k < factor_.size(); ++k) {
+    const double known = scenario.accounts()[k].factor;
+    if (known < 0) continue;
+    factor_[k] = known;
+    passes_ = 1;
+  }
   constexpr double kHalf = 0.693;  // as slurmctld has it, with the first term alone
   const Second half_life = scenario.settings().priority.half_life;
   if (half_life > 0) keep_ = 1 - kHalf / static_cast<double>(half_life);
 }
 
-void Usage::advance(double time) {
-  if (used_.empty()) return;
-  const auto period = static_cast<double>(scenario_.settings().priority.calc_period);
-  for (;;) {
-    const double next = start_ + static_cast<double>(passes_) * period;
-    if (next > time) return;
-    pass(whole(next));
-  }
+bool Usage::runs(const Scenario& scenario) {
+  return !scenario.accounts().empty() || priorities_age(scenario.settings().priority);
+}
+
+double Usage::next_pass() const {
+  if (!runs(scenario_)) return kInfinity;
+  return start_ + static_cast<double>(passes_ * scenario_.settings().priority.calc_period);
+}
+
+bool Usage::advance(double time) {
+  const std::int64_t before = passes_;
+  while (next_pass() <= time) pass(whole(next_pass()));
+  return passes_ > before;
 }
 
 void Usage::pass(Second now) {
@@ -36,6 +50,7 @@ void Usage::pass(Second now) {
   for (const Running& one : running_) charge(one, now);
   last_ = now;
   ++passes_;
+  if (used_.empty()) return;
   factor_ = fair_tree(scenario_.accounts(), used_);
 }
 

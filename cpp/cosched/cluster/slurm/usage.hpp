@@ -10,11 +10,15 @@ namespace cosched::cluster::slurm {
 
 class Usage {
  public:
-  /// `decay_start`: when the thread of priority/multifactor began.  Requires that `scenario` outlives it.
+  /// `decay_start`: when the thread of priority/multifactor began, or made the pass of which the factors are given.  Requires that `scenario` outlives it.
   Usage(const Scenario& scenario, double decay_start);
 
-  /// All passes of the thread up to `time`: before anything else happens at that time.
-  void advance(double time);
+  /// All passes of the thread up to `time`, before anything else happens at that time; whether there were any.
+  bool advance(double time);
+  /// Whether there is such a thread: with a slurmdbd.
+  static bool runs(const Scenario& scenario);
+  /// When the next pass is; infinite: there is no such thread.
+  double next_pass() const;
   /// A job starts, at so much a second, and is over.
   void start(int job, double price, Second now);
   void end(int job, Second now);

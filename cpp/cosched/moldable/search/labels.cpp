@@ -10,6 +10,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/moldable/search/halves.hpp"
 #include "cosched/moldable/search/patterns.hpp"
 
 namespace cosched::moldable::search {
@@ -20,8 +21,13 @@ using Set = JobSet;
 constexpr double kRounding = 1e-12;             // relative, of sums of a few times
 constexpr std::size_t kMostSteps = 40'000'000;  // of one number of jobs: 640 MB
 constexpr std::size_t kFirstWidth = 100;
+constexpr std::size_t kHalvesWidth =
+    1600;  // what is not proved then is hard: halves need less work
 constexpr int kHalvings = 4;
 constexpr int kSideBySide = 3;  // jobs side by side that are bounded by number
+// Deadlines between bound and value: the first, relative; how much further each is; what is left of
+// the way when the next is the value itself.
+constexpr double kFirstAhead = 1e-3, kFurtherAhead = 3, kLastPart = 0.4;
 
 using Steps = std::vector<Step>;
 
@@ -89,6 +95,10 @@ class Search {
       if (dropped_ >= value_) return true;
       // Not before, so that what is easy stays fast.
       if (makespan_ && width_ == kFirstWidth && proved_ > 0 && weigh_patterns()) return true;
+      if (width_ == kHalvesWidth && can_be_halved()) {
+        if (meet_halves()) return true;
+        if (work_left_ < 0) return false;
+      }
     }
   }
 
@@ -104,15 +114,54 @@ class Search {
   }
 
  private:
-  // Patterns are kept where they prove more than the first pass; whether they prove all.
+  // Labels ask patterns where these prove more than the first pass; whether they prove all.
   bool weigh_patterns() {
     patterns_.emplace(choices_, it_.machines(), proved_, value_);
     count(patterns_->take_work());
-    if (patterns_->bound() <= proved_)
-      patterns_.reset();
-    else
-      proved_ = std::min(value_, patterns_->bound());
+    priced_ = patterns_->bound() > proved_;
+    if (priced_) proved_ = std::min(value_, patterns_->bound());
     return hopeless(proved_);
+  }
+
+  bool can_be_halved() const {
+    return patterns_ && !it_.has_releases() && it_.jobs() <= kMostHalvedJobs &&
+           it_.machines() <= kMostHalvedMachines;
+  }
+
+  // Deadlines further and further from the bound: that no schedule keeps one costs the less, the
+  // nearer it is, and what is met for one is often a good schedule for the next.  False: the work
+  // or the room is over.
+  bool meet_halves() {
+    Halves halves(choices_, it_.machines(), [&](std::int64_t steps) {
+      count(steps);
+      return work_left_ >= 0;
+    });
+    const auto offer = [&](const std::vector<Placed>& order) {
+      accept(order);
+      return value_;
+    };
+    for (double ahead = kFirstAhead * proved_; !hopeless(proved_); ahead *= kFurtherAhead) {
+      const bool last = proved_ + ahead > value_ - kLastPart * (value_ - proved_);
+      const double deadline = last ? value_ : proved_ + ahead;
+      if (!halves.search(deadline, value_, &*patterns_, offer)) return false;
+      if (value_ >= deadline) proved_ = std::max(proved_, deadline);
+    }
+    return true;
+  }
+
+  // Each job as early as the order and its count let it.
+  void accept(const std::vector<Placed>& order) {
+    Placement made = unplaced(it_.jobs());
+    std::vector<double> free(it_.machines(), 0);  // increasing
+    for (const Placed& one : order) {
+      const auto q = static_cast<std::size_t>(one.procs);
+      const double start = free[q - 1];
+      place(it_, made, one.job, one.procs, start);
+      for (double& time : free) time = std::max(time, start);
+      std::fill_n(free.begin(), q, made.end[one.job]);
+      std::sort(free.begin(), free.end());
+    }
+    take(std::move(made));
   }
 
   // False: the work is over.
@@ -220,6 +269,10 @@ class Search {
     Placement made = unplaced(it_.jobs());
     for (int k = label.move; k >= 0; k = moves_[k].before)
       place(it_, made, moves_[k].job, moves_[k].procs, moves_[k].start);
+    take(std::move(made));
+  }
+
+  void take(Placement made) {
     const double value = value_of(made);
     if (!(value < value_)) return;
     value_ = value;
@@ -232,7 +285,7 @@ class Search {
       if (!in(label.jobs, j)) prospects_.push_back(prospect(label, j));
     count(static_cast<std::int64_t>(prospects_.size() + 1) * label.steps);
     const double least = makespan_ ? least_makespan(label) : least_minsum(label);
-    if (!patterns_ || prospects_.empty() || hopeless(least)) return least * (1 - kRounding);
+    if (!priced_ || prospects_.empty() || hopeless(least)) return least * (1 - kRounding);
     return least_of_patterns(label, std::max(least, label.least)) * (1 - kRounding);
   }
 
@@ -404,6 +457,7 @@ class Search {
   std::vector<int> by_density_;  // least work by weight: Smith's order
   std::vector<double> least_work_;
   std::optional<ProcessorPatterns> patterns_;
+  bool priced_ = false;  // labels ask them
   Placement best_;
   double value_;
   std::size_t width_ = 0;       // labels of one number of jobs that are kept

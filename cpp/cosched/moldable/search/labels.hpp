@@ -46,6 +46,8 @@ void require_provable(const Instance& instance, const ProofOptions& options);
 /// First only the hundred labels of each number of jobs with the least bounds go on, then four times as
 /// many, and so on, until none is dropped: good schedules come early.  What was dropped, or may still
 /// come when work or time is over, has a lower bound: the least of them is the bound.
+/// What is not proved for the makespan by a few passes, with no releases and few jobs, goes to halves
+/// of schedules that meet (halves.hpp): whether any ends before deadlines further and further on.
 /// Any profiles, any releases.  `start`: a schedule to be beaten.  Throws as require_provable.  Exponential in n; some 2^n labels where one criterion decides.
 Proof prove(const Instance& instance, const Placement& start, const ProofOptions& options);
 

@@ -240,7 +240,10 @@ def _rows(
     if (site := instance.site()) is not None:
         return _core.cluster.backfill_on(core, site, rule, requested, wfp3, key, trace, log)
     if len(key) or len(cells) or wfp3 or rule == "conservative":
-        return _core.cluster.backfill(core, rule, requested, wfp3, key, cells, allowed, trace, log)
+        held = instance.held()
+        return _core.cluster.backfill(
+            core, rule, requested, wfp3, key, cells, allowed, held, trace, log
+        )
     if rule == "EASY":
         return _core.cluster.easy(core, requested, trace, log)
     return _core.cluster.fcfs(core, trace, log)
@@ -273,10 +276,13 @@ def _with_tiers(key: np.ndarray, instance: Instance, wfp3: bool) -> np.ndarray:
     """Keys that put jobs first that run at the begin, then those of a partition with a greater
     priority."""
     tier = instance.layout()[2]
-    if "running" in instance.known and (len(key) or len(tier) or wfp3):
+    if "running" in instance.known and (len(key) or len(tier) or wfp3 or instance.held()):
         # Whoever runs at the begin of a part of a log has its nodes, whatever the order is.
         known = tier if len(tier) else np.zeros(len(instance))
         tier = np.where(instance.column("running"), known.max() + 1, known)
+        has_nodes = [bool(units) for units in instance.held()]
+        if any(has_nodes):
+            tier = np.where(has_nodes, tier.max() + 1, tier)
     if not len(tier) or np.ptp(tier) == 0:
         return key
     if wfp3 or not len(key):

@@ -10,6 +10,7 @@ from cosched.cluster.algorithms.policies import dfrs
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
+from cosched.cluster.running import refuse_running
 from cosched.errors import InvalidInstance
 
 
@@ -48,6 +49,7 @@ def equipartition(instance: Instance, *, threshold: float = THRESHOLD) -> Result
     (8.0, 3.593)
     """
     Instance.require(instance)
+    refuse_running(instance.known, "EQUI")
     tasks, cpu = instance.column("tasks"), instance.column("cpu")
     fills = (tasks == instance.nodes) & (cpu == 1)
     if not fills.all():

@@ -11,6 +11,7 @@ from cosched.cluster.algorithms.simulation import result_of_simulation
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
+from cosched.cluster.running import refuse_running
 from cosched.core.arrays import INT_MAX, integer, real
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 
@@ -148,6 +149,7 @@ def python_policy(
     [40.0, 50.0]
     """
     Instance.require(instance)
+    refuse_running(instance.known, "a policy in Python")
     period, penalty = real(period, "period"), real(penalty, "penalty")
     adapter = _Adapter(instance, policy)
     outcome, rows, decisions = _core.cluster.python_policy(

@@ -10,6 +10,7 @@ from cosched.cluster.algorithms.simulation import algorithm_of, result_of_simula
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
+from cosched.cluster.running import refuse_running
 from cosched.core.arrays import real
 from cosched.errors import InvalidInstance, shorten
 
@@ -82,6 +83,7 @@ def dfrs(
     Instance.require(instance)
     if not isinstance(name, str) or len(name) > 100:  # none is as long, and no error repeats it
         raise InvalidInstance(f"name = {shorten(name)}: expected the name of a policy")
+    refuse_running(instance.known, name)
     if len(instance.layout()[0]):
         raise InvalidInstance(f"{name}: DFRS policies know no partitions: expected no machine")
     period, penalty = real(period, "period"), real(penalty, "penalty")

@@ -160,11 +160,7 @@ def slurm_backfill(
     result = _result(instance, twin, first, threshold, bool(log))
     if count == 1:
         return result
-    begun = np.empty((count, len(instance)))
-    ended = np.empty_like(begun)
-    for k, drawn in enumerate(clocks):
-        outcome = first if k == 0 else twin.run(drawn)
-        begun[k], ended[k], _ = _times(instance, outcome, whole=True)
+    begun, ended, _ = _times(instance, *twin.futures(clocks))
     return replace(result, draws=_draws(instance, clocks, begun, ended, threshold))
 
 
@@ -199,24 +195,20 @@ def _clocks(
 
 
 def _times(
-    instance: Instance, outcome: Mapping[str, Any], *, whole: bool
+    instance: Instance, start: np.ndarray, killed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Starts and ends of the work, and which jobs were ended at their limit.
-
-    Whole seconds of the controller, or the instants.
-    """
-    never = np.isnan(outcome["start"])
+    """Starts and ends of the work, and which jobs were ended at their limit, of one run or of
+    many; `killed`: when, else nan."""
+    never = np.isnan(start)
     if never.any():
         raise InfeasibleError(
-            f"job {instance.ids[int(np.argmax(never))]} can never start: its partition has no "
-            "nodes with the memory and GPUs that it wants"
+            f"job {instance.ids[int(np.argwhere(never)[0, -1])]} can never start: its partition "
+            "has no nodes with the memory and GPUs that it wants"
         )
-    killed = np.asarray(outcome["killed"]).astype(bool)
-    suffix = "" if whole else "_exact"
-    start, end = outcome["start" + suffix], outcome["end" + suffix]
     if "running" in instance.known:  # what ran before is not of this instance
         start = np.where(instance.column("running"), instance.column("eligible"), start)
-    return start, np.where(killed, end, start + instance.column("runtime")), killed
+    early = ~np.isnan(killed)
+    return start, np.where(early, killed, start + instance.column("runtime")), early
 
 
 def _result(
@@ -225,7 +217,9 @@ def _result(
     # Where times are no whole seconds, two jobs could seem to share a node for part of one.
     given = map(instance.column, ("eligible", "runtime"))
     whole = all(np.array_equal(column, np.floor(column)) for column in given)
-    start, end, killed = _times(instance, outcome, whole=whole)
+    suffix = "" if whole else "_exact"  # seconds of the controller, or the instants
+    at_limit = np.where(outcome["killed"], outcome["end" + suffix], np.nan)
+    start, end, killed = _times(instance, outcome["start" + suffix], at_limit)
     decisions = log_of(twin, outcome) if log else None
     if killed.any():
         instance = instance.replace(runtime=end - start)

@@ -49,8 +49,7 @@ def with_owners(
     for row, own in enumerate(owners):
         more.setdefault(row, {}).update(own)
     limited = settings.limits_count
-    rows = [(up, shares, user, limits if limited else {}, used)
-            for up, shares, user, limits, used in accounts.rows]  # fmt: skip
+    rows = [(*row[:3], row[3] if limited else {}, *row[4:]) for row in accounts.rows]
     qos = [one if limited else {**one, "limits": []} for one in accounts.qos]
     return replace(
         asked, more=more, accounts=tuple(rows), qos=tuple(qos), billing=accounts.billing,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from os import cpu_count
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,11 @@ from cosched.errors import InfeasibleError, InvalidInstance, shorten
 #: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
 HOST: dict[str, float] = {
     "launch": 0.77, "epilog": 0.24, "noise": 0.0, "noise_seed": 0.0, "tick_period": 1.035,
-    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "cycle_cost": 0.01,
-    "test_cost": 0.002,
+    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "nap_extra": 0.002,
+    "cycle_cost": 0.01, "test_cost": 0.002,
 }  # fmt: skip
-_MEASURED_AT = 20.0
+#: On which clock: times as fast as life.
+MEASURED_AT = 20.0
 #: How far these are from run to run: factors of launch and epilog, of the loop's work.
 _LAUNCHES, _EPILOGS, _LOOPS, _CYCLES = (0.5, 4.0), (0.4, 5.0), (0.5, 1.5), (0.3, 3.0)
 _NOISE = 0.5
@@ -48,7 +50,7 @@ ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait",
 
 def host_at(speed: float) -> dict[str, float]:
     """What the host adds on a clock `speed` times as fast as life (s)."""
-    times = speed / _MEASURED_AT
+    times = speed / MEASURED_AT
     scaled = {key: value * times for key, value in HOST.items() if key != "tick_period"}
     return {**scaled, "tick_period": 1 + (HOST["tick_period"] - 1) * times}
 
@@ -121,7 +123,7 @@ class Twin:
         #: How long jobs have run at second 0 (s).
         self.ran = np.zeros(len(instance))
         if requests is None and "running" in instance.known:
-            asked = self._with_running(asked)
+            asked = self._with_running(asked, self._gpus_of_nodes(machine))
         self._core = self._make(settings, machine, parameters, asked)
 
     @staticmethod
@@ -323,7 +325,17 @@ class Twin:
             accounts=list(requests.accounts),
         )  # fmt: skip
 
-    def _with_running(self, asked: Requests) -> Requests:
+    def _gpus_of_nodes(self, machine: Machine | None) -> list[list[int]]:
+        """Of each type, those of each node."""
+        if not self.shared or machine is None:
+            return []
+        kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
+        return [
+            [kind.gpus if kind.gpu_type == name else 0 for kind in kinds]
+            for name in gpu_types_of(machine)
+        ]
+
+    def _with_running(self, asked: Requests, gpus: list[list[int]]) -> Requests:
         """Jobs that run at second 0 hold what they have; where nobody says which nodes, the first
         that are free."""
         instance = self.instance
@@ -348,7 +360,8 @@ class Twin:
             memory = more.get(row, {}).get("memory", 0)
             shares = [(node, cores, int(memory) * cores) for node, cores in sorted(held)]
             own = more.setdefault(row, {})
-            own["running"] = (-float(self.ran[row]), shares, [])
+            taken = _taken_gpus(gpus, int(own.get("gpus", 0)), [node for node, *_ in shares])
+            own["running"] = (-float(self.ran[row]), shares, taken)
             own["nodes"] = len(shares)
         return replace(asked, more=more)
 
@@ -406,10 +419,7 @@ class Twin:
         return {
             "node_cores": self.node_cores,
             "node_memory": memory,
-            "node_gpus": [
-                [kind.gpus if kind.gpu_type == name else 0 for kind in kinds]
-                for name in gpu_types_of(machine)
-            ],
+            "node_gpus": self._gpus_of_nodes(machine),
             "node_weight": weight if len(set(weight.tolist())) > 1 else none,
         }
 
@@ -433,6 +443,32 @@ class Twin:
             "lengths": list(lengths), "watched": list(watched),
         }  # fmt: skip
         return self._core.run(clocks=given, told=log, plans=plans)
+
+    def futures(
+        self,
+        clocks: Sequence[Mapping[str, float]],
+        *,
+        lengths: np.ndarray | None = None,
+        coming: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]] = (),
+        there: int | None = None,
+        watched: Sequence[int] = (),
+        progress: Callable[[int, int], None] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Starts (nan: none) and, of jobs that the limit check ended, ends: a row a run, a column a
+        job. As many runs at a time as there are cores.
+
+        Of each run: its `clocks`, a row of `lengths`, and what comes beside the first `there` jobs:
+        (like which job, when, how long).
+        """
+        fixed = {"cycles": [], "checks": [], "passes": [], "lengths": [], "watched": list(watched)}
+        total = len(clocks)
+        done = None if progress is None else lambda over: progress(over, total)
+        return self._core.run_all(
+            there=len(self.instance) if there is None else there,
+            clocks=[{**one, **fixed} for one in clocks],
+            lengths=np.zeros((0, 0)) if lengths is None else lengths, coming=list(coming),
+            threads=cpu_count() or 1, done=done,
+        )  # fmt: skip
 
     def retrace(
         self,
@@ -501,6 +537,21 @@ class Twin:
                     where = int(np.searchsorted(self.first_unit, unit, side="right")) - 1
                     insort(free[where], unit)
         return np.concatenate([np.array(units, dtype=np.int64) for units in mine])
+
+
+def _taken_gpus(free: list[list[int]], count: int, nodes: list[int]) -> list[tuple]:
+    """(node, type, GPUs) of so many on these nodes, in equal parts; they are not free any more."""
+    found = []
+    for place, node in enumerate(nodes):
+        left = -(-count // (len(nodes) - place))
+        count -= left
+        for kind, of_nodes in enumerate(free):
+            own = min(left, of_nodes[node])
+            if own > 0:
+                found.append((node, kind, own))
+                of_nodes[node] -= own
+                left -= own
+    return found
 
 
 def _own(parameters: Mapping[str, float]) -> dict[str, float]:

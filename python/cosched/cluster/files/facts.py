@@ -104,7 +104,7 @@ def _too_wide(jobs: pd.DataFrame, nodes: int, machine: Machine | None) -> np.nda
     queued = machine.partitions and "partition" in jobs
     room = machine.room(jobs["partition"]) if queued else np.full(len(jobs), nodes)
     wide = jobs["tasks"].to_numpy() > room
-    site = site_of(jobs, machine)
+    site = site_of(jobs, machine, [])
     if site is not None:
         wide[site.unfit] = True
     return wide

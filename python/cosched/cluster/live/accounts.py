@@ -79,6 +79,7 @@ def accounts_of(
             **own.get((one["account"], one["user"]), {}), "Account": one["account"],
             "User": one["user"], "parent": one["parent"], "Usage": one["usage"],
             "Share": 1.0 if one["shares"] is None else one["shares"],
+            "Factor": one["factor"] or 0.0,
         } for one in shares_shown
     ] or list(own.values())  # fmt: skip
     qos = [{"Name": name, **one} for name, one in known.get("qos", {}).items()]

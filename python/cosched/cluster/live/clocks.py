@@ -67,7 +67,7 @@ def clocks(
     offset: float,
 ) -> dict[str, float]:
     """``boot``, ``last_cycle``, ``last_pass`` (seconds since 1970, where known), ``cycle`` (s that
-    one takes), and weights:
+    one takes) and ``test`` (s of that for each job), and weights:
     ``weight_age, max_age, weight_fairshare, half_life, calc_period, enforces``."""
     config = texts.get("scontrol_config.txt", "")
     given = dict(re.findall(r"(?m)^(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$", config))
@@ -81,8 +81,13 @@ def clocks(
     cost = re.search(
         r"Backfilling stats.*?Last cycle:\s+([0-9]+)", texts.get("sdiag.txt", ""), re.S
     )
+    depth = re.search(
+        r"Backfilling stats.*?Last depth cycle \(try sched\):\s+([0-9]+)",
+        texts.get("sdiag.txt", ""), re.S,
+    )  # fmt: skip
     if cycle and cost:
         found["cycle"] = float(cost[1]) / 1e6
+        found["test"] = found["cycle"] / max(float(depth[1]) if depth else 0.0, 1.0)
     for key, name in (
         ("weight_age", "PriorityWeightAge"), ("weight_fairshare", "PriorityWeightFairShare"),
     ):  # fmt: skip

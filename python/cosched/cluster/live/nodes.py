@@ -8,7 +8,7 @@ from typing import Any
 
 from cosched import io
 from cosched.cluster.live.outputs import records
-from cosched.cluster.live.records import number, word
+from cosched.cluster.live.records import job_of, number, word
 from cosched.cluster.slurm_conf import natural
 
 #: States in which a node takes no job.
@@ -130,13 +130,9 @@ def hidden_jobs(nodes: str, jobs: list[dict[str, Any]], now: float) -> list[dict
         if more <= 0 or "COMPLETING" in state:
             continue
         part = node.get("Partitions", "").split(",")[0]
-        found.append({
-            "id": -1 - len(found), "user": "", "account": "", "partition": part, "qos": "",
-            "name": "", "state": "RUNNING", "submit": now - limit / 2, "eligible": None,
-            "accrue": None, "start": now - limit / 2, "limit": limit, "nodes": 1, "exact": True,
-            "cpus": more, "exclusive": False, "memory": None, "memory_per_cpu": None, "gres": "",
-            "gpus": "", "priority": None, "nice": None, "reason": "", "dependency": "",
-            "features": "", "licences": "", "reservation": "", "array": None, "billing": None,
-            "holds": [[node["NodeName"], more, 0.0, 0]],
-        })  # fmt: skip
+        found.append(job_of(
+            id=-1 - len(found), partition=part, state="RUNNING", submit=now - limit / 2,
+            start=now - limit / 2, limit=limit, cpus=more,
+            holds=[[node["NodeName"], more, 0.0, 0]],
+        ))  # fmt: skip
     return found

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -88,6 +90,7 @@ def asked(history: str | None) -> tuple[dict[str, str], list[str]]:
         commands["sacct.txt"] = (
             f"sacct -a -X -P --duplicates -S now-{history} --format={SACCT_FIELDS}"
         )
+    begin = time.time()
     for name, command in commands.items():
         try:
             done = subprocess.run(
@@ -102,6 +105,12 @@ def asked(history: str | None) -> tuple[dict[str, str], list[str]]:
             missing.append(f"{command}: {last}")
         else:
             texts[name] = done.stdout
+    if not texts:
+        raise InvalidInstance(
+            f"no Slurm answers here ({missing[0]}): expected a login node, or outputs"
+        )
+    first = next(name for name in ("squeue.json", "scontrol_job.txt", *texts) if name in texts)
+    texts["times.json"] = json.dumps({first: [begin, begin]})
     return texts, missing
 
 

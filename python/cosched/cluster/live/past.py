@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.live.history import history_of
-from cosched.cluster.live.records import spread
+from cosched.cluster.live.records import job_of, spread
 from cosched.cluster.live.snapshot import Snapshot
 from cosched.cluster.live.starts import when
 from cosched.cluster.machine import Machine
@@ -68,6 +68,8 @@ def backtest(
     ------
     InvalidInstance
         Not such a file, or nobody waited at any of these moments.
+    OSError
+        A file that cannot be opened.
 
     Examples
     --------
@@ -129,18 +131,13 @@ def snapshot_at(jobs: Sequence[Mapping[str, Any]], machine: Machine, time: float
 
 def _job(one: Mapping[str, Any], time: float) -> dict[str, Any]:
     runs = one["start"] <= time
-    return {
-        "id": one["id"], "user": one["user"], "account": one["account"],
-        "partition": one["partition"], "qos": one["qos"], "name": "",
-        "state": "RUNNING" if runs else "PENDING", "submit": one["submit"],
-        "eligible": one["eligible"], "accrue": one["eligible"],
-        "start": one["start"] if runs else None, "limit": one["limit"], "nodes": one["nodes"],
-        "exact": one["nodes"] > 1, "cpus": one["cpus"], "exclusive": False, "memory": None,
-        "memory_per_cpu": None, "gres": "", "gpus": "", "priority": None, "nice": None,
-        "reason": "", "dependency": "", "features": "", "licences": "", "reservation": "",
-        "array": None, "billing": None,
-        "holds": spread(one["nodelist"], one["allocated"]) if runs else [],
-    }  # fmt: skip
+    same = ("id", "user", "account", "partition", "qos", "submit", "eligible", "limit", "nodes",
+            "cpus")  # fmt: skip
+    return job_of(
+        **{key: one[key] for key in same}, state="RUNNING" if runs else "PENDING",
+        accrue=one["eligible"], start=one["start"] if runs else None, exact=one["nodes"] > 1,
+        holds=spread(one["nodelist"], one["allocated"]) if runs else [],
+    )  # fmt: skip
 
 
 def _asked(

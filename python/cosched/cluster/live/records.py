@@ -11,6 +11,7 @@ from typing import Any
 from cosched import io
 from cosched.cluster.live.outputs import records
 from cosched.cluster.slurm_conf import hosts, seconds_of_limit
+from cosched.cluster.slurm_requests import array_tasks
 from cosched.errors import InvalidInstance
 
 #: Larger ones are codes of Slurm: no value, infinite.
@@ -21,11 +22,24 @@ FIELDS = (
     "id", "user", "account", "partition", "qos", "name", "state", "submit", "eligible", "accrue",
     "start", "limit", "nodes", "exact", "cpus", "exclusive", "memory", "memory_per_cpu", "gres",
     "gpus", "priority", "nice", "reason", "dependency", "features", "licences", "reservation",
-    "array", "billing", "holds",
+    "array", "tasks", "billing", "holds",
 )  # fmt: skip
+_BLANK: dict[str, Any] = {
+    **dict.fromkeys(("user", "account", "partition", "qos", "name", "reason", "gres", "gpus",
+                     "dependency", "features", "licences", "reservation"), ""),
+    **dict.fromkeys(("submit", "eligible", "accrue", "start", "limit", "memory", "memory_per_cpu",
+                     "priority", "nice", "array", "billing")),
+    "state": "PENDING", "nodes": 1, "cpus": 1, "exact": True, "exclusive": False, "tasks": 1,
+    "holds": [],
+}  # fmt: skip
 _STATES = {"CONFIGURING": "RUNNING", "STAGE_OUT": "RUNNING", "REQUEUED": "PENDING",
            "REQUEUE_HOLD": "PENDING", "RESV_DEL_HOLD": "PENDING", "SPECIAL_EXIT": "PENDING",
            "SUSPENDED": "RUNNING", "RESIZING": "RUNNING", "STOPPED": "RUNNING"}  # fmt: skip
+
+
+def job_of(**known: Any) -> dict[str, Any]:
+    """A job of which this is known."""
+    return {**_BLANK, **known}
 
 
 def number(value: Any) -> float | None:
@@ -100,6 +114,7 @@ def _of_json(job: Mapping[str, Any], state: str) -> dict[str, Any]:
         "dependency": word(job.get("dependency")), "features": word(job.get("features")),
         "licences": word(job.get("licenses")), "reservation": word(job.get("resv_name")),
         "array": [int(array), int(tasks or 0)] if array else None,
+        "tasks": _waiting_tasks(word(job.get("array_task_string"))) if state == "PENDING" else 1,
         "billing": number(job.get("billable_tres")),
         "holds": _held(job) if state == "RUNNING" else [],
     }  # fmt: skip
@@ -214,10 +229,23 @@ def _of_text(
         "priority": number(said("Priority")), "nice": number(said("Nice")),
         "reason": said("Reason"), "dependency": said("Dependency"), "features": said("Features"),
         "licences": said("Licenses"), "reservation": said("Reservation"),
-        "array": [int(said("ArrayJobId")), 0] if said("ArrayJobId") else None,
+        "array": [int(said("ArrayJobId")), _at_once(said("ArrayTaskId"))]
+                 if said("ArrayJobId") else None,
+        "tasks": _waiting_tasks(said("ArrayTaskId")) if state == "PENDING" else 1,
         "billing": _part(said("TRES"), "billing"),
         "holds": _held_of_text(pairs, job) if state == "RUNNING" else [],
     }  # fmt: skip
+
+
+def _waiting_tasks(text: str) -> int:
+    """How many tasks one record of an array stands for: ``5-99%10``; ``...`` cuts long lists."""
+    known = ",".join(part for part in text.partition("%")[0].split(",") if "..." not in part)
+    return len(array_tasks(known)[0]) if re.fullmatch(r"[0-9][0-9,:-]*", known) else 1
+
+
+def _at_once(text: str) -> int:
+    found = re.search(r"%([0-9]+)", text)
+    return int(found[1]) if found else 0
 
 
 def _part(tres: str, name: str) -> float | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -18,16 +18,20 @@ from cosched.cluster.live.nodes import out_of_service
 from cosched.cluster.live.outputs import records
 from cosched.cluster.live.records import moment
 from cosched.cluster.live.snapshot import Snapshot, cores_of, limit_of
-from cosched.cluster.slurm_requests import KINDS, Requests, Wishes, outside
-from cosched.errors import InfeasibleError, InvalidInstance
+from cosched.cluster.live.wanted import Wants
+from cosched.cluster.slurm_requests import Requests, Wishes, outside
+from cosched.errors import InfeasibleError
 
 _YEAR = 365 * 86400.0
 #: Longer queues are simulated in coarser steps: jobs that a cycle looks at, s between cycles.
 _LONG, _TESTS, _SELDOM = 200, 30.0, 1800.0
-_HELD = ("JobHeldUser", "JobHeldAdmin", "BadConstraints", "DependencyNeverSatisfied")
+#: A busy controller wakes so much later than it wanted (s), at most.
+_LATE = 0.05
+#: Tasks of arrays that are simulated beside the first of each, and numbers that no job has.
+_TASKS, _NOBODY = 2000, -1_000_000
 
 
-class Simulation:
+class Simulation(Wants):
     """What is the same in all draws: the machine, shares, limits, and jobs that are there."""
 
     def __init__(self, snapshot: Snapshot, more: Sequence[Mapping[str, Any]] = ()) -> None:
@@ -37,8 +41,7 @@ class Simulation:
         settings = self.machine.slurm
         assert settings is not None
         self.whole = settings.whole
-        self.jobs: list[Mapping[str, Any]] = [*snapshot.running, *snapshot.pending, *more]
-        self.count = {"running": len(snapshot.running), "all": len(self.jobs)}
+        self.jobs: list[Mapping[str, Any]] = [*snapshot.running, *self._waiting(), *more]
         known = [t for job in self.jobs for t in (job["submit"], job["start"]) if t and t > 0]
         #: Unix time of the simulation's second 0, and the moment of the snapshot in it.
         self.zero = math.floor(min([*known, snapshot.taken]) - 3600)
@@ -51,8 +54,22 @@ class Simulation:
         if any(one["shares"] is None for one in snapshot.shares):
             self._say("Fairshare=parent: such an association counts as one with one share")
         self._qos_part = self._qos_parts()
-        self._ids = {job["id"]: row for row, job in enumerate(self.jobs)}
+        self.rows = {job["id"]: row for row, job in enumerate(self.jobs)}
+        self._arrays: dict[int, int] = {}
+        self._fitting: dict[tuple, bool] = {}
         self._wanted = [self._wants(row, job) for row, job in enumerate(self.jobs)]
+        self._leave_too_large(len(self.jobs) - len(more))
+
+    def _leave_too_large(self, count: int) -> None:
+        """Of the first so many jobs: those that the machine could never run wait for ever."""
+        try:
+            self.twin()
+        except InfeasibleError:
+            for row, job in enumerate(self.jobs[:count]):
+                if job["state"] == "PENDING" and not self.fits(job):
+                    small = {"nodes": 1, "cpus": 1, "memory": None, "gres": "", "gpus": ""}
+                    self.jobs[row] = {**job, **small, "reason": "BadConstraints"}
+                    self._wanted[row] = self._wants(row, self.jobs[row])
 
     def _machine(self) -> Any:
         """With priorities as they are given: their parts that do not change are in `nice`."""
@@ -72,12 +89,26 @@ class Simulation:
         own |= self._coarser(settings.parameters)
         return replace(machine, slurm=replace(settings, parameters={**settings.parameters, **own}))
 
+    def _waiting(self) -> list[Mapping[str, Any]]:
+        """Jobs that wait; an array's record is its first task, and the others follow it."""
+        found: list[Mapping[str, Any]] = []
+        left = _TASKS
+        for job in self.snapshot.pending:
+            more = max(int(job.get("tasks") or 1) - 1, 0)
+            if more > left:
+                self.said.append(f"array {job['id']}: {more - left} of its tasks do not come")
+            found.append(job)
+            for _ in range(min(more, left)):
+                found.append({**job, "id": _NOBODY - left})
+                left -= 1
+        return found
+
     def _coarser(self, given: Mapping[str, float]) -> dict[str, float]:
         """Of long queues: cycles that come seldom and look at few jobs, so that draws take less."""
-        waiting = len(self.snapshot.pending)
+        waiting = sum(int(job.get("tasks") or 1) for job in self.snapshot.pending)
         if waiting <= _LONG:
             return {}
-        self.said = [
+        self.said += [
             f"{waiting} jobs wait: here the backfill scheduler looks at {_TESTS:.0f} of them every "
             f"{_SELDOM / 60:.0f} minutes, and starts are as coarse"
         ]
@@ -117,9 +148,6 @@ class Simulation:
                           "MAINT" in flags, "ALL_NODES" in flags))  # fmt: skip
         return tuple(found)
 
-    def _ages(self) -> bool:
-        return bool(self.snapshot.priorities) and self.snapshot.clocks.get("multifactor", 0) > 0
-
     def _partition_qos(self) -> dict[str, int]:
         shown = (
             dict(pairs) for pairs in records(self.snapshot.shown["partitions"], "PartitionName")
@@ -136,116 +164,6 @@ class Simulation:
             job["qos"]: parts[job["id"]].get("QOS", 0.0)
             for job in self.snapshot.pending if job["id"] in parts
         }  # fmt: skip
-
-    # --- what a job wants ---------------------------------------------------------------------
-
-    def _wants(self, row: int, job: Mapping[str, Any]) -> dict[str, Any]:
-        if job["state"] == "RUNNING":
-            return {**self._of_owner(job), "running": self._holds(job), **self._after_start(job)}
-        wanted: dict[str, Any] = {"begin": self.now, **self._of_owner(job)}
-        wanted |= self._resources(job)
-        if job["reason"] in _HELD or job["priority"] == 0:
-            wanted["held"] = True
-        begin = job["eligible"]
-        if begin and begin > self.snapshot.taken:
-            wanted["begin"] = begin - self.zero
-        if job.get("arrives") is not None:
-            wanted["begin"] = 0.0
-        wanted |= self._dependencies(job)
-        if job["features"]:
-            try:
-                wanted |= self.wishes.constraint(job["features"])
-            except InvalidInstance as error:
-                self._say(f"job {job['id']}: {error}")
-        wanted["nice"] = -self._fixed_part(job)
-        return wanted
-
-    def _after_start(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        return {"nodes": max(len(job["holds"]), 1)} if self.whole else {}
-
-    def _say(self, text: str) -> None:
-        if text not in self.not_modelled:
-            self.not_modelled.append(text)
-
-    def _of_owner(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        known = self._accounts
-        own = known.association_of(job["account"], job["user"])
-        return {
-            "association": own if own >= 0 else known.association_of(job["account"], ""),
-            "qos": known.qos_of(job["qos"]),
-        }
-
-    def _holds(self, job: Mapping[str, Any]) -> tuple:
-        numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
-        nodes, gpus = [], []
-        kind = next((text for text in (job["gres"], job["gpus"]) if text), "").split(":")
-        type_ = self.wishes.gpu_types.index(kind[1]) if (
-            len(kind) > 1 and kind[1] in self.wishes.gpu_types
-        ) else 0  # fmt: skip
-        for name, cpus, memory, count in sorted(
-            (one for one in job["holds"] if one[0] in numbers), key=lambda one: numbers[one[0]]
-        ):
-            nodes.append((numbers[name], int(cpus), int(memory)))
-            if count and self.wishes.gpu_types:
-                gpus.append((numbers[name], type_, int(count)))
-        start = min(job["start"] or self.snapshot.taken, self.snapshot.taken) - self.zero
-        return (float(start), nodes, gpus)
-
-    def _resources(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        if self.whole:
-            return {"nodes": max(int(job["nodes"] or 1), 1)}
-        asked: dict[str, Any] = {}
-        if job["exact"] and job["nodes"]:
-            asked["nodes"] = int(job["nodes"])
-        if job["exclusive"]:
-            asked["exclusive"] = True
-        for key, name in (("memory", "mem"), ("memory_per_cpu", "mem_per_cpu")):
-            if job[key]:
-                asked[name] = int(job[key])
-        for key in ("gres", "gpus"):
-            if job[key]:
-                asked[key] = job[key]
-        part = str(job["partition"]).split(",")[0]
-        try:
-            return self.wishes.resources(asked, max(int(job["cpus"] or 1), 1), part)
-        except InvalidInstance as error:
-            self._say(f"job {job['id']}: {error}")
-            return {"tasks": int(job["cpus"] or 1)}
-
-    def _dependencies(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        after, found = [], {}
-        for kind, text in re.findall(
-            r"(after\w*|singleton):?([0-9_:,+*()a-z]*)", job["dependency"] or ""
-        ):
-            if kind == "singleton":
-                found["singleton"] = self.wishes.singleton(job["user"], job["name"])
-                continue
-            ids = [int(one) for one in re.findall(r"(?:^|[:,])([0-9]+)", text)]
-            rows = [self._ids[one] for one in ids if one in self._ids]
-            if kind in KINDS and rows:
-                after.append((KINDS.index(kind), rows))
-            elif kind not in KINDS:
-                self._say(f"dependency {kind}")
-        return {**found, **({"after": after} if after else {})}
-
-    def _fixed_part(self, job: Mapping[str, Any]) -> float:
-        """Of the priority: what neither ages nor follows the shares."""
-        parts = self.snapshot.priorities.get(job["id"])
-        if parts is None:
-            known = job["priority"]
-            if not self._ages():
-                return float(known) if known is not None else self._lowest()
-            return self._qos_part.get(job["qos"], 0.0)
-        rest = parts["PRIORITY"] - (parts.get("AGE", 0.0) if self._ages() else 0.0)
-        return rest - (parts.get("FAIRSHARE", 0.0) if self._shares_count(job) else 0.0)
-
-    def _lowest(self) -> float:
-        known = [job["priority"] for job in self.snapshot.pending if job["priority"]]
-        return min(known, default=4294901000.0) - 1
-
-    def _shares_count(self, job: Mapping[str, Any]) -> bool:
-        weight = self.snapshot.clocks.get("weight_fairshare", 0)
-        return weight > 0 and self._accounts.association_of(job["account"], job["user"]) >= 0
 
     @cached_property
     def now_free(self) -> tuple[int, list[float]]:
@@ -319,10 +237,13 @@ class Simulation:
         interval = self.machine.slurm.parameters.get("bf_interval", 30.0)
         back = 0.5 * interval if rng is None else float(rng.uniform(0, interval))
         if known is not None and self.snapshot.taken - known < 20 * interval:
-            back = self.snapshot.taken - known
+            inside = 0.5 if rng is None else float(rng.uniform())  # it is told in whole seconds
+            back = max(self.snapshot.taken - known - inside, 0.0)
         host = HOST if rng is None else varied(HOST, rng)
+        if rng is not None:
+            host = {**host, "sleep_extra": float(rng.uniform(0, _LATE))}
         if (cost := self.snapshot.clocks.get("cycle")) is not None:
-            host = {**host, "cycle_cost": cost, "test_cost": 0.0}
+            host = {**host, "cycle_cost": cost, "test_cost": self.snapshot.clocks.get("test", 0.0)}
         start = max(self.now - back, 1.0)
         # The next pass over shares is a period after the last one.
         passed = self.snapshot.clocks.get("last_pass", self.snapshot.taken) - self.zero
@@ -333,21 +254,36 @@ class Simulation:
 
     def starts(
         self,
-        twin: Twin,
-        lengths: Sequence[float],
-        clocks: Mapping[str, float],
-        watched: Sequence[int],
+        like: Sequence[Mapping[str, Any]],
+        rows: Sequence[int],
+        clocks: Sequence[Mapping[str, float]],
+        lengths: np.ndarray,
+        coming: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
+        progress: Callable[[int, int], None] | None,
     ) -> np.ndarray:
-        """Seconds after the snapshot; infinite: does not start."""
-        outcome = twin.run(clocks, lengths=lengths, watched=watched)
-        start = np.asarray(outcome["start"]) - self.now
-        return np.where(np.isnan(start), np.inf, start)
+        """Seconds after the snapshot of these rows' starts, a row a future; infinite: never.
 
+        Of each future: its clocks, how long all jobs run, and what comes (like which of `like`,
+        when, how long)."""
+        there = len(self.jobs)
+        may = [row for row in rows if not self._wanted[row].get("held")]
+        start = np.full((len(clocks), there), np.nan)
+        if may:
+            start, _ = self.twin(like).futures(
+                clocks, lengths=lengths, there=there, watched=may, progress=progress,
+                coming=[(there + which, time, length) for which, time, length in coming],
+            )  # fmt: skip
+        return np.nan_to_num(start[:, list(rows)] - self.now, nan=np.inf)
 
-def fits(simulation: Simulation, job: Mapping[str, Any]) -> bool:
-    """Whether the machine could ever run it."""
-    try:
-        Simulation(replace(simulation.snapshot, jobs=()), [job]).twin()
-    except InfeasibleError:
-        return False
-    return True
+    def fits(self, job: Mapping[str, Any]) -> bool:
+        """Whether the machine could ever run it."""
+        alone = copy(self)
+        alone.jobs, alone._wanted = [], []
+        key = tuple(str(job[name]) for name in ("partition", "nodes", "cpus", "memory", "gres"))
+        if key not in self._fitting:
+            try:
+                alone.twin([job])
+                self._fitting[key] = True
+            except InfeasibleError:
+                self._fitting[key] = False
+        return self._fitting[key]

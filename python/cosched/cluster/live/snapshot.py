@@ -130,6 +130,27 @@ class Snapshot:
         return cls.of_texts(texts, str(path), said)
 
     @classmethod
+    def ask(cls, history: str | None = None) -> Snapshot:
+        """Ask the Slurm of this host, by commands that only read.
+
+        Parameters
+        ----------
+        history : str, optional
+            How much of the past sacct is asked for: ``"14days"``.
+
+        Returns
+        -------
+        Snapshot
+
+        Raises
+        ------
+        InvalidInstance
+            There is none.
+        """
+        texts, said = outputs.asked(history)
+        return cls.of_texts(texts, "Slurm", said)
+
+    @classmethod
     def of_texts(
         cls, texts: Mapping[str, str], where: str, said: list[str] | None = None
     ) -> Snapshot:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from os import PathLike, cpu_count
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched import io
-from cosched.cluster.live.arrivals import Arrivals
+from cosched.cluster.live.futures import Futures
 from cosched.cluster.live.reasons import reason_of
-from cosched.cluster.live.run_times import RunTimes
+from cosched.cluster.live.requests import given_run_times, requested
 from cosched.cluster.live.simulation import Simulation
-from cosched.cluster.live.snapshot import Snapshot, cores_of, limit_of
+from cosched.cluster.live.snapshot import Snapshot
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
 
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
 LEVELS = (5, 25, 50, 75, 95)
 COLUMNS = ("job", *(f"p{level:02d}" for level in LEVELS), "limits_only", "slurm", "reason",
            "calibrated")  # fmt: skip
-#: Fewer jobs of the past say nothing about run times and arrivals.
-_LEAST = 5
-_DAY = 86400.0
 _OF_REQUESTS = ("nodes", "time", "run_p50", "end_p50", "end_p95", "advised")
 #: As early as the earliest: a tenth later, or a minute.
 _ABOUT, _MINUTE = 1.1, 60.0
@@ -115,24 +110,25 @@ def when(
     past = list(known.history if history is None else history)
     given = given_run_times(run_times)
     count = integer(draws, "draws", 1, 1_000_000)
-    asked = _requests(known, requests or ())
+    asked = requested(known, requests or ())
     if asked and jobs is None:
         wanted: list[int] = []
     else:
         wanted = _wanted(known, jobs)
     if not wanted and not asked:
         raise InvalidInstance("no job waits: expected a pending job, or a request (--nodes)")
-    draw = _Draws(known, past, given, arrivals, count, seed_of(seed))
+    own_seed = seed_of(seed)
+    futures = Futures(known, past, given, arrivals, count, own_seed)
     rows, notes = [], list(known.missing)
     if wanted:
         simulation = Simulation(known)
-        rows += draw.rows(simulation, wanted, progress)
+        rows += _rows(futures, simulation, wanted, progress)
         notes += simulation.not_modelled
     for request in asked:
         simulation = Simulation(known, [request])
-        own = draw.rows(simulation, [request["id"]], progress)[0]
+        own = _rows(futures, simulation, [request["id"]], progress)[0]
         rows.append({**own, "nodes": request["nodes"], "time": request["limit"]})
-        rows[-1] |= draw.ends(request, own["drawn"])
+        rows[-1] |= _ends(request, own["drawn"], own_seed)
         notes += simulation.not_modelled
     if asked:
         _advise(rows)
@@ -198,200 +194,42 @@ def _wanted(snapshot: Snapshot, jobs: Iterable[int | str] | None) -> list[int]:
     return found
 
 
-def given_run_times(
-    given: Mapping[Any, float] | str | PathLike[str] | None,
-) -> dict[int, float]:
-    """Seconds by job, of a mapping or a CSV ``job,seconds``."""
-    if given is None:
-        return {}
-    if isinstance(given, Mapping):
-        return {int(job): float(seconds) for job, seconds in given.items()}
-    found: dict[int, float] = {}
-    (_, header), *rows = io.read_rows(given) or [(0, [])]
-    if header[:2] != ["job", "seconds"]:
-        raise InvalidInstance(f"{given}: line 1: expected the columns job,seconds")
-    for line, cells in rows:
-        where = f"{given}: line {line}"
-        job = io.parse_integer(cells[0], f"{where}: job", 0, 2**40)
-        found[job] = io.parse_nonnegative(cells[1], f"{where}: seconds")
-    return found
-
-
-def _requests(snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Requests as jobs that are submitted now."""
-    settings = snapshot.machine.slurm
-    assert settings is not None
-    most = max((job["id"] for job in snapshot.jobs), default=0)
+def _rows(
+    futures: Futures,
+    simulation: Simulation,
+    wanted: list[int],
+    progress: Callable[[int, int], None] | None,
+) -> list[dict[str, Any]]:
+    """A row for each job."""
+    rows_of = [simulation.rows[one] for one in wanted]
+    starts = futures.starts(simulation, rows_of, progress)
+    worst = futures.worst(simulation, rows_of)
     found = []
-    for number, one in enumerate(requests, 1):
-        nodes = integer(one.get("nodes", 1), "nodes", 1)
-        seconds = float(one["time"])
-        if not seconds > 0:
-            raise InvalidInstance(f"time = {shorten(one['time'])}: expected seconds > 0")
-        cpus = integer(one.get("cpus_per_task", 1) or 1, "cpus_per_task", 1)
-        gpus = one.get("gpus")
+    for k, (one, row) in enumerate(zip(wanted, rows_of, strict=True)):
+        job = simulation.jobs[row]
+        own = np.maximum(np.sort(starts[:, k]), 0.0)
+        levels = np.quantile(own, [level / 100 for level in LEVELS], method="inverted_cdf")
+        estimate = job["start"] if job["state"] == "PENDING" and job["start"] else np.nan
         found.append({
-            "id": most + number, "user": one.get("user") or "", "account": one.get("account") or "",
-            "partition": one.get("partition") or settings.default_partition,
-            "qos": one.get("qos") or "normal", "name": "", "state": "PENDING",
-            "submit": snapshot.taken, "eligible": snapshot.taken, "accrue": snapshot.taken,
-            "start": None, "limit": seconds, "nodes": nodes, "exact": True, "cpus": nodes * cpus,
-            "exclusive": False, "memory": one.get("mem"), "memory_per_cpu": None,
-            "gres": f"gpu:{gpus}" if gpus else "", "gpus": "", "priority": None, "nice": None,
-            "reason": "", "dependency": "", "features": "", "licences": "", "reservation": "",
-            "array": None, "billing": None, "holds": [], "measured": list(one.get("runs") or ()),
+            "job": one,
+            **{f"p{at:02d}": float(v) for at, v in zip(LEVELS, levels, strict=True)},
+            "limits_only": float(max(worst[k], 0.0)),
+            "slurm": float(estimate) - futures.snapshot.taken,
+            "reason": reason_of(simulation, row), "calibrated": futures.calibrated,
+            "model": futures.run_times.model_of(job), "drawn": starts[:, k],
         })  # fmt: skip
     return found
 
 
-class _Draws:
-    """Draws of run times, submissions and clocks: the same ones for every question."""
-
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        history: list[Mapping[str, Any]],
-        given: dict[int, float],
-        arrivals: Sequence[Mapping[str, Any]] | None,
-        draws: int,
-        seed: int,
-    ) -> None:
-        self.snapshot, self.history, self.given = snapshot, history, given
-        ended = (job for job in history if job["end"] <= snapshot.taken)
-        self.run_times = RunTimes(ended, draws, seed)
-        self.calibrated = len(history) >= _LEAST
-        self.arrivals = Arrivals(history, snapshot.taken) if self.calibrated else None
-        self.later = [_arrival(snapshot, row) for row in arrivals or ()]
-        self.draws, self.seed = draws, seed
-
-    def rows(
-        self, simulation: Simulation, wanted: list[int], progress: Callable[[int, int], None] | None
-    ) -> list[dict[str, Any]]:
-        """A row for each job."""
-        rows_of = [simulation._ids[one] for one in wanted]
-        starts = self._starts(simulation, rows_of, progress)
-        worst = self._worst(simulation, rows_of)
-        found = []
-        for k, (one, row) in enumerate(zip(wanted, rows_of, strict=True)):
-            job = simulation.jobs[row]
-            own = np.maximum(np.sort(starts[:, k]), 0.0)
-            levels = np.quantile(own, [level / 100 for level in LEVELS], method="inverted_cdf")
-            estimate = job["start"] if job["state"] == "PENDING" and job["start"] else np.nan
-            found.append({
-                "job": one,
-                **{f"p{at:02d}": float(v) for at, v in zip(LEVELS, levels, strict=True)},
-                "limits_only": float(max(worst[k], 0.0)),
-                "slurm": float(estimate) - self.snapshot.taken,
-                "reason": reason_of(simulation, row), "calibrated": self.calibrated,
-                "model": self.run_times.model_of(job), "drawn": starts[:, k],
-            })  # fmt: skip
-        return found
-
-    def ends(self, request: Mapping[str, Any], starts: np.ndarray) -> dict[str, float]:
-        """When its work is done, by the run times that were measured."""
-        runs = np.array(request["measured"], dtype=float)
-        if not len(runs):
-            return dict.fromkeys(("run_p50", "end_p50", "end_p95"), np.nan)
-        rng = np.random.default_rng([self.seed, request["nodes"], 3])
-        ends = np.maximum(starts, 0.0) + rng.choice(runs, size=len(starts))
-        late = [float(np.quantile(ends, q, method="inverted_cdf")) for q in (0.5, 0.95)]
-        return {"run_p50": float(np.median(runs)), "end_p50": late[0], "end_p95": late[1]}
-
-    def _worst(self, simulation: Simulation, rows: list[int]) -> np.ndarray:
-        twin = simulation.twin()
-        lengths = [limit_of(job, simulation.machine) for job in simulation.jobs]
-        return simulation.starts(twin, lengths, simulation.clocks(None), rows)[rows]
-
-    def _starts(
-        self, simulation: Simulation, rows: list[int], progress: Callable[[int, int], None] | None
-    ) -> np.ndarray:
-        lengths = self._lengths(simulation)
-        horizon, most = self._horizon(simulation)
-        fixed = None if self._comes() else simulation.twin(self.later)
-
-        def one(number: int) -> np.ndarray:
-            rng = np.random.default_rng([self.seed, number, 1])
-            coming = self.later if fixed else self._coming(simulation, horizon, most, rng, number)
-            twin = fixed or simulation.twin(coming)
-            more = [job["runs"] for job in coming]
-            clocks = simulation.clocks(rng)
-            return simulation.starts(twin, [*lengths[number], *more], clocks, rows)[rows]
-
-        found = np.empty((self.draws, len(rows)))
-        with ThreadPoolExecutor(min(cpu_count() or 1, 8)) as pool:
-            for number, own in enumerate(pool.map(one, range(self.draws))):
-                found[number] = own
-                if progress is not None:
-                    progress(number + 1, self.draws)
-        return found
-
-    def _comes(self) -> bool:
-        """Submissions are drawn."""
-        return self.arrivals is not None and not self.given and not self.later
-
-    def _lengths(self, simulation: Simulation) -> np.ndarray:
-        """Seconds from start to end, a row a draw."""
-        found = np.empty((self.draws, len(simulation.jobs)))
-        for k, job in enumerate(simulation.jobs):
-            if job["id"] in self.given:
-                found[:, k] = self.given[job["id"]]
-                continue
-            rng = np.random.default_rng([self.seed, abs(int(job["id"])), 2])
-            limit = limit_of(job, simulation.machine)
-            begun = job["start"] if job["state"] == "RUNNING" and job["start"] else None
-            elapsed = max(self.snapshot.taken - begun, 0.0) if begun else 0.0
-            found[:, k] = self.run_times.draw(job, limit, elapsed, rng)
-        return found
-
-    def _horizon(self, simulation: Simulation) -> tuple[float, int]:
-        """For how long submissions are drawn (s), and how many at most."""
-        jobs = simulation.jobs
-        area = sum(
-            cores_of(job, simulation.machine) * limit_of(job, simulation.machine) for job in jobs
-        )
-        drain = area / max(simulation.machine.cores, 1)
-        return min(max(2 * drain, 4 * 3600.0), 7 * _DAY), 4 * len(jobs) + 200
-
-    def _coming(
-        self,
-        simulation: Simulation,
-        length: float,
-        most: int,
-        rng: np.random.Generator,
-        draw: int,
-    ) -> list[dict[str, Any]]:
-        assert self.arrivals is not None
-        drawn = self.arrivals.draw(self.snapshot.taken, length, rng, most)
-        first = max((job["id"] for job in simulation.jobs), default=0) + 1
-        found = []
-        for number, (time, past) in enumerate(drawn):
-            one = _arrival(
-                self.snapshot, {**past, "job": first + number, "submit": time, "seconds": 0.0}
-            )
-            limit = limit_of(one, simulation.machine)
-            one["runs"] = float(self.run_times.draw(one, limit, 0.0, rng, draw)[0])
-            found.append(one)
-        return found
-
-
-def _arrival(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A later submission as a job."""
-    settings = snapshot.machine.slurm
-    assert settings is not None
-    time = float(row["submit"])
-    return {
-        "id": int(row["job"]), "user": str(row.get("user") or ""),
-        "account": str(row.get("account") or ""),
-        "partition": str(row.get("partition") or settings.default_partition),
-        "qos": str(row.get("qos") or "normal"), "name": "", "state": "PENDING", "submit": time,
-        "eligible": time, "accrue": time, "start": None, "limit": row.get("limit"),
-        "nodes": int(row.get("nodes") or 1), "exact": True, "cpus": int(row.get("cpus") or 1),
-        "exclusive": False, "memory": row.get("memory"), "memory_per_cpu": None,
-        "gres": str(row.get("gres") or ""), "gpus": "", "priority": None, "nice": None,
-        "reason": "", "dependency": "", "features": "", "licences": "", "reservation": "",
-        "array": None, "billing": None, "holds": [], "arrives": time,
-        "runs": float(row.get("seconds") or 0.0),
-    }  # fmt: skip
+def _ends(request: Mapping[str, Any], starts: np.ndarray, seed: int) -> dict[str, float]:
+    """When its work is done, by the run times that were measured."""
+    runs = np.array(request["measured"], dtype=float)
+    if not len(runs):
+        return dict.fromkeys(("run_p50", "end_p50", "end_p95"), np.nan)
+    rng = np.random.default_rng([seed, request["nodes"], 3])
+    ends = np.maximum(starts, 0.0) + rng.choice(runs, size=len(starts))
+    late = [float(np.quantile(ends, q, method="inverted_cdf")) for q in (0.5, 0.95)]
+    return {"run_p50": float(np.median(runs)), "end_p50": late[0], "end_p95": late[1]}
 
 
 def finite(value: float) -> float | None:

@@ -68,7 +68,12 @@ class Local(Launcher):
         )
 
     def launch(
-        self, step: Step, code: Code, plan: Plan, gpus: Sequence[int] | None = None
+        self,
+        step: Step,
+        code: Code,
+        plan: Plan,
+        gpus: Sequence[int] | None = None,
+        around: Sequence[str] = (),
     ) -> Launch:
         cores: frozenset[int] | None = None
         cpus: tuple[int, ...] = ()

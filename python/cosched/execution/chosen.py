@@ -1,0 +1,182 @@
+"""What a plan is made of: tasks, their times and needs, by measurements and codes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cosched import profiles
+from cosched.core.text import listed, unknown_name
+from cosched.errors import InvalidInstance, shorten
+from cosched.execution.code import Code, memory_at
+from cosched.execution.codes import Codes
+from cosched.execution.output_names import output_names
+from cosched.execution.runs import Run, seconds_of
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The tasks of a plan: their names, the profiles that they share, and what was measured."""
+
+    names: list[str]
+    profiles: list[str]
+    seconds: dict[str, dict[int, list[float]]]
+    notes: tuple[str, ...]
+
+
+def chosen_of(
+    every: Sequence[Run], codes: Codes | None, runs: str | PathLike[str], strict: bool
+) -> Chosen:
+    seconds = seconds_of(every)
+    of_codes = {name: [name] for name in seconds}
+    if codes is not None:
+        of_codes = {name: [code.name for code in mine] for name, mine in codes.profiles().items()}
+    never = [name for name in of_codes if name not in seconds]
+    foreign = [name for name in seconds if name not in of_codes]
+    for name in foreign:
+        if "near: " in (said := unknown_name("task", name, never)):
+            raise InvalidInstance(f"{runs}: {said}: expected the name that it was measured under")
+    failed = [n for n in of_codes if n in seconds and not any(seconds[n].values())]
+    kept = [name for name in of_codes if name in seconds and name not in failed]
+    notes = [f"{name} failed on all counts: {_last_words(name, every, runs)}" for name in failed]
+    if never:
+        notes.append(f"not measured: {listed(never)} (`cosched profile` goes on with its file)")
+    if strict and notes:
+        raise InvalidInstance(f"{runs}: {notes[0]}")
+    tasks = [(task, name) for name in kept for task in of_codes[name]]
+    if codes is not None and (never or failed):
+        behind = _behind(codes, {task for name in (*never, *failed) for task in of_codes[name]})
+        tasks = [(task, name) for task, name in tasks if task not in behind]
+        kept = list(dict.fromkeys(name for _, name in tasks))
+        if behind:
+            notes.append(f"left out, because they come after what is: {listed(behind)}")
+    if not kept:
+        said = notes[0] if notes else "no runs"
+        raise InvalidInstance(f"{runs}: nothing to plan: {said}")
+    if never or failed:
+        notes.append(f"planned without {listed([*failed, *never])}; --strict refuses that")
+    if foreign:
+        notes.append(f"measured, and not among the codes: {listed(foreign)}")
+    return Chosen(
+        [t for t, _ in tasks], [n for _, n in tasks], {n: seconds[n] for n in kept}, tuple(notes)
+    )
+
+
+def _behind(codes: Codes, missing: set[str]) -> list[str]:
+    """Tasks that come after missing ones, those after them, and so on; in the order of the file."""
+    names = list(codes)
+    followers: dict[int, list[int]] = {}
+    for before, after in codes.edges(names):
+        followers.setdefault(before, []).append(after)
+    todo = [place for place, name in enumerate(names) if name in missing]
+    found = set(todo)
+    while todo:
+        new = set(followers.get(todo.pop(), ())) - found
+        found |= new
+        todo += new
+    return [name for place, name in enumerate(names) if place in found and name not in missing]
+
+
+def _last_words(name: str, every: Sequence[Run], runs: str | PathLike[str]) -> str:
+    """Status and last line of output of the last run of a code."""
+    last = [run for run in every if run.task == name][-1]
+    file = (
+        Path(runs).with_suffix(".outputs") / f"{output_names([name])[name]}-{last.processors}.out"
+    )
+    try:
+        lines = file.read_text(errors="replace").split("\n")
+    except OSError:
+        lines = []
+    said = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
+    return f"{last.status} on {last.processors}: {shorten(said, 120)}"
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Times on 1..p, (n, p), and what is known of them."""
+
+    times: np.ndarray
+    origin: np.ndarray
+    spread: np.ndarray | None
+    allowed: np.ndarray
+
+
+def tables_of(chosen: Chosen, p: int, codes: Codes | None, counts: str, where: str) -> Tables:
+    """Each profile only between its smallest and largest measured count; a row a task."""
+    runs: dict[str, dict[int, list[float] | float]] = {}
+    allowed = np.ones((len(chosen.seconds), p), dtype=bool)
+    place = {name: row for row, name in enumerate(chosen.seconds)}
+    first: dict[str, Code] = {}
+    if codes is not None:
+        first = {name: mine[0] for name, mine in codes.profiles().items()}
+    for name, seconds in chosen.seconds.items():
+        mine: dict[int, list[float] | float] = {q: t if t else np.inf for q, t in seconds.items()}
+        for q in {*range(1, min(mine)), *range(max(mine) + 1, p + 1)}:
+            mine[q] = np.inf
+        runs[name] = mine
+        may = first[name].counts if name in first else None
+        if may is not None:
+            allowed[place[name]] = np.isin(np.arange(1, p + 1), may)
+    found = profiles.complete(runs, p, counts=counts)
+    times = np.where(allowed, found.times, np.inf)
+    for name, row in place.items():
+        if not np.isfinite(times[row]).any():
+            raise InvalidInstance(
+                f"{where}: task {shorten(name)} was measured on none of the counts that it may "
+                f"run on, of 1..{p}: expected one"
+            )
+    rows = [place[name] for name in chosen.profiles]
+    return Tables(
+        times[rows],
+        np.where(allowed, found.origin, 0)[rows],
+        None if found.spread is None else found.spread[rows],
+        allowed[rows],
+    )
+
+
+def shared_of(
+    chosen: Chosen,
+    tables: Tables,
+    every: Sequence[Run],
+    codes: Codes | None,
+    margin: float,
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Arguments of instances: what tasks need of what the machine has."""
+    if codes is None:
+        return {}, ()
+    peaks: dict[str, dict[int, float]] = {}
+    for run in every:
+        if not math.isnan(run.memory):
+            mine = peaks.setdefault(run.task, {})
+            mine[run.processors] = max(mine.get(run.processors, 0.0), margin * run.memory)
+    counts = range(1, tables.times.shape[1] + 1)
+    needs: dict[str, np.ndarray] = {}
+    unknown = []
+    for row, (task, name) in enumerate(zip(chosen.names, chosen.profiles, strict=True)):
+        code = codes[task]
+        if "memory" in codes.capacity and not code.memory and name not in peaks:
+            unknown.append(name)
+        for count in counts:
+            declared = code.needs(count)
+            if not code.memory and name in peaks:
+                declared["memory"] = memory_at(peaks[name], count)
+            for what in declared.keys() & codes.capacity.keys():
+                table = needs.setdefault(what, np.zeros(tables.times.shape))
+                table[row, count - 1] = declared[what]
+    declared_of = {what for code in codes.values() for what in code.needs(1)}
+    notes = []
+    if unlimited := sorted(declared_of - codes.capacity.keys()):
+        notes.append(f"no [capacity] for {listed(unlimited)}: no limit")
+    if unknown:
+        names = list(dict.fromkeys(unknown))
+        notes.append(f"memory of {listed(names)} is not known, and counts as none")
+    if not needs:
+        return {}, tuple(notes)
+    tidy = {k: v[:, 0] if (v == v[:, :1]).all() else v for k, v in needs.items()}
+    return {"resources": tidy, "capacity": dict(codes.capacity)}, tuple(notes)

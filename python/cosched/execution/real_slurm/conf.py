@@ -1,0 +1,162 @@
+"""The slurm.conf and gres.conf of a Slurm whose nodes are all on this host."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from cosched.cluster.slurm_conf import Line, hosts, parse_lines
+from cosched.errors import InvalidInstance, SolverError, shorten
+
+_PORTS = range(11_000, 30_000, 100)
+#: A daemon answers within some seconds of life, however fast the clock is.
+_TIMEOUTS = {
+    "MessageTimeout": 20, "TCPTimeout": 4, "BatchStartTimeout": 60, "UnkillableStepTimeout": 120,
+}  # fmt: skip
+
+#: What every such Slurm has; a configuration of the user's own replaces keys of it.
+_BASE = {
+    "ClusterName": "cosched", "AuthType": "auth/none", "CredType": "cred/none",
+    "ProctrackType": "proctrack/pgid", "TaskPlugin": "task/none",
+    "JobAcctGatherType": "jobacct_gather/none", "MpiDefault": "none", "SwitchType": "switch/none",
+    "AccountingStorageType": "accounting_storage/none", "SlurmdParameters": "config_overrides",
+    "ReturnToService": "2", "SlurmdTimeout": "0", "InactiveLimit": "0", "MinJobAge": "2592000",
+    "MaxJobCount": "100000", "SchedulerType": "sched/backfill", "DebugFlags": "Backfill",
+}  # fmt: skip
+#: Plugins that since 24.11 are none by their absence.
+_GONE = ("TaskPlugin", "JobAcctGatherType", "SwitchType", "AccountingStorageType")
+
+
+def plain_nodes(nodes: int, cpus: int, lines: str = "one") -> tuple[str, ...]:
+    """NodeName lines of n1, n2, ...: one for all, or each its own."""
+    names = [f"n[1-{nodes}]"] if lines == "one" else [f"n{k}" for k in range(1, nodes + 1)]
+    return tuple(f"NodeName={name} CPUs={cpus} RealMemory=1000" for name in names)
+
+
+def node_names(lines: Sequence[str]) -> list[str]:
+    """Of all NodeName lines, in their order."""
+    return [name for line in _parsed(lines) for name in hosts(line.keys["nodename"], line.place)]
+
+
+def _parsed(lines: Sequence[str]) -> list[Line]:
+    return parse_lines("\n".join(lines), "NodeName lines")
+
+
+class Configuration:
+    """Texts of a Slurm of these nodes in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        All files of it.
+    nodes : sequence of str
+        NodeName lines, without addresses.
+    settings : mapping of str to str
+        Keys of slurm.conf.
+    partitions : sequence of str
+        Whole lines.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        nodes: Sequence[str],
+        settings: Mapping[str, str],
+        partitions: Sequence[str],
+    ) -> None:
+        self.folder, self.partitions = folder, tuple(partitions)
+        self.names = node_names(nodes)
+        self._settings = dict(settings)
+        self._nodes = _parsed(nodes)
+        #: Of the controller; the nodes' follow it, and the last is free for a slurmdbd.
+        self.port = _free_ports(len(self.names) + 2)
+
+    @property
+    def last_port(self) -> int:
+        """One that no daemon of Slurm's nodes has."""
+        return self.port + len(self.names) + 1
+
+    def slurm(self, speed: float, more: Mapping[str, str], since_24: bool) -> str:
+        """slurm.conf; `more`: keys between the usual ones and the user's own."""
+        host, me, where = socket.gethostname().split(".")[0], getpass.getuser(), self.folder
+        usual = {key: value for key, value in _BASE.items() if not (since_24 and key in _GONE)}
+        if speed != 1:
+            usual |= {key: f"{seconds * speed:.0f}" for key, seconds in _TIMEOUTS.items()}
+        own = {
+            "SlurmctldHost": f"{host}(127.0.0.1)", "SlurmctldPort": str(self.port),
+            "SlurmUser": me, "SlurmdUser": me, "StateSaveLocation": f"{where}/state",
+            "SlurmdSpoolDir": f"{where}/spool-%n", "SlurmctldPidFile": f"{where}/slurmctld.pid",
+            "SlurmdPidFile": f"{where}/slurmd-%n.pid",
+            "SlurmctldLogFile": f"{where}/slurmctld.log", "SlurmdLogFile": f"{where}/slurmd-%n.log",
+            "SlurmSchedLogFile": f"{where}/scheduler.log", "SlurmSchedLogLevel": "5",
+        }  # fmt: skip
+        keys = {**usual, **more, **self._settings, **own}
+        kinds = sorted({name for name, *_ in self._gres()})
+        if kinds:
+            keys.setdefault("GresTypes", ",".join(kinds))
+        lines = [f"{key}={value}" for key, value in keys.items()]
+        return "\n".join((*lines, *self._node_lines(host), *self.partitions)) + "\n"
+
+    def _node_lines(self, host: str) -> Iterator[str]:
+        first = self.port + 1
+        for line in self._nodes:
+            own = dict(line.keys)
+            count = len(hosts(own["nodename"], line.place))
+            cpus = own.setdefault("cpus", "1")
+            if not {"sockets", "boards", "corespersocket", "threadspercore"} & set(own):
+                own |= {"sockets": "1", "corespersocket": cpus, "threadspercore": "1"}
+            own.setdefault("state", "UNKNOWN")
+            ports = f"[{first}-{first + count - 1}]" if count > 1 else str(first)
+            own |= {"nodehostname": host, "nodeaddr": "127.0.0.1", "port": ports}
+            first += count
+            yield " ".join(f"{key}={value}" for key, value in own.items())
+
+    def _gres(self) -> Iterator[tuple[str, str, int, str]]:
+        """(name, type, count, nodes) of each kind of what nodes have."""
+        for line in self._nodes:
+            for part in filter(None, line.keys.get("gres", "").split(",")):
+                found = re.fullmatch(r"(\w+)(?::([A-Za-z]\w*))?(?::(\d+))?", part)
+                if not found:
+                    raise InvalidInstance(f"Gres={shorten(part)}: expected gpu:2 or gpu:a100:2")
+                yield found[1], found[2] or "", int(found[3] or 1), line.keys["nodename"]
+
+    def gres(self) -> str:
+        """gres.conf; a GPU is a plain file, since 24.11 counts none without."""
+        (self.folder / "devices").mkdir(exist_ok=True)
+        text, used = [], dict[tuple[str, str], int]()
+        for name, kind, count, nodes in self._gres():
+            words = [f"NodeName={nodes} Name={name}", *([f"Type={kind}"] if kind else ())]
+            if name == "gpu":
+                first = used.get((nodes, name), 0)
+                used[nodes, name] = first + count
+                files = [self.folder / "devices" / f"gpu{k}" for k in range(first, first + count)]
+                for file in files:
+                    file.touch()
+                span = f"[{first}-{first + count - 1}]" if count > 1 else str(first)
+                words.append(f"File={self.folder}/devices/gpu{span}")
+            else:
+                words.append(f"Count={count}")
+            text.append(" ".join(words))
+        return "".join(f"{line}\n" for line in text)
+
+
+def _free_ports(count: int) -> int:
+    """The first of some neighbouring ports below the ephemeral range that nobody listens on."""
+    begin = os.getpid() % len(_PORTS)
+    for first in (*_PORTS[begin:], *_PORTS[:begin]):
+        sockets = []
+        try:
+            for port in range(first, first + count):
+                sockets.append(one := socket.socket())
+                one.bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            continue
+        finally:
+            for one in sockets:
+                one.close()
+    raise SolverError(f"no {count} neighbouring ports are free below {_PORTS.stop}")

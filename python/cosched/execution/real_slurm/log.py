@@ -1,0 +1,195 @@
+"""What a controller's log and ``scontrol show job`` tell of a run."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+from cosched.errors import SolverError
+
+_TIME = r"\[(\S+?)\] "
+_JOB = r"JobId=(\d+)(?:_(\d+|\*|\[\S+\]))?(?:\((\d+)\))?"
+_SUBMITTED = re.compile(_TIME + r"_slurm_rpc_submit_batch_job: JobId=(\d+)")
+_MAIN = re.compile(_TIME + rf"sched: Allocate {_JOB} NodeList=(\S+) #CPUs=\d+ Partition=(\S+)")
+_BACKFILL = re.compile(_TIME + rf"sched/backfill: _start_job: Started {_JOB} in (\S+) on (\S+)")
+_CYCLE = re.compile(_TIME + r"sched/backfill: _attempt_backfill: beginning()")
+_TESTED = re.compile(_TIME + r"sched/backfill: _attempt_backfill: completed testing (\d+)\(")
+_KILL = re.compile(_TIME + r"Time limit exhausted for JobId=(\d+)")
+_BEGIN = re.compile(_TIME + r"Running as primary controller()")
+_DECAY = re.compile(_TIME + r"priority/multifactor: _read_last_decay_ran: ()")
+_VERSION = re.compile(_TIME + r"slurmctld version (\S+) started")
+_PLAN = re.compile(
+    _TIME + rf"sched/backfill: _dump_job_sched: {_JOB} to start at (\S+), end at (\S+) on nodes"
+    r" (\S+) in partition (\S+)"
+)
+#: Of the scheduler's own log.
+_PASS = re.compile(r"sched: " + _TIME + r"Running job scheduler for (default depth|full queue)")
+_REASON = re.compile(r"sched: " + _TIME + rf"{_JOB}\. State=PENDING\. Reason=(\w+)")
+
+
+def _seconds(stamp: str) -> float:
+    return datetime.fromisoformat(stamp).replace(tzinfo=timezone.utc).timestamp()
+
+
+class RunLog:
+    """Events of one run, s from the whole second of the first submission.
+
+    Parameters
+    ----------
+    log, scheduler_log : str
+        SlurmctldLogFile, and SlurmSchedLogFile.
+    numbers : sequence of int or None
+        Slurm's number of each job; None: it was refused.
+    """
+
+    def __init__(self, log: str, scheduler_log: str, numbers: Iterable[int | None]) -> None:
+        self._log, self._scheduler_log = log, scheduler_log
+        self._place = {number: k for k, number in enumerate(numbers) if number is not None}
+        submitted = {int(job): _seconds(stamp) for stamp, job in _SUBMITTED.findall(log)}
+        missing = [number for number in self._place if number not in submitted]
+        begun = _BEGIN.findall(log)
+        if missing or not begun or not self._place:
+            raise SolverError(f"the controller's log does not tell of job {missing[:1]}")
+        self._submitted = submitted
+        self.epoch = math.floor(min(submitted[number] for number in self._place))
+        version = _VERSION.findall(log)
+        self.version = version[0][1] if version else ""
+
+    def since(self, stamp: str) -> float:
+        """Seconds of the run."""
+        return round(_seconds(stamp) - self.epoch, 3)
+
+    def _times(self, pattern: re.Pattern[str]) -> list[float]:
+        return [self.since(stamp) for stamp, _ in pattern.findall(self._log)]
+
+    def jobs(self, shown: str, jobs: list[dict[str, Any]]) -> list[dict[str, Any] | None]:
+        """What happened to each job, from ``scontrol --details --oneliner show job``."""
+        by = {number: name for _, number, name, *_ in self._starts()}
+        found: list[dict[str, Any] | None] = [None] * len(jobs)
+        tasks: dict[int, list[dict[str, Any]]] = {}
+        for line in shown.splitlines():
+            if not line.startswith("JobId="):
+                continue
+            keys = _pairs(line)
+            number = int(keys["JobId"])
+            own = {**self._life(keys, line), "by": by.get(number, "")}
+            array = keys.get("ArrayJobId")
+            if int(array or number) not in self._place:
+                continue  # refused, and yet on its list
+            if array is None:
+                found[self._place[number]] = own
+            elif keys["ArrayTaskId"].isdigit():
+                row = self._place[int(array)]
+                tasks.setdefault(row, []).append({"task": int(keys["ArrayTaskId"]), **own})
+        for row, rows in tasks.items():
+            found[row] = {"tasks": sorted(rows, key=lambda task: task["task"])}
+        return found
+
+    def _life(self, keys: Mapping[str, str], line: str) -> dict[str, Any]:
+        times = {
+            name: None if keys.get(key) in (None, "Unknown", "N/A", "None")
+            else int(_seconds(keys[key])) - self.epoch
+            for name, key in (("submit", "SubmitTime"), ("eligible", "EligibleTime"),
+                              ("start", "StartTime"), ("end", "EndTime"))
+        }  # fmt: skip
+        nodes = keys.get("NodeList", "")
+        ran = nodes not in ("", "(null)")
+        if not ran:
+            times["start"] = times["end"] = None
+        life: dict[str, Any] = {
+            **times, "state": keys["JobState"], "reason": keys["Reason"],
+            "nodelist": nodes if ran else "", "cpus": int(keys["NumCPUs"]),
+            "partition": keys["Partition"],
+        }  # fmt: skip
+        more = {"account": "Account", "qos": "QOS"}
+        life |= {k: keys[v] for k, v in more.items() if keys.get(v, "(null)") not in ("", "(null)")}
+        held = re.findall(r" Nodes=(\S+) CPU_IDs=(\S+) Mem=(\d+)", line)
+        if held:
+            life["alloc"] = {
+                names: {"cpus": cpus, **({"mem": int(memory)} if int(memory) else {})}
+                for names, cpus, memory in held
+            }
+        return life
+
+    def _starts(self) -> list[tuple[float, int, str, str, str]]:
+        """(time, Slurm's number, who, nodes, partition)."""
+        found = [
+            (self.since(stamp), int(real or job), "main", nodes, part)
+            for stamp, job, _, real, nodes, part in _MAIN.findall(self._log)
+        ]
+        found += [
+            (self.since(stamp), int(real or job), "backfill", nodes, part)
+            for stamp, job, _, real, part, nodes in _BACKFILL.findall(self._log)
+        ]
+        return sorted(found)
+
+    def phases(self, shown: str) -> dict[str, Any]:
+        """The times of the run."""
+        rows = self._rows_of(shown)
+        decay = self._times(_DECAY)
+        return {
+            "epoch": self.epoch,
+            "controller_start": self._times(_BEGIN)[0],
+            "submit_exact": [
+                round(self._submitted[n] - self.epoch, 3)
+                for n, _ in sorted(self._place.items(), key=lambda item: item[1])
+            ],
+            "bf_cycles": self._times(_CYCLE),
+            "bf_ends": [
+                [self.since(stamp), int(tested)] for stamp, tested in _TESTED.findall(self._log)
+            ],
+            "main_passes": [
+                [self.since(stamp), "full" if kind == "full queue" else "default"]
+                for stamp, kind in _PASS.findall(self._scheduler_log)
+            ],
+            "kills": sorted(set(self._times(_KILL))),
+            "starts": [
+                [time, rows[number], who, nodes, part]
+                for time, number, who, nodes, part in self._starts() if number in rows
+            ],
+            **({"decay_thread_start": decay[0]} if decay else {}),
+            "plans": self._plans(),
+            "reasons": self._reasons(rows),
+        }  # fmt: skip
+
+    def _rows_of(self, shown: str) -> dict[int, int | list[int]]:
+        """The job, or job and task, of each of Slurm's numbers."""
+        rows: dict[int, int | list[int]] = dict(self._place)
+        for line in shown.splitlines():
+            keys = _pairs(line)
+            array = int(keys.get("ArrayJobId", -1))
+            if array in self._place and keys["ArrayTaskId"].isdigit():
+                rows[int(keys["JobId"])] = [self._place[array], int(keys["ArrayTaskId"])]
+        return rows
+
+    def _plans(self) -> list[Any]:
+        """Planned reservations by the cycle that made them."""
+        cycles = self._times(_CYCLE)
+        found: dict[float, list[Any]] = {}
+        at = 0
+        for stamp, job, task, _, start, end, nodes, part in _PLAN.findall(self._log):
+            when = self.since(stamp)
+            while at < len(cycles) and cycles[at] <= when:
+                at += 1
+            place = self._place[int(job)]
+            who = [place, "*"] if task else place
+            times = [int(_seconds(start)) - self.epoch, int(_seconds(end)) - self.epoch]
+            cycle = cycles[at - 1] if at else when
+            found.setdefault(cycle, []).append([who, *times, nodes, part])
+        return [[cycle, plan] for cycle, plan in found.items()]
+
+    def _reasons(self, rows: Mapping[int, int | list[int]]) -> list[Any]:
+        """Why jobs wait, where a pass of the main scheduler finds it changed."""
+        found: dict[int, list[list[Any]]] = {}
+        for stamp, job, _, _, reason in _REASON.findall(self._scheduler_log):
+            own = found.setdefault(self._place[int(job)], [])
+            if not own or own[-1][1] != reason:
+                own.append([self.since(stamp), reason])
+        return [[job, own] for job, own in found.items()]
+
+
+def _pairs(line: str) -> dict[str, str]:
+    return dict(part.split("=", 1) for part in line.split() if "=" in part)

@@ -1,0 +1,227 @@
+"""Recordings of a real Slurm: jobs are submitted to one on this host, and its log is read."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from cosched.errors import SolverError
+from cosched.execution.real_slurm import conf, slurmdbd
+from cosched.execution.real_slurm.daemons import RealSlurm
+from cosched.execution.real_slurm.log import RunLog
+from cosched.execution.real_slurm.samples import COLUMNS, Sample, sample
+from cosched.execution.real_slurm.trace import options_of
+
+#: A run that is not over after so many times what its jobs need is given up.
+_PATIENCE = 20.0
+#: Jobs that wait so long on their own never start (s of the Slurm's clock).
+_STUCK = 600.0
+_PARTITION = "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP"
+_CPUS = 4
+#: Plans are not logged without, since 24.11.
+_LOGGED = {"SlurmctldDebug": "verbose"}
+
+
+def record(
+    jobs: Sequence[Mapping[str, Any]],
+    nodes: int | Sequence[str],
+    *,
+    speed: float = 20.0,
+    runs: int = 1,
+    settings: Mapping[str, str] | None = None,
+    partitions: Sequence[str] = (),
+    node_lines: str = "one",
+    root: Path | None = None,
+    accounts: Sequence[str] | None = None,
+    every: float = 150.0,
+) -> dict[str, Any]:
+    """Run the jobs of :func:`read_trace` on a real Slurm on this host, and say what it did.
+
+    `nodes`: their number, or NodeName lines; `accounts`: lines of sacctmgr, for a slurmdbd; then
+    squeue, sprio and sshare are asked `every` so many seconds of its clock. What comes back is a
+    recording, as :func:`cosched.cluster.recordings.read_recording` reads it.
+    """
+    shared = any("cores" in job for job in jobs)
+    usual = _usual(jobs) if shared else {"SelectType": "select/linear"}
+    given = {**usual, **(settings or {})}
+    whole = "" if shared else " OverSubscribe=EXCLUSIVE"
+    partitions = tuple(partitions) or (_PARTITION + whole,)
+    lines = conf.plain_nodes(nodes, _CPUS, node_lines) if isinstance(nodes, int) else tuple(nodes)
+    found: dict[str, list[Any]] = {"runs": [], "phases": [], "samples": [], "cancelled_at_end": []}
+    told: dict[str, Any] = {}
+    users = {str(job["user"]) for job in jobs if "user" in job}
+    for _ in range(runs):
+        with tempfile.TemporaryDirectory(prefix="cosched-slurm-") as folder:
+            where = Path(folder) / "slurm"
+            if users:  # their jobs read what is below
+                Path(folder).chmod(0o755)
+            with RealSlurm(
+                where, lines, {**_LOGGED, **given}, partitions, speed=speed, root=root,
+                accounts=accounts, users=users,
+            ) as slurm:  # fmt: skip
+                one = _Recorder(slurm, list(map(dict, jobs)), every if accounts else None).run()
+                told = told or one.pop("told")
+                one.pop("told", None)
+        for name, value in one.items():
+            found[name].append(value)
+    if accounts is None:
+        del found["samples"]
+    config = {**given, "Partitions": list(partitions), "speed": speed}
+    if shared or not isinstance(nodes, int):
+        config["NodeNames"] = list(lines)
+    else:
+        config["NodeLines"] = node_lines
+    if accounts is not None:
+        config.setdefault("AccountingStorageEnforce", "limits,qos")
+        told |= {"sacctmgr": list(accounts), **COLUMNS}
+    return {
+        "config": config, "nodes": len(conf.node_names(lines)),
+        "jobs": [{**job, "hold": True} if "hold" in job else dict(job) for job in jobs],
+        "events": _releases(jobs), **told, **found,
+    }  # fmt: skip
+
+
+def _usual(jobs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Jobs with cores of their own share nodes."""
+    memory = any("mem" in job or "mem_per_cpu" in job for job in jobs)
+    kind = "CR_Core_Memory" if memory else "CR_Core"
+    return {"SelectType": "select/cons_tres", "SelectTypeParameters": kind}
+
+
+def _releases(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Held jobs that are let go after some seconds."""
+    events = [
+        {"t": job["submit"] + job["hold"], "do": "release", "job": number}
+        for number, job in enumerate(jobs) if job.get("hold", True) is not True
+    ]  # fmt: skip
+    return sorted(events, key=lambda event: event["t"])
+
+
+class _Recorder:
+    """One run."""
+
+    def __init__(self, slurm: RealSlurm, jobs: list[dict[str, Any]], every: float | None) -> None:
+        self._slurm, self._jobs, self._every = slurm, jobs, every
+        self._numbers: list[int | None] = [None] * len(jobs)
+        self._refused: dict[str, str] = {}
+        self._released: list[tuple[int, float, str]] = []
+        self._samples: list[Sample] = []
+        self._last = 0.0
+
+    def run(self) -> dict[str, Any]:
+        over = Event()
+        sampling = Thread(target=self._sample, args=(over,), daemon=True)
+        if self._every is not None:
+            sampling.start()
+        try:
+            self._submit_all()
+            cancelled = self._wait()
+        finally:
+            over.set()
+            if self._every is not None:
+                sampling.join()
+        return self._read(cancelled)
+
+    def _submit_all(self) -> None:
+        """Submissions and releases, each at its time on the Slurm's own clock."""
+        due = [(float(job["submit"]), 0, number) for number, job in enumerate(self._jobs)]
+        releases = _releases(self._jobs)
+        due += [(event["t"], 1, number) for number, event in enumerate(releases)]
+        begin = self._slurm.now()
+        for when, release, number in sorted(due):
+            time.sleep(max(0.0, (begin + when - self._slurm.now()) / self._slurm.speed))
+            if release:
+                self._release(number, releases[number]["job"])
+            else:
+                self._submit(number)
+
+    def _submit(self, number: int) -> None:
+        job = self._jobs[number]
+        options = options_of(job, self._numbers)
+        if options is None:
+            self._refused[str(number)] = "depends on a job that was refused"
+            return
+        own = self._slurm.of_user(job["user"]) if "user" in job else ()
+        fails = "; exit 1" if job.get("fail") else ""
+        work = f"{'' if fails else 'exec '}sleep {job['runtime']}{fails}"
+        self._numbers[number], said = self._slurm.sbatch(
+            *options, *own, "--output=/dev/null", "--chdir=/", f"--wrap={work}"
+        )
+        if said:
+            self._refused[str(number)] = said
+
+    def _release(self, event: int, job: int) -> None:
+        if self._numbers[job] is not None:
+            self._released.append((event, self._slurm.now(), ""))
+            self._slurm.run("scontrol", "release", str(self._numbers[job]))
+
+    def _wait(self) -> list[int]:
+        """Until nothing runs, and what waits does so for ever: numbers of these jobs."""
+        slurm = self._slurm
+        if all(number is None for number in self._numbers):
+            raise SolverError(f"all jobs were refused: {next(iter(self._refused.values()))}")
+        most = sum(job["limit"] for job in self._jobs) + 3600
+        begins = [job["submit"] + job.get("begin", 0) for job in self._jobs]
+        self._last = slurm.now() + max(begins) - self._jobs[-1]["submit"]
+        waiting: set[int] = set()
+
+        def over() -> bool:
+            nonlocal waiting
+            rows = [row.split() for row in slurm.run("squeue", "-h", "-o", "%A %T").splitlines()]
+            waiting = {int(number) for number, state in rows if state == "PENDING"}
+            if len(waiting) < len(rows):
+                self._last = max(self._last, slurm.now())
+            time.sleep(0.5)
+            return not rows or slurm.now() > self._last + _STUCK
+
+        slurm.until(over, "its jobs are over", 60 + _PATIENCE * most / slurm.speed)
+        return sorted(waiting)
+
+    def _sample(self, over: Event) -> None:
+        assert self._every is not None
+        due = self._slurm.now() + self._every
+        while not over.wait(max(0.0, (due - self._slurm.now()) / self._slurm.speed)):
+            self._samples.append(sample(self._slurm))
+            due = max(due + self._every, self._slurm.now())
+
+    def _read(self, cancelled: list[int]) -> dict[str, Any]:
+        shown = self._slurm.run("scontrol", "--details", "--oneliner", "show", "job")
+        log = RunLog(
+            self._slurm.log.read_text(), self._slurm.scheduler_log.read_text(),
+            self._numbers,
+        )  # fmt: skip
+        phases = log.phases(shown)
+        exact = iter(phases["submit_exact"])
+        phases["submit_exact"] = [None if n is None else next(exact) for n in self._numbers]
+        phases["refused"] = self._refused
+        phases["requeues"], phases["reservations"] = [], []
+        phases["events"] = [
+            [event, round(when - log.epoch, 1), said] for event, when, said in self._released
+        ]
+        runs = log.jobs(shown, self._jobs)
+        _require_work(runs, self._jobs)
+        places = {number: k for k, number in enumerate(self._numbers) if number is not None}
+        told: dict[str, Any] = {"slurm": log.version}
+        if self._every is not None:
+            for kind, columns in (("associations", slurmdbd.ASSOCIATIONS), ("qos", slurmdbd.QOS)):
+                show = ("sacctmgr", "-P", "show", kind, f"format={columns}")
+                told[kind] = slurmdbd.rows_shown(self._slurm.run(*show))
+        return {
+            "runs": runs, "phases": phases,
+            "samples": [one.since(log.epoch, places) for one in self._samples],
+            "cancelled_at_end": [places[number] for number in cancelled if number in places],
+            "told": told,
+        }  # fmt: skip
+
+
+def _require_work(runs: Sequence[Any], jobs: Sequence[Mapping[str, Any]]) -> None:
+    """A job that fails at once was never at work: what follows is no recording of these jobs."""
+    for number, (run, job) in enumerate(zip(runs, jobs, strict=True)):
+        for one in (run or {}).get("tasks", [run or {}]):
+            took = (one.get("end") or 0) - (one.get("start") or 0)
+            if one.get("state") == "FAILED" and took < job["runtime"]:
+                raise SolverError(f"job {number} failed after {took} s: {one['reason']}")

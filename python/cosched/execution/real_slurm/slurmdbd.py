@@ -1,0 +1,154 @@
+"""A slurmdbd of one's own, and the database below it: both in one folder, on 127.0.0.1 alone."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from cosched.errors import InvalidInstance, SolverError, shorten
+
+_PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+_PACKAGES = "slurmdbd slurm-wlm-mysql-plugin mariadb-server-core mariadb-client-core"
+_PROGRAMS = ("mariadbd", "mariadb-install-db", "slurmdbd", "sacctmgr")
+_LONGEST_SOCKET = 100
+
+#: Columns of ``sacctmgr show`` that a recording keeps where they say something.
+ASSOCIATIONS = (
+    "Cluster,Account,User,Share,ParentName,GrpJobs,GrpTRES,GrpSubmit,GrpWall,GrpTRESMins,"
+    "GrpTRESRunMins,GrpJobsAccrue,MaxJobs,MaxTRES,MaxTRESPerNode,MaxSubmit,MaxWall,MaxTRESMins,"
+    "MaxJobsAccrue,QOS,DefaultQOS,Priority"
+)
+QOS = (
+    "Name,Priority,GraceTime,Preempt,PreemptMode,Flags,UsageFactor,GrpTRES,GrpTRESMins,"
+    "GrpTRESRunMins,GrpJobs,GrpSubmit,GrpWall,GrpJobsAccrue,MaxTRES,MaxTRESPerNode,MaxTRESMins,"
+    "MaxWall,MaxTRESPU,MaxJobsPU,MaxSubmitPU,MaxJobsAccruePU,MaxTRESPA,MaxJobsPA,MaxSubmitPA,"
+    "MaxJobsAccruePA,MinTRES"
+)
+
+
+def missing_packages() -> str:
+    """What to install for a slurmdbd here; empty: nothing."""
+    lacks = [name for name in _PROGRAMS if shutil.which(name, path=_PATH) is None]
+    return f"no {lacks[0]} on this host: apt install {_PACKAGES}" if lacks else ""
+
+
+class Database:
+    """A running slurmdbd in a folder.
+
+    Its database is on life's clock: only slurmdbd asks it, and its own waits are none of Slurm's.
+    """
+
+    def __init__(self, folder: Path, port: int, environment: dict[str, str]) -> None:
+        if lacks := missing_packages():
+            raise SolverError(lacks)
+        self.folder, self.port = folder, port
+        self.settings = {
+            "AccountingStorageType": "accounting_storage/slurmdbd",
+            "AccountingStorageHost": "127.0.0.1", "AccountingStoragePort": str(port),
+            "AccountingStorageEnforce": "limits,qos",
+        }  # fmt: skip
+        self._socket = folder / "db.sock"
+        if len(str(self._socket)) > _LONGEST_SOCKET:
+            raise SolverError(f"the path of the database's socket is too long: {self._socket}")
+        folder.mkdir()
+        self._daemons: list[subprocess.Popen] = []
+        self._environment = environment
+
+    def start(self, conf: Path, until: Callable[..., None]) -> None:
+        """The database, then slurmdbd beside a slurm.conf."""
+        life = {
+            key: value for key, value in self._environment.items()
+            if key != "LD_PRELOAD" and not key.startswith("FAKETIME")
+        }  # fmt: skip
+        data, me = self.folder / "data", getpass.getuser()
+        made = subprocess.run(
+            ["mariadb-install-db", "--no-defaults", f"--datadir={data}", f"--user={me}",
+             "--auth-root-authentication-method=normal", "--skip-test-db"],
+            env=life, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if made.returncode:
+            raise SolverError(f"mariadb-install-db failed: {shorten(made.stderr[-300:])}")
+        self._daemon(
+            "mariadbd", "--no-defaults", f"--datadir={data}", f"--tmpdir={self.folder}",
+            f"--socket={self._socket}", f"--user={me}", "--skip-networking", "--skip-grant-tables",
+            "--skip-log-bin", "--innodb-flush-log-at-trx-commit=0",
+            "--innodb-lock-wait-timeout=900", "--innodb-buffer-pool-size=128M",
+            "--performance-schema=off", environment=life,
+        )  # fmt: skip
+        until(self._socket.exists, "its database listens", 60)
+        text = {
+            "AuthType": "auth/none", "DbdHost": "localhost", "DbdAddr": "127.0.0.1",
+            "DbdPort": self.port, "SlurmUser": me, "LogFile": self.folder / "slurmdbd.log",
+            "PidFile": self.folder / "slurmdbd.pid", "StorageType": "accounting_storage/mysql",
+            "StorageHost": "localhost", "StorageUser": me, "StorageLoc": "slurm_acct_db",
+            "CommitDelay": 1,
+        }  # fmt: skip
+        own = self.folder / "slurmdbd.conf"  # beside the slurm.conf that SLURM_CONF names
+        own.write_text("".join(f"{key}={value}\n" for key, value in text.items()))
+        own.chmod(0o600)
+        (self.folder / "slurm.conf").symlink_to(conf)
+        self._daemon("slurmdbd", "-D", environment={
+            **self._environment, "SLURM_CONF": str(self.folder / "slurm.conf"),
+            "MYSQL_UNIX_PORT": str(self._socket),
+        })  # fmt: skip
+
+    def _daemon(self, *command: str, environment: dict[str, str]) -> None:
+        self._daemons.append(
+            subprocess.Popen(
+                [str(shutil.which(command[0], path=_PATH)), *command[1:]],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                env=environment, cwd=self.folder, start_new_session=True,
+            )
+        )  # fmt: skip
+
+    def ended(self) -> bool:
+        """One of its daemons is not there any more."""
+        return any(daemon.poll() is not None for daemon in self._daemons)
+
+    def stop(self) -> None:
+        """slurmdbd first."""
+        for daemon in reversed(self._daemons):
+            daemon.send_signal(signal.SIGTERM)
+            try:
+                daemon.wait(30)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
+        self._daemons = []
+
+
+def read_accounts(path: Path) -> tuple[str, ...]:
+    """Lines of sacctmgr without comments; only those that add or modify."""
+    found = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError as error:
+            raise InvalidInstance(f"{path}:{number}: {error}") from None
+        if words and words[0] not in ("add", "modify"):
+            raise InvalidInstance(
+                f"{path}:{number}: {shorten(line)}: expected lines of sacctmgr that begin with add "
+                "or modify"
+            )
+        if words:
+            found.append(line.split("#")[0].strip())
+    if not found:
+        raise InvalidInstance(f"{path}: expected lines of sacctmgr: add account physics")
+    return tuple(found)
+
+
+def rows_shown(text: str) -> list[dict[str, str]]:
+    """What ``sacctmgr -P show`` prints, without empty cells."""
+    header, *lines = text.splitlines()
+    names = header.split("|")
+    cells: list[dict[str, Any]] = [
+        dict(zip(names, line.split("|"), strict=False)) for line in lines
+    ]
+    return [{key: value for key, value in row.items() if value} for row in cells]

@@ -1,0 +1,99 @@
+"""Bands asked for in a past that is known: weeks that Slurm's rules drove, made up."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+
+NODES, DAYS, JOBS = 8, 14, 280
+BEGIN = 1_798_761_600  # a Friday midnight, UTC
+CONF = (
+    f"SelectType=select/linear\nNodeName=n[1-{NODES}]\n"
+    "PartitionName=a Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n"
+)
+HEAD = "JobID|User|Partition|State|Submit|Start|End|TimelimitRaw|NNodes|NCPUS|NodeList"
+
+
+def weeks() -> dict:
+    """Users with habits of their own, busier by day."""
+    rng = np.random.default_rng(7)
+    times = np.sort(rng.uniform(0, DAYS * 86400, 2 * JOBS))
+    by_day = np.sin((times % 86400) / 86400 * np.pi) ** 2
+    submit = np.floor(times[rng.uniform(size=len(times)) < by_day])[:JOBS]
+    user = rng.integers(0, 4, len(submit))
+    limit = 3600.0 * rng.integers(1, 9, len(submit))
+    habit = np.array([0.15, 0.35, 0.6, 0.9])[user]
+    ratio = np.clip(habit * np.exp(rng.normal(0, 0.3, len(submit))), 0.01, 0.99)
+    return {
+        "submit": submit, "tasks": rng.choice([1, 2, 4, 6], len(submit)), "estimate": limit,
+        "cpu": np.ones(len(submit)), "memory": np.ones(len(submit)),
+        "runtime": np.floor(limit * ratio), "user": [f"u{k}" for k in user],
+    }  # fmt: skip
+
+
+def log_of(path, jobs, start, units):
+    def date(seconds):
+        when = datetime.fromtimestamp(BEGIN + float(seconds), timezone.utc)
+        return when.strftime("%Y-%m-%dT%H:%M:%S")
+
+    rows = [HEAD]
+    for k, begin in enumerate(start):
+        names = ",".join(f"n{unit + 1}" for unit in units[k])
+        rows.append(
+            f"{k + 1}|{jobs['user'][k]}|a|COMPLETED|{date(jobs['submit'][k])}|{date(begin)}|"
+            f"{date(begin + jobs['runtime'][k])}|{jobs['estimate'][k] / 60:.0f}|{len(units[k])}|"
+            f"{len(units[k])}|{names}"
+        )
+    path.write_text("\n".join(rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    """(slurm.conf, a log by Slurm's rules, one that starts the last first)."""
+    folder = tmp_path_factory.mktemp("weeks")
+    conf = folder / "slurm.conf"
+    conf.write_text(CONF)
+    jobs = weeks()
+    inst = cs.cluster.Instance(jobs, nodes=NODES)
+    slurm = cs.cluster.slurm_backfill(inst, machine=conf, controller_start=-50, epoch=BEGIN)
+    other = cs.cluster.fcfs(inst, priority=lambda jobs: -jobs["submit"].to_numpy())
+    found = [
+        log_of(folder / f"{name}.txt", jobs, result.jobs.start, result.schedule.to_frame().units)
+        for name, result in (("slurm", slurm), ("other", other))
+    ]
+    return conf, *found
+
+
+def test_bands_hold_where_the_rules_are_known(logs):
+    conf, log, _ = logs
+    found = cs.cluster.backtest(log, conf, moments=60, draws=40, seed=1)
+    told = found.attrs
+    assert told["knows"]
+    assert told["agreement"] >= 0.9
+    assert 0.8 <= told["coverage90"] <= 1
+    assert 0.35 <= told["coverage50"] <= 0.75
+    assert told["calibrated90"] >= 0.85  # on moments that were not used for it
+    # Far below what limits alone would say.
+    assert told["median_error"] < 0.5 * np.median(found.true)
+
+
+def test_another_scheduler_is_not_known(logs, capsys, tmp_path):
+    conf, _, log = logs
+    out = tmp_path / "b.json"
+    given = ["when", "--backtest", str(log), "--machine", str(conf), "-o", str(out)]
+    assert main([*given, "--moments", "6", "--draws", "10"]) == 0
+    assert "does not know this cluster" in capsys.readouterr().out
+    assert json.loads(out.read_text())["knows"] is False
+    # Bands that are widened by it say so, too.
+    job = "JobId=1 JobName=a\n JobState=PENDING\n Partition=a\n NumNodes=1 NumCPUs=1\n"
+    (tmp_path / "scontrol_job.txt").write_text(job)
+    (tmp_path / "scontrol_node.txt").write_text("NodeName=n1 CPUTot=1 State=IDLE\n")
+    assert main(["when", str(tmp_path), "--calibration", str(out), "--draws", "5"]) == 0
+    assert "does not know this cluster" in capsys.readouterr().out

@@ -1,0 +1,187 @@
+"""Does the twin know this cluster? ``cosched slurm check`` on sacct's output."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from cosched.cluster.log_state import read_state
+from recorded_sacct import COLUMNS, clock, slurm_conf, span, written
+from support import data
+
+SMALL = Path(__file__).parents[1] / "fixtures" / "slurm" / "small.json"
+CONF = "SelectType=select/linear\nNodeName=n[1-2] CPUs=1\nPartitionName=a Nodes=ALL\n"
+
+
+@pytest.fixture(scope="module")
+def recording():
+    return cs.io.read_json(SMALL)
+
+
+def checked(arguments, capsys, *more):
+    assert main([*arguments, *more, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def middle(recording):
+    """A moment at which jobs run and wait."""
+    run = recording["runs"][0]
+    return sorted(job["end"] for job in run)[len(run) // 3]
+
+
+def test_a_log_that_begins_in_the_middle_of_things(recording, tmp_path, capsys):
+    arguments = written(recording, tmp_path, since=middle(recording))
+    found = checked(arguments, capsys)
+    assert any("jobs run then" in note for note in found["notes"])
+    run = recording["runs"][0]
+    left = [job for job in run if job["end"] >= middle(recording)]
+    (row,) = found["fit"]
+    first = min(job["end"] for job in left)
+    assert row["jobs"] == sum(job["start"] >= first for job in left)
+    assert row["within_60"] >= 0.8
+    assert row["rank_correlation"] > 0.9
+    state = read_state(tmp_path / "jobs.txt", cs.cluster.Machine.read(tmp_path / "slurm.conf"))
+    began = state.instance.jobs[state.instance.jobs.running]
+    nodes = {
+        k: {int(part.split(":")[0]) + 1 for part in text.split(";")}
+        for k, text in zip(began.id.tolist(), began.held.tolist(), strict=True)
+    }
+    for number, own in nodes.items():
+        listed = cs.cluster.slurm_conf.hosts(run[number - 1]["nodelist"], "")
+        assert {f"n{k}" for k in own} == set(listed)
+
+
+@pytest.mark.parametrize(("name", "share"), [("live_qos", 0.9), ("live_fs", 0.6), ("qos_a", 0.7)])
+def test_logs_of_clusters_with_accounts(tmp_path, capsys, name, share):
+    path = data("pwa").parents[1] / "slurm" / "recordings" / f"{name}.json"
+    if not path.exists():
+        pytest.skip("no recordings of a real Slurm below COSCHED_DATA/..")
+    (row, *_) = checked(written(cs.io.read_json(path), tmp_path), capsys)["fit"]
+    assert row["within_300"] >= share
+
+
+def test_a_log_from_the_begin_is_taken_whole(recording, tmp_path, capsys):
+    found = checked(written(recording, tmp_path), capsys)
+    assert found["fit"][0]["jobs"] == len(recording["jobs"])
+    assert not any("jobs run then" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("without", ["NodeList", "Timelimit", "Partition", "Eligible", "AllocTRES"])
+def test_columns_that_are_not_there(recording, tmp_path, capsys, without):
+    arguments = written(recording, tmp_path, since=middle(recording))
+    path = tmp_path / "jobs.txt"
+    place = COLUMNS.index(without)
+    rows = [line.split("|") for line in path.read_text().splitlines()]
+    path.write_text("".join("|".join(row[:place] + row[place + 1 :]) + "\n" for row in rows))
+    found = checked(arguments, capsys)
+    assert 0 <= found["fit"][0]["within_300"] <= 1
+    unknown = any("that it does not tell" in note for note in found["notes"])
+    assert unknown == (without == "NodeList")
+
+
+@pytest.mark.parametrize("without", ["JobID", "Submit", "Start", "Elapsed", "State"])
+def test_columns_that_must_be_there(recording, tmp_path, capsys, without):
+    arguments = written(recording, tmp_path)
+    path = tmp_path / "jobs.txt"
+    text = path.read_text()
+    path.write_text(text.replace(without, "Other", 1))
+    assert main(arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"no column '{without}'" in line
+
+
+def log_of(path, rows):
+    """Rows (submit, start, length, state, nodes) on two nodes of one core."""
+    lines = ["JobID|State|Submit|Eligible|Start|End|Elapsed|Timelimit|NCPUS|Partition|NodeList"]
+    for number, (submit, start, length, state, nodes) in enumerate(rows, 1):
+        end = None if start is None or state == "RUNNING" else start + length
+        times = "|".join(clock(t, 1_790_000_000) for t in (submit, submit, start, end))
+        count = len(nodes.split(","))
+        lines.append(f"{number}|{state}|{times}|{span(length)}|01:00:00|{count}|a|{nodes}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_how_soon_nodes_are_free_again(tmp_path):
+    (tmp_path / "slurm.conf").write_text(CONF)
+    machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
+    for after, told in ((20, 19.5), (0, 0.24)):
+        rows, free = [], [0, 0]
+        for k in range(60):
+            start = free[k % 2] + after
+            rows.append((0, start, 400 + 7 * (k % 5), "COMPLETED", f"n{k % 2 + 1}"))
+            free[k % 2] = start + rows[-1][2]
+        log_of(tmp_path / "jobs.txt", rows)
+        state = read_state(tmp_path / "jobs.txt", machine)
+        assert state.epilog == told
+        assert f"nodes are free {told:g} s after a job, of " in state.notes[-1]
+    log_of(tmp_path / "jobs.txt", rows[:4])
+    state = read_state(tmp_path / "jobs.txt", machine)
+    assert state.epilog == 0.24
+    assert "too few starts" in state.notes[-1]
+
+
+def test_jobs_that_never_ran_and_jobs_that_run_still(tmp_path, capsys):
+    (tmp_path / "slurm.conf").write_text(CONF)
+    log_of(
+        tmp_path / "jobs.txt",
+        [
+            (0, 1, 60, "COMPLETED", "n1"),
+            (2, None, 0, "CANCELLED by 7", ""),
+            (5, 6, 900, "TIMEOUT", "n2"),
+            (9, 62, 700, "RUNNING", "n1"),
+            (12, None, 0, "PENDING", ""),
+        ],
+    )
+    arguments = ["slurm", "check", str(tmp_path / "jobs.txt")]
+    found = checked([*arguments, "--machine", str(tmp_path / "slurm.conf")], capsys)
+    assert found["fit"][0] == {
+        "partition": "all", "jobs": 3, "within_60": 1.0, "within_300": 1.0, "rank_correlation": 1.0,
+    }  # fmt: skip
+    for what in ("never started", "still pending", "run still: to the end of the log"):
+        assert any(what in note for note in found["notes"])
+
+
+def test_a_what_if_of_a_cluster_that_is_not_known(tmp_path, capsys):
+    (tmp_path / "slurm.conf").write_text(CONF)
+    where = [str(tmp_path / "jobs.txt"), "--machine", str(tmp_path / "slurm.conf")]
+    grid = ["--policies", "slurm-backfill", "--grid", "bf_interval=30,60", "--no-bound"]
+    for late, known in ((0, True), (3000, False)):
+        rows = [(60 * k, 60 * k + 2 + late, 50, "COMPLETED", f"n{k % 2 + 1}") for k in range(20)]
+        log_of(tmp_path / "jobs.txt", rows)
+        said = []
+        for asked in (["slurm", "check", *where], ["compare", "cluster", *where, *grid]):
+            assert main(asked) == 0
+            said.append(capsys.readouterr().out.splitlines()[0])
+        for line in said:
+            assert line.startswith("the twin does not know this cluster: 0%") == (not known)
+
+
+def test_jobs_of_unequal_parts_have_room(tmp_path):
+    (tmp_path / "slurm.conf").write_text(
+        "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nNodeName=n[1-2] CPUs=8\n"
+        "PartitionName=a Nodes=ALL\n"
+    )
+    lines = ["JobID|State|Submit|Eligible|Start|Elapsed|Timelimit|NCPUS|Partition|NodeList"]
+    rows = [(1, 7, 0, 500, "n1"), (2, 9, 0, 520, "n[1-2]"), (3, 8, 300, 600, "n2")]
+    rows.append((4, 1, 0, 400, "n1"))
+    for number, cpus, start, end, nodes in rows:
+        times = "|".join(clock(t, 1_790_000_000) for t in (0, 0, start))
+        lines.append(f"{number}|COMPLETED|{times}|{span(end - start)}|01:00:00|{cpus}|a|{nodes}")
+    (tmp_path / "jobs.txt").write_text("\n".join(lines) + "\n")
+    machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
+    state = read_state(tmp_path / "jobs.txt", machine)
+    jobs = state.instance.jobs
+    assert jobs.held.tolist() == [
+        "0:7",
+        "0:1;1:8",
+        "",
+    ]  # more than there is: wherever there is room
+
+
+def test_a_slurm_conf_of_a_recording_is_that_of_its_machine(recording, tmp_path):
+    (tmp_path / "slurm.conf").write_text(slurm_conf(recording))
+    machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
+    assert machine.node_count == recording["nodes"]
+    assert machine.slurm.whole
