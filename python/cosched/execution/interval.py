@@ -23,6 +23,8 @@ from cosched.execution.runs import Run, completed
 #: The first guess of the common part is worth so many executions, and never surer than this.
 _WORTH, _LEAST = 2.0, 0.05
 _FREEDOM = 4.0
+#: So many stretches make the tails of that guess as thin as one execution would, down to this.
+_LIKE_ONE, _MOST_FREEDOM = 4.0, 12.0
 #: Standard deviation of the first guess where nothing was measured twice.
 _UNKNOWN = 0.2
 #: Placements that may still hold something when another starts.
@@ -81,7 +83,9 @@ def noise_of(runs: Sequence[Run], length: float) -> Noise | None:
     count = np.array([times[run.task, run.processors] for run in told])
     logs *= np.sqrt(count / (count - 1))
     clock = np.cumsum(seconds)
-    width = max(length, clock[-1] / _STRETCHES)
+    # A plan lasts as long as its tasks do, and those were starved, too.
+    lasts = length * math.exp(float(np.average(logs, weights=seconds)))
+    width = max(lasts, clock[-1] / _STRETCHES)
     place = np.minimum((clock - seconds / 2) / width, _STRETCHES).astype(int)
     weight = np.bincount(place, seconds)
     kept = weight > 0
@@ -135,7 +139,8 @@ def interval_of(
         if barriers or not (held or edges)
         else _with_tokens(schedule, times, held, _before(schedule, edges))
     )
-    ends = ends * np.exp(_common(noise, errors, random))
+    own = np.log(ends / schedule.end.max()) if schedule.end.max() > 0 else np.zeros(DRAWS)
+    ends = ends * np.exp(_common(noise, errors, own, random))
     low_end, high_end = np.percentile(ends, [5, 95])
     return Interval(float(low_end), float(high_end), _rests_on(noise, errors, stretch))
 
@@ -187,23 +192,30 @@ def _with_tokens(
 
 
 def _common(
-    noise: Noise | None, errors: Sequence[float], random: np.random.Generator
+    noise: Noise | None, errors: Sequence[float], own: np.ndarray, random: np.random.Generator
 ) -> np.ndarray:
-    """Log factors of all tasks together: normal-inverse-gamma, its predictive distribution."""
+    """Log factors of all tasks together: normal-inverse-gamma, its predictive distribution.
+
+    What the tasks' `own` noise does to the end is in the errors of executions too, and is taken
+    out of them: it does not count twice.
+    """
     stretches = np.zeros(1) if noise is None else noise.common
     mean, variance = float(np.mean(stretches)), (_UNKNOWN if noise is None else _LEAST) ** 2
     if len(stretches) > 1:
         variance += float(np.var(stretches, ddof=1))
     elif noise is not None:
         variance += float(np.var(noise.own))  # one stretch cannot tell: as if all were common
-    seen = np.log(np.asarray(errors, dtype=float))
+    seen = np.log(np.asarray(errors, dtype=float)) - float(own.mean())
     worth, freedom = _WORTH + len(seen), _FREEDOM + len(seen)
     middle = (_WORTH * mean + float(seen.sum())) / worth
     squares = _FREEDOM * variance
     if len(seen):
-        squares += float(((seen - seen.mean()) ** 2).sum())
+        scatter = float(((seen - seen.mean()) ** 2).sum())
+        squares += max(scatter - (len(seen) - 1) * float(own.var()), 0.0)
         squares += _WORTH * len(seen) / worth * (float(seen.mean()) - mean) ** 2
     scale = math.sqrt(squares / freedom * (1 + 1 / worth))
+    # Many stretches know their variance well, but not what that of executions is.
+    freedom += min((len(stretches) - 1) / _LIKE_ONE, _MOST_FREEDOM - _FREEDOM)
     # Quantiles instead of draws, in an order that is drawn: the ends of the interval do not jump.
     steps = (np.arange(DRAWS) + 0.5) / DRAWS
     from scipy.stats import t
