@@ -68,12 +68,14 @@ std::vector<slurm::Partition> to_partitions(const py::dict& given, int nodes) {
   const auto tier = named.ints("tier"), min_nodes = named.ints("min_nodes"),
              max_nodes = named.ints("max_nodes");
   const auto max_time = named.reals("max_time"), factor = named.reals("job_factor");
-  const auto qos = named.ints("qos");
+  const auto qos = named.ints("qos"), mode = named.ints("preempt_mode");
+  const auto grace = named.reals("grace");
   const auto billing = named["billing"].cast<std::vector<std::vector<double>>>();
   std::vector<slurm::Partition> parts;
   for (std::size_t k = 0; k < named.rows(); ++k)
     parts.push_back({to_bits(ranges[k], nodes), tier[k], slurm::length_of(max_time[k]), factor[k],
-                     min_nodes[k], max_nodes[k], qos[k], billing.at(k)});
+                     min_nodes[k], max_nodes[k], qos[k], billing.at(k), mode[k],
+                     slurm::length_of(grace[k])});
   return parts;
 }
 
@@ -107,6 +109,11 @@ slurm::Qos to_qos(const py::dict& given, std::size_t tres) {
   set("no_decay", qos.no_decay);
   set("usage_factor", qos.usage_factor);
   set("limit_factor", qos.limit_factor);
+  set("preempts", qos.preempts);
+  set("priority", qos.priority);
+  set("preempt_mode", qos.preempt_mode);
+  set("grace", qos.grace);
+  set("exempt_time", qos.exempt_time);
   return qos;
 }
 
@@ -372,8 +379,9 @@ py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool 
                   "start_exact"_a = real_array(outcome.start_exact),
                   "end_exact"_a = real_array(outcome.end_exact), "nodes"_a = nodes_of(outcome),
                   "cores"_a = int_array(all_of(outcome.cores)), "by"_a = int_array(outcome.by),
-                  "part"_a = int_array(outcome.part), "killed"_a = int_array(outcome.killed),
-                  "cycles"_a = real_array(outcome.cycles), "notes"_a = notes_of(outcome));
+                  "restarts"_a = int_array(outcome.restarts), "part"_a = int_array(outcome.part),
+                  "killed"_a = int_array(outcome.killed), "cycles"_a = real_array(outcome.cycles),
+                  "notes"_a = notes_of(outcome));
 }
 
 // (like which job, submitted when, seconds from start to end)

@@ -48,7 +48,7 @@ PLAIN = [
     "small",
 ]
 #: Where which of two nodes was free first is decided within a second, and all that follows with it.
-LEAST_REPLAYED = {"arr_a_24": 0.3, "qos_a": 0.55}
+LEAST_REPLAYED = {"arr_a_24": 0.3, "qos_a": 0.55, "preempt_requeue": 0.75}
 #: Share of jobs on the same nodes within 5 s; least where limits are exceeded (kill40).
 LEAST_GOOD = 0.65
 
@@ -97,13 +97,9 @@ def test_a_slurm_conf(conf):
     ("line", "said"),
     [
         (
-            "PreemptType=preempt/qos\nAccountingStorageType=accounting_storage/slurmdbd",
-            "PreemptType=preempt/qos",
-        ),
-        (
-            "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
+            "PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND,GANG\n"
             "PartitionName=b Nodes=n1 PriorityTier=2",
-            "PreemptMode=REQUEUE",
+            "PreemptMode=SUSPEND,GANG",
         ),
         ("SchedulerParameters=bf_busy_nodes", "SchedulerParameters=bf_busy_nodes"),
         ("TopologyPlugin=topology/tree", "TopologyPlugin"),
@@ -467,6 +463,15 @@ def test_recordings_of_real_slurms(path):
                 assert found.good >= LEAST_GOOD * len(run.start)
             elif replay:
                 assert found.good >= LEAST_REPLAYED.get(path.stem, 0.9) * len(run.start)
+
+
+@pytest.mark.parametrize("name", ["preempt_cancel", "preempt_requeue"])
+def test_preemption_of_real_slurms(name):
+    """Who had to go for whom, and where and when each ran: of 5 and 4 nodes, by the two numbers."""
+    recording = read_recording(FOLDERS[1] / f"{name}.json")
+    (run,) = recording.runs
+    found = agreement(recording, run, replay=False)
+    assert (found.off_by_60, found.good) == (0, len(run.start))
 
 
 #: Of ages, whose count begins at passes that were not recorded.

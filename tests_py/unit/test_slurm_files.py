@@ -78,7 +78,7 @@ def test_what_a_site_writes(conf, tmp_path, capsys):
     assert machine.partitions[1].max_time == 7200
     told = " ".join(machine.notes)
     for what in ("JobSubmitPlugins=lua (it may change jobs", "not used: ", "TopologyPlugin=",
-                 "PreemptType=preempt/qos", "PreemptMode=REQUEUE", "PriorityWeightQOS=1000",
+                 "PreemptType=preempt/qos", "PriorityWeightQOS=1000",
                  "limits,qos", "QOS=part", "FORCE:2",
                  "State=DRAIN (2 nodes)", "State=FUTURE (99 nodes)"):  # fmt: skip
         assert what in told

@@ -10,6 +10,7 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.slurm_accounts_shown import Shown
 from cosched.cluster.slurm_conf import seconds_of_limit, words
 from cosched.cluster.slurm_requests import gpu_types_of
+from cosched.cluster.slurm_settings import preempt_mode
 from cosched.errors import InvalidInstance, shorten
 
 #: Limits by their names in sacctmgr: numbers of jobs, times, and amounts of TRES.
@@ -83,6 +84,17 @@ class Limits:
             )
         return found
 
+    def _preemption(self, row: Mapping[str, Any], own: dict[str, Any]) -> None:
+        for key, name in (("GraceTime", "grace"), ("PreemptExemptTime", "exempt_time")):
+            if row.get(key):
+                own[name] = int(seconds_of_limit(str(row[key]), key))
+        text = str(row.get("PreemptMode") or "cluster")
+        if text.lower() != "cluster":
+            mode = preempt_mode(text)
+            if mode is None:
+                self.left.append(f"PreemptMode={text} of QOS {row.get('Name', '')}")
+            own["preempt_mode"] = mode or 0
+
     def billing(self, text: str, memory: bool) -> list[float]:
         """TRESBillingWeights by TRES; `memory`: it is handed out, so that it has a price."""
         weights = [0.0] * len(self._tres)
@@ -104,6 +116,8 @@ class Limits:
         """Of a QOS, with its factors and flags."""
         own = self.of(row, f"QOS {row.get('Name', '')}")
         own["usage_factor"] = float(row.get("UsageFactor") or 1)
+        own["priority"] = float(row.get("Priority") or 0)
+        self._preemption(row, own)
         if row.get("LimitFactor"):
             own["limit_factor"] = float(row["LimitFactor"])
         for flag in filter(None, str(row.get("Flags", "")).split(",")):
@@ -158,6 +172,9 @@ class Accounts:
             ))  # fmt: skip
             self._first.setdefault(user, (account, row.get("Def QOS", "")))
         self._priorities = {row["Name"]: float(row.get("Priority") or 0) for row in shown.qos}
+        for own, row in zip(self.qos, shown.qos, strict=True):
+            listed = filter(None, str(row.get("Preempt") or "").split(","))
+            own["preempts"] = [n for n in map(self.qos_of, listed) if n >= 0]
         self._usual = next(iter(self._priorities), "")
         self.partition_qos: dict[str, int] = {}
         self.billing: dict[str, list[float]] = {}

@@ -20,7 +20,13 @@ from cosched.cluster.slurm_conf import (
     spans_of,
     words,
 )
-from cosched.cluster.slurm_settings import Reader, SlurmSettings, default_memory, number
+from cosched.cluster.slurm_settings import (
+    Reader,
+    SlurmSettings,
+    default_memory,
+    number,
+    preempt_mode,
+)
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
 
@@ -332,6 +338,7 @@ def _settings(
         or not (reader.linear or reader.select),
         default_memories=reader.default_memories | _default_memories(given),
         licences=reader.licences,
+        preempt_modes=_preempt_modes(given),
         bounds=_bounds(given),
         down=down,
         limits_count=reader.limits_count,
@@ -353,6 +360,17 @@ def _settings(
             *dict.fromkeys(f"not understood: {one}" for one in reader.unknown),
         ),
     )
+
+
+def _preempt_modes(given: list[tuple[Line, dict[str, str]]]) -> dict[str, tuple[int, float]]:
+    """Of partitions that have their own, or a GraceTime."""
+    found = {}
+    for line, keys in given:
+        own = preempt_mode(keys["preemptmode"]) if "preemptmode" in keys else -1
+        grace = number(keys.get("gracetime", "0"), line.place, "GraceTime")
+        if own != -1 or grace:
+            found[keys["partitionname"]] = (-1 if own is None else own, grace)
+    return found
 
 
 def _said(given: list[tuple[Line, dict[str, str]]], key: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,7 +49,7 @@ _SILENT_PARAMETERS = words(
     nohold_on_prolog_fail requeue_setup_env_fail
     bf_yield_rpc_cnt salloc_wait_nodes sbatch_wait_nodes ignore_prefer_validation bf_hetjob_prio
     bf_hetjob_immediate max_script_size max_depend_depth preempt_send_user_signal
-    preempt_youngest_first preempt_strict_order preempt_reorder_count delay_boot
+    delay_boot
     assoc_limit_stop ignore_constraint_validation no_backup_scheduling
     assoc_limit_continue enable_user_top enable_hetero_jobs disable_hetero_steps enable_hetero_steps
     disable_job_shrink permit_job_expansion ignore_numa inventory_interval max_switch_wait
@@ -57,7 +57,7 @@ _SILENT_PARAMETERS = words(
     default_gbytes spec_cores_first enable_job_state_cache enable_stepmgr time_min_as_soft_limit
     """
 )
-_FLAGS = frozenset({"defer", "bf_one_resv_per_job"})
+_FLAGS = words("defer bf_one_resv_per_job preempt_youngest_first preempt_strict_order")
 #: The version where no file says another, and the first whose SelectType is cons_tres by itself.
 NEWEST = "24.11"
 #: Versions whose rules are followed, and what is followed where none is said.
@@ -69,6 +69,7 @@ _UNIT = {
     "bf_window": 60.0,
     "OverTimeLimit": 60.0,
     "PriorityMaxAge": 60.0,
+    "PreemptExemptTime": 60.0,
     "PriorityCalcPeriod": 60.0,
     "sched_min_interval": 1e-6,
 }
@@ -111,6 +112,8 @@ class SlurmSettings:
     default_memories : mapping of str to (int, bool)
         DefMemPerCPU (True) and DefMemPerNode by partition, in MB; the empty name is for all.
     licences : mapping of str to int
+    preempt_modes : mapping of str to (int, float)
+        PreemptMode (-1: the cluster's) and GraceTime (s) by partition, where they are given.
     bounds : mapping of str to (int, int)
         MinNodes and MaxNodes by partition, where they are given; MaxNodes is 0 where its State
         lets no job start.
@@ -152,6 +155,7 @@ class SlurmSettings:
     memory_counts: bool = False
     default_memories: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
     licences: Mapping[str, int] = field(default_factory=dict)
+    preempt_modes: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     down: Spans = ()
     accounts: Shown | None = None
@@ -228,22 +232,34 @@ class Reader:
         if self._reset and self.of_accounts:
             self.refused.append(self._reset)
 
-    def preemption(self, partitions: Iterable[tuple[Line, Mapping[str, str]]]) -> None:
+    def preemption(self, partitions: Sequence[tuple[Line, Mapping[str, str]]]) -> None:
         """What is set of it, where a job could preempt another."""
         kind = self._preempt.get("preempttype", "preempt/none").lower()
         usual = self._preempt.get("preemptmode", "OFF").upper()
         modes = {keys.get("preemptmode", usual).upper() for _, keys in partitions}
         tiers = {keys.get("prioritytier", keys.get("priority", "1")) for _, keys in partitions}
-        if kind == "preempt/none" or (kind == "preempt/qos" and not self.database):
-            said = "" if kind == "preempt/none" else "there is no QOS without a slurmdbd"
+        spelled = {"preempttype": "PreemptType", "preemptmode": "PreemptMode"}
+        by_qos = kind == "preempt/qos"
+        if kind == "preempt/none":
+            if "GANG" in usual.split(",") and gang(partitions):
+                self.refused.append(f"PreemptMode={usual}")
+            return
+        if by_qos and not self.database:
+            said = "there is no QOS without a slurmdbd"
+        elif preempt_mode(usual) == 0:
+            said = "PreemptMode=OFF"
         elif kind == "preempt/partition_prio" and (modes <= {"OFF"} or len(tiers) < 2):
             said = "no partition can preempt another"
-        else:
-            spelled = {"preempttype": "PreemptType", "preemptmode": "PreemptMode"}
+        elif kind not in PREEMPT_TYPES or any(preempt_mode(one) is None for one in modes):
             self.refused += [f"{spelled[key]}={value}" for key, value in self._preempt.items()]
             return
-        if said:
-            self.assumed.append(f"PreemptType={kind} has no effect: {said}")
+        else:
+            self.parameters["PreemptType"] = PREEMPT_TYPES[kind]
+            self.parameters["PreemptMode"] = float(preempt_mode(usual) or 0)
+            if by_qos:
+                self.of_accounts.append(f"PreemptType={kind}")
+            return
+        self.assumed.append(f"PreemptType={kind} has no effect: {said}")
 
     def _one(self, key: str, value: str, line: Line) -> None:
         place, name, low = line.place, line.spelled[key], value.lower()
@@ -297,6 +313,8 @@ class Reader:
                 self.refused.append(f"{name}={value}")
         elif key in ("preempttype", "preemptmode"):
             self._preempt[key] = value
+        elif key == "preemptexempttime":
+            self.parameters["PreemptExemptTime"] = max(seconds_of_limit(value, place), 0.0)
         elif key == "topologyplugin":
             if low not in ("topology/none", "topology/default", "topology/flat"):
                 self.refused.append(f"{name}={value}")
@@ -392,11 +410,29 @@ HEARD = words(
     completewait overtimelimit priorityweightjobsize priorityweightpartition priorityweightage
     priorityweightfairshare priorityweightqos priorityweightassoc priorityweighttres prioritymaxage
     prioritycalcperiod prioritydecayhalflife priorityusageresetperiod priorityfavorsmall
-    priorityflags preempttype preemptmode topologyplugin
+    priorityflags preempttype preemptmode preemptexempttime topologyplugin
     accountingstoragetype accountingstorageenforce epilog prolog epilogslurmctld prologslurmctld
     jobsubmitplugins defmempercpu defmempernode licenses returntoservice resvoverrun
     """
 )
+
+
+#: Whose jobs may take the place of others, as the core numbers them.
+PREEMPT_TYPES = {"preempt/partition_prio": 1.0, "preempt/qos": 2.0}
+
+
+def preempt_mode(text: str) -> int | None:
+    """What becomes of a preempted job, as the core numbers it; None: there is no rule."""
+    words_of = [one for one in text.upper().split(",") if one]
+    if set(words_of) <= {"GANG"}:
+        return 0
+    return {"OFF": 0, "CANCEL": 1, "REQUEUE": 2}.get(",".join(words_of))
+
+
+def gang(partitions: Sequence[tuple[Line, Mapping[str, str]]]) -> bool:
+    """Whether jobs may take turns on a core somewhere."""
+    shared = (keys.get("oversubscribe", keys.get("shared", "NO")) for _, keys in partitions)
+    return any(one.upper().startswith(("FORCE", "YES")) for one in shared)
 
 
 def in_seconds(name: str, value: float) -> float:

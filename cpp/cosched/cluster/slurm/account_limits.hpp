@@ -1,6 +1,7 @@
 // What limits of associations and QOS count, and what they say, by the names of sacctmgr (RULES.md 14).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,11 @@ struct Qos : Limits {
   bool no_decay = false;        // NoDecay
   double usage_factor = 1;
   double limit_factor = -1;  // below 0: none
+  // Preemption (RULES.md 15).
+  std::vector<int> preempts = {};  // QOS whose jobs it may end
+  double priority = 0;
+  int preempt_mode = -1;                     // of its jobs; -1: the cluster's
+  std::int64_t grace = 0, exempt_time = -1;  // s; -1: not said
 };
 
 /// The kind of this name in sacctmgr, as GrpTRES or MaxJobsPU.  Throws InvalidInstance for another.

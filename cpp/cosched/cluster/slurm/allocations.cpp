@@ -21,8 +21,13 @@ void Allocations::start(int job, const Choice& choice, Second now) {
   held.due = now + scenario_.job(job).limit;
   held.state = State::running;
   ++changes_;
+  if (scenario_.own_cores()) held.shares = choice.shares;
+  take(job);
+}
+
+void Allocations::take(int job) {
+  const Held& held = of(job);
   if (scenario_.own_cores()) {
-    held.shares = choice.shares;
     free_.take(held.shares);
     mark_busy(held);
   } else {
@@ -40,15 +45,30 @@ void Allocations::end(int job, Second now) {
   held.end = now;
   held.state = State::completing;
   ++changes_;
+  give(job);
+  cleaning_ |= held.nodes;
+  completing_.push_back(job);
+}
+
+void Allocations::give(int job) {
+  const Held& held = of(job);
   if (scenario_.own_cores()) {
     free_.give(held.shares);
     mark_busy(held);
   } else {
     busy_ -= held.nodes;
   }
-  cleaning_ |= held.nodes;
   running_.erase(std::find(running_.begin(), running_.end(), job));
-  completing_.push_back(job);
+}
+
+void Allocations::lift(int job) {
+  ++lifts_;
+  give(job);
+}
+
+void Allocations::put_back(int job) {
+  ++lifts_;
+  take(job);
 }
 
 void Allocations::clean(int job) {

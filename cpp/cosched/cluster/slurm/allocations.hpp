@@ -23,6 +23,9 @@ class Allocations {
   void start(int job, const Choice& choice, Second now);
   /// The job is completing: its nodes are free for plans, but not for starts.
   void end(int job, Second now);
+  /// A running job is out of the way, and there again.
+  void lift(int job);
+  void put_back(int job);
   /// Its last node has sent its epilog message.
   void clean(int job);
   /// It was requeued: it has not started.
@@ -41,6 +44,7 @@ class Allocations {
   const NodeBits& nodes(int job) const { return of(job).nodes; }
   const Shares& shares(int job) const { return of(job).shares; }
   Second due(int job) const { return of(job).due; }
+  Second since(int job) const { return of(job).due - scenario_.job(job).limit; }
   bool started(int job) const { return of(job).state != State::pending; }
   bool running(int job) const { return of(job).state == State::running; }
   bool ended(int job) const { return of(job).state >= State::completing; }
@@ -49,6 +53,8 @@ class Allocations {
   bool completing_since(Second since) const;
   /// Grows at each start, end and epilog.
   std::int64_t changes() const { return changes_; }
+  /// Grows also when jobs are lifted and put back.
+  std::int64_t version() const { return changes_ + lifts_; }
 
  private:
   enum class State : char { pending, running, completing, done };
@@ -62,13 +68,15 @@ class Allocations {
   Held& of(int job) { return held_[static_cast<std::size_t>(job)]; }
   const Held& of(int job) const { return held_[static_cast<std::size_t>(job)]; }
   void mark_busy(const Held& held);
+  void take(int job);
+  void give(int job);
 
   const Scenario& scenario_;
   std::vector<Held> held_;
   std::vector<int> running_, completing_;
   NodeBits up_, busy_, cleaning_;
   Free free_;
-  std::int64_t changes_ = 0;
+  std::int64_t changes_ = 0, lifts_ = 0;
 };
 
 }  // namespace cosched::cluster::slurm

@@ -108,8 +108,8 @@ void BackfillCycle::keep_planned(Second now) {
 
 // Started in another partition, out of licences, over a limit, or behind a task of its array that has no plan.
 bool BackfillCycle::skipped(Entry entry) {
-  if (tables_.allocations.started(entry.job) || !tables_.licences.enough(entry.job) ||
-      tables_.policy.before_nodes(entry))
+  if (tables_.allocations.started(entry.job) || tables_.preemption.in_progress(entry.job) ||
+      !tables_.licences.enough(entry.job) || tables_.policy.before_nodes(entry))
     return true;
   const int array = tables_.scenario.job(entry.job).conditions.array;
   if (array < 0) return false;
@@ -169,7 +169,7 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
     Select::Slot slot{kNever, nullptr};
     if (avail->count() >= job.nodes) {
       if (!std::exchange(counted, true)) ++kept_.tests;
-      const auto found = select_.will_run(entry, *avail, {now, at_once, from, window.later});
+      const auto found = will_run(entry, *avail, {now, at_once, from, window.later});
       if (found) tables_.queue.tested(entry.job);
       slot = found.value_or(slot);
     }
@@ -215,7 +215,10 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
 BackfillCycle::Tried BackfillCycle::start(Entry entry, const NodeBits& avail) {
   const Choice* choice = select_.now(entry, avail);
   if (tables_.policy.with_nodes(entry, choice)) return Tried::over_limit;
-  if (choice == nullptr) return Tried::no_nodes;
+  if (choice == nullptr) {
+    preempt(entry, avail);
+    return Tried::no_nodes;
+  }
   tables_.start(entry, *choice, time_, Scheduler::backfill);
   rejected_array_ = -1;
   const Scenario& scenario = tables_.scenario;
@@ -225,6 +228,26 @@ BackfillCycle::Tried BackfillCycle::start(Entry entry, const NodeBits& avail) {
     map_.reserve(tables_.allocations.nodes(entry.job), map_.begin(),
                  end_of(tables_.allocations.due(entry.job), 0), settings_.resolution);
   return Tried::started;
+}
+
+// Jobs that it may end are as good as gone, unless it fits beside them now.
+std::optional<Select::Slot> BackfillCycle::will_run(Entry entry, const NodeBits& avail,
+                                                    const Select::Time& time) {
+  std::vector<int> candidates = tables_.preemption.candidates(entry, time.now);
+  if (candidates.empty()) return select_.will_run(entry, avail, time);
+  Select::Time at_once = time;
+  at_once.at_once = true;
+  if (const auto slot = select_.will_run(entry, avail, at_once)) return slot;
+  const Preemption::Lifted lifted(tables_.preemption, std::move(candidates));
+  return select_.will_run(entry, avail, time);
+}
+
+void BackfillCycle::preempt(Entry entry, const NodeBits& avail) {
+  const Second now = whole(time_);
+  const auto victims = tables_.preemption.victims(entry, avail, now, select_);
+  if (victims.jobs.empty() || tables_.policy.with_nodes(entry, victims.choice)) return;
+  if (!tables_.preemption.sends(entry.job, now)) return;
+  for (const int job : victims.jobs) tables_.preempt(job, time_);
 }
 
 BackfillCycle::Tested BackfillCycle::reserve(Entry entry, const Select::Slot& slot, Second first,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "cosched/cluster/slurm/clocks.hpp"
@@ -51,6 +52,9 @@ class BackfillCycle {
   bool skipped(Entry entry);
   Tested test(Entry entry, Second now);
   Tried start(Entry entry, const NodeBits& avail);
+  std::optional<Select::Slot> will_run(Entry entry, const NodeBits& avail,
+                                       const Select::Time& time);
+  void preempt(Entry entry, const NodeBits& avail);
   Tested reserve(Entry entry, const Select::Slot& slot, Second first, Second last, Second until);
   void plan_next_task(int job);
   Second end_of(Second begin, Second limit) const;

@@ -15,7 +15,8 @@ Outcome::Outcome(std::size_t jobs)
       nodes(jobs),
       by(jobs),
       part(jobs),
-      killed(jobs) {}
+      killed(jobs),
+      restarts(jobs) {}
 
 Journal::Journal(std::size_t jobs, const Record& record)
     : record_(record), said_(jobs), outcome_(jobs) {}
@@ -43,8 +44,13 @@ void Journal::end(int job, double time, bool killed) {
     outcome_.notes.push_back({time, job, killed ? Action::timeout : Action::finish, 0, 0, {}});
 }
 
+void Journal::preempt(int job, double time) {
+  if (told()) outcome_.notes.push_back({time, job, Action::preempt, 0, 0, {}});
+}
+
 void Journal::requeue(int job) {
   const auto j = static_cast<std::size_t>(job);
+  ++outcome_.restarts[j];
   outcome_.start[j] = outcome_.start_exact[j] = outcome_.end[j] = outcome_.end_exact[j] = kNone;
   outcome_.nodes[j].clear();
   outcome_.cores[j].clear();

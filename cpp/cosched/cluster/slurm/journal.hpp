@@ -17,7 +17,8 @@ enum class Action : char {
   finish,
   timeout,
   wait_licences,
-  wait_limit
+  wait_limit,
+  preempt
 };
 
 enum class Scheduler : char { main, backfill };
@@ -40,7 +41,8 @@ struct Outcome {
   std::vector<std::vector<int>> nodes;         // increasing
   std::vector<int> by;                         // a Scheduler
   std::vector<int> part;                       // where it ran
-  std::vector<int> killed;                     // ended by the limit check
+  std::vector<int> killed;                     // ended by the limit check, or for another
+  std::vector<int> restarts;                   // how often it had to begin anew
   std::vector<double> cycles;                  // when backfill cycles began
   std::vector<Note> notes;
 
@@ -67,6 +69,8 @@ class Journal {
   void cycle(double time) { outcome_.cycles.push_back(time); }
   /// Why the job does not start; told once as long as nothing else is.
   void wait(int job, double time, Action why) { say(job, time, why, 0); }
+  /// It must go, for another.
+  void preempt(int job, double time);
   /// A limit is in its way.
   void hold(int job, double time, const Rule& rule);
   void plan(Entry entry, double time, Second begin, Second end, const NodeBits& nodes);

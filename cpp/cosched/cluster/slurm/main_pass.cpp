@@ -87,7 +87,8 @@ class Pass {
 
   // Started in another partition, or behind a task of its array that could not.
   bool rejected(Entry entry) {
-    if (tables_.allocations.started(entry.job)) return true;
+    if (tables_.allocations.started(entry.job) || tables_.preemption.in_progress(entry.job))
+      return true;
     const int array = scenario_.job(entry.job).conditions.array;
     if (array < 0) return false;
     return (rejected_array_ == array && rejected_part_ == entry.part) ||
@@ -108,6 +109,7 @@ class Pass {
       allowed = &nodes_;
     }
     const Choice* choice = select_.now(entry, *allowed);
+    if (!choice && preempted(entry, *allowed)) return reject(entry);
     if (const Policy::Held held = tables_.policy.with_nodes(entry, choice)) {
       tables_.journal.hold(entry.job, time_, *held);
       return reject(entry);
@@ -123,6 +125,21 @@ class Pass {
       failed_reservations_.push_back(scenario_.job(entry.job).conditions.reservation);
     else if (!tables_.queue.holds_back(entry.job, now_) && waits_for_nodes(entry, *allowed))
       blocked_.add(entry.part);
+  }
+
+  // Other jobs go for it: it waits until their nodes are clean, and blocks its partition.
+  bool preempted(Entry entry, const NodeBits& allowed) {
+    const auto victims = tables_.preemption.victims(entry, allowed, now_, select_);
+    if (victims.jobs.empty()) return false;
+    if (const Policy::Held held = tables_.policy.with_nodes(entry, victims.choice)) {
+      tables_.journal.hold(entry.job, time_, *held);
+      return true;
+    }
+    if (tables_.preemption.sends(entry.job, now_))
+      for (const int job : victims.jobs) tables_.preempt(job, time_);
+    tables_.journal.wait(entry.job, time_, Action::wait_resources);
+    blocked_.add(entry.part);
+    return true;
   }
 
   // Not if those that are there would not do even if they were empty.

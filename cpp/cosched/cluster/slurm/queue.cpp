@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 
+#include "cosched/cluster/slurm/preempt.hpp"
 #include "cosched/cluster/slurm/priority.hpp"
 
 namespace cosched::cluster::slurm {
@@ -30,6 +31,10 @@ Queue::Queue(const Scenario& scenario, const Usage& usage)
       of_(scenario.jobs().size()) {}
 
 bool Queue::before(Entry a, Entry b) const {
+  if (scenario_.settings().preempt.enabled()) {  // whatever their priorities
+    if (may_preempt(scenario_, a, b)) return true;
+    if (may_preempt(scenario_, b, a)) return false;
+  }
   const bool kept = scenario_.job(a.job).conditions.reservation >= 0;
   if (kept != (scenario_.job(b.job).conditions.reservation >= 0)) return kept;
   const int first = scenario_.part(a).tier, second = scenario_.part(b).tier;

@@ -49,8 +49,10 @@ struct Partition {
   Second max_time = kNever;  // MaxTime
   double job_factor = 0;     // PriorityJobFactor over the largest one
   int min_nodes = 0, max_nodes = std::numeric_limits<int>::max();  // of a job (RULES.md 9.11)
-  int qos = -1;          // of Machine::qos, whose limits hold for its jobs
-  Amounts billing = {};  // TRESBillingWeights; empty: CPUs
+  int qos = -1;           // of Machine::qos, whose limits hold for its jobs
+  Amounts billing = {};   // TRESBillingWeights; empty: CPUs
+  int preempt_mode = -1;  // of its jobs; -1: the cluster's
+  Second grace = 0;       // GraceTime
 };
 
 struct Machine {

@@ -206,8 +206,8 @@ std::optional<Select::Slot> Select::will_run_on(const Job& job, const NodeBits& 
 }
 
 void Select::release_in_order() {
-  if (released_changes_ == allocations_.changes()) return;
-  released_changes_ = allocations_.changes();
+  if (released_version_ == allocations_.version()) return;
+  released_version_ = allocations_.version();
   const std::vector<int>& running = allocations_.running();
   if (released_.size() <= running.size()) released_.resize(running.size() + 1);
   released_[0] = allocations_.up();

@@ -53,9 +53,9 @@ class Select {
   const Allocations& allocations_;
   Second epoch_;
   bool since_24_;
-  // Nodes without a job once the first k running jobs are gone, as of these changes.
+  // Nodes without a job once the first k running jobs are gone, as of that version.
   std::vector<NodeBits> released_;
-  std::int64_t released_changes_ = -1;
+  std::int64_t released_version_ = -1;
   Weights weights_;  // as the last tests left them
   Free empty_, later_;
   // Scratch, kept so that nothing is allocated.

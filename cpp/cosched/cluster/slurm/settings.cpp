@@ -73,6 +73,17 @@ const Parameter kParameters[] = {
      [](Settings& s, double v) { s.priority.relative_to_time = v != 0; }},
     {"PriorityWeightFairshare", 0, [](Settings& s, double v) { s.priority.weight_fair_share = v; }},
     {"PriorityWeightQOS", 0, [](Settings& s, double v) { s.priority.weight_qos = v; }},
+    // none, partition_prio, qos; OFF, CANCEL, REQUEUE
+    {"PreemptType", 0,
+     [](Settings& s, double v) {
+       s.preempt.type = static_cast<Settings::Preempt::Type>(count_of(v));
+     }},
+    {"PreemptMode", 0, [](Settings& s, double v) { s.preempt.mode = count_of(v); }},
+    {"PreemptExemptTime", 0, [](Settings& s, double v) { s.preempt.exempt_time = length_of(v); }},
+    {"preempt_reorder_count", 1,
+     [](Settings& s, double v) { s.preempt.reorder_count = count_of(v); }},
+    {"preempt_youngest_first", 0, [](Settings& s, double v) { s.preempt.youngest_first = v != 0; }},
+    {"preempt_strict_order", 0, [](Settings& s, double v) { s.preempt.strict_order = v != 0; }},
     {"MAX_TRES", 0, [](Settings& s, double v) { s.priority.max_tres = v != 0; }},
     {"safe_limits", 0, [](Settings& s, double v) { s.priority.safe_limits = v != 0; }},
     {"PriorityDecayHalfLife", 7 * 86400,

@@ -49,6 +49,15 @@ struct Settings {
     int window_linear = 0;
     Second over_time_limit = 0, kill_wait = 0;
   };
+  struct Preempt {  // RULES.md 15
+    enum class Type : char { none, partition, qos };
+    Type type = Type::none;
+    int mode = 0;  // of Preemption
+    Second exempt_time = 0;
+    int reorder_count = 0;
+    bool youngest_first = false, strict_order = false;
+    bool enabled() const { return type != Type::none && mode != 0; }
+  };
   struct Ends {  // RULES.md 6
     Second over_time_limit = 0, complete_wait = 0;
     bool epilog = false;        // there is an Epilog
@@ -63,6 +72,7 @@ struct Settings {
   Backfill backfill;
   Select select;
   Ends ends;
+  Preempt preempt;
 };
 
 /// All parameters that are known, by Slurm's names, with Slurm's defaults: seconds, counts, 0 or 1.

@@ -246,28 +246,34 @@ class Simulator {
 
   // Their jobs run again, two minutes later at the earliest, or have failed.
   void lose(const NodeBits& nodes, double time) {
-    constexpr Second kCredential = 121;
     tables_.allocations.set_up(nodes, false);
     std::vector<int> running = tables_.allocations.running();
     std::sort(running.begin(), running.end());  // as they came, and so they wait again
     for (const int job : running) {
       if (!tables_.allocations.nodes(job).meets(nodes)) continue;
-      ++attempt(job);
-      if (scenario_.job(job).requeue) {
-        const Second begin = whole(time) + kCredential;
-        tables_.requeue(job, time, begin);
-        requeued_[static_cast<std::size_t>(job)] = 1;
-        last_begin_ = std::max(last_begin_, static_cast<double>(begin));
-      } else {
-        tables_.end(job, time, true);
-      }
-      const double over = time + varied(host_.epilog);
-      events_.push({over, true, job, attempt(job)});
+      tables_.stop(job, time, true);
+      const double over = see_stopped(time);
       if (scenario_.settings().ends.return_to_service != 2) continue;
       NodeBits answering = nodes;  // to the order to end the job
       answering &= tables_.allocations.nodes(job);
       answers_.push_back({over, std::move(answering)});
     }
+  }
+
+  // Jobs that had to go: when the last one's nodes are clean.
+  double see_stopped(double time) {
+    double over = time;
+    for (const Tables::Stopped& one : std::exchange(tables_.stopped, {})) {
+      ++attempt(one.job);
+      if (one.again) {
+        requeued_[static_cast<std::size_t>(one.job)] = 1;
+        last_begin_ = std::max(last_begin_, static_cast<double>(one.begin));
+      }
+      over = time + varied(host_.epilog);
+      events_.push({over, true, one.job, attempt(one.job)});
+      changed_ = time;
+    }
+    return over;
   }
 
   int& attempt(int job) { return attempts_[static_cast<std::size_t>(job)]; }
@@ -304,6 +310,7 @@ class Simulator {
   void launch(const std::vector<int>& started, double time) {
     if (!started.empty()) changed_ = time;
     for (const int j : started) events_.push({end_of_work(j, time), false, j, attempt(j)});
+    see_stopped(time);
   }
 
   double end_of_work(int job, double start) {
@@ -319,6 +326,8 @@ class Simulator {
   void check_limits(double time) {
     limit_clock_.checked(time);
     for (const int job : tables_.overdue(whole(time))) end(job, time, true);
+    for (const int job : tables_.doomed(whole(time))) tables_.preempt(job, time);
+    see_stopped(time);
   }
 
   // The backfill thread.  Nothing else happens before `first`.

@@ -15,7 +15,8 @@ Tables::Tables(const Scenario& given, double controller_start, const Record& rec
       policy(given, decay_start),
       reservations(given),
       updates{whole(controller_start), whole(controller_start)},
-      journal(given.jobs().size(), record) {}
+      journal(given.jobs().size(), record),
+      preemption(given, allocations) {}
 
 void Tables::hold(int job) {
   const Running& running = *scenario.job(job).running;
@@ -29,6 +30,7 @@ void Tables::hold(int job) {
   licences.take(job);
   policy.submit(job);
   policy.start(entry, choice, whole(running.start));
+  preemption.start(entry);
   journal.start(entry, running.start, Scheduler::main, allocations);
 }
 
@@ -50,6 +52,7 @@ void Tables::submit(int job, double time) {
 
 void Tables::admit(double time) {
   advance(time);
+  preemption.begin();
   std::vector<int> fresh;  // that nothing keeps them any more is seen after ages
   readiness.admit(whole(time), [&](int job, bool free_before) {
     const Conditions& of = scenario.job(job).conditions;
@@ -69,6 +72,7 @@ void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by)
   readiness.count(entry.job, 1);
   licences.take(entry.job);
   policy.start(entry, choice, whole(time));
+  preemption.start(entry);
   updates.both(whole(time));
   journal.start(entry, time, by, allocations);
 }
@@ -81,6 +85,7 @@ void Tables::end(int job, double time, bool killed) {
   readiness.end(job, killed || scenario.job(job).fails);
   licences.give(job);
   policy.end(job, whole(time), true);
+  graced.erase(job);
   updates.both(whole(time));
   journal.end(job, time, killed);
 }
@@ -104,10 +109,36 @@ void Tables::requeue(int job, double time, Second begin) {
   readiness.count(job, -1);
   licences.give(job);
   policy.end(job, whole(time), false);
+  graced.erase(job);
   readiness.requeue(job, begin);
   queue.resubmit(job, time, scenario.settings().since_24);
   updates.both(whole(time));
   journal.requeue(job);
+}
+
+void Tables::stop(int job, double time, bool again) {
+  constexpr Second kCredential = 121;
+  const Second begin = whole(time) + kCredential;
+  again = again && scenario.job(job).requeue;
+  if (again)
+    requeue(job, time, begin);
+  else
+    end(job, time, true);
+  stopped.push_back({job, again, begin});
+}
+
+void Tables::preempt(int job, double time) {
+  const Second left = preemption.grace(job);
+  if (left > 0 && graced.try_emplace(job, whole(time) + left).first->second > whole(time)) return;
+  journal.preempt(job, time);
+  stop(job, time, preemption.mode(job) == Preemption::Mode::requeue);
+}
+
+std::vector<int> Tables::doomed(Second now) const {
+  std::vector<int> found;
+  for (const auto& [job, until] : graced)
+    if (until <= now) found.push_back(job);
+  return found;
 }
 
 std::vector<int> Tables::overdue(Second now) const {

@@ -2,12 +2,14 @@
 // change them; time is given.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "cosched/cluster/slurm/allocations.hpp"
 #include "cosched/cluster/slurm/journal.hpp"
 #include "cosched/cluster/slurm/licences.hpp"
 #include "cosched/cluster/slurm/policy.hpp"
+#include "cosched/cluster/slurm/preempt.hpp"
 #include "cosched/cluster/slurm/queue.hpp"
 #include "cosched/cluster/slurm/readiness.hpp"
 #include "cosched/cluster/slurm/reservations.hpp"
@@ -32,8 +34,13 @@ struct Tables {
   void epilog(int job, double time);
   /// A held job is none any more.
   void release(int job, double time);
-  /// A running job has lost a node, and is to run again, from `begin` on at the earliest.
-  void requeue(int job, double time, Second begin);
+  /// A running job must end: it runs again, two minutes later at the earliest, or (`again` is false, or it must not)
+  /// is over.
+  void stop(int job, double time, bool again);
+  /// For another; it may have some time left.
+  void preempt(int job, double time);
+  /// Running jobs whose time is over.
+  std::vector<int> doomed(Second now) const;
 
   /// Running jobs past their limits and OverTimeLimit, by (due, job).
   std::vector<int> overdue(Second now) const;
@@ -50,6 +57,18 @@ struct Tables {
   Reservations reservations;
   Updates updates;
   Journal journal;
+  Preemption preemption;
+  struct Stopped {
+    int job;
+    bool again;
+    Second begin;
+  };
+  std::vector<Stopped> stopped;  // since somebody looked
+  std::map<int, Second> graced =
+      {};  // jobs that another takes the place of, and until when they run
+
+ private:
+  void requeue(int job, double time, Second begin);
 };
 
 }  // namespace cosched::cluster::slurm

@@ -223,9 +223,9 @@ def _result(
     decisions = log_of(twin, outcome) if log else None
     if killed.any():
         instance = instance.replace(runtime=end - start)
-    nothing = np.zeros(len(instance), dtype=np.int64)
     counted: dict[str, Any] = {
-        "start": start, "end": end, "preemptions": nothing, "migrations": nothing,
+        "start": start, "end": end, "preemptions": np.asarray(outcome["restarts"]),
+        "migrations": np.zeros(len(instance), dtype=np.int64),
         "demand_area": demand_area(instance, end), "preempted_memory": 0.0, "migrated_memory": 0.0,
         "events": len(outcome["cycles"]),
         "backfilled": int(np.sum(outcome["by"])),

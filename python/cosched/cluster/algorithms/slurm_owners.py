@@ -50,7 +50,7 @@ def with_owners(
         more.setdefault(row, {}).update(own)
     limited = settings.limits_count
     rows = [(*row[:3], row[3] if limited else {}, *row[4:]) for row in accounts.rows]
-    qos = [one if limited else {"usage_factor": one["usage_factor"]} for one in accounts.qos]
+    qos = [one if limited else {**one, "limits": []} for one in accounts.qos]
     return replace(
         asked, more=more, accounts=tuple(rows), qos=tuple(qos), billing=accounts.billing,
         partition_qos=accounts.partition_qos,

@@ -45,7 +45,7 @@ _LONGEST = 1e10
 #: Of nodes of a job: no limit.
 _ANY = 2**31 - 1
 
-ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait", "wait")
+ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait", "wait", "preempt")
 
 
 def host_at(speed: float) -> dict[str, float]:
@@ -304,6 +304,8 @@ class Twin:
                 "min_nodes": [least for least, _ in bounds],
                 "max_nodes": [most for _, most in bounds],
                 "qos": [requests.partition_qos.get(name, -1) for name in self.names],
+                "preempt_mode": [settings.preempt_modes.get(n, (-1, 0))[0] for n in self.names],
+                "grace": [settings.preempt_modes.get(n, (-1, 0))[1] for n in self.names],
                 "billing": [list(requests.billing.get(name, ())) for name in self.names],
             },
             parameters={
@@ -607,4 +609,5 @@ _REASONS = (
     "TIMEOUT: past its limit at the controller's check",
     "Licenses: too few are free",
     "a limit of its QOS or association",
+    "PREEMPTED: its nodes are for a job that comes before it",
 )
