@@ -10,6 +10,7 @@ import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance, InvalidSchedule
 from cosched.execution import Code, Codes, Plan, plan, profile, run, script
+from cosched.execution.codes_file import read_codes
 from cosched.execution.journal import read_past
 from cosched.execution.replanning import Replanner, Situation
 from execution_codes import run_script, shell_notes, spans
@@ -418,3 +419,53 @@ def test_codes_are_measured_behind_those_that_they_need(tmp_path):
         Codes(procs=2, codes=codes), repeat=1, out=tmp_path / "runs.csv", oversubscribe=True
     )
     assert set(frame.status) == {"completed"}
+
+
+ALIKE = """
+procs = 2
+[task.mesh]
+command = "true"
+parameters = { case = ["a", "b"] }
+[task.solve]
+command = "true"
+after = [{ task = "mesh", same = ["case"] }]
+parameters = { case = ["a", "b"], dt = [1, 2] }
+[task.plot]
+command = "true"
+after = [{ task = "solve", same = "case" }, "mesh"]
+parameters = { case = ["b"] }
+"""
+
+
+def test_tasks_of_sweeps_with_the_same_values_wait_for_each_other():
+    codes = codes_of(ALIKE)
+    assert codes["solve case=a dt=2"].after == ("mesh case=a",)
+    assert codes["plot case=b"].after == ("solve case=b dt=1", "solve case=b dt=2", "mesh")
+    names = list(codes)
+    pairs = {(names[i], names[j]) for i, j in codes.edges(names)}
+    assert {one for one, other in pairs if other == "solve case=b dt=1"} == {"mesh case=b"}
+    assert len(pairs) == 4 + 4
+    assert codes.levels() == {"mesh": 0, "solve": 1, "plot": 2}
+
+
+def codes_of(text):
+    _, codes, _ = read_codes("codes.toml", text)
+    return Codes(procs=2, codes={code.name: code for code in codes})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "says"),
+    [
+        ('same = ["case"]', 'same = ["dt"]', 8, "same: 'mesh' has no parameter 'dt'"),
+        ('same = ["case"]', 'same = ["no"]', 8, "same: 'solve' has no parameter 'no'"),
+        ('same = ["case"]', "same = 1", 8, "expected names of parameters"),
+        ('same = ["case"]', 'some = ["case"]', 8, "expected a list of names of tasks, or of"),
+        ('task = "mesh"', 'task = "mash"', 8, "unknown task 'mash' (near: mesh)"),
+        ('["b"]', '["c"]', 12, "no task of 'solve' has what 'plot case=c' has of case"),
+        ('{ case = ["a", "b"] }', "{ case = ['a', 'c'] }", 8, "no task of 'mesh' has what"),
+    ],
+)
+def test_the_same_has_to_be_there(old, new, line, says):
+    with pytest.raises(InvalidInstance, match=re.escape(says)) as error:
+        codes_of(ALIKE.replace(old, new, 1))
+    assert f"line {line}:" in str(error.value)

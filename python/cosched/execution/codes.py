@@ -184,7 +184,8 @@ class Codes(Mapping[str, Code]):
         ``launch`` ("mpirun" or "srun", with options), ``memory`` (GB, or a table count = GB),
         ``gpus``, ``licences`` (a table name = number), ``parameters`` (a table of lists, or
         of file patterns such as "inputs/\*.nc": a task a combination) and ``after`` (a name or a
-        list of names of tasks that have to complete before; of a sweep: all of them). At the
+        list of names of tasks that have to complete before; of a sweep: all of them, or with
+        ``{ task = "mesh", same = ["case"] }`` those with the same values). At the
         top a table ``[capacity]`` has ``memory``, ``gpus`` and ``licences`` of the machine.
 
         Examples

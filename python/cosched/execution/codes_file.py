@@ -68,7 +68,8 @@ class _Reader:
         tables = [self._code(name, procs) for name in tasks]
         if cycle := cycle_of({code.name: code.after for code in tables}):
             self._refuse(("task", cycle[0]), "after", waits_for_itself(cycle))
-        codes = [code for table in tables for code in self._swept(table)]
+        of = {code.name: code for code in tables}
+        codes = [code for table in tables for code in self._swept(table, of)]
         if (twice := first_repeated(code.name for code in codes)) is not None:
             self._refuse(("task",), twice, f"two tasks are called {shorten(twice)}")
         capacity = self._capacity()
@@ -148,7 +149,7 @@ class _Reader:
         if key == "memory":
             return _memory(value, procs)
         if key == "after":
-            return _after(value, self.data["task"])
+            return tuple(dict.fromkeys(name for name, _ in _after(value, self.data["task"])))
         if key in _CAPACITIES:
             return _CAPACITIES[key](value)
         return positive(value, key) if key == "timeout" else nonnegative(value, key)
@@ -175,8 +176,10 @@ class _Reader:
             raise InvalidInstance(f"{shorten(pattern)}: no such file: expected a pattern of files")
         return found
 
-    def _swept(self, code: Code) -> Iterator[Code]:
+    def _swept(self, code: Code, tables: Mapping[str, Code]) -> Iterator[Code]:
         """A code a combination of its parameters, all measured as one."""
+        after = _after(self.data["task"][code.name].get("after", []), self.data["task"])
+        alike = [self._alike(code, tables[name], same) for name, same in after]
         if not code.parameters:
             yield code
             return
@@ -187,7 +190,14 @@ class _Reader:
         elsewhere = code.directory != self.folder
         for values in itertools.product(*swept.values()):
             chosen = dict(zip(swept, values, strict=True))
-            name = " ".join([code.name, *(f"{key}={value}" for key, value in chosen.items())])
+            name = _name(code.name, chosen)
+            before: list[str] = []
+            for (wanted, same), known in zip(after, alike, strict=True):
+                found = known.get(tuple(chosen[key] for key in same), [])
+                if not found:
+                    said = f"no task of {shorten(wanted)} has what {shorten(name)} has of "
+                    self._refuse(("task", code.name), "after", said + ", ".join(same))
+                before += found
             paths = {key: str(self.folder / chosen[key]) for key in patterns if elsewhere}
             yield replace(
                 code,
@@ -195,7 +205,30 @@ class _Reader:
                 parameters=MappingProxyType(chosen),
                 paths=MappingProxyType(paths),
                 profile=code.name,
+                after=tuple(dict.fromkeys(before)),
             )
+
+    def _alike(
+        self, code: Code, wanted: Code, same: Sequence[str]
+    ) -> Mapping[tuple[str, ...], list[str]]:
+        """Values of the parameters that are the `same` -> tasks of `wanted` that have them."""
+        for key in same:
+            for one in (code, wanted):
+                if key not in one.parameters:
+                    self._refuse(
+                        ("task", code.name),
+                        "after",
+                        f"same: {shorten(one.name)} has no parameter {shorten(key)}",
+                    )
+        if not same:  # all of them, by the name of the sweep
+            return {(): [wanted.name]}
+        found: dict[tuple[str, ...], list[str]] = {}
+        swept: Mapping[str, Any] = wanted.parameters
+        for values in itertools.product(*swept.values()):
+            chosen = dict(zip(swept, values, strict=True))
+            mine = tuple(chosen[key] for key in same)
+            found.setdefault(mine, []).append(_name(wanted.name, chosen))
+        return found
 
     def _checked(self, where: tuple[str, ...], key: str, check: Any) -> Any:
         table: Any = self.data
@@ -263,15 +296,30 @@ def _counts(value: Any, procs: int) -> tuple[int, ...]:
         ) from None
 
 
-def _after(value: Any, tasks: Mapping[str, Any]) -> tuple[str, ...]:
-    """Names of tables, each once."""
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InvalidInstance(f"{shorten(value)}: expected a list of names of tasks")
-    for name in names:
-        if name not in tasks:
+def _name(task: str, chosen: Mapping[str, str]) -> str:
+    """Of the task of a sweep with these values."""
+    return " ".join([task, *(f"{key}={value}" for key, value in chosen.items())])
+
+
+def _after(value: Any, tasks: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Names of tables, and the parameters in which their tasks are the same."""
+    entries = value if isinstance(value, list) else [value]
+    made = []
+    for entry in entries:
+        table = {"task": entry} if isinstance(entry, str) else entry
+        if not isinstance(table, dict) or not {"task"} <= table.keys() <= {"task", "same"}:
+            raise InvalidInstance(
+                f"{shorten(value)}: expected a list of names of tasks, or of tables such as "
+                '{ task = "mesh", same = ["case"] }'
+            )
+        name, same = table["task"], table.get("same", [])
+        if not isinstance(name, str) or name not in tasks:
             raise InvalidInstance(unknown_name("task", name, tasks))
-    return tuple(dict.fromkeys(names))
+        same = [same] if isinstance(same, str) else same
+        if not isinstance(same, list) or not all(isinstance(key, str) for key in same):
+            raise InvalidInstance(f"same = {shorten(same)}: expected names of parameters")
+        made.append((name, tuple(dict.fromkeys(same))))
+    return tuple(made)
 
 
 def _memory(value: Any, procs: int) -> Mapping[int, float]:
