@@ -60,6 +60,9 @@ def profile(
     if together:
         check_files((output, (".csv", ".json", ".md")))
         _together(given, output, repeat, where, seed_of_text(seed))
+        if output is not None and output.suffix == ".csv":
+            more = ["--codes", str(codes), "--slowdowns", str(output)]
+            report.say(f"next: {shlex.join(['cosched', 'plan', 'runs.csv', *more])}")
         return
     output = Path("runs.csv") if output is None else output
     check_files((output, (".csv",)))
@@ -222,10 +225,6 @@ def _together(
                 f"note: {task} had {share:.2f} of its processors alone: if it computes, its rows "
                 "measure the load of the machine"
             )
-    if output is not None and output.suffix == ".csv":
-        report.say(
-            f"next: {shlex.join(['cosched', 'plan', 'runs.csv', '--slowdowns', str(output)])}"
-        )
 
 
 def _show_commands(plan: Plan, codes: Codes, where: Where) -> None:

@@ -6,7 +6,6 @@ import glob
 import itertools
 import math
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,18 @@ from cosched.core.precedence import cycle_of, waits_for_itself
 from cosched.core.text import first_repeated, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import PLACES, Code, require_known
+from cosched.execution.codes_values import (
+    CAPACITIES,
+    after_of,
+    command_of,
+    counts_of,
+    environment_of,
+    launch_of,
+    memory_of,
+    name_of,
+    text_of,
+    values_of,
+)
 
 _KEYS = (
     "command", "counts", "directory", "environment", "timeout", "weight", "ranks", "launch",
@@ -84,7 +95,7 @@ class _Reader:
         for key in table:
             if key not in _CAPACITY:
                 self._refuse(("capacity",), key, unknown_name("key", key, _CAPACITY))
-            value = self._checked(("capacity",), key, _CAPACITIES[key])
+            value = self._checked(("capacity",), key, CAPACITIES[key])
             if key == "licences":
                 made |= {f"licences.{name}": float(count) for name, count in value.items()}
             else:
@@ -130,16 +141,16 @@ class _Reader:
         swept = table.get("parameters")
         known = (*PLACES, *(swept if isinstance(swept, dict) else ()))
         if key == "command":
-            return _command(value, known)
+            return command_of(value, known)
         if key == "launch":
-            return _launch(value, (*known, "hosts"))
+            return launch_of(value, (*known, "hosts"))
         if key == "counts":
-            return _counts(value, procs)
+            return counts_of(value, procs)
         if key == "directory":
-            require_known(_text(value), known)
+            require_known(text_of(value), known)
             return self.folder / value
         if key == "environment":
-            return _environment(value, known)
+            return environment_of(value, known)
         if key == "ranks":
             if value not in ("one", "procs"):
                 raise InvalidInstance(f'{shorten(value)}: expected "one" or "procs"')
@@ -147,11 +158,11 @@ class _Reader:
         if key == "parameters":
             return self._parameters(value)
         if key == "memory":
-            return _memory(value, procs)
+            return memory_of(value, procs)
         if key == "after":
-            return tuple(dict.fromkeys(name for name, _ in _after(value, self.data["task"])))
-        if key in _CAPACITIES:
-            return _CAPACITIES[key](value)
+            return tuple(dict.fromkeys(name for name, _ in after_of(value, self.data["task"])))
+        if key in CAPACITIES:
+            return CAPACITIES[key](value)
         return positive(value, key) if key == "timeout" else nonnegative(value, key)
 
     def _parameters(self, value: Any) -> Mapping[str, list[str]]:
@@ -165,7 +176,7 @@ class _Reader:
                     f"{shorten(name)}: expected a word of letters and digits, and none of "
                     f"{', '.join((*PLACES, 'hosts'))}"
                 )
-            made[name] = self._files(entry) if isinstance(entry, str) else _values(name, entry)
+            made[name] = self._files(entry) if isinstance(entry, str) else values_of(name, entry)
         if math.prod(map(len, made.values())) > _MOST:
             raise InvalidInstance(f"more than {_MOST:,} combinations: expected fewer")
         return MappingProxyType(made)
@@ -178,7 +189,7 @@ class _Reader:
 
     def _swept(self, code: Code, tables: Mapping[str, Code]) -> Iterator[Code]:
         """A code a combination of its parameters, all measured as one."""
-        after = _after(self.data["task"][code.name].get("after", []), self.data["task"])
+        after = after_of(self.data["task"][code.name].get("after", []), self.data["task"])
         alike = [self._alike(code, tables[name], same) for name, same in after]
         if not code.parameters:
             yield code
@@ -190,7 +201,7 @@ class _Reader:
         elsewhere = code.directory != self.folder
         for values in itertools.product(*swept.values()):
             chosen = dict(zip(swept, values, strict=True))
-            name = _name(code.name, chosen)
+            name = name_of(code.name, chosen)
             before: list[str] = []
             for (wanted, same), known in zip(after, alike, strict=True):
                 found = known.get(tuple(chosen[key] for key in same), [])
@@ -227,7 +238,7 @@ class _Reader:
         for values in itertools.product(*swept.values()):
             chosen = dict(zip(swept, values, strict=True))
             mine = tuple(chosen[key] for key in same)
-            found.setdefault(mine, []).append(_name(wanted.name, chosen))
+            found.setdefault(mine, []).append(name_of(wanted.name, chosen))
         return found
 
     def _checked(self, where: tuple[str, ...], key: str, check: Any) -> Any:
@@ -255,130 +266,6 @@ def lacking(name: str, what: str, need: float, most: float) -> str:
     """
     unit = f"{need:g} GB of memory" if what == "memory" else f"{need:g} {what}"
     return f"task {shorten(name)} needs {unit}, capacity is {most:g}"
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise InvalidInstance(f"{shorten(value)}: expected a text")
-    return value
-
-
-def _command(value: Any, known: Sequence[str]) -> str | tuple[str, ...]:
-    parts = value if isinstance(value, list) else [value]
-    if not parts or not all(isinstance(part, str) for part in parts) or not parts[0].strip():
-        raise InvalidInstance(f"{shorten(value)}: expected a text or a list of texts")
-    if any("\0" in part for part in parts):
-        raise InvalidInstance(f"{shorten(value)}: expected a text without zero bytes")
-    for part in parts:
-        require_known(part, known)
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _launch(value: Any, known: Sequence[str]) -> tuple[str, ...]:
-    """A program and its options; a text is split into words, and never goes to a shell."""
-    command = _command(value, known)
-    try:
-        return tuple(shlex.split(command)) if isinstance(command, str) else command
-    except ValueError as error:
-        raise InvalidInstance(
-            f"{shorten(value)}: {error}: expected a program and options"
-        ) from None
-
-
-def _counts(value: Any, procs: int) -> tuple[int, ...]:
-    if not isinstance(value, list) or not value:
-        raise InvalidInstance(f"{shorten(value)}: expected a list of integers in 1..{procs}")
-    try:
-        return tuple(sorted({integer(count, "count", 1, procs) for count in value}))
-    except InvalidInstance:
-        raise InvalidInstance(
-            f"{shorten(value)}: expected a list of integers in 1..{procs}"
-        ) from None
-
-
-def _name(task: str, chosen: Mapping[str, str]) -> str:
-    """Of the task of a sweep with these values."""
-    return " ".join([task, *(f"{key}={value}" for key, value in chosen.items())])
-
-
-def _after(value: Any, tasks: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Names of tables, and the parameters in which their tasks are the same."""
-    entries = value if isinstance(value, list) else [value]
-    made = []
-    for entry in entries:
-        table = {"task": entry} if isinstance(entry, str) else entry
-        if not isinstance(table, dict) or not {"task"} <= table.keys() <= {"task", "same"}:
-            raise InvalidInstance(
-                f"{shorten(value)}: expected a list of names of tasks, or of tables such as "
-                '{ task = "mesh", same = ["case"] }'
-            )
-        name, same = table["task"], table.get("same", [])
-        if not isinstance(name, str) or name not in tasks:
-            raise InvalidInstance(unknown_name("task", name, tasks))
-        same = [same] if isinstance(same, str) else same
-        if not isinstance(same, list) or not all(isinstance(key, str) for key in same):
-            raise InvalidInstance(f"same = {shorten(same)}: expected names of parameters")
-        made.append((name, tuple(dict.fromkeys(same))))
-    return tuple(made)
-
-
-def _memory(value: Any, procs: int) -> Mapping[int, float]:
-    """GB a count; one number is for all."""
-    if not isinstance(value, dict):
-        return MappingProxyType({1: nonnegative(value, "memory")})
-    if not value:
-        raise InvalidInstance("an empty table: expected { 1 = 12.5, 4 = 20.0 }")
-    made = {}
-    for count, need in value.items():
-        at = io.parse_integer(count, "memory: count", 1, procs)
-        made[at] = nonnegative(need, f"memory.{at}")
-    return MappingProxyType(made)
-
-
-def _licences(value: Any) -> Mapping[str, int]:
-    if not isinstance(value, dict):
-        raise InvalidInstance(f"{shorten(value)}: expected a table such as {{ solver = 1 }}")
-    for name in value:
-        if not re.fullmatch(r"[\w.@/-]+", name, re.ASCII):
-            raise InvalidInstance(
-                f"{shorten(name)}: expected the name of a licence, as Slurm has it"
-            )
-    made = {name: integer(count, f"licences.{name}") for name, count in value.items()}
-    return MappingProxyType(made)
-
-
-_CAPACITIES: dict[str, Any] = {
-    "memory": lambda value: nonnegative(value, "memory"),
-    "gpus": lambda value: integer(value, "gpus"),
-    "licences": _licences,
-}
-
-
-def _values(name: str, value: Any) -> list[str]:
-    if not isinstance(value, list) or not value:
-        raise InvalidInstance(f"{name} = {shorten(value)}: expected a list, or a pattern of files")
-    if not all(isinstance(one, (str, int, float)) and "\0" not in str(one) for one in value):
-        raise InvalidInstance(f"{name} = {shorten(value)}: expected a list of texts or numbers")
-    made = [str(one).lower() if isinstance(one, bool) else str(one) for one in value]
-    if len(set(made)) < len(made):
-        raise InvalidInstance(f"{name} = {shorten(value)}: expected each value once")
-    return made
-
-
-def _environment(value: Any, known: Sequence[str]) -> Mapping[str, str]:
-    if not isinstance(value, dict):
-        raise InvalidInstance(f"{shorten(value)}: expected a table of texts")
-    made = {}
-    for name, entry in value.items():
-        if isinstance(entry, bool) or not isinstance(entry, (str, int, float)):
-            raise InvalidInstance(f"{name} = {shorten(entry)}: expected a text")
-        if isinstance(entry, float) and not math.isfinite(entry):
-            raise InvalidInstance(f"{name} = {entry}: expected a text")
-        if not name or "=" in name or "\0" in f"{name}{entry}":
-            raise InvalidInstance(f"{shorten(name)}: expected the name of a variable")
-        require_known(str(entry), known)
-        made[name] = str(entry)
-    return MappingProxyType(made)
 
 
 def _line_of(lines: Sequence[str], where: tuple[str, ...], key: str) -> int:
