@@ -231,5 +231,24 @@ TEST(SlurmPreempt, ACycleCountsThemAsGone) {
   EXPECT_EQ(plan->start, 60);  // from now on, not from the end of job 0
 }
 
+TEST(SlurmPreempt, AJobOfAQosWithNoReserveHasNoPlan) {
+  for (const bool no_reserve : {false, true}) {
+    Machine machine = plain_machine(8);
+    machine.qos.resize(1);
+    machine.qos[0].no_reserve = no_reserve;
+    std::vector<Job> jobs{plain_job(0, 8, 600), plain_job(1, 8, 600)};
+    jobs[1].qos = 0;
+    Site site(machine, jobs, {{"cons_tres", 1}}, {{0, 8}});
+    site.tables.submit(1, 50);
+    const Clocks clocks;
+    BackfillCycle cycle(clocks, site.tables, site.select);
+    cycle.run(60);
+    const std::vector<Note> notes = std::move(site.tables.journal).outcome().notes;
+    EXPECT_EQ(std::none_of(notes.begin(), notes.end(),
+                           [](const Note& note) { return note.action == Action::plan; }),
+              no_reserve);
+  }
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm
