@@ -115,7 +115,7 @@ def main(runs: int = 30, seed: int = 0) -> None:
             )
     print(
         f"{inside} of {runs} inside; width / promised end: median {np.median(widths):.2f}, "
-        f"first {widths[0]:.2f}, last ten {np.median(widths[-10:]):.2f}; the middle 90% of the ends "
+        f"first {widths[0]:.2f}, last ten {np.median(widths[-10:]):.2f}; the middle 90% of ends "
         f"themselves: {np.subtract(*np.percentile(ends, [95, 5])):.2f}"
     )
 

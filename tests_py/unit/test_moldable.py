@@ -358,3 +358,14 @@ def test_bad_workloads():
 def test_workloads_that_no_draw_can_reach_are_refused():
     with pytest.raises(cs.InvalidInstance, match="outside the range"):
         cs.workloads.moldable("mixed", 5, 4, large=(-1e300, 1.0), seed=1)
+
+
+@pytest.mark.parametrize("unit", [1e-290, 1e-30, 1.0, 1e30, 1e290])
+def test_configurations_at_any_scale(unit):
+    slow = [[1, 2, 2], [2, 1, 2], [2, 2, 1]]
+    inst = cs.moldable.Instance([[4 * unit]] * 3, [1, 1, 1], machines=3, slowdowns=slow)
+    assert float(cs.moldable.bound(inst, "configurations")) == pytest.approx(12 * unit, rel=1e-9)
+    mixed = cs.moldable.Instance([[unit], [1.0], [1 / unit]], [1, 1, 1], machines=2)
+    longest = max(unit, 1 / unit)
+    found = float(cs.moldable.bound(mixed, "configurations"))
+    assert longest <= found <= float(cs.moldable.solve(mixed, "local-search").value)

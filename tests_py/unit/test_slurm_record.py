@@ -299,6 +299,12 @@ add user alice Account=physics QOS=normal,high Fairshare=2
 add user bob Account=physics QOS=normal,high
 add user carol Account=bio QOS=normal,high
 """
+WHOLE = """\
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+NodeName=n[1-6] CPUs=4 RealMemory=4000
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE
+"""
 WEIGHTS = """\
 PriorityType=priority/multifactor
 PriorityWeightFairshare=10000
@@ -314,16 +320,16 @@ PriorityDecayHalfLife=0-00:30:00
 def test_a_recording_with_accounts(tmp_path):
     if missing_packages() or os.geteuid():
         lacking(missing_packages() or "only root submits for other users")
-    rows = ["submit,runtime,limit,cores,gres,user,account,qos"]
+    rows = ["submit,runtime,limit,nodes,user,account,qos"]
     for k in range(24):
         user = ("alice", "bob", "carol")[k * k % 3]
         rows.append(
-            f"{17 * k},{90 + 37 * k % 250},{400 + 60 * (k % 3)},{(1, 4, 8, 2)[k % 4]},"
-            f"{'gpu:1' if k % 5 == 0 else ''},{user},{'bio' if user == 'carol' else 'physics'},"
+            f"{17 * k},{90 + 37 * k % 250},{400 + 60 * (k % 3)},{(1, 2, 4, 1)[k % 4]},"
+            f"{user},{'bio' if user == 'carol' else 'physics'},"
             f"{'high' if k % 7 == 3 else ''}"
         )
     (tmp_path / "jobs.csv").write_text("\n".join(rows) + "\n")
-    (tmp_path / "slurm.conf").write_text(CONF + WEIGHTS)
+    (tmp_path / "slurm.conf").write_text(WHOLE + WEIGHTS)
     (tmp_path / "accounts.txt").write_text(ACCOUNTS)
     path = recorded(tmp_path / "jobs.csv", "--dbd", str(tmp_path / "accounts.txt"))
     data, recording = cs.io.read_json(path), read_recording(path)

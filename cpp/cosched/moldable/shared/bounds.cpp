@@ -1,6 +1,7 @@
 #include "cosched/moldable/shared/bounds.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -25,18 +26,28 @@ constexpr std::int64_t kFirstSteps = 1'000'000;  // of a pricing; more where it 
 constexpr int kDives = 8;
 constexpr int kColumnsARound = 30;
 constexpr std::int64_t kMostPivots = 1'000'000;
+constexpr int kUsualBits = 30;  // times from 2^-30 to 2^30 are taken as they are
+constexpr int kMostIdleRounds = 1000;
 
 double rounded_down(double value, int terms) {
   return value * (1 - 4 * (terms + 8.0) * std::numeric_limits<double>::epsilon());
 }
 
-// What a second of job i on a count takes of each row, as a share: processors, resources, traffic.
+// For the master's tolerances, which are absolute: 1, or the power of two below the longest time.
+double unit_of(const Instance& instance) {
+  const double longest = longest_bound(instance);
+  const int bits = longest > 0 ? std::ilogb(longest) : 0;
+  return std::abs(bits) <= kUsualBits ? 1 : std::scalbn(1.0, bits);
+}
+
+// What a `unit` of time of job i on a count takes of each row, as a share: processors, resources, traffic.
 class Rows {
  public:
-  explicit Rows(const Instance& instance) : instance_(instance), sharing_(*instance.sharing()) {
+  explicit Rows(const Instance& instance, double unit = 1)
+      : instance_(instance), sharing_(*instance.sharing()) {
     for (int i = 0; i < instance.jobs(); ++i)
       choices_.push_back(choices(sharing_, i, instance.useful_machines(),
-                                 [&](int q) { return instance.given(i, q); }));
+                                 [&](int q) { return instance.given(i, q) / unit; }));
   }
 
   int count() const { return 1 + sharing_.resources() + (sharing_.has_bandwidth() ? 1 : 0); }
@@ -561,7 +572,8 @@ class Configurations {
  public:
   explicit Configurations(const Instance& instance)
       : instance_(instance),
-        rows_(instance),
+        unit_(unit_of(instance)),
+        rows_(instance, unit_),
         pricing_(instance, rows_, dearest_area(rows_, all_jobs(instance)).prices),
         master_(std::vector<double>(instance.jobs(), 1.0), artificial_cost()) {
     for (int i = 0; i < instance.jobs(); ++i) {
@@ -570,18 +582,26 @@ class Configurations {
     }
   }
 
-  double bound() const { return bound_; }
-  const std::vector<double>& prices() const { return best_prices_; }
+  double bound() const { return bound_ * unit_; }
+  std::vector<double> prices() const {
+    std::vector<double> prices = best_prices_;
+    for (double& price : prices) price *= unit_;
+    return prices;
+  }
 
   // False where `work` is not enough.
   bool solve(std::int64_t work) {
     std::int64_t steps = 0, share = kFirstSteps;
-    double best_total = 0;
+    double best_total = 0, least = kInfinity;
+    int idle = 0;  // rounds in which rounding errors are all that moves
     for (bool smooth = true;;) {
       check_interrupt();
       master_.solve(1e-9, kMostPivots);
       std::vector<double> prices = master_.dual();
       const double objective = master_.objective();
+      idle = objective < least ? 0 : idle + 1;
+      least = std::min(least, objective);
+      if (idle > kMostIdleRounds) return false;
       if (bound_ >= objective * (1 - kEnough)) return true;
       if (smooth && !best_prices_.empty())
         for (std::size_t i = 0; i < prices.size(); ++i)
@@ -652,6 +672,7 @@ class Configurations {
   }
 
   const Instance& instance_;
+  double unit_;
   Rows rows_;
   ConfigurationPricing pricing_;
   opt::CoverLp master_;
