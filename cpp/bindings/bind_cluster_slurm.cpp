@@ -107,6 +107,8 @@ slurm::Qos to_qos(const py::dict& given, std::size_t tres) {
   set("deny", qos.deny);
   set("safe_factor", qos.safe_factor);
   set("no_decay", qos.no_decay);
+  set("no_reserve", qos.no_reserve);
+  set("any_nodes", qos.any_nodes);
   set("usage_factor", qos.usage_factor);
   set("limit_factor", qos.limit_factor);
   set("preempts", qos.preempts);
@@ -136,6 +138,7 @@ slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   machine.node_weight = to_ints(named["node_weight"].cast<IntArray>(), "node_weight");
   for (const auto& qos : named["qos"].cast<std::vector<py::dict>>())
     machine.qos.push_back(to_qos(qos, tres_of(machine)));
+  machine.priority_tres = named["priority_tres"].cast<std::vector<double>>();
   machine.down = to_bits(named["down"].cast<Ranges>(), machine.nodes);
   machine.licences = to_ints(named["licences"].cast<IntArray>(), "licences");
   machine.parts = to_partitions(partitions, machine.nodes);

@@ -31,8 +31,10 @@ _OTHERS = words(
 #: Of QOS: what each flag is to the core.
 _FLAGS = {
     "denyonlimit": "deny", "overpartqos": "over_partition", "usagefactorsafe": "safe_factor",
-    "nodecay": "no_decay",
+    "nodecay": "no_decay", "noreserve": "no_reserve",
 }  # fmt: skip
+#: Those that lift MinNodes and MaxNodes of a partition: followed where both are there.
+_BOUNDS = {"partitionmaxnodes", "partitionminnodes"}
 _PLAIN_TRES = ("cpu", "mem", "node", "billing", "gres/gpu")
 _SCALES = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.0**3}
 
@@ -95,6 +97,16 @@ class Limits:
                 self.left.append(f"PreemptMode={text} of QOS {row.get('Name', '')}")
             own["preempt_mode"] = mode or 0
 
+    def weights(self, text: str) -> list[float]:
+        """Numbers by TRES of ``CPU=1000,Mem=2000``."""
+        low = {name.lower(): k for name, k in self._tres.items()}
+        found = [0.0] * len(low)
+        for part in filter(None, text.split(",")):
+            name, _, value = part.partition("=")
+            if name.strip().lower() in low:
+                found[low[name.strip().lower()]] = _number("PriorityWeightTRES", value.strip())
+        return found
+
     def billing(self, text: str, memory: bool) -> list[float]:
         """TRESBillingWeights by TRES; `memory`: it is handed out, so that it has a price."""
         weights = [0.0] * len(self._tres)
@@ -120,12 +132,21 @@ class Limits:
         self._preemption(row, own)
         if row.get("LimitFactor"):
             own["limit_factor"] = float(row["LimitFactor"])
-        for flag in filter(None, str(row.get("Flags", "")).split(",")):
+        flags = list(filter(None, str(row.get("Flags", "")).split(",")))
+        if {flag.lower() for flag in flags} >= _BOUNDS:
+            own["any_nodes"] = True
+        for flag in flags:
             if flag.lower() in _FLAGS:
                 own[_FLAGS[flag.lower()]] = True
-            else:
+            elif "any_nodes" not in own or flag.lower() not in _BOUNDS:
                 self.left.append(f"Flags={flag} of QOS {row.get('Name', '')}")
         return own
+
+
+def priority_weights(text: str, machine: Machine) -> list[float]:
+    """PriorityWeightTRES by TRES; what the machine does not count has none."""
+    limits = Limits(machine)
+    return limits.weights(text) if text else []
 
 
 def _shares(row: Mapping[str, Any]) -> float:

@@ -344,6 +344,7 @@ def _settings(
         limits_count=reader.limits_count,
         partition_qos=_said(given, "qos"),
         billing=_said(given, "tresbillingweights"),
+        priority_tres=reader.priority_tres,
         allowed={
             keys["partitionname"]: {
                 key: frozenset(keys[key].lower().split(","))

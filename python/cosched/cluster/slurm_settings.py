@@ -38,7 +38,12 @@ _SILENT = words(
     rebootprogram srunepilog srunprolog
     taskepilog taskprolog srunportrange x11parameters keepalivetime getenvtimeout
     sallocdefaultcommand jobrequeue fastschedule trackwckey
-    accountingstoragetype slurmctldprimaryonprog
+    accountingstoragetype slurmctldprimaryonprog resvprolog resvepilog maxmempernode maxmempercpu
+    dependencyparameters federationparameters maxstepcount maxtaskspernode defcpupergpu
+    prologepilogtimeout cgroupplugin hashplugin schedulerport schedulerrootfilter
+    jobcompparams jobcontainertype jobcredentialprivatekey jobcredentialpubliccertificate
+    jobfileappend sbcastparameters
+    interactivestepoptions tlstype certmgrparameters slurmctldaddr corespecplugin
     """
 )
 
@@ -50,13 +55,15 @@ _SILENT_PARAMETERS = words(
     bf_yield_rpc_cnt salloc_wait_nodes sbatch_wait_nodes ignore_prefer_validation bf_hetjob_prio
     bf_hetjob_immediate max_script_size max_depend_depth preempt_send_user_signal
     delay_boot
-    assoc_limit_stop ignore_constraint_validation no_backup_scheduling
+    kill_invalid_depend ignore_constraint_validation no_backup_scheduling
     assoc_limit_continue enable_user_top enable_hetero_jobs disable_hetero_steps enable_hetero_steps
     disable_job_shrink permit_job_expansion ignore_numa inventory_interval max_switch_wait
     max_array_tasks step_retry_count step_retry_time whole_hetjob whole_pack bf_allow_magnetic_slot
     default_gbytes spec_cores_first enable_job_state_cache enable_stepmgr time_min_as_soft_limit
     """
 )
+#: Those that matter with licences, and with limits of accounts.
+_LATE = frozenset({"bf_licenses", "assoc_limit_stop"})
 _FLAGS = words("defer bf_one_resv_per_job preempt_youngest_first preempt_strict_order")
 #: The version where no file says another, and the first whose SelectType is cons_tres by itself.
 NEWEST = "24.11"
@@ -125,6 +132,8 @@ class SlurmSettings:
         AccountingStorageEnforce has limits.
     partition_qos, billing : mapping of str to str
         QOS and TRESBillingWeights by partition.
+    priority_tres : str
+        PriorityWeightTRES.
     allowed : mapping
         Names by partition and by AllowAccounts, DenyAccounts, AllowQos, DenyQos.
     version : str
@@ -162,6 +171,7 @@ class SlurmSettings:
     limits_count: bool = False
     partition_qos: Mapping[str, str] = field(default_factory=dict)
     billing: Mapping[str, str] = field(default_factory=dict)
+    priority_tres: str = ""
     allowed: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
     version: str = ""
     approximate: bool = False
@@ -214,8 +224,11 @@ class Reader:
         self.default_memories: dict[str, tuple[int, bool]] = {}
         self.licences: dict[str, int] = {}
         self.database = False
+        self.sleeps: list[str] = []  # what is set of saving power
         self.of_accounts: list[str] = []  # refused where there are no accounts
         self.limits_count = False
+        self.priority_tres = ""
+        self._late: list[str] = []  # refused where limits count
         self._reset = ""  # PriorityUsageResetPeriod
         self._preempt: dict[str, str] = {}  # PreemptType and PreemptMode
 
@@ -231,6 +244,13 @@ class Reader:
             self.parameters["age_counts"] = 1.0
         if self._reset and self.of_accounts:
             self.refused.append(self._reset)
+        if self.sleeps:
+            self.assumed.append(
+                f"{', '.join(self.sleeps)}: no node sleeps here, jobs start there at once"
+            )
+        for one in self._late:
+            if self.licences if one == "bf_licenses" else self.limits_count:
+                self.refused.append(f"SchedulerParameters={one}")
 
     def preemption(self, partitions: Sequence[tuple[Line, Mapping[str, str]]]) -> None:
         """What is set of it, where a job could preempt another."""
@@ -243,6 +263,8 @@ class Reader:
         if kind == "preempt/none":
             if "GANG" in usual.split(",") and gang(partitions):
                 self.refused.append(f"PreemptMode={usual}")
+            elif usual not in ("", "OFF"):
+                self.assumed.append(f"PreemptMode={usual} has no effect: PreemptType is not set")
             return
         if by_qos and not self.database:
             said = "there is no QOS without a slurmdbd"
@@ -308,6 +330,8 @@ class Reader:
             self._reset = "" if low in ("", "none") else f"{name}={value}"
         elif key == "prioritydecayhalflife":
             self.parameters["PriorityDecayHalfLife"] = seconds_of_limit(value, place)
+        elif key == "priorityweighttres":
+            self.priority_tres = value
         elif key.startswith("priorityweight"):
             if value not in ("", "0") and (self.database or key != "priorityweightassoc"):
                 self.refused.append(f"{name}={value}")
@@ -328,6 +352,9 @@ class Reader:
             self.select = [part for part in low.split(",") if part not in ("", "none")]
             if any(part not in _PLAIN_SELECT for part in self.select):
                 self.refused.append(f"{name}={value}")
+        elif key in _POWER:
+            if value not in ("", "0", "-1", "NONE", "INFINITE"):
+                self.sleeps.append(name)
         elif key == "jobsubmitplugins":
             self.unknown.append(f"{name}={value} (it may change jobs when they are submitted)")
         elif key not in _SILENT:
@@ -359,8 +386,12 @@ class Reader:
         for one in value.split(","):
             if one in ("small_relative_to_time", "max_tres"):
                 self.parameters[one.upper()] = 1.0
+            elif one == "accrue_always":
+                self.assumed.append(
+                    f"{name}=ACCRUE_ALWAYS: ages count from when a job is eligible here"
+                )
             elif one and one not in ("calculate_running", "fair_tree"):
-                self.refused.append(f"{name}={one}")
+                self.refused.append(f"{name}={one.upper()}")
 
     def _scheduler_parameters(self, text: str, place: str) -> None:
         for one in filter(None, text.split(",")):
@@ -370,6 +401,8 @@ class Reader:
                 self.parameters[name] = 1.0
             elif name in PARAMETERS and name[0].islower() and name not in _OUR_OWN:
                 self._scheduler_parameter(name, number(value, place, name), one)
+            elif name in _LATE:
+                self._late.append(one)
             elif name not in _SILENT_PARAMETERS:
                 self.refused.append(f"SchedulerParameters={one}")
 
@@ -403,6 +436,13 @@ _PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_defaul
                            "cr_memory"})  # fmt: skip
 
 
+#: Nodes that are switched off while nobody needs them.
+_POWER = words(
+    """
+    suspendprogram resumeprogram suspendtime suspendtimeout resumetimeout suspendrate resumerate
+    suspendexcnodes suspendexcparts suspendexcstates resumefailprogram powerparameters powerplugin
+    """
+)
 #: Keys of one value that are looked at: scontrol prints all the others too.
 HEARD = words(
     """
@@ -464,6 +504,15 @@ _EFFECTS = {
     "corespeccount": "jobs may have these cores",
     "cpuspeclist": "jobs may have these cores",
     "schedulertype": "the backfill scheduler runs",
+    "selecttype=": "nodes are chosen as select/linear does: whole ones",
+    "selecttypeparameters": "places differ: cores are chosen without it",
+    "schedulerparameters=bf_busy": "places differ",
+    "schedulerparameters=pack_serial": "places differ: jobs of one core fill nodes from the front",
+    "schedulerparameters=assoc_limit_stop": "a job over a limit blocks nobody: others may start "
+    "earlier here",
+    "lln": "places differ: the fullest nodes are filled first",
+    "exclusiveuser": "users share nodes: jobs may start earlier here",
+    "state=": "its jobs run",
 }
 
 

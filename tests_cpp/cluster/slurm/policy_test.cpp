@@ -240,7 +240,7 @@ TEST(SlurmPolicy, MinutesThatHaveBeenUsed) {
 
 TEST(SlurmPolicy, UsageFades) {
   Site site;
-  site.account = limits_of({{Kind::group_minutes, kCpu, 100, 150}, {Kind::group_wall, -1, 50, 60}});
+  site.account = limits_of({{Kind::group_minutes, kCpu, 100, 150}, {Kind::group_wall, -1, 50, 50}});
   site.settings = {{"PriorityCalcPeriod", 60}, {"PriorityDecayHalfLife", 3600}};
   const Scenario scenario = site.scenario();
   Policy policy(scenario, 0);

@@ -78,5 +78,19 @@ TEST(SlurmPriority, FairShareAndQos) {
   EXPECT_EQ(priority_of(scenario, 0, 0, 0, 0.5), 525);
 }
 
+TEST(SlurmPriority, WhatAJobAsksForOverAllOfItsPartition) {
+  Machine machine = shared_machine({4, 4, 4, 4});
+  machine.node_memory = {100, 100, 100, 100};
+  machine.node_gpus = {{2, 0, 0, 0}};
+  machine.priority_tres = {1000, 2000, 0, 0, 500, 0};
+  machine.parts[0].nodes = nodes_from(0, 2, 4);
+  Job job = shared_job(2);
+  job.ask.memory = 50;
+  job.ask.gpus = 1;
+  const Scenario scenario = scenario_of(machine, {job}, {{"multifactor", 1}});
+  // 2 of 8 cores, 50 of 200 MB, 1 of 2 GPUs
+  EXPECT_EQ(priority_of(scenario, 0, 0, 0, 0, false), 250 + 500 + 250);
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

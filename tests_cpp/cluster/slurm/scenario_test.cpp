@@ -58,5 +58,17 @@ TEST(SlurmScenario, APartitionBoundsTheNodesOfAJob) {
   EXPECT_THROW(scenario_of(machine, {exactly}), InfeasibleError);
 }
 
+TEST(SlurmScenario, AQosMayLiftTheNumbersOfNodesOfAPartition) {
+  Machine machine = plain_machine(8);
+  machine.parts[0].max_nodes = 2;
+  machine.qos.resize(2);
+  machine.qos[1].any_nodes = true;
+  Job job = plain_job(0, 4, 600);
+  job.qos = 0;
+  EXPECT_THROW(scenario_of(machine, {job}), InfeasibleError);
+  job.qos = 1;
+  EXPECT_EQ(scenario_of(machine, {job}).job(Entry{0, 0}).nodes, 4);
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

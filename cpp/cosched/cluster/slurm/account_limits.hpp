@@ -56,6 +56,8 @@ struct Qos : Limits {
   bool deny = false;            // DenyOnLimit
   bool safe_factor = false;     // UsageFactorSafe
   bool no_decay = false;        // NoDecay
+  bool no_reserve = false;      // NoReserve
+  bool any_nodes = false;       // PartitionMaxNodes, PartitionMinNodes: not those of the partition
   double usage_factor = 1;
   double limit_factor = -1;  // below 0: none
   // Preemption (RULES.md 15).

@@ -131,7 +131,11 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
   const Scenario& scenario = tables_.scenario;
   const Job& job = scenario.job(entry);
   const bool since_24 = scenario.settings().since_24;
-  const Second limit = job.limit;
+  // One of a QOS with NoReserve has no plan; where jobs are preempted, a minute is enough for it.
+  const bool no_reserve =
+      job.qos >= 0 && scenario.machine().qos[static_cast<std::size_t>(job.qos)].no_reserve;
+  const bool brief = no_reserve && tables_.preemption.enabled();
+  const Second limit = brief ? Second{60} : job.limit;
   const bool planned =
       settings_.one_reserve_per_job &&
       std::find(planned_jobs_.begin(), planned_jobs_.end(), entry.job) != planned_jobs_.end();
@@ -206,7 +210,8 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
       from = slot.begin;
       continue;
     }
-    if (tables_.policy.with_nodes(entry, slot.nodes->count())) return {Then::next, false, until};
+    if (no_reserve || tables_.policy.with_nodes(entry, slot.nodes->count()))
+      return {Then::next, false, until};
     return reserve(entry, slot, first, last, until);
   }
 }

@@ -68,6 +68,26 @@ Demand demand_of(const Scenario& scenario, Entry entry, const Choice& choice) {
   return demand;
 }
 
+Amounts amounts_of(const Scenario& scenario, const NodeBits& nodes) {
+  const Machine& machine = scenario.machine();
+  Amounts all = none(scenario);
+  all[kNode] = nodes.count();
+  if (!scenario.own_cores()) {
+    all[kCpu] = all[kNode] * (machine.cpus / std::max(machine.nodes, 1));
+    return all;
+  }
+  for (const int node : nodes.list()) {
+    const auto n = static_cast<std::size_t>(node);
+    all[kCpu] += machine.node_cores[n];
+    if (!machine.node_memory.empty()) all[kMemory] += static_cast<double>(machine.node_memory[n]);
+    for (std::size_t type = 0; type < machine.node_gpus.size(); ++type) {
+      all[kGpu] += machine.node_gpus[type][n];
+      all[kGpuTypes + type] += machine.node_gpus[type][n];
+    }
+  }
+  return all;
+}
+
 double price_of(const Scenario& scenario, Entry entry, const Choice& choice) {
   const int qos = scenario.job(entry).qos;
   const double factor =

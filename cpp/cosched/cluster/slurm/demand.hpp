@@ -17,6 +17,8 @@ Demand submitted_of(const Scenario& scenario, Entry entry);
 /// On these, which must outlive what is returned.
 Demand demand_of(const Scenario& scenario, Entry entry, const Choice& choice);
 
+/// All that these nodes have; billing is none.
+Amounts amounts_of(const Scenario& scenario, const NodeBits& nodes);
 /// What a second of the job costs: billing times UsageFactor of its QOS.
 double price_of(const Scenario& scenario, Entry entry, const Choice& choice);
 

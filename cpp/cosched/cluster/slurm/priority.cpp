@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cosched/cluster/slurm/demand.hpp"
+
 namespace cosched::cluster::slurm {
 namespace {
 
@@ -22,6 +24,19 @@ double size_factor(const Settings::Priority& settings, const Machine& machine, c
   return settings.favor_small ? 1 - size : size;
 }
 
+// PriorityWeightTRES: what it asks for, over all of its partition.
+double of_tres(const Scenario& scenario, int job) {
+  const Amounts& weights = scenario.machine().priority_tres;
+  if (weights.empty()) return 0;
+  const Entry entry{job, scenario.job(job).partition};
+  const Amounts wanted = request_of(scenario, entry, scenario.job(entry).nodes).tres;
+  const Amounts all = amounts_of(scenario, scenario.part(entry).nodes);
+  double sum = 0;
+  for (std::size_t k = 0; k < std::min(weights.size(), all.size()); ++k)
+    if (all[k] > 0) sum += weights[k] * wanted[k] / all[k];
+  return sum;
+}
+
 }  // namespace
 
 bool priorities_age(const Settings::Priority& settings) {
@@ -36,8 +51,8 @@ double priority_of(const Scenario& scenario, int job, double age, int before, do
   if (!settings.multifactor) return kTopPriority - before;
   double sum = settings.weight_size * size_factor(settings, scenario.machine(), one, tested) +
                settings.weight_partition * scenario.part(job).job_factor +
-               settings.weight_fair_share * fair_share + settings.weight_qos * one.qos_factor -
-               one.nice;
+               settings.weight_fair_share * fair_share + settings.weight_qos * one.qos_factor +
+               of_tres(scenario, job) - one.nice;
   if (priorities_age(settings))
     sum += settings.weight_age * std::min(1.0, std::max(0.0, age) / settings.max_age);
   return std::floor(std::max(1.0, sum));

@@ -82,7 +82,8 @@ void Scenario::bound(int number) {
   Job& one = jobs_[static_cast<std::size_t>(number)];
   const auto out = [&](int part) {
     Job mine = one;
-    const bool taken = fit_into(mine, machine_.parts.at(static_cast<std::size_t>(part)));
+    const bool any = one.qos >= 0 && machine_.qos[static_cast<std::size_t>(one.qos)].any_nodes;
+    const bool taken = any || fit_into(mine, machine_.parts.at(static_cast<std::size_t>(part)));
     if (taken && (mine.nodes != one.nodes || mine.ask.max_nodes != one.ask.max_nodes))
       bounded_.emplace(std::pair(number, part), std::move(mine));
     return !taken;

@@ -68,6 +68,7 @@ struct Machine {
   std::vector<NodeBits> sets;               // nodes with some features, as jobs ask for them
   std::vector<int> licences;                // how many of each
   std::vector<Qos> qos;
+  Amounts priority_tres = {};  // PriorityWeightTRES; empty: none
   NodeBits down = NodeBits();  // nodes that take no jobs from the begin on (RULES.md 11.4)
 };
 

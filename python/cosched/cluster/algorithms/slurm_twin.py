@@ -15,6 +15,7 @@ from cosched.cluster.algorithms.slurm_owners import let_in, with_owners
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.running import held_of
+from cosched.cluster.slurm_accounts import priority_weights
 from cosched.cluster.slurm_requests import Requests, gpu_types_of
 from cosched.cluster.slurm_settings import (
     PARAMETERS,
@@ -293,6 +294,9 @@ class Twin:
                 "sets": [list(spans) for spans in requests.sets],
                 "licences": np.array(requests.licences, dtype=np.int64),
                 "qos": [dict(one) for one in requests.qos],
+                "priority_tres": (
+                    priority_weights(settings.priority_tres, machine) if machine else []
+                ),
                 "down": list(settings.down),
                 **self._resources(settings, machine),
             },
