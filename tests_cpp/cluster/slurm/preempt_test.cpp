@@ -25,9 +25,9 @@ Parameters by_partition(Parameters more = {}) {
 }
 
 // The jobs of `ranges` run on their nodes since their second, the last job waits in the upper partition.
-struct Site {
-  Site(Machine machine, std::vector<Job> jobs, const Parameters& parameters,
-       const std::vector<std::pair<int, int>>& ranges)
+struct Preempting {
+  Preempting(Machine machine, std::vector<Job> jobs, const Parameters& parameters,
+             const std::vector<std::pair<int, int>>& ranges)
       : scenario(std::move(machine), std::move(jobs), to_settings(parameters)),
         tables(scenario, -60, {true, true}),
         select(scenario, tables.allocations, 0),
@@ -112,20 +112,21 @@ TEST(SlurmPreempt, WhoMayPreemptComesFirst) {
 TEST(SlurmPreempt, NotThoseThatAreOffOrTooYoung) {
   Machine machine = two_tiers();
   const std::vector<Job> jobs = lower_and_one({2, 2}, 6);
-  EXPECT_EQ(Site(machine, jobs, by_partition(), {{0, 2}, {2, 4}}).candidates(), (Nodes{0, 1}));
+  EXPECT_EQ(Preempting(machine, jobs, by_partition(), {{0, 2}, {2, 4}}).candidates(),
+            (Nodes{0, 1}));
   const Parameters exempt = by_partition({{"PreemptExemptTime", 60}});
-  EXPECT_EQ(Site(machine, jobs, exempt, {{0, 2}, {2, 4}}).candidates(59), Nodes{});
-  EXPECT_EQ(Site(machine, jobs, exempt, {{0, 2}, {2, 4}}).candidates(60), Nodes{0});
+  EXPECT_EQ(Preempting(machine, jobs, exempt, {{0, 2}, {2, 4}}).candidates(59), Nodes{});
+  EXPECT_EQ(Preempting(machine, jobs, exempt, {{0, 2}, {2, 4}}).candidates(60), Nodes{0});
   machine.parts[0].preempt_mode = 0;
-  EXPECT_EQ(Site(machine, jobs, by_partition(), {{0, 2}, {2, 4}}).candidates(), Nodes{});
+  EXPECT_EQ(Preempting(machine, jobs, by_partition(), {{0, 2}, {2, 4}}).candidates(), Nodes{});
 }
 
 TEST(SlurmPreempt, SmallOnesFirstOrTheYoungest) {
   const std::vector<Job> jobs = lower_and_one({3, 1, 2}, 8);
   const std::vector<std::pair<int, int>> where{{0, 3}, {3, 4}, {4, 6}};
-  EXPECT_EQ(Site(two_tiers(), jobs, by_partition(), where).candidates(), (Nodes{1, 2, 0}));
+  EXPECT_EQ(Preempting(two_tiers(), jobs, by_partition(), where).candidates(), (Nodes{1, 2, 0}));
   const Parameters youngest = by_partition({{"preempt_youngest_first", 1}});
-  EXPECT_EQ(Site(two_tiers(), jobs, youngest, where).candidates(), (Nodes{2, 1, 0}));
+  EXPECT_EQ(Preempting(two_tiers(), jobs, youngest, where).candidates(), (Nodes{2, 1, 0}));
 }
 
 TEST(SlurmPreempt, AQosOfLowPriorityFirst) {
@@ -140,30 +141,30 @@ TEST(SlurmPreempt, AQosOfLowPriorityFirst) {
     jobs[static_cast<std::size_t>(job)].partition = 0;
   }
   const Parameters by_qos{{"PreemptType", 2}, {"PreemptMode", 1}, {"cons_tres", 1}};
-  EXPECT_EQ(Site(machine, jobs, by_qos, {{0, 1}, {1, 5}}).candidates(), (Nodes{1, 0}));
+  EXPECT_EQ(Preempting(machine, jobs, by_qos, {{0, 1}, {1, 5}}).candidates(), (Nodes{1, 0}));
 }
 
 TEST(SlurmPreempt, NobodyWhereItDoesNotHelp) {
   std::vector<Job> jobs = lower_and_one({2}, 4);
   jobs.insert(jobs.begin() + 1, plain_job(1, 6, 600, 10, 1));  // of its own partition
-  EXPECT_EQ(Site(two_tiers(), jobs, by_partition(), {{0, 2}, {2, 8}}).victims(), Nodes{});
+  EXPECT_EQ(Preempting(two_tiers(), jobs, by_partition(), {{0, 2}, {2, 8}}).victims(), Nodes{});
 }
 
 TEST(SlurmPreempt, TheLastThatMadeItPossibleIsTriedFirst) {
   // In order 0 (one node), 1 (three), 2 (four): four nodes need 0 and 1, whoever of them is first.
   const std::vector<Job> jobs = lower_and_one({1, 3, 4}, 4);
   const std::vector<std::pair<int, int>> where{{0, 1}, {1, 4}, {4, 8}};
-  EXPECT_EQ(Site(two_tiers(), jobs, by_partition(), where).victims(), (Nodes{0, 1}));
+  EXPECT_EQ(Preempting(two_tiers(), jobs, by_partition(), where).victims(), (Nodes{0, 1}));
   // Three nodes need 1 as well; tried first, it is enough.
-  EXPECT_EQ(Site(two_tiers(), lower_and_one({1, 3, 4}, 3), by_partition(), where).victims(),
+  EXPECT_EQ(Preempting(two_tiers(), lower_and_one({1, 3, 4}, 3), by_partition(), where).victims(),
             Nodes{1});
   // Without a second try, those that have a node of it go: 0 and 1 are taken away, it has 0 to 2.
   const Parameters once = by_partition({{"preempt_reorder_count", 0}});
-  EXPECT_EQ(Site(two_tiers(), lower_and_one({1, 3, 4}, 3), once, where).victims(), Nodes{1});
+  EXPECT_EQ(Preempting(two_tiers(), lower_and_one({1, 3, 4}, 3), once, where).victims(), Nodes{1});
 }
 
 TEST(SlurmPreempt, TheySendNobodyElseAwayForAWhile) {
-  Site site(two_tiers(), lower_and_one({8}, 8), by_partition({{"KillWait", 30}}), {{0, 8}});
+  Preempting site(two_tiers(), lower_and_one({8}, 8), by_partition({{"KillWait", 30}}), {{0, 8}});
   EXPECT_TRUE(site.tables.preemption.sends(1, 100));
   EXPECT_TRUE(site.tables.preemption.in_progress(1));
   site.tables.preemption.begin();
@@ -176,7 +177,7 @@ TEST(SlurmPreempt, APassSendsThemAwayAndItsJobWaitsForTheirNodes) {
   for (const bool requeue : {false, true}) {
     Machine machine = two_tiers();
     machine.parts[0].preempt_mode = requeue ? 2 : 1;
-    Site site(machine, lower_and_one({8}, 8), by_partition(), {{0, 8}});
+    Preempting site(machine, lower_and_one({8}, 8), by_partition(), {{0, 8}});
     site.tables.submit(1, 50);
     EXPECT_EQ(main_pass(site.tables, site.select, 60, true), Nodes{});
     ASSERT_EQ(site.tables.stopped.size(), 1u);
@@ -196,7 +197,7 @@ TEST(SlurmPreempt, APassSendsThemAwayAndItsJobWaitsForTheirNodes) {
 TEST(SlurmPreempt, AJobThatMustNotRunAgainIsOver) {
   std::vector<Job> jobs = lower_and_one({8}, 8);
   jobs[0].requeue = false;
-  Site site(two_tiers(), jobs, by_partition(), {{0, 8}});
+  Preempting site(two_tiers(), jobs, by_partition(), {{0, 8}});
   site.tables.submit(1, 50);
   main_pass(site.tables, site.select, 60, true);
   ASSERT_EQ(site.tables.stopped.size(), 1u);
@@ -206,7 +207,7 @@ TEST(SlurmPreempt, AJobThatMustNotRunAgainIsOver) {
 TEST(SlurmPreempt, TheyHaveTheirGrace) {
   Machine machine = two_tiers();
   machine.parts[0].grace = 20;
-  Site site(machine, lower_and_one({8}, 8), by_partition(), {{0, 8}});
+  Preempting site(machine, lower_and_one({8}, 8), by_partition(), {{0, 8}});
   site.tables.submit(1, 50);
   main_pass(site.tables, site.select, 60, true);
   EXPECT_TRUE(site.tables.stopped.empty());
@@ -218,7 +219,7 @@ TEST(SlurmPreempt, TheyHaveTheirGrace) {
 }
 
 TEST(SlurmPreempt, ACycleCountsThemAsGone) {
-  Site site(two_tiers(), lower_and_one({8}, 8), by_partition(), {{0, 8}});
+  Preempting site(two_tiers(), lower_and_one({8}, 8), by_partition(), {{0, 8}});
   site.tables.submit(1, 50);
   const Clocks clocks;
   BackfillCycle cycle(clocks, site.tables, site.select);
@@ -238,7 +239,7 @@ TEST(SlurmPreempt, AJobOfAQosWithNoReserveHasNoPlan) {
     machine.qos[0].no_reserve = no_reserve;
     std::vector<Job> jobs{plain_job(0, 8, 600), plain_job(1, 8, 600)};
     jobs[1].qos = 0;
-    Site site(machine, jobs, {{"cons_tres", 1}}, {{0, 8}});
+    Preempting site(machine, jobs, {{"cons_tres", 1}}, {{0, 8}});
     site.tables.submit(1, 50);
     const Clocks clocks;
     BackfillCycle cycle(clocks, site.tables, site.select);
