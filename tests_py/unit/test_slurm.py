@@ -8,7 +8,8 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.cluster.algorithms.slurm_twin import Twin, host_clocks
+from cosched.cluster.algorithms.slurm_host import host_clocks
+from cosched.cluster.algorithms.slurm_twin import Twin
 from cosched.cluster.recordings import agreement, read_recording, samples_off
 from cosched.cluster.slurm_requests import Wishes
 

@@ -9,7 +9,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.cluster.algorithms.slurm_twin import HOST
+from cosched.cluster.algorithms.slurm_host import HOST
 from cosched.cluster.recorded_runs import Run
 from cosched.cluster.recordings import agreement, read_recording, retraced
 from cosched.execution.real_slurm import conf, log, missing_packages, read_accounts, read_trace

@@ -9,7 +9,7 @@ from os import PathLike
 
 import numpy as np
 
-from cosched.cluster.algorithms.slurm_twin import HOST
+from cosched.cluster.algorithms.slurm_host import HOST
 from cosched.cluster.files.sacct.rows import read_rows
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cosched.cluster.algorithms.slurm_twin import HOST, MEASURED_AT
+from cosched.cluster.algorithms.slurm_host import HOST, MEASURED_AT
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.recorded_ends import Held, ends_in_windows, latest_by_starts

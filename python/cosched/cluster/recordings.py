@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cosched.cluster.algorithms.slurm_twin import Twin, host_at
+from cosched.cluster.algorithms.slurm_host import host_at
+from cosched.cluster.algorithms.slurm_twin import Twin
 from cosched.cluster.instance import Instance
 from cosched.cluster.recorded_runs import Recording, Run
 from cosched.cluster.recording_files import read_recording

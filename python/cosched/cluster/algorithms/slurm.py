@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.algorithms.simulation import demand_area, result_of_simulation
-from cosched.cluster.algorithms.slurm_twin import Twin, host_clocks, log_of, varied
+from cosched.cluster.algorithms.slurm_host import host_clocks, varied
+from cosched.cluster.algorithms.slurm_twin import Twin
+from cosched.cluster.algorithms.slurm_words import log_of
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.draws import Draws
 from cosched.cluster.instance import Instance
@@ -220,7 +222,7 @@ def _result(
     suffix = "" if whole else "_exact"  # seconds of the controller, or the instants
     at_limit = np.where(outcome["killed"], outcome["end" + suffix], np.nan)
     start, end, killed = _times(instance, outcome["start" + suffix], at_limit)
-    decisions = log_of(twin, outcome) if log else None
+    decisions = log_of(outcome) if log else None
     if killed.any():
         instance = instance.replace(runtime=end - start)
     counted: dict[str, Any] = {

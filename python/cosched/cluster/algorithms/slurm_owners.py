@@ -27,11 +27,11 @@ def with_owners(
     if settings.accounts is None or not settings.of_accounts:
         return asked, []
     accounts = Accounts(settings.accounts, machine)
-    missing = [] if "user" in instance.known else ["its users"]
-    if missing and not approximate:
+    unknown = "user" not in instance.known
+    if unknown and not approximate:
         raise InvalidInstance(
-            f"slurm-backfill: {settings.of_accounts[0]}: expected a log that tells {missing[0]} "
-            "(and accounts, QOS), or approximate=True (--approximate) to run without"
+            f"slurm-backfill: {settings.of_accounts[0]}: expected a log that tells its "
+            "users (and accounts, QOS), or approximate=True (--approximate) to run without"
         )
     if accounts.left and not approximate:
         raise InvalidInstance(
@@ -40,7 +40,7 @@ def with_owners(
         )
     notes = [f"not followed: {one}: jobs that it keeps may start earlier here"
              for one in accounts.left]  # fmt: skip
-    if missing:
+    if unknown:
         return asked, [*notes, "not followed: accounts: the log does not tell its users"]
     names = zip(*(_texts(instance, name) for name in ("user", "account", "qos")), strict=True)
     owners = [accounts.of_log(*own) for own in names]

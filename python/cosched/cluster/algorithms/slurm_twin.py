@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from os import cpu_count
+from os import sched_getaffinity
 from typing import Any
 
 import numpy as np
@@ -24,61 +24,14 @@ from cosched.cluster.slurm_settings import (
     in_seconds,
     rules_of,
 )
-from cosched.core.arrays import nonnegative, real
+from cosched.core.arrays import real
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
-
-#: Seconds that a host takes for what Slurm's rules leave out, as measured on one whose clocks ran
-#: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
-HOST: dict[str, float] = {
-    "launch": 0.77, "epilog": 0.24, "noise": 0.0, "noise_seed": 0.0, "tick_period": 1.035,
-    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "nap_extra": 0.002,
-    "cycle_cost": 0.01, "test_cost": 0.002,
-}  # fmt: skip
-#: On which clock: times as fast as life.
-MEASURED_AT = 20.0
-#: How far these are from run to run: factors of launch and epilog, of the loop's work.
-_LAUNCHES, _EPILOGS, _LOOPS, _CYCLES = (0.5, 4.0), (0.4, 5.0), (0.5, 1.5), (0.3, 3.0)
-_NOISE = 0.5
 
 #: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.
 _LONGEST = 1e10
 
 #: Of nodes of a job: no limit.
 _ANY = 2**31 - 1
-
-ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait", "wait", "preempt")
-
-
-def host_at(speed: float) -> dict[str, float]:
-    """What the host adds on a clock `speed` times as fast as life (s)."""
-    times = speed / MEASURED_AT
-    scaled = {key: value * times for key, value in HOST.items() if key != "tick_period"}
-    return {**scaled, "tick_period": 1 + (HOST["tick_period"] - 1) * times}
-
-
-def host_clocks(launch: float | None = None, epilog: float | None = None) -> dict[str, float]:
-    """What the host adds (s), with these times of the user's own."""
-    own = dict(HOST)
-    if launch is not None:
-        own["launch"] = nonnegative(launch, "launch")
-    if epilog is not None:
-        own["epilog"] = nonnegative(epilog, "epilog")
-    return own
-
-
-def varied(host: Mapping[str, float], rng: np.random.Generator) -> dict[str, float]:
-    """The host in another run: everything that it takes a little longer or shorter."""
-    return {
-        **host,
-        "launch": host["launch"] * rng.uniform(*_LAUNCHES),
-        "epilog": host["epilog"] * rng.uniform(*_EPILOGS),
-        "tick_period": 1 + (host["tick_period"] - 1) * rng.uniform(*_LOOPS),
-        "cycle_cost": host["cycle_cost"] * rng.uniform(*_CYCLES),
-        "test_cost": host["test_cost"] * rng.uniform(*_CYCLES),
-        "tick_offset": host["tick_offset"] + rng.uniform(0, 1),
-        "noise": _NOISE,
-        "noise_seed": float(rng.integers(0, 2**31)),
-    }
 
 
 class Twin:
@@ -459,7 +412,7 @@ class Twin:
         progress: Callable[[int, int], None] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Starts (nan: none) and, of jobs that the limit check ended, ends: a row a run, a column a
-        job. As many runs at a time as there are cores.
+        job. As many runs at a time as this process has cores.
 
         Of each run: its `clocks`, a row of `lengths`, and what comes beside the first `there` jobs:
         (like which job, when, how long).
@@ -471,7 +424,7 @@ class Twin:
             there=len(self.instance) if there is None else there,
             clocks=[{**one, **fixed} for one in clocks],
             lengths=np.zeros((0, 0)) if lengths is None else lengths, coming=list(coming),
-            threads=cpu_count() or 1, done=done,
+            threads=len(sched_getaffinity(0)), done=done,
         )  # fmt: skip
 
     def retrace(
@@ -590,28 +543,3 @@ def _parts(
     if machine is None or not machine.partitions:
         return {"": ((0, nodes),)}
     return {part.name: part.nodes for part in machine.partitions}
-
-
-def log_of(twin: Twin, outcome: Mapping[str, Any]) -> tuple:
-    """(time, job, action, reason) of each decision, in Slurm's words."""
-    time, job, action, reason = [], [], [], []
-    for when, who, what, start, *_, limit in outcome["notes"]:
-        time.append(when)
-        job.append(who)
-        action.append(ACTIONS[what])
-        reason.append(limit or _REASONS[what].format(start=start))
-    return np.array(time), np.array(job, dtype=np.int64), action, reason
-
-
-_REASONS = (
-    "started by the main scheduler",
-    "started by the backfill scheduler",
-    "Resources: the first of its partition, too few idle nodes",
-    "Priority: a job before it in its partition waits for nodes",
-    "planned start {start} s by the backfill scheduler",
-    "COMPLETED",
-    "TIMEOUT: past its limit at the controller's check",
-    "Licenses: too few are free",
-    "a limit of its QOS or association",
-    "PREEMPTED: its nodes are for a job that comes before it",
-)

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from cosched.cluster.algorithms.slurm_twin import HOST, Twin, varied
+from cosched.cluster.algorithms.slurm_host import HOST, varied
+from cosched.cluster.algorithms.slurm_twin import Twin
 from cosched.cluster.instance import Instance
 from cosched.cluster.live.accounts import accounts_of
 from cosched.cluster.live.nodes import out_of_service
