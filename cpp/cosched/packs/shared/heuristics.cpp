@@ -28,7 +28,7 @@ constexpr int kRestarts = 4;
 
 double sum_of_prices(PackTable& table, const Packs& packs) {
   double sum = 0;
-  for (const std::vector<int>& pack : packs) sum += table.quick(pack).cost;
+  for (const std::vector<int>& pack : packs) sum += table.exact(pack, kSearchNodes).cost;
   return sum;
 }
 
