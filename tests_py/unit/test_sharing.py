@@ -265,3 +265,12 @@ def test_draws_are_compared_at_the_costs_of_their_best_counts():
         plain = cs.packs.solve(inst.without_slowdowns(), "random-proc-9", seed=seed)
         unaware = cs.packs.co_schedule(inst, plain.pack_of, plain.procs)
         assert found.value <= unaware.value * (1 + 1e-9)
+
+
+def test_bounds_of_packs_count_no_processors_on_which_a_task_does_not_fit():
+    need = {"memory": [[4.0, 9.0], [4.0, 9.0]]}
+    inst = cs.packs.Instance([[8.0, 4.0], [6.0, 3.0]], 1, resources=need, capacity={"memory": 5})
+    assert cs.packs.solve(inst, "optimal").value == 14
+    assert float(cs.packs.bound(inst, "columns")) == pytest.approx(14)
+    assert float(cs.packs.bound(inst, "longest")) == pytest.approx(14)
+    assert float(cs.packs.bound(inst, "area")) == pytest.approx(7)
