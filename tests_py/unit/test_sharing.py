@@ -274,3 +274,22 @@ def test_bounds_of_packs_count_no_processors_on_which_a_task_does_not_fit():
     assert float(cs.packs.bound(inst, "columns")) == pytest.approx(14)
     assert float(cs.packs.bound(inst, "longest")) == pytest.approx(14)
     assert float(cs.packs.bound(inst, "area")) == pytest.approx(7)
+
+
+@pytest.mark.parametrize(
+    "shared",
+    [
+        {"resources": {"memory": [3, 1, 3]}, "capacity": {"memory": 4}},
+        {"slowdowns": [[1, 1, 3], [1, 1, 1], [3, 1, 1]]},
+    ],
+)
+def test_the_range_of_a_plan_knows_why_a_job_waits_beside_idle_processors(shared):
+    # Job 2 waits for the end of job 0: they do not fit, or slow each other too much.
+    spread = np.full((3, 3), 0.2)
+    times = [[4.0] * 3, [2.0] * 3, [4.0] * 3]
+    inst = cs.moldable.Instance(times, [1, 1, 1], spread=spread, **shared)
+    placed = cs.core.Schedule(
+        inst, [0, 1, 2], [0, 0, 0], [0, 1, 2, 3], [0, 1, 1], [0.0, 0.0, 4.0], [4.0, 2.0, 8.0]
+    )
+    found = cs.moldable.FAMILY.result_of(inst, placed).metrics()
+    assert 7.2 < found["value_p5"] < 8 < found["value_p95"] < 8.8
