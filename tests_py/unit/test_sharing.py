@@ -83,6 +83,10 @@ def test_notes_name_what_is_read_otherwise():
         ({"resources": [1, 2, 3]}, r"resources = .*: expected needs by name"),
         ({"resources": {"memory": [1, 2, 3]}, "capacity": {"memory": "192"}},
          r"capacity.memory = '192': expected a number"),
+        ({"resources": {"memory": [1, 2, 3]}, "capacity": {"memory": np.nan}},
+         r"capacity.memory = nan: expected a number >= 0"),
+        ({"resources": {"memory": [1, np.nan, 3]}, "capacity": {"memory": 4}},
+         r"resources.memory\[1, 0\] = nan"),
         ({"slowdowns": [[1, 2], [1, 1]]}, r"slowdowns has shape \(2, 2\): expected \(3, 3\)"),
         ({"slowdowns": [[1, 0, 1], [1, 1, 1], [1, 1, 1]]}, r"slowdowns\[0, 1\] = 0"),
         ({"bandwidth": Bandwidth([5, 5, 11], 10, [1, 1, 1])}, r"bandwidth.demand\[2, 0\] = 11"),
@@ -293,3 +297,11 @@ def test_the_range_of_a_plan_knows_why_a_job_waits_beside_idle_processors(shared
     )
     found = cs.moldable.FAMILY.result_of(inst, placed).metrics()
     assert 7.2 < found["value_p5"] < 8 < found["value_p95"] < 8.8
+
+
+@pytest.mark.parametrize("name", ["pack-by-pack-9", "random-pack-9", "random-proc-9"])
+def test_packs_that_slow_more_than_they_save_are_parted(name):
+    times = np.random.default_rng(0).uniform(1, 9, (20, 4))
+    inst = cs.packs.Instance(times, 3, slowdowns=np.full((20, 20), 1000.0))
+    alone = cs.packs.solve(inst, "sequential").value
+    assert cs.packs.solve(inst, name).value == pytest.approx(alone)
