@@ -14,12 +14,6 @@ constexpr std::size_t kMostPool = 16'000'000;  // 256 MB, labels take as much
 constexpr std::size_t kCompared = 30;          // labels of least area that another is compared with
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-int size_of(JobSet jobs) {
-  int size = 0;
-  for (; jobs != 0; jobs &= jobs - 1) ++size;
-  return size;
-}
-
 }  // namespace
 
 Halves::Halves(std::vector<std::vector<Choice>> choices, int machines, Count count)
