@@ -65,6 +65,8 @@ class Twin:
             bool((self.node_cores > 1).any()) or settings.memory_counts
         )
         self.first_unit = np.concatenate([[0], np.cumsum(self.node_cores)])
+        self.units = _units(instance, machine, self.node_cores)
+        self.machine = machine
         self.parts = _parts(instance, machine, len(self.node_cores))
         self.names = list(self.parts)
         self.several: dict[int, list[int]] = {}  # partitions of jobs in more than one
@@ -471,7 +473,7 @@ class Twin:
         begin = np.concatenate([[0], np.cumsum(tasks)])
         one = np.ones(len(tasks))
         none = np.zeros(len(tasks), dtype=np.int64)
-        return jobs, begin, units, start, end, one, one, none
+        return jobs, begin, self.units[units], start, end, one, one, none
 
     def _own_cores(self, outcome: Mapping[str, Any]) -> np.ndarray:
         """Units of each job: the lowest free cores of its nodes at its start."""
@@ -535,6 +537,16 @@ def _node_cores(instance: Instance, machine: Machine | None) -> np.ndarray:
             f"{instance.nodes}: expected one of the two numbers"
         )
     return cores
+
+
+def _units(instance: Instance, machine: Machine | None, node_cores: np.ndarray) -> np.ndarray:
+    """What an instance with a machine calls each core: it numbers them part by part."""
+    units = np.arange(node_cores.sum())
+    if instance.machine is None or machine is None:
+        return units
+    numbers = np.empty_like(units)
+    numbers[np.argsort(np.repeat(machine.cells_of_nodes()[0], node_cores), kind="stable")] = units
+    return numbers
 
 
 def _parts(
