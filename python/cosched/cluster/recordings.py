@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cosched.cluster.algorithms.slurm_host import host_at
 from cosched.cluster.algorithms.slurm_twin import Twin
 from cosched.cluster.instance import Instance
+from cosched.cluster.recorded_host import host_of
 from cosched.cluster.recorded_runs import Recording, Run
 from cosched.cluster.recording_files import read_recording
 from cosched.cluster.slurm_settings import PARAMETERS
@@ -84,7 +84,8 @@ def _twin_of(recording: Recording, run: Run, instance: Instance) -> tuple[Twin, 
         instance, recording.machine, {}, requests=recording.requests_of(run),
         version=recording.slurm or None,
     )  # fmt: skip
-    clocks = host_at(recording.speed)
+    interval = twin.settings.parameters.get("bf_interval", PARAMETERS["bf_interval"])
+    clocks = host_of(recording, run, interval)
     clocks.update(controller_start=run.controller_start, epoch=float(run.epoch))
     return twin, clocks
 
@@ -173,10 +174,6 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     twin, clocks = _twin_of(recording, run, instance)
     if replay:
         clocks |= _decay_of(run)
-    if run.begins or run.decay_start is not None:
-        clocks["launch"] = run.launch(instance.column("runtime"), instance.column("estimate"))
-        interval = twin.settings.parameters.get("bf_interval", PARAMETERS["bf_interval"])
-        clocks |= run.costs(interval, clocks)
     outcome = twin.run(
         clocks,
         cycles=run.cycles if replay else (),

@@ -7,6 +7,7 @@
 
 #include "cosched/cluster/slurm/allocations.hpp"
 #include "cosched/cluster/slurm/choose.hpp"
+#include "cosched/cluster/slurm/end_order.hpp"
 #include "cosched/cluster/slurm/overlap.hpp"
 
 namespace cosched::cluster::slurm {
@@ -44,6 +45,7 @@ class Select {
   bool choose_now(Entry entry, Choice& choice);
   std::optional<Slot> will_run_on(Entry entry, const NodeBits& avail, const Time& time);
   void release_in_order();
+  Groups groups_of(const NodeBits& avail, const Time& time);
   std::optional<Slot> will_run_linear(int wanted, const NodeBits& avail, Second now);
   std::optional<Slot> will_run_groups(int wanted, const NodeBits& avail, int count,
                                       const Time& time);
@@ -59,6 +61,7 @@ class Select {
   std::vector<NodeBits> released_;
   std::int64_t released_version_ = -1;
   Weights weights_;  // as the last tests left them
+  EndOrder order_;
   Free empty_, later_;
   CoreMap nobody_, later_cores_;
   Overlap overlap_;
