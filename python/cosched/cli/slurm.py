@@ -269,8 +269,8 @@ def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool
     )
     if not math.isnan(mine.alike):
         report.say(
-            f"  of {DRAWS} runs that differ within a second, the one that most are like; two of them "
-            f"agree in {mine.alike:.0%} of the jobs"
+            f"  of {DRAWS} runs that differ within a second, the one that most are like; two of "
+            f"them agree in {mine.alike:.0%} of the jobs"
         )
     if mine.plans:
         planned, alike = mine.planned

@@ -13,6 +13,7 @@ from cosched.cluster.algorithms.slurm_host import HOST, MEASURED_AT
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.recorded_ends import Held, ends_in_windows, latest_by_starts
+from cosched.cluster.recorded_shares import Shares
 from cosched.cluster.slurm_requests import Requests
 
 #: Where in its second an end is on average (s).
@@ -72,6 +73,8 @@ class Run:
     outside : tuple
         What an administrator did, as ``slurm_requests`` has it.
     samples : tuple of Sample
+    shares : tuple of dict
+        What each job had of its nodes, as ``recorded_shares`` has it; empty: not recorded.
     """
 
     submit: np.ndarray
@@ -91,6 +94,7 @@ class Run:
     reservations: Mapping[str, tuple] = field(default_factory=dict)
     outside: tuple[tuple, ...] = ()
     samples: tuple[Sample, ...] = ()
+    shares: tuple[Shares, ...] = ()
 
     def launch(self, runtime: np.ndarray, limit: np.ndarray) -> float:
         """Seconds from a job's start to its work and back: the mean over those that ended by
