@@ -50,6 +50,7 @@ class Select {
   std::optional<Slot> will_run_groups(int wanted, const NodeBits& avail, int count,
                                       const Time& time);
   std::optional<Slot> will_run_shared(Entry entry, const NodeBits& avail, const Time& time);
+  void free_as_now();
   Second end_of(int job, Second now) const;
   void reset_weights(const NodeBits& nodes, bool now);
 
@@ -62,7 +63,9 @@ class Select {
   std::int64_t released_version_ = -1;
   Weights weights_;  // as the last tests left them
   EndOrder order_;
-  Free empty_, later_;
+  Free empty_, later_;  // `later_`: without the jobs in `gone_`, as of that version
+  std::vector<int> gone_;
+  std::int64_t later_version_ = -1;
   CoreMap nobody_, later_cores_;
   Overlap overlap_;
   // Scratch, kept so that nothing is allocated.

@@ -1,11 +1,13 @@
 #include "cosched/moldable/search/labels.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace cosched::moldable::search {
 namespace {
 
+constexpr std::size_t kCompared = 100;          // labels of a set that another is compared with
 constexpr std::size_t kMostSteps = 40'000'000;  // of one number of jobs: 640 MB
 
 // The free time of the q-th processor that becomes free.
@@ -155,38 +157,42 @@ bool Labels::dominates(const Label& a, const Label& b) {
 }
 
 // The labels of one more job, by sets; of a set those that are likely to dominate first.
-std::vector<std::size_t> Labels::likely_first() const {
-  std::vector<std::pair<double, std::size_t>> keys;
-  keys.reserve(next_.size());
+std::vector<Labels::Likely> Labels::likely_first() const {
+  std::vector<Likely> order;
+  order.reserve(next_.size());
   for (std::size_t k = 0; k < next_.size(); ++k) {
     double sum = makespan_ ? 0 : next_[k].cost;
     for (int s = 0; s < next_[k].steps; ++s) {
       const Step& step = next_steps_[next_[k].first + s];
       sum += step.time * step.count;
     }
-    keys.emplace_back(sum, k);
+    order.push_back({next_[k].jobs, sum, k});
   }
-  std::sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
-    const JobSet left = next_[a.second].jobs, right = next_[b.second].jobs;
-    return left != right ? left < right : a < b;
+  std::sort(order.begin(), order.end(), [](const Likely& a, const Likely& b) {
+    return std::tie(a.jobs, a.sum, a.number) < std::tie(b.jobs, b.sum, b.number);
   });
-  std::vector<std::size_t> order;
-  order.reserve(keys.size());
-  for (const auto& key : keys) order.push_back(key.second);
   return order;
 }
 
 void Labels::keep_undominated(std::size_t width) {
   std::vector<Label> kept;
+  std::vector<double> sums;
   std::size_t group = 0;
-  for (const std::size_t k : likely_first()) {
-    const Label& one = next_[k];
+  for (const Likely& next : likely_first()) {
+    const Label& one = next_[next.number];
     if (best_.hopeless(one.least)) continue;
     if (group < kept.size() && kept[group].jobs != one.jobs) group = kept.size();
     bool needed = true;
-    for (std::size_t other = group; other < kept.size() && needed; ++other)
-      needed = !dominates(kept[other], one);
-    if (needed) kept.push_back(one);
+    const std::size_t near = std::min(kept.size(), group + kCompared);
+    for (std::size_t k = group; k < near && needed; ++k) needed = !dominates(kept[k], one);
+    // Equal ones have nearly the same sum.
+    for (std::size_t k = kept.size(); needed && k-- > near;) {
+      if (sums[k] * (1 + kProofRounding) < next.sum) break;
+      needed = !dominates(kept[k], one);
+    }
+    if (!needed) continue;
+    kept.push_back(one);
+    sums.push_back(next.sum);
   }
   if (kept.size() > width) {
     const auto last = kept.begin() + static_cast<std::ptrdiff_t>(width);

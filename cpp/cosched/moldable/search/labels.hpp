@@ -13,7 +13,8 @@ namespace cosched::moldable::search {
 /// count let it; so a schedule is an order of (job, count), and all that the rest must know of a
 /// beginning is when how many processors are free: times that are not before the last start.
 /// Labels of one number of jobs are made from those of one job fewer.  One is dropped
-///   - where another of the same jobs has every processor free no later, at no more cost so far;
+///   - where another of the same jobs has every processor free no later, at no more cost so far (one of the
+///     hundred of them that are likeliest to);
 ///   - where a job that is not in it could start and end before the last start (Giffler, Thompson:
 ///     the hole would stay open for nothing), or an equal job of lower number is not in it;
 ///   - where a lower bound on what it becomes (label_bounds.hpp) is not below the best schedule known.
@@ -42,6 +43,11 @@ class Labels {
     int steps;
     int move;  // its last, among all moves
   };
+  struct Likely {
+    JobSet jobs;
+    double sum;  // of the free times, and of the cost
+    std::size_t number;
+  };
   struct Move {
     int before;  // the move before it, -1: none
     int job, procs;
@@ -57,7 +63,7 @@ class Labels {
   void put(const Label& label, Label& made, const Choice& choice, double start);
   void accept(const Label& label);
   bool dominates(const Label& a, const Label& b);
-  std::vector<std::size_t> likely_first() const;
+  std::vector<Likely> likely_first() const;
   void keep_undominated(std::size_t width);
 
   const Instance& it_;

@@ -7,6 +7,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
+#include "cosched/moldable/search/annealing.hpp"
 #include "cosched/moldable/search/halves.hpp"
 #include "cosched/moldable/search/labels.hpp"
 
@@ -16,6 +17,9 @@ namespace {
 constexpr std::size_t kFirstWidth = 100;
 constexpr std::size_t kHalvesWidth =
     1600;  // what is not proved then is hard: halves need less work
+// Annealing before the passes get wide: times, operations a job, and of the work that is left at most.
+constexpr std::uint64_t kLooks = 4;
+constexpr std::int64_t kLookWork = 1'000'000, kLookPart = 40;
 // Deadlines between bound and value: the first, relative; how much further each is; what is left of
 // the way when the next is the value itself.
 constexpr double kFirstAhead = 1e-3, kFurtherAhead = 3, kLastPart = 0.4;
@@ -42,6 +46,7 @@ class Prover {
       if (width == kFirstWidth) {
         proved_ = std::min(best_.value(), bounds_.sharpen(proved_));
         if (best_.hopeless(proved_)) return true;
+        look_around();
       }
       if (width == kHalvesWidth && can_be_halved()) {
         if (meet_halves()) return true;
@@ -60,6 +65,18 @@ class Prover {
   bool can_be_halved() {
     return makespan_ && bounds_.patterns() && !it_.has_releases() &&
            it_.jobs() <= kMostHalvedJobs && it_.machines() <= kMostHalvedMachines;
+  }
+
+  // A better schedule first: it drops labels.
+  void look_around() {
+    const std::int64_t work =
+        std::min(kLookWork * it_.jobs(), std::max<std::int64_t>(0, effort_.left() / kLookPart));
+    for (std::uint64_t seed = 0; seed < kLooks; ++seed) {
+      anneal(it_, best_.placement(),
+             {makespan_ ? Objective::makespan : Objective::minsum, seed, work, proved_},
+             [&](Placement made) { best_.take(std::move(made)); });
+      effort_.count(work);
+    }
   }
 
   // Deadlines further and further from the bound: that no schedule keeps one costs the less, the
