@@ -11,7 +11,7 @@ from cosched import _core
 from cosched.cluster.slurm_accounts_shown import Shown
 from cosched.cluster.slurm_conf import Line, Spans, seconds_of_limit, words
 from cosched.cluster.slurm_keys import NOTED, POWER, SILENT, SILENT_PARAMETERS, effect_of, noted
-from cosched.cluster.slurm_suspension import obstacle, suspends
+from cosched.cluster.slurm_suspension import SUSPEND, obstacle, suspends
 from cosched.errors import InvalidInstance, shorten
 
 #: Every parameter that ``slurm-backfill`` follows, with Slurm's defaults (seconds, counts, 0 or 1).
@@ -244,7 +244,7 @@ class Reader:
             said = "no partition can preempt another"
         elif suspends(kind, usual):
             self.parameters["PreemptType"] = PREEMPT_TYPES[kind]
-            self.parameters["PreemptMode"] = 3.0
+            self.parameters["PreemptMode"] = SUSPEND
             return
         elif kind not in PREEMPT_TYPES or any(preempt_mode(one) is None for one in modes):
             self.refused += [f"{spelled[key]}={value}" for key, value in self._preempt.items()]

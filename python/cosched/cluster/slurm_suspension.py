@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cosched.cluster.slurm_conf import Spans
 
+#: PreemptMode, as the core numbers it.
+SUSPEND = 3.0
 #: Of a partition; a job that shares no core asks for no more.
 _ALIKE = {"NO": "NO", "NONE": "NO", "FORCE:1": "FORCE:1"}
 

@@ -111,6 +111,7 @@ std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
   Looks looks(scenario, clocks, tables, moments);
   std::vector<Sample> samples;
   Choice choice(scenario.machine().nodes);
+  choice.cores = tables.allocations.cores().none();  // they are not told, and nobody stands still
   for (const Moment& one : moments) {
     const auto job = static_cast<std::size_t>(one.job);
     looks.until(one.time);

@@ -271,10 +271,15 @@ std::optional<Select::Slot> Select::will_run_groups(int wanted, const NodeBits& 
 
 // What the last test took away comes back: cheaper than another copy.
 void Select::free_as_now() {
-  if (later_version_ == allocations_.version())
-    for (const int job : gone_) later_.take(allocations_.shares(job));
+  const bool same = later_version_ == allocations_.version(), suspends = scenario_.suspends();
+  if (same)
+    for (const int job : gone_) {
+      later_.take(allocations_.shares(job));
+      if (suspends) later_cores_.take(allocations_.part(job), allocations_.cores(job));
+    }
   else
     later_ = allocations_.free();
+  if (suspends && !same) later_cores_ = allocations_.cores();
   later_version_ = allocations_.version();
   gone_.clear();
 }
@@ -289,12 +294,11 @@ std::optional<Select::Slot> Select::will_run_shared(Entry entry, const NodeBits&
   }
   if (time.at_once) return std::nullopt;
   free_as_now();
-  if (suspends) later_cores_ = allocations_.cores();
   Groups groups = groups_of(avail, time);
   const auto gone = [&](int other) {
     later_.give(allocations_.shares(other));
-    gone_.push_back(other);
     if (suspends) later_cores_.give(allocations_.part(other), allocations_.cores(other));
+    gone_.push_back(other);
   };
   if (since_24_) {
     reset_weights(avail, false);

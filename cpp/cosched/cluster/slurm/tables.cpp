@@ -26,7 +26,7 @@ void Tables::hold(int job) {
   for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
   if (scenario.suspends()) {
     choice.part = scenario.job(job).partition;
-    choice.cores = allocations.cores().lowest(choice.shares.nodes, allocations.cores().taken());
+    choice.cores = cores_beside(choice);
   }
   allocations.start(job, choice, whole(running.start));
   const Entry entry{job, scenario.job(job).partition};
@@ -82,6 +82,15 @@ void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by)
   updates.both(whole(time));
   journal.start(entry, time, by, allocations);
   if (scenario.suspends()) turn(gang.start(entry, choice.cores), time);
+}
+
+// Nobody's, else some that a job of another partition has, too: one of them stands still.
+NodeBits Tables::cores_beside(const Choice& choice) const {
+  const CoreMap& map = allocations.cores();
+  int wanted = 0;
+  for (const Share& share : choice.shares.nodes) wanted += share.cores;
+  NodeBits cores = map.lowest(choice.shares.nodes, map.taken());
+  return cores.count() < wanted ? map.lowest(choice.shares.nodes, map.of(choice.part)) : cores;
 }
 
 void Tables::turn(const std::vector<Gang::Turn>& turns, double time) {

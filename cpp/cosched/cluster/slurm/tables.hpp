@@ -73,6 +73,7 @@ struct Tables {
  private:
   void requeue(int job, double time, Second begin);
   void turn(const std::vector<Gang::Turn>& turns, double time);
+  NodeBits cores_beside(const Choice& choice) const;
 };
 
 }  // namespace cosched::cluster::slurm

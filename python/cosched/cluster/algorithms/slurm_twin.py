@@ -24,6 +24,7 @@ from cosched.cluster.slurm_settings import (
     in_seconds,
     rules_of,
 )
+from cosched.cluster.slurm_suspension import SUSPEND
 from cosched.core.arrays import real
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 
@@ -64,6 +65,7 @@ class Twin:
         self.shared = not settings.whole and (
             bool((self.node_cores > 1).any()) or settings.memory_counts
         )
+        self._suspends = self.shared and settings.parameters.get("PreemptMode") == SUSPEND
         self.first_unit = np.concatenate([[0], np.cumsum(self.node_cores)])
         self.units = _units(instance, machine, self.node_cores)
         self.machine = machine
@@ -320,7 +322,7 @@ class Twin:
             held = held or self._first_free(row, free)
             for node, cores in held:
                 free[node] -= cores
-                if free[node] < 0:
+                if free[node] < 0 and not self._suspends:  # one of them stands still
                     raise InvalidInstance(
                         f"running: node {node} has {self.node_cores[node]} cores: job "
                         f"{instance.ids[row]} and others hold more"
@@ -466,7 +468,10 @@ class Twin:
         """Columns of the schedule: a row a job, a unit a task, on its nodes in order."""
         tasks = self.instance.column("tasks")
         if self.shared and len(outcome["units"]):
-            return self._pieces(outcome, outcome["units"], start, end)
+            counts = np.add.reduceat(outcome["cores"], outcome["nodes"][0][:-1])
+            rank = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            units = outcome["units"][rank < np.repeat(tasks, counts)]
+            return self._pieces(outcome, units, start, end)
         if self.shared:
             units = self._own_cores(outcome)
             return self._columns(units, start, end)
