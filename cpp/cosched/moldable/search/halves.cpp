@@ -12,6 +12,7 @@ constexpr double kSlip = 1 + 1e-12;  // of sums of a few times
 constexpr std::int64_t kFlush = 20'000;
 constexpr std::size_t kMostPool = 16'000'000;  // 256 MB, labels take as much
 constexpr std::size_t kCompared = 30;          // labels of least area that another is compared with
+constexpr double kNearer = 0.2;                // of the way from the bound to the deadline
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 }  // namespace
@@ -24,8 +25,8 @@ Halves::Halves(std::vector<std::vector<Choice>> choices, int machines, Count cou
       free_(machines),
       below_(machines + 1) {}
 
-bool Halves::search(double deadline, double value, ProcessorPatterns* patterns,
-                    const Offer& offer) {
+Halves::Outcome Halves::search(double bound, double deadline, double value,
+                               ProcessorPatterns* patterns, const Offer& offer) {
   deadline_ = deadline;
   half_ = deadline / 2;
   room_ = machines_ * deadline * kSlip;
@@ -33,7 +34,9 @@ bool Halves::search(double deadline, double value, ProcessorPatterns* patterns,
   patterns_ = patterns;
   offer_ = &offer;
   measure();
-  return stack() && cross_all() && spend(kFlush);
+  enough_ = deadline - kNearer * (deadline - bound);
+  if (stack() && cross_all() && spend(kFlush)) return Outcome::searched;
+  return value_ < enough_ ? Outcome::nearer : Outcome::over;
 }
 
 bool Halves::spend(std::int64_t steps) {
@@ -288,7 +291,7 @@ bool Halves::meet(JobSet rest, int taken, double area) {
     const Label& label = labels_[at];
     if (earliest + label.top >= value_ || latest + label.low >= value_) continue;
     const double makespan = meeting(label, ends_.data());
-    if (makespan < value_ / kSlip) offer_met(label, makespan);
+    if (makespan < value_ / kSlip && !offer_met(label, makespan)) return false;
   }
   return spend(pairs);
 }
@@ -308,7 +311,7 @@ double Halves::meeting(const Label& label, const Step* ends) const {
   }
 }
 
-void Halves::offer_met(const Label& label, double makespan) {
+bool Halves::offer_met(const Label& label, double makespan) {
   std::vector<Placed> order;
   unstack(base_, 0, order);
   for (const Crossing& one : crossing_) order.push_back(one.placed);
@@ -316,6 +319,7 @@ void Halves::offer_met(const Label& label, double makespan) {
   std::stable_sort(order.begin(), order.end(),
                    [](const Placed& a, const Placed& b) { return a.start < b.start; });
   value_ = (*offer_)(std::move(order));
+  return value_ >= enough_;
 }
 
 // The jobs of a label: from 0 on, or, where `end` > 0, back from there.
