@@ -77,7 +77,7 @@ void Halves::measure() {
 bool Halves::stack() {
   const JobSet all = (JobSet{1} << jobs_) - 1;
   pool_ = {{0, machines_}};
-  labels_ = {{0, 0, 0, 0, kNone, 1, -1, 0, 0}};
+  labels_ = {{0, 0, 0, 0, 0, kNone, 1, -1, 0, 0}};
   begin_ = {0, 1};
   for (JobSet jobs = 1; jobs <= all; ++jobs) {
     fresh_.clear();
@@ -95,7 +95,8 @@ bool Halves::stack() {
   return true;
 }
 
-// The job on top of every label of the others, at every step where enough processors are free.
+// The job on top of every label of the others, at every step where enough processors are free.  Beside
+// the last job of the label, not on it, only those of higher number: either may be put there first.
 void Halves::stack_on(JobSet fewer, int job) {
   const JobSet all = (JobSet{1} << jobs_) - 1;
   const JobSet others = all & ~(fewer | JobSet{1} << job);
@@ -109,7 +110,7 @@ void Halves::stack_on(JobSet fewer, int job) {
         const Step& step = pool_[label.first + static_cast<std::uint32_t>(level)];
         if (step.time + choice.seconds >= half_) break;
         free += step.count;
-        if (free < choice.procs) continue;
+        if (free < choice.procs || (job < label.job && step.time < label.end)) continue;
         put(label, at, job, choice, level, free - choice.procs);
         const Label& made = fresh_.back();
         if (made.area + rest <= room_ &&
@@ -132,6 +133,7 @@ void Halves::put(const Label& label, std::uint32_t at, int job, const Choice& ch
   const double end = from->time + choice.seconds;
   Label made{0,
              0,
+             end,
              end,
              static_cast<std::uint32_t>(fresh_pool_.size()),
              at,

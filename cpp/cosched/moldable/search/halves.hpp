@@ -24,6 +24,8 @@ struct Placed {
 /// (a label), and turned around in time C is a label of the same kind: no schedule is lost where
 ///   - a label of each set of jobs that are stacked in any order within D/2 is kept unless another
 ///     of the set has every processor free no later;
+///   - of two jobs of which neither lies on the other the one of lower number is stacked first: a label of
+///     the same set that is as good, whose last job has the highest number, is always made;
 ///   - on a label of A, jobs X take the processors in the order in which these become free;
 ///   - what they leave is paired with every label of C, early processors with tall stacks.
 /// Turned around if need be, A loses no more than C (area above the least work of its jobs): only such
@@ -59,6 +61,7 @@ class Halves {
   // What is stacked on the processors: the steps from `first` on; job `job` was the last.
   struct Label {
     double area, low, top;  // processor seconds below it, the first step, the last
+    double end;             // of the job
     std::uint32_t first, before;
     std::int8_t steps, job, procs, level;  // level: at which step of `before` the job starts
   };
