@@ -1,6 +1,7 @@
 #include "cosched/moldable/search/halves.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "cosched/core/numeric.hpp"
@@ -10,9 +11,10 @@ namespace {
 
 constexpr double kSlip = 1 + 1e-12;  // of sums of a few times
 constexpr std::int64_t kFlush = 20'000;
-constexpr std::size_t kMostPool = 16'000'000;  // 256 MB, labels take as much
-constexpr std::size_t kCompared = 30;          // labels of least area that another is compared with
-constexpr double kNearer = 0.2;                // of the way from the bound to the deadline
+constexpr std::size_t kMostPool = 8'000'000;  // 128 MB, labels take as much
+// Labels of least area, and of nearly its own, that another is compared with.
+constexpr std::size_t kCompared = 8;
+constexpr double kNearer = 0.2;  // of the way from the bound to the deadline
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 }  // namespace
@@ -161,7 +163,7 @@ void Halves::put(const Label& label, std::uint32_t at, int job, const Choice& ch
 // The fresh labels that none of less area makes needless.
 void Halves::keep() {
   std::sort(fresh_.begin(), fresh_.end(), [](const Label& a, const Label& b) {
-    return std::pair(a.area, a.first) < std::pair(b.area, b.first);
+    return std::tie(a.area, a.low, a.top, a.first) < std::tie(b.area, b.low, b.top, b.first);
   });
   const std::size_t first = labels_.size();
   for (Label& one : fresh_) {
@@ -174,8 +176,9 @@ void Halves::keep() {
     bool needed = true;
     const std::size_t near = std::min(labels_.size(), first + kCompared);
     for (std::size_t k = first; k < near && needed; ++k) needed = !needless(k);
-    // Equal ones have nearly the same area.
-    for (std::size_t k = labels_.size(); needed && k-- > near;) {
+    // Equal ones are next to each other.
+    const std::size_t far = std::max(near, labels_.size() - std::min(labels_.size(), kCompared));
+    for (std::size_t k = labels_.size(); needed && k-- > far;) {
       if (labels_[k].area * kSlip < one.area) break;
       needed = !needless(k);
     }
