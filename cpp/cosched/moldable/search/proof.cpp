@@ -14,7 +14,7 @@
 namespace cosched::moldable::search {
 namespace {
 
-constexpr std::size_t kFirstWidth = 100;
+constexpr std::size_t kFirstWidth = 100, kLookWidth = 400;
 constexpr std::size_t kHalvesWidth =
     1600;  // what is not proved then is hard: halves need less work
 // Annealing before the passes get wide: times, operations a job, and of the work that is left at most.
@@ -47,8 +47,8 @@ class Prover {
       if (width == kFirstWidth) {
         proved_ = std::min(best_.value(), bounds_.sharpen(proved_));
         if (best_.hopeless(proved_)) return true;
-        look_around();
       }
+      if (width == kLookWidth) look_around();
       if (width == kHalvesWidth && can_be_halved()) {
         if (meet_halves()) return true;
         if (effort_.over()) return false;
