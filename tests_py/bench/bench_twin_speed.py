@@ -4,7 +4,8 @@
 
 A made-up cluster of 300 nodes (fat and thin ones, some with GPUs) and a stream of jobs from fixed
 seeds. Processor seconds of the schedule with memory and GPUs, with cores alone, with whole nodes,
-and the ratios; then of draws (a tenth of the jobs), with wall time beside it, on 1 core and on all.
+and the ratios; then of draws of a tenth of the jobs, with wall time beside them. Memory
+and GPUs make jobs wait longer, too, and longer queues take longer: mean waits stand beside.
 """
 
 from __future__ import annotations
@@ -13,12 +14,11 @@ import argparse
 import os
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-import cosched as cs
+from cosched.cluster import Instance, Machine, solve
 
 NODES = """\
 NodeName=n[1-220] CPUs=32 RealMemory=128000 Weight=10
@@ -38,17 +38,18 @@ CORES = 32
 
 
 def stream(count: int, load: float, seed: int = 1) -> dict[str, np.ndarray]:
-    """Jobs of cores and whole nodes, a fifth of them with GPUs; more at once than at night."""
+    """Jobs of one core to eight nodes; a fifth with GPUs."""
     rng = np.random.default_rng(seed)
     on_gpus = rng.uniform(size=count) < 0.2
-    tasks = rng.choice([1, 4, 8, 16, 32, 64, 128, 256], count, p=[.3, .2, .1, .1, .15, .08, .05, .02])
+    widths = [1, 4, 8, 16, 32, 64, 128, 256]
+    tasks = rng.choice(widths, count, p=[.3, .2, .1, .1, .15, .08, .05, .02])  # fmt: skip
     tasks[on_gpus] = rng.choice([4, 8, 16], on_gpus.sum())
     runtime = np.ceil(np.minimum(rng.lognormal(7.5, 1.4, count), 43200))
     work = tasks * runtime
     share = 300 * CORES * load
     gaps = rng.exponential(1, count)
     submit = np.floor(np.cumsum(gaps) / gaps.sum() * work.sum() / share)
-    per_core = rng.choice([0.5, 2, 4, 12], count, p=[.3, .4, .25, .05])
+    per_core = rng.choice([0.5, 2, 4, 12], count, p=[0.3, 0.4, 0.25, 0.05])
     return {
         "submit": submit, "tasks": tasks, "runtime": runtime,
         "estimate": np.ceil(np.minimum(runtime * rng.uniform(1, 6, count), 43200) / 600) * 600,
@@ -59,17 +60,22 @@ def stream(count: int, load: float, seed: int = 1) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-def instance(jobs: dict[str, np.ndarray], machine: cs.cluster.Machine, kind: str) -> cs.cluster.Instance:
-    dropped = () if kind == "memory, GPUs" else ("memory_gb", "gpus")
-    columns = {name: values for name, values in jobs.items() if name not in dropped}
-    return cs.cluster.Instance(columns, nodes=machine.cores)
+def instance(jobs: dict[str, np.ndarray], machine: Machine, kind: str) -> Instance:
+    """Without what the machine of that kind does not hand out."""
+    left = () if kind == "memory, GPUs" else ("memory_gb", "gpus")
+    columns = {name: values for name, values in jobs.items() if name not in left}
+    return Instance(columns, nodes=machine.cores)
 
 
-def seconds(work: Callable[[], object]) -> tuple[float, float, object]:
-    """Processor and wall seconds, and the answer."""
-    wall, begin = time.perf_counter(), time.process_time()
-    answer = work()
-    return time.process_time() - begin, time.perf_counter() - wall, answer
+def machines() -> dict[str, Machine]:
+    """Of each kind."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "slurm.conf")
+        for kind, text in KINDS.items():
+            path.write_text(text + NODES)
+            found[kind] = Machine.read(path)
+    return found
 
 
 def main() -> None:
@@ -79,21 +85,25 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=8)
     args = parser.parse_args()
     jobs = stream(args.jobs, args.load)
-    machines = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for kind, text in KINDS.items():
-            path = Path(folder, "slurm.conf")
-            path.write_text(text + NODES)
-            machines[kind] = cs.cluster.Machine.read(path)
-    print(f"{args.jobs} jobs on 300 nodes at load {args.load}, processor seconds")
-    took = {}
-    for kind, machine in machines.items():
-        inst = instance(jobs, machine, kind)
-        took[kind], _, result = seconds(
-            lambda: cs.cluster.solve(inst, "slurm-backfill", machine=machine)
-        )
-        wait = float(np.mean(result.schedule.start - inst.column("submit"))) if hasattr(result.schedule, "start") else 0
-        print(f"  {kind:14} {took[kind]:8.2f}  {took['memory, GPUs'] / took[kind]:5.2f}x", wait, flush=True)
+    known = machines()
+    print(f"{args.jobs} jobs on 300 nodes at load {args.load}")
+    print(f"  {'':14} {'processor s':>12} {'mean wait s':>12}  memory and GPUs cost")
+    first = 0.0
+    for kind, machine in known.items():
+        given = instance(jobs, machine, kind)
+        begin = time.process_time()  # other work on the machine does not count
+        result = solve(given, "slurm-backfill", machine=machine)
+        took = time.process_time() - begin
+        first = first or took
+        wait = float(np.mean(result.schedule.start - given.column("submit")))
+        print(f"  {kind:14} {took:12.2f} {wait:12.0f}  {first / took:.2f} times", flush=True)
+    few = {name: values[: args.jobs // 10] for name, values in jobs.items()}
+    given = instance(few, known["memory, GPUs"], "memory, GPUs")
+    wall, begin = time.perf_counter(), time.process_time()
+    solve(given, "slurm-backfill", machine=known["memory, GPUs"], draws=args.draws, seed=1)
+    used, lasted = time.process_time() - begin, time.perf_counter() - wall
+    print(f"{args.draws} draws of {len(given)} jobs: {used:.1f} processor s in {lasted:.1f} s on "
+          f"{len(os.sched_getaffinity(0))} cores: {used / lasted:.2f} at a time")  # fmt: skip
 
 
 if __name__ == "__main__":
