@@ -308,6 +308,7 @@ slurm::Clocks to_clocks(const py::dict& given) {
   clocks.nap_extra = named.number("nap_extra");
   clocks.cycle_cost = named.number("cycle_cost");
   clocks.test_cost = named.number("test_cost");
+  clocks.start_cost = named.number("start_cost");
   clocks.cycles = named["cycles"].cast<std::vector<double>>();
   clocks.checks = named["checks"].cast<std::vector<double>>();
   clocks.passes = named["passes"].cast<std::vector<std::pair<double, bool>>>();

@@ -12,6 +12,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
+from cosched.cluster.slurm_settings import SlurmSettings
 from cosched.errors import InvalidSchedule
 
 _UNITS = {"memory_gb": "KB of memory", "gpus": "GPUs"}
@@ -63,15 +64,90 @@ def check_held(instance: Instance, rows: Any) -> None:
                 _refuse(instance, f"{int(inside.sum())} nodes", name, over[1], over[2], most)
 
 
+def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None:
+    """InvalidSchedule where jobs of a Slurm hold more memory or GPUs of a node than it has.
+
+    Each core of a job holds an equal part of its memory; of a job whose log does not say it, what
+    slurm.conf gives it. All GPUs of a job on one node are there; a job on several has one of each
+    (if it has so many), and where the others are nobody says: all nodes that such jobs may use are
+    checked together. Whole nodes are the business of who checks cores.
+    """
+    if machine.slurm is None or machine.slurm.whole or instance.nodes != machine.cores:
+        return
+    count = np.diff(rows.unit_begin)
+    place = _Nodes(machine, by_parts=instance.machine is not None)
+    row = np.repeat(np.arange(len(count)), count)
+    row, node, cores = _pieces(row, place.of_core[rows.unit], place.count)
+    job, counting = rows.task, _counting(instance, machine)
+    first = instance.column("running") if "running" in instance.known else np.zeros(len(instance))
+    first = first.astype(bool)[job]
+
+    def check(name: str, each: np.ndarray) -> None:
+        most = place.capacity[name].copy()
+        # What runs from the beginning is where it is.
+        np.maximum(most, np.bincount(node, each * first[row], len(most)), out=most)
+        over = _Held(row, node, each, rows.start, rows.end).over(node, most)
+        if over is not None:
+            at, time, used = over
+            _refuse(instance, f"node {at}", name, time, used, most[at])
+
+    if "memory_gb" in counting and np.isfinite(place.capacity["memory_gb"]).all():
+        check("memory_gb", _memory_by_cores(instance, machine.slurm, place, job[row], node, cores))
+    if "gpus" in counting:
+        amount = _amount(instance, "gpus")[job]
+        parts = np.bincount(row, minlength=len(count))
+        each = np.where(parts == 1, amount, amount >= parts)[row].astype(float)
+        _check_types(instance, place, job, _Held(row, node, each, rows.start, rows.end))
+        check("gpus", each)
+        _check_together(instance, place, job, rows, row, node, amount * ~first)
+
+
+def _memory_by_cores(
+    instance: Instance, slurm: SlurmSettings, place: _Nodes, job: Any, node: Any, cores: Any
+) -> np.ndarray:
+    """KB that jobs hold on nodes where they have so many cores."""
+    amount, tasks = _amount(instance, "memory_gb"), instance.column("tasks")
+    held = amount[job] / tasks[job] * cores
+    known = instance.column("partition").astype(str) if "partition" in instance.known else None
+    for k in np.flatnonzero(amount[job] == 0).tolist():
+        name = (known[job[k]] if known is not None else "") or slurm.default_partition
+        if "," in name:
+            continue  # where it started nobody says
+        usual, by_core = slurm.default_memory(name)
+        held[k] = usual * 1024 * (cores[k] if by_core else 1)
+        if not usual:  # all of the node
+            held[k] = place.capacity["memory_gb"][node[k]]
+    return held
+
+
+def _check_together(
+    instance: Instance, place: _Nodes, job: Any, rows: Any, row: Any, node: Any, amount: Any
+) -> None:
+    """GPUs of jobs on several nodes: on their own ones, and on all that such jobs may use."""
+    there = np.bincount(row, place.capacity["gpus"][node], len(job))
+    if (amount > there).any():
+        k = int(np.argmax(amount > there))
+        _refuse(instance, f"nodes of job {instance.ids[job[k]]}", "gpus", rows.start[k],
+                amount[k], there[k])  # fmt: skip
+    for inside, which in _rooms(instance, place, job, np.flatnonzero(amount > 0), "gpus"):
+        where = np.zeros(len(which), dtype=int)
+        most = place.capacity["gpus"][inside].sum()
+        over = _Held(which, where, amount[which], rows.start, rows.end).over(
+            where, np.array([most])
+        )
+        if over is not None:
+            _refuse(instance, f"{int(inside.sum())} nodes", "gpus", over[1], over[2], most)
+
+
 def _counting(instance: Instance, machine: Machine) -> list[str]:
     return [name for name in machine.counts if name in instance.known]
 
 
 class _Nodes:
-    """Nodes as the units of a schedule number them: part by part."""
+    """Nodes as the units of a schedule number them: part by part, or as the machine does."""
 
-    def __init__(self, machine: Machine) -> None:
-        cell, self.masks = machine.cells_of_nodes()
+    def __init__(self, machine: Machine, by_parts: bool = True) -> None:
+        cell = machine.cells_of_nodes()[0] if by_parts else np.zeros(machine.node_count, dtype=int)
         self.order = np.argsort(cell, kind="stable")
         kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
         kinds = [kinds[k] for k in self.order]

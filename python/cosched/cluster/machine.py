@@ -21,6 +21,7 @@ from cosched.cluster.slurm_conf import (
     Line,
     first_host,
     gpu_types,
+    gres_left,
     parse_lines,
     read_lines,
     version_of,
@@ -194,6 +195,8 @@ class Machine:
         if name.endswith(".conf"):
             version = slurm_version or version_of(path)
             read = _of_slurm(path, read_lines(path), version, gpu_types(path))
+            if read.slurm is not None and (left := gres_left(path)):
+                read = replace(read, slurm=replace(read.slurm, notes=read.slurm.notes + left))
             return read._with_accounts(accounts)
         for what, value in (("slurm_version", slurm_version), ("accounts", accounts)):
             if value is not None:

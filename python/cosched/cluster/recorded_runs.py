@@ -17,8 +17,6 @@ from cosched.cluster.slurm_requests import Requests
 
 #: Where in its second an end is on average (s).
 _HALF = 0.5
-#: Looks for work a second apart: so many at least, and less beyond them than this part of a second.
-_SOME, _ROUND = 5.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -115,32 +113,6 @@ class Run:
         """When the pass or cycle began that started a job then."""
         at = bisect(self.decisions, begin)
         return self.decisions[at - 1] if at else begin
-
-    def costs(self, interval: float, usual: Mapping[str, float]) -> dict[str, float]:
-        """What cycles take, and each job that they look at; how much longer the backfill thread
-        sleeps than it means to, as its cycles tell: those that nothing kept from a cycle, and those
-        that looked for work once a second."""
-        found: dict[str, float] = {}
-        over = np.array(self.cycles) + usual["cycle_cost"]
-        spent = []
-        for end, jobs in self.ends:
-            cycle = bisect(self.cycles, end) - 1
-            over[cycle] = end
-            spent.append((end - self.cycles[cycle], jobs))
-        if spent:
-            found["cycle_cost"] = float(np.median([time for time, _ in spent]))
-            each = [time / jobs for time, jobs in spent if jobs]
-            found |= {"test_cost": float(np.median(each))} if each else {}
-        beyond = self.cycles[1:] - over[:-1] - interval
-        soon = beyond[beyond < 1]
-        if not len(soon):
-            return found
-        extra = float(np.median(soon))
-        late = beyond - extra
-        late = late[(late > _SOME) & (late % 1 < _ROUND)]
-        naps = late % 1 / np.floor(late)
-        found |= {"sleep_extra": extra}
-        return found | ({"nap_extra": float(np.median(naps))} if len(naps) else {})
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from cosched.cluster.slurm_requests import (
     array_tasks,
     dependencies,
 )
-from cosched.cluster.slurm_settings import VERSIONS, rules_of
+from cosched.cluster.slurm_settings import rules_of
 from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
 
@@ -108,7 +108,7 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     requests = _requests(machine, jobs, rows, accounts)
     samples = [samples_of(one, data["associations"]) for one in data.get("samples", ())]
     samples = samples or [()] * len(data["runs"])
-    ticks = rules_of(slurm) != VERSIONS[0] and "Epilog" not in config
+    ticks = "Epilog" not in config
     runs = tuple(
         run_of(run, phase, rows, machine, events, arrays, jobs, ticks, shown)
         for run, phase, shown in zip(data["runs"], data["phases"], samples, strict=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from cosched.cluster.algorithms.slurm_host import host_at
 from cosched.cluster.algorithms.slurm_twin import Twin
 from cosched.cluster.instance import Instance
+from cosched.cluster.recorded_draws import NEAR, lengths_of, typical
+from cosched.cluster.recorded_host import host_of
 from cosched.cluster.recorded_runs import Recording, Run
 from cosched.cluster.recording_files import read_recording
 from cosched.cluster.slurm_settings import PARAMETERS
@@ -20,8 +22,8 @@ __all__ = [
     "samples_off",
 ]  # fmt: skip
 
-#: Beyond so many seconds a start counts as another one; within so few as the same.
-FAR, NEAR = 60.0, 5.0
+#: Beyond so many seconds a start counts as another one; within `NEAR` as the same.
+FAR = 60.0
 #: Factors and priorities that differ by less are the same: age moves one or two points a second.
 FACTOR, PRIORITY = 1e-4, 15.0
 #: In real seconds, how long after the first command of a sample the others answer.
@@ -43,6 +45,8 @@ class Agreement:
     same_nodes : numpy.ndarray of bool, shape (n,)
     plans : tuple of (float, int, int)
         Recorded cycles with plans: time, planned reservations, those that are equal.
+    alike : float
+        Where this is one run of many: the share of jobs in which two of them agree; else nan.
 
     Examples
     --------
@@ -56,6 +60,7 @@ class Agreement:
     apart: np.ndarray
     same_nodes: np.ndarray
     plans: tuple[tuple[float, int, int], ...]
+    alike: float = np.nan
 
     @property
     def off_by_60(self) -> int:
@@ -84,7 +89,8 @@ def _twin_of(recording: Recording, run: Run, instance: Instance) -> tuple[Twin, 
         instance, recording.machine, {}, requests=recording.requests_of(run),
         version=recording.slurm or None,
     )  # fmt: skip
-    clocks = host_at(recording.speed)
+    interval = twin.settings.parameters.get("bf_interval", PARAMETERS["bf_interval"])
+    clocks = host_of(recording, run, interval)
     clocks.update(controller_start=run.controller_start, epoch=float(run.epoch))
     return twin, clocks
 
@@ -157,8 +163,10 @@ def samples_off(recording: Recording, run: Run) -> tuple[int, int, int, int]:
 def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreement:
     """Run the twin with the clocks of a recorded run, and compare.
 
-    `replay`: backfill cycles and limit checks at the recorded times, too; else only the
-    controller's start and the epoch are the recording's.
+    Given are the controller's start and the epoch, and where exact starts are recorded how long
+    each job ran; the host's share is measured from the recording. `replay`: passes, backfill
+    cycles and limit checks at the recorded times, too. Of what is left open within a second, the
+    run that agrees with most others (`recorded_draws.typical`).
 
     Examples
     --------
@@ -173,18 +181,18 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     twin, clocks = _twin_of(recording, run, instance)
     if replay:
         clocks |= _decay_of(run)
-    if run.begins or run.decay_start is not None:
-        clocks["launch"] = run.launch(instance.column("runtime"), instance.column("estimate"))
-        interval = twin.settings.parameters.get("bf_interval", PARAMETERS["bf_interval"])
-        clocks |= run.costs(interval, clocks)
-    outcome = twin.run(
-        clocks,
-        cycles=run.cycles if replay else (),
-        checks=run.checks if replay else (),
-        passes=run.passes if replay else (),
-        lengths=recording.lengths(run).tolist() if replay else (),
-        plans=bool(run.plans),
-    )
+    given: dict[str, Any] = {"clocks": clocks}
+    alike = np.nan
+    if replay:
+        lengths = recording.lengths(run)
+        given |= {"cycles": run.cycles, "checks": run.checks}
+        if run.passes:
+            given |= {"passes": run.passes, "lengths": lengths.tolist()}
+        else:
+            given, alike = typical(twin, lengths=(lengths, lengths), **given)
+    elif run.begins:
+        given, alike = typical(twin, clocks, lengths_of(recording, run))
+    outcome = twin.run(**given, plans=bool(run.plans))
     names = twin.settings.names or tuple(f"n{k + 1}" for k in range(len(twin.node_cores)))
     nodes = tuple(tuple(names[k] for k in own) for own in twin.nodes_of(outcome))
     start = np.asarray(outcome["start"])
@@ -192,7 +200,7 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     never = np.isnan(start) & np.isnan(run.start)
     apart = np.where(never, 0.0, np.nan_to_num(start - run.start, nan=np.inf))
     plans = _plans(recording, run, outcome["notes"], names, twin.names)
-    return Agreement(start, nodes, apart, same, plans)
+    return Agreement(start, nodes, apart, same, plans, alike)
 
 
 _PLANNED = 4  # action of a note

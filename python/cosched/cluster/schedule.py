@@ -10,8 +10,9 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.cluster.bounds import THRESHOLD
-from cosched.cluster.held import check_held
+from cosched.cluster.held import check_held, check_held_by_cores
 from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
 from cosched.cluster.usage import recorded_starts
 from cosched.core.arrays import flag, integer_array, real, real_array
 from cosched.core.frames import require_columns
@@ -72,8 +73,8 @@ class Schedule(core.Schedule):
         Shortest time of the bounded stretch that goes with it (s).
     recorded : bool
         What a log has: starts are checked against it, nodes may be in use twice.
-    cores_only : bool
-        Of a policy that hands out cores, and does not look at memory and GPUs.
+    by_cores : Machine, optional
+        Where each core of a job holds its part of the memory, as Slurm has it: the nodes.
 
     Raises
     ------
@@ -108,13 +109,13 @@ class Schedule(core.Schedule):
         checked: bool = False,
         threshold: float = THRESHOLD,
         recorded: bool = False,
-        cores_only: bool = False,
+        by_cores: Machine | None = None,
     ) -> None:
         # What makes it again in another process: the replay where there is one, not its rows.
         self._made_by = partial(
             Schedule, instance, totals, rows=rows, replay=replay, penalty=penalty,
             exclusive=exclusive, checked=checked, threshold=threshold, recorded=recorded,
-            cores_only=cores_only,
+            by_cores=by_cores,
         )  # fmt: skip
         self.instance = instance
         self.totals = totals
@@ -122,7 +123,7 @@ class Schedule(core.Schedule):
         self.exclusive = exclusive
         self.threshold = threshold
         self.recorded = recorded
-        self.cores_only = cores_only
+        self.by_cores = by_cores
         self._replay = replay
         self._checked = checked
         self._rows = None if rows is None else Rows(instance, rows)
@@ -193,7 +194,9 @@ class Schedule(core.Schedule):
             self.yield_, self.progress, self.cause, totals["start"], totals["end"],
             totals["preemptions"], totals["migrations"], self.penalty, self.exclusive,
         )  # fmt: skip
-        if self.exclusive and not self.cores_only:
+        if self.by_cores is not None:
+            check_held_by_cores(self.instance, self.rows, self.by_cores)
+        elif self.exclusive:
             check_held(self.instance, self.rows)
 
     def _validate_partitions(self) -> None:
@@ -300,7 +303,8 @@ class Schedule(core.Schedule):
         }
         if len(killed := self._killed()):
             data["killed"] = killed.tolist()
-        return data | {name: True for name in ("recorded", "cores_only") if getattr(self, name)}
+        said = {"recorded": self.recorded, "by_cores": self.by_cores is not None}
+        return data | {name: True for name, is_so in said.items() if is_so}
 
     @classmethod
     def from_frame(
@@ -385,7 +389,7 @@ class Schedule(core.Schedule):
             exclusive = flag(exclusive, "exclusive")
             threshold = real(data.get("threshold", THRESHOLD), "threshold")
             recorded = flag(data.get("recorded", False), "recorded")
-            cores_only = flag(data.get("cores_only", False), "cores_only")
+            by_cores = flag(data.get("by_cores", False), "by_cores")
             killed = integer_array(data.get("killed", ()), "killed", 1, 0, len(instance) - 1)
         except InvalidInstance as error:
             raise InvalidSchedule(str(error)) from None
@@ -403,7 +407,8 @@ class Schedule(core.Schedule):
             instance = _cut_at_limits(instance, outcome)
         return cls(
             instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive,
-            threshold=threshold, recorded=recorded, cores_only=cores_only,
+            threshold=threshold, recorded=recorded,
+            by_cores=instance.machine if by_cores else None,
         )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ _ACCRUE = {
 #: Beside limits, what is read, and what says nothing about starts (of QOS: lists of those allowed).
 _OTHERS = words(
     "Cluster Account User Partition Share ParentName Name Priority UsageFactor Flags LimitFactor "
-    "QOS Usage Factor GraceTime PreemptMode Preempt PreemptExemptTime UsageThres ID"
+    "QOS Usage Factor GraceTime PreemptMode Preempt PreemptExemptTime ID"
 ) | {"Def QOS"}
 #: Of QOS: what each flag is to the core.
 _FLAGS = {
@@ -45,6 +45,7 @@ class Limits:
     def __init__(self, machine: Machine | None) -> None:
         types = [] if machine is None else gpu_types_of(machine)
         names = [*_PLAIN_TRES, *(f"gres/gpu:{name}" for name in types)]
+        self.names = names
         self._tres = {name: k for k, name in enumerate(names)}
         per_core = {1.0} if machine is None else {kind.cpus_per_core for kind in machine.nodes}
         self.cpus_per_core = max(per_core)
@@ -147,6 +148,16 @@ def priority_weights(text: str, machine: Machine) -> list[float]:
     """PriorityWeightTRES by TRES; what the machine does not count has none."""
     limits = Limits(machine)
     return limits.weights(text) if text else []
+
+
+def unweighed(text: str, machine: Machine) -> list[str]:
+    """What is said of the parts of PriorityWeightTRES that the machine does not count."""
+    known = {name.lower() for name in Limits(machine).names}
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    return [
+        f"not followed: PriorityWeightTRES={part}: priorities lack it"
+        for part in parts if part.partition("=")[0].strip().lower() not in known
+    ]  # fmt: skip
 
 
 def _shares(row: Mapping[str, Any]) -> float:

@@ -125,6 +125,21 @@ def gpu_types(path: str | PathLike[str]) -> dict[str, str]:
     return types
 
 
+def gres_left(path: str | PathLike[str]) -> tuple[str, ...]:
+    """What is said of a gres.conf beside the file, beyond types and numbers of GPUs."""
+    beside = Path(path).with_name("gres.conf")
+    if not beside.is_file():
+        return ()
+    found = []
+    for line in read_lines(beside):
+        name = line.keys.get("name", "gpu")
+        if name.lower() != "gpu":
+            found.append(f"Name={name} of gres.conf: not handed out")
+        for key in sorted(set(line.keys) & {"cores", "cpus", "links", "flags"}):
+            found.append(f"{line.spelled[key]} of gres.conf: cores and GPUs are chosen without it")
+    return tuple(dict.fromkeys(found))
+
+
 def words(text: str) -> frozenset[str]:
     """The words of a text."""
     return frozenset(text.split())

@@ -20,6 +20,7 @@ from cosched.cluster.slurm_conf import (
     spans_of,
     words,
 )
+from cosched.cluster.slurm_keys import NOTED, noted
 from cosched.cluster.slurm_settings import (
     Reader,
     SlurmSettings,
@@ -51,7 +52,9 @@ PARTITION_KEYS = words(
 #: States of nodes that do not run jobs.
 _OUT = ("DOWN", "DRAIN", "FAIL", "FUTURE")
 #: Keys of a partition that change who starts when and are not covered.
-_NOT_COVERED = ("overtimelimit", "selecttypeparameters", "lln", "exclusiveuser", "reqresv")
+_NOT_COVERED = (
+    "overtimelimit", "selecttypeparameters", "lln", "exclusiveuser", "exclusivetopo", "reqresv",
+)  # fmt: skip
 #: Who may use a partition.
 _ALLOWED = ("allowaccounts", "denyaccounts", "allowqos", "denyqos")
 #: The same where jobs share nodes.
@@ -168,8 +171,11 @@ def _nodes(
         if "FUTURE" in keys.get("state", "").upper():
             absent += names
             continue
+        reader.assumed += [
+            f"Gres={one} of NodeName: not handed out" for one in _others(keys.get("gres", ""))
+        ]
         for key in () if reader.linear else ("corespeccount", "cpuspeclist"):
-            if keys.get(key, "0") not in ("", "0"):
+            if keys.get(key, "") not in (("", "0") if key == "corespeccount" else ("",)):
                 reader.refused.append(f"{line.spelled.get(key, key)}={keys[key]} of NodeName")
         for name in names:
             if name in nodes:
@@ -231,6 +237,12 @@ def _gpus(gres: str) -> tuple[int, str]:
     return count, ",".join(dict.fromkeys(types))
 
 
+def _others(gres: str) -> list[str]:
+    """What is no GPU of ``gpu:a100:4(S:0-1),mps:100``."""
+    parts = [part.strip() for part in re.sub(r"\([^)]*\)", "", gres).split(",")]
+    return [one for one in parts if one and one.split(":")[0].lower() not in ("gpu", "none")]
+
+
 def _sets(lines: list[Line], nodes: list[PlainNode]) -> dict[str, list[str]]:
     """Names of nodes by NodeSet: its Nodes, and those with its Feature."""
     sets: dict[str, list[str]] = {}
@@ -254,6 +266,9 @@ def _partition(
     name = keys["partitionname"]
     for key in set(keys) - PARTITION_KEYS:
         reader.unknown.append(f"{line.spelled.get(key, key)} of PartitionName")
+    for key in sorted(set(keys) & set(NOTED)):
+        if said := noted(line.spelled.get(key, key), keys[key]):
+            reader.assumed.append(f"{said} (partition {name})")
     shared = not (reader.linear or _exclusive(keys))
     if reader.database:  # without one there is neither a QOS nor usage
         reader.of_accounts += [
@@ -333,6 +348,7 @@ def _settings(
         },
         default_partition=defaults[-1] if defaults else parts[0].name,
         whole=whole,
+        exclusive=frozenset(keys["partitionname"] for _, keys in given if _exclusive(keys)),
         one_task_per_core="cr_one_task_per_core" in reader.select,
         memory_counts=any("memory" in one for one in reader.select)
         or not (reader.linear or reader.select),

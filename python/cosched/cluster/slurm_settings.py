@@ -10,58 +10,12 @@ from typing import Any
 from cosched import _core
 from cosched.cluster.slurm_accounts_shown import Shown
 from cosched.cluster.slurm_conf import Line, Spans, seconds_of_limit, words
+from cosched.cluster.slurm_keys import NOTED, POWER, SILENT, SILENT_PARAMETERS, effect_of, noted
 from cosched.errors import InvalidInstance, shorten
 
 #: Every parameter that ``slurm-backfill`` follows, with Slurm's defaults (seconds, counts, 0 or 1).
 PARAMETERS: dict[str, float] = dict(_core.cluster.SLURM_PARAMETERS)
 
-#: Keys without a say in which job starts when, as far as the twin goes.
-_SILENT = words(
-    """
-    clustername slurmctldhost controlmachine controladdr backupcontroller slurmuser slurmduser
-    authtype authinfo authalttypes credtype cryptotype mpidefault mpiparams proctracktype
-    slurmctldpidfile slurmctldport slurmdpidfile slurmdport slurmdspooldir
-    statesavelocation switchtype taskplugin taskpluginparam minjobage maxjobcount maxjobid
-    maxarraysize slurmctldtimeout slurmdtimeout inactivelimit waittime messagetimeout tcptimeout
-    batchstarttimeout jobcomptype jobcomploc jobcomphost jobcompuser jobcomppass jobcompport
-    jobacctgathertype jobacctgatherfrequency jobacctgatherparams slurmctlddebug slurmctldlogfile
-    slurmddebug slurmdlogfile slurmschedlogfile slurmschedloglevel debugflags logtimeformat
-    slurmctldsyslogdebug slurmdsyslogdebug accountingstoragehost accountingstorageport
-    accountingstorageuser accountingstoragepass accountingstoragebackuphost
-    accountingstoragetres accountingstoreflags accountingstorageexternalhost slurmdparameters
-    slurmctldparameters communicationparameters launchparameters propagateresourcelimits
-    propagateresourcelimitsexcept prologflags unkillablesteptimeout unkillablestepprogram
-    mailprog tmpfs usepam treewidth plugindir plugstackconfig firstjobid disablerootjobs
-    grestypes healthcheckinterval healthcheckprogram healthchecknodestate killonbadexit
-    privatedata schedulertimeslice disablesendgids enforcepartlimits vsizefactor
-    acctgathernodefreq acctgatherenergytype usespank fairsharedampeningfactor
-    rebootprogram srunepilog srunprolog
-    taskepilog taskprolog srunportrange x11parameters keepalivetime getenvtimeout
-    sallocdefaultcommand jobrequeue fastschedule trackwckey
-    accountingstoragetype slurmctldprimaryonprog resvprolog resvepilog maxmempernode maxmempercpu
-    dependencyparameters federationparameters maxstepcount maxtaskspernode defcpupergpu
-    prologepilogtimeout cgroupplugin hashplugin schedulerport schedulerrootfilter
-    jobcompparams jobcontainertype jobcredentialprivatekey jobcredentialpubliccertificate
-    jobfileappend sbcastparameters
-    interactivestepoptions tlstype certmgrparameters slurmctldaddr corespecplugin
-    """
-)
-
-#: SchedulerParameters without effect here: there is no load, no database, no heterogeneous job.
-_SILENT_PARAMETERS = words(
-    """
-    bf_continue bf_yield_interval bf_yield_sleep max_rpc_cnt max_sched_time build_queue_timeout
-    nohold_on_prolog_fail requeue_setup_env_fail
-    bf_yield_rpc_cnt salloc_wait_nodes sbatch_wait_nodes ignore_prefer_validation bf_hetjob_prio
-    bf_hetjob_immediate max_script_size max_depend_depth preempt_send_user_signal
-    delay_boot
-    kill_invalid_depend ignore_constraint_validation no_backup_scheduling
-    assoc_limit_continue enable_user_top enable_hetero_jobs disable_hetero_steps enable_hetero_steps
-    disable_job_shrink permit_job_expansion ignore_numa inventory_interval max_switch_wait
-    max_array_tasks step_retry_count step_retry_time whole_hetjob whole_pack bf_allow_magnetic_slot
-    default_gbytes spec_cores_first enable_job_state_cache enable_stepmgr time_min_as_soft_limit
-    """
-)
 #: Those that matter with licences, and with limits of accounts.
 _LATE = frozenset({"bf_licenses", "assoc_limit_stop"})
 _FLAGS = words("defer bf_one_resv_per_job preempt_youngest_first preempt_strict_order")
@@ -114,6 +68,8 @@ class SlurmSettings:
         Of jobs that name none.
     whole : bool
         A node runs one job at a time.
+    exclusive : frozenset of str
+        Partitions whose nodes run one job at a time (OverSubscribe=EXCLUSIVE).
     one_task_per_core, memory_counts : bool
         A CPU asked for becomes a core; memory is handed out too.
     default_memories : mapping of str to (int, bool)
@@ -160,6 +116,7 @@ class SlurmSettings:
     default_times: Mapping[str, float] = field(default_factory=dict)
     default_partition: str = ""
     whole: bool = True
+    exclusive: frozenset[str] = frozenset()
     one_task_per_core: bool = False
     memory_counts: bool = False
     default_memories: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
@@ -352,13 +309,31 @@ class Reader:
             self.select = [part for part in low.split(",") if part not in ("", "none")]
             if any(part not in _PLAIN_SELECT for part in self.select):
                 self.refused.append(f"{name}={value}")
-        elif key in _POWER:
+        elif key in POWER:
             if value not in ("", "0", "-1", "NONE", "INFINITE"):
                 self.sleeps.append(name)
+        elif key == "preemptparameters":
+            self._preempt_parameters(name, low, place)
         elif key == "jobsubmitplugins":
             self.unknown.append(f"{name}={value} (it may change jobs when they are submitted)")
-        elif key not in _SILENT:
+        elif said := noted(name, value):
+            self.assumed.append(said)
+        elif key not in SILENT and key not in NOTED:
             self.unknown.append(name)
+
+    def _preempt_parameters(self, name: str, value: str, place: str) -> None:
+        """The same as preempt_ in SchedulerParameters."""
+        for one in filter(None, value.split(",")):
+            key, _, count = one.partition("=")
+            known = f"preempt_{key}"
+            if known in _FLAGS:
+                self.parameters[known] = 1.0
+            elif known == "preempt_reorder_count":
+                self.parameters[known] = number(count, place, name)
+            elif key == "suspend_grace_time":
+                self.assumed.append(f"{name}={one}: jobs are suspended at once")
+            elif key != "send_user_signal":
+                self.refused.append(f"{name}={one}")
 
     def _enforced(self, name: str, value: str) -> None:
         """qos and associations only say which jobs may be submitted."""
@@ -403,7 +378,7 @@ class Reader:
                 self._scheduler_parameter(name, number(value, place, name), one)
             elif name in _LATE:
                 self._late.append(one)
-            elif name not in _SILENT_PARAMETERS:
+            elif name not in SILENT_PARAMETERS:
                 self.refused.append(f"SchedulerParameters={one}")
 
     def _scheduler_parameter(self, name: str, value: float, given: str) -> None:
@@ -436,27 +411,6 @@ _PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_defaul
                            "cr_memory"})  # fmt: skip
 
 
-#: Nodes that are switched off while nobody needs them.
-_POWER = words(
-    """
-    suspendprogram resumeprogram suspendtime suspendtimeout resumetimeout suspendrate resumerate
-    suspendexcnodes suspendexcparts suspendexcstates resumefailprogram powerparameters powerplugin
-    """
-)
-#: Keys of one value that are looked at: scontrol prints all the others too.
-HEARD = words(
-    """
-    schedulerparameters selecttype selecttypeparameters prioritytype schedulertype killwait
-    completewait overtimelimit priorityweightjobsize priorityweightpartition priorityweightage
-    priorityweightfairshare priorityweightqos priorityweightassoc priorityweighttres prioritymaxage
-    prioritycalcperiod prioritydecayhalflife priorityusageresetperiod priorityfavorsmall
-    priorityflags preempttype preemptmode preemptexempttime topologyplugin
-    accountingstoragetype accountingstorageenforce epilog prolog epilogslurmctld prologslurmctld
-    jobsubmitplugins defmempercpu defmempernode licenses returntoservice resvoverrun
-    """
-)
-
-
 #: Whose jobs may take the place of others, as the core numbers them.
 PREEMPT_TYPES = {"preempt/partition_prio": 1.0, "preempt/qos": 2.0}
 
@@ -485,42 +439,6 @@ def in_seconds(name: str, value: float) -> float:
 
 def _range(name: str) -> tuple[float, float]:
     return _RANGE.get(name, (0, 1e18))
-
-
-#: What leaving a setting out may do, by how its name begins.
-_EFFECTS = {
-    "topologyplugin": "places differ; jobs over several switches may start earlier here",
-    "preempt": "nobody is preempted: urgent jobs may start later here, their victims run on",
-    "priorityweight": "priorities lack it: the order of waiting jobs may differ",
-    "priorityflags": "priorities are computed without it",
-    "prioritytype": "priorities are by the order of submissions",
-    "accountingstorageenforce": "limits of users, accounts and QOS do not hold: jobs that they "
-    "keep may start earlier here",
-    "oversubscribe": "a core has one job at a time: jobs may start later here",
-    "qos": "limits of the partition's QOS do not hold",
-    "priorityusagereset": "usage is not set to 0: shares differ after the first time",
-    "maxcpuspernode": "jobs of the partition may have all cores of a node",
-    "maxcpuspersocket": "jobs of the partition may have all cores of a socket",
-    "corespeccount": "jobs may have these cores",
-    "cpuspeclist": "jobs may have these cores",
-    "schedulertype": "the backfill scheduler runs",
-    "selecttype=": "nodes are chosen as select/linear does: whole ones",
-    "selecttypeparameters": "places differ: cores are chosen without it",
-    "schedulerparameters=bf_busy": "places differ",
-    "schedulerparameters=pack_serial": "places differ: jobs of one core fill nodes from the front",
-    "schedulerparameters=assoc_limit_stop": "a job over a limit blocks nobody: others may start "
-    "earlier here",
-    "lln": "places differ: the fullest nodes are filled first",
-    "exclusiveuser": "users share nodes: jobs may start earlier here",
-    "state=": "its jobs run",
-}
-
-
-def effect_of(setting: str) -> str:
-    """What it may do that a setting is not followed."""
-    low = setting.lower()
-    known = (said for name, said in _EFFECTS.items() if low.startswith(name))
-    return next(known, "starts may differ")
 
 
 def rules_of(version: str) -> str:

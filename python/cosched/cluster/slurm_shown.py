@@ -8,8 +8,8 @@ from pathlib import Path
 
 from cosched import io
 from cosched.cluster.slurm_conf import Line
+from cosched.cluster.slurm_keys import HEARD
 from cosched.cluster.slurm_machine import NODE_KEYS, PARTITION_KEYS
-from cosched.cluster.slurm_settings import HEARD
 from cosched.errors import InvalidInstance
 
 _FILES = ("scontrol_config.txt", "scontrol_node.txt", "scontrol_partition.txt")

@@ -9,7 +9,7 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.core import Bound, Schedule
-from cosched.core.resampling import value_range
+from cosched.core.resampling import held_of, released_by, value_range
 from cosched.core.result import relative_gap
 from cosched.moldable.bounds import (
     area_bound,
@@ -137,7 +137,14 @@ class Result(core.Result):
     def _spread_metrics(self) -> dict[str, float]:
         if self.instance.downey is not None or self.instance.has_releases:
             return {}
-        return value_range(self.schedule, self.instance.spread, barriers=False)
+        sharing = self.instance.sharing
+        return value_range(
+            self.schedule,
+            self.instance.spread,
+            barriers=False,
+            held=held_of(self.schedule, sharing.arguments()),
+            awaited=released_by(self.schedule) if sharing.slows else None,
+        )
 
 
 Placement = tuple[np.ndarray, np.ndarray, np.ndarray]

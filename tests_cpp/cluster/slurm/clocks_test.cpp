@@ -92,7 +92,6 @@ TEST(SlurmClocks, PassesAskedTooSoonComeLaterAsOne) {
 
 TEST(SlurmClocks, CyclesWaitForIntervalCompletionAndWork) {
   Clocks clocks = exact();
-  clocks.cycle_cost = 2;
   BackfillClock clock(clocks, 30);
   EXPECT_EQ(clock.wakes_at(), 30);
   EXPECT_FALSE(clock.begins_cycle(true, true, 1000));  // completing
@@ -100,7 +99,7 @@ TEST(SlurmClocks, CyclesWaitForIntervalCompletionAndWork) {
   EXPECT_FALSE(clock.begins_cycle(false, false, 40.5));  // no work before 40.5
   EXPECT_EQ(clock.wakes_at(), 41);
   EXPECT_TRUE(clock.begins_cycle(false, true, 1000));
-  clock.cycle_over();
+  clock.cycle_over(2);
   EXPECT_EQ(clock.last_end(), 43);
   EXPECT_EQ(clock.wakes_at(), 73);
   clocks.sleep_extra = -0.5;  // awake too early
@@ -115,9 +114,9 @@ TEST(SlurmClocks, RecordedCyclesComeFirst) {
   BackfillClock clock(clocks, 30);
   EXPECT_EQ(clock.wakes_at(), 5);
   EXPECT_TRUE(clock.begins_cycle(true, false, 1000));
-  clock.cycle_over();
+  clock.cycle_over(0);
   EXPECT_EQ(clock.wakes_at(), 9);
-  clock.cycle_over();
+  clock.cycle_over(0);
   EXPECT_EQ(clock.wakes_at(), 39);
   EXPECT_FALSE(clock.begins_cycle(true, true, 1000));
 }

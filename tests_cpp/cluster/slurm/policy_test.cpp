@@ -238,6 +238,23 @@ TEST(SlurmPolicy, MinutesThatHaveBeenUsed) {
   EXPECT_TRUE(fits(Policy(enough, 0), 0, 2));
 }
 
+TEST(SlurmPolicy, WhatAJobUsedBeforeTheBeginIsInTheUsageThatIsGiven) {
+  Site site;
+  site.account =
+      limits_of({{Kind::group_minutes, kCpu, 100, 90}, {Kind::group_run_minutes, kCpu, 144}});
+  site.settings = {{"PriorityCalcPeriod", 60}, {"PriorityDecayHalfLife", 0}};
+  const Scenario scenario = site.scenario();
+  Policy policy(scenario, 0);
+  start(policy, 0, 0, 2, -120);  // 8 minutes of 8 CPUs are left
+  policy.advance(0);
+  EXPECT_EQ(policy.used_up(0), nullptr);
+  EXPECT_TRUE(fits(policy, 1, 2));
+  policy.advance(60);
+  EXPECT_EQ(policy.used_up(0), nullptr);  // 98
+  policy.advance(120);
+  EXPECT_NE(policy.used_up(0), nullptr);
+}
+
 TEST(SlurmPolicy, UsageFades) {
   Site site;
   site.account = limits_of({{Kind::group_minutes, kCpu, 100, 150}, {Kind::group_wall, -1, 50, 50}});

@@ -77,6 +77,39 @@ TEST(SlurmSimulator, AJobEndsAfterLaunchAndItsNodesAfterEpilog) {
   EXPECT_EQ(outcome.start_exact[1] - outcome.end_exact[0], 5);  // the epilog asks for a pass
 }
 
+// Ticks are at 1.5, 2.5, ...: what waits for one starts there, what does not a fifth of a second behind an end.
+TEST(SlurmSimulator, APassBehindAnEndWaitsForATickUnlessEpilogMessagesAskForIt) {
+  Clocks clocks;
+  clocks.controller_start = -0.5;
+  clocks.epilog = 0.2;
+  const auto gap = [&](double runtime, double epilog) {
+    const Scenario scenario(plain_machine(1),
+                            {plain_job(0, 1, 60, runtime), plain_job(0, 1, 60, 10)},
+                            to_settings({{"Epilog", epilog}}));
+    const Outcome outcome = simulate(scenario, clocks, {});
+    return outcome.start_exact[1] - outcome.end_exact[0];
+  };
+  EXPECT_DOUBLE_EQ(gap(10, 0), 1);       // ended by itself, at a tick
+  EXPECT_NEAR(gap(10, 1), 0.2, 1e-9);    // with an Epilog
+  EXPECT_NEAR(gap(1000, 0), 0.2, 1e-9);  // ended by a limit check
+}
+
+TEST(SlurmSimulator, ACycleTakesTimeForEachTestAndStart) {
+  Clocks clocks;
+  clocks.cycle_cost = 0.125;
+  clocks.test_cost = 0.0625;
+  clocks.start_cost = 0.03125;
+  // The second waits for the first; the third starts beside that in a cycle.
+  const Scenario scenario =
+      scenario_of(plain_machine(2),
+                  {plain_job(0, 1, 120, 100), plain_job(0, 2, 120, 40), plain_job(0, 1, 60, 40)});
+  const std::vector<double> cycles = simulate(scenario, clocks, {}).cycles;
+  ASSERT_GE(cycles.size(), 4);
+  EXPECT_DOUBLE_EQ(cycles[1] - cycles[0], 30 + 0.125);  // nothing waited
+  EXPECT_DOUBLE_EQ(cycles[2] - cycles[1], 30 + 0.125 + 2 * 0.0625 + 0.03125);
+  EXPECT_DOUBLE_EQ(cycles[3] - cycles[2], 30 + 0.125 + 0.0625);
+}
+
 Outcome run_with(std::vector<Job> jobs, std::vector<Outside> outside,
                  const std::map<std::string, double>& parameters = {},
                  Machine machine = plain_machine(4), std::vector<Reservation> reservations = {}) {

@@ -20,12 +20,16 @@ std::vector<int> BackfillCycle::run(double time) {
   begin_ = whole(time);
   tables_.journal.cycle(time);
   tables_.admit(time);
+  starts_ = 0;
   if (same_as_last(time)) {
     repeat_last();
     return {};
   }
   clear_planned();
-  if (tables_.queue.entries().empty()) return {};
+  if (tables_.queue.entries().empty()) {
+    kept_ = {};
+    return {};
+  }
   const Second slot = clocks_.rounded(begin_, settings_.resolution);
   map_end_ = clocks_.rounded(begin_ + settings_.window, settings_.resolution);
   next_slot_ = slot + settings_.resolution;
@@ -51,7 +55,10 @@ std::vector<int> BackfillCycle::plan_queue() {
     if (skipped(entry)) continue;
     const Tested tested = test(entry, now);
     kept_.until = std::min(kept_.until, tested.until);
-    if (tested.started) started.push_back(entry.job);
+    if (tested.started) {
+      started.push_back(entry.job);
+      ++starts_;
+    }
     if (tested.then == Then::stop) break;
     if (tested.started && settings_.max_job_start &&
         static_cast<int>(started.size()) >= settings_.max_job_start)

@@ -20,6 +20,10 @@ class BackfillCycle {
 
   /// Starts and plans jobs; returns those that it started.
   std::vector<int> run(double time);
+  /// Seconds that the last cycle took.
+  double cost() const {
+    return clocks_.cycle_cost + kept_.tests * clocks_.test_cost + starts_ * clocks_.start_cost;
+  }
 
  private:
   enum class Then { next, stop };
@@ -74,6 +78,7 @@ class BackfillCycle {
   int rejected_array_ = -1, rejected_part_ = -1, planned_array_ = -1, array_plans_ = 0;
   // of this cycle
   double time_ = 0;
+  int starts_ = 0;
   Second begin_ = 0, map_end_ = 0, next_slot_ = 0;
 };
 

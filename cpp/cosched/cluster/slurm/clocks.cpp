@@ -102,7 +102,6 @@ BackfillClock::BackfillClock(const Clocks& clocks, Second interval)
       last_end_(whole(clocks.controller_start)),
       extra_(clocks.sleep_extra),
       nap_(1 + clocks.nap_extra),
-      cost_(clocks.cycle_cost),
       wake_(replays() ? recorded_[0]
                       : clocks.controller_start + static_cast<double>(interval) + extra_) {}
 
@@ -118,8 +117,8 @@ bool BackfillClock::begins_cycle(bool completing, bool more_work, double quiet) 
   return false;
 }
 
-void BackfillClock::cycle_over() {
-  const double over = wake_ + cost_;
+void BackfillClock::cycle_over(double cost) {
+  const double over = wake_ + cost;
   last_end_ = whole(over);
   if (!replays())
     wake_ = over + static_cast<double>(interval_) + extra_;

@@ -25,10 +25,10 @@ struct Clocks {
   double tick_offset = 0;  // s from the controller's start to its loop
   // s from the controller's start to that of the thread that accounts usage, behind which the background loop begins
   double decay_after = 0;
-  double sleep_extra = 0;      // s that a sleep of bf_interval takes longer
-  double nap_extra = 0;        // s that a sleep of one second does
-  double cycle_cost = 0;       // s of a backfill cycle
-  double test_cost = 0;        // s of a job's test in a cycle
+  double sleep_extra = 0;  // s that a sleep of bf_interval takes longer
+  double nap_extra = 0;    // s that a sleep of one second does
+  // s of a backfill cycle: of any, for each job that it tests, and for each that it starts
+  double cycle_cost = 0, test_cost = 0, start_cost = 0;
   std::vector<double> cycles;  // recorded begins of cycles: replay; empty = by the rules
   std::vector<double> checks;  // recorded limit checks that ended a job: replay
   // Recorded passes of the main scheduler and whether they were full ones, and seconds from a job's start to its end
@@ -131,8 +131,8 @@ class BackfillClock {
   Second last_end() const { return last_end_; }
   /// The thread is awake: whether a cycle begins.  If not, it sleeps on, and nothing else happens before `quiet`.
   bool begins_cycle(bool completing, bool more_work, double quiet);
-  /// The cycle that began is over.
-  void cycle_over();
+  /// The cycle that began is over, after `cost` seconds.
+  void cycle_over(double cost);
 
  private:
   bool replays() const { return cycle_ < recorded_.size(); }
@@ -140,7 +140,7 @@ class BackfillClock {
   std::vector<double> recorded_;
   std::size_t cycle_ = 0;
   Second interval_, last_end_;
-  double extra_, nap_, cost_, wake_;
+  double extra_, nap_, wake_;
 };
 
 }  // namespace cosched::cluster::slurm

@@ -34,6 +34,9 @@ class NodeBits {
   /// Members, increasing.
   std::vector<int> list() const;
 
+  /// Those that are in each of these 64-node words, from node 0 on.
+  const std::vector<std::uint64_t>& words() const { return words_; }
+
   /// (a and b) is a subset of (c and d).
   static bool common_within(const NodeBits& a, const NodeBits& b, const NodeBits& c,
                             const NodeBits& d);

@@ -21,8 +21,7 @@ Policy::Policy(const Scenario& scenario, double decay_start)
     : scenario_(scenario),
       any_(!scenario.accounts().empty() || !scenario.machine().qos.empty()),
       rules_(scenario),
-      start_(decay_start),
-      last_(whole(decay_start)),
+      decay_(scenario.settings().priority, decay_start),
       counts_(rules_.counters()),
       submitted_(scenario.jobs().size()) {
   const std::size_t tres = kGpuTypes + scenario.machine().node_gpus.size();
@@ -48,9 +47,6 @@ Policy::Policy(const Scenario& scenario, double decay_start)
     note_used(false, static_cast<int>(k), scenario.accounts()[k].limits);
   if (nodes_)
     for (Count& count : counts_) count.jobs_of_node.resize(at(scenario.machine().nodes));
-  constexpr double kHalf = 0.693;  // as slurmctld has it, with the first term alone
-  const Second half_life = scenario.settings().priority.half_life;
-  if (half_life > 0) keep_ = 1 - kHalf / static_cast<double>(half_life);
 }
 
 double Policy::usage_factor(int job) const {
@@ -204,9 +200,10 @@ void Policy::submit(int job) {
 void Policy::start(Entry entry, const Choice& choice, Second now) {
   if (!any_) return;
   const RuleSet& rules = rules_.of(entry);
-  Running one{entry.job, &rules, demand_of(scenario_, entry, choice).tres, {}, now, now};
+  Running one{entry.job, &rules, demand_of(scenario_, entry, choice).tres, {}, now};
   if (nodes_) one.nodes = choice.nodes.list();
-  const double seconds = static_cast<double>(scenario_.job(entry).limit) * usage_factor(entry.job);
+  const Second left = scenario_.job(entry).limit - (charged(one) - now);
+  const double seconds = static_cast<double>(std::max<Second>(left, 0)) * usage_factor(entry.job);
   for (const int counter : rules.counters) {
     Count& count = counts_[at(counter)];
     ++count.jobs;
@@ -240,39 +237,36 @@ void Policy::end(int job, Second now, bool over) {
 
 void Policy::advance(double time) {
   if (!minutes_) return;
-  const auto period = static_cast<double>(scenario_.settings().priority.calc_period);
-  for (;; ++passes_) {
-    const double next = start_ + static_cast<double>(passes_) * period;
-    if (next > time) return;
-    const Second now = whole(next);
-    const double left = std::pow(keep_, static_cast<double>(now - last_));
+  decay_.advance(time, [&](Second now, double left) {
     for (Count& count : counts_) {
       if (!count.decays) continue;
       count.wall *= left;
       for (double& used : count.seconds) used *= left;
     }
-    for (Running& one : running_) charge(one, now, false);
-    last_ = now;
-  }
+    for (const Running& one : running_) charge(one, now, false);
+  });
 }
 
-// What it used since it was charged last, and what it may still use.
-void Policy::charge(Running& one, Second now, bool over) {
+// Until when it has been charged for what it used.
+Second Policy::charged(const Running& one) const { return std::max(decay_.last(), one.start); }
+
+// What it used since then, and what it may still use.
+void Policy::charge(const Running& one, Second now, bool over) {
   const double factor = usage_factor(one.job);
-  const Second due = one.start + scenario_.job(one.job).limit;
-  const auto ran = static_cast<double>(std::max<Second>(now - one.charged, 0));
+  const Second since = charged(one), due = one.start + scenario_.job(one.job).limit;
+  const Second ran = std::max<Second>(now - since, 0);
   const auto less =
-      static_cast<double>(std::max<Second>((over ? due : std::min(now, due)) - one.charged, 0));
+      static_cast<double>(std::max<Second>((over ? due : std::min(now, due)) - since, 0));
   for (const int counter : one.rules->counters) {
     Count& count = counts_[at(counter)];
-    const double used = factor * ran * (count.decays ? std::pow(keep_, ran) : 1);
+    const double used =
+        factor * static_cast<double>(ran) * (count.decays ? decay_.left_after(ran) : 1);
     count.wall += used;
     for (std::size_t k = 0; k < one.tres.size(); ++k) {
       count.seconds[k] += used * one.tres[k];
       count.run_seconds[k] -= less * factor * one.tres[k];
     }
   }
-  one.charged = now;
 }
 
 // --- what is said of it ---

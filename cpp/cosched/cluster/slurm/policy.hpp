@@ -1,9 +1,9 @@
 // Limits of associations and QOS: who may be looked at, and who may start (RULES.md 14).
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
+#include "cosched/cluster/slurm/decay.hpp"
 #include "cosched/cluster/slurm/demand.hpp"
 #include "cosched/cluster/slurm/limit_rules.hpp"
 
@@ -52,7 +52,7 @@ class Policy {
     const RuleSet* rules;
     Amounts tres;
     std::vector<int> nodes;
-    Second start, charged;
+    Second start;
   };
   /// The same for all rules of a job: `alone`: whatever runs; `used_counts`: its usage has a price.
   struct Test {
@@ -65,7 +65,8 @@ class Policy {
   int shared_nodes(const Count& count, const Demand& demand) const;
   double minutes_of(Entry entry) const;
   double usage_factor(int job) const;
-  void charge(Running& one, Second now, bool over);
+  Second charged(const Running& one) const;
+  void charge(const Running& one, Second now, bool over);
   const Count& count_of(const Rule& rule) const {
     return counts_[static_cast<std::size_t>(rule.counter)];
   }
@@ -74,9 +75,7 @@ class Policy {
   const bool any_;  // there are accounts or QOS
   LimitRules rules_;
   bool minutes_ = false, nodes_ = false;  // some limit is of minutes, of nodes
-  double start_, keep_ = 1;
-  std::int64_t passes_ = 0;
-  Second last_;
+  Decay decay_;
   std::vector<Count> counts_;
   std::vector<Running> running_;
   std::vector<char> submitted_;

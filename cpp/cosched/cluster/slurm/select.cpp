@@ -10,18 +10,18 @@ namespace cosched::cluster::slurm {
 class Select::Groups {
  public:
   /// Jobs that end before `from` are gone already; those that end after `later` stay.
-  Groups(const Allocations& allocations, Second epoch, int window_linear, Second from, Second later)
-      : of_(allocations), epoch_(epoch), window_linear_(window_linear), later_(later) {
-    const std::vector<int>& running = of_.running();
-    while (next_ < running.size() && of_.due(running[next_]) < from) ++next_;
+  Groups(const EndOrder& order, const NodeBits& avail, Second epoch, int window_linear, Second from,
+         Second later)
+      : of_(order), avail_(avail), epoch_(epoch), window_linear_(window_linear), later_(later) {
+    while (next_ < of_.size() && of_.due(next_) < from) ++next_;
     gone_ = next_;
   }
 
   /// Calls gone(job) for those that are gone already and have a node in `avail`.
   template <class Gone>
-  void already(const NodeBits& avail, Gone gone) const {
+  void already(Gone gone) const {
     for (std::size_t k = 0; k < gone_; ++k)
-      if (of_.nodes(of_.running()[k]).meets(avail)) gone(of_.running()[k]);
+      if (of_.meets(k, avail_)) gone(of_.job(k));
   }
 
   bool some_gone() const { return gone_ > 0; }
@@ -29,22 +29,20 @@ class Select::Groups {
   /// Calls gone(job) for each job of the next group that has a node in `avail`; returns the last
   /// of them, or -1: none left.
   template <class Gone>
-  int next(const NodeBits& avail, Gone gone) {
+  int next(Gone gone) {
     constexpr int kMost = 200;
-    const std::vector<int>& running = of_.running();
     int last = -1;
-    for (int removed = 0; next_ < running.size();) {
-      const int other = running[next_];
-      if (of_.due(other) > later_) {
-        next_ = running.size();
+    for (int removed = 0; next_ < of_.size();) {
+      const Second end = of_.due(next_);
+      if (end > later_) {
+        next_ = of_.size();
         break;
       }
-      ++next_;
-      if (!of_.nodes(other).meets(avail)) continue;
-      const Second end = of_.due(other);
+      const std::size_t other = next_++;
+      if (!of_.meets(other, avail_)) continue;
       if (base_ == kNever) base_ = end + spread_ - (epoch_ + end) % spread_;
-      last = other;
-      gone(other);
+      last = of_.job(other);
+      gone(last);
       if (outside_window()) break;
       if (removed++ > kMost) break;
     }
@@ -56,12 +54,10 @@ class Select::Groups {
   }
 
  private:
-  bool outside_window() const {
-    const std::vector<int>& running = of_.running();
-    return next_ < running.size() && of_.due(running[next_]) > base_ + spread_;
-  }
+  bool outside_window() const { return next_ < of_.size() && of_.due(next_) > base_ + spread_; }
 
-  const Allocations& of_;
+  const EndOrder& of_;
+  const EndOrder::Wanted avail_;
   const Second epoch_;
   const int window_linear_;
   const Second later_;
@@ -234,10 +230,19 @@ std::optional<Select::Slot> Select::will_run_linear(int wanted, const NodeBits& 
   return Slot{end <= now ? now + 1 : end, &chosen_then_.nodes};
 }
 
+Select::Groups Select::groups_of(const NodeBits& avail, const Time& time) {
+  order_.refresh(allocations_);
+  return {order_,
+          avail,
+          epoch_,
+          scenario_.settings().select.window_linear,
+          since_24_ ? time.from : -kNever,
+          since_24_ ? time.later : kNever};
+}
+
 std::optional<Select::Slot> Select::will_run_groups(int wanted, const NodeBits& avail, int count,
                                                     const Time& time) {
-  Groups groups(allocations_, epoch_, scenario_.settings().select.window_linear,
-                since_24_ ? time.from : -kNever, since_24_ ? time.later : kNever);
+  Groups groups = groups_of(avail, time);
   const auto gone = [&](int other) {
     const NodeBits& held = allocations_.nodes(other);
     count += held.count_common(avail);
@@ -249,12 +254,22 @@ std::optional<Select::Slot> Select::will_run_groups(int wanted, const NodeBits& 
     return Slot{begin, &chosen_then_.nodes};
   };
   if (since_24_) {
-    groups.already(avail, gone);
+    groups.already(gone);
     if (count >= wanted) return chosen(time.now);
   }
-  for (int last; (last = groups.next(avail, gone)) >= 0;)
+  for (int last; (last = groups.next(gone)) >= 0;)
     if (count >= wanted) return chosen(end_of(last, time.now));
   return std::nullopt;
+}
+
+// What the last test took away comes back: cheaper than another copy.
+void Select::free_as_now() {
+  if (later_version_ == allocations_.version())
+    for (const int job : gone_) later_.take(allocations_.shares(job));
+  else
+    later_ = allocations_.free();
+  later_version_ = allocations_.version();
+  gone_.clear();
 }
 
 std::optional<Select::Slot> Select::will_run_shared(const Job& job, const NodeBits& avail,
@@ -265,17 +280,19 @@ std::optional<Select::Slot> Select::will_run_shared(const Job& job, const NodeBi
       return Slot{time.now, &chosen_then_.nodes};
   }
   if (time.at_once) return std::nullopt;
-  later_ = allocations_.free();
-  Groups groups(allocations_, epoch_, scenario_.settings().select.window_linear,
-                since_24_ ? time.from : -kNever, since_24_ ? time.later : kNever);
-  const auto gone = [&](int other) { later_.give(allocations_.shares(other)); };
+  free_as_now();
+  Groups groups = groups_of(avail, time);
+  const auto gone = [&](int other) {
+    later_.give(allocations_.shares(other));
+    gone_.push_back(other);
+  };
   if (since_24_) {
     reset_weights(avail, false);
-    groups.already(avail, gone);
+    groups.already(gone);
     if ((groups.some_gone() || time.from > time.now) && choose_of(job, avail, later_, chosen_then_))
       return Slot{time.now, &chosen_then_.nodes};
   }
-  for (int last; (last = groups.next(avail, gone)) >= 0;)
+  for (int last; (last = groups.next(gone)) >= 0;)
     if (choose_of(job, avail, later_, chosen_then_))
       return Slot{end_of(last, time.now), &chosen_then_.nodes};
   return std::nullopt;

@@ -7,6 +7,7 @@
 
 #include "cosched/cluster/slurm/allocations.hpp"
 #include "cosched/cluster/slurm/choose.hpp"
+#include "cosched/cluster/slurm/end_order.hpp"
 
 namespace cosched::cluster::slurm {
 
@@ -42,10 +43,12 @@ class Select {
   bool choose_now(const Job& job, Choice& choice);
   std::optional<Slot> will_run_on(const Job& job, const NodeBits& avail, const Time& time);
   void release_in_order();
+  Groups groups_of(const NodeBits& avail, const Time& time);
   std::optional<Slot> will_run_linear(int wanted, const NodeBits& avail, Second now);
   std::optional<Slot> will_run_groups(int wanted, const NodeBits& avail, int count,
                                       const Time& time);
   std::optional<Slot> will_run_shared(const Job& job, const NodeBits& avail, const Time& time);
+  void free_as_now();
   Second end_of(int job, Second now) const;
   void reset_weights(const NodeBits& nodes, bool now);
 
@@ -57,7 +60,10 @@ class Select {
   std::vector<NodeBits> released_;
   std::int64_t released_version_ = -1;
   Weights weights_;  // as the last tests left them
-  Free empty_, later_;
+  EndOrder order_;
+  Free empty_, later_;  // `later_`: without the jobs in `gone_`, as of that version
+  std::vector<int> gone_;
+  std::int64_t later_version_ = -1;
   // Scratch, kept so that nothing is allocated.
   NodeBits open_, some_, one_set_;
   Choice chosen_now_, chosen_then_, chosen_best_, tried_;

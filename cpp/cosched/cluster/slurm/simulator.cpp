@@ -60,7 +60,8 @@ class Simulator {
     double time;
     bool epilog;
     int job;
-    int attempt;  // jobs may run again
+    int attempt;           // jobs may run again
+    bool stopped = false;  // by slurmctld
     bool operator>(const Event& other) const {
       if (time != other.time) return time > other.time;
       if (epilog != other.epilog) return epilog > other.epilog;
@@ -270,7 +271,7 @@ class Simulator {
         last_begin_ = std::max(last_begin_, static_cast<double>(one.begin));
       }
       over = time + varied(host_.epilog);
-      events_.push({over, true, one.job, attempt(one.job)});
+      events_.push({over, true, one.job, attempt(one.job), true});
       changed_ = time;
     }
     return over;
@@ -296,7 +297,7 @@ class Simulator {
     else
       ++finished_;
     const Settings& settings = scenario_.settings();
-    if (settings.main.defer || (settings.since_24 && !settings.ends.epilog))
+    if (settings.main.defer || (!settings.ends.epilog && !event.stopped))
       main_clock_.request(event.time);
     else
       main_clock_.ask(event.time, false);
@@ -304,7 +305,7 @@ class Simulator {
 
   void end(int job, double time, bool killed) {
     tables_.end(job, time, killed);
-    events_.push({time + varied(host_.epilog), true, job, attempt(job)});
+    events_.push({time + varied(host_.epilog), true, job, attempt(job), killed});
   }
 
   void launch(const std::vector<int>& started, double time) {
@@ -337,7 +338,7 @@ class Simulator {
                                       tables_.updates.since(backfill_clock_.last_end()), first))
       return;
     launch(backfill_.run(time), time);
-    backfill_clock_.cycle_over();
+    backfill_clock_.cycle_over(backfill_.cost());
   }
 
   const Scenario& scenario_;

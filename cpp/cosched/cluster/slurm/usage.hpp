@@ -1,9 +1,9 @@
 // What users and accounts have used, and what they have of it in a priority (RULES.md 13.1 to 13.3).
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
+#include "cosched/cluster/slurm/decay.hpp"
 #include "cosched/cluster/slurm/scenario.hpp"
 
 namespace cosched::cluster::slurm {
@@ -27,8 +27,8 @@ class Usage {
   double factor(int job) const;
   const std::vector<double>& factors() const { return factor_; }
   /// Passes so far, and the second of the last.
-  std::int64_t passes() const { return passes_; }
-  Second last_pass() const { return last_; }
+  std::int64_t passes() const { return decay_.passes(); }
+  Second last_pass() const { return decay_.last(); }
   /// In CPU seconds, by association.
   const std::vector<double>& used() const { return used_; }
 
@@ -38,16 +38,13 @@ class Usage {
     double price;
     Second start;
   };
-  void pass(Second now);
+  void pass(Second now, double left);
   void charge(const Running& one, Second now);
 
   const Scenario& scenario_;
-  const double start_;
-  double keep_;  // a second's part of usage that is left
+  Decay decay_;
   std::vector<double> used_, factor_;
   std::vector<Running> running_;
-  std::int64_t passes_ = 0;
-  Second last_;
 };
 
 }  // namespace cosched::cluster::slurm

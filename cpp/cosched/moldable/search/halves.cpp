@@ -14,12 +14,6 @@ constexpr std::size_t kMostPool = 16'000'000;  // 256 MB, labels take as much
 constexpr std::size_t kCompared = 30;          // labels of least area that another is compared with
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-int size_of(JobSet jobs) {
-  int size = 0;
-  for (; jobs != 0; jobs &= jobs - 1) ++size;
-  return size;
-}
-
 }  // namespace
 
 Halves::Halves(std::vector<std::vector<Choice>> choices, int machines, Count count)
@@ -201,11 +195,13 @@ bool Halves::dominates(const Step* x, const Step* x_end, const Step* y, const St
 bool Halves::cross_all() {
   const JobSet all = (JobSet{1} << jobs_) - 1;
   for (JobSet jobs = 0; jobs <= all; ++jobs) {
-    const int size = size_of(jobs);
-    if (2 * size > jobs_) continue;
-    base_jobs_ = jobs;
+    const JobSet rest = all & ~jobs;
     for (base_ = begin_[jobs]; base_ < begin_[jobs + 1]; ++base_) {
       const Label& label = labels_[base_];
+      // What this half loses is lost in the other, too.
+      const double slack = room_ - label.area - least_[rest];
+      waste_ = (label.area - least_[jobs]) / kSlip - (kSlip - 1) * room_;
+      if (slack < waste_) break;
       int p = 0;
       for (std::uint32_t k = label.first; k < label.first + static_cast<std::uint32_t>(label.steps);
            ++k)
@@ -214,43 +210,37 @@ bool Halves::cross_all() {
           below_[p + 1] = below_[p] + free_[p];
         }
       crossing_.clear();
-      const JobSet rest = all & ~jobs;
-      if (!cross(size, rest, 0, room_ - label.area - least_[rest], false)) return false;
+      if (!cross(rest, 0, slack)) return false;
     }
   }
   return true;
 }
 
 // Jobs of `rest` on the processors from `taken` on, which become free later; `slack` is what may
-// still be lost.  `inside`: some job before ends in the half.
-bool Halves::cross(int size, JobSet rest, int taken, double slack, bool inside) {
-  const int left = size_of(rest);
+// still be lost.
+bool Halves::cross(JobSet rest, int taken, double slack) {
   if (!spend(1)) return false;
-  // Of two halves of equally many jobs, either may be A.
-  if (left == size ? base_jobs_ <= rest : !inside) {
-    const double unused = (machines_ - taken) * half_ - (below_[machines_] - below_[taken]);
-    const double closed = slack - unused - (least_in_half_[rest] - least_[rest]);
-    if (closed >= 0 && !meet(rest, taken, room_ - closed - least_in_half_[rest])) return false;
-  }
-  if (left <= size || !may_end(rest, taken)) return true;
+  const double unused = (machines_ - taken) * half_ - (below_[machines_] - below_[taken]);
+  const double closed = slack - unused - (least_in_half_[rest] - least_[rest]);
+  if (closed >= 0 && slack - unused >= waste_ &&
+      !meet(rest, taken, room_ - closed - least_in_half_[rest]))
+    return false;
+  if (rest == 0 || !may_end(rest, taken)) return true;
   for (int q = 1; taken + q <= machines_; ++q) {
     const double start = free_[taken + q - 1];
     const double lost = q * start - (below_[taken + q] - below_[taken]);
-    if (start > half_ * kSlip || lost > slack) break;
+    if (start > half_ * kSlip || lost + waste_ > slack) break;
     for (const Candidate& one : by_procs_[q]) {
-      double kept = slack - lost - one.loss;
-      if (kept < 0) break;
+      const double kept = slack - lost - one.loss;
+      if (kept < waste_) break;
       const double end = start + one.seconds;
-      if (!in(rest, one.job) || end > deadline_) continue;
+      if (!in(rest, one.job) || end > deadline_ || end < half_ / kSlip) continue;
       // Jobs of one start in one order.
       if (!crossing_.empty() && crossing_.back().placed.start == start &&
           one.job < crossing_.back().placed.job)
         continue;
-      const bool ends_inside = end < half_;
-      if (ends_inside && (kept -= q * (half_ - end)) < 0) continue;
       crossing_.push_back({{one.job, q, start}, std::max(end, half_)});
-      const bool more =
-          cross(size, rest & ~(JobSet{1} << one.job), taken + q, kept, inside || ends_inside);
+      const bool more = cross(rest & ~(JobSet{1} << one.job), taken + q, kept);
       crossing_.pop_back();
       if (!more) return false;
     }
@@ -277,6 +267,12 @@ bool Halves::may_end(JobSet rest, int taken) {
 bool Halves::meet(JobSet rest, int taken, double area) {
   const std::uint32_t last = begin_[rest + 1];
   std::uint32_t at = begin_[rest];
+  if (at == last || labels_[at].area > room_ - area) return true;
+  const auto first = labels_.begin() + at;
+  at += static_cast<std::uint32_t>(
+      std::partition_point(first, labels_.begin() + last,
+                           [&](const Label& one) { return one.area < least_[rest] + waste_; }) -
+      first);
   if (at == last || labels_[at].area > room_ - area) return true;
   ends_.clear();  // by decreasing time
   for (const Crossing& one : crossing_) ends_.push_back({one.end, one.placed.procs});

@@ -26,8 +26,9 @@ struct Placed {
 ///     of the set has every processor free no later;
 ///   - on a label of A, jobs X take the processors in the order in which these become free;
 ///   - what they leave is paired with every label of C, early processors with tall stacks.
-/// Turned around if need be, A has no more jobs than C: only such A are tried.  Then a job X that ends
-/// before D/2, where those are equally many, stays what it is; elsewhere it is one of A.
+/// Turned around if need be, A loses no more than C (area above the least work of its jobs): only such
+/// A, and to them such C, are tried, so A loses at most half of what may be lost.  A job X that ends
+/// before D/2 makes another schedule, where it is one of A and X are fewer: there it is found.
 /// Labels are dropped whose area, with the least work of all other jobs, is above m D: what is lost
 /// before and after is known to both halves, and few labels of near half the jobs are left where
 /// one search from the start would meet those of all.
@@ -70,7 +71,7 @@ class Halves {
   void keep();
   bool dominates(const Step* x, const Step* x_end, const Step* y, const Step* y_end) const;
   bool cross_all();
-  bool cross(int size, JobSet rest, int taken, double slack, bool inside);
+  bool cross(JobSet rest, int taken, double slack);
   bool may_end(JobSet rest, int taken);
   bool meet(JobSet rest, int taken, double area);
   double meeting(const Label& label, const Step* ends) const;
@@ -98,7 +99,7 @@ class Halves {
   std::vector<Step> fresh_pool_;
 
   std::uint32_t base_ = 0;  // the label that is crossed
-  JobSet base_jobs_ = 0;
+  double waste_ = 0;        // what it loses, but for rounding
   std::vector<double> free_, below_;  // of each processor in it; sums of those before
   struct Crossing {
     Placed placed;

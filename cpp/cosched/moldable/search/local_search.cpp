@@ -10,7 +10,7 @@
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/model/bounds.hpp"
 #include "cosched/moldable/search/annealing.hpp"
-#include "cosched/moldable/search/labels.hpp"
+#include "cosched/moldable/search/proof.hpp"
 #include "cosched/moldable/search/starts.hpp"
 
 namespace cosched::moldable::search {

@@ -1,7 +1,7 @@
 // optimal: a short search, then a proof.
 #pragma once
 
-#include "cosched/moldable/search/labels.hpp"
+#include "cosched/moldable/search/proof.hpp"
 
 namespace cosched::moldable::search {
 

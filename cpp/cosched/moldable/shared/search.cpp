@@ -15,6 +15,7 @@
 #include "cosched/moldable/shared/beam.hpp"
 #include "cosched/moldable/shared/bounds.hpp"
 #include "cosched/moldable/shared/lists.hpp"
+#include "cosched/moldable/shared/orders.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -26,11 +27,14 @@ constexpr int kNear = 6;  // places in the order between jobs that are exchanged
 constexpr double kPlateau =
     1e-3;  // of the mean end, so that plateaus of the makespan lead somewhere
 constexpr int kRounds = 3;
-constexpr double kStepsAnOperation = 8;     // the decoder's steps are smaller than those of `work`
-constexpr double kNoise = 0.3;              // of prices, relative
-constexpr int kDraws = 60;                  // greedy schedules
+constexpr double kStepsAnOperation = 8;  // the decoder's steps are smaller than those of `work`
+constexpr double kNoise = 0.3;           // of prices, relative
+constexpr int kDraws = 60;               // greedy schedules
+constexpr double kStepsAnOrderOperation = 0.35;  // of work, as above
+constexpr double kHot = 0.004, kWarm = 0.001, kCold = 0.0004;
+constexpr double kPolish = 0.1;             // of the work
 constexpr int kWidth = 64, kBranches = 12;  // of a beam
-constexpr double kBeams = 0.75;             // of the work
+constexpr double kBeams = 0.2;              // of the work
 constexpr double kBeamNoise[] = {0.05, 0.15}, kWastes[] = {0.05, 0.1};
 constexpr double kStepsABeamOperation = 0.5;  // of work, as above
 constexpr int kMostPriced = 200;              // jobs
@@ -71,7 +75,7 @@ class ListSearch {
   /// Where beams do not know the objective or releases, greedy schedules at the prices, and near them.
   void price(std::vector<double> prices, int draws) {
     prices_ = std::move(prices);
-    if (has_beams()) return;
+    if (by_orders()) return;
     for (int k = 0; k < draws; ++k) {
       std::vector<double> near = prices_;
       for (double& value_of_job : near)
@@ -84,21 +88,23 @@ class ListSearch {
     }
   }
 
+  /// One annealing of orders, which gains by slow cooling; of lists kRounds.
+  void spend(std::int64_t work) {
+    const int rounds = by_orders() ? 1 : kRounds;
+    for (int k = 0; k < rounds; ++k) run(work / rounds, k == 0 ? 1 : 0.4);
+  }
+
   void run(std::int64_t work, double heat) {
-    if (has_beams()) {
-      const auto share = static_cast<std::int64_t>(kBeams * static_cast<double>(work));
-      beams(static_cast<std::int64_t>(static_cast<double>(share) / kStepsABeamOperation));
-      work -= share;
-    }
-    anneal(work, heat);
+    if (!by_orders()) return anneal(work, heat);
+    if (!prices_.empty())
+      beams(static_cast<std::int64_t>(kBeams * static_cast<double>(work) / kStepsABeamOperation));
+    anneal_orders(static_cast<double>(work) / kStepsAnOrderOperation);
   }
 
   const Placement& best() const { return best_; }
 
  private:
-  bool has_beams() const {
-    return !prices_.empty() && objective_ == Objective::makespan && !instance_.has_releases();
-  }
+  bool by_orders() const { return objective_ == Objective::makespan && !instance_.has_releases(); }
 
   // At the prices, and near them, ever wider up to kWidth.
   void beams(std::int64_t operations) {
@@ -111,11 +117,22 @@ class ListSearch {
       const auto found = beam(instance_, decoder_, near, options, operations);
       if (!found) return;
       offer(*found);
-      List list = as_list(decoder_, *found);
-      list.prices = near;
-      consider(list);
       ++drawn_;
     }
+  }
+
+  // Hot, where what it starts from is forgotten; then from the best so far.
+  void anneal_orders(double operations) {
+    OrderSearch orders(instance_, decoder_, rng_);
+    const auto cool = [&](double hot, double share) {
+      const bool in_time = finishes_within(std::nullopt, [&] {
+        orders.anneal(best_, hot, kCold, static_cast<std::int64_t>(share * operations));
+      });
+      offer(orders.best());
+      if (!in_time) check_interrupt();
+    };
+    cool(kHot, 1 - kPolish);
+    cool(kWarm, kPolish);
   }
 
   void anneal(std::int64_t work, double heat) {
@@ -221,7 +238,7 @@ Instance unslowed(const Instance& instance) {
                                                        std::nullopt, std::nullopt));
 }
 
-// What the same search finds for jobs that slow nobody.
+// What the same search finds for jobs that slow nobody, with the same work: knowing them is never worse.
 Placement plain_search(const Instance& instance, search::SearchOptions options) {
   options.starts.clear();
   options.proof = false;
@@ -298,8 +315,7 @@ search::SearchResult local_search(const Instance& instance, const search::Search
         return true;
       });
     else
-      for (int k = 0; k < kRounds; ++k)
-        made.run(total_of(instance, options.work) / kRounds, k == 0 ? 1 : 0.4);
+      made.spend(total_of(instance, options.work));
   });
   result.placement = made.best();
   const double least = std::max(longest_bound(instance), moldable::area_bound(instance));

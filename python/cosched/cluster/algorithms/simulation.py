@@ -11,6 +11,7 @@ import numpy as np
 from cosched import _core
 from cosched.cluster.bounds import THRESHOLD, max_stretch_bound
 from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
 from cosched.core import Bound
@@ -48,7 +49,7 @@ def result_of_simulation(
     rows: tuple | None = None,
     recorded: bool = False,
     at_limit: np.ndarray | None = None,
-    cores_only: bool = False,
+    by_cores: Machine | None = None,
 ) -> Result:
     """`at_limit`: the jobs that were ended at their limit; the instance has the times they ran."""
     early = outcome["start"] < instance.column("eligible") - 1e-6
@@ -73,7 +74,7 @@ def result_of_simulation(
         checked=not exclusive,  # batch simulations tell the validator nothing
         threshold=threshold,
         recorded=recorded,
-        cores_only=cores_only,
+        by_cores=by_cores,
     )
     return Result(
         algorithm=name,

@@ -234,7 +234,8 @@ def _result(
     }  # fmt: skip
     return result_of_simulation(
         instance, "slurm-backfill", counted, decisions, nonnegative(threshold, "threshold"),
-        None, 0.0, True, rows=twin.rows(outcome, start, end), at_limit=killed, cores_only=True,
+        None, 0.0, True, rows=twin.rows(outcome, start, end), at_limit=killed,
+        by_cores=twin.machine,
     )  # fmt: skip
 
 

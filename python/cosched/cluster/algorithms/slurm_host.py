@@ -13,7 +13,7 @@ from cosched.core.arrays import nonnegative
 HOST: dict[str, float] = {
     "launch": 0.77, "epilog": 0.24, "noise": 0.0, "noise_seed": 0.0, "tick_period": 1.035,
     "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "nap_extra": 0.002,
-    "cycle_cost": 0.01, "test_cost": 0.002,
+    "cycle_cost": 0.005, "test_cost": 0.0008, "start_cost": 0.0,
 }  # fmt: skip
 #: On which clock: times as fast as life.
 MEASURED_AT = 20.0

@@ -15,7 +15,7 @@ from cosched.cluster.algorithms.slurm_owners import let_in, with_owners
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.running import held_of
-from cosched.cluster.slurm_accounts import priority_weights
+from cosched.cluster.slurm_accounts import priority_weights, unweighed
 from cosched.cluster.slurm_requests import Requests, gpu_types_of
 from cosched.cluster.slurm_settings import (
     PARAMETERS,
@@ -65,6 +65,8 @@ class Twin:
             bool((self.node_cores > 1).any()) or settings.memory_counts
         )
         self.first_unit = np.concatenate([[0], np.cumsum(self.node_cores)])
+        self.units = _units(instance, machine, self.node_cores)
+        self.machine = machine
         self.parts = _parts(instance, machine, len(self.node_cores))
         self.names = list(self.parts)
         self.several: dict[int, list[int]] = {}  # partitions of jobs in more than one
@@ -73,6 +75,7 @@ class Twin:
         #: What is followed otherwise than the machine and the jobs say.
         self.notes = list(settings.left_out)
         self.notes += self._note_version(version, settings)
+        self.notes += unweighed(settings.priority_tres, machine) if machine is not None else []
         asked = requests or self._of_log(settings, machine)
         #: How long jobs have run at second 0 (s).
         self.ran = np.zeros(len(instance))
@@ -115,6 +118,8 @@ class Twin:
         """What the jobs of a log say about memory and GPUs of nodes that they share."""
         known = self.instance.known
         if not self.shared or machine is None:
+            if machine is not None and machine.gpus and "gpus" in known:
+                self.notes.append("gpus: nodes are whole here, so that they are not handed out")
             return Requests()
         tasks = self.instance.column("tasks").astype(np.int64)
         more: dict[int, dict[str, Any]] = {row: {} for row in range(len(tasks))}
@@ -133,6 +138,8 @@ class Twin:
                 )
         if "gpus" in known:
             types = gpu_types_of(machine)
+            if not types and (self.instance.column("gpus") > 0).any():
+                self.notes.append("gpus: the machine has none, so that they are not handed out")
             names = (
                 self.instance.column("gpu_type").astype(str).tolist()
                 if "gpu_type" in known else [""] * len(tasks)
@@ -239,6 +246,10 @@ class Twin:
         more = {row: dict(values) for row, values in requests.more.items()}
         for row, parts in self.several.items():
             more.setdefault(row, {})["partitions"] = parts
+        if self.shared and settings.exclusive:
+            alone = [name in settings.exclusive for name in self.names]
+            for row in np.flatnonzero(np.array(alone)[self.part]).tolist():
+                more.setdefault(row, {})["exclusive"] = True
         return _core.cluster.Slurm(
             machine={
                 "nodes": count,
@@ -471,7 +482,7 @@ class Twin:
         begin = np.concatenate([[0], np.cumsum(tasks)])
         one = np.ones(len(tasks))
         none = np.zeros(len(tasks), dtype=np.int64)
-        return jobs, begin, units, start, end, one, one, none
+        return jobs, begin, self.units[units], start, end, one, one, none
 
     def _own_cores(self, outcome: Mapping[str, Any]) -> np.ndarray:
         """Units of each job: the lowest free cores of its nodes at its start."""
@@ -493,7 +504,10 @@ class Twin:
                 for unit in mine[job]:
                     where = int(np.searchsorted(self.first_unit, unit, side="right")) - 1
                     insort(free[where], unit)
-        return np.concatenate([np.array(units, dtype=np.int64) for units in mine])
+        tasks = self.instance.column("tasks").tolist()  # of whole nodes, the first of its cores
+        return np.concatenate(
+            [np.array(units[:n], dtype=np.int64) for units, n in zip(mine, tasks, strict=True)]
+        )
 
 
 def _taken_gpus(free: list[list[int]], count: int, nodes: list[int]) -> list[tuple]:
@@ -535,6 +549,16 @@ def _node_cores(instance: Instance, machine: Machine | None) -> np.ndarray:
             f"{instance.nodes}: expected one of the two numbers"
         )
     return cores
+
+
+def _units(instance: Instance, machine: Machine | None, node_cores: np.ndarray) -> np.ndarray:
+    """What an instance with a machine calls each core: it numbers them part by part."""
+    units = np.arange(node_cores.sum())
+    if instance.machine is None or machine is None:
+        return units
+    numbers = np.empty_like(units)
+    numbers[np.argsort(np.repeat(machine.cells_of_nodes()[0], node_cores), kind="stable")] = units
+    return numbers
 
 
 def _parts(

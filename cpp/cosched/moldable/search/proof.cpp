@@ -1,0 +1,150 @@
+#include "cosched/moldable/search/proof.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/moldable/search/annealing.hpp"
+#include "cosched/moldable/search/halves.hpp"
+#include "cosched/moldable/search/labels.hpp"
+
+namespace cosched::moldable::search {
+namespace {
+
+constexpr std::size_t kFirstWidth = 100;
+constexpr std::size_t kHalvesWidth =
+    1600;  // what is not proved then is hard: halves need less work
+// Annealing before the passes get wide: times, operations a job, and of the work that is left at most.
+constexpr std::uint64_t kLooks = 4;
+constexpr std::int64_t kLookWork = 1'000'000, kLookPart = 40;
+// Deadlines between bound and value: the first, relative; how much further each is; what is left of
+// the way when the next is the value itself.
+constexpr double kFirstAhead = 1e-3, kFurtherAhead = 3, kLastPart = 0.4;
+
+class Prover {
+ public:
+  Prover(const Instance& instance, const Placement& start, const ProofOptions& options)
+      : it_(instance),
+        makespan_(options.objective == Objective::makespan),
+        choices_(choices_of(instance)),
+        best_(instance, options.objective, start),
+        effort_(options.work),
+        bounds_(instance, choices_, options.objective, best_, effort_),
+        labels_(instance, choices_, options.objective, best_, bounds_, effort_) {}
+
+  // Passes that keep more and more labels, until one drops none for their number: then all is proved.
+  // May be left by check_interrupt(): bound() and placement() hold at any time.
+  bool run() {
+    for (std::size_t width = kFirstWidth;; width *= 4) {
+      if (!labels_.pass(width)) return false;
+      proved_ = bound();
+      if (labels_.dropped() >= best_.value()) return true;
+      // Not before, so that what is easy stays fast.
+      if (width == kFirstWidth) {
+        proved_ = std::min(best_.value(), bounds_.sharpen(proved_));
+        if (best_.hopeless(proved_)) return true;
+        look_around();
+      }
+      if (width == kHalvesWidth && can_be_halved()) {
+        if (meet_halves()) return true;
+        if (effort_.over()) return false;
+      }
+    }
+  }
+
+  const Placement& placement() const { return best_.placement(); }
+  bool is_best(double least) const { return best_.hopeless(least); }
+
+  // The best of all passes.
+  double bound() const { return std::min(best_.value(), std::max(proved_, labels_.bound())); }
+
+ private:
+  bool can_be_halved() {
+    return makespan_ && bounds_.patterns() && !it_.has_releases() &&
+           it_.jobs() <= kMostHalvedJobs && it_.machines() <= kMostHalvedMachines;
+  }
+
+  // A better schedule first: it drops labels.
+  void look_around() {
+    const std::int64_t work =
+        std::min(kLookWork * it_.jobs(), std::max<std::int64_t>(0, effort_.left() / kLookPart));
+    for (std::uint64_t seed = 0; seed < kLooks; ++seed) {
+      anneal(it_, best_.placement(),
+             {makespan_ ? Objective::makespan : Objective::minsum, seed, work, proved_},
+             [&](Placement made) { best_.take(std::move(made)); });
+      effort_.count(work);
+    }
+  }
+
+  // Deadlines further and further from the bound: that no schedule keeps one costs the less, the
+  // nearer it is, and what is met for one is often a good schedule for the next.  False: the work
+  // or the room is over.
+  bool meet_halves() {
+    Halves halves(choices_, it_.machines(), [&](std::int64_t steps) {
+      effort_.count(steps);
+      return !effort_.over();
+    });
+    const auto offer = [&](const std::vector<Placed>& order) {
+      accept(order);
+      return best_.value();
+    };
+    for (double ahead = kFirstAhead * proved_; !best_.hopeless(proved_); ahead *= kFurtherAhead) {
+      const double value = best_.value();
+      const bool last = proved_ + ahead > value - kLastPart * (value - proved_);
+      const double deadline = last ? value : proved_ + ahead;
+      if (!halves.search(deadline, value, bounds_.patterns(), offer)) return false;
+      if (best_.value() >= deadline) proved_ = std::max(proved_, deadline);
+    }
+    return true;
+  }
+
+  // Each job as early as the order and its count let it.
+  void accept(const std::vector<Placed>& order) {
+    Placement made = unplaced(it_.jobs());
+    std::vector<double> free(it_.machines(), 0);  // increasing
+    for (const Placed& one : order) {
+      const auto q = static_cast<std::size_t>(one.procs);
+      const double start = free[q - 1];
+      place(it_, made, one.job, one.procs, start);
+      for (double& time : free) time = std::max(time, start);
+      std::fill_n(free.begin(), q, made.end[one.job]);
+      std::sort(free.begin(), free.end());
+    }
+    best_.take(std::move(made));
+  }
+
+  const Instance& it_;
+  bool makespan_;
+  std::vector<std::vector<Choice>> choices_;
+  Incumbent best_;
+  Effort effort_;
+  LabelBounds bounds_;
+  Labels labels_;
+  double proved_ = 0;  // the best bound of the passes before
+};
+
+}  // namespace
+
+void require_provable(const Instance& instance, const ProofOptions& options) {
+  if (instance.jobs() > kMostProvedJobs)
+    throw InvalidInstance("optimal: " + std::to_string(instance.jobs()) +
+                          " jobs: expected at most " + std::to_string(kMostProvedJobs));
+  if (options.work < 0)
+    throw InvalidInstance("work = " + std::to_string(options.work) + ": expected a number >= 0");
+}
+
+Proof prove(const Instance& instance, const Placement& start, const ProofOptions& options) {
+  require_provable(instance, options);
+  Proof result;
+  Prover prover(instance, start, options);
+  result.in_time = finishes_within(options.time_limit, [&] { result.proved = prover.run(); });
+  result.placement = prover.placement();
+  result.bound = prover.bound();
+  result.proved = result.proved || prover.is_best(result.bound);
+  return result;
+}
+
+}  // namespace cosched::moldable::search

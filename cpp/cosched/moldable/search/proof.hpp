@@ -1,0 +1,43 @@
+// The best schedule of few jobs for one criterion, proved; or how far the proof came.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "cosched/moldable/model/placement.hpp"
+#include "cosched/moldable/search/search_state.hpp"
+
+namespace cosched::moldable::search {
+
+/// Jobs are bits of a set.
+inline constexpr int kMostProvedJobs = 30;
+/// Effort by default: steps of availability looked at, some nanoseconds each.
+inline constexpr std::int64_t kProofWork = 400'000'000;
+
+struct ProofOptions {
+  Objective objective = Objective::makespan;
+  std::int64_t work = kProofWork;
+  std::optional<double> time_limit = std::nullopt;  // seconds
+};
+
+struct Proof {
+  Placement placement;  // `start`, or a better one
+  double bound = 0;     // no schedule is better: the placement's value where it is proved
+  bool proved = false;  // up to rounding (1e-12)
+  bool in_time = true;  // false: a time limit ended the search, else the work did
+};
+
+/// Throws InvalidInstance above kMostProvedJobs jobs, and when work < 0.
+void require_provable(const Instance& instance, const ProofOptions& options);
+
+/// First only the hundred labels (labels.hpp) of each number of jobs with the least bounds go on, then
+/// four times as many, and so on, until none is dropped: good schedules come early.  What was
+/// dropped, or may still come when work or time is over, has a lower bound: the least of them is the bound.
+/// What the first pass does not prove gets bounds that cost more: for the makespan what one processor can
+/// do in its window (patterns.hpp), for the minsum prices of time (time_prices.hpp).
+/// What is not proved for the makespan by a few passes, with no releases and few jobs, goes to halves
+/// of schedules that meet (halves.hpp): whether any ends before deadlines further and further on.
+/// Any profiles, any releases.  `start`: a schedule to be beaten.  Throws as require_provable.  Exponential in n; some 2^n labels where one criterion decides.
+Proof prove(const Instance& instance, const Placement& start, const ProofOptions& options);
+
+}  // namespace cosched::moldable::search

@@ -1,0 +1,59 @@
+#include "cosched/moldable/shared/orders.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "cosched/moldable/check/validate.hpp"
+#include "cosched/moldable/shared/lists.hpp"
+
+namespace cosched::moldable::shared {
+namespace {
+
+Instance of(const Table& times, int machines, std::vector<Resource> resources,
+            std::optional<Slowdowns> slowdowns) {
+  const auto jobs = static_cast<int>(times.rows());
+  return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
+      .with(std::make_shared<const Sharing>(jobs, std::move(resources), std::move(slowdowns),
+                                            std::nullopt));
+}
+
+Placement annealed(const Instance& instance, std::uint64_t seed = 1) {
+  const Decoder decoder(instance);
+  Rng rng(seed);
+  OrderSearch search(instance, decoder, rng);
+  search.anneal(gang(instance), 0.01, 0.001, 100'000);
+  const Placement made = search.best();
+  check::validate(instance, to_schedule(instance, made));
+  search.anneal(made, 0.001, 0.001, 10'000);
+  EXPECT_LE(makespan(search.best()), makespan(made) * (1 + 1e-12));
+  check::validate(instance, to_schedule(instance, search.best()));
+  return made;
+}
+
+TEST(Orders, WaitWhereThatIsWorthMore) {
+  const Matrix<double> table{{1, 3, 3}, {3, 1, 3}, {3, 3, 1}};
+  EXPECT_EQ(makespan(annealed(of({{4}, {4}, {4}}, 3, {}, Slowdowns{table, {}}))), 12);
+}
+
+TEST(Orders, KeepNeedsAndOverlap) {
+  // The two that do not fit together one after the other, the long one beside both: no packs do that.
+  const std::vector<Resource> memory{{"memory", 5, {{3}, {3}, {2}}}};
+  EXPECT_EQ(makespan(annealed(of({{2}, {3}, {5}}, 3, memory, std::nullopt))), 5);
+}
+
+TEST(Orders, OneJobTakesItsFastestCount) {
+  const std::vector<Resource> memory{{"memory", 5, {{3}}}};
+  EXPECT_EQ(makespan(annealed(of({{4, 3, 2}}, 3, memory, std::nullopt))), 2);
+}
+
+TEST(Orders, TheSameSeedGivesTheSame) {
+  const Matrix<double> table{{1, 1.2, 1.5}, {1.1, 1, 1.9}, {1.3, 1.4, 1}};
+  for (const SlowdownRule rule : {SlowdownRule::sum, SlowdownRule::product, SlowdownRule::max}) {
+    const Instance instance = of({{9, 5, 4}, {7, 4, 3}, {5, 3, 2}}, 3, {}, Slowdowns{table, rule});
+    EXPECT_EQ(annealed(instance).start, annealed(instance).start);
+  }
+}
+
+}  // namespace
+}  // namespace cosched::moldable::shared
