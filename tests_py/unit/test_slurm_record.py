@@ -1,7 +1,6 @@
 """``cosched slurm record``: traces, the controller's log, and recordings made on this host."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
