@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cosched/core/numeric.hpp"
@@ -172,6 +173,77 @@ TEST(SlurmSimulator, JobsEndWithTheirReservation) {
   EXPECT_GE(found.end[0], 400);
   EXPECT_LE(found.end[0], 431);
   EXPECT_EQ(found.killed[0], 1);
+}
+
+// One node of four cores; a job of the lower tier runs when one of the higher comes.
+TEST(SlurmSimulator, WhoStandsStillEndsSoMuchLater) {
+  std::vector<Job> jobs{shared_job(4, 600), shared_job(2, 600), shared_job(1, 600)};
+  jobs[0].runtime = 100;
+  jobs[1].submit = 40;
+  jobs[1].runtime = 50;
+  jobs[1].partition = jobs[2].partition = 1;
+  jobs[2].submit = 60;
+  jobs[2].runtime = 60;
+  const Scenario scenario = suspending(tiers_of({4}, {1, 2}), jobs);
+  Clocks clocks;
+  clocks.launch = 2;
+  clocks.epilog = 5;
+  const Outcome outcome = simulate(scenario, clocks, {});
+  EXPECT_NEAR(outcome.start_exact[1], 41, 1);
+  EXPECT_NEAR(outcome.start_exact[2], 61, 1);
+  ASSERT_EQ(outcome.pauses.size(), 1u);
+  EXPECT_EQ(outcome.pauses[0].from, outcome.start_exact[1]);
+  EXPECT_EQ(outcome.pauses[0].until, outcome.end_exact[2] + 5);
+  EXPECT_DOUBLE_EQ(outcome.end_exact[0] - outcome.start_exact[0],
+                   102 + outcome.pauses[0].until - outcome.pauses[0].from);
+  EXPECT_EQ(outcome.units[1], (Nodes{0, 1}));
+  EXPECT_EQ(outcome.units[2], Nodes{2});
+}
+
+// Of what has been simulated, nobody runs on a core of another, and each runs as long as it does.
+TEST(SlurmSimulator, OfTiersNobodySharesACore) {
+  Rng rng(11);
+  int pauses = 0;
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Job> jobs;
+    for (int job = 0; job < 30; ++job) {
+      jobs.push_back(shared_job(static_cast<int>(rng.between(1, 7)), 60 * rng.between(1, 9)));
+      jobs.back().submit = 20 * job;
+      jobs.back().runtime = static_cast<double>(rng.below(400));
+      jobs.back().partition = static_cast<int>(rng.below(3));
+    }
+    const Scenario scenario = suspending(tiers_of({4, 2, 4}, {1, 2, 3}), jobs);
+    const Outcome outcome = simulate(scenario, Clocks(), {});
+    struct Piece {
+      double from, until;
+      Nodes cores;
+    };
+    std::vector<Piece> pieces;
+    for (std::size_t job = 0; job < jobs.size(); ++job) {
+      double from = outcome.start_exact[job], ran = 0;
+      for (const Pause& pause : outcome.pauses)
+        if (static_cast<std::size_t>(pause.job) == job) {
+          pieces.push_back({from, pause.from, outcome.units[job]});
+          ran += pause.from - from;
+          from = pause.until;
+          ++pauses;
+        }
+      pieces.push_back({from, outcome.end_exact[job], outcome.units[job]});
+      ran += outcome.end_exact[job] - from;
+      if (outcome.killed[job]) {
+        EXPECT_GE(ran, static_cast<double>(jobs[job].limit) - 1);
+      } else {
+        EXPECT_NEAR(ran, jobs[job].runtime + Clocks().launch, 1e-6);
+      }
+    }
+    for (const Piece& a : pieces)
+      for (const Piece& b : pieces) {
+        if (&a == &b || a.from >= b.until || b.from >= a.until) continue;
+        for (const int core : a.cores)
+          EXPECT_EQ(std::count(b.cores.begin(), b.cores.end(), core), 0);
+      }
+  }
+  EXPECT_GT(pauses, 50);
 }
 
 }  // namespace

@@ -421,9 +421,9 @@ class Twin:
         there: int | None = None,
         watched: Sequence[int] = (),
         progress: Callable[[int, int], None] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Starts (nan: none) and, of jobs that the limit check ended, ends: a row a run, a column a
-        job. As many runs at a time as this process has cores.
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Starts (nan: none); of jobs that the limit check ended, ends; how long jobs were
+        suspended: a row a run, a column a job. As many runs at a time as this process has cores.
 
         Of each run: its `clocks`, a row of `lengths`, and what comes beside the first `there` jobs:
         (like which job, when, how long).
@@ -465,6 +465,8 @@ class Twin:
     def rows(self, outcome: Mapping[str, Any], start: np.ndarray, end: np.ndarray) -> tuple:
         """Columns of the schedule: a row a job, a unit a task, on its nodes in order."""
         tasks = self.instance.column("tasks")
+        if self.shared and len(outcome["units"]):
+            return self._pieces(outcome, outcome["units"], start, end)
         if self.shared:
             units = self._own_cores(outcome)
             return self._columns(units, start, end)
@@ -484,6 +486,26 @@ class Twin:
         one = np.ones(len(tasks))
         none = np.zeros(len(tasks), dtype=np.int64)
         return jobs, begin, self.units[units], start, end, one, one, none
+
+    def _pieces(
+        self, outcome: Mapping[str, Any], units: np.ndarray, start: np.ndarray, end: np.ndarray
+    ) -> tuple:
+        """A row for each time that a job goes on after it was suspended, too."""
+        jobs, begin, units, start, end, *_ = self._columns(units, start, end)
+        paused, stops, goes = outcome["pauses"]
+        job = np.concatenate([jobs, paused])
+        since, until = np.concatenate([start, goes]), np.concatenate([end, end[paused]])
+        order = np.lexsort((since, job))
+        job, since, until = job[order], since[order], until[order]
+        again = np.flatnonzero(order >= len(jobs))  # behind the piece that it goes on from
+        until[again - 1] = stops[order[again] - len(jobs)]
+        own = [units[begin[j] : begin[j + 1]] for j in job.tolist()]
+        first = np.concatenate([[0], np.cumsum([len(one) for one in own])])
+        one = np.ones(len(job))
+        return (
+            job, first, np.concatenate(own), since, until, one, one,
+            (order >= len(jobs)).astype(np.int64),
+        )  # fmt: skip
 
     def _own_cores(self, outcome: Mapping[str, Any]) -> np.ndarray:
         """Units of each job: the lowest free cores of its nodes at its start."""

@@ -271,7 +271,7 @@ class Simulation(Wants):
         may = [row for row in rows if not self._wanted[row].get("held")]
         start = np.full((len(clocks), there), np.nan)
         if may:
-            start, _ = self.twin(like).futures(
+            start, *_ = self.twin(like).futures(
                 clocks, lengths=lengths, there=there, watched=may, progress=progress,
                 coming=[(there + which, time, length) for which, time, length in coming],
             )  # fmt: skip
