@@ -320,8 +320,14 @@ slurm::Clocks to_clocks(const py::dict& given) {
 std::vector<slurm::Life> to_lives(const py::list& given) {
   std::vector<slurm::Life> lives;
   for (const auto& one : given) {
-    auto [start, end, nodes] = one.cast<std::tuple<double, double, std::vector<int>>>();
-    lives.push_back({start, end, std::move(nodes)});
+    const auto [start, end, nodes, gpus] =
+        one.cast<std::tuple<double, double, std::vector<std::tuple<int, int, std::int64_t>>,
+                            std::vector<std::tuple<int, int, int>>>>();
+    if (end <= start) throw InvalidInstance("slurm: a life that ends before it begins");
+    slurm::Life& life = lives.emplace_back(slurm::Life{start, end, {}});
+    for (const auto& [node, cores, memory] : nodes)
+      life.holds.nodes.push_back({node, cores, memory});
+    for (const auto& [node, type, count] : gpus) life.holds.gpus.push_back({node, type, count});
   }
   return lives;
 }

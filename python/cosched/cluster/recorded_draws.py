@@ -27,8 +27,9 @@ def typical(
     cycles: Sequence[float] = (),
     checks: Sequence[float] = (),
 ) -> tuple[dict[str, Any], float]:
-    """The run that agrees with most of the others (its arguments to `Twin.run`), and the share of
-    jobs on the same nodes within five seconds, two runs taken at random.
+    """The run that agrees with most of the others (its arguments to `Twin.run`; of equal ones the
+    nearest to them), and the share of jobs on the same nodes within five seconds, two runs taken at
+    random.
 
     Drawn are the phase of the ticks and each job's length within its bounds, without a look at
     what the recorded run decided: the seed is fixed, and the runs judge each other.
@@ -54,8 +55,8 @@ def typical(
             "clocks": {**clocks, "tick_offset": offset}, "lengths": own.tolist(),
             "cycles": cycles, "checks": checks,
         })  # fmt: skip
-    alike = _alike([twin.run(**one) for one in drawn], twin)
-    best = int(alike.sum(axis=1).argmax())
+    alike, apart = _alike([twin.run(**one) for one in drawn], twin)
+    best = int(np.lexsort((apart.sum(axis=1), -alike.sum(axis=1)))[0])
     others = (alike.sum() - len(alike)) / (len(alike) * (len(alike) - 1))
     return drawn[best], float(others)
 
@@ -80,8 +81,9 @@ def lengths_of(recording: Recording, run: Run) -> Lengths:
     return np.maximum(longest - 1, runtime + _LAUNCH), longest
 
 
-def _alike(outcomes: Sequence[Mapping[str, Any]], twin: Twin) -> np.ndarray:
-    """Of each two runs, the share of jobs on the same nodes with starts near each other."""
+def _alike(outcomes: Sequence[Mapping[str, Any]], twin: Twin) -> tuple[np.ndarray, np.ndarray]:
+    """Of each two runs, the share of jobs on the same nodes with starts near each other, and how
+    far these are apart."""
     never = -1e12  # alike among each other
     start = np.nan_to_num(np.array([one["start"] for one in outcomes]), nan=never)
     numbers: dict[bytes, int] = {}
@@ -89,8 +91,6 @@ def _alike(outcomes: Sequence[Mapping[str, Any]], twin: Twin) -> np.ndarray:
         [numbers.setdefault(nodes.tobytes(), len(numbers)) for nodes in twin.nodes_of(one)]
         for one in outcomes
     ])  # fmt: skip
-    rows = [
-        (np.abs(start - own) <= NEAR) & (where == nodes)
-        for own, nodes in zip(start, where, strict=True)
-    ]
-    return np.array(rows).mean(axis=2)
+    apart = np.array([np.minimum(np.abs(start - own), 2 * NEAR) for own in start])
+    near = (apart <= NEAR) & np.array([where == nodes for nodes in where])
+    return near.mean(axis=2), (apart * near).mean(axis=2)

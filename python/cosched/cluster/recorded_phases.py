@@ -9,6 +9,7 @@ import numpy as np
 
 from cosched.cluster.machine import Machine
 from cosched.cluster.recorded_runs import Run, Sample
+from cosched.cluster.recorded_shares import shares_of
 from cosched.cluster.slurm_conf import hosts
 from cosched.cluster.slurm_requests import Wishes, outside
 from cosched.errors import InvalidInstance, shorten
@@ -65,6 +66,7 @@ def run_of(
             tuple(hosts(job["nodelist"], "nodelist")) if job.get("nodelist") else ()
             for job in happened
         ),
+        shares=tuple(shares_of(job.get("alloc") or {}) for job in happened),
         controller_start=float(phase["controller_start"]),
         epoch=int(phase["epoch"]),
         cycles=tuple(map(float, phase.get("bf_cycles", ()))),

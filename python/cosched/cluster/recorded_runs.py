@@ -13,6 +13,7 @@ from cosched.cluster.algorithms.slurm_host import HOST, MEASURED_AT
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.recorded_ends import Held, ends_in_windows, latest_by_starts
+from cosched.cluster.recorded_shares import Shares
 from cosched.cluster.slurm_requests import Requests
 
 #: Where in its second an end is on average (s).
@@ -74,6 +75,8 @@ class Run:
     samples : tuple of Sample
     pauses : tuple of (int, float, float)
         Jobs that were suspended: row, from when, until when.
+    shares : tuple of dict
+        What each job had of its nodes, as ``recorded_shares`` has it; empty: not recorded.
     """
 
     submit: np.ndarray
@@ -94,6 +97,7 @@ class Run:
     outside: tuple[tuple, ...] = ()
     samples: tuple[Sample, ...] = ()
     pauses: tuple[tuple[int, float, float], ...] = ()
+    shares: tuple[Shares, ...] = ()
 
     @cached_property
     def paused(self) -> np.ndarray:

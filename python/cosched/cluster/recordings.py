@@ -14,6 +14,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.recorded_draws import NEAR, lengths_of, typical
 from cosched.cluster.recorded_host import host_of
 from cosched.cluster.recorded_runs import Recording, Run
+from cosched.cluster.recorded_shares import held
 from cosched.cluster.recording_files import read_recording
 from cosched.cluster.slurm_settings import PARAMETERS
 
@@ -28,6 +29,9 @@ FAR = 60.0
 FACTOR, PRIORITY = 1e-4, 15.0
 #: In real seconds, how long after the first command of a sample the others answer.
 _ANSWER = 0.0125
+#: A start that is known in whole seconds may seem to be before the submission, an exact one behind
+#: the end in whole seconds: they are so far apart at least (s).
+_SHORTEST = 0.001
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,9 @@ def retraced(
     """What sshare and sprio show at these times of a recorded run: fair-share factors by
     association, and priorities by job (nan: it does not wait).
 
-    Jobs start, end and run as recorded; usage, factors and priorities are the twin's.
+    Jobs start, end and run as recorded; usage, factors and priorities are the twin's. Where jobs
+    share nodes: with the cores, memory and GPUs of each job that the recording tells, else its
+    tasks in order over its nodes.
 
     Examples
     --------
@@ -122,11 +128,14 @@ def retraced(
     4294901760
     """
     twin, clocks = _twin_of(recording, run, recording.instance(run))
-    numbers = {name: k for k, name in enumerate(twin.settings.names)}
-    lives = [
-        (run.begins.get(row, run.start[row]), run.end[row], [numbers[name] for name in nodes])
-        for row, nodes in enumerate(run.nodes)
-    ]
+    names, tasks = twin.settings.names, recording.jobs["tasks"]
+    lives = []
+    for row, nodes in enumerate(run.nodes):
+        own = run.shares[row] if run.shares else {}
+        had = held(recording.machine, own, nodes, int(tasks[row]), names)
+        begin = run.begins.get(row, run.start[row]) if nodes else np.nan  # cancelled before it
+        begin = np.maximum(begin, run.submit[row] + _SHORTEST)
+        lives.append((begin, np.maximum(run.end[row], begin + _SHORTEST), *had))
     return twin.retrace(clocks | _decay_of(run), lives, sorted(times), cycles=run.cycles)
 
 

@@ -1,6 +1,7 @@
 #include "cosched/moldable/search/halves.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "cosched/core/numeric.hpp"
@@ -10,8 +11,10 @@ namespace {
 
 constexpr double kSlip = 1 + 1e-12;  // of sums of a few times
 constexpr std::int64_t kFlush = 20'000;
-constexpr std::size_t kMostPool = 16'000'000;  // 256 MB, labels take as much
-constexpr std::size_t kCompared = 30;          // labels of least area that another is compared with
+constexpr std::size_t kMostPool = 8'000'000;  // 128 MB, labels take as much
+// Labels of least area, and of nearly its own, that another is compared with.
+constexpr std::size_t kCompared = 8;
+constexpr double kNearer = 0.2;  // of the way from the bound to the deadline
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 }  // namespace
@@ -24,8 +27,8 @@ Halves::Halves(std::vector<std::vector<Choice>> choices, int machines, Count cou
       free_(machines),
       below_(machines + 1) {}
 
-bool Halves::search(double deadline, double value, ProcessorPatterns* patterns,
-                    const Offer& offer) {
+Halves::Outcome Halves::search(double bound, double deadline, double value,
+                               ProcessorPatterns* patterns, const Offer& offer) {
   deadline_ = deadline;
   half_ = deadline / 2;
   room_ = machines_ * deadline * kSlip;
@@ -33,7 +36,9 @@ bool Halves::search(double deadline, double value, ProcessorPatterns* patterns,
   patterns_ = patterns;
   offer_ = &offer;
   measure();
-  return stack() && cross_all() && spend(kFlush);
+  enough_ = deadline - kNearer * (deadline - bound);
+  if (stack() && cross_all() && spend(kFlush)) return Outcome::searched;
+  return value_ < enough_ ? Outcome::nearer : Outcome::over;
 }
 
 bool Halves::spend(std::int64_t steps) {
@@ -74,7 +79,7 @@ void Halves::measure() {
 bool Halves::stack() {
   const JobSet all = (JobSet{1} << jobs_) - 1;
   pool_ = {{0, machines_}};
-  labels_ = {{0, 0, 0, 0, kNone, 1, -1, 0, 0}};
+  labels_ = {{0, 0, 0, 0, 0, kNone, 1, -1, 0, 0}};
   begin_ = {0, 1};
   for (JobSet jobs = 1; jobs <= all; ++jobs) {
     fresh_.clear();
@@ -92,7 +97,8 @@ bool Halves::stack() {
   return true;
 }
 
-// The job on top of every label of the others, at every step where enough processors are free.
+// The job on top of every label of the others, at every step where enough processors are free.  Beside
+// the last job of the label, not on it, only those of higher number: either may be put there first.
 void Halves::stack_on(JobSet fewer, int job) {
   const JobSet all = (JobSet{1} << jobs_) - 1;
   const JobSet others = all & ~(fewer | JobSet{1} << job);
@@ -106,7 +112,7 @@ void Halves::stack_on(JobSet fewer, int job) {
         const Step& step = pool_[label.first + static_cast<std::uint32_t>(level)];
         if (step.time + choice.seconds >= half_) break;
         free += step.count;
-        if (free < choice.procs) continue;
+        if (free < choice.procs || (job < label.job && step.time < label.end)) continue;
         put(label, at, job, choice, level, free - choice.procs);
         const Label& made = fresh_.back();
         if (made.area + rest <= room_ &&
@@ -129,6 +135,7 @@ void Halves::put(const Label& label, std::uint32_t at, int job, const Choice& ch
   const double end = from->time + choice.seconds;
   Label made{0,
              0,
+             end,
              end,
              static_cast<std::uint32_t>(fresh_pool_.size()),
              at,
@@ -156,7 +163,7 @@ void Halves::put(const Label& label, std::uint32_t at, int job, const Choice& ch
 // The fresh labels that none of less area makes needless.
 void Halves::keep() {
   std::sort(fresh_.begin(), fresh_.end(), [](const Label& a, const Label& b) {
-    return std::pair(a.area, a.first) < std::pair(b.area, b.first);
+    return std::tie(a.area, a.low, a.top, a.first) < std::tie(b.area, b.low, b.top, b.first);
   });
   const std::size_t first = labels_.size();
   for (Label& one : fresh_) {
@@ -169,8 +176,9 @@ void Halves::keep() {
     bool needed = true;
     const std::size_t near = std::min(labels_.size(), first + kCompared);
     for (std::size_t k = first; k < near && needed; ++k) needed = !needless(k);
-    // Equal ones have nearly the same area.
-    for (std::size_t k = labels_.size(); needed && k-- > near;) {
+    // Equal ones are next to each other.
+    const std::size_t far = std::max(near, labels_.size() - std::min(labels_.size(), kCompared));
+    for (std::size_t k = labels_.size(); needed && k-- > far;) {
       if (labels_[k].area * kSlip < one.area) break;
       needed = !needless(k);
     }
@@ -288,7 +296,7 @@ bool Halves::meet(JobSet rest, int taken, double area) {
     const Label& label = labels_[at];
     if (earliest + label.top >= value_ || latest + label.low >= value_) continue;
     const double makespan = meeting(label, ends_.data());
-    if (makespan < value_ / kSlip) offer_met(label, makespan);
+    if (makespan < value_ / kSlip && !offer_met(label, makespan)) return false;
   }
   return spend(pairs);
 }
@@ -308,7 +316,7 @@ double Halves::meeting(const Label& label, const Step* ends) const {
   }
 }
 
-void Halves::offer_met(const Label& label, double makespan) {
+bool Halves::offer_met(const Label& label, double makespan) {
   std::vector<Placed> order;
   unstack(base_, 0, order);
   for (const Crossing& one : crossing_) order.push_back(one.placed);
@@ -316,6 +324,7 @@ void Halves::offer_met(const Label& label, double makespan) {
   std::stable_sort(order.begin(), order.end(),
                    [](const Placed& a, const Placed& b) { return a.start < b.start; });
   value_ = (*offer_)(std::move(order));
+  return value_ >= enough_;
 }
 
 // The jobs of a label: from 0 on, or, where `end` > 0, back from there.

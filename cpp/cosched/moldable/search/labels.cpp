@@ -8,7 +8,7 @@ namespace cosched::moldable::search {
 namespace {
 
 constexpr std::size_t kCompared = 100;          // labels of a set that another is compared with
-constexpr std::size_t kMostSteps = 40'000'000;  // of one number of jobs: 640 MB
+constexpr std::size_t kMostSteps = 12'000'000;  // of one number of jobs: 192 MB, labels as much
 
 // The free time of the q-th processor that becomes free.
 double free_time(const Step* step, int q) {
@@ -43,7 +43,7 @@ Labels::Labels(const Instance& instance, const std::vector<std::vector<Choice>>&
 
 bool Labels::pass(std::size_t width) {
   steps_ = {{0, it_.machines()}};
-  labels_ = {{0, 0, 0, 0, 1, -1}};
+  labels_ = {{0, 0, 0, 0, 1, -1, {}}};
   moves_.clear();
   dropped_ = kInfinity;
   for (int size = 1; size <= it_.jobs() && !labels_.empty(); ++size) {
@@ -97,7 +97,8 @@ void Labels::expand(const Label& label) {
 
 // The label with one job more, where it may lead to something better.
 void Labels::add(const Label& label, int job, const Choice& choice, double start) {
-  Label made{label.jobs | JobSet{1} << job, 0, 0, next_steps_.size(), 0, 0};
+  Label made{label.jobs | JobSet{1} << job,           0, 0, next_steps_.size(), 0, -1,
+             {label.number, job, choice.procs, start}};
   made.cost = label.cost + it_.weight(job) * (start + choice.seconds);
   put(label, made, choice, start);
   made.least = std::max(
@@ -107,8 +108,6 @@ void Labels::add(const Label& label, int job, const Choice& choice, double start
     next_steps_.resize(made.first);
     return;
   }
-  moves_.push_back({label.move, job, choice.procs, start});
-  made.move = static_cast<int>(moves_.size()) - 1;
   if (made.jobs == everything())
     accept(made);
   else
@@ -136,8 +135,10 @@ void Labels::put(const Label& label, Label& made, const Choice& choice, double s
 void Labels::accept(const Label& label) {
   next_steps_.resize(label.first);
   Placement made = unplaced(it_.jobs());
-  for (int k = label.move; k >= 0; k = moves_[k].before)
-    place(it_, made, moves_[k].job, moves_[k].procs, moves_[k].start);
+  for (const Move* move = &label.move;; move = &moves_[move->before]) {
+    place(it_, made, move->job, move->procs, move->start);
+    if (move->before < 0) break;
+  }
   best_.take(std::move(made));
 }
 
@@ -197,11 +198,15 @@ void Labels::keep_undominated(std::size_t width) {
   if (kept.size() > width) {
     const auto last = kept.begin() + static_cast<std::ptrdiff_t>(width);
     std::nth_element(kept.begin(), last, kept.end(), [](const Label& a, const Label& b) {
-      return std::pair(a.least, a.move) < std::pair(b.least, b.move);
+      return std::pair(a.least, a.first) < std::pair(b.least, b.first);
     });
     for (auto label = last; label != kept.end(); ++label)
       dropped_ = std::min(dropped_, label->least);
     kept.erase(last, kept.end());
+  }
+  for (Label& label : kept) {
+    label.number = static_cast<int>(moves_.size());
+    moves_.push_back(label.move);
   }
   labels_ = std::move(kept);
   steps_.swap(next_steps_);

@@ -34,15 +34,6 @@ class Labels {
   double bound() const;
 
  private:
-  // Its steps lie in a vector that all labels of a number of jobs share.
-  struct Label {
-    JobSet jobs;
-    double cost;   // sum w C of them (minsum)
-    double least;  // no completion is better
-    std::size_t first;
-    int steps;
-    int move;  // its last, among all moves
-  };
   struct Likely {
     JobSet jobs;
     double sum;  // of the free times, and of the cost
@@ -52,6 +43,16 @@ class Labels {
     int before;  // the move before it, -1: none
     int job, procs;
     double start;
+  };
+  // Its steps lie in a vector that all labels of a number of jobs share.
+  struct Label {
+    JobSet jobs;
+    double cost;   // sum w C of them (minsum)
+    double least;  // no completion is better
+    std::size_t first;
+    int steps;
+    int number;  // of its last move, where it goes on
+    Move move;
   };
 
   bool in(JobSet jobs, int job) const { return jobs >> job & 1; }
@@ -77,8 +78,8 @@ class Labels {
   double dropped_ = kInfinity;
   std::vector<Label> labels_, next_;  // of one number of jobs, and of one more
   std::vector<Step> steps_, next_steps_;
-  std::size_t at_ = 0;  // labels before it are expanded
-  std::vector<Move> moves_;
+  std::size_t at_ = 0;       // labels before it are expanded
+  std::vector<Move> moves_;  // of labels that went on
 };
 
 }  // namespace cosched::moldable::search

@@ -13,7 +13,7 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/model/bounds.hpp"
 #include "cosched/moldable/shared/beam.hpp"
-#include "cosched/moldable/shared/bounds.hpp"
+#include "cosched/moldable/shared/configurations.hpp"
 #include "cosched/moldable/shared/lists.hpp"
 #include "cosched/moldable/shared/orders.hpp"
 

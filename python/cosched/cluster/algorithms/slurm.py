@@ -77,7 +77,7 @@ def slurm_backfill(
         Of the clocks.
     launch, epilog : float, optional
         Seconds from a job's start to its work and back, and from its end until its nodes are free;
-        default 0.77 and 0.24.
+        default 0.77 and 0.24, and with ``draws`` drawn around these.
     log : bool
         Keep the decision log (``result.log``) in Slurm's words.
     version : str, optional
@@ -152,8 +152,10 @@ def slurm_backfill(
     count = integer(draws, "draws", 1, 1_000_000)
     rng = np.random.default_rng(seed_of(seed))
     host = host_clocks(launch, epilog)
+    own = {"launch": launch, "epilog": epilog}
+    told = {name: host[name] for name, value in own.items() if value is not None}
     clocks = [
-        {**(host if count == 1 else varied(host, rng)), **drawn}
+        {**(host if count == 1 else {**varied(host, rng), **told}), **drawn}
         for drawn in _clocks(instance, controller_start, epoch, count, rng)
     ]
     first = twin.run(clocks[0], log=flag(log, "log"))

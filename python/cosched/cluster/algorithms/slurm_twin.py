@@ -443,13 +443,14 @@ class Twin:
     def retrace(
         self,
         clocks: Mapping[str, float],
-        lives: Sequence[tuple[float, float, Sequence[int]]],
+        lives: Sequence[tuple[float, float, Sequence[tuple], Sequence[tuple]]],
         times: Sequence[float],
         *,
         cycles: Sequence[float] = (),
     ) -> list[tuple[float, np.ndarray, np.ndarray]]:
         """Fair-share factors (by association) and priorities (by job; nan: does not wait) at these
-        times, where jobs started, ended and ran as `lives` say."""
+        times, where jobs started, ended and ran as `lives` say: (start, end, (node, cores, MB) and
+        (node, type, GPUs) of each)."""
         given = {**clocks, "cycles": list(cycles), "checks": [], "passes": [], "lengths": []}
         return self._core.retrace(clocks=given, lives=list(lives), times=list(times))
 
