@@ -119,6 +119,40 @@ def test_requeued_jobs_have_no_pauses(tmp_path):
     assert res.jobs.preemptions.sum() == 0
 
 
+def test_what_runs_at_the_beginning_may_share_cores(tmp_path):
+    """The lower one stands still from before it, until the other is over."""
+    machine = machine_of(tmp_path, CORES + GANG)
+    ones = np.ones(2)
+    jobs = {
+        "submit": [0, 0], "tasks": [4, 2], "cpu": ones, "memory": ones, "runtime": [100.0, 50.0],
+        "estimate": [300, 300], "partition": ["low", "high"], "running": [True, True],
+        "ran": [60.0, 30.0], "held": ["0:4", "0:2"],
+    }  # fmt: skip
+    inst = cs.cluster.Instance(jobs, machine.cores, machine=machine)
+    res = cs.cluster.slurm_backfill(inst, controller_start=-100.0, epoch=0)
+    res.schedule.validate()
+    assert res.jobs.end.tolist() == pytest.approx([150, 50], abs=2)
+    assert res.jobs.preemptions.tolist() == [0, 0]
+    with pytest.raises(cs.InvalidInstance, match="and others hold more"):
+        plain = machine_of(tmp_path, CORES)
+        cs.cluster.slurm_backfill(cs.cluster.Instance(jobs, plain.cores, machine=plain))
+
+
+def test_who_was_cancelled_is_preempted_in_its_file(tmp_path):
+    head = CORES + GANG.replace("SUSPEND,GANG", "CANCEL")
+    rows = [*ROWS, (300, 8, 400, 60, "high")]
+    res = solve(machine_of(tmp_path, head), rows)
+    res.schedule.validate()
+    data = res.schedule.to_dict()
+    assert (data["killed"], data["preempted"]) == ([0, 3], [0])
+    back = cs.cluster.Schedule.from_dict(res.instance, data)
+    back.validate()
+    assert back.to_dict() == data
+    cs.cluster.Schedule.from_frame(res.instance, res.schedule.to_frame()).validate()
+    with pytest.raises(cs.InvalidSchedule, match="ended at its limit"):
+        cs.cluster.Schedule.from_dict(res.instance, data | {"preempted": []})
+
+
 @pytest.mark.parametrize(
     ("head", "partitions", "low", "said"),
     [
