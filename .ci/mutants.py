@@ -18,6 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parents[1]
 ROOM = Path("cpp", "cosched", "cluster", "slurm")
+LIST = HERE / "tests_cpp" / "cluster" / "slurm" / "mutants.txt"
 
 
 def changes(path: Path) -> list[tuple[str, str, str, str]]:
@@ -53,7 +54,7 @@ def failing(build: Path) -> list[str]:
     try:
         ran = subprocess.run(
             [build / "tests_cpp" / "test_cluster", "--gtest_filter=Slurm*", "--gtest_brief=1"],
-            capture_output=True, text=True, timeout=60,
+            capture_output=True, text=True, timeout=600,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return ["the clock"]
@@ -65,8 +66,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=Path)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--list", type=Path,
-                        default=HERE / "tests_cpp" / "cluster" / "slurm" / "mutants.txt")  # fmt: skip
+    parser.add_argument("--list", type=Path, default=LIST)
     args = parser.parse_args()
     source = copied(args.build)
     subprocess.run(

@@ -21,7 +21,8 @@ _TRES = words(
     "MaxTRESPA MaxTRESRunMinsPA MaxTRESRunMinsPU"
 )
 _ACCRUE = {
-    "GrpJobsAccrue": "group_accrue", "MaxJobsAccruePA": "account_accrue", "MaxJobsAccruePU": "user_accrue", "MaxJobsAccrue": "accrue",
+    "GrpJobsAccrue": "group_accrue", "MaxJobsAccruePA": "account_accrue",
+    "MaxJobsAccruePU": "user_accrue", "MaxJobsAccrue": "accrue",
 }  # fmt: skip
 #: Beside limits, what is read, and what says nothing about starts (of QOS: lists of those allowed).
 _OTHERS = words(
