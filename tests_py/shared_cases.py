@@ -4,6 +4,7 @@ import itertools
 from functools import cache
 
 import numpy as np
+from scipy.optimize import linprog
 
 import cosched as cs
 from cosched.profiles import Bandwidth, Slowdowns
@@ -67,7 +68,7 @@ def packs_large(seed, tasks, procs, size):
 
 def _fits(inst, pack, counts):
     for name, needs in inst.resources.items():
-        table = needs if needs.ndim == 2 else np.repeat(needs[:, None], inst.procs, axis=1)
+        table = needs if needs.ndim == 2 else np.repeat(needs[:, None], inst.times.shape[1], axis=1)
         needed = table[list(pack), np.array(counts) - 1].sum()
         if needed > inst.capacity[name] * (1 + 1e-12):
             return False
@@ -101,3 +102,41 @@ def brute_force(inst):
         )
 
     return least(tuple(range(inst.tasks)))
+
+
+def configuration_programme(inst):
+    """The least sum of seconds of all mixes, every set with every counts enumerated."""
+    columns = []
+    for size in range(1, inst.jobs + 1):
+        for jobs in itertools.combinations(range(inst.jobs), size):
+            for counts in itertools.product(range(1, inst.machines + 1), repeat=size):
+                if sum(counts) > inst.machines or not _fits(inst, jobs, counts):
+                    continue
+                rates = np.zeros(inst.jobs)
+                factors = _factors(inst, jobs, counts)
+                for job, count, factor in zip(jobs, counts, factors, strict=True):
+                    rates[job] = 1 / (inst.times[job, count - 1] * factor)
+                columns.append(rates)
+    rates = np.array(columns).T
+    return linprog(np.ones(len(columns)), A_ub=-rates, b_ub=-np.ones(inst.jobs)).fun
+
+
+def _factors(inst, jobs, counts):
+    """From the definition, apart from the package's own."""
+    table = inst.slowdowns.table if inst.slowdowns is not None else np.ones((inst.jobs,) * 2)
+    rule = inst.slowdowns.rule if inst.slowdowns is not None else "sum"
+    excess = np.maximum(table, 1) - 1
+    over = 0.0
+    if inst.bandwidth is not None and len(jobs) > 1:
+        demand = inst.bandwidth.demand
+        load = sum(demand[job, count - 1] for job, count in zip(jobs, counts, strict=True))
+        over = max(0.0, load / inst.bandwidth.capacity - 1)
+    for job in jobs:
+        others = [excess[job, other] for other in jobs if other != job]
+        pairs = {
+            "sum": 1 + sum(others),
+            "product": np.prod([1 + each for each in others]),
+            "max": 1 + max(others, default=0.0),
+        }[rule]
+        stall = inst.bandwidth.stall[job] if inst.bandwidth is not None else 0.0
+        yield max(pairs, 1 + stall * over)

@@ -207,7 +207,7 @@ void bind_algorithms(py::module_& module) {
         const search::BestPlan best =
             released([&] { return search::ttb_best(instance, work, time_limit); });
         return py::make_tuple(plan_dict(instance, best.plan),
-                              stopped_by(best.proved, best.complete));
+                              stopped_by(best.proved, best.complete), best.rate_bound);
       },
       py::arg("instance"), py::arg("work"), py::arg("time_limit"));
   module.attr("BEST_WORK") = search::kBestWork;

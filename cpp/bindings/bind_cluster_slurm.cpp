@@ -321,8 +321,14 @@ slurm::Clocks to_clocks(const py::dict& given) {
 std::vector<slurm::Life> to_lives(const py::list& given) {
   std::vector<slurm::Life> lives;
   for (const auto& one : given) {
-    auto [start, end, nodes] = one.cast<std::tuple<double, double, std::vector<int>>>();
-    lives.push_back({start, end, std::move(nodes)});
+    const auto [start, end, nodes, gpus] =
+        one.cast<std::tuple<double, double, std::vector<std::tuple<int, int, std::int64_t>>,
+                            std::vector<std::tuple<int, int, int>>>>();
+    if (end <= start) throw InvalidInstance("slurm: a life that ends before it begins");
+    slurm::Life& life = lives.emplace_back(slurm::Life{start, end, {}});
+    for (const auto& [node, cores, memory] : nodes)
+      life.holds.nodes.push_back({node, cores, memory});
+    for (const auto& [node, type, count] : gpus) life.holds.gpus.push_back({node, type, count});
   }
   return lives;
 }
@@ -374,6 +380,18 @@ std::vector<int> all_of(const std::vector<std::vector<int>>& parts) {
   return all;
 }
 
+// (job, from, until) of each.
+py::tuple pauses_of(const slurm::Outcome& outcome) {
+  std::vector<int> job;
+  std::vector<double> from, until;
+  for (const slurm::Pause& pause : outcome.pauses) {
+    job.push_back(pause.job);
+    from.push_back(pause.from);
+    until.push_back(pause.until);
+  }
+  return py::make_tuple(int_array(job), real_array(from), real_array(until));
+}
+
 py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool told, bool plans) {
   using namespace py::literals;
   const slurm::Clocks clocks = to_clocks(given);
@@ -385,8 +403,9 @@ py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool 
                   "end_exact"_a = real_array(outcome.end_exact), "nodes"_a = nodes_of(outcome),
                   "cores"_a = int_array(all_of(outcome.cores)), "by"_a = int_array(outcome.by),
                   "restarts"_a = int_array(outcome.restarts), "part"_a = int_array(outcome.part),
-                  "killed"_a = int_array(outcome.killed), "cycles"_a = real_array(outcome.cycles),
-                  "notes"_a = notes_of(outcome));
+                  "killed"_a = int_array(outcome.killed),
+                  "units"_a = int_array(all_of(outcome.units)), "pauses"_a = pauses_of(outcome),
+                  "cycles"_a = real_array(outcome.cycles), "notes"_a = notes_of(outcome));
 }
 
 // (like which job, submitted when, seconds from start to end)
@@ -409,7 +428,7 @@ slurm::Future to_future(const py::dict& clocks, std::vector<double> lengths,
   return future;
 }
 
-// (starts, when killed): a row a future, a column a job that is there.
+// (starts, when killed, how long suspended): a row a future, a column a job that is there.
 py::tuple run_futures(const slurm::Scenario& scenario, int there,
                       const std::vector<py::dict>& clocks, const RealArray& lengths,
                       const std::vector<ComingArrays>& coming, int threads,
@@ -434,8 +453,8 @@ py::tuple run_futures(const slurm::Scenario& scenario, int there,
   slurm::Runs runs =
       released([&] { return slurm::simulate_all(scenario, there, futures, threads, done); });
   const std::vector<py::ssize_t> shape{runs.start.rows(), runs.start.cols()};
-  return py::make_tuple(frozen(std::move(runs.start), shape),
-                        frozen(std::move(runs.killed), shape));
+  return py::make_tuple(frozen(std::move(runs.start), shape), frozen(std::move(runs.killed), shape),
+                        frozen(std::move(runs.paused), shape));
 }
 
 }  // namespace

@@ -278,10 +278,10 @@ void bind_exact(py::module_& module) {
       },
       py::arg("instance"), py::arg("time_limit"));
   module.def(
-      "area_bound", [](const Instance& instance) { return area_bound(instance); },
+      "area_bound", [](const Instance& instance) { return area_bound(instance.alone()); },
       py::arg("instance"));
   module.def(
-      "longest_bound", [](const Instance& instance) { return longest_bound(instance); },
+      "longest_bound", [](const Instance& instance) { return longest_bound(instance.alone()); },
       py::arg("instance"));
   module.def(
       "column_bound",

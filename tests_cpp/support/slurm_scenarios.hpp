@@ -62,6 +62,24 @@ inline Machine shared_machine(std::vector<int> cores) {
   return machine;
 }
 
+/// Nodes that jobs share, all of them in a partition of each of these tiers.
+inline Machine tiers_of(std::vector<int> cores, const std::vector<int>& tiers) {
+  Machine machine = shared_machine(std::move(cores));
+  const Partition part = machine.parts[0];
+  machine.parts.clear();
+  for (const int tier : tiers) {
+    machine.parts.push_back(part);
+    machine.parts.back().tier = tier;
+  }
+  return machine;
+}
+
+/// With PreemptMode=SUSPEND,GANG.
+inline Scenario suspending(Machine machine, std::vector<Job> jobs) {
+  return scenario_of(std::move(machine), std::move(jobs),
+                     {{"PreemptType", 1}, {"PreemptMode", 3}, {"cons_tres", 1}});
+}
+
 /// Of so many cores on any nodes.
 inline Job shared_job(int cores, Second limit = 60) {
   Job job = plain_job(0, 1, limit);

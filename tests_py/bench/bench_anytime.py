@@ -10,7 +10,7 @@ import numpy as np
 
 import cosched as cs
 
-SECONDS = [float(text) for text in sys.argv[1:]] or [0.1, 0.3, 1.0, 3.0, 10.0, 30.0]
+SECONDS = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0]
 
 
 def rigid(n, m, seed):
@@ -33,18 +33,21 @@ def gap(found):
 
 
 PACKS = cs.workloads.packs_iii(seed=0, max_tasks=6)
+FIVE = cs.packs.Instance(cs.workloads.packs_ii(seed=1, max_tasks=3).times[:5, :8], max_tasks=3)
 JOBS = cs.workloads.moldable("cirne", 60, 32, seed=1)
 TWELVE = cs.workloads.moldable("cirne", 12, 6, seed=3)
 FEW = cs.workloads.moldable("cirne", 14, 11, seed=3)
 GRAPH = cs.workloads.layered(1000, density=0.05, units=(16, 4), seed=1)
 DATA = cs.workloads.layered(60, density=0.2, units=(4, 2), ccr=1.0, seed=1)
+FORTY = cs.workloads.layered(40, density=0.2, units=(4, 2), ccr=1.0, seed=1)
 SMALL = cs.workloads.layered(25, density=0.2, units=(4, 2), ccr=1.0, seed=1)
 BAG = cs.workloads.bags_random(6, seed=3)
 
-#: Title, instance, algorithm, options, gap.
+#: Title, instance, algorithm, options, gap. Every algorithm that takes a time limit has a row.
 CURVES = [
     ("packs local-search", PACKS, "local-search", {}, gap),
     ("packs optimal", PACKS, "optimal", {}, gap),
+    ("packs ilp, 5 tasks", FIVE, "ilp", {}, gap),
     ("moldable local-search", JOBS, "local-search", {}, gap),
     ("moldable local-search, minsum", JOBS, "local-search", {"objective": "minsum"}, minsum_gap),
     ("moldable local-search, 30 rigid", rigid(30, 16, 1), "local-search", {}, gap),
@@ -54,15 +57,17 @@ CURVES = [
     ("dags hlp-best", GRAPH, "hlp-best", {}, gap),
     ("dags hlp-best, data", DATA, "hlp-best", {}, gap),
     ("dags optimal, 25 tasks, data", SMALL, "optimal", {}, gap),
+    ("dags optimal, 40 tasks, data", FORTY, "optimal", {}, gap),
     ("bags ttb-best", BAG, "ttb-best", {}, gap),
 ]
 
 
 def main():
-    print(f"{'gap after':34}" + "".join(f"{seconds:>9g} s" for seconds in SECONDS) + "   ended by")
+    limits = [float(text) for text in sys.argv[1:]] or SECONDS
+    print(f"{'gap after':34}" + "".join(f"{seconds:>9g} s" for seconds in limits) + "   ended by")
     for title, instance, name, options, gap_of in CURVES:
         solve = getattr(cs, instance.family).solve
-        found = [solve(instance, name, time_limit=t, **options) for t in SECONDS]
+        found = [solve(instance, name, time_limit=t, **options) for t in limits]
         gaps = "".join(f"{100 * gap_of(one):>10.3f}%" for one in found)
         print(f"{title:34}{gaps}   {found[-1].stopped_by}", flush=True)
 

@@ -23,7 +23,8 @@ def one_moldable():
         lambda: moldable.solve(
             inst, rnd.choice(list(moldable.ALGORITHMS)), seed=rnd.getrandbits(9)
         ),
-        lambda: moldable.demt_best(inst, work=number(), time_limit=rnd.choice([0, None, limit()])),
+        lambda: moldable.demt_best(inst, work=number(), time_limit=0.02),
+        lambda: moldable.demt_best(inst, work=rnd.randrange(-1, 9999), time_limit=None),
         lambda: moldable.demt(inst, horizon=number(), shuffles=rnd.randrange(-1, 3)),
         lambda: moldable.online(inst, "dual-approximation", tolerance=number()),
         lambda: moldable.bound(inst, rnd.choice(list(moldable.BOUNDS))),

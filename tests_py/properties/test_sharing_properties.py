@@ -8,7 +8,13 @@ import os
 
 import numpy as np
 import pytest
-from shared_cases import brute_force, moldable_case, packs_case, packs_large
+from shared_cases import (
+    brute_force,
+    configuration_programme,
+    moldable_case,
+    packs_case,
+    packs_large,
+)
 
 import cosched as cs
 from cosched.errors import InvalidInstance
@@ -129,6 +135,18 @@ def test_moldable_schedules_validate_and_no_bound_passes_one():
         assert values[0] <= min(values) * (1 + 1e-9) or inst.has_releases
         for name in ("configurations", "area", "longest", "slots", "dual-approximation"):
             assert float(cs.moldable.bound(inst, name)) <= min(values) * (1 + 1e-9), (seed, name)
+
+
+def test_configurations_are_the_programme_over_all_sets():
+    for seed in range(CASES // 3):
+        inst = moldable_case(seed)
+        if inst.jobs > 6 or inst.machines > 5 or inst.has_releases:
+            continue
+        least = configuration_programme(inst)
+        found = cs.moldable.bound(inst, "configurations")
+        assert found.status == "ok"
+        assert float(found) <= least * (1 + 1e-9), seed
+        assert float(found) >= least * (1 - 2e-3), seed
 
 
 def test_the_configurations_of_one_processor_are_a_partition():

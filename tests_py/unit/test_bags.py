@@ -328,3 +328,18 @@ def test_a_power_cap_that_leaves_nothing():
         bags.Instance([2], [1], [[1.0]], [[5.0]], price=99, power_cap=5e-324)
     hot = bags.Instance([2], [1], [[1.0]], [[5.0]], price=99, power_cap=0.001)
     assert bags.front(hot).least_makespan == pytest.approx(10 / 0.001)
+
+
+def test_more_work_finds_better_plans_and_proves_a_tighter_bound():
+    inst = cs.workloads.bags_random(6, seed=3)  # 2.5 tasks a machine: the fluid bound is far off
+    default, more = cs.bags.ttb_best(inst), cs.bags.ttb_best(inst, work=8_000_000)
+    more.schedule.validate()
+    assert default.own_bound is None
+    assert default.gap > 0.2
+    assert more.value > 1.03 * default.value
+    assert more.value <= float(more.bound) < 0.92 * float(default.bound)
+    assert more.bound.method == "ttb-best"
+    options = {"ttb-best": {"work": 8_000_000}}
+    table = cs.bags.compare(inst, ["ttb", "ttb-best"], options=options)
+    assert set(table.bound) == {float(more.bound)}  # the best that any row knows
+    assert table.value.max() == more.value  # and the same work gives the same plan

@@ -1,10 +1,15 @@
 """A time limit alone is a budget, work alone is fixed work, and what ended a search is said."""
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import cosched as cs
+from cosched import registry
 from cosched.core.limits import PATIENCE, Patience
+from cosched.core.options import accepted_options
 from cosched.errors import SolverError
 
 
@@ -139,3 +144,59 @@ def test_a_minsum_bound_that_fails_in_part_keeps_the_rows(monkeypatch):
     assert (frame["status"] == "ok").all()
     assert (frame["minsum_gap"] >= 0).all()
     assert "minsum: singular" in cs.moldable.solve(_moldable(), "demt").minsum_bound.note
+
+
+def searches():
+    """(family, algorithm) of all that take a time limit."""
+    found = set()
+    for name in registry.FAMILIES:
+        family = registry.family(name)
+        for algorithm in set(family.algorithms) - family.registered:
+            if "time_limit" in (accepted_options(family.algorithm(algorithm)) or ()):
+                found.add((name, algorithm))
+    return found
+
+
+def test_every_search_has_an_anytime_curve():
+    path = Path(__file__).parents[1] / "bench" / "bench_anytime.py"
+    spec = importlib.util.spec_from_file_location("bench_anytime", path)
+    bench = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bench)
+    assert {(inst.family, name) for _, inst, name, _, _ in bench.CURVES} == searches()
+
+
+#: Where each search proves nothing for long.
+HARD = {
+    ("packs", "optimal"): lambda: cs.workloads.packs_iii(seed=0, max_tasks=6),
+    ("packs", "ilp"): lambda: cs.workloads.packs_ii(seed=1, max_tasks=4),
+    ("packs", "local-search"): _packs,
+    ("dags", "hlp-best"): lambda: cs.workloads.layered(60, 0.2, units=(4, 2), ccr=1.0, seed=1),
+    ("dags", "optimal"): lambda: cs.workloads.layered(40, 0.2, units=(4, 2), ccr=1.0, seed=1),
+    ("moldable", "demt-best"): _moldable,
+    ("moldable", "local-search"): _moldable,
+    ("moldable", "optimal"): lambda: cs.workloads.moldable("cirne", 14, 11, seed=3),
+    ("bags", "ttb-best"): _bags,
+}
+
+
+@pytest.mark.parametrize(("family", "name"), sorted(searches()))
+@pytest.mark.parametrize("seconds", [0.0, 0.01, 0.1])
+def test_what_ended_a_search_is_true(family, name, seconds):
+    found = registry.family(family).solve(HARD[family, name](), name, time_limit=seconds)
+    found.schedule.validate()
+    assert (found.stopped_by, found.status) in (("time", "time_limit"), ("proved", "ok"))
+    assert found.metrics()["stopped_by"] == found.stopped_by
+    assert found.stopped_by == "time" or found.gap <= 1e-9
+
+
+def test_an_integer_programme_that_is_cut_short_is_no_worse_than_a_heuristic():
+    inst = _packs()
+    best = cs.packs.solve(inst, "pack-by-pack-9").value
+    assert cs.packs.solve(inst, "ilp", time_limit=0.0).value <= best
+
+
+def test_an_exact_search_of_a_graph_that_is_too_large_finds_better_schedules():
+    inst = cs.workloads.layered(40, 0.2, units=(4, 2), ccr=1.0, seed=1)
+    fixed = cs.dags.solve(inst, "optimal", work=20_000)
+    assert fixed.stopped_by == "work"
+    assert cs.dags.solve(inst, "optimal", time_limit=2.0).value < 0.95 * fixed.value

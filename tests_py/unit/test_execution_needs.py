@@ -261,6 +261,14 @@ def test_steps_of_a_script_ask_for_what_they_need(tmp_path):
     text = script(plan_of(BY_CLOCK[0]), codes)
     assert "--gres=gpu:2 --licenses=solver:1" in text
     assert "#SBATCH --gres=gpu:4" in text
+    # A step that says nothing of GPUs would take all of the job's, or wait for them.
+    codes = replace(codes, codes={**many, "b": replace(late_codes(tmp_path)["b"], memory=None)})
+    text = script(plan_of(*BY_CLOCK[:2]), codes)
+    assert [line.count("--gres=none") for line in text.splitlines() if "--gres" in line] == [
+        0,
+        0,
+        1,
+    ]
     assert "#SBATCH --licenses=solver:2" in text
 
 

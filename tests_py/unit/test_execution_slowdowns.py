@@ -8,10 +8,11 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance
-from cosched.execution import Execution, TaskRun, plan
+from cosched.execution import Execution, Plan, TaskRun, plan
 from cosched.execution.interference import order_statistics
 from cosched.execution.runs import append_execution, company_of, read_runs
 from cosched.execution.slowdowns import COLUMNS, Pair, read_slowdowns, slow_of
+from execution_codes import shell_notes, spans
 
 
 def pair(task, beside, slowdown, low=None, high=None, processors=1):
@@ -142,3 +143,24 @@ def test_a_bad_company_is_refused(cell, tmp_path):
     path.write_text(f'task,processors,seconds,beside\na,1,2.0,"{quoted}"\n')
     with pytest.raises(InvalidInstance, match="line 2, column 'beside'"):
         read_runs(path)
+
+
+def test_a_task_that_waits_beside_idle_units_waits_for_the_one_it_would_slow(tmp_path):
+    # The third starts with the end of the first, on a unit that is idle since that of the second.
+    slow = [[1, 1, 3], [1, 1, 1], [3, 1, 1]]
+    times = np.array([[0.4] * 3, [0.1] * 3, [0.1] * 3])
+    rows = ([0, 1, 2], [0, 0, 0], [0, 1, 2, 3], [0, 1, 1], [0.0, 0.0, 0.4], [0.4, 0.1, 0.5])
+    names = ["first", "second", "third"]
+    plain, slowed = (
+        Plan.of(cs.core.Schedule(cs.moldable.Instance(times, [1] * 3, names=names, **more), *rows))
+        for more in ({}, {"slowdowns": slow})
+    )
+    assert [step.name for step in plain.steps] == ["second", "first", "third"]
+    assert plain.waits_for(False)[2] == {0}
+    assert slowed.waits_for(False)[2] == {0, 1}
+    seconds = {"first": 0.4, "second": 0.1, "third": 0.1}
+    commands = {name: f"note start; sleep {t}; note end" for name, t in seconds.items()}
+    codes = shell_notes(tmp_path, commands)
+    cs.execution.run(slowed, codes, journal=tmp_path / "j.jsonl", oversubscribe=True)
+    during = spans(tmp_path)
+    assert during["third"][0][0] >= during["first"][0][1]

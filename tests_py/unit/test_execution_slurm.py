@@ -9,12 +9,13 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import cosched as cs
 from cosched.errors import InvalidInstance
-from cosched.execution import Code, Codes, Execution, Job, Plan, Step, script
+from cosched.execution import Code, Codes, Execution, Job, Plan, Slurm, Step, script
 from cosched.execution.launchers import launcher_of
 from cosched.execution.launchers.slurm import cpus_of
 from execution_codes import read_notes, shared_cores, shell_notes, spans
@@ -444,3 +445,17 @@ def test_what_steps_use_is_seen_without_accounting(cluster, tmp_path):
     assert 0.4 <= task.cpu_seconds <= 0.8
     left = [p.name for f in ("runs", "plan.journal") for p in (tmp_path / f"{f}.outputs").iterdir()]
     assert all(name.endswith(".out") for name in left)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "needs", "asked"), [(1, [1.0], "gpu:1"), (0, [0.0, 1.0], "none"), (0, None, "")]
+)
+def test_a_step_without_gpus_takes_none_where_others_need_them(gpus, needs, asked):
+    launcher = Slurm.__new__(Slurm)  # inside an allocation of one node
+    launcher.unit, launcher.nodes, launcher.cpus = "core", ["n1"], [2]
+    launcher.node_of, launcher.step_name = [0, 0], "cosched-1"
+    step = Step(task=0, name="a", kind=0, units=(0,), start=0.0, end=1.0)
+    known = {} if needs is None else {"gpus": np.array(needs)}
+    todo = Plan(family="moldable", steps=(step,), resources=known)
+    words = launcher.launch(step, Code(name="a", command=("true",), gpus=gpus), todo).command
+    assert [w for w in words if "--gres" in w] == [f"--gres={asked}"] * bool(asked)

@@ -130,3 +130,18 @@ def test_the_bound_by_time_slots():
     assert best.minsum_gap < 0.08
     assert best.minsum_gap < best.weighted_completion / float(cs.moldable.minsum_bound(inst)) - 1
     assert float(cs.moldable.time_indexed_bound(inst, time_limit=0)) <= float(best.minsum_bound)
+
+
+def test_a_result_of_optimal_knows_what_was_proved_of_its_criterion():
+    inst = instance(8, 6, 2)
+    proved = cs.moldable.optimal(inst, objective="minsum")
+    assert proved.stopped_by == "proved" and proved.minsum_gap <= 1e-9
+    assert proved.minsum_bound.method == "optimal"
+    values = [
+        cs.moldable.optimal(inst, objective="minsum", work=work).own_minsum_bound.value
+        for work in (0, 3_000, 300_000, 30_000_000)
+    ]
+    assert values == sorted(values)
+    assert values[-1] <= proved.weighted_completion * (1 + 1e-9)
+    # With little work the bounds beside results are better than its own.
+    assert cs.moldable.optimal(inst, objective="minsum", work=0).minsum_bound.value > values[0]

@@ -120,3 +120,13 @@ def test_more_than_there_is():
     inst = cs.cluster.Instance(jobs, nodes=2, running=running)
     with pytest.raises(InvalidInstance, match="others hold more"):
         cs.cluster.fcfs(inst)
+
+
+@pytest.mark.parametrize("lacking", ["submit", "runtime"])
+def test_jobs_without_a_column_beside_a_table_of_running_ones(lacking):
+    jobs = {"submit": [0.0], "tasks": [1], "cpu": [1.0], "memory": [1.0], "runtime": [5.0]}
+    del jobs[lacking]
+    running = {name: [] for name in ("job", "nodes", "start", "limit")}
+    for table in (jobs, []):
+        with pytest.raises(cs.InvalidInstance, match="jobs: "):
+            cs.cluster.Instance(table, 4, running=running)

@@ -83,6 +83,10 @@ def test_notes_name_what_is_read_otherwise():
         ({"resources": [1, 2, 3]}, r"resources = .*: expected needs by name"),
         ({"resources": {"memory": [1, 2, 3]}, "capacity": {"memory": "192"}},
          r"capacity.memory = '192': expected a number"),
+        ({"resources": {"memory": [1, 2, 3]}, "capacity": {"memory": np.nan}},
+         r"capacity.memory = nan: expected a number >= 0"),
+        ({"resources": {"memory": [1, np.nan, 3]}, "capacity": {"memory": 4}},
+         r"resources.memory\[1, 0\] = nan"),
         ({"slowdowns": [[1, 2], [1, 1]]}, r"slowdowns has shape \(2, 2\): expected \(3, 3\)"),
         ({"slowdowns": [[1, 0, 1], [1, 1, 1], [1, 1, 1]]}, r"slowdowns\[0, 1\] = 0"),
         ({"bandwidth": Bandwidth([5, 5, 11], 10, [1, 1, 1])}, r"bandwidth.demand\[2, 0\] = 11"),
@@ -227,3 +231,77 @@ def test_the_validator_refuses_a_wrong_end_and_a_breach_of_an_instant():
     cs.Schedule(jobs, **rows, start=[0, 4, 0], end=[4, 6, 2]).validate()
     with pytest.raises(InvalidSchedule, match="at 2, when task 1 starts, 6 of memory is needed"):
         cs.Schedule(jobs, **rows, start=[0, 2, 0], end=[4, 4, 2]).validate()
+
+
+@pytest.mark.parametrize("small", [3e-9, 1.3e-6])
+def test_the_validator_ends_where_a_short_task_runs_late(small):
+    # At 3000 s the clock cannot tell what is left of so short a task.
+    slow = [[1, 1.3, 1.3], [1.3, 1, 1.7], [1.3, 1.7, 1]]
+    inst = cs.packs.Instance([[3e3] * 2, [7e6] * 2, [small] * 2], 2, slowdowns=slow)
+    found = cs.packs.co_schedule(inst, [0, 1, 1], [1, 1, 1])
+    with cs.time_limit(10):
+        found.schedule.validate()
+
+
+def test_jobs_that_the_configurations_give_no_price_run_too():
+    slow = [[1.0, 1.2, 1.0], [1.1, 1.0, 1.1], [1.0, 1.2, 1.0]]
+    inst = cs.moldable.Instance(
+        [[4.9, 5.5], [1.3, 9.3], [1.1, 1.4]],
+        [1, 1, 1],
+        resources={"memory": [0, 6, 7]},
+        capacity={"memory": 10},
+        slowdowns=Slowdowns(slow, "max"),
+    )
+    found = cs.moldable.solve(inst, "local-search", work=2000)
+    found.schedule.validate()
+    assert 4.9 < found.value < 5.5
+
+
+def test_draws_are_compared_at_the_costs_of_their_best_counts():
+    # More processors draw more: the quick counts of {0, 1, 3} are dearer than what they cost.
+    times = [[3.74, 9.23, 6.7, 9.1], [4.69, 9.9, 4.85, 4.56], [3.87, 2.77, 1.7, 1.26]]
+    times += [[3.73, 2.64, 6.45, 8.75]]
+    draws = [[1.04, 3.31, 3.05, 4.2], [4.72, 2.69, 2.49, 2.77], [4.47, 4.72, 0.14, 0.97]]
+    draws += [[1.94, 4.72, 4.64, 3.2]]
+    inst = cs.packs.Instance(times, 3, bandwidth=Bandwidth(draws, 4.72, [0.0, 1.0, 0.3, 1.0]))
+    for seed in range(36, 40):
+        found = cs.packs.solve(inst, "random-proc-9", seed=seed)
+        plain = cs.packs.solve(inst.without_slowdowns(), "random-proc-9", seed=seed)
+        unaware = cs.packs.co_schedule(inst, plain.pack_of, plain.procs)
+        assert found.value <= unaware.value * (1 + 1e-9)
+
+
+def test_bounds_of_packs_count_no_processors_on_which_a_task_does_not_fit():
+    need = {"memory": [[4.0, 9.0], [4.0, 9.0]]}
+    inst = cs.packs.Instance([[8.0, 4.0], [6.0, 3.0]], 1, resources=need, capacity={"memory": 5})
+    assert cs.packs.solve(inst, "optimal").value == 14
+    assert float(cs.packs.bound(inst, "columns")) == pytest.approx(14)
+    assert float(cs.packs.bound(inst, "longest")) == pytest.approx(14)
+    assert float(cs.packs.bound(inst, "area")) == pytest.approx(7)
+
+
+@pytest.mark.parametrize(
+    "shared",
+    [
+        {"resources": {"memory": [3, 1, 3]}, "capacity": {"memory": 4}},
+        {"slowdowns": [[1, 1, 3], [1, 1, 1], [3, 1, 1]]},
+    ],
+)
+def test_the_range_of_a_plan_knows_why_a_job_waits_beside_idle_processors(shared):
+    # Job 2 waits for the end of job 0: they do not fit, or slow each other too much.
+    spread = np.full((3, 3), 0.2)
+    times = [[4.0] * 3, [2.0] * 3, [4.0] * 3]
+    inst = cs.moldable.Instance(times, [1, 1, 1], spread=spread, **shared)
+    placed = cs.core.Schedule(
+        inst, [0, 1, 2], [0, 0, 0], [0, 1, 2, 3], [0, 1, 1], [0.0, 0.0, 4.0], [4.0, 2.0, 8.0]
+    )
+    found = cs.moldable.FAMILY.result_of(inst, placed).metrics()
+    assert 7.2 < found["value_p5"] < 8 < found["value_p95"] < 8.8
+
+
+@pytest.mark.parametrize("name", ["pack-by-pack-9", "random-pack-9", "random-proc-9"])
+def test_packs_that_slow_more_than_they_save_are_parted(name):
+    times = np.random.default_rng(0).uniform(1, 9, (20, 4))
+    inst = cs.packs.Instance(times, 3, slowdowns=np.full((20, 20), 1000.0))
+    alone = cs.packs.solve(inst, "sequential").value
+    assert cs.packs.solve(inst, name).value == pytest.approx(alone)

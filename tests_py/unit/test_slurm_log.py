@@ -62,6 +62,18 @@ def test_logs_of_clusters_with_accounts(tmp_path, capsys, name, share):
     assert row["within_300"] >= share
 
 
+def test_what_a_log_does_not_tell_is_drawn_several_times(recording, tmp_path, capsys):
+    arguments = written(recording, tmp_path)
+    many, one = checked(arguments, capsys), checked(arguments, capsys, "--draws", "1")
+    assert any("means of 20 draws" in note for note in many["notes"])
+    assert not any("means of" in note for note in one["notes"])
+    (row,), (single,) = many["fit"], one["fit"]
+    assert row["within_300_p05"] <= row["within_300"] <= row["within_300_p95"]
+    assert set(row) - set(single) == {"within_300_p05", "within_300_p95"}
+    assert many == checked(arguments, capsys)
+    assert many != checked(arguments, capsys, "--seed", "1")
+
+
 def test_a_log_from_the_begin_is_taken_whole(recording, tmp_path, capsys):
     found = checked(written(recording, tmp_path), capsys)
     assert found["fit"][0]["jobs"] == len(recording["jobs"])
@@ -118,7 +130,7 @@ def test_how_soon_nodes_are_free_again(tmp_path):
         assert f"nodes are free {told:g} s after a job, of " in state.notes[-1]
     log_of(tmp_path / "jobs.txt", rows[:4])
     state = read_state(tmp_path / "jobs.txt", machine)
-    assert state.epilog == 0.24
+    assert state.epilog is None  # not told: drawn
     assert "too few starts" in state.notes[-1]
 
 
@@ -138,6 +150,7 @@ def test_jobs_that_never_ran_and_jobs_that_run_still(tmp_path, capsys):
     found = checked([*arguments, "--machine", str(tmp_path / "slurm.conf")], capsys)
     assert found["fit"][0] == {
         "partition": "all", "jobs": 3, "within_60": 1.0, "within_300": 1.0, "rank_correlation": 1.0,
+        "within_300_p05": 1.0, "within_300_p95": 1.0,
     }  # fmt: skip
     for what in ("never started", "still pending", "run still: to the end of the log"):
         assert any(what in note for note in found["notes"])

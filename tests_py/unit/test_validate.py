@@ -178,3 +178,41 @@ def test_a_table_of_a_batch_policy_gets_the_full_check(policy, tmp_path, monkeyp
     shared = whole.assign(units="(0,)", nodes="(0,)", exclusive="False")
     shared.to_csv("shared.csv", index=False)  # allowed where nodes are shared
     assert main(["validate", "cluster", "jobs.json", "shared.csv"]) == 0
+
+
+@pytest.mark.parametrize("family", ["packs", "moldable"])
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        ("capacity", "memory", 99.0),
+        ("resources", "memory", [0.0, 0.0]),
+        ("slowdowns", "table", [[1, 9], [1.2, 1]]),
+        ("slowdowns", "rule", "max"),
+        ("bandwidth", "capacity", 50.0),
+    ],
+)
+def test_a_schedule_of_other_sharing_is_refused(family, part, name, value, tmp_path, capsys):
+    shared = {
+        "resources": {"memory": [4.0, 3.0]},
+        "capacity": {"memory": 8.0},
+        "slowdowns": [[1.0, 1.5], [1.2, 1.0]],
+        "bandwidth": cs.profiles.Bandwidth([5.0, 6.0], 10.0, [1.0, 0.5]),
+    }
+    module = getattr(cs, family)
+    weights = {"weights": [1, 1]} if family == "moldable" else {}
+    inst = module.Instance([[4.0, 3.0], [3.0, 2.0]], **weights, **shared)
+    file, plan, plain = (str(tmp_path / name) for name in ("i.json", "p.json", "plain.json"))
+    inst.write(file)
+    assert main(["solve", family, file, "--algorithm", "sequential", "-o", plan]) == 0
+    assert main(["validate", family, file, plan]) == 0
+    module.Instance(inst.times, **weights).write(plain)
+    capsys.readouterr()
+    assert main(["validate", family, plain, plan]) == 2
+    assert "states resources, of which the instance knows nothing" in capsys.readouterr().err
+    with open(plan) as source:
+        stated = json.load(source)
+    stated[part][name] = value
+    with open(plan, "w") as target:
+        json.dump(stated, target)
+    assert main(["validate", family, file, plan]) == 2
+    assert f"{part}.{name}" in capsys.readouterr().err

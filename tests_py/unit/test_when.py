@@ -524,3 +524,9 @@ def test_real_starts_where_run_times_are_known(series):
                 near.append(abs(row.p50 - (start - snapshot.taken)) <= 60)
     assert len(near) > 15
     assert np.mean(near) >= 0.9
+
+
+@pytest.mark.parametrize("path", ["x" * 300, "x" * 300 + "/900", "a\0b"])
+def test_names_that_no_file_can_have(path):
+    with pytest.raises(cs.InvalidInstance):
+        cs.cluster.Snapshot.read(path)

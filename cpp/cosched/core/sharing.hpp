@@ -147,7 +147,10 @@ class Running {
  public:
   explicit Running(const Sharing* sharing) : sharing_(sharing) {}
 
-  void clear() { members_.clear(); }
+  void clear() {
+    runs_.clear();
+    members_.clear();
+  }
   int size() const { return static_cast<int>(members_.size()); }
   const std::vector<Run>& set() const { return runs_; }
 

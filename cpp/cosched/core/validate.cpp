@@ -206,7 +206,7 @@ double pace_of(const Schedule& s, const Sharing& sharing, int r, const std::vect
 
 // Ends from starts: between two events everything goes on at its pace.
 void check_ends(const Schedule& s, const Requirements& need) {
-  constexpr double kDone = 1e-12;  // of a task's work: rounding
+  constexpr double kDone = 1e-12;  // rounding: of a task's work, or of the time
   std::vector<int> by_start(s.rows()), running;
   for (std::size_t r = 0; r < s.rows(); ++r) by_start[r] = static_cast<int>(r);
   std::sort(by_start.begin(), by_start.end(),
@@ -218,16 +218,18 @@ void check_ends(const Schedule& s, const Requirements& need) {
   for (std::size_t next = 0; next < by_start.size() || !running.empty();) {
     check_interrupt();
     double until = next < by_start.size() ? s.start[by_start[next]] : kInfinity;
-    std::vector<double> rate;
+    std::vector<double> rate, end;
     for (const int r : running) {
       rate.push_back(1 / (alone[r] * pace_of(s, *need.sharing, r, running)));
-      until = std::min(until, now + left[r] / rate.back());
+      end.push_back(now + left[r] / rate.back());
+      until = std::min(until, end.back());
     }
     std::vector<int> still;
     for (std::size_t k = 0; k < running.size(); ++k) {
       const int r = running[k];
       left[r] -= (until - now) * rate[k];
-      if (left[r] > kDone) {
+      // Late and short: what is left may take less time than the clock can tell.
+      if (left[r] > kDone && end[k] > until * (1 + kDone)) {
         still.push_back(r);
       } else if (!close(s.end[r], until, kValidateTolerance)) {
         breach("task " + to_string(s.task[r]) + " ends at " + to_text(s.end[r]) +

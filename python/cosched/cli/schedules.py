@@ -12,6 +12,7 @@ from cosched.core.arrays import integer_array
 from cosched.core.result import FORMAT, VERSION
 from cosched.core.text import first_repeated
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
+from cosched.profiles import SHARED_FIELDS
 
 _INTEGERS = {"task", "kind", "task_type", "machine_type", "machine", "count"}
 _LISTS = {"units", "nodes"}
@@ -59,8 +60,16 @@ def _require_same_facts(instance: Any, data: dict[str, Any]) -> None:
     A table of another shape is of an instance with more or fewer processors: the schedule may suit
     both.
     """
-    for key, ours in io.plain(instance.facts()).items():
+    facts = io.plain(instance.facts())
+    for key in (key for key in SHARED_FIELDS if key in data and key not in facts):
+        raise InvalidSchedule(
+            f"states {key}, of which the instance knows nothing: expected the file that it was "
+            "made from, or the schedule itself as the instance"
+        )
+    for key, ours in facts.items():
         theirs = data.get(key, ours)
+        if isinstance(ours, dict):
+            _require_same_parts(key, theirs, ours)
         if not isinstance(ours, list) or (isinstance(theirs, list) and len(theirs) != len(ours)):
             continue
         if not isinstance(theirs, list):
@@ -69,6 +78,22 @@ def _require_same_facts(instance: Any, data: dict[str, Any]) -> None:
             same_width = isinstance(row, list) and len(row) == len(own)
             if row != own and (same_width or not isinstance(row, list)):
                 raise InvalidSchedule(f"{key}[{number}] = {shorten(row)}: it is {shorten(own)}")
+
+
+def _require_same_parts(key: str, theirs: Any, ours: dict[str, Any]) -> None:
+    """Each part of what tasks share is the instance's, as far as their tables have one shape."""
+
+    def same(a: Any, b: Any) -> bool:
+        if isinstance(a, list) and isinstance(b, list):
+            return len(a) != len(b) or all(map(same, a, b))
+        return bool(a == b)
+
+    given = theirs if isinstance(theirs, dict) else {}
+    for name in {**ours, **given}:
+        if name not in given or name not in ours or not same(given[name], ours[name]):
+            raise InvalidSchedule(
+                f"{key}.{name} = {shorten(given.get(name))}: it is {shorten(ours.get(name))}"
+            )
 
 
 def _require_order(instance: Any, schedule: Any, edges: Any) -> None:

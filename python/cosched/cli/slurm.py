@@ -14,6 +14,7 @@ from cosched.cli import report
 from cosched.cli.values import check_files
 from cosched.cluster.log_fit import unfit
 from cosched.cluster.log_state import read_state
+from cosched.cluster.recorded_draws import DRAWS
 from cosched.cluster.recordings import (
     FAR,
     Agreement,
@@ -65,26 +66,32 @@ def check(
     approximate: Annotated[
         bool, typer.Option("--approximate", help="Leave out what has no rule, with a note.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Of the clocks that sacct does not tell.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of what sacct does not tell.")] = 0,
+    draws: Annotated[
+        int, typer.Option(help="So many draws of that, of which means are told.")
+    ] = 20,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write what --json prints: .json.")
     ] = None,
 ) -> None:
     """Job by job, and plan by plan: where the twin agrees with a real Slurm.
 
-    Each recorded run is run again with its controller's start and its epoch alone (or, with
-    --replay, with the recorded times of passes, cycles and limit checks and lengths of jobs as
-    well). Times are seconds from the run's second 0; null: the job did not start.
+    Each recorded run is run again with its controller's start and its epoch (or, with --replay,
+    with the recorded times of passes, cycles and limit checks as well), with jobs as long as exact
+    starts tell, and on a host as quick as it was. Of what is left open within a second, the run
+    that agrees with most others is shown. Times are seconds from the run's second 0; null: the job
+    did not start.
 
     Of sacct output: how many starts the twin has within one and five minutes of the log's, and how
-    alike their order is, by partition: does it know this cluster?
+    alike their order is, by partition, in the mean of some draws of the clocks and of what the host
+    takes: does it know this cluster?
 
     Example: cosched slurm check pois40.json
     """
     check_files((output, (".json",)))
     if machine is not None:
         given = {"path": machine, "slurm_version": slurm_version, "accounts": accounts}
-        return _check_log(recording, given, approximate, seed, as_json, output)
+        return _check_log(recording, given, approximate, (draws, seed), as_json, output)
     found = read_recording(recording, version=slurm_version, approximate=approximate)
     pairs = [(run, agreement(found, run, replay=replay)) for run in found.runs]
     data = {"runs": [_plain(found, run, mine) for run, mine in pairs]}
@@ -98,13 +105,18 @@ def check(
 
 
 def _check_log(
-    log: Path, given: dict[str, Any], approximate: bool, seed: int, as_json: bool,
+    log: Path, given: dict[str, Any], approximate: bool, drawn: tuple[int, int], as_json: bool,
     output: Path | None,
 ) -> None:  # fmt: skip
     state = read_state(log, cluster.Machine.read(**given), approximate=approximate)
-    result = cluster.slurm_backfill(state.instance, seed=seed, launch=0.0, epilog=state.epilog)
+    draws, seed = drawn
+    result = cluster.slurm_backfill(
+        state.instance, seed=seed, draws=draws, launch=0.0, epilog=state.epilog
+    )
     table = cluster.fit(result)
-    data = {"notes": [*state.notes, *result.instance.notes], "fit": table.to_dict("records")}
+    said = f"means of {draws} draws of when the controller started and of what its host takes"
+    notes = [*state.notes, *([said] if draws > 1 else [])]
+    data = {"notes": [*notes, *result.instance.notes], "fit": table.to_dict("records")}
     if output is not None:
         io.write_json(data, output)
     if as_json:
@@ -112,7 +124,7 @@ def _check_log(
         return
     if warning := unfit(table):
         report.say(warning)
-    for note in state.notes:
+    for note in notes:
         report.say(f"note: {note}")
     report.show_notes(result.instance)
     report.show_frame("starts near the log's", table.round(3))
@@ -255,6 +267,11 @@ def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool
         f"  {mine.good} of {len(run.start)} jobs on the same nodes within 5 s, "
         f"{mine.off_by_60} off by more than 60 s, median {mine.median:g} s"
     )
+    if not math.isnan(mine.alike):
+        report.say(
+            f"  of {DRAWS} runs that differ within a second, the one that most are like; two of "
+            f"them agree in {mine.alike:.0%} of the jobs"
+        )
     if mine.plans:
         planned, alike = mine.planned
         whole = sum(plan[1] == plan[2] for plan in mine.plans)

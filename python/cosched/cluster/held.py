@@ -70,7 +70,8 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
     Each core of a job holds an equal part of its memory; of a job whose log does not say it, what
     slurm.conf gives it. All GPUs of a job on one node are there; a job on several has one of each
     (if it has so many), and where the others are nobody says: all nodes that such jobs may use are
-    checked together. Whole nodes are the business of who checks cores.
+    checked together. A job that is suspended keeps what it has. Whole nodes are the business of who
+    checks cores.
     """
     if machine.slurm is None or machine.slurm.whole or instance.nodes != machine.cores:
         return
@@ -79,6 +80,7 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
     row = np.repeat(np.arange(len(count)), count)
     row, node, cores = _pieces(row, place.of_core[rows.unit], place.count)
     job, counting = rows.task, _counting(instance, machine)
+    until = _until(rows)
     first = instance.column("running") if "running" in instance.known else np.zeros(len(instance))
     first = first.astype(bool)[job]
 
@@ -86,7 +88,7 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
         most = place.capacity[name].copy()
         # What runs from the beginning is where it is.
         np.maximum(most, np.bincount(node, each * first[row], len(most)), out=most)
-        over = _Held(row, node, each, rows.start, rows.end).over(node, most)
+        over = _Held(row, node, each, rows.start, until).over(node, most)
         if over is not None:
             at, time, used = over
             _refuse(instance, f"node {at}", name, time, used, most[at])
@@ -97,9 +99,18 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
         amount = _amount(instance, "gpus")[job]
         parts = np.bincount(row, minlength=len(count))
         each = np.where(parts == 1, amount, amount >= parts)[row].astype(float)
-        _check_types(instance, place, job, _Held(row, node, each, rows.start, rows.end))
+        _check_types(instance, place, job, _Held(row, node, each, rows.start, until))
         check("gpus", each)
-        _check_together(instance, place, job, rows, row, node, amount * ~first)
+        _check_together(instance, place, job, rows, until, row, node, amount * ~first)
+
+
+def _until(rows: Any) -> np.ndarray:
+    """When each row's job has given back what it held: where it goes on later, not before."""
+    until = rows.end.copy()
+    order = np.lexsort((rows.start, rows.task))
+    on = rows.task[order[1:]] == rows.task[order[:-1]]
+    until[order[:-1][on]] = rows.start[order[1:][on]]
+    return until
 
 
 def _memory_by_cores(
@@ -121,7 +132,14 @@ def _memory_by_cores(
 
 
 def _check_together(
-    instance: Instance, place: _Nodes, job: Any, rows: Any, row: Any, node: Any, amount: Any
+    instance: Instance,
+    place: _Nodes,
+    job: Any,
+    rows: Any,
+    until: Any,
+    row: Any,
+    node: Any,
+    amount: Any,
 ) -> None:
     """GPUs of jobs on several nodes: on their own ones, and on all that such jobs may use."""
     there = np.bincount(row, place.capacity["gpus"][node], len(job))
@@ -132,9 +150,7 @@ def _check_together(
     for inside, which in _rooms(instance, place, job, np.flatnonzero(amount > 0), "gpus"):
         where = np.zeros(len(which), dtype=int)
         most = place.capacity["gpus"][inside].sum()
-        over = _Held(which, where, amount[which], rows.start, rows.end).over(
-            where, np.array([most])
-        )
+        over = _Held(which, where, amount[which], rows.start, until).over(where, np.array([most]))
         if over is not None:
             _refuse(instance, f"{int(inside.sum())} nodes", "gpus", over[1], over[2], most)
 

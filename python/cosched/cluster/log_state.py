@@ -36,14 +36,14 @@ class LogState:
     instance : Instance
         From the first end that the log has, where it begins in the middle of things: jobs that run
         then are on their nodes.
-    epilog : float
-        Seconds from a job's end until its nodes are free.
+    epilog : float, optional
+        Seconds from a job's end until its nodes are free; None: it does not tell.
     notes : tuple of str
         What was taken from the log, and what it does not tell.
     """
 
     instance: Instance
-    epilog: float
+    epilog: float | None
     notes: tuple[str, ...]
 
 
@@ -133,14 +133,14 @@ def _parts(tasks: int, own: list[int], free: np.ndarray) -> Iterator[tuple[int, 
             yield node, part
 
 
-def _release(instance: Instance, nodes: dict[int, list[int]]) -> tuple[float, str]:
+def _release(instance: Instance, nodes: dict[int, list[int]]) -> tuple[float | None, str]:
     """Seconds from a job's end until its nodes are free, and how that is known."""
     usual = HOST["epilog"]
     gaps = _gaps(instance, nodes) if has_waits(instance) else []
     if len(gaps) < _TELLING:
-        return usual, (
-            f"host: jobs as long as logged; nodes are free {usual:g} s after a job, as on one "
-            "host: too few starts of waiting jobs on nodes just left tell"
+        return None, (
+            f"host: jobs as long as logged; how soon nodes are free after a job is drawn around "
+            f"{usual:g} s, as on one host: too few starts of waiting jobs on nodes just left tell"
         )
     # In whole seconds; never sooner, and later where a cycle started the job.
     found = max(float(np.quantile(gaps, _SOONEST)) - 0.5, usual)

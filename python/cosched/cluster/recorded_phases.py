@@ -9,6 +9,7 @@ import numpy as np
 
 from cosched.cluster.machine import Machine
 from cosched.cluster.recorded_runs import Run, Sample
+from cosched.cluster.recorded_shares import shares_of
 from cosched.cluster.slurm_conf import hosts
 from cosched.cluster.slurm_requests import Wishes, outside
 from cosched.errors import InvalidInstance, shorten
@@ -65,6 +66,7 @@ def run_of(
             tuple(hosts(job["nodelist"], "nodelist")) if job.get("nodelist") else ()
             for job in happened
         ),
+        shares=tuple(shares_of(job.get("alloc") or {}) for job in happened),
         controller_start=float(phase["controller_start"]),
         epoch=int(phase["epoch"]),
         cycles=tuple(map(float, phase.get("bf_cycles", ()))),
@@ -81,6 +83,7 @@ def run_of(
         reservations=_advance(phase, machine, events),
         outside=_outside(phase, machine, events, rows),
         samples=samples,
+        pauses=tuple(_pauses(phase, rows, arrays)),
     )
 
 
@@ -92,10 +95,28 @@ def _begins(
     """The last start of each job, by row."""
     begins = {}
     for time, job, *_ in phase.get("starts", ()):
-        number, task = job if isinstance(job, list) else (job, None)
-        place = 0 if task is None else arrays[number].index(task)
-        begins[rows[number][place]] = float(time)
+        begins[_row(job, rows, arrays)] = float(time)
     return begins
+
+
+def _pauses(
+    phase: Mapping[str, Any],
+    rows: Sequence[tuple[int, ...]],
+    arrays: Sequence[Sequence[int]],
+) -> Iterator[tuple[int, float, float]]:
+    """Jobs that were suspended, by row, until they went on."""
+    since: dict[int, float] = {}
+    for time, job, what in phase.get("pauses", ()):
+        row = _row(job, rows, arrays)
+        if what == "suspend":
+            since[row] = float(time)
+        elif row in since:
+            yield row, since.pop(row), float(time)
+
+
+def _row(job: Any, rows: Sequence[tuple[int, ...]], arrays: Sequence[Sequence[int]]) -> int:
+    number, task = job if isinstance(job, list) else (job, None)
+    return rows[number][0 if task is None else arrays[number].index(task)]
 
 
 def _exact_starts(

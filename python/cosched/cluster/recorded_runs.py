@@ -13,6 +13,7 @@ from cosched.cluster.algorithms.slurm_host import HOST, MEASURED_AT
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.recorded_ends import Held, ends_in_windows, latest_by_starts
+from cosched.cluster.recorded_shares import Shares
 from cosched.cluster.slurm_requests import Requests
 
 #: Where in its second an end is on average (s).
@@ -72,6 +73,10 @@ class Run:
     outside : tuple
         What an administrator did, as ``slurm_requests`` has it.
     samples : tuple of Sample
+    pauses : tuple of (int, float, float)
+        Jobs that were suspended: row, from when, until when.
+    shares : tuple of dict
+        What each job had of its nodes, as ``recorded_shares`` has it; empty: not recorded.
     """
 
     submit: np.ndarray
@@ -91,16 +96,26 @@ class Run:
     reservations: Mapping[str, tuple] = field(default_factory=dict)
     outside: tuple[tuple, ...] = ()
     samples: tuple[Sample, ...] = ()
+    pauses: tuple[tuple[int, float, float], ...] = ()
+    shares: tuple[Shares, ...] = ()
+
+    @cached_property
+    def paused(self) -> np.ndarray:
+        """How long each job stood still."""
+        found = np.zeros(len(self.start))
+        for row, begin, end in self.pauses:
+            found[row] += end - begin
+        return found
 
     def launch(self, runtime: np.ndarray, limit: np.ndarray) -> float:
         """Seconds from a job's start to its work and back: the mean over those that ended by
         themselves."""
         end, start = self.end, self.start
-        own = end - start < limit
+        own = end - start - self.paused < limit
         if self.begins:  # exact, while an end is somewhere in its second
             start = np.array([self.begins.get(row, np.nan) for row in range(len(end))])
             end = end + _HALF
-        took = end - start - runtime
+        took = end - start - runtime - self.paused
         took = took[own & (took >= -1)]
         return max(float(took.mean()), 0.0) if len(took) else HOST["launch"]
 
@@ -165,14 +180,14 @@ class Recording:
 
         Ends are recorded in whole seconds: where in its second each was, passes tell.
         """
-        runtime = self.jobs["runtime"]
+        runtime = self.jobs["runtime"] + run.paused
         if run.decay_start is not None and not run.passes:  # both in whole seconds
             took = run.end - run.start
-            return np.where(took >= runtime - 1, took, np.nan)
+            return np.where(took >= runtime - 1, took - run.paused, np.nan)
         lengths = np.full(len(run.start), np.nan)
         message = HOST["epilog"] * self.speed / MEASURED_AT
         ended = np.array([run.begins.get(row, np.nan) for row in range(len(runtime))])
-        ended += runtime + run.launch(runtime, self.jobs["estimate"])
+        ended += runtime + run.launch(self.jobs["runtime"], self.jobs["estimate"])
         latest = self._latest(run, ended)
         own, others = [], [*run.submit[~np.isnan(run.submit)], *(one[0] for one in run.outside)]
         for row, begin in run.begins.items():
@@ -185,7 +200,7 @@ class Recording:
             own.append((row, min(first, last - message), last, ended[row] + message))
         found = ends_in_windows(own, others, run.passes, at_once=not run.ticks)
         for row, end in found.items():
-            lengths[row] = end - message - run.decided(run.begins[row])
+            lengths[row] = end - message - run.decided(run.begins[row]) - run.paused[row]
         return lengths
 
     def _latest(self, run: Run, guess: np.ndarray) -> dict[int, float]:

@@ -41,6 +41,7 @@ _OWN_KEYS = frozenset({"NodeLines", "NodeNames", "Partitions", "speed", "Nodes",
 _CPUS = 4
 #: What a Slurm that is recorded has where its configuration says nothing.
 _USUAL = {"ReturnToService": 2}
+_DATABASE = {"AccountingStorageType": "accounting_storage/slurmdbd"}
 
 
 def read_recording(
@@ -87,7 +88,8 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     events = [*data.get("events", ()), *released]
     foreign = _foreign(name, jobs, approximate)
     slurm = str(data.get("slurm", ""))
-    machine = _machine(name, data["nodes"], config, slurm)
+    usual = _USUAL | (_DATABASE if data.get("associations") else {})
+    machine = _machine(name, data["nodes"], usual | config, slurm)
     machine = machine.approximated() if approximate else machine
     # In the first recordings, `nodes` beside `cores` was no wish.
     jobs = [
@@ -266,9 +268,7 @@ def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Ma
     """The machine of its configuration, read as a slurm.conf."""
     count = integer(config.get("Nodes", nodes), f"{name}: nodes", 1, MOST_HOSTS)
     cpus = int(config.get("Cpus", _CPUS))
-    lines = [
-        f"{key}={value}" for key, value in {**_USUAL, **config}.items() if key not in _OWN_KEYS
-    ]
+    lines = [f"{key}={value}" for key, value in config.items() if key not in _OWN_KEYS]
     each = [f"n{k}" for k in range(1, count + 1)]
     names = each if config.get("NodeLines") == "each" else [f"n[1-{count}]"]
     lines += config.get("NodeNames") or [f"NodeName={node} CPUs={cpus}" for node in names]

@@ -5,13 +5,16 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from cosched.cluster.algorithms.slurm_twin import Twin
 from cosched.cluster.instance import Instance
+from cosched.cluster.recorded_draws import NEAR, lengths_of, typical
 from cosched.cluster.recorded_host import host_of
 from cosched.cluster.recorded_runs import Recording, Run
+from cosched.cluster.recorded_shares import held
 from cosched.cluster.recording_files import read_recording
 from cosched.cluster.slurm_settings import PARAMETERS
 
@@ -20,12 +23,15 @@ __all__ = [
     "samples_off",
 ]  # fmt: skip
 
-#: Beyond so many seconds a start counts as another one; within so few as the same.
-FAR, NEAR = 60.0, 5.0
+#: Beyond so many seconds a start counts as another one; within `NEAR` as the same.
+FAR = 60.0
 #: Factors and priorities that differ by less are the same: age moves one or two points a second.
 FACTOR, PRIORITY = 1e-4, 15.0
 #: In real seconds, how long after the first command of a sample the others answer.
 _ANSWER = 0.0125
+#: A start that is known in whole seconds may seem to be before the submission, an exact one behind
+#: the end in whole seconds: they are so far apart at least (s).
+_SHORTEST = 0.001
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,8 @@ class Agreement:
     same_nodes : numpy.ndarray of bool, shape (n,)
     plans : tuple of (float, int, int)
         Recorded cycles with plans: time, planned reservations, those that are equal.
+    alike : float
+        Where this is one run of many: the share of jobs in which two of them agree; else nan.
 
     Examples
     --------
@@ -56,6 +64,7 @@ class Agreement:
     apart: np.ndarray
     same_nodes: np.ndarray
     plans: tuple[tuple[float, int, int], ...]
+    alike: float = np.nan
 
     @property
     def off_by_60(self) -> int:
@@ -102,7 +111,9 @@ def retraced(
     """What sshare and sprio show at these times of a recorded run: fair-share factors by
     association, and priorities by job (nan: it does not wait).
 
-    Jobs start, end and run as recorded; usage, factors and priorities are the twin's.
+    Jobs start, end and run as recorded; usage, factors and priorities are the twin's. Where jobs
+    share nodes: with the cores, memory and GPUs of each job that the recording tells, else its
+    tasks in order over its nodes.
 
     Examples
     --------
@@ -117,11 +128,14 @@ def retraced(
     4294901760
     """
     twin, clocks = _twin_of(recording, run, recording.instance(run))
-    numbers = {name: k for k, name in enumerate(twin.settings.names)}
-    lives = [
-        (run.begins.get(row, run.start[row]), run.end[row], [numbers[name] for name in nodes])
-        for row, nodes in enumerate(run.nodes)
-    ]
+    names, tasks = twin.settings.names, recording.jobs["tasks"]
+    lives = []
+    for row, nodes in enumerate(run.nodes):
+        own = run.shares[row] if run.shares else {}
+        had = held(recording.machine, own, nodes, int(tasks[row]), names)
+        begin = run.begins.get(row, run.start[row]) if nodes else np.nan  # cancelled before it
+        begin = np.maximum(begin, run.submit[row] + _SHORTEST)
+        lives.append((begin, np.maximum(run.end[row], begin + _SHORTEST), *had))
     return twin.retrace(clocks | _decay_of(run), lives, sorted(times), cycles=run.cycles)
 
 
@@ -158,8 +172,10 @@ def samples_off(recording: Recording, run: Run) -> tuple[int, int, int, int]:
 def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreement:
     """Run the twin with the clocks of a recorded run, and compare.
 
-    `replay`: backfill cycles and limit checks at the recorded times, too; else only the
-    controller's start and the epoch are the recording's.
+    Given are the controller's start and the epoch, and where exact starts are recorded how long
+    each job ran; the host's share is measured from the recording. `replay`: passes, backfill
+    cycles and limit checks at the recorded times, too. Of what is left open within a second, the
+    run that agrees with most others (`recorded_draws.typical`).
 
     Examples
     --------
@@ -174,14 +190,18 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     twin, clocks = _twin_of(recording, run, instance)
     if replay:
         clocks |= _decay_of(run)
-    outcome = twin.run(
-        clocks,
-        cycles=run.cycles if replay else (),
-        checks=run.checks if replay else (),
-        passes=run.passes if replay else (),
-        lengths=recording.lengths(run).tolist() if replay else (),
-        plans=bool(run.plans),
-    )
+    given: dict[str, Any] = {"clocks": clocks}
+    alike = np.nan
+    if replay:
+        lengths = recording.lengths(run)
+        given |= {"cycles": run.cycles, "checks": run.checks}
+        if run.passes:
+            given |= {"passes": run.passes, "lengths": lengths.tolist()}
+        else:
+            given, alike = typical(twin, lengths=(lengths, lengths), **given)
+    elif run.begins:
+        given, alike = typical(twin, clocks, lengths_of(recording, run))
+    outcome = twin.run(**given, plans=bool(run.plans))
     names = twin.settings.names or tuple(f"n{k + 1}" for k in range(len(twin.node_cores)))
     nodes = tuple(tuple(names[k] for k in own) for own in twin.nodes_of(outcome))
     start = np.asarray(outcome["start"])
@@ -189,7 +209,7 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     never = np.isnan(start) & np.isnan(run.start)
     apart = np.where(never, 0.0, np.nan_to_num(start - run.start, nan=np.inf))
     plans = _plans(recording, run, outcome["notes"], names, twin.names)
-    return Agreement(start, nodes, apart, same, plans)
+    return Agreement(start, nodes, apart, same, plans, alike)
 
 
 _PLANNED = 4  # action of a note

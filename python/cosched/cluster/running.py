@@ -24,6 +24,9 @@ def with_running(jobs: Any, running: Any, names: tuple[str, ...] = ()) -> dict[s
     ``runtime`` and ``estimate`` are what is left of them, as of a part of a log.
     """
     columns = {name: np.array(jobs[name]) for name in jobs}
+    for name in ("submit", "runtime"):
+        if name not in columns:
+            raise InvalidInstance(f"jobs: no column {name!r}")
     rows = len(columns["submit"])
     ids = columns.get("id", np.arange(rows))
     places = {str(one): row for row, one in enumerate(ids.tolist())}

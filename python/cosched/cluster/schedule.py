@@ -404,7 +404,8 @@ class Schedule(core.Schedule):
             raise InvalidSchedule(f"threshold = {threshold}: expected seconds > 0")
         if len(killed):
             outcome["at_limit"] = np.isin(np.arange(len(instance)), killed)
-            instance = _cut_at_limits(instance, outcome)
+            ran = np.bincount(plain.task, plain.end - plain.start, len(instance))
+            instance = _cut_at_limits(instance, outcome, ran)
         return cls(
             instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive,
             threshold=threshold, recorded=recorded,
@@ -412,9 +413,11 @@ class Schedule(core.Schedule):
         )  # fmt: skip
 
 
-def _cut_at_limits(instance: Instance, outcome: Mapping[str, np.ndarray]) -> Instance:
+def _cut_at_limits(
+    instance: Instance, outcome: Mapping[str, np.ndarray], ran: np.ndarray
+) -> Instance:
     """The instance with the times that killed jobs ran, which end at their limits or later."""
-    known, ran = instance.column("runtime"), outcome["end"] - outcome["start"]
+    known = instance.column("runtime")
     limit = instance.column("estimate") if "estimate" in instance.known else np.zeros(len(known))
     # Slurm's clock has whole seconds.
     wrong = outcome["at_limit"] & ~((ran >= limit - 1) & (ran <= known * (1 + 1e-9)) & (ran >= 0))

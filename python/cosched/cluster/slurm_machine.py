@@ -108,7 +108,7 @@ def machine_of_lines(
     for line in lines:
         if line.record not in ("", "nodename", "nodeset", "partitionname", "downnodes"):
             reader.unknown.append(line.spelled[line.record])
-    reader.preemption(given)
+    reader.preemption(given, [part.nodes for part in parts])
     settings = _settings(nodes, given, parts, down, reader)
     return nodes, parts, settings
 

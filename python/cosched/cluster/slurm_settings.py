@@ -11,6 +11,7 @@ from cosched import _core
 from cosched.cluster.slurm_accounts_shown import Shown
 from cosched.cluster.slurm_conf import Line, Spans, seconds_of_limit, words
 from cosched.cluster.slurm_keys import NOTED, POWER, SILENT, SILENT_PARAMETERS, effect_of, noted
+from cosched.cluster.slurm_suspension import SUSPEND, obstacle, suspends
 from cosched.errors import InvalidInstance, shorten
 
 #: Every parameter that ``slurm-backfill`` follows, with Slurm's defaults (seconds, counts, 0 or 1).
@@ -188,12 +189,14 @@ class Reader:
         self._late: list[str] = []  # refused where limits count
         self._reset = ""  # PriorityUsageResetPeriod
         self._preempt: dict[str, str] = {}  # PreemptType and PreemptMode
+        self._bound = False  # a TaskPlugin gives jobs cores of their own
 
     def read(self, lines: Iterable[Line]) -> None:
         """All lines with one key."""
         given = {key: (value, line) for line in lines for key, value in line.keys.items()}
         if "selecttype" not in given:
             self._usual_select(given)
+        self._bound = given.get("taskplugin", ("task/none",))[0].lower() != "task/none"
         self.database = "slurmdbd" in given.get("accountingstoragetype", ("",))[0].lower()
         for key, (value, line) in given.items():
             self._one(key, value, line)
@@ -209,8 +212,10 @@ class Reader:
             if self.licences if one == "bf_licenses" else self.limits_count:
                 self.refused.append(f"SchedulerParameters={one}")
 
-    def preemption(self, partitions: Sequence[tuple[Line, Mapping[str, str]]]) -> None:
-        """What is set of it, where a job could preempt another."""
+    def preemption(
+        self, partitions: Sequence[tuple[Line, Mapping[str, str]]], nodes: Sequence[Spans]
+    ) -> None:
+        """What is set of it, where a job could preempt another; `nodes`: of each partition."""
         kind = self._preempt.get("preempttype", "preempt/none").lower()
         usual = self._preempt.get("preemptmode", "OFF").upper()
         modes = {keys.get("preemptmode", usual).upper() for _, keys in partitions}
@@ -223,12 +228,24 @@ class Reader:
             elif usual not in ("", "OFF"):
                 self.assumed.append(f"PreemptMode={usual} has no effect: PreemptType is not set")
             return
+        if suspends(kind, usual):
+            why = obstacle(
+                usual, [keys for _, keys in partitions], nodes, linear=self.linear,
+                select=self.select, bound=self._bound,
+            )  # fmt: skip
+            if why:
+                self.refused.append(f"PreemptMode={usual} ({why})")
+                return
         if by_qos and not self.database:
             said = "there is no QOS without a slurmdbd"
         elif preempt_mode(usual) == 0:
             said = "PreemptMode=OFF"
         elif kind == "preempt/partition_prio" and (modes <= {"OFF"} or len(tiers) < 2):
             said = "no partition can preempt another"
+        elif suspends(kind, usual):
+            self.parameters["PreemptType"] = PREEMPT_TYPES[kind]
+            self.parameters["PreemptMode"] = SUSPEND
+            return
         elif kind not in PREEMPT_TYPES or any(preempt_mode(one) is None for one in modes):
             self.refused += [f"{spelled[key]}={value}" for key, value in self._preempt.items()]
             return

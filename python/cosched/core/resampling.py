@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 from cosched.core.schedule import Schedule
@@ -11,17 +14,28 @@ DRAWS = 200
 #: Larger schedules are not replayed.
 _MOST_UNITS = 500_000
 _LEAST_FACTOR = 0.01
+#: Placements that may still hold something when another starts.
+_WINDOW = 64
+
+#: What each placement needs of a resource, and how much of it there is.
+Held = Sequence[tuple[np.ndarray, float]]
 
 
 def value_range(
-    schedule: Schedule, spread: np.ndarray, *, barriers: bool, seed: int = 0
+    schedule: Schedule,
+    spread: np.ndarray,
+    *,
+    barriers: bool,
+    held: Held = (),
+    awaited: Mapping[int, Sequence[int]] | None = None,
+    seed: int = 0,
 ) -> dict[str, float]:
     """5% and 95% of the makespan over resampled times, as metrics; nothing without a spread.
 
     The time of a placement is drawn evenly from t (1 - s/2) .. t (1 + s/2), s = the spread
     ((largest - smallest) / median of the runs) of its task on its count; where that count was
-    measured once, the task's median spread. The order on each unit, and the packs where
-    `barriers`, stay as they are.
+    measured once, the task's median spread. Tasks that slow each other do so as planned. The order
+    on each unit, what is `awaited` and `held`, and the packs where `barriers`, stay as they are.
 
     Examples
     --------
@@ -40,7 +54,7 @@ def value_range(
     draws = np.random.default_rng(seed).uniform(-0.5, 0.5, (len(schedule), DRAWS))
     factors = np.maximum(1 + share[:, None] * draws, _LEAST_FACTOR)
     times = (schedule.end - schedule.start)[:, None] * factors
-    ends = replayed(schedule, times, barriers)
+    ends = replayed(schedule, times, barriers, held, awaited)
     low, high = np.percentile(ends, [5, 95])
     return {"value_p5": float(low), "value_p95": float(high)}
 
@@ -56,12 +70,53 @@ def _spreads(task: np.ndarray, counts: np.ndarray, spread: np.ndarray) -> np.nda
     return mine
 
 
-def replayed(schedule: Schedule, times: np.ndarray, barriers: bool) -> np.ndarray:
+def held_of(schedule: Schedule, shared: Mapping[str, Any]) -> Held:
+    """What the placements need of the `resources`, and the `capacity` of each, where it has one."""
+    column = np.diff(schedule.unit_begin) - 1
+    capacity = shared.get("capacity", {})
+    return [
+        (table[schedule.task] if table.ndim == 1 else table[schedule.task, column], capacity[what])
+        for what, table in shared.get("resources", {}).items()
+        if what in capacity
+    ]
+
+
+def released_by(schedule: Schedule) -> dict[int, Sequence[int]]:
+    """Rows that wait beside idle units -> the rows with whose ends they start.
+
+    A plan of tasks that slow each other lets some wait for the end of those that they would slow.
+    """
+    order = np.argsort(schedule.end, kind="stable")
+    ends = schedule.end[order]
+    last: dict[int, float] = {}
+    found: dict[int, Sequence[int]] = {}
+    for row in np.lexsort((schedule.end, schedule.start)).tolist():
+        start, tolerance = schedule.start[row], 1e-9 * schedule.start[row]
+        units = schedule.units(row)
+        if max(last.get(unit, 0.0) for unit in units) < start - tolerance:
+            near = np.searchsorted(ends, [start - tolerance, start + tolerance], "right")
+            found[row] = order[near[0] : near[1]].tolist()
+        last.update(dict.fromkeys(units, float(schedule.end[row])))
+    return {row: rows for row, rows in found.items() if rows}
+
+
+def replayed(
+    schedule: Schedule,
+    times: np.ndarray,
+    barriers: bool,
+    held: Held = (),
+    awaited: Mapping[int, Sequence[int]] | None = None,
+) -> np.ndarray:
     """Ends of a schedule, (draws,), whose placements take `times`, (placements, draws).
 
-    The order on each unit, and the packs where `barriers`, stay as they are.
+    The order on each unit, and the packs where `barriers`, stay as they are; a row waits for those
+    that are `awaited`, and for what it needs of what is `held`.
     """
-    return _packs(schedule, times) if barriers else _in_order(schedule, times)
+    if barriers:
+        return _packs(schedule, times)
+    if held or awaited:
+        return _with_tokens(schedule, times, held, awaited or {})
+    return _in_order(schedule, times)
 
 
 def _packs(schedule: Schedule, times: np.ndarray) -> np.ndarray:
@@ -79,3 +134,40 @@ def _in_order(schedule: Schedule, times: np.ndarray) -> np.ndarray:
         mine = lane[schedule.unit_begin[row] : schedule.unit_begin[row + 1]]
         free[mine] = free[mine].max(axis=0) + times[row]
     return free.max(axis=0)
+
+
+def _with_tokens(
+    schedule: Schedule,
+    times: np.ndarray,
+    held: Held,
+    awaited: Mapping[int, Sequence[int]],
+) -> np.ndarray:
+    """Ends where a placement also waits for others and for what it needs, in the plan's order.
+
+    The ones before it hold theirs until they end; of many only the last ones still may.
+    """
+    order = np.lexsort((schedule.end, schedule.start))
+    _, lane = np.unique(schedule.unit, return_inverse=True)
+    free = np.zeros((lane.max() + 1, times.shape[1]))
+    ends = np.zeros(times.shape)
+    window = max(_WINDOW, 2 * len(free))
+    for place, row in enumerate(order):
+        mine = lane[schedule.unit_begin[row] : schedule.unit_begin[row + 1]]
+        start = free[mine].max(axis=0)
+        if row in awaited:
+            start = np.maximum(start, ends[awaited[row]].max(axis=0))
+        before = order[max(0, place - window) : place]
+        for needs, most in held:
+            holders = before[needs[before] > 0]
+            if needs[row] <= 0 or not len(holders):
+                continue
+            # The latest to end may stay as long as there is room; the next has to be over.
+            latest = np.argsort(-ends[holders], axis=0)
+            full = np.cumsum(needs[holders][latest], axis=0) + needs[row] > most * (1 + 1e-9)
+            first = np.take_along_axis(ends[holders], latest, 0)[
+                full.argmax(axis=0), np.arange(times.shape[1])
+            ]
+            start = np.maximum(start, np.where(full.any(axis=0), first, 0.0))
+        ends[row] = start + times[row]
+        free[mine] = ends[row]
+    return ends.max(axis=0)

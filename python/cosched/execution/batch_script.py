@@ -262,6 +262,7 @@ class _Writer:
         self.plan, self.codes, self.size, self.base = plan, codes, size, base
         self.names = output_names(step.name for step in plan.steps)
         self.tokens = Tokens.of(plan, codes)
+        self.has_gpus = any(needs_of(step, codes, plan).get("gpus") for step in plan.steps)
         self.running: dict[int, Step] = {}  # started, and nobody has waited for it
         self.before: dict[int, list[int]] = {}  # task -> its predecessors in the task graph
         for first, second in plan.edges:
@@ -356,6 +357,8 @@ class _Writer:
         made = [f"--mem={f'{_mebibytes(memory * share)}M' if memory else 0}"]
         if gpus:
             made.append(f"--gres=gpu:{math.ceil(gpus / len(counts))}")
+        elif self.has_gpus:
+            made.append("--gres=none")  # without a word a step takes all of the job's
         licences = [
             f"{what.partition('.')[2]}:{math.ceil(need)}"
             for what, need in needs.items()

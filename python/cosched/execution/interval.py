@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cosched.core.resampling import DRAWS, replayed
+from cosched.core.resampling import DRAWS, released_by, replayed
 from cosched.core.schedule import Schedule
 from cosched.execution.runs import Run, completed
 
@@ -27,8 +27,6 @@ _FREEDOM = 4.0
 _LIKE_ONE, _MOST_FREEDOM = 4.0, 12.0
 #: Standard deviation of the first guess where nothing was measured twice.
 _UNKNOWN = 0.2
-#: Placements that may still hold something when another starts.
-_WINDOW = 64
 #: A stretch of measurements shorter than this share of the plan says little about one so long.
 _STRETCHES = 40
 
@@ -134,11 +132,8 @@ def interval_of(
         low, high = stretch
         factors *= low[:, None] + (high - low)[:, None] * random.uniform(size=size)
     times = (schedule.end - schedule.start)[:, None] * factors
-    ends = (
-        replayed(schedule, times, barriers)
-        if barriers or not (held or edges)
-        else _with_tokens(schedule, times, held, _before(schedule, edges))
-    )
+    awaited = _before(schedule, edges) if stretch is None else released_by(schedule)
+    ends = replayed(schedule, times, barriers, held, awaited)
     own = np.log(ends / schedule.end.max()) if schedule.end.max() > 0 else np.zeros(DRAWS)
     ends = ends * np.exp(_common(noise, errors, own, random))
     low_end, high_end = np.percentile(ends, [5, 95])
@@ -152,43 +147,6 @@ def _before(schedule: Schedule, edges: Sequence[tuple[int, int]]) -> dict[int, l
     for before, after in edges:
         found.setdefault(row_of[after], []).append(row_of[before])
     return found
-
-
-def _with_tokens(
-    schedule: Schedule,
-    times: np.ndarray,
-    held: Sequence[tuple[np.ndarray, float]],
-    awaited: Mapping[int, Sequence[int]],
-) -> np.ndarray:
-    """Ends where a placement also waits for others and for what it needs, in the plan's order.
-
-    The ones before it hold theirs until they end; of many only the last ones still may.
-    """
-    order = np.lexsort((schedule.end, schedule.start))
-    _, lane = np.unique(schedule.unit, return_inverse=True)
-    free = np.zeros((lane.max() + 1, times.shape[1]))
-    ends = np.zeros(times.shape)
-    window = max(_WINDOW, 2 * len(free))
-    for place, row in enumerate(order):
-        mine = lane[schedule.unit_begin[row] : schedule.unit_begin[row + 1]]
-        start = free[mine].max(axis=0)
-        if row in awaited:
-            start = np.maximum(start, ends[awaited[row]].max(axis=0))
-        before = order[max(0, place - window) : place]
-        for needs, most in held:
-            holders = before[needs[before] > 0]
-            if needs[row] <= 0 or not len(holders):
-                continue
-            # The latest to end may stay as long as there is room; the next has to be over.
-            latest = np.argsort(-ends[holders], axis=0)
-            full = np.cumsum(needs[holders][latest], axis=0) + needs[row] > most * (1 + 1e-9)
-            first = np.take_along_axis(ends[holders], latest, 0)[
-                full.argmax(axis=0), np.arange(times.shape[1])
-            ]
-            start = np.maximum(start, np.where(full.any(axis=0), first, 0.0))
-        ends[row] = start + times[row]
-        free[mine] = ends[row]
-    return ends.max(axis=0)
 
 
 def _common(

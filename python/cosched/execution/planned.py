@@ -77,6 +77,8 @@ class Plan:
         Name -> what the machine has of it.
     late_end : float or None
         The end that is passed in 5% of the cases (s), where the plan knows it.
+    slowed : bool
+        Tasks slow each other: where the plan lets one wait beside idle units, the run does.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class Plan:
     resources: Mapping[str, np.ndarray] = field(default_factory=dict)
     capacity: Mapping[str, float] = field(default_factory=dict)
     late_end: float | None = None
+    slowed: bool = False
 
     @property
     def makespan(self) -> float:
@@ -166,7 +169,8 @@ class Plan:
         """Positions of the steps that have to end before each step may start.
 
         Those are the last steps before it on its units; with `barrier` in packs all steps of
-        the pack before; in task graphs the predecessors too.
+        the pack before; in task graphs the predecessors too. Where tasks slow each other, one that
+        the plan lets wait for the end of another waits for that, whatever units are idle.
 
         Parameters
         ----------
@@ -190,7 +194,20 @@ class Plan:
                 waits[place] |= set(before)
         for place, needed in self.needs().items():
             waits[place] |= needed
+        if self.slowed and self.family != "packs":
+            for place, known in enumerate(waits):
+                known |= self._awaited(place, known)
         return [frozenset(of_one) for of_one in waits]
+
+    def _awaited(self, place: int, known: set[int]) -> set[int]:
+        """The steps with whose end this one starts, where none of the known ones is among them."""
+        start = self.steps[place].start
+        tolerance = 1e-9 * start
+        if any(self.steps[before].end >= start - tolerance for before in known):
+            return set()
+        return {
+            before for before in range(place) if abs(self.steps[before].end - start) <= tolerance
+        }
 
     def needs(self) -> dict[int, set[int]]:
         """Positions of the predecessors in the task graph of each step that has some.
@@ -366,6 +383,7 @@ def _made(
         resources=resources,
         capacity=capacity,
         late_end=late_end,
+        slowed=any(facts.get(law) is not None for law in ("slowdowns", "bandwidth")),
     )
     _require_disjoint(plan, where)
     _require_order(plan, where)

@@ -13,6 +13,7 @@ from cosched import core, moldable, packs, profiles
 from cosched.core import Bound
 from cosched.core.arrays import integer, positive
 from cosched.core.limits import Patience
+from cosched.core.resampling import held_of
 from cosched.errors import InvalidInstance
 from cosched.execution.adaptive import Guarantee, any_schedule_bound, guarantee
 from cosched.execution.advice import Advice
@@ -142,7 +143,7 @@ def plan(
         noise=noise_of([run for run in every if run.task in chosen.seconds], result.value),
         errors=_errors(runs, chosen, tables),
         stretch=None if slow is None else _stretch(result, slow),
-        held=_held(result, shared),
+        held=held_of(result.schedule, shared),
         edges=edges,
         seed=0 if seed is None else seed,
     )
@@ -236,17 +237,6 @@ def _unmeasured(
         for task, count in sorted(zip(result.schedule.task.tolist(), counts, strict=True))
         if origin[task, count - 1]
     )
-
-
-def _held(result: core.Result, shared: Mapping[str, Any]) -> list[tuple[np.ndarray, float]]:
-    """What each placement needs of each resource, and how much of it there is."""
-    task = result.schedule.task
-    column = np.diff(result.schedule.unit_begin) - 1
-    capacity = shared.get("capacity", {})
-    return [
-        (table[task] if table.ndim == 1 else table[task, column], float(capacity[what]))
-        for what, table in shared.get("resources", {}).items()
-    ]
 
 
 def _stretch(result: core.Result, slow: Slow) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.core import Bound, Schedule
-from cosched.core.resampling import value_range
+from cosched.core.resampling import held_of, released_by, value_range
 from cosched.core.result import relative_gap
 from cosched.moldable.bounds import (
     area_bound,
@@ -36,6 +36,8 @@ class Result(core.Result):
     pareto_front : numpy.ndarray, shape (k, 2), or None
         Of ``demt-best``: (makespan, sum w_i C_i) of every schedule it saw that no other one
         beats in both, by increasing makespan.
+    own_minsum_bound : Bound or None
+        Of ``optimal`` for the minsum: what it proved.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Result(core.Result):
     end: np.ndarray
     ratio: float | None = None
     pareto_front: np.ndarray | None = None
+    own_minsum_bound: Bound | None = None
 
     weaker_bounds = (dual_approximation_bound, area_bound)
 
@@ -82,12 +85,17 @@ class Result(core.Result):
     def minsum_bound(self) -> Bound:
         """A lower bound on every schedule's sum w_i C_i; computed once an instance.
 
-        The best of ``time_indexed_bound``, the paper's ``bound(instance, "minsum")`` on a grid up
-        to eight times finer than the paper's, and for few jobs what
-        :func:`cosched.moldable.optimal` proves. Under
-        a time limit (that of ``compare``) it is what was proved until then.
+        What ``optimal`` proved, where this is its result, and the best of
+        ``time_indexed_bound``, the paper's ``bound(instance, "minsum")`` on a grid up to eight
+        times finer than the paper's, and for few jobs what :func:`cosched.moldable.optimal`
+        proves with a tenth of its work. Under a time limit (that of ``compare``) it is what was
+        proved until then.
         """
-        return self.instance.once("minsum", lambda: minsum_bound_beside(self.instance))
+        own = self.own_minsum_bound
+        if own is not None and self.stopped_by == "proved":
+            return own
+        beside = self.instance.once("minsum", lambda: minsum_bound_beside(self.instance))
+        return beside if own is None else max(own, beside, key=float)
 
     @property
     def minsum_gap(self) -> float:
@@ -137,7 +145,14 @@ class Result(core.Result):
     def _spread_metrics(self) -> dict[str, float]:
         if self.instance.downey is not None or self.instance.has_releases:
             return {}
-        return value_range(self.schedule, self.instance.spread, barriers=False)
+        sharing = self.instance.sharing
+        return value_range(
+            self.schedule,
+            self.instance.spread,
+            barriers=False,
+            held=held_of(self.schedule, sharing.arguments()),
+            awaited=released_by(self.schedule) if sharing.slows else None,
+        )
 
 
 Placement = tuple[np.ndarray, np.ndarray, np.ndarray]

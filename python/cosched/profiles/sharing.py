@@ -273,9 +273,8 @@ class Sharing:
             A bad entry, or a task that fits on no count (named).
         """
         self.require_counts(*times.shape)
-        self._require_each_fits(times, names)
         slow, traffic = self.slowdowns, self.bandwidth
-        return _core.Sharing(
+        made = _core.Sharing(
             len(times),
             {
                 name: (_table(values), self.capacity.get(name, np.inf))
@@ -286,6 +285,8 @@ class Sharing:
             else (np.where(np.isnan(slow.table), 1.0, slow.table), _rule(slow.rule)),
             None if traffic is None else (_table(traffic.demand), traffic.capacity, traffic.stall),
         )
+        self._require_each_fits(times, names)
+        return made
 
     def require_counts(self, tasks: int, counts: int) -> None:
         """Refuse needs and demands that are not (tasks,) or (tasks, counts).

@@ -70,5 +70,81 @@ TEST(SlurmAllocations, NodesGoDownAndComeBack) {
   EXPECT_EQ(of.up().list(), (Nodes{0, 1, 3}));
 }
 
+TEST(SlurmAllocations, ALimitCountsWhatAJobHasRun) {
+  const Scenario scenario =
+      suspending(tiers_of({4}, {1}), {shared_job(1, 600), shared_job(1, 900)});
+  Allocations of(scenario);
+  Choice choice = shares_from({{0, 1}}, 1);
+  choice.cores = nodes_from(0, 1, 4);
+  for (const int job : {0, 1}) of.start(job, choice, 10);
+  EXPECT_EQ(of.running(), (Nodes{0, 1}));
+  auto changes = of.changes();
+  of.suspend(0, 100);
+  EXPECT_TRUE(of.suspended(0));
+  EXPECT_GT(of.changes(), changes);
+  EXPECT_EQ(of.due(0), 610);
+  changes = of.changes();
+  of.resume(0, 500);
+  EXPECT_FALSE(of.suspended(0));
+  EXPECT_GT(of.changes(), changes);
+  EXPECT_EQ(of.due(0), 500 + 510);
+  EXPECT_EQ(of.running(), (Nodes{1, 0}));
+  of.suspend(0, 510);
+  of.resume(0, 600);
+  EXPECT_EQ(of.due(0), 600 + 500);
+  EXPECT_EQ(of.since(0), 10);
+  of.end(0, 700);
+  of.clean(0);
+  of.forget(0);
+  of.start(0, choice, 1000);
+  EXPECT_EQ(of.due(0), 1600);
+  of.suspend(0, 1010);
+  of.resume(0, 1020);
+  EXPECT_EQ(of.due(0), 1020 + 590);
+}
+
+TEST(SlurmAllocations, CoresOfTwoJobsCountOnce) {
+  const Scenario scenario =
+      suspending(tiers_of({4, 4}, {1, 2}), {shared_job(3), shared_job(2), shared_job(2)});
+  Allocations of(scenario);
+  Choice low = shares_from({{0, 3}}, 2), high = shares_from({{0, 2}}, 2);
+  low.cores = nodes_from(0, 3, 8);
+  high.cores = nodes_from(1, 4, 8);
+  high.part = 1;
+  of.start(0, low, 0);
+  of.start(1, high, 0);
+  EXPECT_EQ(of.free().cores, (Nodes{0, 4}));
+  EXPECT_EQ(of.busy().list(), (Nodes{0}));
+  of.end(0, 10);
+  EXPECT_EQ(of.free().cores, (Nodes{1, 4}));
+  EXPECT_EQ(of.cores().of(1).list(), (Nodes{1, 2, 3}));
+  EXPECT_FALSE(of.cores().of(0).any());
+}
+
+TEST(SlurmAllocations, LiftedFromItsCoresAlone) {
+  Machine machine = tiers_of({4}, {1});
+  machine.node_memory = {100};
+  machine.node_gpus = {{2}};
+  const Scenario scenario = suspending(machine, {shared_job(3)});
+  Allocations of(scenario);
+  Choice choice = shares_from({{0, 3}}, 1);
+  choice.shares.nodes[0].memory = 70;
+  choice.shares.gpus = {{0, 0, 1}};
+  choice.cores = nodes_from(0, 3, 4);
+  of.start(0, choice, 0);
+  of.lift(0);
+  EXPECT_EQ(of.free().cores, Nodes{4});
+  EXPECT_EQ(of.free().jobs, Nodes{0});
+  EXPECT_EQ(of.free().memory[0], 30);
+  EXPECT_EQ(of.free().gpus[0][0], 1);
+  EXPECT_EQ(of.running(), Nodes{});
+  of.put_back(0);
+  EXPECT_EQ(of.free().cores, Nodes{1});
+  EXPECT_EQ(of.free().jobs, Nodes{1});
+  EXPECT_EQ(of.free().memory[0], 30);
+  EXPECT_EQ(of.free().gpus[0][0], 1);
+  EXPECT_EQ(of.running(), Nodes{0});
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

@@ -251,5 +251,12 @@ TEST(SlurmPreempt, AJobOfAQosWithNoReserveHasNoPlan) {
   }
 }
 
+TEST(SlurmPreempt, WhoIsSuspendedIsNoVictim) {
+  const std::vector<Job> jobs = lower_and_one({2, 2}, 6);
+  Preempting of(two_tiers(), jobs, by_partition({{"PreemptMode", 3}}), {{0, 2}, {2, 4}});
+  EXPECT_EQ(of.candidates(), (Nodes{0, 1}));
+  EXPECT_EQ(of.victims(), Nodes{});
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cosched/core/numeric.hpp"
@@ -77,6 +78,39 @@ TEST(SlurmSimulator, AJobEndsAfterLaunchAndItsNodesAfterEpilog) {
   EXPECT_EQ(outcome.start_exact[1] - outcome.end_exact[0], 5);  // the epilog asks for a pass
 }
 
+// Ticks are at 1.5, 2.5, ...: what waits for one starts there, what does not a fifth of a second behind an end.
+TEST(SlurmSimulator, APassBehindAnEndWaitsForATickUnlessEpilogMessagesAskForIt) {
+  Clocks clocks;
+  clocks.controller_start = -0.5;
+  clocks.epilog = 0.2;
+  const auto gap = [&](double runtime, double epilog) {
+    const Scenario scenario(plain_machine(1),
+                            {plain_job(0, 1, 60, runtime), plain_job(0, 1, 60, 10)},
+                            to_settings({{"Epilog", epilog}}));
+    const Outcome outcome = simulate(scenario, clocks, {});
+    return outcome.start_exact[1] - outcome.end_exact[0];
+  };
+  EXPECT_DOUBLE_EQ(gap(10, 0), 1);       // ended by itself, at a tick
+  EXPECT_NEAR(gap(10, 1), 0.2, 1e-9);    // with an Epilog
+  EXPECT_NEAR(gap(1000, 0), 0.2, 1e-9);  // ended by a limit check
+}
+
+TEST(SlurmSimulator, ACycleTakesTimeForEachTestAndStart) {
+  Clocks clocks;
+  clocks.cycle_cost = 0.125;
+  clocks.test_cost = 0.0625;
+  clocks.start_cost = 0.03125;
+  // The second waits for the first; the third starts beside that in a cycle.
+  const Scenario scenario =
+      scenario_of(plain_machine(2),
+                  {plain_job(0, 1, 120, 100), plain_job(0, 2, 120, 40), plain_job(0, 1, 60, 40)});
+  const std::vector<double> cycles = simulate(scenario, clocks, {}).cycles;
+  ASSERT_GE(cycles.size(), 4);
+  EXPECT_DOUBLE_EQ(cycles[1] - cycles[0], 30 + 0.125);  // nothing waited
+  EXPECT_DOUBLE_EQ(cycles[2] - cycles[1], 30 + 0.125 + 2 * 0.0625 + 0.03125);
+  EXPECT_DOUBLE_EQ(cycles[3] - cycles[2], 30 + 0.125 + 0.0625);
+}
+
 Outcome run_with(std::vector<Job> jobs, std::vector<Outside> outside,
                  const std::map<std::string, double>& parameters = {},
                  Machine machine = plain_machine(4), std::vector<Reservation> reservations = {}) {
@@ -129,6 +163,77 @@ TEST(SlurmSimulator, JobsEndWithTheirReservation) {
   EXPECT_GE(found.end[0], 400);
   EXPECT_LE(found.end[0], 431);
   EXPECT_EQ(found.killed[0], 1);
+}
+
+// One node of four cores; a job of the lower tier runs when one of the higher comes.
+TEST(SlurmSimulator, WhoStandsStillEndsSoMuchLater) {
+  std::vector<Job> jobs{shared_job(4, 600), shared_job(2, 600), shared_job(1, 600)};
+  jobs[0].runtime = 100;
+  jobs[1].submit = 40;
+  jobs[1].runtime = 50;
+  jobs[1].partition = jobs[2].partition = 1;
+  jobs[2].submit = 60;
+  jobs[2].runtime = 60;
+  const Scenario scenario = suspending(tiers_of({4}, {1, 2}), jobs);
+  Clocks clocks;
+  clocks.launch = 2;
+  clocks.epilog = 5;
+  const Outcome outcome = simulate(scenario, clocks, {});
+  EXPECT_NEAR(outcome.start_exact[1], 41, 1);
+  EXPECT_NEAR(outcome.start_exact[2], 61, 1);
+  ASSERT_EQ(outcome.pauses.size(), 1u);
+  EXPECT_EQ(outcome.pauses[0].from, outcome.start_exact[1]);
+  EXPECT_EQ(outcome.pauses[0].until, outcome.end_exact[2] + 5);
+  EXPECT_DOUBLE_EQ(outcome.end_exact[0] - outcome.start_exact[0],
+                   102 + outcome.pauses[0].until - outcome.pauses[0].from);
+  EXPECT_EQ(outcome.units[1], (Nodes{0, 1}));
+  EXPECT_EQ(outcome.units[2], Nodes{2});
+}
+
+// Of what has been simulated, nobody runs on a core of another, and each runs as long as it does.
+TEST(SlurmSimulator, OfTiersNobodySharesACore) {
+  Rng rng(11);
+  int pauses = 0;
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Job> jobs;
+    for (int job = 0; job < 30; ++job) {
+      jobs.push_back(shared_job(static_cast<int>(rng.between(1, 7)), 60 * rng.between(1, 9)));
+      jobs.back().submit = 20 * job;
+      jobs.back().runtime = static_cast<double>(rng.below(400));
+      jobs.back().partition = static_cast<int>(rng.below(3));
+    }
+    const Scenario scenario = suspending(tiers_of({4, 2, 4}, {1, 2, 3}), jobs);
+    const Outcome outcome = simulate(scenario, Clocks(), {});
+    struct Piece {
+      double from, until;
+      Nodes cores;
+    };
+    std::vector<Piece> pieces;
+    for (std::size_t job = 0; job < jobs.size(); ++job) {
+      double from = outcome.start_exact[job], ran = 0;
+      for (const Pause& pause : outcome.pauses)
+        if (static_cast<std::size_t>(pause.job) == job) {
+          pieces.push_back({from, pause.from, outcome.units[job]});
+          ran += pause.from - from;
+          from = pause.until;
+          ++pauses;
+        }
+      pieces.push_back({from, outcome.end_exact[job], outcome.units[job]});
+      ran += outcome.end_exact[job] - from;
+      if (outcome.killed[job]) {
+        EXPECT_GE(ran, static_cast<double>(jobs[job].limit) - 1);
+      } else {
+        EXPECT_NEAR(ran, jobs[job].runtime + Clocks().launch, 1e-6);
+      }
+    }
+    for (const Piece& a : pieces)
+      for (const Piece& b : pieces) {
+        if (&a == &b || a.from >= b.until || b.from >= a.until) continue;
+        for (const int core : a.cores)
+          EXPECT_EQ(std::count(b.cores.begin(), b.cores.end(), core), 0);
+      }
+  }
+  EXPECT_GT(pauses, 50);
 }
 
 }  // namespace

@@ -60,5 +60,64 @@ TEST(SlurmTables, EveryChangeIsMoreWork) {
   EXPECT_EQ(outcome.notes[1].action, Action::timeout);
 }
 
+// Two jobs on the cores of a node of four; the second is of a higher tier.
+struct Suspending {
+  Suspending()
+      : scenario(suspending(tiers_of({4}, {1, 2}), {shared_job(4, 100), shared_job(2, 300)})),
+        tables(scenario, -60, {true, false}) {
+    for (const int job : {0, 1}) tables.submit(job, job * 20);
+    start(0, 4, 0);
+  }
+  void start(int job, int cores, double time) {
+    Choice choice = shares_from({{0, cores}}, 1);
+    choice.part = job;
+    choice.cores = nodes_from(0, cores, 4);
+    tables.start({job, job}, choice, time, Scheduler::main);
+  }
+
+  Scenario scenario;
+  Tables tables;
+};
+
+TEST(SlurmTables, AJobStopsAtAStartAndGoesOnAtAnEpilog) {
+  Suspending of;
+  EXPECT_TRUE(of.tables.turned.empty());
+  of.start(1, 2, 20.5);
+  ASSERT_EQ(of.tables.turned.size(), 1u);
+  EXPECT_EQ(of.tables.turned[0].job, 0);
+  EXPECT_TRUE(of.tables.turned[0].suspended);
+  EXPECT_TRUE(of.tables.allocations.suspended(0));
+  of.tables.end(1, 70, false);
+  EXPECT_EQ(of.tables.turned.size(), 1u);
+  of.tables.epilog(1, 71.25);
+  ASSERT_EQ(of.tables.turned.size(), 2u);
+  EXPECT_FALSE(of.tables.turned[1].suspended);
+  EXPECT_EQ(of.tables.allocations.due(0), 71 + 80);
+  const Outcome outcome = std::move(of.tables.journal).outcome();
+  ASSERT_EQ(outcome.pauses.size(), 1u);
+  EXPECT_EQ(outcome.pauses[0].job, 0);
+  EXPECT_EQ(outcome.pauses[0].from, 20.5);
+  EXPECT_EQ(outcome.pauses[0].until, 71.25);
+  EXPECT_EQ(outcome.units[0], (Nodes{0, 1, 2, 3}));
+  EXPECT_EQ(outcome.notes.back().action, Action::resume);
+}
+
+TEST(SlurmTables, NoLimitEndsWhoStandsStill) {
+  Suspending of;
+  EXPECT_EQ(of.tables.overdue(100), Nodes{0});
+  of.start(1, 2, 20);
+  EXPECT_EQ(of.tables.overdue(200), Nodes{});
+  EXPECT_EQ(of.tables.overdue(320), Nodes{1});
+}
+
+TEST(SlurmTables, WhoIsOverGoesOnNoMore) {
+  Suspending of;
+  of.start(1, 2, 20);
+  of.tables.stop(0, 30, false);
+  of.tables.end(1, 70, false);
+  of.tables.epilog(1, 71);
+  EXPECT_EQ(of.tables.turned.size(), 1u);
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

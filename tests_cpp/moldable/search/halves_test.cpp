@@ -37,12 +37,16 @@ double shorter_than(const Instance& instance, double deadline, bool priced) {
   if (priced) patterns.emplace(choices_of(instance), instance.machines(), deadline / 2, deadline);
   Halves halves(choices_of(instance), instance.machines(), unlimited);
   double best = deadline;
-  EXPECT_TRUE(halves.search(deadline, best, priced ? &*patterns : nullptr,
-                            [&](const std::vector<Placed>& order) {
-                              const double value = decoded(instance, order);
-                              EXPECT_LT(value, best);
-                              return best = value;
-                            }));
+  const auto outcome = halves.search(0, deadline, best, priced ? &*patterns : nullptr,
+                                     [&](const std::vector<Placed>& order) {
+                                       const double value = decoded(instance, order);
+                                       EXPECT_LT(value, best);
+                                       return best = value;
+                                     });
+  EXPECT_NE(outcome, Halves::Outcome::over);
+  if (outcome == Halves::Outcome::nearer) {
+    EXPECT_LT(best, 0.81 * deadline);
+  }
   return best < deadline ? best : kInfinity;
 }
 
@@ -90,8 +94,9 @@ TEST(MoldableHalves, StopWhenTheWorkIsOver) {
   const Instance instance = small_instance(0, 10, 4, 1, false);
   std::int64_t left = 50'000;
   Halves halves(choices_of(instance), 4, [&](std::int64_t steps) { return (left -= steps) > 0; });
-  EXPECT_FALSE(halves.search(20 * instance.least_time(0), kInfinity, nullptr,
-                             [](const std::vector<Placed>&) { return kInfinity; }));
+  const auto outcome = halves.search(0, 20 * instance.least_time(0), kInfinity, nullptr,
+                                     [](const std::vector<Placed>&) { return kInfinity; });
+  EXPECT_EQ(outcome, Halves::Outcome::over);
 }
 
 }  // namespace

@@ -27,9 +27,8 @@ double exhaustive(const Instance& instance, const std::vector<std::vector<Choice
         for (double& time : later) time = std::max(time, start);
         std::fill_n(later.begin(), choice.procs, end);
         std::sort(later.begin(), later.end());
-        best = std::min(best, instance.weight(job) * end + exhaustive(instance, choices,
-                                                                      rest & ~(JobSet{1} << job),
-                                                                      later));
+        best = std::min(best, instance.weight(job) * end +
+                                  exhaustive(instance, choices, rest & ~(JobSet{1} << job), later));
       }
   return best;
 }
@@ -50,19 +49,40 @@ TEST(MoldableTimePrices, AreBelowEverySchedule) {
           for (double& time : free) time = 5 * rng.uniform();
           std::sort(free.begin(), free.end());
           const Step steps[] = {{free[0], 1}, {free[1], 1}, {free[2], 1}};
-          EXPECT_LE(prices.least(rest, steps, 3),
-                    exhaustive(instance, choices, rest, free) * (1 + kRounding))
-              << kind << " " << seed << " " << rest;
+          const double least = exhaustive(instance, choices, rest, free);
+          for (const double enough : {0.0, 0.9 * least, least, kInfinity})
+            EXPECT_LE(prices.least(rest, steps, 3, enough), least * (1 + kRounding))
+                << kind << " " << seed << " " << rest;
         }
       }
     }
+}
+
+// Whether a bound is enough is decided exactly, whatever lies within a cell.
+TEST(MoldableTimePrices, AreExactWhereThatDecides) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Instance instance =
+        small_instance(static_cast<int>(seed) % kProfileKinds, 4, 3, seed, false);
+    const auto choices = choices_of(instance);
+    TimePrices prices(instance, choices, exhaustive(instance, choices, 15, {0, 0, 0}), 5,
+                      1'000'000);
+    const Step steps[] = {{0.31, 2}, {0.87, 1}};
+    const double low = prices.least(15, steps, 2, 0);
+    double below = low, above = 2 * low;  // of what is enough
+    for (int halving = 0; halving < 50; ++halving) {
+      const double middle = (below + above) / 2;
+      (prices.least(15, steps, 2, middle) >= middle ? below : above) = middle;
+    }
+    EXPECT_GE(prices.least(15, steps, 2, below), below);
+    EXPECT_NEAR(prices.least(15, steps, 2, below * (1 + 1e-9)), below, 1e-6 * below);
+  }
 }
 
 // One processor, unit jobs of one weight: time prices know the optimum, 1 + 2 + 3 + 4.
 TEST(MoldableTimePrices, AreExactForUnitJobsOneByOne) {
   const Instance instance(Times(Table(4, 1, 1.0)), {1, 1, 1, 1});
   const auto choices = choices_of(instance);
-  const TimePrices prices(instance, choices, 10, 4, 20'000'000);
+  TimePrices prices(instance, choices, 10, 4, 20'000'000);
   EXPECT_NEAR(prices.bound(), 10, 0.2);
 }
 

@@ -5,8 +5,9 @@
 #include <memory>
 
 #include "cosched/moldable/check/validate.hpp"
+#include "cosched/moldable/shared/area.hpp"
 #include "cosched/moldable/shared/beam.hpp"
-#include "cosched/moldable/shared/bounds.hpp"
+#include "cosched/moldable/shared/configurations.hpp"
 
 namespace cosched::moldable::shared {
 namespace {

@@ -14,20 +14,20 @@ namespace {
 
 constexpr int kNodes = 20'000;       // of one pattern's search
 constexpr double kWorthwhile = 0.7;  // gain of a first pattern over the best of its machine type
-constexpr double kMissing = 3;       // cost of a task without a machine over its value
 constexpr double kGain = 1e-9;       // relative: a pattern must gain more than rounding
 constexpr double kCopy = 1e-7;       // copies this close to an integer are that integer
 
 // Depth-first search over counts of task types in falling order of value a second.
 class PatternSearch {
  public:
+  // Of a type at most most[i] tasks.
   PatternSearch(const Instance& instance, int j, double limit, const std::vector<double>& value,
-                int nodes)
+                int nodes, const std::vector<std::int64_t>& most)
       : nodes_(nodes) {
     for (int i = 0; i < instance.types(); ++i) {
-      if (!instance.allowed(i, j) || instance.etc(i, j) > limit || instance.count(i) == 0) continue;
+      if (!instance.allowed(i, j) || instance.etc(i, j) > limit || most[i] == 0) continue;
       const double gain = value[i] - instance.joules(i, j);
-      if (gain > 0) items_.push_back({i, gain, instance.etc(i, j), instance.count(i)});
+      if (gain > 0) items_.push_back({i, gain, instance.etc(i, j), most[i]});
     }
     std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
       return a.gain * b.seconds > b.gain * a.seconds;
@@ -35,6 +35,13 @@ class PatternSearch {
     count_.assign(items_.size(), 0);
     best_count_ = count_;
     search(0, limit * (1 + kFit), 0);
+  }
+
+  // No choice gains more.
+  double most_gain(double limit) const {
+    if (items_.empty()) return 0;
+    const double by_rate = limit * (1 + kFit) * items_[0].gain / items_[0].seconds;
+    return nodes_ < 0 ? by_rate : std::min(best_ * (1 + 1e-7), by_rate);
   }
 
   std::vector<std::pair<int, std::int64_t>> tasks() const {
@@ -86,6 +93,8 @@ class PatternSearch {
   Poll poll_;
 };
 
+}  // namespace
+
 Pattern make_pattern(const Instance& instance, int j,
                      std::vector<std::pair<int, std::int64_t>> tasks) {
   Pattern pattern{j, std::move(tasks), 0, 0};
@@ -96,23 +105,40 @@ Pattern make_pattern(const Instance& instance, int j,
   return pattern;
 }
 
-}  // namespace
-
 Pattern best_pattern(const Instance& instance, int j, double limit,
                      const std::vector<double>& value, int nodes) {
-  const PatternSearch search(instance, j, limit, value, nodes);
+  const PatternSearch search(instance, j, limit, value, nodes, instance.counts());
   return make_pattern(instance, j, search.tasks());
 }
 
+double most_gain(const Instance& instance, int j, double limit, const std::vector<double>& value) {
+  return PatternSearch(instance, j, limit, value, kNodes, instance.counts()).most_gain(limit);
+}
+
+PatternPool::PatternPool(const Instance& instance, double limit, std::vector<double> value,
+                         Stock stock, const std::vector<Pattern>& known)
+    : instance_(&instance), limit_(limit), value_(std::move(value)), stock_(std::move(stock)) {
+  const auto fits = [&](const auto& task) { return task.second <= stock_.tasks[task.first]; };
+  for (const Pattern& pattern : known)
+    if (stock_.machines[pattern.machine_type] > 0 &&
+        std::all_of(pattern.tasks.begin(), pattern.tasks.end(), fits))
+      add(pattern);
+  for (int j = 0; j < instance.machine_types(); ++j)
+    if (stock_.machines[j] > 0) add(priced(j, value_));
+}
+
 PatternPool::PatternPool(const Instance& instance, double limit, std::vector<double> value)
-    : instance_(&instance), limit_(limit), value_(std::move(value)) {
+    : instance_(&instance),
+      limit_(limit),
+      value_(std::move(value)),
+      stock_{instance.counts(), instance.all_machines()} {
   const auto gain = [&](const Pattern& pattern) {
     double sum = -pattern.joules;
     for (const auto& [i, n] : pattern.tasks) sum += static_cast<double>(n) * value_[i];
     return sum;
   };
   for (int j = 0; j < instance.machine_types(); ++j) {
-    const Pattern best = best_pattern(instance, j, limit, value_, kNodes);
+    const Pattern best = priced(j, value_);
     const double most = gain(best);
     add(best);
     for (int i = 0; i < instance.types(); ++i) {
@@ -126,6 +152,11 @@ PatternPool::PatternPool(const Instance& instance, double limit, std::vector<dou
   }
 }
 
+Pattern PatternPool::priced(int j, const std::vector<double>& value) const {
+  const PatternSearch search(*instance_, j, limit_, value, kNodes, stock_.tasks);
+  return make_pattern(*instance_, j, search.tasks());
+}
+
 bool PatternPool::add(Pattern pattern) {
   if (pattern.tasks.empty() || !known_.insert({pattern.machine_type, pattern.tasks}).second)
     return false;
@@ -134,22 +165,23 @@ bool PatternPool::add(Pattern pattern) {
 }
 
 // min joules: each task type covered, each machine type's machines not exceeded.
-PatternUse PatternPool::solve_master() const {
+PatternUse PatternPool::solve_master(double missing) const {
   const int types = instance_->types(), machines = instance_->machine_types();
   const double unit = std::max(instance_->least_joules(), 1e-300);
   lp::Model model;
   for (int i = 0; i < types; ++i) {
-    const auto n = static_cast<double>(instance_->count(i));
+    const auto n = static_cast<double>(stock_.tasks[i]);
     model.add_row(n, n);
   }
-  for (int j = 0; j < machines; ++j) model.add_row(-kInfinity, instance_->machines(j));
+  for (int j = 0; j < machines; ++j)
+    model.add_row(-kInfinity, static_cast<double>(stock_.machines[j]));
   for (const Pattern& pattern : patterns_) {
     const int column = model.add_column(pattern.joules / unit);
     for (const auto& [i, n] : pattern.tasks) model.add_entry(i, column, static_cast<double>(n));
     model.add_entry(types + pattern.machine_type, column, 1);
   }
   for (int i = 0; i < types; ++i)  // without a machine
-    model.add_entry(i, model.add_column(kMissing * value_[i] / unit + 1e-12), 1);
+    model.add_entry(i, model.add_column(missing * value_[i] / unit + 1e-12), 1);
 
   lp::GlpkOptions options;
   options.method = lp::GlpkOptions::Method::primal;
@@ -172,7 +204,8 @@ PatternUse PatternPool::solve_master() const {
 bool PatternPool::generate(const PatternUse& use, const std::vector<double>& guide) {
   bool any = false;
   for (int j = 0; j < instance_->machine_types(); ++j) {
-    Pattern found = best_pattern(*instance_, j, limit_, guide, kNodes);
+    if (stock_.machines[j] == 0) continue;
+    Pattern found = priced(j, guide);
     double gain = -found.joules;
     for (const auto& [i, n] : found.tasks) gain += static_cast<double>(n) * use.value[i];
     if (gain > use.machine_value[j] + kGain * (std::abs(use.machine_value[j]) + found.joules))
@@ -181,11 +214,11 @@ bool PatternPool::generate(const PatternUse& use, const std::vector<double>& gui
   return any;
 }
 
-PatternUse PatternPool::solve(int rounds) {
+PatternUse PatternPool::solve(int rounds, double missing) {
   constexpr double kSmooth = 0.7;  // towards the relaxation's values, which are close
   for (int round = 0;; ++round) {
     check_interrupt();
-    PatternUse use = solve_master();
+    PatternUse use = solve_master(missing);
     if (round == rounds) return use;
     std::vector<double> smooth(value_.size());
     for (std::size_t i = 0; i < value_.size(); ++i)

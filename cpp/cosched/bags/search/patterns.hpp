@@ -24,6 +24,15 @@ struct Pattern {
 Pattern best_pattern(const Instance& instance, int j, double limit,
                      const std::vector<double>& value, int nodes);
 
+/// No pattern of machine type j within `limit` has a greater sum of value[i] - joules(i, j); never
+/// below 0, what an empty machine has.  Where the same search stops early: by the best gain a second.
+double most_gain(const Instance& instance, int j, double limit, const std::vector<double>& value);
+
+/// Tasks and machines of each type that are there: all of the instance, or what a dive has left.
+struct Stock {
+  std::vector<std::int64_t> tasks, machines;
+};
+
 /// How often each pattern is used, by the linear relaxation.
 struct PatternUse {
   double joules = 0;     // dynamic energy
@@ -33,6 +42,12 @@ struct PatternUse {
   std::vector<double> machine_value;           // and of a machine of each type
 };
 
+inline constexpr double kMissing = 3, kSurelyMissing = 1000;
+
+/// The pattern of these tasks on machine type j.
+Pattern make_pattern(const Instance& instance, int j,
+                     std::vector<std::pair<int, std::int64_t>> tasks);
+
 /// Patterns for one makespan, generated as they are needed.
 class PatternPool {
  public:
@@ -40,21 +55,33 @@ class PatternPool {
   /// Starts with the patterns of one task type alone and the best pattern of each machine type.
   PatternPool(const Instance& instance, double limit, std::vector<double> value);
 
+  /// For a part of the tasks and machines.  Starts with the best pattern of each machine type and those
+  /// of `known` that the part can hold.
+  PatternPool(const Instance& instance, double limit, std::vector<double> value, Stock stock,
+              const std::vector<Pattern>& known);
+
   /// Column generation, at most `rounds` rounds or until the deadline: a linear programme of T + M
   /// rows and M searches each.  The energy is an estimate from below of what patterns within the
   /// limit need: pricing is a search that may stop early, so it is no proven bound.
-  PatternUse solve(int rounds);
+  /// A task without a machine costs `missing` times its value: too little, and where the makespan is short
+  /// some stay without one.
+  PatternUse solve(int rounds, double missing = kMissing);
 
   const Pattern& operator[](int number) const { return patterns_[number]; }
+  const std::vector<Pattern>& patterns() const { return patterns_; }
+  double limit() const { return limit_; }
+  const std::vector<double>& value() const { return value_; }
 
  private:
+  Pattern priced(int j, const std::vector<double>& value) const;
   bool add(Pattern pattern);
-  PatternUse solve_master() const;
+  PatternUse solve_master(double missing) const;
   bool generate(const PatternUse& use, const std::vector<double>& guide);
 
   const Instance* instance_;
   double limit_;
   std::vector<double> value_;
+  Stock stock_;
   std::vector<Pattern> patterns_;
   std::set<std::pair<int, std::vector<std::pair<int, std::int64_t>>>> known_;
 };

@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "cosched/bags/energy/front.hpp"
-#include "cosched/bags/energy/walk.hpp"
 #include "cosched/bags/rounding/baselines.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/annealing.hpp"
+#include "cosched/bags/search/dive.hpp"
 #include "cosched/bags/search/exchange.hpp"
 #include "cosched/bags/search/patterns.hpp"
+#include "cosched/bags/search/probe.hpp"
+#include "cosched/bags/search/rate_bound.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 
@@ -33,37 +35,12 @@ constexpr int kMostDoublings = 30;
 constexpr int kMostProbes = 1 << 20;
 constexpr std::int64_t kMoves = 60'000;       // of one annealing
 constexpr std::int64_t kMostAnnealed = 1000;  // tasks, and machines, up to which there are any
-
-// A makespan, and what the relaxation says there.
-struct Probe {
-  double makespan;
-  std::vector<double> price;  // joules a second of each machine type
-};
-
-// Requires falling makespans.
-std::vector<Probe> probe(const Instance& instance, const std::vector<double>& makespans) {
-  std::vector<Probe> probes;
-  energy::visit_pieces(instance, energy::Cut::long_tasks,
-                       [&](const energy::Walk& walk, double low) {
-                         while (probes.size() < makespans.size() && makespans[probes.size()] >= low)
-                           probes.push_back({makespans[probes.size()], walk.prices()});
-                         return probes.size() < makespans.size();
-                       });
-  return probes;
-}
-
-// What a task of each type is worth at those prices: its least cost in energy and machine time.
-std::vector<double> task_values(const Instance& instance, const Probe& at) {
-  std::vector<double> value(instance.types(), 0);
-  for (int i = 0; i < instance.types(); ++i) {
-    if (instance.count(i) == 0) continue;
-    value[i] = kInfinity;
-    for (int j = 0; j < instance.machine_types(); ++j)
-      if (instance.etc(i, j) <= at.makespan)
-        value[i] = std::min(value[i], instance.joules(i, j) + at.price[j] * instance.etc(i, j));
-  }
-  return value;
-}
+// What a step costs, in moves of the annealing that take as long.
+constexpr std::int64_t kDiveWork = 300'000, kRecreationWork = 30'000, kBoundWork = 30'000;
+constexpr std::int64_t kTurn = 300'000;       // each kind of step, in the first turn
+constexpr int kMostRecreated = 40;            // machines that are filled anew at once
+constexpr std::int64_t kMostBooked = 20'000;  // machines, for recreation
+constexpr double kNear = 0.01;                // how far from the best makespan a dive begins
 
 class Search {
  public:
@@ -108,29 +85,105 @@ class Search {
 
   // Until `work` is done or the best plan is known to be; improve() comes before.
   void spend(std::int64_t work) {
-    const auto& counts = instance_.counts();
-    const std::int64_t tasks = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    if (std::max(tasks, machines()) <= kMostAnnealed)
-      anneal(work);
-    else
-      look_closer(work - kBestWork);
+    if (annealable()) anneal(std::min(work, kBestWork));
+    go_on(work - kBestWork);
   }
+  double rate_bound() const { return bound_ ? enough_ : kInfinity; }
   bool proved() const { return leq(enough_, best_.profit_rate); }
 
   Plan best() { return std::move(best_); }
 
  private:
+  bool annealable() const {
+    const auto& counts = instance_.counts();
+    const std::int64_t tasks = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    return std::max(tasks, machines()) <= kMostAnnealed;
+  }
+  bool has_patterns() const {
+    return instance_.types() + instance_.machine_types() <= kMostPatternTypes &&
+           machines() <= kMostMachines;
+  }
+
   // From the best plan by turns with what the other steps found.
   void anneal(std::int64_t work) {
-    const Plan start = best_;
-    for (int k = 0; work > 0 && !proved(); ++k) {
+    if (!annealed_from_) annealed_from_ = best_;
+    for (; work > 0 && !proved(); ++annealings_) {
       const std::int64_t moves =
-          std::min(work, kMoves << std::min(k / kAnnealings, kMostDoublings));
-      Annealed found = annealed(instance_, k % 2 == 0 ? best_ : start, moves, k);
+          std::min(work, kMoves << std::min(annealings_ / kAnnealings, kMostDoublings));
+      Annealed found =
+          annealed(instance_, annealings_ % 2 == 0 ? best_ : *annealed_from_, moves, annealings_);
       if (found.plan.profit_rate > best_.profit_rate) best_ = std::move(found.plan);
       if (!found.complete) check_interrupt();
       work -= moves;
     }
+  }
+
+  // Turn by turn, each twice as long: a better bound, dives, parts of the best plan anew, and annealing.
+  void go_on(std::int64_t work) {
+    const bool pays = instance_.price() > instance_.energy_cost() * instance_.least_joules();
+    if (work > 0 && pays && has_patterns()) bound_.emplace(instance_, front_);
+    for (std::int64_t turn = kTurn; work > 0 && !proved(); turn = std::min(2 * turn, kTurn << 20)) {
+      check_interrupt();
+      const std::int64_t part = std::min(work, turn);
+      if (bound_) {
+        for (std::int64_t left = part; left > 0 && tighten(); left -= kBoundWork) check_interrupt();
+        for (std::int64_t left = part; left > 0 && !proved(); left -= kDiveWork) {
+          try_dive();
+          check_interrupt();
+        }
+        for (std::int64_t left = part; left > 0 && !proved();) left -= recreate();
+      }
+      if (annealable()) {
+        anneal(part);
+      } else if (!bound_) {
+        return look_closer(work);
+      }
+      work -= 4 * part;
+    }
+  }
+
+  bool tighten() {
+    const bool more = bound_->tighten(best_.profit_rate);
+    enough_ = std::min(enough_, bound_->top());
+    return more && !proved();
+  }
+
+  // At a makespan at which a plan may earn more, or near the best one's.
+  void try_dive() {
+    std::optional<double> makespan = bound_->open_makespan(best_.profit_rate, rng_);
+    if (!makespan) return;
+    if (rng_.uniform() < 0.5) makespan = best_.makespan * std::exp(kNear * (rng_.uniform() - 0.75));
+    for (const Probe& at : probe(instance_, {*makespan})) {
+      PatternPool pool(instance_, at.makespan, task_values(instance_, at));
+      const PatternUse use = pool.solve(kPatternRounds, kSurelyMissing);
+      if (!use.complete || instance_.profit_rate(use.joules, at.makespan) <= best_.profit_rate)
+        continue;
+      const Stock all{instance_.counts(), instance_.all_machines()};
+      polish(Shop(instance_, pattern_runs(instance_, pool, use)), at);  // a dive may take long
+      if (const auto runs = dive(instance_, pool, use, all, rng_))
+        polish(Shop(instance_, *runs), at);
+    }
+  }
+
+  // Parts of the best plan anew until one is better; the work that took.
+  std::int64_t recreate() {
+    if (machines() > kMostBooked) return kTurn;
+    const std::vector<Probe> found = probe(instance_, {best_.makespan});
+    if (found.empty()) return kTurn;
+    const Recreation recreation(instance_, best_, task_values(instance_, found[0]));
+    std::int64_t done = 0;
+    while (done < kTurn) {
+      done += kRecreationWork;
+      check_interrupt();
+      const double shorter = rng_.uniform();
+      const double limit = best_.makespan * (1 - (shorter < 0.5 ? 0 : kNear * (shorter - 0.5)));
+      const auto runs = recreation.attempt(limit, kMostRecreated, rng_);
+      if (!runs) continue;
+      const double before = best_.profit_rate;
+      offer(Shop(instance_, *runs), limit);
+      if (best_.profit_rate > before) break;
+    }
+    return done;
   }
 
   // More and more makespans, each as dear as an annealing.
@@ -238,6 +291,10 @@ class Search {
   const Instance& instance_;
   std::vector<energy::FrontPoint> front_;
   Plan best_;
+  std::optional<Plan> annealed_from_;
+  int annealings_ = 0;
+  std::optional<RateBound> bound_;
+  Rng rng_{0};
   double enough_ = kInfinity;  // what no plan earns more than
   double best_limit_ = 0;      // the makespan that the best plan was made for
 };
@@ -260,6 +317,7 @@ BestPlan ttb_best(const Instance& instance, std::int64_t work, std::optional<dou
       search.spend(work);
     });
   result.proved = search.proved();
+  result.rate_bound = search.rate_bound();
   result.plan = search.best();
   return result;
 }

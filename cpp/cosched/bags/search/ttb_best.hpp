@@ -10,8 +10,9 @@ namespace cosched::bags::search {
 
 struct BestPlan {
   Plan plan;
-  bool complete = true;  // false: a time limit ended the search
-  bool proved = false;   // it earns what no plan earns more than
+  bool complete = true;           // false: a time limit ended the search
+  bool proved = false;            // it earns what no plan earns more than
+  double rate_bound = kInfinity;  // no plan earns more; infinity before the default work is done
 };
 
 /// Effort of step 3 by default: moves of the annealing.
@@ -30,8 +31,9 @@ inline constexpr std::int64_t kBestWork = 360'000;
 /// The makespans are spread over where a better plan can be, then closer around the best.  At last,
 /// on up to a thousand tasks and machines, simulated annealing without a makespan in mind
 /// (annealing.hpp): power caps and idle power reward plans that no limit on the loads leads to.
-/// `work` beyond the default goes to longer and longer annealings; on larger instances to step 1 and 2
-/// at more and more makespans.  Deterministic, unless the time limit (seconds) ends it.  Steps whose cost grows with
+/// `work` beyond the default goes by turns to a tighter bound (rate_bound.hpp), dives into the
+/// patterns, parts of the plan made anew (dive.hpp), and longer and longer annealings; where there are
+/// too many types for patterns, to step 1 and 2 at more and more makespans.  Deterministic, unless the time limit (seconds) ends it.  Steps whose cost grows with
 /// the instance are bounded: step 1 only up to 400 task and machine types together, both only up
 /// to a million machines.
 /// Throws InvalidInstance when work < 0.

@@ -4,16 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "cosched/cluster/slurm/core_map.hpp"
 #include "cosched/cluster/slurm/resources.hpp"
 
 namespace cosched::cluster::slurm {
-
-/// Nodes for a job; where jobs share nodes, what it has of each.
-struct Choice {
-  explicit Choice(int count) : nodes(count) {}
-  NodeBits nodes;
-  Shares shares;
-};
 
 class Allocations {
  public:
@@ -28,6 +22,9 @@ class Allocations {
   void put_back(int job);
   /// Its last node has sent its epilog message.
   void clean(int job);
+  /// It stops, and goes on: what it has run counts for its limit (RULES.md 16.5).
+  void suspend(int job, Second now);
+  void resume(int job, Second now);
   /// It was requeued: it has not started.
   void forget(int job) { of(job).state = State::pending; }
   /// Nodes that jobs may start on.
@@ -37,6 +34,7 @@ class Allocations {
   const NodeBits& busy() const { return busy_; }  // whole: without a free core
   const NodeBits& cleaning() const { return cleaning_; }
   const Free& free() const { return free_; }  // where jobs share nodes
+  const CoreMap& cores() const { return cores_; }
   /// By (due, job).
   const std::vector<int>& running() const { return running_; }
 
@@ -44,7 +42,10 @@ class Allocations {
   const NodeBits& nodes(int job) const { return of(job).nodes; }
   const Shares& shares(int job) const { return of(job).shares; }
   Second due(int job) const { return of(job).due; }
-  Second since(int job) const { return of(job).due - scenario_.job(job).limit; }
+  Second since(int job) const { return of(job).since; }
+  const NodeBits& cores(int job) const { return of(job).cores; }  // where jobs are suspended
+  int part(int job) const { return of(job).part; }
+  bool suspended(int job) const { return of(job).suspended; }
   bool started(int job) const { return of(job).state != State::pending; }
   bool running(int job) const { return of(job).state == State::running; }
   bool ended(int job) const { return of(job).state >= State::completing; }
@@ -61,13 +62,19 @@ class Allocations {
   struct Held {
     NodeBits nodes;
     Shares shares;
-    Second due = 0;  // start + limit
+    NodeBits cores = NodeBits();
+    int part = 0;
+    Second since = 0, due = 0;  // start, start + limit
     Second end = 0;
     State state = State::pending;
+    bool suspended = false;
+    Second turned = 0, ran = 0;  // since when it runs or stands, and what it had run before
   };
   Held& of(int job) { return held_[static_cast<std::size_t>(job)]; }
   const Held& of(int job) const { return held_[static_cast<std::size_t>(job)]; }
   void mark_busy(const Held& held);
+  void enlist(int job);
+  void count_cores(const Held& held);
   void take(int job);
   void give(int job);
 
@@ -76,6 +83,7 @@ class Allocations {
   std::vector<int> running_, completing_;
   NodeBits up_, busy_, cleaning_;
   Free free_;
+  CoreMap cores_;
   std::int64_t changes_ = 0, lifts_ = 0;
 };
 

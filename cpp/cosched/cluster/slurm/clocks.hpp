@@ -25,8 +25,8 @@ struct Clocks {
   double tick_offset = 0;  // s from the controller's start to its loop
   // s from the controller's start to that of the thread that accounts usage, behind which the background loop begins
   double decay_after = 0;
-  double sleep_extra = 0;      // s that a sleep of bf_interval takes longer
-  double nap_extra = 0;        // s that a sleep of one second does
+  double sleep_extra = 0;  // s that a sleep of bf_interval takes longer
+  double nap_extra = 0;    // s that a sleep of one second does
   // s of a backfill cycle: of any, for each job that it tests, and for each that it starts
   double cycle_cost = 0, test_cost = 0, start_cost = 0;
   std::vector<double> cycles;  // recorded begins of cycles: replay; empty = by the rules

@@ -98,7 +98,7 @@ Runs simulate_all(const Scenario& scenario, int there, const std::vector<Future>
                   int threads, const std::function<void(int)>& done) {
   const auto rows = static_cast<std::ptrdiff_t>(futures.size());
   const double none = std::numeric_limits<double>::quiet_NaN();
-  Runs runs{Table(rows, there, none), Table(rows, there, none)};
+  Runs runs{Table(rows, there, none), Table(rows, there, none), Table(rows, there, 0)};
   Pool pool(static_cast<int>(rows), threads, [&](int number) {
     const Outcome outcome = outcome_of(scenario, there, futures[static_cast<std::size_t>(number)]);
     for (int j = 0; j < there; ++j) {
@@ -106,6 +106,9 @@ Runs simulate_all(const Scenario& scenario, int there, const std::vector<Future>
       runs.start(number, j) = outcome.start[job];
       if (outcome.killed[job]) runs.killed(number, j) = outcome.end[job];
     }
+    for (const Pause& pause : outcome.pauses)
+      if (pause.job < there && std::isfinite(pause.until))
+        runs.paused(number, pause.job) += pause.until - pause.from;
   });
   pool.wait(done);
   return runs;

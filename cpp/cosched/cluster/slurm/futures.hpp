@@ -25,6 +25,7 @@ struct Future {
 struct Runs {
   Table start;   // whole seconds; not a number: it did not
   Table killed;  // when the limit check ended it; not a number: it did not
+  Table paused;  // how long it was suspended (s)
 };
 
 /// Simulates each future.  The first `there` jobs of the scenario are in all of them, the others only as what comes is

@@ -1,5 +1,6 @@
 #include "cosched/cluster/slurm/journal.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace cosched::cluster::slurm {
@@ -16,7 +17,8 @@ Outcome::Outcome(std::size_t jobs)
       by(jobs),
       part(jobs),
       killed(jobs),
-      restarts(jobs) {}
+      restarts(jobs),
+      units(jobs) {}
 
 Journal::Journal(std::size_t jobs, const Record& record)
     : record_(record), said_(jobs), outcome_(jobs) {}
@@ -29,6 +31,7 @@ void Journal::start(Entry entry, double time, Scheduler by, const Allocations& a
   outcome_.nodes[j] = allocations.nodes(job).list();
   outcome_.cores[j].clear();
   for (const Share& share : allocations.shares(job).nodes) outcome_.cores[j].push_back(share.cores);
+  outcome_.units[j] = allocations.cores(job).list();
   outcome_.part[j] = entry.part;
   outcome_.by[j] = static_cast<int>(by);
   const Action action = by == Scheduler::main ? Action::start_main : Action::start_backfill;
@@ -48,12 +51,30 @@ void Journal::preempt(int job, double time) {
   if (told()) outcome_.notes.push_back({time, job, Action::preempt, 0, 0, {}});
 }
 
+void Journal::turn(int job, double time, bool suspended) {
+  std::vector<Pause>& pauses = outcome_.pauses;
+  if (suspended) {
+    pauses.push_back({job, time, kNone});
+  } else {
+    const auto last = std::find_if(pauses.rbegin(), pauses.rend(),
+                                   [&](const Pause& one) { return one.job == job; });
+    last->until = time;
+  }
+  const Action action = suspended ? Action::suspend : Action::resume;
+  if (told()) outcome_.notes.push_back({time, job, action, 0, 0, {}});
+}
+
 void Journal::requeue(int job) {
   const auto j = static_cast<std::size_t>(job);
   ++outcome_.restarts[j];
   outcome_.start[j] = outcome_.start_exact[j] = outcome_.end[j] = outcome_.end_exact[j] = kNone;
   outcome_.nodes[j].clear();
   outcome_.cores[j].clear();
+  outcome_.units[j].clear();
+  std::vector<Pause>& pauses = outcome_.pauses;
+  pauses.erase(std::remove_if(pauses.begin(), pauses.end(),
+                              [&](const Pause& one) { return one.job == job; }),
+               pauses.end());
 }
 
 void Journal::plan(Entry entry, double time, Second begin, Second end, const NodeBits& nodes) {

@@ -18,7 +18,9 @@ enum class Action : char {
   timeout,
   wait_licences,
   wait_limit,
-  preempt
+  preempt,
+  suspend,
+  resume
 };
 
 enum class Scheduler : char { main, backfill };
@@ -34,6 +36,12 @@ struct Note {
   std::string limit = {};  // in the way, as squeue names it
 };
 
+/// A job stood still; `until` is not a number where it never went on.
+struct Pause {
+  int job;
+  double from, until;
+};
+
 struct Outcome {
   std::vector<double> start_exact, end_exact;  // the instants; not a number: did not start
   std::vector<double> start, end;              // whole seconds of the controller, by job
@@ -43,6 +51,8 @@ struct Outcome {
   std::vector<int> part;                       // where it ran
   std::vector<int> killed;                     // ended by the limit check, or for another
   std::vector<int> restarts;                   // how often it had to begin anew
+  std::vector<std::vector<int>> units;         // its cores among all, where jobs are suspended
+  std::vector<Pause> pauses;                   // by their begin
   std::vector<double> cycles;                  // when backfill cycles began
   std::vector<Note> notes;
 
@@ -71,6 +81,8 @@ class Journal {
   void wait(int job, double time, Action why) { say(job, time, why, 0); }
   /// It must go, for another.
   void preempt(int job, double time);
+  /// It stops for one of a higher tier, or goes on.
+  void turn(int job, double time, bool suspended);
   /// A limit is in its way.
   void hold(int job, double time, const Rule& rule);
   void plan(Entry entry, double time, Second begin, Second end, const NodeBits& nodes);

@@ -45,6 +45,17 @@ int NodeBits::count() const {
   return sum;
 }
 
+int NodeBits::count_range(int first, int last) const {
+  int sum = 0;
+  for (int node = first; node < last;) {
+    const int room = std::min(last - node, 64 - static_cast<int>(bit(node)));
+    const std::uint64_t ones = room == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << room) - 1;
+    sum += popcount(words_[word(node)] >> bit(node) & ones);
+    node += room;
+  }
+  return sum;
+}
+
 bool NodeBits::any() const {
   return std::any_of(words_.begin(), words_.end(), [](auto word) { return word != 0; });
 }

@@ -23,6 +23,7 @@ class NodeBits {
   bool operator==(const NodeBits& other) const { return words_ == other.words_; }
 
   int count() const;
+  int count_range(int first, int last) const;  // [first, last)
   bool any() const;
   int count_common(const NodeBits& other) const;
   bool meets(const NodeBits& other) const;

@@ -108,6 +108,9 @@ void Preemption::reorder(std::vector<int>& order, std::size_t last, const NodeBi
 Preemption::Victims Preemption::victims(Entry entry, const NodeBits& allowed, Second now,
                                         Select& select) {
   std::vector<int> order = candidates(entry, now);
+  order.erase(std::remove_if(order.begin(), order.end(),
+                             [&](int job) { return mode(job) == Mode::suspend; }),
+              order.end());
   const auto count = static_cast<int>(order.size());
   for (int pass = 0; !order.empty();) {
     Victims found;

@@ -36,7 +36,7 @@ class Preemption {
   bool sends(int job, Second now);
 
   /// What happens to a running job.
-  enum class Mode : char { off, cancel, requeue };
+  enum class Mode : char { off, cancel, requeue, suspend };
   Mode mode(int job) const;
   /// Seconds that it has left.
   Second grace(int job) const;

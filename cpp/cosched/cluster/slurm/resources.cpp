@@ -16,6 +16,15 @@ int Free::gpus_of(int node, int type) const {
   return count;
 }
 
+void Free::change_rest(const Shares& shares, int sign) {
+  Shares rest = shares;
+  for (Share& share : rest.nodes) {
+    share.cores = 0;
+    jobs[static_cast<std::size_t>(share.node)] -= sign;
+  }
+  change(rest, sign);
+}
+
 void Free::change(const Shares& shares, int sign) {
   for (const Share& share : shares.nodes) {
     const auto node = static_cast<std::size_t>(share.node);

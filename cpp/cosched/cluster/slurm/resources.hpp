@@ -21,11 +21,15 @@ struct Free {
 
   void take(const Shares& shares) { change(shares, 1); }
   void give(const Shares& shares) { change(shares, -1); }
+  /// Of a job that is suspended: all but its cores.
+  void keep(const Shares& shares) { change_rest(shares, 1); }
+  void let_go(const Shares& shares) { change_rest(shares, -1); }
   /// Of that type; of all where it is -1.
   int gpus_of(int node, int type) const;
 
  private:
   void change(const Shares& shares, int sign);
+  void change_rest(const Shares& shares, int sign);
 };
 
 }  // namespace cosched::cluster::slurm

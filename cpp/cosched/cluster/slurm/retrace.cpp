@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "cosched/cluster/slurm/tables.hpp"
-#include "cosched/core/errors.hpp"
 
 namespace cosched::cluster::slurm {
 namespace {
@@ -106,13 +105,13 @@ Sample sample_of(const Tables& tables, double time) {
 
 std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
                             const std::vector<Life>& lives, const std::vector<double>& times) {
-  if (scenario.own_cores()) throw InvalidInstance("slurm: expected jobs on whole nodes");
   Tables tables(scenario, clocks.controller_start, {},
                 clocks.controller_start + clocks.decay_after);
   const std::vector<Moment> moments = moments_of(scenario, clocks, lives, times);
   Looks looks(scenario, clocks, tables, moments);
   std::vector<Sample> samples;
   Choice choice(scenario.machine().nodes);
+  choice.cores = tables.allocations.cores().none();  // they are not told, and nobody stands still
   for (const Moment& one : moments) {
     const auto job = static_cast<std::size_t>(one.job);
     looks.until(one.time);
@@ -133,7 +132,8 @@ std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
       case Happens::start:
         looks.start(one.time);
         choice.nodes.clear();
-        for (const int node : lives[job].nodes) choice.nodes.add(node);
+        choice.shares = lives[job].holds;
+        for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
         tables.start({one.job, scenario.job(one.job).partition}, choice, one.time, Scheduler::main);
         tables.queue.drop([&](int other) { return other == one.job; });
         break;

@@ -11,7 +11,7 @@ namespace cosched::cluster::slurm {
 /// When and where a job ran; not a number: it did not start, or not end.
 struct Life {
   double start, end;
-  std::vector<int> nodes;
+  Shares holds;  // of whole nodes, only their numbers count
 };
 
 struct Sample {
@@ -21,7 +21,8 @@ struct Sample {
 };
 
 /// What was so at these times.  Nothing is decided: starts and ends are `lives`, passes over the queue those of
-/// `clocks` and the moments at which something happens.  Requires whole nodes, and a life of each job.
+/// `clocks` and the moments at which something happens.  Requires a life of each job, with no
+/// more than its nodes have.
 std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
                             const std::vector<Life>& lives, const std::vector<double>& times);
 

@@ -200,6 +200,8 @@ class Scenario {
   }
   /// Jobs have cores of their own, several on a node.
   bool own_cores() const { return !machine_.node_cores.empty(); }
+  /// Jobs of lower tiers are suspended (RULES.md 16).
+  bool suspends() const { return own_cores() && settings_.preempt.suspends(); }
 
  private:
   void bound(int number);

@@ -71,6 +71,8 @@ Select::Select(const Scenario& scenario, const Allocations& allocations, Second 
       epoch_(epoch),
       since_24_(scenario.settings().since_24),
       empty_(scenario.machine()),
+      nobody_(scenario),
+      overlap_(scenario),
       open_(scenario.machine().nodes),
       some_(scenario.machine().nodes),
       one_set_(scenario.machine().nodes),
@@ -94,25 +96,27 @@ const Choice* Select::now(Entry entry, const NodeBits& allowed) {
   const bool weighed = !scenario_.machine().node_weight.empty();
   if (scenario_.own_cores() && (since_24_ || weighed || !scenario_.machine().node_gpus.empty()))
     reset_weights(open_, false);
-  open_ -= allocations_.busy();
+  if (!scenario_.suspends()) open_ -= allocations_.busy();
   open_ -= allocations_.cleaning();
   if (job.set >= 0) open_ &= scenario_.machine().sets[static_cast<std::size_t>(job.set)];
   if (open_.count() < job.nodes) return nullptr;
-  if (job.alternatives.empty()) return choose_now(job, chosen_now_) ? &chosen_now_ : nullptr;
+  if (job.alternatives.empty()) return choose_now(entry, chosen_now_) ? &chosen_now_ : nullptr;
   one_set_ = open_;
   for (const int set : job.alternatives) {
     open_ = one_set_;
     open_ &= scenario_.machine().sets[static_cast<std::size_t>(set)];
-    if (open_.count() >= job.nodes && choose_now(job, chosen_now_)) return &chosen_now_;
+    if (open_.count() >= job.nodes && choose_now(entry, chosen_now_)) return &chosen_now_;
   }
   return nullptr;
 }
 
 // Of `open_`, where there are enough.  select/linear takes the NodeName lines one after another and stops as soon
 // as they hold enough.
-bool Select::choose_now(const Job& job, Choice& choice) {
+bool Select::choose_now(Entry entry, Choice& choice) {
   const Machine& machine = scenario_.machine();
-  if (scenario_.own_cores()) return choose_of(job, open_, allocations_.free(), choice);
+  const Job& job = scenario_.job(entry);
+  if (scenario_.own_cores())
+    return choose_of(entry, open_, allocations_.free(), allocations_.cores(), choice);
   if (scenario_.settings().select.cons_tres || machine.lines.size() <= 1) {
     best_fit(open_, job.nodes, choice.nodes);
     return true;
@@ -129,9 +133,12 @@ bool Select::choose_now(const Job& job, Choice& choice) {
   return true;
 }
 
-bool Select::choose_of(const Job& job, const NodeBits& candidates, const Free& free,
-                       Choice& choice) {
-  if (!choose(scenario_.machine(), job, candidates, free, weights_, choice.shares)) return false;
+bool Select::choose_of(Entry entry, const NodeBits& candidates, const Free& free,
+                       const CoreMap& cores, Choice& choice) {
+  if (scenario_.suspends())
+    return overlap_.choose(entry, candidates, free, cores, weights_, choice);
+  if (!choose(scenario_.machine(), scenario_.job(entry), candidates, free, weights_, choice.shares))
+    return false;
   choice.nodes.clear();
   for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
   return true;
@@ -142,7 +149,7 @@ bool Select::could_run(Entry entry, const NodeBits& allowed) {
   const Partition& part = scenario_.part(entry);
   const auto on = [&](const NodeBits& nodes) {
     if (nodes.count() < job.nodes) return false;
-    return !scenario_.own_cores() || choose_of(job, nodes, empty_, tried_);
+    return !scenario_.own_cores() || choose_of(entry, nodes, empty_, nobody_, tried_);
   };
   open_ = allowed;
   open_ &= part.nodes;
@@ -171,13 +178,13 @@ void Select::reset_weights(const NodeBits& nodes, bool completing_last) {
 
 std::optional<Select::Slot> Select::will_run(Entry entry, const NodeBits& avail, const Time& time) {
   const Job& job = scenario_.job(entry);
-  if (job.alternatives.empty()) return will_run_on(job, avail, time);
+  if (job.alternatives.empty()) return will_run_on(entry, avail, time);
   std::optional<Slot> best;
   for (const int set : job.alternatives) {
     one_set_ = avail;
     one_set_ &= scenario_.machine().sets[static_cast<std::size_t>(set)];
     if (one_set_.count() < job.nodes) continue;
-    const auto found = will_run_on(job, one_set_, time);
+    const auto found = will_run_on(entry, one_set_, time);
     if (!found || (best && found->begin >= best->begin)) continue;
     chosen_best_ = chosen_then_;
     best = Slot{found->begin, &chosen_best_.nodes};
@@ -185,12 +192,12 @@ std::optional<Select::Slot> Select::will_run(Entry entry, const NodeBits& avail,
   return best;
 }
 
-std::optional<Select::Slot> Select::will_run_on(const Job& job, const NodeBits& avail,
+std::optional<Select::Slot> Select::will_run_on(Entry entry, const NodeBits& avail,
                                                 const Time& time) {
-  if (scenario_.own_cores()) return will_run_shared(job, avail, time);
+  if (scenario_.own_cores()) return will_run_shared(entry, avail, time);
   open_ = avail;
   open_ -= allocations_.busy();
-  const int count = open_.count(), wanted = job.nodes;
+  const int count = open_.count(), wanted = scenario_.job(entry).nodes;
   const bool groups = scenario_.settings().select.cons_tres;
   if (count >= wanted && !(since_24_ && groups && time.from > time.now)) {
     best_fit(open_, wanted, chosen_then_.nodes);
@@ -264,19 +271,25 @@ std::optional<Select::Slot> Select::will_run_groups(int wanted, const NodeBits& 
 
 // What the last test took away comes back: cheaper than another copy.
 void Select::free_as_now() {
-  if (later_version_ == allocations_.version())
-    for (const int job : gone_) later_.take(allocations_.shares(job));
+  const bool same = later_version_ == allocations_.version(), suspends = scenario_.suspends();
+  if (same)
+    for (const int job : gone_) {
+      later_.take(allocations_.shares(job));
+      if (suspends) later_cores_.take(allocations_.part(job), allocations_.cores(job));
+    }
   else
     later_ = allocations_.free();
+  if (suspends && !same) later_cores_ = allocations_.cores();
   later_version_ = allocations_.version();
   gone_.clear();
 }
 
-std::optional<Select::Slot> Select::will_run_shared(const Job& job, const NodeBits& avail,
+std::optional<Select::Slot> Select::will_run_shared(Entry entry, const NodeBits& avail,
                                                     const Time& time) {
+  const bool suspends = scenario_.suspends();
   if (!since_24_ || time.from <= time.now) {
     if (since_24_) reset_weights(avail, true);
-    if (choose_of(job, avail, allocations_.free(), chosen_then_))
+    if (choose_of(entry, avail, allocations_.free(), allocations_.cores(), chosen_then_))
       return Slot{time.now, &chosen_then_.nodes};
   }
   if (time.at_once) return std::nullopt;
@@ -284,16 +297,18 @@ std::optional<Select::Slot> Select::will_run_shared(const Job& job, const NodeBi
   Groups groups = groups_of(avail, time);
   const auto gone = [&](int other) {
     later_.give(allocations_.shares(other));
+    if (suspends) later_cores_.give(allocations_.part(other), allocations_.cores(other));
     gone_.push_back(other);
   };
   if (since_24_) {
     reset_weights(avail, false);
     groups.already(gone);
-    if ((groups.some_gone() || time.from > time.now) && choose_of(job, avail, later_, chosen_then_))
+    if ((groups.some_gone() || time.from > time.now) &&
+        choose_of(entry, avail, later_, later_cores_, chosen_then_))
       return Slot{time.now, &chosen_then_.nodes};
   }
   for (int last; (last = groups.next(gone)) >= 0;)
-    if (choose_of(job, avail, later_, chosen_then_))
+    if (choose_of(entry, avail, later_, later_cores_, chosen_then_))
       return Slot{end_of(last, time.now), &chosen_then_.nodes};
   return std::nullopt;
 }

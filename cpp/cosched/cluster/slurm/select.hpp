@@ -8,6 +8,7 @@
 #include "cosched/cluster/slurm/allocations.hpp"
 #include "cosched/cluster/slurm/choose.hpp"
 #include "cosched/cluster/slurm/end_order.hpp"
+#include "cosched/cluster/slurm/overlap.hpp"
 
 namespace cosched::cluster::slurm {
 
@@ -39,15 +40,16 @@ class Select {
  private:
   class Groups;
 
-  bool choose_of(const Job& job, const NodeBits& candidates, const Free& free, Choice& choice);
-  bool choose_now(const Job& job, Choice& choice);
-  std::optional<Slot> will_run_on(const Job& job, const NodeBits& avail, const Time& time);
+  bool choose_of(Entry entry, const NodeBits& candidates, const Free& free, const CoreMap& cores,
+                 Choice& choice);
+  bool choose_now(Entry entry, Choice& choice);
+  std::optional<Slot> will_run_on(Entry entry, const NodeBits& avail, const Time& time);
   void release_in_order();
   Groups groups_of(const NodeBits& avail, const Time& time);
   std::optional<Slot> will_run_linear(int wanted, const NodeBits& avail, Second now);
   std::optional<Slot> will_run_groups(int wanted, const NodeBits& avail, int count,
                                       const Time& time);
-  std::optional<Slot> will_run_shared(const Job& job, const NodeBits& avail, const Time& time);
+  std::optional<Slot> will_run_shared(Entry entry, const NodeBits& avail, const Time& time);
   void free_as_now();
   Second end_of(int job, Second now) const;
   void reset_weights(const NodeBits& nodes, bool now);
@@ -64,6 +66,8 @@ class Select {
   Free empty_, later_;  // `later_`: without the jobs in `gone_`, as of that version
   std::vector<int> gone_;
   std::int64_t later_version_ = -1;
+  CoreMap nobody_, later_cores_;
+  Overlap overlap_;
   // Scratch, kept so that nothing is allocated.
   NodeBits open_, some_, one_set_;
   Choice chosen_now_, chosen_then_, chosen_best_, tried_;

@@ -52,11 +52,12 @@ struct Settings {
   struct Preempt {  // RULES.md 15
     enum class Type : char { none, partition, qos };
     Type type = Type::none;
-    int mode = 0;  // of Preemption
+    int mode = 0;  // a Preemption::Mode
     Second exempt_time = 0;
     int reorder_count = 0;
     bool youngest_first = false, strict_order = false;
     bool enabled() const { return type != Type::none && mode != 0; }
+    bool suspends() const { return type == Type::partition && mode == 3; }
   };
   struct Ends {  // RULES.md 6
     Second over_time_limit = 0, complete_wait = 0;

@@ -30,7 +30,8 @@ class Simulator {
         rng_(clocks.noise_seed),
         order_(all_of(scenario.jobs().size())),
         attempts_(scenario.jobs().size()),
-        requeued_(scenario.jobs().size()) {
+        requeued_(scenario.jobs().size()),
+        work_(scenario.suspends() ? scenario.jobs().size() : 0) {
     order_.erase(std::remove_if(order_.begin(), order_.end(),
                                 [&](int job) { return scenario.job(job).running.has_value(); }),
                  order_.end());
@@ -292,6 +293,7 @@ class Simulator {
 
   void clean(const Event& event) {
     tables_.epilog(event.job, event.time);
+    see_turned(event.time);
     if (std::exchange(requeued_[static_cast<std::size_t>(event.job)], 0))
       tables_.allocations.forget(event.job);
     else
@@ -310,8 +312,26 @@ class Simulator {
 
   void launch(const std::vector<int>& started, double time) {
     if (!started.empty()) changed_ = time;
-    for (const int j : started) events_.push({end_of_work(j, time), false, j, attempt(j)});
+    for (const int j : started) run_until(j, end_of_work(j, time));
+    see_turned(time);
     see_stopped(time);
+  }
+
+  void run_until(int job, double end) {
+    events_.push({end, false, job, attempt(job)});
+    if (!work_.empty()) work_[static_cast<std::size_t>(job)] = end;
+  }
+
+  // Jobs that stand still end by so much later.
+  void see_turned(double time) {
+    for (const Gang::Turn& one : std::exchange(tables_.turned, {})) {
+      ++attempt(one.job);
+      double& work = work_[static_cast<std::size_t>(one.job)];
+      if (one.suspended)
+        work -= time;  // what is left of it
+      else
+        run_until(one.job, time + work);
+    }
   }
 
   double end_of_work(int job, double start) {
@@ -356,6 +376,7 @@ class Simulator {
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<int> attempts_;                         // how often a job has been requeued
   std::vector<char> requeued_;                        // and is completing
+  std::vector<double> work_;                          // its end; of suspended jobs what is left
   std::vector<std::pair<double, NodeBits>> answers_;  // when nodes that were down are up again
   std::vector<double> looks_;                         // when begins of reservations are seen
   std::size_t next_ = 0, finished_ = 0, outside_ = 0, look_ = 0, watched_ = 0;

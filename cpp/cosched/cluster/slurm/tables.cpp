@@ -16,13 +16,18 @@ Tables::Tables(const Scenario& given, double controller_start, const Record& rec
       reservations(given),
       updates{whole(controller_start), whole(controller_start)},
       journal(given.jobs().size(), record),
-      preemption(given, allocations) {}
+      preemption(given, allocations),
+      gang(given) {}
 
 void Tables::hold(int job) {
   const Running& running = *scenario.job(job).running;
   Choice choice(scenario.machine().nodes);
   choice.shares = running.holds;
   for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
+  if (scenario.suspends()) {
+    choice.part = scenario.job(job).partition;
+    choice.cores = cores_beside(choice);
+  }
   allocations.start(job, choice, whole(running.start));
   const Entry entry{job, scenario.job(job).partition};
   usage.start(job, price_of(scenario, entry, choice), whole(running.start));
@@ -32,6 +37,7 @@ void Tables::hold(int job) {
   policy.start(entry, choice, whole(running.start));
   preemption.start(entry);
   journal.start(entry, running.start, Scheduler::main, allocations);
+  if (scenario.suspends()) turn(gang.start(entry, choice.cores), running.start);
 }
 
 void Tables::advance(double time) {
@@ -75,6 +81,28 @@ void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by)
   preemption.start(entry);
   updates.both(whole(time));
   journal.start(entry, time, by, allocations);
+  if (scenario.suspends()) turn(gang.start(entry, choice.cores), time);
+}
+
+// Nobody's, else some that a job of another partition has, too: one of them stands still.
+NodeBits Tables::cores_beside(const Choice& choice) const {
+  const CoreMap& map = allocations.cores();
+  int wanted = 0;
+  for (const Share& share : choice.shares.nodes) wanted += share.cores;
+  NodeBits cores = map.lowest(choice.shares.nodes, map.taken());
+  return cores.count() < wanted ? map.lowest(choice.shares.nodes, map.of(choice.part)) : cores;
+}
+
+void Tables::turn(const std::vector<Gang::Turn>& turns, double time) {
+  for (const Gang::Turn& one : turns) {
+    if (!allocations.running(one.job)) continue;
+    if (one.suspended)
+      allocations.suspend(one.job, whole(time));
+    else
+      allocations.resume(one.job, whole(time));
+    journal.turn(one.job, time, one.suspended);
+    turned.push_back(one);
+  }
 }
 
 void Tables::end(int job, double time, bool killed) {
@@ -93,6 +121,7 @@ void Tables::end(int job, double time, bool killed) {
 void Tables::epilog(int job, double time) {
   allocations.clean(job);
   updates.both(whole(time));
+  if (scenario.suspends()) turn(gang.over(job), time);
 }
 
 void Tables::release(int job, double time) {
@@ -147,7 +176,7 @@ std::vector<int> Tables::overdue(Second now) const {
   if (over_time < kNever)
     for (const int job : allocations.running()) {
       if (allocations.due(job) + over_time > now) break;
-      late.push_back(job);
+      if (!allocations.suspended(job)) late.push_back(job);
     }
   for (const int job : allocations.running())
     if (policy.used_up(job) && std::find(late.begin(), late.end(), job) == late.end())

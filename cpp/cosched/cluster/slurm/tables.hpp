@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cosched/cluster/slurm/allocations.hpp"
+#include "cosched/cluster/slurm/gang.hpp"
 #include "cosched/cluster/slurm/journal.hpp"
 #include "cosched/cluster/slurm/licences.hpp"
 #include "cosched/cluster/slurm/policy.hpp"
@@ -58,17 +59,21 @@ struct Tables {
   Updates updates;
   Journal journal;
   Preemption preemption;
+  Gang gang;
   struct Stopped {
     int job;
     bool again;
     Second begin;
   };
-  std::vector<Stopped> stopped;  // since somebody looked
+  std::vector<Stopped> stopped;    // since somebody looked
+  std::vector<Gang::Turn> turned;  // jobs that stopped or went on, since somebody looked
   std::map<int, Second> graced =
       {};  // jobs that another takes the place of, and until when they run
 
  private:
   void requeue(int job, double time, Second begin);
+  void turn(const std::vector<Gang::Turn>& turns, double time);
+  NodeBits cores_beside(const Choice& choice) const;
 };
 
 }  // namespace cosched::cluster::slurm

@@ -17,7 +17,8 @@
 namespace cosched::dags::search {
 namespace {
 
-constexpr int kFirstSchedules = 500;           // of hlp_best
+constexpr int kFirstSchedules = 500;  // of hlp_best
+constexpr double kShare = 0.3;        // of the time left: for a first look, and for more of them
 constexpr std::size_t kMostNumbers = 1 << 25;  // that are kept of states; 8 bytes each
 
 // Units that share type and memory: a task on them starts on the one that is idle first.
@@ -403,6 +404,21 @@ std::vector<double> load_prices(const Instance& instance, const std::vector<doub
   return prices;
 }
 
+// Where only the clock ends the search, and a first look proves nothing: better plans, which cut more, and
+// are what is left where the tree is too large.
+void spend_a_share(const Instance& instance, const std::vector<double>& prices,
+                   OptimalResult& best) {
+  (void)finishes_within(kShare * seconds_left(), [&] {
+    best.proved = branch_and_bound(instance, prices, best, kUnlimitedWork);
+  });
+  if (best.proved) return;
+  BestOptions more;
+  more.time_limit = kShare * seconds_left();
+  BestResult found = hlp_best(instance, more);
+  if (found.plan.makespan() < best.plan.makespan()) best.plan = std::move(found.plan);
+  best.proved = meets(best.plan.makespan(), best.bound);
+}
+
 }  // namespace
 
 bool branch_and_bound(const Instance& instance, const std::vector<double>& prices,
@@ -425,7 +441,8 @@ OptimalResult optimal(const Instance& instance, const OptimalOptions& options) {
   if (!best.proved && best.complete) {
     const std::vector<double> prices = load_prices(instance, first.relaxation.certificate.weights);
     best.complete = finishes_within(std::nullopt, [&] {
-      best.proved = branch_and_bound(instance, prices, best, options.nodes);
+      if (options.nodes >= kUnlimitedWork) spend_a_share(instance, prices, best);
+      if (!best.proved) best.proved = branch_and_bound(instance, prices, best, options.nodes);
     });
   }
   if (best.proved) best.bound = best.plan.makespan();

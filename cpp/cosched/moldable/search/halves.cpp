@@ -1,6 +1,7 @@
 #include "cosched/moldable/search/halves.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "cosched/core/numeric.hpp"
@@ -10,15 +11,11 @@ namespace {
 
 constexpr double kSlip = 1 + 1e-12;  // of sums of a few times
 constexpr std::int64_t kFlush = 20'000;
-constexpr std::size_t kMostPool = 16'000'000;  // 256 MB, labels take as much
-constexpr std::size_t kCompared = 30;          // labels of least area that another is compared with
+constexpr std::size_t kMostPool = 8'000'000;  // 128 MB, labels take as much
+// Labels of least area, and of nearly its own, that another is compared with.
+constexpr std::size_t kCompared = 8;
+constexpr double kNearer = 0.2;  // of the way from the bound to the deadline
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
-int size_of(JobSet jobs) {
-  int size = 0;
-  for (; jobs != 0; jobs &= jobs - 1) ++size;
-  return size;
-}
 
 }  // namespace
 
@@ -30,8 +27,8 @@ Halves::Halves(std::vector<std::vector<Choice>> choices, int machines, Count cou
       free_(machines),
       below_(machines + 1) {}
 
-bool Halves::search(double deadline, double value, ProcessorPatterns* patterns,
-                    const Offer& offer) {
+Halves::Outcome Halves::search(double bound, double deadline, double value,
+                               ProcessorPatterns* patterns, const Offer& offer) {
   deadline_ = deadline;
   half_ = deadline / 2;
   room_ = machines_ * deadline * kSlip;
@@ -39,7 +36,9 @@ bool Halves::search(double deadline, double value, ProcessorPatterns* patterns,
   patterns_ = patterns;
   offer_ = &offer;
   measure();
-  return stack() && cross_all() && spend(kFlush);
+  enough_ = deadline - kNearer * (deadline - bound);
+  if (stack() && cross_all() && spend(kFlush)) return Outcome::searched;
+  return value_ < enough_ ? Outcome::nearer : Outcome::over;
 }
 
 bool Halves::spend(std::int64_t steps) {
@@ -80,7 +79,7 @@ void Halves::measure() {
 bool Halves::stack() {
   const JobSet all = (JobSet{1} << jobs_) - 1;
   pool_ = {{0, machines_}};
-  labels_ = {{0, 0, 0, 0, kNone, 1, -1, 0, 0}};
+  labels_ = {{0, 0, 0, 0, 0, kNone, 1, -1, 0, 0}};
   begin_ = {0, 1};
   for (JobSet jobs = 1; jobs <= all; ++jobs) {
     fresh_.clear();
@@ -98,7 +97,8 @@ bool Halves::stack() {
   return true;
 }
 
-// The job on top of every label of the others, at every step where enough processors are free.
+// The job on top of every label of the others, at every step where enough processors are free.  Beside
+// the last job of the label, not on it, only those of higher number: either may be put there first.
 void Halves::stack_on(JobSet fewer, int job) {
   const JobSet all = (JobSet{1} << jobs_) - 1;
   const JobSet others = all & ~(fewer | JobSet{1} << job);
@@ -112,7 +112,7 @@ void Halves::stack_on(JobSet fewer, int job) {
         const Step& step = pool_[label.first + static_cast<std::uint32_t>(level)];
         if (step.time + choice.seconds >= half_) break;
         free += step.count;
-        if (free < choice.procs) continue;
+        if (free < choice.procs || (job < label.job && step.time < label.end)) continue;
         put(label, at, job, choice, level, free - choice.procs);
         const Label& made = fresh_.back();
         if (made.area + rest <= room_ &&
@@ -135,6 +135,7 @@ void Halves::put(const Label& label, std::uint32_t at, int job, const Choice& ch
   const double end = from->time + choice.seconds;
   Label made{0,
              0,
+             end,
              end,
              static_cast<std::uint32_t>(fresh_pool_.size()),
              at,
@@ -162,7 +163,7 @@ void Halves::put(const Label& label, std::uint32_t at, int job, const Choice& ch
 // The fresh labels that none of less area makes needless.
 void Halves::keep() {
   std::sort(fresh_.begin(), fresh_.end(), [](const Label& a, const Label& b) {
-    return std::pair(a.area, a.first) < std::pair(b.area, b.first);
+    return std::tie(a.area, a.low, a.top, a.first) < std::tie(b.area, b.low, b.top, b.first);
   });
   const std::size_t first = labels_.size();
   for (Label& one : fresh_) {
@@ -175,8 +176,9 @@ void Halves::keep() {
     bool needed = true;
     const std::size_t near = std::min(labels_.size(), first + kCompared);
     for (std::size_t k = first; k < near && needed; ++k) needed = !needless(k);
-    // Equal ones have nearly the same area.
-    for (std::size_t k = labels_.size(); needed && k-- > near;) {
+    // Equal ones are next to each other.
+    const std::size_t far = std::max(near, labels_.size() - std::min(labels_.size(), kCompared));
+    for (std::size_t k = labels_.size(); needed && k-- > far;) {
       if (labels_[k].area * kSlip < one.area) break;
       needed = !needless(k);
     }
@@ -201,11 +203,13 @@ bool Halves::dominates(const Step* x, const Step* x_end, const Step* y, const St
 bool Halves::cross_all() {
   const JobSet all = (JobSet{1} << jobs_) - 1;
   for (JobSet jobs = 0; jobs <= all; ++jobs) {
-    const int size = size_of(jobs);
-    if (2 * size > jobs_) continue;
-    base_jobs_ = jobs;
+    const JobSet rest = all & ~jobs;
     for (base_ = begin_[jobs]; base_ < begin_[jobs + 1]; ++base_) {
       const Label& label = labels_[base_];
+      // What this half loses is lost in the other, too.
+      const double slack = room_ - label.area - least_[rest];
+      waste_ = (label.area - least_[jobs]) / kSlip - (kSlip - 1) * room_;
+      if (slack < waste_) break;
       int p = 0;
       for (std::uint32_t k = label.first; k < label.first + static_cast<std::uint32_t>(label.steps);
            ++k)
@@ -214,43 +218,37 @@ bool Halves::cross_all() {
           below_[p + 1] = below_[p] + free_[p];
         }
       crossing_.clear();
-      const JobSet rest = all & ~jobs;
-      if (!cross(size, rest, 0, room_ - label.area - least_[rest], false)) return false;
+      if (!cross(rest, 0, slack)) return false;
     }
   }
   return true;
 }
 
 // Jobs of `rest` on the processors from `taken` on, which become free later; `slack` is what may
-// still be lost.  `inside`: some job before ends in the half.
-bool Halves::cross(int size, JobSet rest, int taken, double slack, bool inside) {
-  const int left = size_of(rest);
+// still be lost.
+bool Halves::cross(JobSet rest, int taken, double slack) {
   if (!spend(1)) return false;
-  // Of two halves of equally many jobs, either may be A.
-  if (left == size ? base_jobs_ <= rest : !inside) {
-    const double unused = (machines_ - taken) * half_ - (below_[machines_] - below_[taken]);
-    const double closed = slack - unused - (least_in_half_[rest] - least_[rest]);
-    if (closed >= 0 && !meet(rest, taken, room_ - closed - least_in_half_[rest])) return false;
-  }
-  if (left <= size || !may_end(rest, taken)) return true;
+  const double unused = (machines_ - taken) * half_ - (below_[machines_] - below_[taken]);
+  const double closed = slack - unused - (least_in_half_[rest] - least_[rest]);
+  if (closed >= 0 && slack - unused >= waste_ &&
+      !meet(rest, taken, room_ - closed - least_in_half_[rest]))
+    return false;
+  if (rest == 0 || !may_end(rest, taken)) return true;
   for (int q = 1; taken + q <= machines_; ++q) {
     const double start = free_[taken + q - 1];
     const double lost = q * start - (below_[taken + q] - below_[taken]);
-    if (start > half_ * kSlip || lost > slack) break;
+    if (start > half_ * kSlip || lost + waste_ > slack) break;
     for (const Candidate& one : by_procs_[q]) {
-      double kept = slack - lost - one.loss;
-      if (kept < 0) break;
+      const double kept = slack - lost - one.loss;
+      if (kept < waste_) break;
       const double end = start + one.seconds;
-      if (!in(rest, one.job) || end > deadline_) continue;
+      if (!in(rest, one.job) || end > deadline_ || end < half_ / kSlip) continue;
       // Jobs of one start in one order.
       if (!crossing_.empty() && crossing_.back().placed.start == start &&
           one.job < crossing_.back().placed.job)
         continue;
-      const bool ends_inside = end < half_;
-      if (ends_inside && (kept -= q * (half_ - end)) < 0) continue;
       crossing_.push_back({{one.job, q, start}, std::max(end, half_)});
-      const bool more =
-          cross(size, rest & ~(JobSet{1} << one.job), taken + q, kept, inside || ends_inside);
+      const bool more = cross(rest & ~(JobSet{1} << one.job), taken + q, kept);
       crossing_.pop_back();
       if (!more) return false;
     }
@@ -278,6 +276,12 @@ bool Halves::meet(JobSet rest, int taken, double area) {
   const std::uint32_t last = begin_[rest + 1];
   std::uint32_t at = begin_[rest];
   if (at == last || labels_[at].area > room_ - area) return true;
+  const auto first = labels_.begin() + at;
+  at += static_cast<std::uint32_t>(
+      std::partition_point(first, labels_.begin() + last,
+                           [&](const Label& one) { return one.area < least_[rest] + waste_; }) -
+      first);
+  if (at == last || labels_[at].area > room_ - area) return true;
   ends_.clear();  // by decreasing time
   for (const Crossing& one : crossing_) ends_.push_back({one.end, one.placed.procs});
   std::sort(ends_.begin(), ends_.end(),
@@ -292,7 +296,7 @@ bool Halves::meet(JobSet rest, int taken, double area) {
     const Label& label = labels_[at];
     if (earliest + label.top >= value_ || latest + label.low >= value_) continue;
     const double makespan = meeting(label, ends_.data());
-    if (makespan < value_ / kSlip) offer_met(label, makespan);
+    if (makespan < value_ / kSlip && !offer_met(label, makespan)) return false;
   }
   return spend(pairs);
 }
@@ -312,7 +316,7 @@ double Halves::meeting(const Label& label, const Step* ends) const {
   }
 }
 
-void Halves::offer_met(const Label& label, double makespan) {
+bool Halves::offer_met(const Label& label, double makespan) {
   std::vector<Placed> order;
   unstack(base_, 0, order);
   for (const Crossing& one : crossing_) order.push_back(one.placed);
@@ -320,6 +324,7 @@ void Halves::offer_met(const Label& label, double makespan) {
   std::stable_sort(order.begin(), order.end(),
                    [](const Placed& a, const Placed& b) { return a.start < b.start; });
   value_ = (*offer_)(std::move(order));
+  return value_ >= enough_;
 }
 
 // The jobs of a label: from 0 on, or, where `end` > 0, back from there.

@@ -24,10 +24,13 @@ struct Placed {
 /// (a label), and turned around in time C is a label of the same kind: no schedule is lost where
 ///   - a label of each set of jobs that are stacked in any order within D/2 is kept unless another
 ///     of the set has every processor free no later;
+///   - of two jobs of which neither lies on the other the one of lower number is stacked first: a label of
+///     the same set that is as good, whose last job has the highest number, is always made;
 ///   - on a label of A, jobs X take the processors in the order in which these become free;
 ///   - what they leave is paired with every label of C, early processors with tall stacks.
-/// Turned around if need be, A has no more jobs than C: only such A are tried.  Then a job X that ends
-/// before D/2, where those are equally many, stays what it is; elsewhere it is one of A.
+/// Turned around if need be, A loses no more than C (area above the least work of its jobs): only such
+/// A, and to them such C, are tried, so A loses at most half of what may be lost.  A job X that ends
+/// before D/2 makes another schedule, where it is one of A and X are fewer: there it is found.
 /// Labels are dropped whose area, with the least work of all other jobs, is above m D: what is lost
 /// before and after is known to both halves, and few labels of near half the jobs are left where
 /// one search from the start would meet those of all.
@@ -42,15 +45,23 @@ class Halves {
   /// Up to kMostHalvedJobs jobs and kMostHalvedMachines processors.
   Halves(std::vector<std::vector<Choice>> choices, int machines, Count count);
 
+  enum class Outcome {
+    searched,  // all of it
+    nearer,  // a schedule was found that is so much shorter than the deadline that it is the better one
+    over  // the work or the room for labels was over
+  };
+
   /// Offers schedules shorter than `value`: where any is shorter than `deadline`, at least one that
-  /// is, not always the best.  False: the work or the room for labels was over.  `patterns`: may be
-  /// null.  Requires deadline <= value.
-  bool search(double deadline, double value, ProcessorPatterns* patterns, const Offer& offer);
+  /// is, not always the best.  `patterns`: may be null.  Requires bound <= deadline <= value; no schedule is
+  /// shorter than `bound`.
+  Outcome search(double bound, double deadline, double value, ProcessorPatterns* patterns,
+                 const Offer& offer);
 
  private:
   // What is stacked on the processors: the steps from `first` on; job `job` was the last.
   struct Label {
     double area, low, top;  // processor seconds below it, the first step, the last
+    double end;             // of the job
     std::uint32_t first, before;
     std::int8_t steps, job, procs, level;  // level: at which step of `before` the job starts
   };
@@ -70,11 +81,11 @@ class Halves {
   void keep();
   bool dominates(const Step* x, const Step* x_end, const Step* y, const Step* y_end) const;
   bool cross_all();
-  bool cross(int size, JobSet rest, int taken, double slack, bool inside);
+  bool cross(JobSet rest, int taken, double slack);
   bool may_end(JobSet rest, int taken);
   bool meet(JobSet rest, int taken, double area);
   double meeting(const Label& label, const Step* ends) const;
-  void offer_met(const Label& label, double makespan);
+  bool offer_met(const Label& label, double makespan);
   void unstack(std::uint32_t label, double end, std::vector<Placed>& into) const;
   double start_of(const Label& label) const {
     return pool_[labels_[label.before].first + static_cast<std::uint32_t>(label.level)].time;
@@ -85,7 +96,7 @@ class Halves {
   Count count_;
   std::int64_t steps_ = 0;  // not counted yet
 
-  double deadline_ = 0, half_ = 0, room_ = 0, value_ = 0;
+  double deadline_ = 0, half_ = 0, room_ = 0, value_ = 0, enough_ = 0;
   ProcessorPatterns* patterns_ = nullptr;
   const Offer* offer_ = nullptr;
   std::vector<double> least_, least_in_half_;     // work, of each set of jobs
@@ -97,8 +108,8 @@ class Halves {
   std::vector<Label> fresh_;  // of the set that is made
   std::vector<Step> fresh_pool_;
 
-  std::uint32_t base_ = 0;  // the label that is crossed
-  JobSet base_jobs_ = 0;
+  std::uint32_t base_ = 0;            // the label that is crossed
+  double waste_ = 0;                  // what it loses, but for rounding
   std::vector<double> free_, below_;  // of each processor in it; sums of those before
   struct Crossing {
     Placed placed;

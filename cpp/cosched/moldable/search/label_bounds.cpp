@@ -22,6 +22,7 @@ LabelBounds::LabelBounds(const Instance& instance, const std::vector<std::vector
       best_(incumbent),
       effort_(effort) {
   order_by_density();
+  order_by_release();
 }
 
 void LabelBounds::order_by_density() {
@@ -33,10 +34,21 @@ void LabelBounds::order_by_density() {
   });
 }
 
+void LabelBounds::order_by_release() {
+  released_.emplace_back(0, 0);
+  for (int i = 0; i < it_.jobs(); ++i) released_.emplace_back(it_.release(i), 0);
+  std::sort(released_.begin(), released_.end());
+  released_.erase(std::unique(released_.begin(), released_.end()), released_.end());
+  for (auto& [release, jobs] : released_)
+    for (int i = 0; i < it_.jobs(); ++i)
+      if (it_.release(i) >= release) jobs |= JobSet{1} << i;
+}
+
 double LabelBounds::sharpen(double proved) {
   if (!makespan_) {
     const double longest = makespan(best_.placement());
-    if (!(longest > 0) || !(best_.value() > 0)) return proved;
+    if (!(longest > 0) || !(best_.value() > 0) || it_.machines() > kMostPricedMachines)
+      return proved;
     const std::int64_t work = std::min(kPricesWork, std::max<std::int64_t>(0, effort_.left()));
     prices_.emplace(it_, choices_, best_.value(), longest, work);
     effort_.count(prices_->take_work());
@@ -59,8 +71,8 @@ double LabelBounds::least(const Beginning& label, double known) {
   if (patterned_) least = least_of_patterns(label, std::max(least, known));
   if (prices_) {
     const JobSet all = (JobSet{1} << it_.jobs()) - 1;
-    least =
-        std::max(least, label.cost + prices_->least(all & ~label.jobs, label.steps, label.count));
+    least = std::max(least, label.cost + prices_->least(all & ~label.jobs, label.steps, label.count,
+                                                        best_.value() - label.cost));
     effort_.count(prices_->take_work());
   }
   return least * (1 - kProofRounding);
@@ -142,8 +154,13 @@ double LabelBounds::least_side_by_side(const Beginning& label) const {
 double LabelBounds::least_of_patterns(const Beginning& label, double least) {
   const JobSet rest = ((JobSet{1} << it_.jobs()) - 1) & ~label.jobs;
   const auto fits = [&](double deadline) {
-    effort_.count(label.count);
-    return patterns_->fits(rest, label.steps, label.count, deadline);
+    for (const auto& [release, jobs] : released_) {
+      if (release <= label.steps->time && release > released_.front().first) continue;
+      if ((rest & jobs) == 0) break;
+      effort_.count(label.count);
+      if (!patterns_->fits(rest & jobs, label.steps, label.count, deadline, release)) return false;
+    }
+    return true;
   };
   double too_short = least, long_enough = best_.value();
   if (!fits(long_enough * (1 - kProofRounding))) {

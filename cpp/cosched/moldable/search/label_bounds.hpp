@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cosched/moldable/search/incumbent.hpp"
@@ -50,6 +51,7 @@ class LabelBounds {
 
   bool in(JobSet jobs, int job) const { return jobs >> job & 1; }
   void order_by_density();
+  void order_by_release();
   Prospect prospect(const Beginning& label, int job) const;
   double worked_off(const Beginning& label, double from, double area) const;
   double least_makespan(const Beginning& label);
@@ -65,6 +67,7 @@ class LabelBounds {
   Effort& effort_;
   std::vector<int> by_density_;  // least work by weight: Smith's order
   std::vector<double> least_work_;
+  std::vector<std::pair<double, JobSet>> released_;  // then or later; from 0 on
   std::optional<ProcessorPatterns> patterns_;
   bool patterned_ = false;  // labels ask them
   std::optional<TimePrices> prices_;

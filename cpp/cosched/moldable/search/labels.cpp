@@ -1,12 +1,14 @@
 #include "cosched/moldable/search/labels.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace cosched::moldable::search {
 namespace {
 
-constexpr std::size_t kMostSteps = 40'000'000;  // of one number of jobs: 640 MB
+constexpr std::size_t kCompared = 100;          // labels of a set that another is compared with
+constexpr std::size_t kMostSteps = 12'000'000;  // of one number of jobs: 192 MB, labels as much
 
 // The free time of the q-th processor that becomes free.
 double free_time(const Step* step, int q) {
@@ -41,7 +43,7 @@ Labels::Labels(const Instance& instance, const std::vector<std::vector<Choice>>&
 
 bool Labels::pass(std::size_t width) {
   steps_ = {{0, it_.machines()}};
-  labels_ = {{0, 0, 0, 0, 1, -1}};
+  labels_ = {{0, 0, 0, 0, 1, -1, {}}};
   moves_.clear();
   dropped_ = kInfinity;
   for (int size = 1; size <= it_.jobs() && !labels_.empty(); ++size) {
@@ -95,7 +97,8 @@ void Labels::expand(const Label& label) {
 
 // The label with one job more, where it may lead to something better.
 void Labels::add(const Label& label, int job, const Choice& choice, double start) {
-  Label made{label.jobs | JobSet{1} << job, 0, 0, next_steps_.size(), 0, 0};
+  Label made{label.jobs | JobSet{1} << job,           0, 0, next_steps_.size(), 0, -1,
+             {label.number, job, choice.procs, start}};
   made.cost = label.cost + it_.weight(job) * (start + choice.seconds);
   put(label, made, choice, start);
   made.least = std::max(
@@ -105,8 +108,6 @@ void Labels::add(const Label& label, int job, const Choice& choice, double start
     next_steps_.resize(made.first);
     return;
   }
-  moves_.push_back({label.move, job, choice.procs, start});
-  made.move = static_cast<int>(moves_.size()) - 1;
   if (made.jobs == everything())
     accept(made);
   else
@@ -134,8 +135,10 @@ void Labels::put(const Label& label, Label& made, const Choice& choice, double s
 void Labels::accept(const Label& label) {
   next_steps_.resize(label.first);
   Placement made = unplaced(it_.jobs());
-  for (int k = label.move; k >= 0; k = moves_[k].before)
-    place(it_, made, moves_[k].job, moves_[k].procs, moves_[k].start);
+  for (const Move* move = &label.move;; move = &moves_[move->before]) {
+    place(it_, made, move->job, move->procs, move->start);
+    if (move->before < 0) break;
+  }
   best_.take(std::move(made));
 }
 
@@ -155,47 +158,55 @@ bool Labels::dominates(const Label& a, const Label& b) {
 }
 
 // The labels of one more job, by sets; of a set those that are likely to dominate first.
-std::vector<std::size_t> Labels::likely_first() const {
-  std::vector<std::pair<double, std::size_t>> keys;
-  keys.reserve(next_.size());
+std::vector<Labels::Likely> Labels::likely_first() const {
+  std::vector<Likely> order;
+  order.reserve(next_.size());
   for (std::size_t k = 0; k < next_.size(); ++k) {
     double sum = makespan_ ? 0 : next_[k].cost;
     for (int s = 0; s < next_[k].steps; ++s) {
       const Step& step = next_steps_[next_[k].first + s];
       sum += step.time * step.count;
     }
-    keys.emplace_back(sum, k);
+    order.push_back({next_[k].jobs, sum, k});
   }
-  std::sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
-    const JobSet left = next_[a.second].jobs, right = next_[b.second].jobs;
-    return left != right ? left < right : a < b;
+  std::sort(order.begin(), order.end(), [](const Likely& a, const Likely& b) {
+    return std::tie(a.jobs, a.sum, a.number) < std::tie(b.jobs, b.sum, b.number);
   });
-  std::vector<std::size_t> order;
-  order.reserve(keys.size());
-  for (const auto& key : keys) order.push_back(key.second);
   return order;
 }
 
 void Labels::keep_undominated(std::size_t width) {
   std::vector<Label> kept;
+  std::vector<double> sums;
   std::size_t group = 0;
-  for (const std::size_t k : likely_first()) {
-    const Label& one = next_[k];
+  for (const Likely& next : likely_first()) {
+    const Label& one = next_[next.number];
     if (best_.hopeless(one.least)) continue;
     if (group < kept.size() && kept[group].jobs != one.jobs) group = kept.size();
     bool needed = true;
-    for (std::size_t other = group; other < kept.size() && needed; ++other)
-      needed = !dominates(kept[other], one);
-    if (needed) kept.push_back(one);
+    const std::size_t near = std::min(kept.size(), group + kCompared);
+    for (std::size_t k = group; k < near && needed; ++k) needed = !dominates(kept[k], one);
+    // Equal ones have nearly the same sum.
+    for (std::size_t k = kept.size(); needed && k-- > near;) {
+      if (sums[k] * (1 + kProofRounding) < next.sum) break;
+      needed = !dominates(kept[k], one);
+    }
+    if (!needed) continue;
+    kept.push_back(one);
+    sums.push_back(next.sum);
   }
   if (kept.size() > width) {
     const auto last = kept.begin() + static_cast<std::ptrdiff_t>(width);
     std::nth_element(kept.begin(), last, kept.end(), [](const Label& a, const Label& b) {
-      return std::pair(a.least, a.move) < std::pair(b.least, b.move);
+      return std::pair(a.least, a.first) < std::pair(b.least, b.first);
     });
     for (auto label = last; label != kept.end(); ++label)
       dropped_ = std::min(dropped_, label->least);
     kept.erase(last, kept.end());
+  }
+  for (Label& label : kept) {
+    label.number = static_cast<int>(moves_.size());
+    moves_.push_back(label.move);
   }
   labels_ = std::move(kept);
   steps_.swap(next_steps_);

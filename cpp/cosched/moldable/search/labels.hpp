@@ -13,7 +13,8 @@ namespace cosched::moldable::search {
 /// count let it; so a schedule is an order of (job, count), and all that the rest must know of a
 /// beginning is when how many processors are free: times that are not before the last start.
 /// Labels of one number of jobs are made from those of one job fewer.  One is dropped
-///   - where another of the same jobs has every processor free no later, at no more cost so far;
+///   - where another of the same jobs has every processor free no later, at no more cost so far (one of the
+///     hundred of them that are likeliest to);
 ///   - where a job that is not in it could start and end before the last start (Giffler, Thompson:
 ///     the hole would stay open for nothing), or an equal job of lower number is not in it;
 ///   - where a lower bound on what it becomes (label_bounds.hpp) is not below the best schedule known.
@@ -33,6 +34,16 @@ class Labels {
   double bound() const;
 
  private:
+  struct Likely {
+    JobSet jobs;
+    double sum;  // of the free times, and of the cost
+    std::size_t number;
+  };
+  struct Move {
+    int before;  // the move before it, -1: none
+    int job, procs;
+    double start;
+  };
   // Its steps lie in a vector that all labels of a number of jobs share.
   struct Label {
     JobSet jobs;
@@ -40,12 +51,8 @@ class Labels {
     double least;  // no completion is better
     std::size_t first;
     int steps;
-    int move;  // its last, among all moves
-  };
-  struct Move {
-    int before;  // the move before it, -1: none
-    int job, procs;
-    double start;
+    int number;  // of its last move, where it goes on
+    Move move;
   };
 
   bool in(JobSet jobs, int job) const { return jobs >> job & 1; }
@@ -57,7 +64,7 @@ class Labels {
   void put(const Label& label, Label& made, const Choice& choice, double start);
   void accept(const Label& label);
   bool dominates(const Label& a, const Label& b);
-  std::vector<std::size_t> likely_first() const;
+  std::vector<Likely> likely_first() const;
   void keep_undominated(std::size_t width);
 
   const Instance& it_;
@@ -71,8 +78,8 @@ class Labels {
   double dropped_ = kInfinity;
   std::vector<Label> labels_, next_;  // of one number of jobs, and of one more
   std::vector<Step> steps_, next_steps_;
-  std::size_t at_ = 0;  // labels before it are expanded
-  std::vector<Move> moves_;
+  std::size_t at_ = 0;       // labels before it are expanded
+  std::vector<Move> moves_;  // of labels that went on
 };
 
 }  // namespace cosched::moldable::search

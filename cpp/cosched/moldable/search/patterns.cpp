@@ -107,14 +107,16 @@ const ProcessorPatterns::Table* ProcessorPatterns::table_of(JobSet jobs) {
   return fewer ? &tables_.emplace(jobs, with(*fewer, job)).first->second : nullptr;
 }
 
-bool ProcessorPatterns::fits(JobSet rest, const Step* steps, int count, double deadline) {
+bool ProcessorPatterns::fits(JobSet rest, const Step* steps, int count, double deadline,
+                             double release) {
   const Table* const table = table_of(rest);
   if (!table) return true;
   double needed = 0, earned = 0;
   for (std::size_t j = 0; j < price_.size(); ++j)
     if (rest >> j & 1) needed += price_[j];
   for (const Step* step = steps; step < steps + count; ++step)
-    if (const int at = cell(deadline - step->time); at >= 0) earned += step->count * (*table)[at];
+    if (const int at = cell(deadline - std::max(release, step->time)); at >= 0)
+      earned += step->count * (*table)[at];
   return earned >= needed * (1 - kSums);
 }
 

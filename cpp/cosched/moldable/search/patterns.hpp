@@ -11,6 +11,12 @@ namespace cosched::moldable::search {
 
 using JobSet = std::uint32_t;
 
+inline int size_of(JobSet jobs) {
+  int size = 0;
+  for (; jobs != 0; jobs &= jobs - 1) ++size;
+  return size;
+}
+
 /// From `time` on, `count` processors more are free.
 struct Step {
   double time;
@@ -44,8 +50,8 @@ class ProcessorPatterns {
   double bound() const { return bound_; }
 
   /// False: the jobs of `rest` cannot end by `deadline` on processors that become free as the steps
-  /// say.  O(steps), once for a set O(choices of a job * thousands) more.
-  bool fits(JobSet rest, const Step* steps, int count, double deadline);
+  /// say, nor before `release`.  O(steps), once for a set O(choices of a job * thousands) more.
+  bool fits(JobSet rest, const Step* steps, int count, double deadline, double release = 0);
 
   /// Steps of work since it was asked last.
   std::int64_t take_work();

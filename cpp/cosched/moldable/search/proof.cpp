@@ -7,18 +7,23 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
+#include "cosched/moldable/search/annealing.hpp"
 #include "cosched/moldable/search/halves.hpp"
 #include "cosched/moldable/search/labels.hpp"
 
 namespace cosched::moldable::search {
 namespace {
 
-constexpr std::size_t kFirstWidth = 100;
+constexpr std::size_t kFirstWidth = 100, kLookWidth = 400;
 constexpr std::size_t kHalvesWidth =
     1600;  // what is not proved then is hard: halves need less work
-// Deadlines between bound and value: the first, relative; how much further each is; what is left of
-// the way when the next is the value itself.
-constexpr double kFirstAhead = 1e-3, kFurtherAhead = 3, kLastPart = 0.4;
+// Annealing before the passes get wide: times, operations a job, and of the work that is left at most.
+constexpr std::uint64_t kLooks = 4;
+constexpr std::int64_t kLookWork = 1'000'000, kLookPart = 40;
+// Deadlines between bound and value: the first, as a part of the way; how much further each is, and where the last
+// took hardly more work than the one before; the part that is left when the next is the value itself.
+constexpr double kFirstAhead = 0.04, kFurtherAhead = 1.6, kFarAhead = 4, kLastPart = 0.15;
+constexpr double kNotDearer = 1.4;
 
 class Prover {
  public:
@@ -43,6 +48,7 @@ class Prover {
         proved_ = std::min(best_.value(), bounds_.sharpen(proved_));
         if (best_.hopeless(proved_)) return true;
       }
+      if (width == kLookWidth) look_around();
       if (width == kHalvesWidth && can_be_halved()) {
         if (meet_halves()) return true;
         if (effort_.over()) return false;
@@ -62,6 +68,18 @@ class Prover {
            it_.jobs() <= kMostHalvedJobs && it_.machines() <= kMostHalvedMachines;
   }
 
+  // A better schedule first: it drops labels.
+  void look_around() {
+    const std::int64_t work =
+        std::min(kLookWork * it_.jobs(), std::max<std::int64_t>(0, effort_.left() / kLookPart));
+    for (std::uint64_t seed = 0; seed < kLooks; ++seed) {
+      anneal(it_, best_.placement(),
+             {makespan_ ? Objective::makespan : Objective::minsum, seed, work, proved_},
+             [&](Placement made) { best_.take(std::move(made)); });
+      effort_.count(work);
+    }
+  }
+
   // Deadlines further and further from the bound: that no schedule keeps one costs the less, the
   // nearer it is, and what is met for one is often a good schedule for the next.  False: the work
   // or the room is over.
@@ -74,12 +92,21 @@ class Prover {
       accept(order);
       return best_.value();
     };
-    for (double ahead = kFirstAhead * proved_; !best_.hopeless(proved_); ahead *= kFurtherAhead) {
+    const double base = proved_;
+    std::int64_t before = 0;  // what the last deadline took
+    double ahead = kFirstAhead * (best_.value() - base);
+    while (!best_.hopeless(proved_)) {
       const double value = best_.value();
-      const bool last = proved_ + ahead > value - kLastPart * (value - proved_);
-      const double deadline = last ? value : proved_ + ahead;
-      if (!halves.search(deadline, value, bounds_.patterns(), offer)) return false;
+      const bool last = base + ahead > value - kLastPart * (value - base);
+      const double deadline = last ? value : base + ahead;
+      const std::int64_t left = effort_.left();
+      const auto outcome = halves.search(proved_, deadline, value, bounds_.patterns(), offer);
+      if (outcome == Halves::Outcome::over) return false;
+      if (outcome == Halves::Outcome::nearer) continue;
       if (best_.value() >= deadline) proved_ = std::max(proved_, deadline);
+      const std::int64_t spent = left - effort_.left();
+      ahead *= spent < kNotDearer * static_cast<double>(before) ? kFarAhead : kFurtherAhead;
+      before = spent;
     }
     return true;
   }

@@ -1,6 +1,7 @@
 // Prices of processor time: what jobs that have not started cost at least.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -8,13 +9,18 @@
 
 namespace cosched::moldable::search {
 
+/// More processors have too many counts.
+inline constexpr int kMostPricedMachines = 1 << 16;
+
 /// Let processor time cost p(x) >= 0 a second at time x, and P(x) be what it costs from x on.  On
 /// processors that are free as some steps say, in every schedule of jobs S
 ///   sum w_j C_j  >=  sum_{j in S} min_{q, s} [w_j (s + t_j(q)) + q (P(s) - P(s + t_j(q)))]  -  sum P(step),
 /// since the jobs use no more of any moment than is free: the Lagrangian of that.  s is not before
 /// r_j, nor before q processors are free.  p is constant in each of some hundred cells, and 0 after
 /// the last; the minimum over s is one of a piecewise linear function, taken exactly.
-/// p: subgradient steps for all jobs on a free machine (Polyak, with the value of a schedule known).
+/// Of each job and each number of its choices the least from the start of each cell on is in a table.
+/// p: subgradient steps for all jobs on a free machine (Polyak, with the value of a schedule known), on
+/// few cells first, then on twice as many.
 class TimePrices {
  public:
   /// `value`: sum w C of some schedule, `makespan` its length: they choose cells and steps only.
@@ -26,8 +32,9 @@ class TimePrices {
   double bound() const { return bound_; }
 
   /// No schedule of the jobs of `rest` on processors that become free as the steps say has a lower
-  /// sum w C.  O(steps + choices of the rest).
-  double least(JobSet rest, const Step* steps, int count);
+  /// sum w C.  Sharp to a cell, and exactly where that decides whether it is below `enough`.
+  /// O(jobs of the rest * steps), + O(choices of the rest) where it does.
+  double least(JobSet rest, const Step* steps, int count, double enough);
 
   /// Steps of work since it was asked last.
   std::int64_t take_work();
@@ -38,26 +45,39 @@ class TimePrices {
     const Choice* choice;
   };
 
-  double price_from(double time) const;
-  double cost(int job, const Choice& choice, double start) const;
-  double least_of(int job, const Step* step);
-  double least_from(int job, const Choice& choice, double start, const double* table) const;
-  void sum_up();
-  void tabulate();
-  Column cheapest(int job) const;
-  double relaxed(std::vector<double>& use) const;
+  double price_from(double time) const {
+    const double at = time / cell_;
+    if (!(at < cells_)) return 0;
+    const int k = static_cast<int>(at);
+    return from_[k] - price_[k] * (time - k * cell_);
+  }
+  double cost(double weight, const Choice& choice, double start) const {
+    const double end = start + choice.seconds;
+    return weight * end + choice.procs * (price_from(start) - price_from(end));
+  }
+  // Where a job that starts in the cell of `start` bends what it costs: its end enters another cell.
+  double bend(const Choice& choice, double start) const {
+    return (std::floor((start + choice.seconds) / cell_) + 1) * cell_ - choice.seconds;
+  }
+  double exactly(int job, const Step* step);
   void climb(double value, std::int64_t work);
+  double relaxed(std::vector<double>& use) const;
+  Column cheapest(int job) const;
+  bool follow(double pace, const std::vector<double>& use, std::vector<double>& direction);
+  void sum_up();
+  void split();
+  void tabulate();
 
   const Instance& it_;
   const std::vector<std::vector<Choice>>& choices_;
-  double cell_;
+  double horizon_, cell_;
   int cells_;
   double bound_ = 0;
   std::int64_t work_ = 0;
-  std::vector<double> price_;        // of each cell, a processor second
-  std::vector<double> from_;         // P at the start of each cell
-  std::vector<std::size_t> tables_;  // of each job's first choice
-  std::vector<double> least_;        // of each choice, at or after the start of each cell
+  std::vector<double> price_;             // of each cell, a processor second
+  std::vector<double> from_;              // P at the start of each cell
+  std::vector<std::vector<int>> within_;  // of each job, by processors: how many of its choices fit
+  std::vector<std::vector<double>> least_;  // of each job, by choices and cells
 };
 
 }  // namespace cosched::moldable::search

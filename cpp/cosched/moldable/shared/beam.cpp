@@ -11,6 +11,7 @@ namespace cosched::moldable::shared {
 namespace {
 
 constexpr double kNothingLeft = 1e-12;  // of a job
+constexpr double kLeastPrice = 1e-6;    // of the highest
 
 // What runs side by side, as far as worth goes.
 struct Mix {
@@ -47,6 +48,9 @@ class BeamSearch {
         decoder_(decoder),
         prices_(prices),
         options_(options) {
+    // A job without a price has to run, too: mixes take only what is worth something.
+    const double highest = *std::max_element(prices_.begin(), prices_.end());
+    for (double& price : prices_) price = highest > 0 ? std::max(price, kLeastPrice * highest) : 1;
     Rng keys(1);
     for (int i = 0; i < instance.jobs(); ++i) keys_.push_back(keys.bits());
   }
@@ -274,7 +278,7 @@ class BeamSearch {
   const Instance& instance_;
   const Sharing& sharing_;
   const Decoder& decoder_;
-  const std::vector<double>& prices_;
+  std::vector<double> prices_;
   const BeamOptions options_;
   std::vector<std::uint64_t> keys_;
   std::vector<std::vector<State>> levels_;  // by jobs that have ended

@@ -13,9 +13,9 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/model/bounds.hpp"
 #include "cosched/moldable/shared/beam.hpp"
-#include "cosched/moldable/shared/blocks.hpp"
-#include "cosched/moldable/shared/bounds.hpp"
+#include "cosched/moldable/shared/configurations.hpp"
 #include "cosched/moldable/shared/lists.hpp"
+#include "cosched/moldable/shared/orders.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -30,10 +30,11 @@ constexpr int kRounds = 3;
 constexpr double kStepsAnOperation = 8;  // the decoder's steps are smaller than those of `work`
 constexpr double kNoise = 0.3;           // of prices, relative
 constexpr int kDraws = 60;               // greedy schedules
-constexpr double kStepsABlockOperation = 0.5;  // of work, as above
-constexpr double kPolish = 0.2;                // of the work
-constexpr int kWidth = 64, kBranches = 12;     // of a beam
-constexpr double kBeams = 0.75;                // of the work; blocks have as much as lists besides
+constexpr double kStepsAnOrderOperation = 0.35;  // of work, as above
+constexpr double kHot = 0.004, kWarm = 0.001, kCold = 0.0004;
+constexpr double kPolish = 0.1;             // of the work
+constexpr int kWidth = 64, kBranches = 12;  // of a beam
+constexpr double kBeams = 0.2;              // of the work
 constexpr double kBeamNoise[] = {0.05, 0.15}, kWastes[] = {0.05, 0.1};
 constexpr double kStepsABeamOperation = 0.5;  // of work, as above
 constexpr int kMostPriced = 200;              // jobs
@@ -74,7 +75,7 @@ class ListSearch {
   /// Where beams do not know the objective or releases, greedy schedules at the prices, and near them.
   void price(std::vector<double> prices, int draws) {
     prices_ = std::move(prices);
-    if (in_blocks()) return;
+    if (by_orders()) return;
     for (int k = 0; k < draws; ++k) {
       std::vector<double> near = prices_;
       for (double& value_of_job : near)
@@ -87,23 +88,23 @@ class ListSearch {
     }
   }
 
-  /// One annealing of blocks, which gains by slow cooling; of lists kRounds.
+  /// One annealing of orders, which gains by slow cooling; of lists kRounds.
   void spend(std::int64_t work) {
-    const int rounds = in_blocks() ? 1 : kRounds;
+    const int rounds = by_orders() ? 1 : kRounds;
     for (int k = 0; k < rounds; ++k) run(work / rounds, k == 0 ? 1 : 0.4);
   }
 
   void run(std::int64_t work, double heat) {
-    if (!in_blocks()) return anneal(work, heat);
+    if (!by_orders()) return anneal(work, heat);
     if (!prices_.empty())
       beams(static_cast<std::int64_t>(kBeams * static_cast<double>(work) / kStepsABeamOperation));
-    anneal_blocks(static_cast<double>(work) / kStepsABlockOperation);
+    anneal_orders(static_cast<double>(work) / kStepsAnOrderOperation);
   }
 
   const Placement& best() const { return best_; }
 
  private:
-  bool in_blocks() const { return objective_ == Objective::makespan && !instance_.has_releases(); }
+  bool by_orders() const { return objective_ == Objective::makespan && !instance_.has_releases(); }
 
   // At the prices, and near them, ever wider up to kWidth.
   void beams(std::int64_t operations) {
@@ -120,19 +121,18 @@ class ListSearch {
     }
   }
 
-  // From nothing, then from the best so far.
-  void anneal_blocks(double operations) {
-    BlockSearch blocks(instance_, decoder_, rng_);
-    const auto last = static_cast<std::int64_t>(kPolish * operations);
-    const auto anneal = [&] { blocks.anneal(static_cast<std::int64_t>(operations) - last); };
-    const auto polish = [&] { blocks.polish(best_, last); };
-    const auto kept = [&](const auto& search) {
-      const bool in_time = finishes_within(std::nullopt, search);
-      if (const Placement found = blocks.best(); found.jobs() > 0) offer(found);
+  // Hot, where what it starts from is forgotten; then from the best so far.
+  void anneal_orders(double operations) {
+    OrderSearch orders(instance_, decoder_, rng_);
+    const auto cool = [&](double hot, double share) {
+      const bool in_time = finishes_within(std::nullopt, [&] {
+        orders.anneal(best_, hot, kCold, static_cast<std::int64_t>(share * operations));
+      });
+      offer(orders.best());
       if (!in_time) check_interrupt();
     };
-    kept(anneal);
-    kept(polish);
+    cool(kHot, 1 - kPolish);
+    cool(kWarm, kPolish);
   }
 
   void anneal(std::int64_t work, double heat) {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/lp/glpk.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
+#include "cosched/packs/heuristic/pack_by_pack.hpp"
 #include "cosched/packs/model/bounds.hpp"
 
 namespace cosched::packs::exact {
@@ -114,13 +116,16 @@ void require_size(const Instance& instance) {
 ExactResult ilp(const Instance& instance, std::optional<double> time_limit) {
   require_size(instance);
   ExactResult result;
-  result.coschedule = heuristic::sequential(instance);
+  result.coschedule = heuristic::best_pack_by_pack(instance).coschedule;
   result.bound = std::max(area_bound(instance), longest_bound(instance));
   result.complete = finishes_within(time_limit, [&] {
     const Programme programme(instance);
     const lp::Solution solution = solve_glpk(programme.model());
-    if (!solution.x.empty()) result.coschedule = programme.coschedule(solution.x);
     result.proved = solution.status == lp::Status::optimal;
+    if (!solution.x.empty()) {
+      Coschedule found = programme.coschedule(solution.x);
+      if (found.cost <= result.coschedule.cost) result.coschedule = std::move(found);
+    }
     // GLPK's node bounds hold up to its tolerances, 1e-7 relative: taken off generously.
     result.bound = std::max(result.bound, solution.bound * programme.scale() * (1 - 1e-6));
     lp::require_optimal(solution, "the integer programme");

@@ -43,6 +43,15 @@ Instance::Instance(Times times, int max_tasks, std::shared_ptr<const Sharing> sh
                       [&](int i, int q) { return times_.given(i, q); });
 }
 
+Instance Instance::alone() const {
+  if (!sharing_ || sharing_->resources() == 0) return Instance(times_, max_tasks_);
+  Table fitting = times_.table();
+  for (int i = 0; i < tasks(); ++i)
+    for (int q = 1; q <= procs(); ++q)
+      if (!sharing_->fits_alone(i, q)) fitting(i, q - 1) = kInfinity;
+  return Instance(Times(std::move(fitting)), max_tasks_);
+}
+
 double least_work(const Times& times, int task) {
   double least = times.work(task, 1);
   for (int q = 2; q <= times.procs(); ++q) least = std::min(least, times.work(task, q));

@@ -35,8 +35,8 @@ class Instance {
 
   /// Null where tasks share nothing.
   const Sharing* sharing() const { return sharing_.get(); }
-  /// The same tasks as if nothing were shared.
-  Instance alone() const { return Instance(times_, max_tasks_); }
+  /// The same tasks as if nothing were shared, on the counts on which each fits by itself.  O(n p).
+  Instance alone() const;
 
  private:
   Times times_;

@@ -28,8 +28,32 @@ constexpr int kRestarts = 4;
 
 double sum_of_prices(PackTable& table, const Packs& packs) {
   double sum = 0;
-  for (const std::vector<int>& pack : packs) sum += table.quick(pack).cost;
+  for (const std::vector<int>& pack : packs) sum += table.exact(pack, kSearchNodes).cost;
   return sum;
+}
+
+// Packs that slow each other's tasks more than company saves are parted, first fit.
+Packs parted(PackTable& table, const Packs& packs) {
+  Packs result;
+  for (const std::vector<int>& pack : packs) {
+    Packs parts;
+    for (const int i : pack) {
+      const double alone = table.quick({i}).cost;
+      const auto joins = [&](std::vector<int>& part) {
+        std::vector<int> larger = part;
+        larger.insert(std::lower_bound(larger.begin(), larger.end(), i), i);
+        if (table.quick(larger).cost > table.quick(part).cost + alone) return false;
+        part = std::move(larger);
+        return true;
+      };
+      if (std::none_of(parts.begin(), parts.end(), joins)) parts.push_back({i});
+    }
+    const bool saves =
+        parts.size() > 1 && sum_of_prices(table, parts) < sum_of_prices(table, {pack});
+    if (!saves) parts = {pack};
+    for (std::vector<int>& part : parts) result.push_back(std::move(part));
+  }
+  return result;
 }
 
 // The cheapest of `draws` partitions.
@@ -40,6 +64,7 @@ Coschedule best_repaired(const Instance& instance, int draws, const Draw& draw) 
   double least = kInfinity;
   for (int k = 0; k < draws; ++k) {
     Packs packs = repaired(instance, table, draw(k));
+    if (instance.sharing()->slows()) packs = parted(table, packs);
     const double cost = sum_of_prices(table, packs);
     if (cost < least) {
       least = cost;

@@ -104,8 +104,8 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit) 
   const ScopedTimeLimit limit(time_limit);
   ExactResult best;
   best.coschedule = unhurried([&] { return pack_by_pack(instance, {0.5}); });
-  best.bound =
-      std::min(std::max(area_bound(instance), longest_bound(instance)), best.coschedule.cost);
+  const Instance alone = instance.alone();
+  best.bound = std::min(std::max(area_bound(alone), longest_bound(alone)), best.coschedule.cost);
   if (instance.tasks() <= kMostSubsetTasks) {
     best = subsets(instance, std::move(best));
     if (best.proved || !best.complete) return best;
@@ -117,7 +117,7 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit) 
   PackTable table(instance);
   std::optional<SetRelaxation> relaxation;
   best.complete = finishes_within(std::nullopt, [&] {
-    const columns::LowerBound plain = columns::column_bound(instance.alone());
+    const columns::LowerBound plain = columns::column_bound(alone);
     best.bound = std::max(best.bound, plain.value);
     relaxation.emplace(instance, table);
     relaxation->add(members(best.coschedule.pack_of));

@@ -50,6 +50,7 @@ class PackPricer {
   double bound(int depth, int free);
   void branch(int depth, int used);
   bool first_counts(std::vector<int>& chosen) const;
+  int faster_choice(std::vector<int>& chosen, int place) const;
   bool grow(std::vector<int>& chosen, bool slowed);
   void shift(std::vector<int>& chosen, double& cost);
   const std::vector<Choice>& of(int place) const { return choices_[tasks_[place]]; }

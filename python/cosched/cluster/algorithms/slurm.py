@@ -77,7 +77,7 @@ def slurm_backfill(
         Of the clocks.
     launch, epilog : float, optional
         Seconds from a job's start to its work and back, and from its end until its nodes are free;
-        default 0.77 and 0.24.
+        default 0.77 and 0.24, and with ``draws`` drawn around these.
     log : bool
         Keep the decision log (``result.log``) in Slurm's words.
     version : str, optional
@@ -118,8 +118,7 @@ def slurm_backfill(
     what it was checked with. Where jobs share nodes, cores, memory (``memory_gb``) and GPUs
     (``gpus, gpu_type``) of each node are handed out. Arrays, dependencies, features, licences,
     reservations and lost nodes are followed in recordings (``cosched slurm check``): a log does not
-    tell of them. Not covered: suspended and heterogeneous jobs, QOS limits, fair-share,
-    preemption, topology.
+    tell of them. Not covered: heterogeneous jobs, topology.
     O(c q (r + R)) for c cycles, q pending jobs, r records of the map, R running jobs.
 
     References
@@ -153,8 +152,10 @@ def slurm_backfill(
     count = integer(draws, "draws", 1, 1_000_000)
     rng = np.random.default_rng(seed_of(seed))
     host = host_clocks(launch, epilog)
+    own = {"launch": launch, "epilog": epilog}
+    told = {name: host[name] for name, value in own.items() if value is not None}
     clocks = [
-        {**(host if count == 1 else varied(host, rng)), **drawn}
+        {**(host if count == 1 else {**varied(host, rng), **told}), **drawn}
         for drawn in _clocks(instance, controller_start, epoch, count, rng)
     ]
     first = twin.run(clocks[0], log=flag(log, "log"))
@@ -162,8 +163,9 @@ def slurm_backfill(
     result = _result(instance, twin, first, threshold, bool(log))
     if count == 1:
         return result
-    begun, ended, _ = _times(instance, *twin.futures(clocks))
-    return replace(result, draws=_draws(instance, clocks, begun, ended, threshold))
+    begun, killed, paused = twin.futures(clocks)
+    begun, ended, _ = _times(instance, begun, killed, paused)
+    return replace(result, draws=_draws(instance, clocks, begun, ended, paused, threshold))
 
 
 # What it takes beyond its signature, for those who give options to many algorithms.
@@ -197,10 +199,10 @@ def _clocks(
 
 
 def _times(
-    instance: Instance, start: np.ndarray, killed: np.ndarray
+    instance: Instance, start: np.ndarray, killed: np.ndarray, paused: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Starts and ends of the work, and which jobs were ended at their limit, of one run or of
-    many; `killed`: when, else nan."""
+    many; `killed`: when, else nan; `paused`: how long they were suspended."""
     never = np.isnan(start)
     if never.any():
         raise InfeasibleError(
@@ -210,7 +212,7 @@ def _times(
     if "running" in instance.known:  # what ran before is not of this instance
         start = np.where(instance.column("running"), instance.column("eligible"), start)
     early = ~np.isnan(killed)
-    return start, np.where(early, killed, start + instance.column("runtime")), early
+    return start, np.where(early, killed, start + instance.column("runtime") + paused), early
 
 
 def _result(
@@ -218,15 +220,18 @@ def _result(
 ) -> Result:
     # Where times are no whole seconds, two jobs could seem to share a node for part of one.
     given = map(instance.column, ("eligible", "runtime"))
-    whole = all(np.array_equal(column, np.floor(column)) for column in given)
+    row, stops, goes = outcome["pauses"]
+    paused = np.bincount(row, goes - stops, len(instance))
+    whole = not len(row) and all(np.array_equal(column, np.floor(column)) for column in given)
     suffix = "" if whole else "_exact"  # seconds of the controller, or the instants
     at_limit = np.where(outcome["killed"], outcome["end" + suffix], np.nan)
-    start, end, killed = _times(instance, outcome["start" + suffix], at_limit)
+    start, end, killed = _times(instance, outcome["start" + suffix], at_limit, paused)
     decisions = log_of(outcome) if log else None
     if killed.any():
-        instance = instance.replace(runtime=end - start)
+        instance = instance.replace(runtime=end - start - paused)
     counted: dict[str, Any] = {
-        "start": start, "end": end, "preemptions": np.asarray(outcome["restarts"]),
+        "start": start, "end": end, "preemptions": np.bincount(row, minlength=len(instance)),
+        "restarts": np.asarray(outcome["restarts"]),
         "migrations": np.zeros(len(instance), dtype=np.int64),
         "demand_area": demand_area(instance, end), "preempted_memory": 0.0, "migrated_memory": 0.0,
         "events": len(outcome["cycles"]),
@@ -244,12 +249,13 @@ def _draws(
     clocks: list[dict[str, float]],
     start: np.ndarray,
     end: np.ndarray,
+    paused: np.ndarray,
     threshold: float,
 ) -> Draws:
     submit, runtime = instance.column("eligible"), instance.column("runtime")
     values = np.empty(len(start))
     for k in range(len(start)):
-        ran = np.minimum(end[k] - start[k], runtime)
+        ran = np.minimum(end[k] - start[k] - paused[k], runtime)
         stretch = np.maximum(end[k] - submit, threshold) / np.maximum(ran, threshold)
         values[k] = stretch[instance.measured].max()
     return Draws(

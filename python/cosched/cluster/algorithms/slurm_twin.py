@@ -24,6 +24,7 @@ from cosched.cluster.slurm_settings import (
     in_seconds,
     rules_of,
 )
+from cosched.cluster.slurm_suspension import SUSPEND
 from cosched.core.arrays import real
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 
@@ -64,6 +65,7 @@ class Twin:
         self.shared = not settings.whole and (
             bool((self.node_cores > 1).any()) or settings.memory_counts
         )
+        self._suspends = self.shared and settings.parameters.get("PreemptMode") == SUSPEND
         self.first_unit = np.concatenate([[0], np.cumsum(self.node_cores)])
         self.units = _units(instance, machine, self.node_cores)
         self.machine = machine
@@ -320,7 +322,7 @@ class Twin:
             held = held or self._first_free(row, free)
             for node, cores in held:
                 free[node] -= cores
-                if free[node] < 0:
+                if free[node] < 0 and not self._suspends:  # one of them stands still
                     raise InvalidInstance(
                         f"running: node {node} has {self.node_cores[node]} cores: job "
                         f"{instance.ids[row]} and others hold more"
@@ -421,9 +423,9 @@ class Twin:
         there: int | None = None,
         watched: Sequence[int] = (),
         progress: Callable[[int, int], None] | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Starts (nan: none) and, of jobs that the limit check ended, ends: a row a run, a column a
-        job. As many runs at a time as this process has cores.
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Starts (nan: none); of jobs that the limit check ended, ends; how long jobs were
+        suspended: a row a run, a column a job. As many runs at a time as this process has cores.
 
         Of each run: its `clocks`, a row of `lengths`, and what comes beside the first `there` jobs:
         (like which job, when, how long).
@@ -441,13 +443,14 @@ class Twin:
     def retrace(
         self,
         clocks: Mapping[str, float],
-        lives: Sequence[tuple[float, float, Sequence[int]]],
+        lives: Sequence[tuple[float, float, Sequence[tuple], Sequence[tuple]]],
         times: Sequence[float],
         *,
         cycles: Sequence[float] = (),
     ) -> list[tuple[float, np.ndarray, np.ndarray]]:
         """Fair-share factors (by association) and priorities (by job; nan: does not wait) at these
-        times, where jobs started, ended and ran as `lives` say."""
+        times, where jobs started, ended and ran as `lives` say: (start, end, (node, cores, MB) and
+        (node, type, GPUs) of each)."""
         given = {**clocks, "cycles": list(cycles), "checks": [], "passes": [], "lengths": []}
         return self._core.retrace(clocks=given, lives=list(lives), times=list(times))
 
@@ -464,6 +467,11 @@ class Twin:
     def rows(self, outcome: Mapping[str, Any], start: np.ndarray, end: np.ndarray) -> tuple:
         """Columns of the schedule: a row a job, a unit a task, on its nodes in order."""
         tasks = self.instance.column("tasks")
+        if self.shared and len(outcome["units"]):
+            counts = np.add.reduceat(outcome["cores"], outcome["nodes"][0][:-1])
+            rank = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            units = outcome["units"][rank < np.repeat(tasks, counts)]
+            return self._pieces(outcome, units, start, end)
         if self.shared:
             units = self._own_cores(outcome)
             return self._columns(units, start, end)
@@ -483,6 +491,26 @@ class Twin:
         one = np.ones(len(tasks))
         none = np.zeros(len(tasks), dtype=np.int64)
         return jobs, begin, self.units[units], start, end, one, one, none
+
+    def _pieces(
+        self, outcome: Mapping[str, Any], units: np.ndarray, start: np.ndarray, end: np.ndarray
+    ) -> tuple:
+        """A row for each time that a job goes on after it was suspended, too."""
+        jobs, begin, units, start, end, *_ = self._columns(units, start, end)
+        paused, stops, goes = outcome["pauses"]
+        job = np.concatenate([jobs, paused])
+        since, until = np.concatenate([start, goes]), np.concatenate([end, end[paused]])
+        order = np.lexsort((since, job))
+        job, since, until = job[order], since[order], until[order]
+        again = np.flatnonzero(order >= len(jobs))  # behind the piece that it goes on from
+        until[again - 1] = stops[order[again] - len(jobs)]
+        own = [units[begin[j] : begin[j + 1]] for j in job.tolist()]
+        first = np.concatenate([[0], np.cumsum([len(one) for one in own])])
+        one = np.ones(len(job))
+        return (
+            job, first, np.concatenate(own), since, until, one, one,
+            (order >= len(jobs)).astype(np.int64),
+        )  # fmt: skip
 
     def _own_cores(self, outcome: Mapping[str, Any]) -> np.ndarray:
         """Units of each job: the lowest free cores of its nodes at its start."""

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait", "wait", "preempt")
+ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait", "wait", "preempt",
+           "preempt", "start")  # fmt: skip
 _REASONS = (
     "started by the main scheduler",
     "started by the backfill scheduler",
@@ -19,6 +20,8 @@ _REASONS = (
     "Licenses: too few are free",
     "a limit of its QOS or association",
     "PREEMPTED: its nodes are for a job that comes before it",
+    "SUSPENDED: a job of a higher tier has its cores",
+    "RUNNING again",
 )
 
 

@@ -244,7 +244,8 @@ class Simulation(Wants):
         if rng is not None:
             host = {**host, "sleep_extra": float(rng.uniform(0, _LATE))}
         if (cost := self.snapshot.clocks.get("cycle")) is not None:
-            host = {**host, "cycle_cost": cost, "test_cost": self.snapshot.clocks.get("test", 0.0)}
+            test = self.snapshot.clocks.get("test", 0.0)  # a part of it
+            host = {**host, "cycle_cost": 0.0 if test else cost, "test_cost": test}
         start = max(self.now - back, 1.0)
         # The next pass over shares is a period after the last one.
         passed = self.snapshot.clocks.get("last_pass", self.snapshot.taken) - self.zero
@@ -270,7 +271,7 @@ class Simulation(Wants):
         may = [row for row in rows if not self._wanted[row].get("held")]
         start = np.full((len(clocks), there), np.nan)
         if may:
-            start, _ = self.twin(like).futures(
+            start, *_ = self.twin(like).futures(
                 clocks, lengths=lengths, there=there, watched=may, progress=progress,
                 coming=[(there + which, time, length) for which, time, length in coming],
             )  # fmt: skip

@@ -19,7 +19,7 @@ from cosched.cluster.live.history import history_of
 from cosched.cluster.live.nodes import hidden_jobs, shown_machine
 from cosched.cluster.live.records import jobs_of_json, jobs_of_text
 from cosched.cluster.machine import Machine, machine_shown
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,9 +124,12 @@ class Snapshot:
         InvalidInstance
             No such file, or it is damaged: names the file and the place.
         """
-        if Path(path).is_file():
-            return _of_file(path)
-        texts, said = outputs.collected(path)
+        try:
+            if Path(path).is_file():
+                return _of_file(path)
+            texts, said = outputs.collected(path)
+        except OSError as error:  # a name that no file can have, a folder that may not be read
+            raise InvalidInstance(f"{shorten(str(path))}: {error.strerror or error}") from None
         return cls.of_texts(texts, str(path), said)
 
     @classmethod

@@ -9,6 +9,8 @@ import subprocess
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
@@ -112,7 +114,7 @@ class Slurm(Launcher):
         else:
             command = [
                 *("srun", "--exact", "--mem=0", "--input=none", f"--job-name={self.step_name}"),
-                *(f"--gres=gpu:{-(-code.gpus // len(counts))}" for _ in range(bool(code.gpus))),
+                *_gres(code, len(counts), plan),
                 *srun_size(code, hosts, list(counts.values()), cpus),
                 *command,
             ]
@@ -139,6 +141,13 @@ class Slurm(Launcher):
     def _counts_of(self, step: Step) -> Counter[int]:
         """Node of the allocation -> units of the step there, in order."""
         return Counter(sorted(self.node_of[unit] for unit in step.units))
+
+
+def _gres(code: Code, nodes: int, plan: Plan) -> list[str]:
+    """GPUs are those of a node; a step that says nothing takes all of the job's."""
+    if code.gpus:
+        return [f"--gres=gpu:{-(-code.gpus // nodes)}"]
+    return ["--gres=none"] if np.any(plan.resources.get("gpus", 0)) else []
 
 
 def require_ranks(step: Step, code: Code, nodes: Sequence[int]) -> None:

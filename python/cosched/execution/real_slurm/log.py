@@ -17,7 +17,14 @@ _MAIN = re.compile(_TIME + rf"sched: Allocate {_JOB} NodeList=(\S+) #CPUs=\d+ Pa
 _BACKFILL = re.compile(_TIME + rf"sched/backfill: _start_job: Started {_JOB} in (\S+) on (\S+)")
 _CYCLE = re.compile(_TIME + r"sched/backfill: _attempt_backfill: beginning()")
 _TESTED = re.compile(_TIME + r"sched/backfill: _attempt_backfill: completed testing (\d+)\(")
-_KILL = re.compile(_TIME + r"Time limit exhausted for JobId=(\d+)")
+#: At a limit check, also where a GraceTime is over.
+_KILL = re.compile(
+    _TIME + r"(?:Time limit exhausted for|preempted) JobId=(\d+)"
+    r"(?: has been \w+ to reclaim resources for JobId=Invalid)?$",
+    re.MULTILINE,
+)
+_PAUSE = re.compile(_TIME + r"gang: (suspending|resuming) JobId=(\d+)$", re.MULTILINE)
+_PAUSES = {"suspending": "suspend", "resuming": "resume"}
 _BEGIN = re.compile(_TIME + r"Running as primary controller()")
 _DECAY = re.compile(_TIME + r"priority/multifactor: _read_last_decay_ran: ()")
 _VERSION = re.compile(_TIME + r"slurmctld version (\S+) started")
@@ -130,6 +137,11 @@ class RunLog:
         """The times of the run."""
         rows = self._rows_of(shown)
         decay = self._times(_DECAY)
+        pauses = [
+            [self.since(stamp), rows[int(number)], _PAUSES[what]]
+            for stamp, what, number in _PAUSE.findall(self._log)
+            if int(number) in rows
+        ]
         return {
             "epoch": self.epoch,
             "controller_start": self._times(_BEGIN)[0],
@@ -151,6 +163,7 @@ class RunLog:
                 for time, number, who, nodes, part in self._starts() if number in rows
             ],
             **({"decay_thread_start": decay[0]} if decay else {}),
+            **({"pauses": pauses} if pauses else {}),
             "plans": self._plans(),
             "reasons": self._reasons(rows),
         }  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -53,6 +55,7 @@ def record(
     lines = conf.plain_nodes(nodes, _CPUS, node_lines) if isinstance(nodes, int) else tuple(nodes)
     found: dict[str, list[Any]] = {"runs": [], "phases": [], "samples": [], "cancelled_at_end": []}
     told: dict[str, Any] = {}
+    pauses = any("SUSPEND" in text.upper() for text in (given.get("PreemptMode", ""), *partitions))
     users = {str(job["user"]) for job in jobs if "user" in job}
     for _ in range(runs):
         with tempfile.TemporaryDirectory(prefix="cosched-slurm-") as folder:
@@ -63,7 +66,9 @@ def record(
                 where, lines, {**_LOGGED, **given}, partitions, speed=speed, root=root,
                 accounts=accounts, users=users,
             ) as slurm:  # fmt: skip
-                one = _Recorder(slurm, list(map(dict, jobs)), every if accounts else None).run()
+                one = _Recorder(
+                    slurm, list(map(dict, jobs)), every if accounts else None, pauses
+                ).run()
                 told = told or one.pop("told")
                 one.pop("told", None)
         for name, value in one.items():
@@ -101,11 +106,35 @@ def _releases(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return sorted(events, key=lambda event: event["t"])
 
 
+def _sleep(seconds: float) -> str:
+    return f"sleep {seconds}"
+
+
+#: A sleep's time goes on while it is stopped; here a nap that took too long was stopped, in its
+#: middle.
+_PAUSABLE = """import time
+last, left = time.time(), {seconds}
+while left > 0:
+    time.sleep(min(left, 0.5))
+    now = time.time()
+    left -= now - last if now - last < 2 else 0.25
+    last = now
+"""
+
+
+def _pausable(seconds: float) -> str:
+    """Work that is not done while it is stopped."""
+    return shlex.join([sys.executable, "-S", "-c", _PAUSABLE.format(seconds=seconds)])
+
+
 class _Recorder:
     """One run."""
 
-    def __init__(self, slurm: RealSlurm, jobs: list[dict[str, Any]], every: float | None) -> None:
+    def __init__(
+        self, slurm: RealSlurm, jobs: list[dict[str, Any]], every: float | None, pauses: bool
+    ) -> None:
         self._slurm, self._jobs, self._every = slurm, jobs, every
+        self._work = _pausable if pauses else _sleep
         self._numbers: list[int | None] = [None] * len(jobs)
         self._refused: dict[str, str] = {}
         self._released: list[tuple[int, float, str]] = []
@@ -146,8 +175,8 @@ class _Recorder:
             self._refused[str(number)] = "depends on a job that was refused"
             return
         own = self._slurm.of_user(job["user"]) if "user" in job else ()
-        fails = "; exit 1" if job.get("fail") else ""
-        work = f"{'' if fails else 'exec '}sleep {job['runtime']}{fails}"
+        work = self._work(job["runtime"])
+        work = f"{work}; exit 1" if job.get("fail") else f"exec {work}"
         self._numbers[number], said = self._slurm.sbatch(
             *options, *own, "--output=/dev/null", "--chdir=/", f"--wrap={work}"
         )

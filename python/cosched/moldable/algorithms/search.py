@@ -147,24 +147,25 @@ def optimal(
     schedule each job starts as early as the order of starts lets it, so all that the rest must
     know of a beginning is when how many processors are free. A label goes where another of the
     same jobs is no worse, or where a bound on what it becomes is not below the best schedule
-    known.
+    known: areas, what one processor can do in its window, for the minsum prices of time.
 
     Parameters
     ----------
     instance : Instance
-        At most 30 jobs; up to a dozen are proved in seconds, rigid ones in milliseconds. With
-        precedence at most 12.
+        At most 30 jobs; up to a dozen are proved in seconds, rigid ones in milliseconds, but for
+        makespans where nearly all jobs speed up linearly. With precedence at most 12.
     objective : {"makespan", "minsum"}
         What to minimise: max C_i, or sum w_i C_i.
 
     Returns
     -------
     Result
-        For the makespan ``bound`` is what was proved; for the minsum ``minsum_bound`` knows it.
+        ``bound`` (makespan) or ``minsum_bound`` is what was proved, whether or not that is all.
 
     Notes
     -----
-    Exponential in n. The proof stands in ``cpp/cosched/moldable/search/labels.hpp``.
+    Exponential in n. The proof stands in ``cpp/cosched/moldable/search/proof.hpp``. Peak
+    memory: some hundred megabytes, at most about one gigabyte, whatever ``work`` is.
 
     Examples
     --------
@@ -183,8 +184,9 @@ def optimal(
         return prove_graph(instance, effort, limit)
     instance.require_unshared("optimal", KNOWING)
     placement, value, end = _core.moldable.optimal(instance._core, chosen, effort, limit)
-    own = Bound(value, "optimal") if objective == "makespan" else None
-    return make_result(instance, "optimal", placement, own_bound=own, **ended_by(end))
+    proven = "own_bound" if objective == "makespan" else "own_minsum_bound"
+    more = {proven: Bound(value, "optimal"), **ended_by(end)}
+    return make_result(instance, "optimal", placement, **more)
 
 
 def _require_makespan(name: str, objective: str) -> None:

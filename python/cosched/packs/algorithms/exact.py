@@ -86,7 +86,7 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
     """The paper's integer programme (Section 4.3), solved by GLPK. For up to five tasks or so.
 
     See :func:`optimal` for bound, status and time limit; at worst the limit leaves the
-    ``sequential`` co-schedule.
+    co-schedule of ``pack-by-pack-9``.
 
     Parameters
     ----------

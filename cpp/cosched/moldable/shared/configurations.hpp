@@ -1,4 +1,4 @@
-// Lower bounds on the makespan of jobs that share the machine.
+// A lower bound on the makespan of jobs that share the machine: mixes of configurations.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,6 @@
 #include "cosched/moldable/model/instance.hpp"
 
 namespace cosched::moldable::shared {
-
-/// As area_bound, with a row a resource, and one of traffic:
-///
-///   minimise C : sum_iq x_iq q t_i(q) <= m C,  sum x_iq a_ir(q) t_i(q) <= A_r C,  sum_q x_iq = 1
-///
-/// and sum over jobs with stall 1 of x b t <= B C (together they never finish more than B a second).  Valid because
-/// every factor is >= 1.  By prices of the rows, which are a game; for each release the jobs from then on.
-double area_bound(const Instance& instance);
 
 struct ConfigurationBound {
   double value = 0;

@@ -1,10 +1,11 @@
-#include "cosched/moldable/shared/blocks.hpp"
+#include "cosched/moldable/shared/orders.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 
 #include "cosched/moldable/check/validate.hpp"
+#include "cosched/moldable/shared/lists.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -20,33 +21,33 @@ Instance of(const Table& times, int machines, std::vector<Resource> resources,
 Placement annealed(const Instance& instance, std::uint64_t seed = 1) {
   const Decoder decoder(instance);
   Rng rng(seed);
-  BlockSearch search(instance, decoder, rng);
-  search.anneal(100'000);
+  OrderSearch search(instance, decoder, rng);
+  search.anneal(gang(instance), 0.01, 0.001, 100'000);
   const Placement made = search.best();
   check::validate(instance, to_schedule(instance, made));
-  search.polish(made, 10'000);
+  search.anneal(made, 0.001, 0.001, 10'000);
   EXPECT_LE(makespan(search.best()), makespan(made) * (1 + 1e-12));
   check::validate(instance, to_schedule(instance, search.best()));
   return made;
 }
 
-TEST(Blocks, WaitWhereThatIsWorthMore) {
+TEST(Orders, WaitWhereThatIsWorthMore) {
   const Matrix<double> table{{1, 3, 3}, {3, 1, 3}, {3, 3, 1}};
   EXPECT_EQ(makespan(annealed(of({{4}, {4}, {4}}, 3, {}, Slowdowns{table, {}}))), 12);
 }
 
-TEST(Blocks, KeepNeedsAndOverlap) {
+TEST(Orders, KeepNeedsAndOverlap) {
   // The two that do not fit together one after the other, the long one beside both: no packs do that.
   const std::vector<Resource> memory{{"memory", 5, {{3}, {3}, {2}}}};
   EXPECT_EQ(makespan(annealed(of({{2}, {3}, {5}}, 3, memory, std::nullopt))), 5);
 }
 
-TEST(Blocks, OneJobTakesItsFastestCount) {
+TEST(Orders, OneJobTakesItsFastestCount) {
   const std::vector<Resource> memory{{"memory", 5, {{3}}}};
   EXPECT_EQ(makespan(annealed(of({{4, 3, 2}}, 3, memory, std::nullopt))), 2);
 }
 
-TEST(Blocks, TheSameSeedGivesTheSame) {
+TEST(Orders, TheSameSeedGivesTheSame) {
   const Matrix<double> table{{1, 1.2, 1.5}, {1.1, 1, 1.9}, {1.3, 1.4, 1}};
   for (const SlowdownRule rule : {SlowdownRule::sum, SlowdownRule::product, SlowdownRule::max}) {
     const Instance instance = of({{9, 5, 4}, {7, 4, 3}, {5, 3, 2}}, 3, {}, Slowdowns{table, rule});

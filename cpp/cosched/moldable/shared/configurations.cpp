@@ -1,0 +1,215 @@
+#include "cosched/moldable/shared/configurations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/moldable/model/bounds.hpp"
+#include "cosched/moldable/shared/area.hpp"
+#include "cosched/moldable/shared/lists.hpp"
+#include "cosched/moldable/shared/orders.hpp"
+#include "cosched/moldable/shared/pricing.hpp"
+#include "cosched/opt/cover_lp.hpp"
+
+namespace cosched::moldable::shared {
+namespace {
+
+constexpr double kSmoothing = 0.7;             // weight of the best prices so far
+constexpr std::int64_t kFirstSteps = 100'000;  // of a pricing; more where it finds nothing
+constexpr std::int64_t kMostPivots = 1'000'000;
+constexpr int kUsualBits = 30;  // times from 2^-30 to 2^30 are taken as they are
+constexpr double kQuickHot = 0.01, kQuickCold = 0.001;
+constexpr std::int64_t kQuickOperations = 4'000'000, kQuickForEach = 50'000;
+constexpr int kMostIdleRounds = 1000;
+
+// For the master's tolerances, which are absolute: 1, or the power of two below the longest time.
+double unit_of(const Instance& instance) {
+  const double longest = longest_bound(instance);
+  const int bits = longest > 0 ? std::ilogb(longest) : 0;
+  return std::abs(bits) <= kUsualBits ? 1 : std::scalbn(1.0, bits);
+}
+
+std::vector<int> all_jobs(const Instance& instance) {
+  std::vector<int> jobs(instance.jobs());
+  std::iota(jobs.begin(), jobs.end(), 0);
+  return jobs;
+}
+
+// For columns to begin with: without them prices take long to mean anything.
+Placement quick_schedule(const Instance& instance) {
+  const Instance now = instance.select(all_jobs(instance));
+  const Decoder decoder(now);
+  Rng rng(1);
+  OrderSearch search(now, decoder, rng);
+  search.anneal(gang(now), kQuickHot, kQuickCold,
+                std::min(kQuickOperations, kQuickForEach * instance.jobs()));
+  return search.best();
+}
+
+class Configurations {
+ public:
+  explicit Configurations(const Instance& instance)
+      : instance_(instance),
+        unit_(unit_of(instance)),
+        rows_(instance, unit_),
+        pricing_(instance, rows_, dearest_area(rows_, all_jobs(instance)).prices),
+        master_(std::vector<double>(instance.jobs(), 1.0), artificial_cost()) {
+    for (int i = 0; i < instance.jobs(); ++i) {
+      const int last = static_cast<int>(rows_.of(i).size()) - 1;
+      add({{i, last}});
+    }
+    add_mix_of(quick_schedule(instance));
+  }
+
+  double bound() const { return bound_ * unit_; }
+  std::vector<double> prices() const {
+    std::vector<double> prices = best_prices_;
+    for (double& price : prices) price *= unit_;
+    return prices;
+  }
+
+  // False where `work` is not enough.
+  bool solve(std::int64_t work) {
+    std::int64_t steps = 0, share = kFirstSteps;
+    double least = kInfinity;
+    std::vector<double> before;
+    int idle = 0;  // rounds in which rounding errors are all that moves
+    for (bool smooth = true;;) {
+      check_interrupt();
+      master_.solve(1e-9, kMostPivots);
+      std::vector<double> prices = master_.dual();
+      const double objective = master_.objective();
+      idle = objective < least ? 0 : idle + 1;
+      least = std::min(least, objective);
+      if (idle > kMostIdleRounds) return false;
+      if (bound_ >= objective * (1 - kEnough)) return true;
+      if (smooth && !before.empty())
+        for (std::size_t i = 0; i < prices.size(); ++i)
+          prices[i] = kSmoothing * before[i] + (1 - kSmoothing) * prices[i];
+      before = prices;
+      const double total = std::accumulate(prices.begin(), prices.end(), 0.0);
+      // Prices whose best configuration is worth `total` / `bound` or less prove nothing new.
+      const auto answer = pricing_.best(
+          prices, std::max(1e-300, total / std::max(objective, 1e-300)) * 0.5, share, steps);
+      const double proved = rounded_down(total / answer.most, instance_.jobs() + 8);
+      if (proved > bound_) {
+        bound_ = proved;
+        best_prices_ = prices;
+        for (double& price : best_prices_) price /= answer.most;
+      }
+      int added = 0;
+      for (const auto& found : answer.found) added += improves(found.set) ? add(found.set) : 0;
+      if (steps >= work) return false;
+      if (added > 0) {
+        smooth = true;
+        share = std::max(share / 4, kFirstSteps);
+      } else if (smooth) {
+        smooth = false;  // a mis-pricing: the master's own prices
+      } else {
+        smooth = true;
+        if (share > work) return false;
+        share *= 4;
+      }
+    }
+  }
+
+ private:
+  // One job after the other, several times over.
+  double artificial_cost() const {
+    double sum = 0;
+    for (int i = 0; i < instance_.jobs(); ++i) sum += rows_.of(i).back().time;
+    return 10 * sum;
+  }
+
+  std::pair<std::vector<int>, std::vector<double>> column(
+      const std::vector<ConfigurationPricing::Member>& set) const {
+    std::vector<std::pair<int, double>> entries;
+    const std::vector<double> f = pricing_.factors(set);
+    for (std::size_t k = 0; k < set.size(); ++k)
+      entries.emplace_back(set[k].job, 1 / (rows_.of(set[k].job)[set[k].choice].time * f[k]));
+    std::sort(entries.begin(), entries.end());
+    std::vector<int> jobs;
+    std::vector<double> rates;
+    for (const auto& [job, rate] : entries) {
+      jobs.push_back(job);
+      rates.push_back(rate);
+    }
+    return {jobs, rates};
+  }
+
+  bool improves(const std::vector<ConfigurationPricing::Member>& set) const {
+    const auto [jobs, rates] = column(set);
+    double worth = 0;
+    for (std::size_t k = 0; k < jobs.size(); ++k) worth += master_.dual()[jobs[k]] * rates[k];
+    return worth > 1 + 1e-9;
+  }
+
+  // What runs at each moment.
+  void add_mix_of(const Placement& placement) {
+    std::vector<double> starts = placement.start;
+    starts.insert(starts.end(), placement.end.begin(), placement.end.end());
+    std::sort(starts.begin(), starts.end());
+    for (std::size_t k = 0; k + 1 < starts.size(); ++k) {
+      const double middle = (starts[k] + starts[k + 1]) / 2;
+      if (!(starts[k] < middle && middle < starts[k + 1])) continue;
+      std::vector<ConfigurationPricing::Member> set;
+      for (int i = 0; i < placement.jobs(); ++i)
+        if (placement.start[i] < middle && middle < placement.end[i]) {
+          const auto& counts = rows_.of(i);
+          const auto at = std::find_if(counts.begin(), counts.end(), [&](const Choice& c) {
+            return c.procs == placement.procs[i];
+          });
+          set.push_back({i, static_cast<int>(at - counts.begin())});
+        }
+      add(set);
+    }
+  }
+
+  int add(const std::vector<ConfigurationPricing::Member>& set) {
+    const auto [jobs, rates] = column(set);
+    master_.add_column(1, jobs, rates);
+    return 1;
+  }
+
+  const Instance& instance_;
+  double unit_;
+  Rows rows_;
+  ConfigurationPricing pricing_;
+  opt::CoverLp master_;
+  double bound_ = 0;
+  std::vector<double> best_prices_;
+};
+
+}  // namespace
+
+ConfigurationBound configuration_bound(const Instance& instance, std::int64_t work) {
+  if (instance.sharing() == nullptr) {
+    const Instance shared = instance.with(std::make_shared<const Sharing>(
+        instance.jobs(), std::vector<Resource>{}, std::nullopt, std::nullopt));
+    return configuration_bound(shared, work);
+  }
+  ConfigurationBound found;
+  std::optional<Configurations> programme;
+  const bool in_time = finishes_within(std::nullopt, [&] {
+    found.value = std::max(longest_bound(instance), shared::area_bound(instance));
+    programme.emplace(instance);
+    found.complete = programme->solve(work);
+  });
+  if (programme) found.value = std::max(found.value, programme->bound());
+  found.complete = found.complete && in_time;
+  return found;
+}
+
+std::vector<double> configuration_prices(const Instance& instance, std::int64_t work) {
+  Configurations programme(instance);
+  programme.solve(work);
+  return programme.prices();
+}
+
+}  // namespace cosched::moldable::shared

@@ -1,0 +1,100 @@
+// Schedules by annealing over orders of jobs.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cosched/core/rng.hpp"
+#include "cosched/moldable/model/placement.hpp"
+#include "cosched/moldable/shared/decoder.hpp"
+
+namespace cosched::moldable::shared {
+
+/// A schedule as an order of jobs, each with a count: it starts after the one before it, at an end, as soon as it fits
+/// and no more than `beside` others run.  So any schedule whose jobs start at ends, or at 0, can be said, waiting
+/// beside idle processors too; and a job that is moved takes with it when it waits.
+///
+/// What a change leaves as it was before the first place that it touches is not simulated again.
+///
+/// Requires an instance without releases; counts on which each job fits.
+class OrderSearch {
+ public:
+  /// What is given must outlive it, and the instance share something.
+  OrderSearch(const Instance& instance, const Decoder& decoder, Rng& rng);
+
+  /// From a schedule, cooling from `hot` to `cold`, which are shares of the makespan.  O(k^2) a job from the first
+  /// changed one on, for sets of k.  May end as check_interrupt(): best() stays.
+  void anneal(const Placement& from, double hot, double cold, std::int64_t operations);
+
+  /// The shortest of the last call, decoded anew; empty before any.
+  Placement best() const;
+
+ private:
+  struct Member {
+    int job, procs;
+    double alone, left, pairs, stall, factor;
+  };
+  // What runs when the jobs before some place have started.
+  struct State {
+    double now = 0, ends = 0, load = 0;  // ends: the sum of those so far
+    int free = 0;
+    std::vector<Member> running;
+    std::vector<double> used;
+  };
+  struct Count {
+    int procs;
+    double time, load;
+  };
+  struct Decision {
+    int count, beside;  // count: of counts_
+  };
+
+  void begin(const Placement& from);
+  bool propose(double temperature);
+  int change();
+  int change_count(int place);
+  int trade_counts(int place);
+  int swap_jobs(int place);
+  int move_job(int place);
+  int change_beside(int place);
+
+  int drawn_place(int place);
+  int last_count(int job) const { return static_cast<int>(counts_[job].size()) - 1; }
+  int stepped(int job, int by) const;
+  int nearest(int job, int procs) const;
+  int sign() { return rng_.below(2) == 0 ? 1 : -1; }
+  void decide(int job, Decision to);
+  void move(int from, int to);
+  void take_back();
+
+  double length(int first, double longest);
+  bool fits(const State& state, int job) const;
+  void start(State& state, int job) const;
+  void end(State& state, double step) const;
+  double paired(double factor, double excess) const;
+  double excess(int job, int other) const { return excess_[job * jobs_ + other]; }
+  double need(int job, int r) const { return needs_[job][decided_[job].count * resources_ + r]; }
+
+  const Instance& instance_;
+  const Sharing& sharing_;
+  Rng& rng_;
+  int jobs_, resources_;
+  SlowdownRule rule_;
+  bool slows_by_pairs_;
+  std::vector<std::vector<Count>> counts_;
+  std::vector<std::vector<double>> needs_;     // of a job, by count and resource
+  std::vector<double> excess_, stall_, room_;  // room: capacities, and a tolerance
+
+  std::vector<int> order_, best_order_;
+  std::vector<Decision> decided_, best_decided_;  // of each job
+  std::vector<State> before_, fresh_;             // the start of each place; of a proposal
+  State state_;
+  double value_ = 0, best_value_ = 0;
+  // Of a proposal, to take back.
+  std::vector<std::pair<int, Decision>> changed_;
+  std::vector<std::pair<int, int>> moved_;
+  std::int64_t operations_ = 0;
+};
+
+}  // namespace cosched::moldable::shared

@@ -1,0 +1,115 @@
+#include "cosched/bags/search/rate_bound.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/bags/energy/walk.hpp"
+#include "cosched/bags/search/dive.hpp"
+#include "cosched/bags/search/exchange.hpp"
+#include "cosched/bags/search/patterns.hpp"
+#include "cosched/bags/search/probe.hpp"
+#include "cosched/bags/search/ttb_best.hpp"
+#include "support/bags_instances.hpp"
+
+namespace cosched::bags {
+namespace {
+
+using namespace cosched::bags::testing;  // NOLINT
+
+Instance small_instance(std::uint64_t seed, bool price = true) {
+  Shape shape;
+  shape.types = 3;
+  shape.most_tasks = 3;
+  shape.most_machines = 2;
+  shape.gamma = price ? 1.1 + 0.1 * static_cast<double>(seed % 5) : 0.8;
+  shape.integers = seed % 2 == 0 ? 0 : 9;
+  shape.holes = seed % 5 == 4;
+  shape.idle = seed % 3 == 1;
+  shape.cap = seed % 3 == 2 ? 1.3 : 0;
+  return random_instance(shape, seed);
+}
+
+TEST(RateBound, IsAboveEveryPlanAndNeverWeakerThanTheFront) {
+  int tighter = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Instance instance = small_instance(seed);
+    const double optimum = BruteForce(instance).best_rate();
+    const auto front = energy::energy_front(instance, energy::Cut::long_tasks);
+    const double relaxed = energy::best_rate(instance, energy::Cut::long_tasks).rate;
+    search::RateBound bound(instance, front);
+    double last = kInfinity;
+    for (int step = 0; step < 300 && bound.tighten(-kInfinity); ++step) {
+      EXPECT_GE(bound.top(), optimum - 1e-9 * std::abs(optimum)) << "seed " << seed;
+      EXPECT_LE(bound.top(), last);
+      last = bound.top();
+    }
+    tighter += bound.top() < relaxed - 1e-6 * std::abs(relaxed);
+  }
+  EXPECT_GT(tighter, 5);
+}
+
+TEST(RateBound, OpenMakespansAreWhereMoreMayBeEarned) {
+  const Instance instance = small_instance(3);
+  const auto front = energy::energy_front(instance, energy::Cut::long_tasks);
+  search::RateBound bound(instance, front);
+  Rng rng(1);
+  for (int draw = 0; draw < 100; ++draw) {
+    const auto makespan = bound.open_makespan(-kInfinity, rng);
+    ASSERT_TRUE(makespan);
+    EXPECT_GE(*makespan, front.front().makespan * (1 - 1e-12));
+    EXPECT_LE(*makespan, front.back().makespan * (1 + 1e-12));
+  }
+  EXPECT_FALSE(bound.open_makespan(kInfinity, rng));
+}
+
+TEST(Dive, PlacesEveryTaskWithinTheLimitOrNothing) {
+  int placed = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    Shape shape;
+    shape.types = 6;
+    shape.machine_types = 3;
+    shape.most_tasks = 20;
+    shape.holes = seed % 3 == 0;
+    const Instance instance = random_instance(shape, seed);
+    const double limit = 1.2 * energy::least_makespan(instance);
+    for (const search::Probe& at : search::probe(instance, {limit})) {
+      search::PatternPool pool(instance, limit, search::task_values(instance, at));
+      const search::PatternUse use = pool.solve(60, search::kSurelyMissing);
+      Rng rng(seed);
+      const auto runs =
+          search::dive(instance, pool, use, {instance.counts(), instance.all_machines()}, rng);
+      if (!runs) continue;
+      ++placed;
+      const Plan plan = plan_of_runs(instance, *runs);
+      for (int i = 0; i < 6; ++i) ASSERT_EQ(plan.counts.row(i).sum(), instance.count(i));
+      EXPECT_LE(plan.makespan, limit * (1 + 1e-9));
+      EXPECT_GE(plan.joules, use.joules * (1 - 1e-6));
+
+      const search::Recreation recreation(instance, plan, search::task_values(instance, at));
+      for (int attempt = 0; attempt < 5; ++attempt) {
+        const double shorter = plan.makespan * (1 - 0.02 * attempt);
+        const auto anew = recreation.attempt(shorter, 6, rng);
+        if (!anew) continue;
+        const Plan other = plan_of_runs(instance, search::Shop(instance, *anew).runs());
+        for (int i = 0; i < 6; ++i) ASSERT_EQ(other.counts.row(i).sum(), instance.count(i));
+        EXPECT_LE(other.makespan, shorter * (1 + 1e-9));
+      }
+    }
+  }
+  EXPECT_GT(placed, 20);
+}
+
+TEST(TtbBest, WhatItProvesHolds) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const Instance few = small_instance(seed, seed % 4 != 0);
+    const search::BestPlan best = search::ttb_best(few, 4 * search::kBestWork);
+    const double optimum = BruteForce(few).best_rate();
+    EXPECT_LE(best.plan.profit_rate, optimum + 1e-9 * std::abs(optimum));
+    EXPECT_GE(best.rate_bound, optimum - 1e-9 * std::abs(optimum));
+    if (best.proved) {
+      EXPECT_NEAR(best.plan.profit_rate, optimum, 1e-9 * std::abs(optimum));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cosched::bags

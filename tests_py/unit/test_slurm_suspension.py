@@ -1,0 +1,128 @@
+"""PreemptMode=SUSPEND,GANG: jobs that stand still, in schedules and files; what is refused."""
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cluster import Machine
+
+GANG = "PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND,GANG\n"
+CORES = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n"
+HIGH = "PartitionName=high Nodes=n[1-2] PriorityTier=9\n"
+
+
+def machine_of(tmp_path, head, partitions=HIGH, low="PriorityTier=1"):
+    (tmp_path / "slurm.conf").write_text(
+        f"{head}NodeName=n[1-2] CPUs=4\nPartitionName=low Nodes=ALL Default=YES {low}\n{partitions}"
+    )
+    return Machine.read(tmp_path / "slurm.conf")
+
+
+def solve(machine, rows, **options):
+    """(submit, cores, seconds, limit, partition) of each job."""
+    submit, tasks, runtime, limit, partition = zip(*rows, strict=True)
+    ones = np.ones(len(rows))
+    jobs = {
+        "submit": submit, "tasks": tasks, "cpu": ones, "memory": ones, "runtime": runtime,
+        "estimate": limit, "partition": partition,
+    }  # fmt: skip
+    inst = cs.cluster.Instance(jobs, machine.cores, machine=machine)
+    options = {"controller_start": -30.0, "epoch": 0, **options}
+    return cs.cluster.slurm_backfill(inst, **options)
+
+
+ROWS = [(0, 6, 300, 600, "low"), (40, 5, 100, 300, "high"), (50, 2, 60, 120, "low")]
+
+
+def test_a_job_stands_still_and_goes_on(tmp_path):
+    res = solve(machine_of(tmp_path, CORES + GANG), ROWS, log=True)
+    res.schedule.validate()
+    frame = res.schedule.to_frame()
+    own = frame[frame.task == 0]
+    assert own.cause.tolist() == ["start", "resume"]
+    assert own.units.tolist() == [tuple(range(6))] * 2
+    high = frame[frame.task == 1].iloc[0]
+    assert high.units == (0, 1, 2, 3, 4)
+    assert own.end.iloc[0] == high.start
+    assert 0 <= own.start.iloc[1] - high.end < 2
+    assert (own.end - own.start).sum() == pytest.approx(300)
+    assert res.jobs.preemptions.tolist() == [1, 0, 0]
+    assert res.jobs.end[0] == own.end.iloc[1]
+    low = frame[frame.task == 2].iloc[0]  # on the cores beside them
+    assert low.units == (6, 7)
+    said = res.log.query("job == 0").reason.tolist()
+    assert any(text.startswith("SUSPENDED") for text in said)
+    assert any(text.startswith("RUNNING") for text in said)
+
+
+def test_without_it_nobody_does(tmp_path):
+    res = solve(machine_of(tmp_path, CORES), ROWS)
+    assert res.jobs.preemptions.sum() == 0
+    assert res.jobs.start[1] >= res.jobs.end[0]
+
+
+def test_its_file_and_its_draws(tmp_path):
+    rows = [*ROWS, (60, 3, 400, 240, "low"), (200, 8, 60, 120, "high"), (380, 2, 30, 60, "high")]
+    res = solve(machine_of(tmp_path, CORES + GANG), rows, draws=5, seed=3)
+    assert res.metrics()["killed"] == 1
+    assert res.jobs.preemptions[0] == 2
+    back = cs.cluster.Schedule.from_dict(res.instance, res.schedule.to_dict())
+    back.validate()
+    assert back.to_dict() == res.schedule.to_dict()
+    cs.cluster.Schedule.from_frame(res.instance, res.schedule.to_frame()).validate()
+    assert res.draws.starts.shape == (5, len(rows))
+    assert res.draws.values.min() >= res.value * 0.8
+
+
+def test_limits_count_what_has_run(tmp_path):
+    rows = [(0, 8, 500, 120, "low"), (60, 8, 300, 600, "high")]
+    res = solve(machine_of(tmp_path, CORES + GANG), rows)
+    res.schedule.validate()
+    own = res.schedule.to_frame().query("task == 0")
+    assert 120 <= (own.end - own.start).sum() <= 155
+    assert own.start.iloc[1] >= 360
+
+
+def test_requeued_jobs_have_no_pauses(tmp_path):
+    head = CORES + GANG.replace("SUSPEND,GANG", "REQUEUE")
+    res = solve(machine_of(tmp_path, head), ROWS)
+    res.schedule.validate()
+    assert res.outcome["restarts"].tolist() == [1, 0, 0]
+    assert res.jobs.preemptions.sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("head", "partitions", "low", "said"),
+    [
+        ("SelectType=select/linear\n" + GANG, HIGH, "", "ends what was suspended"),
+        (CORES + GANG.replace(",GANG", ""), HIGH, "", "GANG beside it"),
+        (CORES.replace("Core", "Memory") + GANG, HIGH, "", "cores alone"),
+        (CORES.replace("Core", "CPU") + GANG, HIGH, "", "without a TaskPlugin"),
+        (CORES + GANG, HIGH, "OverSubscribe=FORCE:1", "one OverSubscribe"),
+        (CORES + GANG, HIGH, "OverSubscribe=YES", "one OverSubscribe"),
+        (CORES + GANG, HIGH, "PreemptMode=REQUEUE", "whose PreemptMode"),
+        (CORES + GANG, HIGH, "PriorityTier=9", "one tier"),
+        (CORES + GANG, HIGH, "PriorityTier=9 PreemptMode=OFF", "one tier"),
+    ],
+)
+def test_what_is_refused(tmp_path, head, partitions, low, said):
+    machine = machine_of(tmp_path, head, partitions, low)
+    with pytest.raises(cs.InvalidInstance, match=f"PreemptMode=.*{said}"):
+        solve(machine, ROWS)
+    res = solve(machine, ROWS, approximate=True)
+    assert any("nobody is preempted" in note for note in res.instance.notes)
+
+
+@pytest.mark.parametrize(
+    ("head", "partitions", "low"),
+    [
+        (CORES + GANG, HIGH.replace("[1-2]", "2"), "PreemptMode=OFF"),
+        (CORES.replace("Core", "CPU") + GANG + "TaskPlugin=task/affinity\n", HIGH, ""),
+        (GANG, HIGH, "PriorityTier=2 PreemptMode=SUSPEND"),
+        (CORES + GANG, HIGH + "PreemptMode=OFF", "PriorityTier=9 PreemptMode=OFF"),
+        (CORES + GANG, "PartitionName=other Nodes=n2\n", "Nodes=n1"),
+    ],
+)
+def test_what_is_followed(tmp_path, head, partitions, low):
+    machine = machine_of(tmp_path, head, partitions, low)
+    assert not machine.slurm.refused
