@@ -33,7 +33,7 @@ def gap(found):
 
 
 PACKS = cs.workloads.packs_iii(seed=0, max_tasks=6)
-FIVE = cs.packs.Instance(cs.workloads.packs_ii(seed=1, max_tasks=3).times[:5, :8], max_tasks=3)
+FOUR = cs.packs.Instance(cs.workloads.packs_ii(seed=1, max_tasks=3).times[:4, :8], max_tasks=3)
 JOBS = cs.workloads.moldable("cirne", 60, 32, seed=1)
 TWELVE = cs.workloads.moldable("cirne", 12, 6, seed=3)
 FEW = cs.workloads.moldable("cirne", 14, 11, seed=3)
@@ -47,7 +47,7 @@ BAG = cs.workloads.bags_random(6, seed=3)
 CURVES = [
     ("packs local-search", PACKS, "local-search", {}, gap),
     ("packs optimal", PACKS, "optimal", {}, gap),
-    ("packs ilp, 5 tasks", FIVE, "ilp", {}, gap),
+    ("packs ilp, 4 tasks", FOUR, "ilp", {}, gap),
     ("moldable local-search", JOBS, "local-search", {}, gap),
     ("moldable local-search, minsum", JOBS, "local-search", {"objective": "minsum"}, minsum_gap),
     ("moldable local-search, 30 rigid", rigid(30, 16, 1), "local-search", {}, gap),

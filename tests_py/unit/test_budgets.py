@@ -157,12 +157,17 @@ def searches():
     return found
 
 
+def bench(name):
+    path = Path(__file__).parents[1] / "bench" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_every_search_has_an_anytime_curve():
-    path = Path(__file__).parents[1] / "bench" / "bench_anytime.py"
-    spec = importlib.util.spec_from_file_location("bench_anytime", path)
-    bench = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(bench)
-    assert {(inst.family, name) for _, inst, name, _, _ in bench.CURVES} == searches()
+    curves = bench("bench_anytime").CURVES
+    assert {(inst.family, name) for _, inst, name, _, _ in curves} == searches()
 
 
 #: Where each search proves nothing for long.
@@ -200,3 +205,12 @@ def test_an_exact_search_of_a_graph_that_is_too_large_finds_better_schedules():
     fixed = cs.dags.solve(inst, "optimal", work=20_000)
     assert fixed.stopped_by == "work"
     assert cs.dags.solve(inst, "optimal", time_limit=2.0).value < 0.95 * fixed.value
+
+
+def test_extreme_inputs_cost_no_row():
+    campaign = bench("bench_extremes")
+    assert {make.__name__ for make in campaign.MAKERS} == set(registry.FAMILIES)
+    for make in campaign.MAKERS:
+        for seed in range(5):
+            frame = campaign.rows_of(make, seed)
+            assert not (frame.status == "error").any(), (make.__name__, seed, frame.message)

@@ -263,3 +263,14 @@ def test_a_name_that_no_file_can_have_is_not_repeated(name):
         with pytest.raises(OSError, match="File name too long") as error:
             call(name)
         assert len(str(error.value)) < 200
+
+
+def test_an_integer_programme_of_tiny_and_long_times_is_exact():
+    # At GLPK's own integrality tolerance 8.7803374 was called optimal.
+    alone = [3.798232667181469e-07, 5.304478028606775e-05, 5.969442793080592e-10]
+    times = [[time, time] for time in alone]
+    times += [[104201211.12736394, 0.09046913405268464], [8.6898148455956, 8.6898148455956]]
+    inst = cs.packs.Instance(times, max_tasks=2)
+    proved = cs.packs.solve(inst, "ilp")
+    assert proved.stopped_by == "proved"
+    assert proved.value == pytest.approx(cs.packs.solve(inst, "optimal").value, rel=1e-9)

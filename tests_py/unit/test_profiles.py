@@ -191,3 +191,9 @@ def test_an_index_of_pandas_is_no_column_of_times(family, tmp_path):
         assert inst.names == ("fft", "lu")
         assert inst.times[:, 0].tolist() == [8.0, 6.0]
         assert not any("not read" in note for note in inst.notes)
+
+
+def test_what_is_shared_is_a_mapping():
+    cs.profiles.require_plain("times.csv", None)
+    with pytest.raises(cs.InvalidInstance, match="expected fields"):
+        cs.profiles.require_plain("times.csv", range(2**62))

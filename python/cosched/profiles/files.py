@@ -395,6 +395,8 @@ def require_plain(path: str | PathLike[str], shared: Mapping[str, Any] | None) -
     --------
     >>> require_plain("times.csv", {})
     """
+    if shared is not None and not isinstance(shared, Mapping):
+        raise InvalidInstance(f"shared = {shorten(shared)}: expected fields of a JSON file")
     if shared:
         raise InvalidInstance(
             f"{path}: a CSV file cannot hold {', '.join(shared)}: expected a name ending in .json"
