@@ -156,5 +156,21 @@ TEST(SlurmSelect, PlansOfTiersGetCoresBack) {
   }
 }
 
+TEST(SlurmSelect, NodesOfOneAlternativeTheFirstOfEquals) {
+  Machine machine = plain_machine(4);
+  machine.sets = {nodes_from(0, 2, 4), nodes_from(2, 4, 4)};
+  std::vector<Job> jobs{plain_job(0, 1, 100), plain_job(0, 2, 60)};
+  jobs[1].alternatives = {0, 1};
+  const Scenario scenario = scenario_of(machine, jobs);
+  Allocations allocations(scenario);
+  Select select(scenario, allocations, 0);
+  const Entry entry{1, 0};
+  EXPECT_EQ(select.will_run(entry, allocations.up(), {0})->nodes->list(), (Nodes{0, 1}));
+  EXPECT_EQ(list_of(select.now(entry, allocations.up())), (Nodes{0, 1}));
+  allocations.start(0, choice_from(1, 2, 4), 0);
+  EXPECT_EQ(select.will_run(entry, allocations.up(), {0})->nodes->list(), (Nodes{2, 3}));
+  EXPECT_EQ(list_of(select.now(entry, allocations.up())), (Nodes{2, 3}));
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

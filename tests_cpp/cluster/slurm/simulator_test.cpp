@@ -144,6 +144,23 @@ TEST(SlurmSimulator, AJobThatLosesANodeRunsAgainTwoMinutesLater) {
   EXPECT_EQ(failed.end[0], 50);
 }
 
+TEST(SlurmSimulator, OfSeveralThatLoseTheirNodesTheFirstSubmittedComesFirst) {
+  const std::vector<Job> jobs{plain_job(0, 2, 900, 300), plain_job(0, 2, 400, 300)};
+  const Outcome found =
+      run_with(jobs, {{Outside::Kind::down, 50, -1, nodes_from(1, 3, 4)}}, {{"since_24", 1}});
+  EXPECT_EQ(found.nodes[0], (Nodes{0, 3}));  // what is left holds one of them
+  EXPECT_GE(found.start[1], found.start[0] + 300);
+}
+
+TEST(SlurmSimulator, ANodeThatReturnsIsNotThereForThePassOfThatTick) {
+  const Outcome found = run_with({plain_job(0, 4, 600, 10)},
+                                 {{Outside::Kind::drain, -50, -1, nodes_from(0, 1, 4)},
+                                  {Outside::Kind::resume, 500, -1, nodes_from(0, 1, 4)}},
+                                 {{"builtin", 1}, {"batch_sched_delay", 0}});
+  EXPECT_GE(found.start[0], 504);  // it is for one of the full passes
+  EXPECT_LE(found.start[0], 562);
+}
+
 TEST(SlurmSimulator, ADrainedNodeEndsItsJobAndTakesNoOther) {
   const Outcome found = run_with({plain_job(0, 4, 600, 100), plain_job(10, 4, 600, 100)},
                                  {{Outside::Kind::drain, 50, -1, nodes_from(0, 1, 4)},

@@ -13,7 +13,7 @@ constexpr double kSlip = 1 + 1e-12;  // of sums of a few times
 constexpr std::int64_t kFlush = 20'000;
 constexpr std::size_t kMostPool = 8'000'000;  // 128 MB, labels take as much
 // Labels of least area, and of nearly its own, that another is compared with.
-constexpr std::size_t kCompared = 8;
+constexpr std::size_t kHalvesCompared = 8;
 constexpr double kNearer = 0.2;  // of the way from the bound to the deadline
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
@@ -174,10 +174,11 @@ void Halves::keep() {
       return dominates(other, other + labels_[k].steps, steps, steps + one.steps);
     };
     bool needed = true;
-    const std::size_t near = std::min(labels_.size(), first + kCompared);
+    const std::size_t near = std::min(labels_.size(), first + kHalvesCompared);
     for (std::size_t k = first; k < near && needed; ++k) needed = !needless(k);
     // Equal ones are next to each other.
-    const std::size_t far = std::max(near, labels_.size() - std::min(labels_.size(), kCompared));
+    const std::size_t far =
+        std::max(near, labels_.size() - std::min(labels_.size(), kHalvesCompared));
     for (std::size_t k = labels_.size(); needed && k-- > far;) {
       if (labels_[k].area * kSlip < one.area) break;
       needed = !needless(k);
