@@ -32,7 +32,7 @@ WERROR := $(if $(CI)$(wildcard .venv/editable.stamp),ON,OFF)
 # What a build prints, without all but its steps: [12/64] dags/search/unity_0
 STEPS := sed -unE 's|^ *(\[[0-9]+/[0-9]+\]) Building CXX object [^ ]*/([^/ ]*)\.dir/([^ ]*)\.c[px]*\.o|\1 \2 \3|p; s|^ *(\[[0-9]+/[0-9]+\] Linking.*)|\1|p'
 
-.PHONY: help demo study-quick dev test test-one test-cpp test-py slurm lint tidy docs results results-full coverage stubs bench asan tsan fuzz wheel build clean
+.PHONY: help demo study-quick dev test test-one test-cpp test-py slurm lint tidy docs results results-full coverage stubs bench asan tsan mutants fuzz wheel build clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -215,6 +215,9 @@ tsan: build/apt-BUILD.stamp build/apt-TEST.stamp ## eight threads on shared inst
 	@$(CMAKE) -B build/tsan -DCOSCHED_BUILD_TESTS=ON -DCOSCHED_SANITIZE_THREADS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo >build/configure-tsan.log
 	@cmake --build build/tsan -j $(JOBS) --target test_threads
 	TSAN_OPTIONS=halt_on_error=1 build/tsan/tests_cpp/test_threads
+
+mutants: build/apt-BUILD.stamp build/apt-TEST.stamp ## each rule of the twin of Slurm changed by a character: a test has to fail
+	@$(PYTHON) .ci/mutants.py build/mutants
 
 fuzz: build ## ten minutes of random, malformed and hostile input to every reader and public function
 	COSCHED_FUZZ_SECONDS=$(or $(SECONDS_OF_FUZZ),600) $(BIN)/python -m pytest -q tests_py/properties -k fuzz

@@ -86,6 +86,7 @@ slurm::Limits to_limits(const py::dict& given, std::size_t tres) {
     if (given.contains(name)) member = given[name].cast<int>();
   };
   set("group_accrue", limits.group_accrue);
+  set("account_accrue", limits.account_accrue);
   set("user_accrue", limits.user_accrue);
   set("accrue", limits.accrue);
   if (!given.contains("limits")) return limits;

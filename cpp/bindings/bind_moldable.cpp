@@ -15,6 +15,7 @@
 #include "cosched/moldable/search/search_state.hpp"
 #include "cosched/moldable/shared/area.hpp"
 #include "cosched/moldable/shared/configurations.hpp"
+#include "cosched/moldable/shared/decoder.hpp"
 #include "cosched/moldable/shared/lists.hpp"
 #include "cosched/moldable/shared/search.hpp"
 #include "cosched/moldable/slots/slots_bound.hpp"
@@ -207,6 +208,17 @@ void bind_algorithms(py::module_& module) {
         const Placement placement = to_placement(procs, start, end);
         require_placement(instance, placement);
         return makespan_if_constant(instance, placement);
+      },
+      py::arg("instance"), py::arg("procs"), py::arg("start"), py::arg("end"));
+  module.def(
+      "replay",
+      [](const Instance& instance, const IntArray& procs, const RealArray& start,
+         const RealArray& end) {
+        if (instance.sharing() == nullptr)
+          throw InvalidInstance("expected an instance whose jobs share something");
+        const Placement placement = to_placement(procs, start, end);
+        require_placement(instance, placement);
+        return placement_tuple(released([&] { return shared::replayed(instance, placement); }));
       },
       py::arg("instance"), py::arg("procs"), py::arg("start"), py::arg("end"));
   module.def("gang", plain(&gang), py::arg("instance"));

@@ -132,6 +132,11 @@ def test_moldable_schedules_validate_and_no_bound_passes_one():
             values.append(found.value)
             if inst.sharing.slows and not inst.has_releases:
                 assert found.metrics()["value_if_constant"] >= found.value * (1 - 1e-9)
+            if name == "local-search" and inst.sharing.slows and not inst.has_releases:
+                plain = cs.moldable.solve(inst.without_slowdowns(), name, **options)
+                unaware = cs.moldable.replay(inst, plain)
+                unaware.schedule.validate()
+                assert found.value <= unaware.value * (1 + 1e-9), seed
         assert values[0] <= min(values) * (1 + 1e-9) or inst.has_releases
         for name in ("configurations", "area", "longest", "slots", "dual-approximation"):
             assert float(cs.moldable.bound(inst, name)) <= min(values) * (1 + 1e-9), (seed, name)

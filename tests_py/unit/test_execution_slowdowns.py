@@ -99,7 +99,7 @@ def test_a_plan_that_knows_slow_downs_is_never_worse_with_them(tmp_path, monkeyp
     advice = plan("runs.csv", slowdowns="slowdowns.csv")
     advice.result.schedule.validate()
     assert advice.alone_in_company <= advice.result.value
-    assert advice.ignorant is None or advice.result.value <= advice.ignorant * (1 + 1e-9)
+    assert advice.result.value <= advice.ignorant * (1 + 1e-9)
     assert advice.bound.value <= advice.result.value * (1 + 1e-9)
     assert "with slow-downs; as if alone" in "\n".join(advice.lines())
     assert main(["plan", "runs.csv", "--slowdowns", "slowdowns.csv", "-o", "plan.json"]) == 0
@@ -164,3 +164,14 @@ def test_a_task_that_waits_beside_idle_units_waits_for_the_one_it_would_slow(tmp
     cs.execution.run(slowed, codes, journal=tmp_path / "j.jsonl", oversubscribe=True)
     during = spans(tmp_path)
     assert during["third"][0][0] >= during["first"][0][1]
+
+
+def test_what_a_plan_without_packs_comes_to_in_company_is_said(tmp_path):
+    (tmp_path / "runs.csv").write_text("task,processors,seconds\na,1,4\nb,1,2\nc,1,2.5\n")
+    lines = [f"{i},{j},1,1,1,{1.5 if i + j in 'aba' else 1.1}" for i in "abc" for j in "abc"]
+    (tmp_path / "slowdowns.csv").write_text("\n".join([HEADER, *lines]) + "\n")
+    advice = plan(tmp_path / "runs.csv", procs=2, slowdowns=tmp_path / "slowdowns.csv")
+    assert advice.alone_in_company == 4.5
+    assert advice.ignorant > 4.5
+    assert advice.result.value <= advice.ignorant * (1 + 1e-9)
+    assert "and that plan would end after" in "\n".join(advice.lines())

@@ -135,7 +135,8 @@ def test_the_bound_by_time_slots():
 def test_a_result_of_optimal_knows_what_was_proved_of_its_criterion():
     inst = instance(8, 6, 2)
     proved = cs.moldable.optimal(inst, objective="minsum")
-    assert proved.stopped_by == "proved" and proved.minsum_gap <= 1e-9
+    assert proved.stopped_by == "proved"
+    assert proved.minsum_gap <= 1e-9
     assert proved.minsum_bound.method == "optimal"
     values = [
         cs.moldable.optimal(inst, objective="minsum", work=work).own_minsum_bound.value

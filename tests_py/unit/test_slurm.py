@@ -49,7 +49,7 @@ PLAIN = [
     "small",
 ]
 #: Where which of two nodes was free first is decided within a second, and all that follows with it.
-LEAST_REPLAYED = {"arr_a_24": 0.3, "qos_a": 0.55, "preempt_requeue": 0.75}
+LEAST_REPLAYED = {"arr_a_24": 0.3, "qos_a": 0.7}
 #: Share of jobs on the same nodes within 5 s; least where limits are exceeded (kill40).
 LEAST_GOOD = 0.65
 
@@ -463,13 +463,26 @@ def test_recordings_of_real_slurms(path):
 
 @pytest.mark.parametrize("how", ["cancel", "requeue", "grace", "qos", "suspend"])
 def test_preemption_of_real_slurms(how):
-    """Who had to go for whom, and where and when each ran: of 3 to 5 nodes, by the two numbers."""
+    """Who had to go for whom, and where and when each ran: of 3 to 5 nodes."""
     recording = read_recording(FOLDERS[1] / f"preempt_{how}.json")
     (run,) = recording.runs
-    found = agreement(recording, run, replay=False)
-    assert (found.off_by_60, found.good) == (0, len(run.start))
-    planned, equal = found.planned
-    assert equal >= 0.8 * planned > 0
+    for replay in (False, True):
+        found = agreement(recording, run, replay=replay)
+        assert (found.off_by_60, found.good) == (0, len(run.start))
+        planned, equal = found.planned
+        assert equal >= 0.8 * planned > 0
+
+
+@pytest.mark.skipif(not RECORDINGS, reason="no recordings of a real Slurm below COSCHED_DATA/..")
+def test_four_of_five_jobs_of_production_with_two_numbers():
+    """Arrays fall far below it, and most others are all right: which is decided within a second."""
+    found = [
+        (agreement(recording, run).good, len(run.start))
+        for recording in map(read_recording, RECORDINGS) if recording.name[:-5] not in PLAIN
+        for run in recording.runs if run.passes
+    ]  # fmt: skip
+    good, jobs = np.sum(found, axis=0)
+    assert good >= 0.8 * jobs > 1000 * 0.8
 
 
 #: Of ages, whose count begins at passes that were not recorded.

@@ -74,6 +74,34 @@ def test_its_file_and_its_draws(tmp_path):
     assert res.draws.values.min() >= res.value * 0.8
 
 
+def test_memory_of_who_stands_still_is_held(tmp_path):
+    """Of 16 GB a node: who wants more than is left waits for the end of the one that stood still."""
+    head = (CORES + GANG).replace("CR_Core", "CR_Core_Memory") + "DefMemPerCPU=1000\n"
+    machine_of(tmp_path, head)
+    (tmp_path / "slurm.conf").write_text(
+        (tmp_path / "slurm.conf").read_text().replace("CPUs=4", "CPUs=4 RealMemory=16384")
+    )
+    machine = Machine.read(tmp_path / "slurm.conf")
+    ones = np.ones(3)
+    jobs = {
+        "submit": [0, 40, 50], "tasks": [8, 4, 4], "cpu": ones, "memory": ones,
+        "runtime": [300, 100, 60], "estimate": [600, 120, 120], "memory_gb": [24, 4, 10],
+        "partition": ["low", "high", "high"],
+    }  # fmt: skip
+    inst = cs.cluster.Instance(jobs, machine.cores, machine=machine)
+    res = cs.cluster.slurm_backfill(inst, controller_start=-30.0, epoch=0)
+    res.schedule.validate()
+    assert res.jobs.start[1] < 60
+    assert res.jobs.start[2] >= res.jobs.end[0]
+    frame = res.schedule.to_frame()
+    early = frame.copy()
+    early.loc[early.task == 2, ["start", "end"]] = [50.0, 110.0]
+    with pytest.raises(cs.InvalidSchedule, match="KB of memory"):
+        cs.cluster.held.check_held_by_cores(
+            res.instance, cs.cluster.Schedule.from_frame(res.instance, early).rows, machine
+        )
+
+
 def test_limits_count_what_has_run(tmp_path):
     rows = [(0, 8, 500, 120, "low"), (60, 8, 300, 600, "high")]
     res = solve(machine_of(tmp_path, CORES + GANG), rows)
@@ -89,6 +117,40 @@ def test_requeued_jobs_have_no_pauses(tmp_path):
     res.schedule.validate()
     assert res.outcome["restarts"].tolist() == [1, 0, 0]
     assert res.jobs.preemptions.sum() == 0
+
+
+def test_what_runs_at_the_beginning_may_share_cores(tmp_path):
+    """The lower one stands still from before it, until the other is over."""
+    machine = machine_of(tmp_path, CORES + GANG)
+    ones = np.ones(2)
+    jobs = {
+        "submit": [0, 0], "tasks": [4, 2], "cpu": ones, "memory": ones, "runtime": [100.0, 50.0],
+        "estimate": [300, 300], "partition": ["low", "high"], "running": [True, True],
+        "ran": [60.0, 30.0], "held": ["0:4", "0:2"],
+    }  # fmt: skip
+    inst = cs.cluster.Instance(jobs, machine.cores, machine=machine)
+    res = cs.cluster.slurm_backfill(inst, controller_start=-100.0, epoch=0)
+    res.schedule.validate()
+    assert res.jobs.end.tolist() == pytest.approx([150, 50], abs=2)
+    assert res.jobs.preemptions.tolist() == [0, 0]
+    with pytest.raises(cs.InvalidInstance, match="and others hold more"):
+        plain = machine_of(tmp_path, CORES)
+        cs.cluster.slurm_backfill(cs.cluster.Instance(jobs, plain.cores, machine=plain))
+
+
+def test_who_was_cancelled_is_preempted_in_its_file(tmp_path):
+    head = CORES + GANG.replace("SUSPEND,GANG", "CANCEL")
+    rows = [*ROWS, (300, 8, 400, 60, "high")]
+    res = solve(machine_of(tmp_path, head), rows)
+    res.schedule.validate()
+    data = res.schedule.to_dict()
+    assert (data["killed"], data["preempted"]) == ([0, 3], [0])
+    back = cs.cluster.Schedule.from_dict(res.instance, data)
+    back.validate()
+    assert back.to_dict() == data
+    cs.cluster.Schedule.from_frame(res.instance, res.schedule.to_frame()).validate()
+    with pytest.raises(cs.InvalidSchedule, match="ended at its limit"):
+        cs.cluster.Schedule.from_dict(res.instance, data | {"preempted": []})
 
 
 @pytest.mark.parametrize(

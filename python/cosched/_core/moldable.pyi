@@ -4,7 +4,7 @@ import cosched._core
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['BEST_WORK', 'Compaction', 'EXACT_JOBS', 'Instance', 'ListOrder', 'LocalOrder', 'MOST_EXACT_JOBS', 'MOST_OPTIMAL_JOBS', 'OPTIMAL_WORK', 'Objective', 'SEARCH_WORK', 'area_bound', 'by_batches', 'configuration_bound', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'graph_optimal', 'graph_search', 'heads_and_tails', 'list_graham', 'list_local', 'list_lp', 'local_search', 'longest_bound', 'makespan_if_constant', 'minsum_bound', 'optimal', 'schedule', 'sequential', 'slots_bound', 'time_indexed_bound', 'with_graph', 'work_and_path', 'work_path_certified_bound']
+__all__: list[str] = ['BEST_WORK', 'Compaction', 'EXACT_JOBS', 'Instance', 'ListOrder', 'LocalOrder', 'MOST_EXACT_JOBS', 'MOST_OPTIMAL_JOBS', 'OPTIMAL_WORK', 'Objective', 'SEARCH_WORK', 'area_bound', 'by_batches', 'configuration_bound', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'graph_optimal', 'graph_search', 'heads_and_tails', 'list_graham', 'list_local', 'list_lp', 'local_search', 'longest_bound', 'makespan_if_constant', 'minsum_bound', 'optimal', 'replay', 'schedule', 'sequential', 'slots_bound', 'time_indexed_bound', 'with_graph', 'work_and_path', 'work_path_certified_bound']
 class Instance:
     @staticmethod
     def from_downey(alone: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], parallelism: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], weights: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], release: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], machines: typing.SupportsInt | typing.SupportsIndex) -> Instance:
@@ -274,6 +274,8 @@ def makespan_if_constant(instance: Instance, procs: typing.Annotated[numpy.typin
 def minsum_bound(instance: Instance, grid: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None, refine: typing.SupportsInt | typing.SupportsIndex, tight: bool, by_glpk: bool) -> float:
     ...
 def optimal(instance: Instance, objective: Objective, work: typing.SupportsInt | typing.SupportsIndex, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[tuple, float, str]:
+    ...
+def replay(instance: Instance, procs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> tuple:
     ...
 def schedule(instance: Instance, procs: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], start: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], end: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> tuple:
     ...

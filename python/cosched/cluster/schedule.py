@@ -247,8 +247,8 @@ class Schedule(core.Schedule):
             ``task`` (the job), ``id`` (what its log calls it), ``kind, units`` (tuple, a node
             a task), ``start, end`` (s), ``nodes`` (the units again), ``yield_, progress``
             (0..1), ``cause`` (start, resume, move, go on), ``exclusive`` (whether the policy gives
-            a task a whole node); ``killed``, where some jobs were ended at their limit; ``name``,
-            the id as a text, where the jobs have one.
+            a task a whole node); ``killed, preempted``, where some jobs were ended at their limit
+            or for another; ``name``, the id as a text, where the jobs have one.
 
         Examples
         --------
@@ -268,11 +268,16 @@ class Schedule(core.Schedule):
         frame["exclusive"] = self.exclusive
         if len(killed := self._killed()):
             frame["killed"] = np.isin(frame["task"], killed)
+            frame["preempted"] = np.isin(frame["task"], self._preempted())
         return frame
 
     def _killed(self) -> np.ndarray:
-        """Jobs that were ended at their limit."""
+        """Jobs that were ended at their limit, or for another."""
         return np.flatnonzero(self.totals.get("at_limit", ()))
+
+    def _preempted(self) -> np.ndarray:
+        """Of them, those that were ended for another."""
+        return np.flatnonzero(self.totals.get("preempted", ()))
 
     def _ids(self) -> list:
         """What each row's job is called; -1 where there is no such job."""
@@ -287,7 +292,7 @@ class Schedule(core.Schedule):
         dict
             ``placements`` (task, id, kind, units, start, end, yield, progress, cause), ``jobs``
             (lists ``start, end, preemptions, migrations``), ``penalty, exclusive, threshold``;
-            ``killed`` (jobs), where some were ended at their limit.
+            ``killed`` (jobs), where some were ended at their limit, or (``preempted``) for another.
         """
         rows = super().to_dict()["placements"]
         columns = (self._ids(), self.yield_, self.progress, self.cause)
@@ -303,6 +308,8 @@ class Schedule(core.Schedule):
         }
         if len(killed := self._killed()):
             data["killed"] = killed.tolist()
+        if len(preempted := self._preempted()):
+            data["preempted"] = preempted.tolist()
         said = {"recorded": self.recorded, "by_cores": self.by_cores is not None}
         return data | {name: True for name, is_so in said.items() if is_so}
 
@@ -318,7 +325,7 @@ class Schedule(core.Schedule):
         ----------
         frame : pandas.DataFrame
             ``task, units, start, end`` (s), ``yield_, progress`` (0..1), ``cause``; optionally
-            ``exclusive``, the same in all rows (False), and ``killed`` (nobody).
+            ``exclusive``, the same in all rows (False), and ``killed, preempted`` (nobody).
         penalty : float, optional
             What a resumed or moved job pays (s), >= 0. None: what the first of them pays here, so
             that all others have to pay the same.
@@ -353,6 +360,8 @@ class Schedule(core.Schedule):
         data = {"placements": rows, "jobs": totals, "penalty": paid, "exclusive": _alone(frame)}
         if "killed" in frame:
             data["killed"] = np.unique(frame["task"][frame["killed"] == True])  # noqa: E712
+        if "preempted" in frame:
+            data["preempted"] = np.unique(frame["task"][frame["preempted"] == True])  # noqa: E712
         return cls.from_dict(instance, data)
 
     @classmethod
@@ -390,7 +399,10 @@ class Schedule(core.Schedule):
             threshold = real(data.get("threshold", THRESHOLD), "threshold")
             recorded = flag(data.get("recorded", False), "recorded")
             by_cores = flag(data.get("by_cores", False), "by_cores")
-            killed = integer_array(data.get("killed", ()), "killed", 1, 0, len(instance) - 1)
+            killed, preempted = (
+                integer_array(data.get(name, ()), name, 1, 0, len(instance) - 1)
+                for name in ("killed", "preempted")
+            )
         except InvalidInstance as error:
             raise InvalidSchedule(str(error)) from None
         except (KeyError, TypeError, ValueError) as error:
@@ -404,6 +416,7 @@ class Schedule(core.Schedule):
             raise InvalidSchedule(f"threshold = {threshold}: expected seconds > 0")
         if len(killed):
             outcome["at_limit"] = np.isin(np.arange(len(instance)), killed)
+            outcome["preempted"] = np.isin(np.arange(len(instance)), preempted)
             ran = np.bincount(plain.task, plain.end - plain.start, len(instance))
             instance = _cut_at_limits(instance, outcome, ran)
         return cls(
@@ -419,6 +432,7 @@ def _cut_at_limits(
     """The instance with the times that killed jobs ran, which end at their limits or later."""
     known = instance.column("runtime")
     limit = instance.column("estimate") if "estimate" in instance.known else np.zeros(len(known))
+    limit = np.where(outcome["preempted"], 0.0, limit)
     # Slurm's clock has whole seconds.
     wrong = outcome["at_limit"] & ~((ran >= limit - 1) & (ran <= known * (1 + 1e-9)) & (ran >= 0))
     if wrong.any():

@@ -18,10 +18,11 @@ _JOBS = words("GrpJobs GrpSubmit MaxJobs MaxSubmit MaxJobsPU MaxJobsPA MaxSubmit
 _TIMES = words("GrpWall MaxWall")
 _TRES = words(
     "GrpTRES GrpTRESMins GrpTRESRunMins MaxTRES MaxTRESPerNode MaxTRESMins MinTRES MaxTRESPU "
-    "MaxTRESPA"
+    "MaxTRESPA MaxTRESRunMinsPA MaxTRESRunMinsPU"
 )
 _ACCRUE = {
-    "GrpJobsAccrue": "group_accrue", "MaxJobsAccruePU": "user_accrue", "MaxJobsAccrue": "accrue",
+    "GrpJobsAccrue": "group_accrue", "MaxJobsAccruePA": "account_accrue",
+    "MaxJobsAccruePU": "user_accrue", "MaxJobsAccrue": "accrue",
 }  # fmt: skip
 #: Beside limits, what is read, and what says nothing about starts (of QOS: lists of those allowed).
 _OTHERS = words(

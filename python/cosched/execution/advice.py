@@ -41,7 +41,7 @@ class Advice:
     alone_in_company : float or None
         The end that the best plan would promise if nobody slowed another; None: without slow-downs.
     ignorant : float or None
-        The end of that plan with the slow-downs, where it is one of packs.
+        The end of that plan with the slow-downs.
     one_line : str or None
         The line of xargs that does the same, where the plan is no better than longest-first on
         one processor each; empty: it is no better, and the line would be too long.

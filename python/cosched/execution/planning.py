@@ -134,8 +134,8 @@ def plan(
     if slow is not None:
         alone = (of_packs.without_slowdowns(), of_moldable.without_slowdowns())
         plain = _best(*alone, time_limit, seed)
-        ignorant = _in_company(plain, of_packs)
-        if ignorant is not None and ignorant.value < result.value:
+        ignorant = _in_company(plain, of_packs, of_moldable)
+        if ignorant.value < result.value:
             result = ignorant
     ranged = interval_of(
         result.schedule,
@@ -221,11 +221,14 @@ def _bound(instance: moldable.Instance, time_limit: float | None) -> Bound:
     return max(found, key=float)
 
 
-def _in_company(plain: core.Result, of_packs: packs.Instance) -> packs.Result | None:
-    """A plan of packs made without slow-downs, with them."""
-    if not isinstance(plain, packs.Result):
-        return None
-    return packs.co_schedule(of_packs, plain.pack_of, plain.procs)
+def _in_company(
+    plain: core.Result, of_packs: packs.Instance, of_moldable: moldable.Instance
+) -> core.Result:
+    """A plan made without slow-downs, with them."""
+    if isinstance(plain, packs.Result):
+        return packs.co_schedule(of_packs, plain.pack_of, plain.procs)
+    assert isinstance(plain, moldable.Result)
+    return moldable.replay(of_moldable, plain)
 
 
 def _unmeasured(

@@ -40,6 +40,7 @@ from cosched.moldable.algorithms import (
     list_shelf,
     local_search,
     optimal,
+    replay,
     sequential,
 )
 from cosched.moldable.bounds import (
@@ -83,6 +84,7 @@ __all__ = [
     "minsum_bound",
     "online",
     "optimal",
+    "replay",
     "sequential",
     "solve",
     "time_indexed_bound",

@@ -214,5 +214,26 @@ TEST(SlurmBackfillCycle, FeaturesLeaveFewerNodes) {
   EXPECT_EQ(cycles.plan(1), (Planned{300, 360, {0}}));
 }
 
+TEST(SlurmBackfillCycle, TheSizeOfAJobIsThatOfItsNodesOnceAPlanHasFoundSome) {
+  Machine machine = plain_machine(4);
+  machine.cpus = 16;  // of which a job asks for one a node
+  Cycles cycles(machine, {plain_job(0, 4, 300), plain_job(0, 2, 100)},
+                {{"multifactor", 1}, {"PriorityWeightJobSize", 1600}, {"cons_tres", 1}});
+  EXPECT_EQ(cycles.tables.queue.priority(1), 1600 * (0.5 + 0.125) / 2);
+  cycles.run(10);
+  cycles.tables.queue.recalculate();
+  EXPECT_EQ(cycles.tables.queue.priority(1), 1600 * 0.5);
+}
+
+TEST(SlurmBackfillCycle, NoPlanNoOtherSize) {
+  Machine machine = plain_machine(4);
+  machine.cpus = 16;
+  Cycles cycles(machine, {plain_job(0, 4, kNever / 2), plain_job(0, 2, 100)},
+                {{"multifactor", 1}, {"PriorityWeightJobSize", 1600}, {"bf_min_age_reserve", 900}});
+  cycles.run(10);  // at once or not at all
+  cycles.tables.queue.recalculate();
+  EXPECT_EQ(cycles.tables.queue.priority(1), 1600 * (0.5 + 0.125) / 2);
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

@@ -217,6 +217,28 @@ TEST(SlurmPolicy, MinutesThatMayStillBeUsed) {
   EXPECT_FALSE(fits(policy, 2, 2));
 }
 
+TEST(SlurmPolicy, MinutesOfAUserOrAnAccountThatMayStillBeUsed) {
+  for (const Kind kind : {Kind::user_run_minutes, Kind::account_run_minutes}) {
+    const bool by_user = kind == Kind::user_run_minutes;
+    Site site;
+    site.qos = qos_of({{kind, kCpu, 150}});
+    site.settings = {{"PriorityCalcPeriod", 60}, {"since_24", 1}};
+    const Scenario scenario = site.scenario();
+    Policy policy(scenario, 0);
+    start(policy, 0, 0, 2);  // 8 CPUs for 10 minutes
+    EXPECT_EQ(name_of(policy.with_nodes(of(1), 2)),
+              by_user ? "MaxCpuRunMinsPerUser" : "MaxCpuRunMinsPerAccount");
+    EXPECT_EQ(fits(policy, 2, 2), by_user);  // another user of the account
+    policy.advance(120);
+    EXPECT_TRUE(fits(policy, 1, 2));
+    site.settings["since_24"] = 0;  // which does not look at them
+    const Scenario older = site.scenario();
+    Policy none(older, 0);
+    start(none, 0, 0, 2);
+    EXPECT_TRUE(fits(none, 1, 2));
+  }
+}
+
 TEST(SlurmPolicy, MinutesThatHaveBeenUsed) {
   Site site;
   site.account = limits_of({{Kind::group_minutes, kCpu, 100, 90}});

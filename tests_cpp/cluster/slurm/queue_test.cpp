@@ -191,5 +191,69 @@ TEST(SlurmQueue, AsManyAgesCountAsALimitSays) {
   EXPECT_EQ(queue.priority(1), 50);
 }
 
+// Whose ages count, of four jobs of a user (and a fifth of another of the account) that wait from the begin.
+Nodes that_count(const Qos& qos, const Limits& account, const Limits& user, bool since_24 = false) {
+  Machine machine = plain_machine(4);
+  machine.qos = {qos, {}};
+  std::vector<Job> jobs(5, plain_job(0, 1, 60));
+  for (Job& job : jobs) job.association = 2;
+  jobs[4].association = 3;
+  jobs[4].user = 1;
+  jobs[0].qos = jobs[1].qos = jobs[4].qos = 0;
+  jobs[2].qos = jobs[3].qos = 1;
+  const Scenario scenario(
+      machine, jobs,
+      to_settings({{"multifactor", 1},
+                   {"age_counts", 1},
+                   {"PriorityWeightAge", 1000},
+                   {"PriorityMaxAge", 1000},
+                   {"PriorityCalcPeriod", 100},
+                   {"since_24", since_24}}),
+      {}, {}, {{-1, 1, false}, {0, 1, false, account}, {1, 1, true, user}, {1, 1, true}});
+  Usage usage(scenario, 0);
+  Queue queue(scenario, usage);
+  for (int job = 0; job < 5; ++job) {
+    queue.submit(job, 0);
+    queue.enter(job);
+  }
+  queue.let_accrue(20);
+  usage.advance(100);
+  queue.recalculate();
+  Nodes found;
+  for (int job = 0; job < 5; ++job)
+    if (queue.priority(job) > 1) found.push_back(job);
+  return found;
+}
+
+Limits accrual(int group, int own = -1) {
+  Limits limits;
+  limits.group_accrue = group;
+  limits.accrue = own;
+  return limits;
+}
+
+TEST(SlurmQueue, WhoseLimitOfAccrualHolds) {
+  const Qos none;
+  const auto qos_of = [](int group, int account, int user) {
+    Qos qos;
+    qos.group_accrue = group;
+    qos.account_accrue = account;
+    qos.user_accrue = user;
+    return qos;
+  };
+  EXPECT_EQ(that_count(none, accrual(3), {}), (Nodes{0, 1, 2}));
+  EXPECT_EQ(that_count(none, {}, accrual(-1, 1)), (Nodes{0, 4}));
+  EXPECT_EQ(that_count(none, {}, accrual(2, 1)), (Nodes{0, 1, 4}));  // its group's comes first
+  EXPECT_EQ(that_count(none, {}, accrual(2, 1), true), (Nodes{0, 4}));
+  EXPECT_EQ(that_count(none, accrual(-1, 1), {}), (Nodes{0, 4}));  // inherited, by user
+  // The one below comes first, and who has room there counts in the group above.
+  EXPECT_EQ(that_count(none, accrual(1), accrual(2)), (Nodes{0, 1}));
+  EXPECT_EQ(that_count(qos_of(2, -1, -1), accrual(1), {}), (Nodes{0, 1}));
+  EXPECT_EQ(that_count(qos_of(-1, 1, -1), {}, {}), (Nodes{0, 2, 3}));
+  EXPECT_EQ(that_count(qos_of(-1, -1, 1), {}, {}), (Nodes{0, 2, 3, 4}));
+  EXPECT_EQ(that_count(qos_of(2, -1, 1), {}, {}), (Nodes{0, 1, 2, 3}));
+  EXPECT_EQ(that_count(qos_of(2, -1, 1), {}, {}, true), (Nodes{0, 2, 3, 4}));
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

@@ -131,5 +131,30 @@ TEST(SlurmSelect, CoresOfSharedNodes) {
   EXPECT_EQ(slot->nodes->list(), (Nodes{0, 1}));
 }
 
+// A node of four cores; a job of the lower tier has three of them until 100, one of the higher two until 300.
+TEST(SlurmSelect, PlansOfTiersGetCoresBack) {
+  std::vector<Job> jobs{shared_job(3, 100), shared_job(2, 300), shared_job(2, 60),
+                        shared_job(4, 60)};
+  jobs[1].partition = 1;
+  const Scenario scenario = suspending(tiers_of({4}, {1, 2}), jobs);
+  Allocations allocations(scenario);
+  Select select(scenario, allocations, 0);
+  const NodeBits every = nodes_from(0, 1, 1);
+  for (const int job : {0, 1}) {
+    const Choice* choice = select.now({job, job}, every);
+    ASSERT_NE(choice, nullptr);
+    allocations.start(job, *choice, 0);
+  }
+  EXPECT_EQ(allocations.cores(0).list(), (Nodes{0, 1, 2}));
+  EXPECT_EQ(allocations.cores(1).list(), (Nodes{0, 1}));
+  EXPECT_EQ(select.now({2, 0}, every), nullptr);
+  EXPECT_EQ(select.now({3, 1}, every), nullptr);
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(select.will_run({2, 0}, every, {10})->begin, 100);
+    EXPECT_EQ(select.will_run({3, 0}, every, {10})->begin, 300);
+    EXPECT_EQ(select.will_run({3, 1}, every, {10})->begin, 300);
+  }
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

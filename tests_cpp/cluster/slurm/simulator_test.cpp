@@ -95,6 +95,16 @@ TEST(SlurmSimulator, APassBehindAnEndWaitsForATickUnlessEpilogMessagesAskForIt) 
   EXPECT_NEAR(gap(1000, 0), 0.2, 1e-9);  // ended by a limit check
 }
 
+TEST(SlurmSimulator, ARecordedPassSoonBehindAStopIsWhatTheMessagesAskedFor) {
+  Clocks clocks;
+  clocks.epilog = 0.2;
+  clocks.passes = {{1.5, false}, {70.1, false}};
+  clocks.checks = {70};
+  const Scenario scenario =
+      scenario_of(plain_machine(1), {plain_job(0, 1, 60, 1000), plain_job(0, 1, 60, 10)});
+  EXPECT_DOUBLE_EQ(simulate(scenario, clocks, {}).start_exact[1], 70.1);
+}
+
 TEST(SlurmSimulator, ACycleTakesTimeForEachTestAndStart) {
   Clocks clocks;
   clocks.cycle_cost = 0.125;

@@ -119,5 +119,21 @@ TEST(SlurmTables, WhoIsOverGoesOnNoMore) {
   EXPECT_EQ(of.tables.turned.size(), 1u);
 }
 
+TEST(SlurmTables, WhatRunsFromTheBeginningMayShareCores) {
+  std::vector<Job> jobs{shared_job(3, 100), shared_job(2, 300), shared_job(1, 300)};
+  jobs[1].partition = 1;
+  for (Job& job : jobs) job.running = Running{-20, {{{0, job.cpus, 0}}, {}}};
+  const Scenario scenario = suspending(tiers_of({4}, {1, 2}), jobs);
+  Tables tables(scenario, -60, {});
+  tables.hold(0);
+  EXPECT_EQ(tables.allocations.cores(0).list(), (Nodes{0, 1, 2}));
+  tables.hold(1);  // one core is free
+  EXPECT_EQ(tables.allocations.cores(1).list(), (Nodes{0, 1}));
+  EXPECT_TRUE(tables.allocations.suspended(0));
+  tables.hold(2);
+  EXPECT_EQ(tables.allocations.cores(2).list(), Nodes{3});
+  EXPECT_FALSE(tables.allocations.suspended(2));
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cosched/core/rng.hpp"
+#include "cosched/moldable/search/optimal.hpp"
 #include "support/moldable_instances.hpp"
 
 namespace cosched::moldable::search {
@@ -88,6 +89,18 @@ TEST(MoldableHalves, StackJobsWhereOthersLeaveRoom) {
     const Instance instance(Times(times), std::vector<double>(n, 1), std::vector<double>(n, 0));
     expect_exact(instance, exhaustive_optima(instance).makespan, seed);
   }
+}
+
+// More jobs than can be tried one by one: labels, which share nothing with halves, say what is best.
+TEST(MoldableHalves, EqualLabelsOfMoreJobs) {
+  for (int kind = 0; kind < kProfileKinds; ++kind)
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      const Instance instance = small_instance(kind, 6 + static_cast<int>(seed) % 2,
+                                               3 + static_cast<int>(seed) % 3, seed, false);
+      const Proof proof = optimal(instance);
+      ASSERT_TRUE(proof.proved);
+      expect_exact(instance, makespan(proof.placement), seed);
+    }
 }
 
 TEST(MoldableHalves, StopWhenTheWorkIsOver) {

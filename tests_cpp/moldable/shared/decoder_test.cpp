@@ -5,9 +5,7 @@
 #include <memory>
 
 #include "cosched/moldable/check/validate.hpp"
-#include "cosched/moldable/shared/area.hpp"
 #include "cosched/moldable/shared/beam.hpp"
-#include "cosched/moldable/shared/configurations.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -57,23 +55,6 @@ TEST(Decoder, NeedsAreKept) {
   const Placement made = Decoder(instance).run({{0, 1, 2}, {1, 1, 1}, 0, {}});
   EXPECT_EQ(made.start[2], 0);
   EXPECT_EQ(made.start[1], 4);
-}
-
-TEST(Bounds, ConfigurationsKnowWhatIsNotWorthRunningTogether) {
-  const Instance instance = slow_threes();
-  const double bound = configuration_bound(instance).value;
-  EXPECT_LE(bound, 12);
-  EXPECT_GE(bound, 12 * (1 - 3e-3));
-  EXPECT_LE(shared::area_bound(instance), bound);
-}
-
-TEST(Bounds, AreaHasARowAResource) {
-  // Each alone needs more than half of the memory: one after the other.
-  const Instance instance = Instance(Times(Table{{4}, {2}, {2}}), {1, 1, 1}, {}, 3)
-                                .with(std::make_shared<const Sharing>(
-                                    3, std::vector<Resource>{{"memory", 4, {{4}, {4}, {2}}}},
-                                    std::nullopt, std::nullopt));
-  EXPECT_NEAR(shared::area_bound(instance), 7, 1e-9);
 }
 
 }  // namespace

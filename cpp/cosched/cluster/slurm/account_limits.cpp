@@ -47,6 +47,10 @@ std::string reason_of_tres(Kind kind, int number, bool of_qos) {
       return whose + "Min" + name + (cpu ? "NotSatisfied" : "");
     case Kind::account:
       return "Max" + name + "PerAccount";
+    case Kind::account_run_minutes:
+      return "Max" + name + "RunMinsPerAccount";
+    case Kind::user_run_minutes:
+      return "Max" + name + "RunMinsPerUser";
     default:
       return whose + "Max" + name + "PerUser" + limit;
   }
@@ -71,6 +75,8 @@ Kind kind_of(const std::string& name) {
       {"MinTRES", Kind::least},
       {"MaxTRESPA", Kind::account},
       {"MaxTRESPU", Kind::user},
+      {"MaxTRESRunMinsPA", Kind::account_run_minutes},
+      {"MaxTRESRunMinsPU", Kind::user_run_minutes},
       {"GrpSubmit", Kind::group_submit},
       {"MaxSubmitPA", Kind::account_submit},
       {"MaxSubmitPU", Kind::user_submit},

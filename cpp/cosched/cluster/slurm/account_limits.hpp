@@ -32,6 +32,8 @@ struct Limit {
     least,
     account,
     user,
+    account_run_minutes,  // since 24.11, as the next
+    user_run_minutes,
     // at submission
     group_submit,
     account_submit,
@@ -48,7 +50,7 @@ struct Limit {
 struct Limits {
   std::vector<Limit> all;
   // Jobs that wait and whose age counts (RULES.md 13.6); -1: none.
-  int group_accrue = -1, user_accrue = -1, accrue = -1;
+  int group_accrue = -1, account_accrue = -1, user_accrue = -1, accrue = -1;
 };
 
 struct Qos : Limits {

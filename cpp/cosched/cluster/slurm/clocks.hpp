@@ -99,6 +99,8 @@ class MainClock {
   void tick(double time);
   /// The loop's next tick, whether it asks for a pass or not.
   double next_tick(double time) const;
+  /// The recorded pass that is due, if any.
+  double recorded_pass() const { return replays() ? passes_[next_].first : kInfinity; }
   double pass_due() const { return replays() ? std::min(passes_[next_].first, late_) : pass_; }
   /// The pass that is due begins; whether it is a full one.
   bool begin_pass();

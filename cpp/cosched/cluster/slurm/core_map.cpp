@@ -10,13 +10,13 @@ CoreMap::CoreMap(const Scenario& scenario) {
 }
 
 NodeBits CoreMap::taken() const {
-  NodeBits all = none();
+  NodeBits all(first_.back());
   for (const NodeBits& cores : of_) all |= cores;
   return all;
 }
 
 NodeBits CoreMap::lowest(const std::vector<Share>& nodes, const NodeBits& taken) const {
-  NodeBits cores = none();
+  NodeBits cores(first_.back());
   for (const Share& share : nodes) {
     int left = share.cores;
     for (int core = first(share.node); left > 0 && core < last(share.node); ++core)

@@ -29,7 +29,6 @@ class CoreMap {
   void take(int part, const NodeBits& cores) { of_[index(part)] |= cores; }
   void give(int part, const NodeBits& cores) { of_[index(part)] -= cores; }
   const NodeBits& of(int part) const { return of_[index(part)]; }
-  NodeBits none() const { return NodeBits(first_.empty() ? 0 : first_.back()); }
   /// Of any partition.
   NodeBits taken() const;
   /// The lowest cores of these nodes that are not taken, as many as the job has of each, or as there are.

@@ -35,7 +35,7 @@ bool stands_for(const Limit& of_qos, const Limit& own) {
 
 std::vector<Rule>& part_of(RuleSet& set, Kind kind) {
   if (kind <= Kind::wall) return set.before;
-  return kind <= Kind::user ? set.with_nodes : set.submission;
+  return kind <= Kind::user_run_minutes ? set.with_nodes : set.submission;
 }
 
 template <class Stands>
@@ -113,9 +113,12 @@ void LimitRules::add_qos(RuleSet& set, int qos, const Key& key) {
   for (const Limit& limit : in_order(scenario_.machine().qos[static_cast<std::size_t>(qos)])) {
     if (any_rule(before, [&](const Rule& rule) { return same(rule.limit, limit); })) continue;
     const Kind kind = limit.kind;
-    const bool users = kind == Kind::user || kind == Kind::user_jobs || kind == Kind::user_submit;
-    const bool accounts =
-        kind == Kind::account || kind == Kind::account_jobs || kind == Kind::account_submit;
+    const bool users = kind == Kind::user || kind == Kind::user_jobs || kind == Kind::user_submit ||
+                       kind == Kind::user_run_minutes;
+    const bool accounts = kind == Kind::account || kind == Kind::account_jobs ||
+                          kind == Kind::account_submit || kind == Kind::account_run_minutes;
+    const bool newer = kind == Kind::account_run_minutes || kind == Kind::user_run_minutes;
+    if (newer && !scenario_.settings().since_24) continue;
     part_of(set, kind).push_back({limit, true, users ? by_user : accounts ? by_account : group});
   }
 }

@@ -10,7 +10,9 @@ using Kind = Limit::Kind;
 constexpr double kMinute = 60;
 
 bool of_minutes(Kind kind) {
-  return kind == Kind::group_minutes || kind == Kind::group_run_minutes || kind == Kind::group_wall;
+  return kind == Kind::group_minutes || kind == Kind::group_run_minutes ||
+         kind == Kind::group_wall || kind == Kind::account_run_minutes ||
+         kind == Kind::user_run_minutes;
 }
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -159,6 +161,8 @@ bool Policy::over(const Rule& rule, const Demand& demand, const Test& all) const
     case Kind::job_minutes:
       return minutes > most;
     case Kind::group_run_minutes:
+    case Kind::account_run_minutes:
+    case Kind::user_run_minutes:
       return beside(minutes, may_run, most);
     case Kind::group_minutes: {
       const double used =
@@ -287,7 +291,7 @@ double Policy::counted(const Rule& rule) const {
   if (rule.limit.tres < 0) return count.jobs;
   const std::size_t tres = at(rule.limit.tres);
   if (rule.limit.kind == Kind::group_minutes) return count.seconds[tres] / kMinute;
-  if (rule.limit.kind == Kind::group_run_minutes) return count.run_seconds[tres] / kMinute;
+  if (of_minutes(rule.limit.kind)) return count.run_seconds[tres] / kMinute;
   return rule.limit.tres == kNode ? count.nodes : count.tres[tres];
 }
 

@@ -13,7 +13,7 @@ constexpr double kNotYet = std::numeric_limits<double>::infinity();
 
 bool limits_accrual(const Scenario& scenario) {
   const auto some = [](const Limits& of) {
-    return of.group_accrue >= 0 || of.user_accrue >= 0 || of.accrue >= 0;
+    return of.group_accrue >= 0 || of.account_accrue >= 0 || of.user_accrue >= 0 || of.accrue >= 0;
   };
   const std::vector<Qos>& qos = scenario.machine().qos;
   const std::vector<Association>& accounts = scenario.accounts();
@@ -95,21 +95,52 @@ void Queue::ready(int job, double since) {
   of_[static_cast<std::size_t>(job)].accrues = since;
 }
 
-// The first that is set, of its QOS, then of its association and those above.
-std::pair<std::array<int, 3>, int> Queue::accrual_limit(int job) const {
+// What its age counts in: its QOS, its account and user there, its association and those above.
+std::vector<Queue::Group> Queue::accrual_groups(int job) const {
   const Job& one = scenario_.job(job);
+  const std::vector<Association>& all = scenario_.accounts();
+  std::vector<Group> groups;
+  if (one.qos >= 0) {
+    int account = one.association;
+    if (account >= 0 && all[static_cast<std::size_t>(account)].user)
+      account = all[static_cast<std::size_t>(account)].parent;
+    groups = {{0, one.qos, -1}, {1, one.qos, account}, {2, one.qos, one.user}};
+  }
+  for (int k = one.association; k >= 0; k = all[static_cast<std::size_t>(k)].parent)
+    groups.push_back({3, k, -1});
+  return groups;
+}
+
+// The first that is set, of its QOS, then of its association and those above; of one of these 24.11 has the least.
+std::pair<Queue::Group, int> Queue::accrual_limit(int job) const {
+  const Job& one = scenario_.job(job);
+  std::pair<Group, int> found{{}, std::numeric_limits<int>::max()};
+  bool any = false;
+  const auto look = [&](Group group, int limit) {
+    if (limit < 0 || (any && !(scenario_.settings().since_24 && limit < found.second))) return;
+    any = true;
+    found = {group, limit};
+  };
+  const std::vector<Group> groups = accrual_groups(job);
+  auto group = groups.begin();
   if (one.qos >= 0) {
     const Limits& own = scenario_.machine().qos[static_cast<std::size_t>(one.qos)];
-    if (own.group_accrue >= 0) return {{0, one.qos, -1}, own.group_accrue};
-    if (own.user_accrue >= 0) return {{1, one.qos, one.user}, own.user_accrue};
+    for (const int limit : {own.group_accrue, own.account_accrue, own.user_accrue})
+      look(*group++, limit);
   }
-  for (int k = one.association; k >= 0;
-       k = scenario_.accounts()[static_cast<std::size_t>(k)].parent) {
-    const Limits& limits = scenario_.accounts()[static_cast<std::size_t>(k)].limits;
-    if (k == one.association && limits.accrue >= 0) return {{2, k, -1}, limits.accrue};
-    if (limits.group_accrue >= 0) return {{3, k, -1}, limits.group_accrue};
+  // That of one association is inherited where those below say nothing.
+  int inherited = -1;
+  for (auto level = group; level != groups.end() && inherited < 0; ++level)
+    inherited = limits_of(*level).accrue;
+  for (auto level = group; level != groups.end() && !any; ++level) {
+    look(*level, limits_of(*level).group_accrue);
+    if (level == group) look(*level, inherited);
   }
-  return {{}, std::numeric_limits<int>::max()};
+  return found;
+}
+
+const Limits& Queue::limits_of(const Group& association) const {
+  return scenario_.accounts()[static_cast<std::size_t>(association[1])].limits;
 }
 
 // In order of the jobs, not of priority.
@@ -118,14 +149,17 @@ void Queue::count_ages(double time) {
   for (const Entry& entry : entries_) waiting.push_back(entry.job);
   std::sort(waiting.begin(), waiting.end());
   waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
-  std::map<std::array<int, 3>, int> counts;
+  std::map<Group, int> counts;
+  const auto count = [&](int job) {
+    for (const Group& group : accrual_groups(job)) ++counts[group];
+  };
   for (const int job : waiting)
-    if (of_[static_cast<std::size_t>(job)].accrues < kNotYet) ++counts[accrual_limit(job).first];
+    if (of_[static_cast<std::size_t>(job)].accrues < kNotYet) count(job);
   for (const int job : waiting) {
     double& since = of_[static_cast<std::size_t>(job)].accrues;
     const auto [which, most] = accrual_limit(job);
     if (since < kNotYet || counts[which] >= most) continue;
-    ++counts[which];
+    count(job);
     since = time;
   }
 }

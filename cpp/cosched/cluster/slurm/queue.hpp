@@ -59,7 +59,10 @@ class Queue {
   bool before(Entry a, Entry b) const;
   void count_ages(double time);
   /// Which limit holds for the job (none: empty), as (kind, of which, user), and its value.
-  std::pair<std::array<int, 3>, int> accrual_limit(int job) const;
+  using Group = std::array<int, 3>;  // a kind, which, of whom
+  std::vector<Group> accrual_groups(int job) const;
+  std::pair<Group, int> accrual_limit(int job) const;
+  const Limits& limits_of(const Group& association) const;
   double computed(int job, double time, int before) const;
 
   const Scenario& scenario_;

@@ -111,7 +111,6 @@ std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
   Looks looks(scenario, clocks, tables, moments);
   std::vector<Sample> samples;
   Choice choice(scenario.machine().nodes);
-  choice.cores = tables.allocations.cores().none();  // they are not told, and nobody stands still
   for (const Moment& one : moments) {
     const auto job = static_cast<std::size_t>(one.job);
     looks.until(one.time);
@@ -134,6 +133,7 @@ std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
         choice.nodes.clear();
         choice.shares = lives[job].holds;
         for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
+        tables.set_cores({one.job, scenario.job(one.job).partition}, choice);
         tables.start({one.job, scenario.job(one.job).partition}, choice, one.time, Scheduler::main);
         tables.queue.drop([&](int other) { return other == one.job; });
         break;

@@ -271,11 +271,20 @@ class Simulator {
         requeued_[static_cast<std::size_t>(one.job)] = 1;
         last_begin_ = std::max(last_begin_, static_cast<double>(one.begin));
       }
-      over = time + varied(host_.epilog);
+      over = cleaned_at(time);
       events_.push({over, true, one.job, attempt(one.job), true});
       changed_ = time;
     }
     return over;
+  }
+
+  // The nodes of a job that slurmctld stops.  Their messages ask for a pass at once: a recorded one that comes sooner
+  // than they usually do is that.
+  double cleaned_at(double stopped) {
+    constexpr double kBefore = 0.001;
+    const double usual = stopped + varied(host_.epilog),
+                 pass = main_clock_.recorded_pass() - kBefore;
+    return stopped < pass ? std::min(usual, pass) : usual;
   }
 
   int& attempt(int job) { return attempts_[static_cast<std::size_t>(job)]; }
@@ -307,7 +316,8 @@ class Simulator {
 
   void end(int job, double time, bool killed) {
     tables_.end(job, time, killed);
-    events_.push({time + varied(host_.epilog), true, job, attempt(job), killed});
+    const double over = killed ? cleaned_at(time) : time + varied(host_.epilog);
+    events_.push({over, true, job, attempt(job), killed});
   }
 
   void launch(const std::vector<int>& started, double time) {

@@ -24,12 +24,9 @@ void Tables::hold(int job) {
   Choice choice(scenario.machine().nodes);
   choice.shares = running.holds;
   for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
-  if (scenario.suspends()) {
-    choice.part = scenario.job(job).partition;
-    choice.cores = cores_beside(choice);
-  }
-  allocations.start(job, choice, whole(running.start));
   const Entry entry{job, scenario.job(job).partition};
+  set_cores(entry, choice);
+  allocations.start(job, choice, whole(running.start));
   usage.start(job, price_of(scenario, entry, choice), whole(running.start));
   readiness.count(job, 1);
   licences.take(job);
@@ -84,13 +81,15 @@ void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by)
   if (scenario.suspends()) turn(gang.start(entry, choice.cores), time);
 }
 
-// Nobody's, else some that a job of another partition has, too: one of them stands still.
-NodeBits Tables::cores_beside(const Choice& choice) const {
+void Tables::set_cores(Entry entry, Choice& choice) const {
+  if (!scenario.suspends()) return;
   const CoreMap& map = allocations.cores();
   int wanted = 0;
   for (const Share& share : choice.shares.nodes) wanted += share.cores;
-  NodeBits cores = map.lowest(choice.shares.nodes, map.taken());
-  return cores.count() < wanted ? map.lowest(choice.shares.nodes, map.of(choice.part)) : cores;
+  choice.part = entry.part;
+  choice.cores = map.lowest(choice.shares.nodes, map.taken());
+  if (choice.cores.count() < wanted)
+    choice.cores = map.lowest(choice.shares.nodes, map.of(entry.part));
 }
 
 void Tables::turn(const std::vector<Gang::Turn>& turns, double time) {

@@ -25,6 +25,8 @@ struct Tables {
 
   /// A job that runs from the beginning holds what it has.
   void hold(int job);
+  /// Gives it cores where jobs are suspended: nobody's, else some that a job of another partition has, too.
+  void set_cores(Entry entry, Choice& choice) const;
   /// Usage, and priorities, as of the last pass of the thread that accounts it.
   void advance(double time);
   void submit(int job, double time);
@@ -73,7 +75,6 @@ struct Tables {
  private:
   void requeue(int job, double time, Second begin);
   void turn(const std::vector<Gang::Turn>& turns, double time);
-  NodeBits cores_beside(const Choice& choice) const;
 };
 
 }  // namespace cosched::cluster::slurm

@@ -48,7 +48,7 @@ class Prover {
         proved_ = std::min(best_.value(), bounds_.sharpen(proved_));
         if (best_.hopeless(proved_)) return true;
       }
-      if (width == kLookWidth) look_around();
+      if (width == kLookWidth || width == kHalvesWidth) look_around(width);
       if (width == kHalvesWidth && can_be_halved()) {
         if (meet_halves()) return true;
         if (effort_.over()) return false;
@@ -69,13 +69,14 @@ class Prover {
   }
 
   // A better schedule first: it drops labels.
-  void look_around() {
+  void look_around(std::uint64_t first_seed) {
     const std::int64_t work =
         std::min(kLookWork * it_.jobs(), std::max<std::int64_t>(0, effort_.left() / kLookPart));
-    for (std::uint64_t seed = 0; seed < kLooks; ++seed) {
-      anneal(it_, best_.placement(),
-             {makespan_ ? Objective::makespan : Objective::minsum, seed, work, proved_},
-             [&](Placement made) { best_.take(std::move(made)); });
+    for (std::uint64_t look = 0; look < kLooks; ++look) {
+      anneal(
+          it_, best_.placement(),
+          {makespan_ ? Objective::makespan : Objective::minsum, first_seed + look, work, proved_},
+          [&](Placement made) { best_.take(std::move(made)); });
       effort_.count(work);
     }
   }

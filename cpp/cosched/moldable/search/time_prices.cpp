@@ -12,7 +12,7 @@ namespace {
 constexpr int kFewestCells = 32;
 constexpr int kDoublings = 3;
 constexpr std::size_t kMostEntries = 4'000'000;  // 32 MB
-constexpr double kSums = 1e-12;                  // relative, of some hundred terms
+constexpr double kPriceSums = 1e-12;             // relative, of some hundred terms
 constexpr double kFirstStep = 1, kLeastStep = 1e-3, kMomentum = 0.7;
 constexpr int kPatience = 12;  // sets of prices without gain, before steps get shorter
 
@@ -110,7 +110,7 @@ double TimePrices::least(JobSet rest, const Step* steps, int count, double enoug
     high += above;
   }
   work_ += count * size_of(rest);
-  const auto rounded = [&](double sum) { return sum - right - kSums * (sum + right); };
+  const auto rounded = [&](double sum) { return sum - right - kPriceSums * (sum + right); };
   if (rounded(low) >= enough || rounded(high) < enough) return rounded(low);
   double exact = 0;
   for (int job = 0; job < it_.jobs(); ++job)
@@ -172,7 +172,7 @@ double TimePrices::relaxed(std::vector<double>& use) const {
           best.choice->procs * (std::min(end, (k + 1) * cell_) - std::max(best.start, k * cell_));
   }
   const double right = it_.machines() * from_[0];
-  return sum - right - kSums * (sum + right);
+  return sum - right - kPriceSums * (sum + right);
 }
 
 // False at an optimum: no cell asks for another price.

@@ -17,11 +17,10 @@ struct ConfigurationBound {
 ///
 ///   minimise sum_c x_c  subject to  sum_{c holds i} x_c / (t_i(q_i) f_i(c)) >= 1 for every job i    (price u_i >= 0)
 ///
-/// by column generation.  Pricing, max over c of sum u_i / (t_i f_i(c)), is a knapsack with interaction: best first over
-/// sets of jobs, where a node's bound has every set that grows from its own: the counts of all, and who may join, as
-/// fractional knapsacks of processors, of each resource, and of both at the prices of area_bound; who joins by the
-/// rates beside the set, less what the set loses by them.  All u divided by the greatest bound of what was not looked
-/// at are feasible for the dual, so every round gives a bound.  For instances that share nothing, too.
+/// by column generation, which begins with the mix of a quick schedule; prices are smoothed, and a pricing
+/// (pricing.hpp) takes more steps only where one with fewer finds no column at the programme's own prices.  All u
+/// divided by a bound on what any configuration is worth are feasible for the dual, so every round gives a bound,
+/// whether its pricing was complete or not.  For instances that share nothing, too.
 /// Throws as check_interrupt() only where it has nothing; `work` counts steps of knapsacks.
 ConfigurationBound configuration_bound(const Instance& instance, std::int64_t work = 100'000'000);
 

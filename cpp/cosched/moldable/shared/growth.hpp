@@ -14,7 +14,8 @@ namespace cosched::moldable::shared {
 ///
 /// Valid: f grows with S, so whoever is in S or joins has its factor beside S, or a greater one.  At these factors what
 /// grows from S is a knapsack with a row of processors, of each resource, of traffic; one row alone, or a mix, counts
-/// as a fractional one, is a relaxation.
+/// as a fractional one, is a relaxation, and so is its Lagrangian at any price >= 0 of the row.  Terms of who joins add
+/// up there, so that a suffix of them bounds each child (Beside::growth).
 class Growth {
  public:
   struct Pick {

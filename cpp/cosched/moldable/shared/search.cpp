@@ -30,11 +30,12 @@ constexpr int kRounds = 3;
 constexpr double kStepsAnOperation = 8;  // the decoder's steps are smaller than those of `work`
 constexpr double kNoise = 0.3;           // of prices, relative
 constexpr int kDraws = 60;               // greedy schedules
-constexpr double kStepsAnOrderOperation = 0.35;  // of work, as above
+constexpr double kStepsAnOrderOperation = 0.3;  // of work, as above
+constexpr int kAnneals = 3;  // three differ more than one gains by taking three times as long
 constexpr double kHot = 0.004, kWarm = 0.001, kCold = 0.0004;
-constexpr double kPolish = 0.1;             // of the work
+constexpr double kPolish = 0.25;            // of the work
 constexpr int kWidth = 64, kBranches = 12;  // of a beam
-constexpr double kBeams = 0.2;              // of the work
+constexpr double kBeams = 0.75;             // of the work
 constexpr double kBeamNoise[] = {0.05, 0.15}, kWastes[] = {0.05, 0.1};
 constexpr double kStepsABeamOperation = 0.5;  // of work, as above
 constexpr int kMostPriced = 200;              // jobs
@@ -88,9 +89,8 @@ class ListSearch {
     }
   }
 
-  /// One annealing of orders, which gains by slow cooling; of lists kRounds.
   void spend(std::int64_t work) {
-    const int rounds = by_orders() ? 1 : kRounds;
+    const int rounds = by_orders() ? 1 : kRounds;  // orders have theirs
     for (int k = 0; k < rounds; ++k) run(work / rounds, k == 0 ? 1 : 0.4);
   }
 
@@ -131,7 +131,7 @@ class ListSearch {
       offer(orders.best());
       if (!in_time) check_interrupt();
     };
-    cool(kHot, 1 - kPolish);
+    for (int k = 0; k < kAnneals; ++k) cool(kHot, (1 - kPolish) / kAnneals);
     cool(kWarm, kPolish);
   }
 

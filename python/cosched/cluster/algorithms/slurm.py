@@ -219,19 +219,24 @@ def _result(
     instance: Instance, twin: Twin, outcome: Mapping[str, Any], threshold: float, log: bool
 ) -> Result:
     # Where times are no whole seconds, two jobs could seem to share a node for part of one.
-    given = map(instance.column, ("eligible", "runtime"))
+    columns = map(instance.column, ("eligible", "runtime"))
     row, stops, goes = outcome["pauses"]
-    paused = np.bincount(row, goes - stops, len(instance))
-    whole = not len(row) and all(np.array_equal(column, np.floor(column)) for column in given)
+    begin = np.maximum(outcome["start_exact"], instance.column("eligible"))
+    paused = np.bincount(row, goes - np.maximum(stops, begin[row]), len(instance))
+    whole = not len(row) and all(np.array_equal(column, np.floor(column)) for column in columns)
     suffix = "" if whole else "_exact"  # seconds of the controller, or the instants
     at_limit = np.where(outcome["killed"], outcome["end" + suffix], np.nan)
     start, end, killed = _times(instance, outcome["start" + suffix], at_limit, paused)
     decisions = log_of(outcome) if log else None
+    given, ran = instance, end - start - paused
     if killed.any():
-        instance = instance.replace(runtime=end - start - paused)
+        instance = instance.replace(runtime=ran)
+    rows = twin.rows(outcome, start, end)
+    start = rows[3][np.searchsorted(rows[0], np.arange(len(instance)))]
+    pauses = np.bincount(rows[0], rows[-1], len(instance)).astype(int)
     counted: dict[str, Any] = {
-        "start": start, "end": end, "preemptions": np.bincount(row, minlength=len(instance)),
-        "restarts": np.asarray(outcome["restarts"]),
+        "start": start, "end": end, "preemptions": pauses,
+        "restarts": np.asarray(outcome["restarts"]), "preempted": killed & ~_reached(given, ran),
         "migrations": np.zeros(len(instance), dtype=np.int64),
         "demand_area": demand_area(instance, end), "preempted_memory": 0.0, "migrated_memory": 0.0,
         "events": len(outcome["cycles"]),
@@ -239,9 +244,16 @@ def _result(
     }  # fmt: skip
     return result_of_simulation(
         instance, "slurm-backfill", counted, decisions, nonnegative(threshold, "threshold"),
-        None, 0.0, True, rows=twin.rows(outcome, start, end), at_limit=killed,
+        None, 0.0, True, rows=rows, at_limit=killed,
         by_cores=twin.machine,
     )  # fmt: skip
+
+
+def _reached(instance: Instance, ran: np.ndarray) -> np.ndarray:
+    """Jobs that ran until their limit; who was ended before had to go for another."""
+    if "estimate" not in instance.known:
+        return np.ones(len(ran), dtype=bool)
+    return ran >= instance.column("estimate") - 1
 
 
 def _draws(

@@ -504,13 +504,15 @@ class Twin:
         job, since, until = job[order], since[order], until[order]
         again = np.flatnonzero(order >= len(jobs))  # behind the piece that it goes on from
         until[again - 1] = stops[order[again] - len(jobs)]
+        cause = (order >= len(jobs)).astype(np.int64)
+        # One that runs from the beginning may have stopped before it.
+        none = (again - 1)[until[again - 1] <= since[again - 1]]
+        cause[none + 1] = cause[none]
+        job, since, until, cause = (np.delete(one, none) for one in (job, since, until, cause))
         own = [units[begin[j] : begin[j + 1]] for j in job.tolist()]
         first = np.concatenate([[0], np.cumsum([len(one) for one in own])])
         one = np.ones(len(job))
-        return (
-            job, first, np.concatenate(own), since, until, one, one,
-            (order >= len(jobs)).astype(np.int64),
-        )  # fmt: skip
+        return job, first, np.concatenate(own), since, until, one, one, cause
 
     def _own_cores(self, outcome: Mapping[str, Any]) -> np.ndarray:
         """Units of each job: the lowest free cores of its nodes at its start."""

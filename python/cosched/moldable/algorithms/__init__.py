@@ -9,6 +9,7 @@ from cosched.moldable.algorithms.off_line import (
     list_lptf,
     list_saf,
     list_shelf,
+    replay,
     sequential,
 )
 from cosched.moldable.algorithms.search import (
@@ -35,5 +36,6 @@ __all__ = [
     "list_shelf",
     "local_search",
     "optimal",
+    "replay",
     "sequential",
 ]

@@ -236,3 +236,35 @@ def list_saf(instance: Instance, *, tolerance: float = 0.01) -> Result:
     [0.0, 0.0, 0.0]
     """
     return _list_graham(instance, "saf", tolerance)
+
+
+def replay(instance: Instance, result: Result) -> Result:
+    """A schedule's jobs in its order, on its processors, where they share the machine.
+
+    What a plan made as if nobody slowed anybody comes to: each job starts when those before it on
+    its processors have ended, and it fits.
+
+    Parameters
+    ----------
+    instance : Instance
+        The same jobs, sharing something.
+    result : Result
+        Of :func:`cosched.moldable.solve`, on the same jobs.
+
+    Raises
+    ------
+    InvalidInstance
+        `instance` shares nothing, or has another number of jobs.
+
+    Examples
+    --------
+    >>> import cosched as cs
+    >>> inst = cs.moldable.Instance([[4.0, 2.0], [3.0, 2.0]], slowdowns=[[1, 1.5], [1.5, 1]])
+    >>> plain = cs.moldable.solve(inst.without_slowdowns(), "list-shelf")
+    >>> plain.value, replay(inst, plain).value
+    (4.0, 5.5)
+    """
+    Instance.require(instance)
+    Result.require(result)
+    placement = _core.moldable.replay(instance._core, result.procs, result.start, result.end)
+    return make_result(instance, result.algorithm, placement)

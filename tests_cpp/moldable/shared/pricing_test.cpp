@@ -1,0 +1,80 @@
+#include "cosched/moldable/shared/pricing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cosched/core/rng.hpp"
+#include "cosched/moldable/shared/area.hpp"
+
+namespace cosched::moldable::shared {
+namespace {
+
+Instance drawn(std::uint64_t seed) {
+  Rng rng(seed);
+  const int jobs = 4, machines = 4;
+  Table times(jobs, machines);
+  Matrix<double> table(jobs, jobs), needs(jobs, 1), demand(jobs, machines);
+  for (int i = 0; i < jobs; ++i) {
+    const double work = 1 + 9 * rng.uniform(), serial = 0.4 * rng.uniform();
+    needs(i, 0) = 1 + 4 * rng.uniform();
+    const double traffic = 0.5 + rng.uniform();
+    for (int q = 1; q <= machines; ++q) {
+      times(i, q - 1) = work * (serial + (1 - serial) / q);
+      demand(i, q - 1) = std::min(traffic * q, 3.0);
+    }
+    for (int j = 0; j < jobs; ++j) table(i, j) = 1 + 0.8 * rng.uniform();
+  }
+  const auto rule = static_cast<SlowdownRule>(seed % 3);
+  std::optional<Bandwidth> bandwidth;
+  if (seed % 2 == 0) bandwidth = Bandwidth{demand, 3, {0, 0.3, 0.7, 1}};
+  return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
+      .with(std::make_shared<const Sharing>(jobs, std::vector<Resource>{{"memory", 8, needs}},
+                                            Slowdowns{table, rule}, bandwidth));
+}
+
+// The most that any set with any counts is worth.
+double most_worth(const Instance& instance, const std::vector<double>& prices, int job,
+                  std::vector<Run> set, int free) {
+  if (job == instance.jobs()) {
+    const std::vector<double> factors = instance.sharing()->factors(set);
+    double worth = 0;
+    for (std::size_t k = 0; k < set.size(); ++k)
+      worth += prices[set[k].task] / (set[k].alone * factors[k]);
+    return worth;
+  }
+  double most = most_worth(instance, prices, job + 1, set, free);
+  for (int q = 1; q <= free; ++q) {
+    std::vector<Run> with = set;
+    with.push_back({job, q, instance.given(job, q)});
+    if (instance.sharing()->fits(with))
+      most = std::max(most, most_worth(instance, prices, job + 1, with, free - q));
+  }
+  return most;
+}
+
+TEST(Pricing, FindsTheSetOfMostWorth) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Instance instance = drawn(seed);
+    const Rows rows(instance);
+    ConfigurationPricing pricing(instance, rows, dearest_area(rows, {0, 1, 2, 3}).prices);
+    Rng rng(seed + 1000);
+    std::vector<double> prices;
+    for (int i = 0; i < 4; ++i) prices.push_back(0.5 + rng.uniform());
+    const double most = most_worth(instance, prices, 0, {}, instance.machines());
+    std::int64_t steps = 0;
+    const auto answer = pricing.best(prices, 0, 1'000'000, steps);
+    EXPECT_TRUE(answer.complete);
+    EXPECT_GE(answer.most, most * (1 - 1e-12)) << seed;
+    EXPECT_LE(answer.most, most * (1 + kEnough)) << seed;
+    // Ended by its steps: less sharp, but a bound.
+    std::int64_t few = 0;
+    EXPECT_GE(pricing.best(prices, 0, 10, few).most, most * (1 - 1e-12)) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace cosched::moldable::shared
