@@ -121,7 +121,8 @@ void run_integer(glp_prob* problem, Call& call) {
   control.msg_lev = GLP_MSG_ON;
   control.out_dly = 0;
   control.mip_gap = call.mip_gap;
-  control.tol_int = 1e-9;  // by default 1e-5: of a time that much is lost, and a better node cut off
+  control.tol_int =
+      1e-9;  // by default 1e-5: of a time that much is lost, and a better node cut off
   control.tm_lim = time_limit_ms();
   // The search's proven bound is asked for in the callback, while the tree lives.
   control.cb_info = &call;
