@@ -108,7 +108,8 @@ def stg(limit):
     seconds = []
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(archive) as opened:
-            opened.extractall(folder, filter="data")
+            opened.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4
+            opened.extractall(folder)
         for path in sorted(Path(folder).glob("optimal_50_m*.csv")):
             for name, units, optimum, *interval in csv.reader(path.read_text().splitlines()):
                 inst = Instance.read(Path(folder, name), units=[int(units)])

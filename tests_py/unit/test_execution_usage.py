@@ -84,13 +84,17 @@ def test_no_group_is_left(tmp_path):
         assert not list(base.glob(f"cosched-{os.getpid()}-*"))
 
 
+BURN = "import os; os.sched_setaffinity(0, {{{core}}})\nwhile 1: pass"
+
+
 @contextlib.contextmanager
 def burners(count):
-    """Processes that want the first core all the time."""
-    program = (
-        f"import os; os.sched_setaffinity(0, {{{min(os.sched_getaffinity(0))}}})\nwhile 1: pass"
-    )
-    made = [subprocess.Popen([sys.executable, "-I", "-S", "-c", program]) for _ in range(count)]
+    """So many processes on each core that want it all the time."""
+    made = [
+        subprocess.Popen([sys.executable, "-I", "-S", "-c", BURN.format(core=core)])
+        for core in os.sched_getaffinity(0)
+        for _ in range(count)
+    ]
     try:
         yield
     finally:
