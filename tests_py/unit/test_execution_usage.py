@@ -104,7 +104,7 @@ def burners(count):
 
 
 #: Computes for a fixed while of processor time.
-BUSY = "import time\nwhile time.process_time() < 0.25: pass"
+BUSY = "import time\nwhile time.process_time() < 0.6: pass"
 
 
 def test_a_starved_run_is_marked_and_repeated(tmp_path):

@@ -75,7 +75,7 @@ def test_its_file_and_its_draws(tmp_path):
 
 
 def test_memory_of_who_stands_still_is_held(tmp_path):
-    """Of 16 GB a node: who wants more than is left waits for the end of the one that stood still."""
+    """Of 16 GB a node: who wants more than is left waits for the end of who stood still."""
     head = (CORES + GANG).replace("CR_Core", "CR_Core_Memory") + "DefMemPerCPU=1000\n"
     machine_of(tmp_path, head)
     (tmp_path / "slurm.conf").write_text(
@@ -133,9 +133,10 @@ def test_what_runs_at_the_beginning_may_share_cores(tmp_path):
     res.schedule.validate()
     assert res.jobs.end.tolist() == pytest.approx([150, 50], abs=2)
     assert res.jobs.preemptions.tolist() == [0, 0]
+    plain = machine_of(tmp_path, CORES)
+    inst = cs.cluster.Instance(jobs, plain.cores, machine=plain)
     with pytest.raises(cs.InvalidInstance, match="and others hold more"):
-        plain = machine_of(tmp_path, CORES)
-        cs.cluster.slurm_backfill(cs.cluster.Instance(jobs, plain.cores, machine=plain))
+        cs.cluster.slurm_backfill(inst)
 
 
 def test_who_was_cancelled_is_preempted_in_its_file(tmp_path):
