@@ -60,6 +60,25 @@ TEST(SlurmTables, EveryChangeIsMoreWork) {
   EXPECT_EQ(outcome.notes[1].action, Action::timeout);
 }
 
+TEST(SlurmTables, JobsThatAreNotReadyGetTheirPriorityAnewToo) {
+  // Both are of one user; job 1 may not begin before 500.
+  std::vector<Job> jobs(2, plain_job(0, 1, 600));
+  for (Job& job : jobs) job.association = 1;
+  jobs[1].conditions.begin = 500;
+  const Scenario scenario(
+      plain_machine(4), jobs,
+      to_settings(
+          {{"multifactor", 1}, {"PriorityWeightFairshare", 100}, {"PriorityCalcPeriod", 60}}),
+      {}, {}, {{-1, 1, false}, {0, 1, true}, {0, 1, true}});
+  Tables tables(scenario, -60, {}, 0);
+  for (const int job : {0, 1}) tables.submit(job, 0);
+  tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
+  tables.advance(59);
+  EXPECT_EQ(tables.queue.priority(1), 100);
+  tables.advance(60);  // the other user has used less
+  EXPECT_EQ(tables.queue.priority(1), 50);
+}
+
 // Two jobs on the cores of a node of four; the second is of a higher tier.
 struct Suspending {
   Suspending()
