@@ -79,7 +79,7 @@ TEST(SlurmChoose, TheLastNodeMustBeLargeEnough) {
   // Two nodes of 1, 4 and 4 cores: the first is skipped only once it was in the way.
   EXPECT_EQ(chosen(kFour, on_nodes(8, 2), {3, 0, 0, 4}), (Chosen{{1, 2}, {4, 4}}));
   EXPECT_EQ(chosen(kFour, on_nodes(5, 2), {3, 2, 0, 4}), (Chosen{{0, 2}, {1, 4}}));
-  // So are those that have one core less than the largest.
+  // All that are smaller than the largest may be in the way.
   EXPECT_EQ(chosen(kFour, on_nodes(8, 2), {1, 1, 0, 0}), (Chosen{{2, 3}, {4, 4}}));
 }
 

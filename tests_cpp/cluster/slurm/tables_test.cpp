@@ -22,16 +22,18 @@ TEST(SlurmTables, OverdueBehindOverTimeLimit) {
 }
 
 TEST(SlurmTables, CompleteWaitCountsFromTheEnd) {
-  const Scenario scenario =
-      scenario_of(plain_machine(4), {plain_job(0, 1, 100)}, {{"CompleteWait", 10}});
-  Tables tables(scenario, -60, {});
-  tables.submit(0, 0);
-  tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
-  tables.end(0, 40, false);
-  EXPECT_TRUE(tables.completing(50));
-  EXPECT_FALSE(tables.completing(51));
-  tables.epilog(0, 45);
-  EXPECT_FALSE(tables.completing(46));
+  for (const Second wait : {0, 1, 10}) {
+    const Scenario scenario = scenario_of(plain_machine(4), {plain_job(0, 1, 100)},
+                                          {{"CompleteWait", static_cast<double>(wait)}});
+    Tables tables(scenario, -60, {});
+    tables.submit(0, 0);
+    tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
+    tables.end(0, 40, false);
+    EXPECT_EQ(tables.completing(40 + wait), wait > 0);
+    EXPECT_FALSE(tables.completing(41 + wait));
+    tables.epilog(0, 40);
+    EXPECT_FALSE(tables.completing(40));
+  }
 }
 
 TEST(SlurmTables, EveryChangeIsMoreWork) {
