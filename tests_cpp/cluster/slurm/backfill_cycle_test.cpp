@@ -20,14 +20,20 @@ struct Planned {
 // Cycles on a machine where job 0 runs from second 0 on the lowest nodes, and all others wait.
 class Cycles {
  public:
+  // Where plans are not recorded, cycles that would change nothing are spared.
   Cycles(Machine machine, std::vector<Job> jobs,
-         const std::map<std::string, double>& parameters = {})
+         const std::map<std::string, double>& parameters = {}, bool plans = true)
       : scenario_(scenario_of(std::move(machine), std::move(jobs), parameters)),
-        tables(scenario_, -60, {false, true}),
+        tables(scenario_, -60, {false, plans}),
         select_(scenario_, tables.allocations, 0),
         cycle_(clocks, tables, select_) {
-    const int nodes = scenario_.machine().nodes;
-    tables.start({0, 0}, choice_from(0, scenario_.job(0).nodes, nodes), 0, Scheduler::main);
+    const int nodes = scenario_.machine().nodes, first = scenario_.job(0).nodes;
+    Choice choice = choice_from(0, first, nodes);
+    if (scenario_.own_cores())
+      for (int node = 0; node < first; ++node)
+        choice.shares.nodes.push_back(
+            {node, scenario_.machine().node_cores[static_cast<std::size_t>(node)], 0});
+    tables.start({0, 0}, choice, 0, Scheduler::main);
     for (int job = 1; job < static_cast<int>(scenario_.jobs().size()); ++job) tables.submit(job, 0);
   }
   Nodes run(double time) { return cycle_.run(time); }
@@ -134,14 +140,34 @@ TEST(SlurmBackfillCycle, APlanOnAnIdleNodeIsMoreWork) {
   }
 }
 
-// With cons_tres a job that this cycle starts is in the map: nobody is planned on its node.
+// Job 1 starts and ends at 40; in the map it keeps its node for bf_resolution, until 60.
 TEST(SlurmBackfillCycle, StartedJobsAreInTheMapWithConsTres) {
-  const std::vector<Job> jobs{plain_job(0, 1, 900), plain_job(0, 1, 60), plain_job(0, 2, 100)};
+  const std::vector<Job> jobs{plain_job(0, 1, 900), plain_job(0, 1, 30), plain_job(0, 2, 100)};
   for (const bool cons_tres : {false, true}) {
-    Cycles cycles(plain_machine(2), jobs, {{"cons_tres", cons_tres ? 1.0 : 0.0}});
+    Cycles cycles(plain_machine(3), jobs, {{"cons_tres", cons_tres ? 1.0 : 0.0}});
     EXPECT_EQ(cycles.run(10), Nodes{1});
-    EXPECT_EQ(cycles.plan(2).begin, 900);
+    EXPECT_EQ(cycles.plan(2).begin, cons_tres ? 60 : 40);
     EXPECT_TRUE(cycles.tables.updates.since(10));
+  }
+}
+
+TEST(SlurmBackfillCycle, OfStartedJobsThatShareNodesTheExclusiveOnesAreInTheMap) {
+  for (const bool exclusive : {false, true}) {
+    std::vector<Job> jobs{plain_job(0, 1, 900), shared_job(4, 30), shared_job(8, 100)};
+    jobs[1].ask.exclusive = exclusive;
+    Cycles cycles(shared_machine({4, 4, 4}), jobs, {{"cons_tres", 1}});
+    EXPECT_EQ(cycles.run(10), Nodes{1});
+    EXPECT_EQ(cycles.plan(2).begin, exclusive ? 60 : 40);
+  }
+}
+
+// Second 300 is behind the window of 200 s until 100: then job 1 has a plan, on the idle node too.
+TEST(SlurmBackfillCycle, ACycleIsNotSparedOnceAComparisonWithTheTimeComesOutOtherwise) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 100)},
+                {{"bf_window", 200}}, false);
+  for (const Second time : {10, 99, 100}) {
+    EXPECT_EQ(cycles.run(static_cast<double>(time)), Nodes{});
+    EXPECT_EQ(cycles.tables.updates.since(time), time == 100);
   }
 }
 

@@ -217,6 +217,49 @@ TEST(SlurmSimulator, WhoStandsStillEndsSoMuchLater) {
   EXPECT_EQ(outcome.units[2], Nodes{2});
 }
 
+// Jobs 0 and 1 stop for job 2, which has all cores, and job 2 for job 3, which has those of job 0: job 1 goes on, and
+// would stop again at 121, when the last node of job 3 is clean.
+TEST(SlurmSimulator, WhoEndsInTheInstantInWhichItWouldStopHasEnded) {
+  std::vector<Job> jobs{shared_job(2, 600), shared_job(2, 600), shared_job(4, 600),
+                        shared_job(2, 600)};
+  jobs[0].runtime = 200;
+  jobs[1].runtime = 100;
+  jobs[2].submit = 40;
+  jobs[2].runtime = 50;
+  jobs[2].partition = 1;
+  jobs[3].submit = 60;
+  jobs[3].runtime = 55;
+  jobs[3].partition = 2;
+  Clocks clocks;
+  clocks.epilog = 5;
+  clocks.passes = {{1, true}, {41, true}, {61, true}};
+  clocks.cycles = {900};
+  const Outcome outcome = simulate(suspending(tiers_of({4}, {1, 2, 3}), jobs), clocks, {});
+  EXPECT_EQ(outcome.end_exact[3] + clocks.epilog, 121);
+  EXPECT_EQ(outcome.end_exact[1], 121);  // 40 s until 41, 60 s from 61 on
+  EXPECT_EQ(std::count_if(outcome.pauses.begin(), outcome.pauses.end(),
+                          [](const Pause& one) { return one.job == 1; }),
+            1);
+}
+
+// At 50 job 0 ends and is clean, its limit is checked, job 1 comes, and a cycle begins; ticks are between the seconds.
+TEST(SlurmSimulator, InOneInstantAnEndASubmissionAPassAndAtLastACycle) {
+  const Scenario scenario =
+      scenario_of(plain_machine(1), {plain_job(0, 1, 49, 49), plain_job(50, 1, 60)});
+  Clocks clocks;
+  clocks.controller_start = -60.5;
+  clocks.checks = clocks.cycles = {50};
+  for (const bool pass : {false, true}) {
+    clocks.passes = {{1, true}};
+    if (pass) clocks.passes.emplace_back(50, true);
+    const Outcome outcome = simulate(scenario, clocks, {});
+    EXPECT_EQ(outcome.end_exact[0], 50);
+    EXPECT_FALSE(outcome.killed[0]);
+    EXPECT_EQ(outcome.start_exact[1], 50);
+    EXPECT_EQ(outcome.by[1] == static_cast<int>(Scheduler::main), pass);
+  }
+}
+
 // Of what has been simulated, nobody runs on a core of another, and each runs as long as it does.
 TEST(SlurmSimulator, OfTiersNobodySharesACore) {
   Rng rng(11);

@@ -22,16 +22,18 @@ TEST(SlurmTables, OverdueBehindOverTimeLimit) {
 }
 
 TEST(SlurmTables, CompleteWaitCountsFromTheEnd) {
-  const Scenario scenario =
-      scenario_of(plain_machine(4), {plain_job(0, 1, 100)}, {{"CompleteWait", 10}});
-  Tables tables(scenario, -60, {});
-  tables.submit(0, 0);
-  tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
-  tables.end(0, 40, false);
-  EXPECT_TRUE(tables.completing(50));
-  EXPECT_FALSE(tables.completing(51));
-  tables.epilog(0, 45);
-  EXPECT_FALSE(tables.completing(46));
+  for (const Second wait : {0, 1, 10}) {
+    const Scenario scenario = scenario_of(plain_machine(4), {plain_job(0, 1, 100)},
+                                          {{"CompleteWait", static_cast<double>(wait)}});
+    Tables tables(scenario, -60, {});
+    tables.submit(0, 0);
+    tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
+    tables.end(0, 40, false);
+    EXPECT_EQ(tables.completing(40 + wait), wait > 0);
+    EXPECT_FALSE(tables.completing(41 + wait));
+    tables.epilog(0, 40);
+    EXPECT_FALSE(tables.completing(40));
+  }
 }
 
 TEST(SlurmTables, EveryChangeIsMoreWork) {
@@ -58,6 +60,25 @@ TEST(SlurmTables, EveryChangeIsMoreWork) {
   ASSERT_EQ(outcome.notes.size(), 2u);
   EXPECT_EQ(outcome.notes[0].action, Action::start_backfill);
   EXPECT_EQ(outcome.notes[1].action, Action::timeout);
+}
+
+TEST(SlurmTables, JobsThatAreNotReadyGetTheirPriorityAnewToo) {
+  // Both are of one user; job 1 may not begin before 500.
+  std::vector<Job> jobs(2, plain_job(0, 1, 600));
+  for (Job& job : jobs) job.association = 1;
+  jobs[1].conditions.begin = 500;
+  const Scenario scenario(
+      plain_machine(4), jobs,
+      to_settings(
+          {{"multifactor", 1}, {"PriorityWeightFairshare", 100}, {"PriorityCalcPeriod", 60}}),
+      {}, {}, {{-1, 1, false}, {0, 1, true}, {0, 1, true}});
+  Tables tables(scenario, -60, {}, 0);
+  for (const int job : {0, 1}) tables.submit(job, 0);
+  tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
+  tables.advance(59);
+  EXPECT_EQ(tables.queue.priority(1), 100);
+  tables.advance(60);  // the other user has used less
+  EXPECT_EQ(tables.queue.priority(1), 50);
 }
 
 // Two jobs on the cores of a node of four; the second is of a higher tier.
