@@ -68,13 +68,13 @@ TEST(SlurmBackfillCycle, StartsWhatDelaysNobody) {
 }
 
 TEST(SlurmBackfillCycle, APlannedStartIsRoundedDown) {
-  Cycles cycles(plain_machine(4), {plain_job(0, 3, 290), plain_job(0, 4, 100), plain_job(0, 1, 239),
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 299), plain_job(0, 4, 100), plain_job(0, 1, 239),
                                    plain_job(0, 1, 230)});
   // Job 1 is reserved from 240 on: a job may run until then, not until 249.
   EXPECT_EQ(cycles.run(10), (Nodes{}));
-  EXPECT_EQ(cycles.plan(1).begin, 290);
+  EXPECT_EQ(cycles.plan(1).begin, 299);
   Cycles brief(plain_machine(4),
-               {plain_job(0, 3, 290), plain_job(0, 4, 100), plain_job(0, 1, 229)});
+               {plain_job(0, 3, 299), plain_job(0, 4, 100), plain_job(0, 1, 229)});
   EXPECT_EQ(brief.run(10), (Nodes{2}));
 }
 
@@ -165,6 +165,14 @@ TEST(SlurmBackfillCycle, StartedJobsAreInTheMapWithConsTres) {
     EXPECT_EQ(cycles.plan(2).begin, cons_tres ? 60 : 40);
     EXPECT_TRUE(cycles.tables.updates.since(10));
   }
+}
+
+// That of a cycle at 59 begins at 0: job 1, which ends at 69, has its node for the minute until 60.
+TEST(SlurmBackfillCycle, TheBeginOfTheMapIsRoundedDown) {
+  Cycles cycles(plain_machine(3), {plain_job(0, 1, 900), plain_job(0, 1, 10), plain_job(0, 2, 100)},
+                {{"cons_tres", 1}});
+  EXPECT_EQ(cycles.run(59), Nodes{1});
+  EXPECT_EQ(cycles.plan(2).begin, 69);
 }
 
 TEST(SlurmBackfillCycle, OfStartedJobsThatShareNodesTheExclusiveOnesAreInTheMap) {

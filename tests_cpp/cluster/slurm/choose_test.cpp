@@ -23,7 +23,7 @@ Chosen chosen(const Machine& machine, const Job& job, const Nodes& taken = {},
   Weights weights;
   for (int node = 0; node < machine.nodes; ++node)
     weights.push_back(scheduling_weight(
-        machine.node_weight.empty() ? 0 : machine.node_weight[static_cast<std::size_t>(node)], 0));
+        machine.node_weight.empty() ? 0 : machine.node_weight[static_cast<std::size_t>(node)]));
   Shares shares;
   Chosen found;
   if (!choose(machine, job, nodes_from(0, machine.nodes, machine.nodes), free, weights, shares))
@@ -147,6 +147,15 @@ TEST(SlurmChoose, CoresThatAreNoMoreThanRequestedStayAsTheyWereTaken) {
   EXPECT_EQ(chosen(machine, job), (Chosen{{0, 2}, {1, 3}}));
 }
 
+// Node 2 is there for its GPU alone: with a core of it there would be seven.
+TEST(SlurmChoose, CoresBeyondTheRequestAreLaidOutAnewInOrder) {
+  Machine machine = kFour;
+  machine.node_gpus = {{1, 1, 1, 1}};
+  Job job = shared_job(6);
+  job.ask.gpus = 3;
+  EXPECT_EQ(chosen(machine, job), (Chosen{{0, 1, 2}, {4, 1, 1}}));
+}
+
 TEST(SlurmChoose, GpusCountAsCoresWhereNodesThatHaveLittleAreLeftOut) {
   Machine machine = shared_machine({4, 4, 4});
   machine.node_gpus = {{1, 4, 2}};
@@ -154,6 +163,15 @@ TEST(SlurmChoose, GpusCountAsCoresWhereNodesThatHaveLittleAreLeftOut) {
   Job job = on_nodes(2, 2);
   job.ask.gpus = 6;
   EXPECT_EQ(chosen(machine, job), (Chosen{{1, 2}, {1, 1}}));
+}
+
+TEST(SlurmChoose, NodesThatHaveAsMuchAsAnyAreNotLeftOut) {
+  Machine machine = shared_machine({3, 2, 2});
+  machine.node_gpus = {{2, 3, 3}};
+  machine.node_weight = {1, 2, 2};  // node 0 comes first: without it there would be enough
+  Job job = on_nodes(3, 2);
+  job.ask.gpus = 6;
+  EXPECT_EQ(chosen(machine, job), Chosen{});
 }
 
 TEST(SlurmChoose, MemoryIsOfTheCoresTaken) {

@@ -58,6 +58,9 @@ TEST(SlurmMainPass, DepthsAndStartsEndIt) {
   const Machine machine = plain_machine(8);
   EXPECT_EQ(passed(machine, jobs, {{"sched_max_job_start", 2}}), (Nodes{0, 1}));
   EXPECT_EQ(passed(machine, jobs, {{"partition_job_depth", 3}}), (Nodes{0, 1, 2}));
+  std::vector<Job> with_array = jobs;  // which counts as one
+  for (const int task : {0, 1, 2}) with_array[static_cast<std::size_t>(task)].conditions.array = 0;
+  EXPECT_EQ(passed(machine, with_array, {{"partition_job_depth", 2}}), (Nodes{0, 1, 2, 3}));
   EXPECT_EQ(passed(machine, jobs, {{"default_queue_depth", 3}}), (Nodes{0, 1, 2, 3, 4}));
   EXPECT_EQ(passed(machine, jobs, {{"default_queue_depth", 3}}, false), (Nodes{0, 1, 2, 3}));
 }
@@ -108,6 +111,19 @@ TEST(SlurmMainPass, AJobWithoutLicencesBlocksNobody) {
   for (const int job : {0, 1, 2})
     jobs[static_cast<std::size_t>(job)].conditions.licences = {{0, 1}};
   EXPECT_EQ(passed_with_entries(machine, jobs).first, (Nodes{0, 1, 3}));
+}
+
+TEST(SlurmMainPass, AJobWithoutLicencesIsMoreWork) {
+  Machine machine = plain_machine(4);
+  machine.licences = {0};
+  std::vector<Job> jobs{plain_job(0, 1, 60)};
+  jobs[0].conditions.licences = {{0, 1}};
+  const Scenario scenario = scenario_of(machine, jobs);
+  Tables tables(scenario, -60, {});
+  Select select(scenario, tables.allocations, 0);
+  tables.submit(0, 0);
+  EXPECT_EQ(main_pass(tables, select, 50, true), Nodes{});
+  EXPECT_TRUE(tables.updates.since(50));
 }
 
 TEST(SlurmMainPass, AJobThatTheNodesLeftWouldNeverHoldBlocksNobody) {

@@ -123,6 +123,18 @@ TEST(SlurmPlanMap, WindowMeetsARecordThatBeginsAtItsEnd) {
   EXPECT_EQ(met.later, 150);
 }
 
+// From 300 on two of three nodes are left, from 360 on one: more is to be had at 420 alone.
+TEST(SlurmPlanMap, WhereThereAreTooFewTheWalkGoesOnUntilThereAreMore) {
+  const NodeBits all = nodes_from(0, 4, 4);
+  PlanMap map;
+  map.reset(0, 1000, all);
+  map.reserve(nodes_from(0, 2, 4), 300, 420, 10);
+  map.reserve(nodes_from(2, 3, 4), 360, 420, 10);
+  const PlanMap::Window window = map.window(all, 3, 0, 500, 0);
+  EXPECT_LT(window.nodes->count(), 3);
+  EXPECT_EQ(window.later, 420);
+}
+
 TEST(SlurmPlanMap, BeyondTheJobsEndThereIsMoreToHaveLater) {
   const NodeBits all = nodes_from(0, 4, 4);
   PlanMap map;

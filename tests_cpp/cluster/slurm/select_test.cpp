@@ -64,7 +64,7 @@ TEST(SlurmSelect, LinearTestsAfterEachJob) {
   Running of(6, {});
   EXPECT_EQ(of.slot(10), std::pair(Second{100}, Nodes({0, 3, 4, 5, 6, 7})));
   EXPECT_EQ(of.slot(10, true).first, kNever);
-  EXPECT_EQ(of.slot(120).first, 121);  // job 0 is past its limit
+  for (const Second now : {100, 120}) EXPECT_EQ(of.slot(now).first, now + 1);  // job 0 is overdue
   Running all(8, {});
   EXPECT_EQ(all.slot(10).first, 200);
   Running few(5, {});
@@ -81,6 +81,19 @@ TEST(SlurmSelect, ConsTresTestsAfterGroups) {
   // 100 is rounded up to 120; 130 is within 30 s of that: one group.
   EXPECT_EQ(Running(6, {{"cons_tres", 1}}).slot(10).first, 130);
   EXPECT_EQ(Running(8, {{"cons_tres", 1}}).slot(10).first, 200);
+}
+
+TEST(SlurmSelect, AGroupHas202JobsAtMost) {
+  constexpr int kMost = 202, kRunning = kMost + 10;
+  std::vector<Job> jobs(kMost, plain_job(0, 1, 100));
+  jobs.resize(kRunning, plain_job(0, 1, 101));
+  jobs.push_back(plain_job(0, 1, 60));
+  const Scenario scenario = scenario_of(plain_machine(kRunning), jobs, {{"cons_tres", 1}});
+  Allocations allocations(scenario);
+  Select select(scenario, allocations, 0);
+  for (int job = 0; job < kRunning; ++job)
+    allocations.start(job, choice_from(job, job + 1, kRunning), 0);
+  EXPECT_EQ(select.will_run({kRunning, 0}, allocations.up(), {10})->begin, 100);
 }
 
 TEST(SlurmSelect, TheWindowOfGroupsGrows) {
@@ -108,7 +121,7 @@ TEST(SlurmSelect, TheWindowOfGroupsGrows) {
 TEST(SlurmSelect, ConsTresExpectsTheOverdueAfterKillWait) {
   const std::map<std::string, double> given{
       {"cons_tres", 1}, {"KillWait", 20}, {"OverTimeLimit", 100}};
-  EXPECT_EQ(Running(8, given).slot(210).first, 320);
+  for (const Second now : {200, 210}) EXPECT_EQ(Running(8, given).slot(now).first, 320);
   EXPECT_EQ(Running(8, given).slot(500).first, 501);
   auto unlimited = given;
   unlimited["OverTimeLimit"] = 4e18;
@@ -202,6 +215,18 @@ TEST(SlurmSelect, PlansOfTiersGetCoresBack) {
     EXPECT_EQ(select.will_run({3, 0}, every, {10})->begin, 300);
     EXPECT_EQ(select.will_run({3, 1}, every, {10})->begin, 300);
   }
+}
+
+TEST(SlurmSelect, CouldRunOnTheNodesWithItsFeaturesAlone) {
+  Machine machine = plain_machine(4);
+  machine.sets = {nodes_from(0, 2, 4)};
+  std::vector<Job> jobs{plain_job(0, 2, 60), plain_job(0, 3, 60)};
+  for (Job& job : jobs) job.set = 0;
+  const Scenario scenario = scenario_of(machine, jobs);
+  Allocations allocations(scenario);
+  Select select(scenario, allocations, 0);
+  EXPECT_TRUE(select.could_run({0, 0}, allocations.up()));
+  EXPECT_FALSE(select.could_run({1, 0}, allocations.up()));
 }
 
 TEST(SlurmSelect, NodesOfOneAlternativeTheFirstOfEquals) {

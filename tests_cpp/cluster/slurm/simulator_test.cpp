@@ -67,6 +67,15 @@ TEST(SlurmSimulator, ALimitIsCheckedLate) {
   EXPECT_EQ(end(kInfinity), 500);  // UNLIMITED
 }
 
+// It comes at 1, and a submission has to wait for batch_sched_delay behind it.
+TEST(SlurmSimulator, TheRegistrationOfNodesAsksForAPass) {
+  Clocks clocks;
+  clocks.controller_start = -2;
+  const Scenario scenario =
+      scenario_of(plain_machine(1), {plain_job(2, 1, 60)}, {{"batch_sched_delay", 20}});
+  EXPECT_EQ(simulate(scenario, clocks, {}).start[0], 21);
+}
+
 TEST(SlurmSimulator, AJobEndsAfterLaunchAndItsNodesAfterEpilog) {
   Clocks clocks;
   clocks.launch = 2;

@@ -11,9 +11,9 @@ namespace cosched::cluster::slurm {
 /// Scheduling weights of nodes: runs of less weight come first.
 using Weights = std::vector<std::uint64_t>;
 
-/// That of a node; `near`: GPUs that it has for a job, more of them first.
-inline std::uint64_t scheduling_weight(int weight, int near) {
-  return static_cast<std::uint64_t>(weight) * 256 + 255 - static_cast<std::uint64_t>(near);
+/// That of a node without GPUs for a job; each GPU makes it one less.
+inline std::uint64_t scheduling_weight(int weight) {
+  return static_cast<std::uint64_t>(weight) * 256 + 255;
 }
 
 /// Nodes of `candidates` for the job, and what it has of each, into `chosen`; whether there are enough.

@@ -169,7 +169,7 @@ void Select::reset_weights(const NodeBits& nodes, bool completing_last) {
     for (int node = first; node < first + length; ++node) {
       const auto n = static_cast<std::size_t>(node);
       const int late = completing_last && allocations_.cleaning().has(node) ? 1 : 0;
-      weights_[n] = scheduling_weight(2 * (weight.empty() ? 0 : weight[n]) + late, 0);
+      weights_[n] = scheduling_weight(2 * (weight.empty() ? 0 : weight[n]) + late);
     }
   });
 }
