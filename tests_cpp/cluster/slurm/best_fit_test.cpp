@@ -21,7 +21,7 @@ std::vector<std::pair<int, int>> runs_of(const std::vector<char>& free) {
   return runs;
 }
 
-TEST(BestFit, TakesTheShortestRunThatSufficesElseTheLongestAndGoesOn) {
+TEST(SlurmBestFit, TakesTheShortestRunThatSufficesElseTheLongestAndGoesOn) {
   Rng rng(3);
   for (int round = 0; round < 500; ++round) {
     const int nodes = static_cast<int>(rng.between(1, 150));

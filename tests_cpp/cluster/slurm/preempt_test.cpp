@@ -194,6 +194,15 @@ TEST(SlurmPreempt, APassSendsThemAwayAndItsJobWaitsForTheirNodes) {
   }
 }
 
+TEST(SlurmPreempt, AJobThatWaitsForTheirNodesBlocksItsPartition) {
+  std::vector<Job> jobs = lower_and_one({6}, 8);
+  jobs.push_back(plain_job(51, 1, 600, 10, 1));  // two nodes are idle
+  Preempting site(two_tiers(), jobs, by_partition(), {{0, 6}});
+  for (const int job : {1, 2}) site.tables.submit(job, 50 + job);
+  EXPECT_EQ(main_pass(site.tables, site.select, 60, true), Nodes{});
+  EXPECT_EQ(site.tables.stopped.size(), 1u);
+}
+
 TEST(SlurmPreempt, AJobThatMustNotRunAgainIsOver) {
   std::vector<Job> jobs = lower_and_one({8}, 8);
   jobs[0].requeue = false;
@@ -249,6 +258,24 @@ TEST(SlurmPreempt, AJobOfAQosWithNoReserveHasNoPlan) {
                            [](const Note& note) { return note.action == Action::plan; }),
               no_reserve);
   }
+}
+
+// From 120 on job 1 has all nodes; one is idle until then.
+TEST(SlurmPreempt, AMinuteIsEnoughForAJobOfAQosWithNoReserve) {
+  Machine machine = plain_machine(4);
+  machine.qos.resize(1);
+  machine.qos[0].no_reserve = true;
+  std::vector<Job> jobs{plain_job(0, 3, 120), plain_job(1, 4, 600), plain_job(2, 1, 600)};
+  jobs[2].qos = 0;
+  const auto started = [&](double preempt_type, double time) {
+    Preempting site(machine, jobs, {{"PreemptType", preempt_type}, {"PreemptMode", 1}}, {{0, 3}});
+    for (const int job : {1, 2}) site.tables.submit(job, job);
+    const Clocks clocks;
+    return BackfillCycle(clocks, site.tables, site.select).run(time);
+  };
+  EXPECT_EQ(started(2, 59), Nodes{2});
+  EXPECT_EQ(started(2, 60), Nodes{});
+  EXPECT_EQ(started(0, 59), Nodes{});
 }
 
 TEST(SlurmPreempt, WhoIsSuspendedIsNoVictim) {
