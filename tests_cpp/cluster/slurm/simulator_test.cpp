@@ -192,7 +192,7 @@ TEST(SlurmSimulator, AJobThatIsRefusedIsMoreWork) {
                          [](double begin) { return begin >= 90 && begin < 290; });
   };
   EXPECT_EQ(cycles(), 0);
-  jobs.push_back(plain_job(100, 1, 60, 10));
+  jobs.push_back(plain_job(100.5, 1, 60, 10));
   jobs[1].set = 0;  // no node has the feature
   EXPECT_EQ(cycles(), 1);
 }
