@@ -381,7 +381,7 @@ def test_rules_of_two_versions():
 
 
 def test_lines_of_equal_nodes_are_one_in_24(tmp_path):
-    """Two nodes: 22.05 looks at the first line, which holds enough; 24.11 at the run of two, too."""
+    """Two nodes: 22.05 looks at the first line, which holds enough; 24.11 at the run of two."""
     path = tmp_path / "slurm.conf"
     path.write_text(
         "SelectType=select/linear\nNodeName=n[1-4] CPUs=1\nNodeName=n[6-7] CPUs=1\n"
