@@ -161,5 +161,17 @@ TEST(SlurmMainPass, ReservedNodesAreForItsJobs) {
   EXPECT_EQ(main_pass(tables, select, 100, true), (Nodes{2, 0}));
 }
 
+TEST(SlurmMainPass, AJobThatDoesNotFitBlocksItsReservationAlone) {
+  std::vector<Job> jobs{plain_job(0, 1, 60), plain_job(0, 2, 60), plain_job(0, 1, 60),
+                        plain_job(0, 1, 60)};
+  for (std::size_t job = 0; job < 4; ++job) jobs[job].conditions.reservation = job < 3 ? 0 : 1;
+  const Scenario scenario(plain_machine(4), jobs, to_settings({}),
+                          {{0, 90, 900, nodes_from(0, 2, 4)}, {0, 90, 900, nodes_from(2, 4, 4)}});
+  Tables tables(scenario, -60, {});
+  Select select(scenario, tables.allocations, 0);
+  for (int job = 0; job < 4; ++job) tables.submit(job, job);
+  EXPECT_EQ(main_pass(tables, select, 100, true), (Nodes{0, 3}));
+}
+
 }  // namespace
 }  // namespace cosched::cluster::slurm

@@ -121,6 +121,24 @@ TEST(SlurmPreempt, NotThoseThatAreOffOrTooYoung) {
   EXPECT_EQ(Preempting(machine, jobs, by_partition(), {{0, 2}, {2, 4}}).candidates(), Nodes{});
 }
 
+TEST(SlurmPreempt, TheExemptTimeIsThatOfThePartitionsQosElseOfItsOwnElseTheClusters) {
+  Machine machine = two_tiers();
+  machine.qos.resize(3);
+  machine.qos[0].exempt_time = 50;
+  machine.qos[1].exempt_time = 20;  // qos[2] says nothing
+  const auto exempt_for = [&](int own, int of_part, Second time) {
+    machine.parts[0].qos = of_part;
+    std::vector<Job> jobs = lower_and_one({2}, 8);
+    jobs[0].qos = own;
+    const Preempting site(machine, jobs, by_partition({{"PreemptExemptTime", 90}}), {{0, 2}});
+    return site.candidates(time - 1).empty() && !site.candidates(time).empty();
+  };
+  EXPECT_TRUE(exempt_for(0, 1, 20));
+  EXPECT_TRUE(exempt_for(0, -1, 50));
+  EXPECT_TRUE(exempt_for(0, 2, 50));
+  EXPECT_TRUE(exempt_for(-1, -1, 90));
+}
+
 TEST(SlurmPreempt, SmallOnesFirstOrTheYoungest) {
   const std::vector<Job> jobs = lower_and_one({3, 1, 2}, 8);
   const std::vector<std::pair<int, int>> where{{0, 3}, {3, 4}, {4, 6}};
@@ -161,6 +179,21 @@ TEST(SlurmPreempt, TheLastThatMadeItPossibleIsTriedFirst) {
   // Without a second try, those that have a node of it go: 0 and 1 are taken away, it has 0 to 2.
   const Parameters once = by_partition({{"preempt_reorder_count", 0}});
   EXPECT_EQ(Preempting(two_tiers(), lower_and_one({1, 3, 4}, 3), once, where).victims(), Nodes{1});
+}
+
+// Of jobs of one, two and three nodes, the last makes five possible and is tried first.  Behind it come those that gave
+// most nodes, of which the next is enough; in strict order both are taken away, and go if they have a node of it.
+TEST(SlurmPreempt, BehindItThoseThatGaveMostOrInStrictOrder) {
+  const auto victims = [](bool strict, const std::vector<std::pair<int, int>>& where) {
+    std::vector<Job> jobs = lower_and_one({1, 2, 3}, 5);
+    jobs.insert(jobs.begin() + 3, plain_job(3, 2, 600, 10, 1));  // of its own partition
+    const Parameters once =
+        by_partition({{"preempt_reorder_count", 0}, {"preempt_strict_order", strict ? 1.0 : 0.0}});
+    return Preempting(two_tiers(), jobs, once, where).victims();
+  };
+  EXPECT_EQ(victims(false, {{0, 1}, {1, 3}, {3, 6}, {6, 8}}), (Nodes{2, 1}));
+  EXPECT_EQ(victims(true, {{0, 1}, {1, 3}, {3, 6}, {6, 8}}), (Nodes{2, 0, 1}));
+  EXPECT_EQ(victims(true, {{5, 6}, {3, 5}, {0, 3}, {6, 8}}), (Nodes{2, 1}));
 }
 
 TEST(SlurmPreempt, TheySendNobodyElseAwayForAWhile) {

@@ -221,6 +221,21 @@ TEST(SlurmSimulator, JobsEndWithTheirReservation) {
   EXPECT_EQ(found.killed[0], 1);
 }
 
+TEST(SlurmSimulator, TasksOfAnArrayAreSubmittedTogether) {
+  Machine machine = plain_machine(4);
+  machine.qos.resize(1);
+  machine.qos[0].all = {{Limit::Kind::user_submit, -1, 2}};
+  for (const bool refused : {false, true}) {
+    std::vector<Job> jobs(refused ? 3 : 2, plain_job(0, 1, 60));
+    for (Job& job : jobs) {
+      job.qos = 0;
+      job.conditions.array = 0;
+    }
+    for (const double start : run_with(jobs, {}, {}, machine).start)
+      EXPECT_EQ(std::isnan(start), refused);
+  }
+}
+
 // One node of four cores; a job of the lower tier runs when one of the higher comes.
 TEST(SlurmSimulator, WhoStandsStillEndsSoMuchLater) {
   std::vector<Job> jobs{shared_job(4, 600), shared_job(2, 600), shared_job(1, 600)};

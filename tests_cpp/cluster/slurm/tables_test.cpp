@@ -95,6 +95,19 @@ TEST(SlurmTables, AReleasedJobIsBehindAllSubmittedSoFar) {
   }
 }
 
+TEST(SlurmTables, AJobThatRunsAgainIsBehindAllOthersSince24) {
+  for (const bool since_24 : {false, true}) {
+    const Scenario scenario =
+        scenario_of(plain_machine(4), {plain_job(0, 1, 60), plain_job(0, 1, 60)},
+                    {{"since_24", since_24 ? 1.0 : 0.0}});
+    Tables tables(scenario, -60, {});
+    for (const int job : {0, 1}) tables.submit(job, 0);
+    tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
+    tables.stop(0, 30, true);
+    EXPECT_EQ(tables.queue.priority(0) < tables.queue.priority(1), since_24);
+  }
+}
+
 // With a thread that accounts usage, which passes at 0, 100, 200, ...
 Scenario with_passes(std::vector<Job> jobs) {
   return scenario_of(plain_machine(4), std::move(jobs),
