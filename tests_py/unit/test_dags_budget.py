@@ -9,7 +9,6 @@ import cosched as cs
 from cosched.cli import report
 from cosched.dags import family
 
-
 #: 2,000 take a quarter of a minute.
 GRAPHS = int(os.environ.get("COSCHED_GRAPHS", "400"))
 
