@@ -1,5 +1,6 @@
 """Other threads of Python go on during long calls, in processes of any kind."""
 
+import functools
 import multiprocessing
 import threading
 
@@ -11,20 +12,24 @@ import cosched as cs
 RANDOM = np.random.default_rng(1)
 
 
+@functools.cache
 def packs(n=4000):
     alone = RANDOM.uniform(1, 1000, (n, 1))
     return cs.packs.Instance(alone / np.arange(1, 33) ** 0.8, max_tasks=8)
 
 
+@functools.cache
 def graph():
     return cs.workloads.layered(40_000, density=0.24, units=(16, 4), seed=1)
 
 
+@functools.cache
 def jobs():
     trace = cs.workloads.lublin(20_000, 128, seed=1)
     return cs.cluster.Instance(cs.workloads.rescale_load(trace, 128, 0.95), 128)
 
 
+@functools.cache
 def moldable():
     return cs.workloads.moldable("mixed", 2000, 500, seed=1)
 
