@@ -45,7 +45,7 @@ class Cycles {
     tables.queue.drop([&](int other) { return other == job; });
   }
   // The last plan of a job.
-  Planned plan(int job) {
+  Planned plan(int job) const {
     const Outcome outcome = std::move(Journal(tables.journal)).outcome();
     for (auto note = outcome.notes.rbegin(); note != outcome.notes.rend(); ++note)
       if (note->job == job && note->action == Action::plan)
