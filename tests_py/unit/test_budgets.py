@@ -1,5 +1,6 @@
 """A time limit alone is a budget, work alone is fixed work, and what ended a search is said."""
 
+import functools
 import importlib.util
 from pathlib import Path
 
@@ -37,9 +38,25 @@ SEARCHES = [
 @pytest.fixture(params=SEARCHES, ids=lambda pair: f"{pair[0].__name__[1:]}-{pair[1]}")
 def search(request):
     make, name = request.param
-    instance = make()
+    instance = instance_of(make)
     module = getattr(cs, instance.family)
-    return lambda **options: module.solve(instance, name, **options)
+
+    def searched(**options):
+        return module.solve(instance, name, **options) if options else default_of(make, name)
+
+    return searched
+
+
+@functools.cache
+def instance_of(make):
+    return make()
+
+
+@functools.cache
+def default_of(make, name):
+    """With the default work, which several tests compare with."""
+    instance = instance_of(make)
+    return getattr(cs, instance.family).solve(instance, name)
 
 
 def test_a_time_limit_alone_is_used(search):
