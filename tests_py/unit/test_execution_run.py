@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import os
 import signal
 import subprocess
@@ -242,6 +243,9 @@ def test_the_record_is_written_and_read(tmp_path, here):
     ]
     assert frame.exit_code.tolist() == [0, 2]
     data = json.loads((tmp_path / "execution.json").read_text())
+    data["tasks"][0]["cpu_seconds"] = math.nan  # another program's null
+    (tmp_path / "other.json").write_text(json.dumps(data))
+    assert Execution.read(tmp_path / "other.json").tasks[0].cpu_seconds is None
     data["tasks"][0]["state"] = "gone"
     (tmp_path / "bad.json").write_text(json.dumps(data))
     with pytest.raises(InvalidInstance, match=r"bad.json: tasks\[0\].state = 'gone'"):

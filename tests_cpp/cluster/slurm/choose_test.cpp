@@ -53,6 +53,7 @@ TEST(SlurmChoose, TheRunThatSufficesWithTheFewestCores) {
   EXPECT_EQ(chosen(kFour, shared_job(10), {0, 3, 4, 0}), Chosen{});
   // The first of equals.
   EXPECT_EQ(chosen(kFour, shared_job(4), {0, 4, 4, 0}), (Chosen{{0}, {4}}));
+  EXPECT_EQ(chosen(kFour, shared_job(6), {0, 4, 4, 0}), (Chosen{{0, 3}, {4, 2}}));
 }
 
 TEST(SlurmChoose, OneNodeThatSufficesWithTheFewest) {
@@ -78,6 +79,8 @@ TEST(SlurmChoose, TheLastNodeMustBeLargeEnough) {
   // Two nodes of 1, 4 and 4 cores: the first is skipped only once it was in the way.
   EXPECT_EQ(chosen(kFour, on_nodes(8, 2), {3, 0, 0, 4}), (Chosen{{1, 2}, {4, 4}}));
   EXPECT_EQ(chosen(kFour, on_nodes(5, 2), {3, 2, 0, 4}), (Chosen{{0, 2}, {1, 4}}));
+  // All that are smaller than the largest may be in the way.
+  EXPECT_EQ(chosen(kFour, on_nodes(8, 2), {1, 1, 0, 0}), (Chosen{{2, 3}, {4, 4}}));
 }
 
 TEST(SlurmChoose, NoMoreNodesThanTasks) {
@@ -120,6 +123,13 @@ TEST(SlurmChoose, EveryNodeOfAJobGivesItsGpus) {
   ASSERT_EQ(shares.gpus.size(), 2u);
   EXPECT_EQ(shares.gpus[0].count, 4);
   EXPECT_EQ(shares.gpus[1].count, 2);
+  // One is left for each node behind.
+  Job pair = on_nodes(2, 2);
+  pair.ask.gpus = 4;
+  EXPECT_EQ(chosen(machine, pair, {}, &shares), (Chosen{{1, 2}, {1, 1}}));
+  ASSERT_EQ(shares.gpus.size(), 2u);
+  EXPECT_EQ(shares.gpus[0].count, 3);
+  EXPECT_EQ(shares.gpus[1].count, 1);
   // The first run has all cores: of the next, the node with the fewest free ones that completes the sum.
   machine = shared_machine({4, 4, 4, 4, 4});
   machine.node_gpus = {{4, 0, 4, 4, 4}};
