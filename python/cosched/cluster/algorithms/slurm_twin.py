@@ -22,14 +22,9 @@ from cosched.cluster.algorithms.slurm_units import Units, node_cores_of, parts_o
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.slurm_accounts import priority_weights, unweighed
+from cosched.cluster.slurm_parameters import PARAMETERS, VERSIONS, in_seconds, rules_of
 from cosched.cluster.slurm_requests import Requests
-from cosched.cluster.slurm_settings import (
-    PARAMETERS,
-    VERSIONS,
-    SlurmSettings,
-    in_seconds,
-    rules_of,
-)
+from cosched.cluster.slurm_settings import SlurmSettings
 from cosched.cluster.slurm_suspension import SUSPEND
 from cosched.core.arrays import real
 from cosched.errors import InvalidInstance, shorten
