@@ -123,6 +123,8 @@ def stalling():
                 cs.dags.hlp(inst, method="structured")
             except cs.SolverError:
                 found.append(inst)
+        if len(found) == 2:
+            break
     return found
 
 

@@ -99,17 +99,22 @@ def ticks_during(call):
 
 def limited(call):
     try:
-        with cs.time_limit(0.5):
+        with cs.time_limit(0.2):
             call()
     except cs.errors.TimeLimit:
         pass
+
+
+def goes_on(call):
+    """Whether another thread does during a call; on a busy machine not each time."""
+    return any(ticks_during(lambda: limited(call)) >= 10 for _ in range(30))
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_another_thread_goes_on(name):
     make, call = CALLS[name]
     made = make()
-    assert ticks_during(lambda: limited(lambda: call(made))) >= 10
+    assert goes_on(lambda: call(made))
 
 
 def write_jobs(folder):
@@ -133,12 +138,12 @@ def write_packs(folder):
 @pytest.mark.parametrize("write", [write_jobs, write_graph, write_packs])
 def test_another_thread_goes_on_while_a_file_is_read(write, tmp_path):
     read = write(tmp_path)
-    assert ticks_during(lambda: limited(lambda: again(read))) >= 10
+    assert goes_on(lambda: again(read))
 
 
 def a_thread_goes_on(inst):
-    """Ticks beside a search, and an answer."""
-    search = ticks_during(lambda: limited(lambda: cs.packs.local_search(inst, work=2**50)))
+    """Beside a search, and an answer."""
+    search = goes_on(lambda: cs.packs.local_search(inst, work=2**50))
     return search, cs.packs.solve(inst, "pack-by-pack-9").value
 
 
@@ -147,6 +152,6 @@ def a_thread_goes_on(inst):
 def test_processes_of_any_kind(method):
     inst = cs.workloads.packs_iii(seed=1, max_tasks=8)
     with multiprocessing.get_context(method).Pool(1) as pool:
-        ticks, value = pool.apply_async(a_thread_goes_on, (inst,)).get(timeout=120)
-    assert ticks >= 10
+        free, value = pool.apply_async(a_thread_goes_on, (inst,)).get(timeout=120)
+    assert free
     assert value == cs.packs.solve(inst, "pack-by-pack-9").value
