@@ -22,8 +22,10 @@ class Cycles {
  public:
   // Where plans are not recorded, cycles that would change nothing are spared.
   Cycles(Machine machine, std::vector<Job> jobs,
-         const std::map<std::string, double>& parameters = {}, bool plans = true)
-      : scenario_(scenario_of(std::move(machine), std::move(jobs), parameters)),
+         const std::map<std::string, double>& parameters = {}, bool plans = true,
+         std::vector<Reservation> reservations = {})
+      : scenario_(std::move(machine), std::move(jobs), to_settings(parameters),
+                  std::move(reservations)),
         tables(scenario_, -60, {false, plans}),
         select_(scenario_, tables.allocations, 0),
         cycle_(clocks, tables, select_) {
@@ -37,8 +39,13 @@ class Cycles {
     for (int job = 1; job < static_cast<int>(scenario_.jobs().size()); ++job) tables.submit(job, 0);
   }
   Nodes run(double time) { return cycle_.run(time); }
+  // The job runs, too, since second 0.
+  void start(int job, int first, int last) {
+    tables.start({job, 0}, choice_from(first, last, scenario_.machine().nodes), 0, Scheduler::main);
+    tables.queue.drop([&](int other) { return other == job; });
+  }
   // The last plan of a job.
-  Planned plan(int job) {
+  Planned plan(int job) const {
     const Outcome outcome = std::move(Journal(tables.journal)).outcome();
     for (auto note = outcome.notes.rbegin(); note != outcome.notes.rend(); ++note)
       if (note->job == job && note->action == Action::plan)
@@ -196,10 +203,36 @@ TEST(SlurmBackfillCycle, ACycleIsNotSparedOnceAComparisonWithTheTimeComesOutOthe
 }
 
 TEST(SlurmBackfillCycle, EndsAreRoundedUpSince24) {
-  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 90), plain_job(0, 1, 70)},
-                {{"since_24", 1}});
-  cycles.run(10);
-  EXPECT_EQ(cycles.plan(1), (Planned{300, 420, {0, 1, 2, 3}}));
+  for (const Second limit : {61, 90, 120}) {
+    Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, limit)},
+                  {{"since_24", 1}});
+    cycles.run(10);
+    EXPECT_EQ(cycles.plan(1), (Planned{300, 420, {0, 1, 2, 3}}));
+  }
+}
+
+// Job 0 has node 0 until 600, job 1 node 2 until 120; job 2 is planned on nodes 1 and 2 from then to 420, job 3 on all
+// from 600.  For the last, node 0 alone is not reserved now, and there is more to have at 420; but on node 0 it would
+// begin at 600, where that is.
+TEST(SlurmBackfillCycle, WhetherItsNodesAreFreeIsAskedFirstSince24) {
+  for (const bool since_24 : {false, true}) {
+    Cycles cycles(plain_machine(3),
+                  {plain_job(0, 1, 600), plain_job(0, 1, 120), plain_job(0, 2, 300),
+                   plain_job(0, 3, 300), plain_job(0, 1, 120)},
+                  {{"since_24", since_24 ? 1.0 : 0.0}});
+    cycles.start(1, 2, 3);
+    EXPECT_EQ(cycles.run(10), Nodes{});
+    EXPECT_EQ(cycles.plan(2), (Planned{120, 420, {1, 2}}));
+    EXPECT_EQ(cycles.plan(3), (Planned{600, 900, {0, 1, 2}}));
+    EXPECT_EQ(cycles.plan(4).begin, since_24 ? 900 : 420);
+  }
+}
+
+TEST(SlurmBackfillCycle, ASecondBehindAReservationThereIsMoreToHave) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 1, 100), plain_job(0, 4, 300)}, {}, true,
+                {{-10, 90, 290, nodes_from(1, 4, 4)}});
+  EXPECT_EQ(cycles.run(10), Nodes{});
+  EXPECT_EQ(cycles.plan(1).begin, 301);  // its end is rounded up
 }
 
 // An array of tasks of four nodes behind job 0.

@@ -190,6 +190,35 @@ TEST(SlurmSimulator, JobsThatNeverStartDoNotKeepItFromAnEnd) {
   EXPECT_TRUE(std::isnan(run_with(jobs, {}, {}, machine).start[1]));
 }
 
+// It asks for no pass, but for a cycle: nothing else has changed since the last one.
+TEST(SlurmSimulator, AJobThatIsRefusedIsMoreWork) {
+  Machine machine = plain_machine(4);
+  machine.sets = {NodeBits(4)};
+  std::vector<Job> jobs{plain_job(0, 1, 600, 300)};
+  const auto cycles = [&] {
+    const std::vector<double> all = run_with(jobs, {}, {}, machine).cycles;
+    return std::count_if(all.begin(), all.end(),
+                         [](double begin) { return begin >= 90 && begin < 290; });
+  };
+  EXPECT_EQ(cycles(), 0);
+  jobs.push_back(plain_job(100.5, 1, 60, 10));
+  jobs[1].set = 0;  // no node has the feature
+  EXPECT_EQ(cycles(), 1);
+}
+
+// The controller has looked every five seconds since -60: begins are seen up to five seconds late.
+TEST(SlurmSimulator, AReservationAsksForAPassWhenItsBeginIsSeen) {
+  std::vector<Job> jobs{plain_job(100, 1, 600, 50)};
+  jobs[0].conditions.reservation = 0;
+  const auto start = [&](Second begin) {
+    const std::vector<Reservation> all{{-10, begin, 900, nodes_from(0, 2, 4)}};
+    return run_with(jobs, {}, {{"builtin", 1}, {"sched_interval", 9999}}, plain_machine(4), all)
+        .start[0];
+  };
+  EXPECT_EQ(start(200), 200);
+  EXPECT_EQ(start(201), 205);
+}
+
 TEST(SlurmSimulator, JobsEndWithTheirReservation) {
   std::vector<Job> jobs{plain_job(100, 1, 600, 500)};
   jobs[0].conditions.reservation = 0;
@@ -199,6 +228,21 @@ TEST(SlurmSimulator, JobsEndWithTheirReservation) {
   EXPECT_GE(found.end[0], 400);
   EXPECT_LE(found.end[0], 431);
   EXPECT_EQ(found.killed[0], 1);
+}
+
+TEST(SlurmSimulator, TasksOfAnArrayAreSubmittedTogether) {
+  Machine machine = plain_machine(4);
+  machine.qos.resize(1);
+  machine.qos[0].all = {{Limit::Kind::user_submit, -1, 2}};
+  for (const bool refused : {false, true}) {
+    std::vector<Job> jobs(refused ? 3 : 2, plain_job(0, 1, 60));
+    for (Job& job : jobs) {
+      job.qos = 0;
+      job.conditions.array = 0;
+    }
+    for (const double start : run_with(jobs, {}, {}, machine).start)
+      EXPECT_EQ(std::isnan(start), refused);
+  }
 }
 
 // One node of four cores; a job of the lower tier runs when one of the higher comes.
