@@ -45,7 +45,7 @@ class Cycles {
     tables.queue.drop([&](int other) { return other == job; });
   }
   // The last plan of a job.
-  Planned plan(int job) {
+  Planned plan(int job) const {
     const Outcome outcome = std::move(Journal(tables.journal)).outcome();
     for (auto note = outcome.notes.rbegin(); note != outcome.notes.rend(); ++note)
       if (note->job == job && note->action == Action::plan)
@@ -123,6 +123,12 @@ TEST(SlurmBackfillCycle, EndsAfterTestsStartsOrRecords) {
   EXPECT_EQ(few.plan(4).begin, kNever);
 }
 
+TEST(SlurmBackfillCycle, EndsAfterSoManySeconds) {
+  Cycles cycles(plain_machine(8), std::vector<Job>(5, plain_job(0, 1, 600)), {{"bf_max_time", 3}});
+  cycles.clocks.test_cost = 1;
+  EXPECT_EQ(cycles.run(10), (Nodes{1, 2, 3}));
+}
+
 TEST(SlurmBackfillCycle, AYoungJobIsNotPlanned) {
   const std::vector<Job> jobs{plain_job(0, 3, 300), plain_job(0, 4, 100), plain_job(0, 1, 900)};
   Cycles cycles(plain_machine(4), jobs, {{"bf_min_age_reserve", 30}});
@@ -144,6 +150,16 @@ TEST(SlurmBackfillCycle, APlanOnAnIdleNodeIsMoreWork) {
                     {{"since_24", 1}});
     since_24.run(10);
     EXPECT_TRUE(since_24.tables.updates.since(10));  // every plan is
+  }
+}
+
+TEST(SlurmBackfillCycle, ThatAPlanOnAnIdleNodeIsNoMoreIsMoreWork) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 100)});
+  cycles.run(10);
+  cycles.tables.queue.drop([](int) { return true; });
+  for (const Second time : {40, 70}) {
+    cycles.run(static_cast<double>(time));
+    EXPECT_EQ(cycles.tables.updates.since(time), time == 40);
   }
 }
 

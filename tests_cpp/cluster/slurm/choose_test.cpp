@@ -138,6 +138,24 @@ TEST(SlurmChoose, EveryNodeOfAJobGivesItsGpus) {
   EXPECT_EQ(chosen(machine, job), Chosen{});
 }
 
+// Node 2 has more GPUs and comes first: it has all cores but one for node 0.
+TEST(SlurmChoose, CoresThatAreNoMoreThanRequestedStayAsTheyWereTaken) {
+  Machine machine = kFour;
+  machine.node_gpus = {{1, 0, 2, 0}};
+  Job job = on_nodes(4, 2);
+  job.ask.gpus = 3;
+  EXPECT_EQ(chosen(machine, job), (Chosen{{0, 2}, {1, 3}}));
+}
+
+TEST(SlurmChoose, GpusCountAsCoresWhereNodesThatHaveLittleAreLeftOut) {
+  Machine machine = shared_machine({4, 4, 4});
+  machine.node_gpus = {{1, 4, 2}};
+  machine.node_weight = {1, 2, 2};  // node 0 comes first, and with it there are 5 at most
+  Job job = on_nodes(2, 2);
+  job.ask.gpus = 6;
+  EXPECT_EQ(chosen(machine, job), (Chosen{{1, 2}, {1, 1}}));
+}
+
 TEST(SlurmChoose, MemoryIsOfTheCoresTaken) {
   Machine machine = kFour;
   machine.node_memory = {900, 900, 900, 900};

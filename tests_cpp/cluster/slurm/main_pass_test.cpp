@@ -14,7 +14,7 @@ Nodes passed(const Machine& machine, const std::vector<Job>& jobs,
   Tables tables(scenario, -60, {});
   Select select(scenario, tables.allocations, 0);
   for (int job = 0; job < static_cast<int>(jobs.size()); ++job) tables.submit(job, job);
-  const Nodes started = main_pass(tables, select, 100, full);
+  Nodes started = main_pass(tables, select, 100, full);
   EXPECT_EQ(started.size() + tables.queue.entries().size(), jobs.size());
   return started;
 }

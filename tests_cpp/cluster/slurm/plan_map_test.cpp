@@ -47,6 +47,22 @@ TEST(SlurmPlanMap, EqualsATableOfSeconds) {
   }
 }
 
+TEST(SlurmPlanMap, OnePairOfEqualNeighboursAtMostBecomesOne) {
+  const NodeBits one = nodes_from(0, 1, 4);
+  PlanMap map;
+  map.reset(0, kEnd, nodes_from(0, 4, 4));
+  map.reserve(one, 10, 50, 10);
+  map.reserve(one, 100, 150, 10);
+  map.reserve(one, 50, 100, 10);  // equal to what is before and behind it
+  std::vector<Second> ends;
+  int record = 0;
+  do {
+    ends.push_back(map[record].end);
+    record = map[record].next;
+  } while (record != 0);
+  EXPECT_EQ(ends, (std::vector<Second>{10, 100, 150, kEnd}));
+}
+
 TEST(SlurmPlanMap, AReservationTouchesNeitherWhatEndsNorWhatBeginsWithIt) {
   const NodeBits one = nodes_from(0, 1, 4);
   PlanMap map;

@@ -135,26 +135,30 @@ TEST(SlurmSelect, CoresOfSharedNodes) {
   EXPECT_EQ(slot->nodes->list(), (Nodes{0, 1}));
 }
 
-// The job with a GPU has node 1 come first; 22.05 weighs nodes anew for starts alone.
+// The job with a GPU has node 1 come first; 22.05 weighs nodes anew for starts alone, whether they are free now or later.
 TEST(SlurmSelect, TestsFindTheWeightsThatAJobWithGpusLeft) {
   Machine machine = shared_machine({4, 4});
   machine.node_gpus = {{0, 2}};
-  std::vector<Job> jobs{shared_job(1), shared_job(1)};
+  std::vector<Job> jobs{shared_job(1), shared_job(1), shared_job(8, 100)};
   jobs[0].ask.gpus = 1;
-  for (const bool since_24 : {false, true}) {
-    const Scenario scenario =
-        scenario_of(machine, jobs, {{"cons_tres", 1}, {"since_24", since_24}});
-    Allocations allocations(scenario);
-    Select select(scenario, allocations, 0);
-    const auto tested = [&](int job) {
-      return select.will_run({job, 0}, allocations.up(), {0})->nodes->list();
-    };
-    EXPECT_EQ(tested(1), Nodes{0});
-    EXPECT_EQ(tested(0), Nodes{1});
-    EXPECT_EQ(tested(1), since_24 ? Nodes{0} : Nodes{1});
-    EXPECT_EQ(list_of(select.now({1, 0}, allocations.up())), Nodes{0});
-    EXPECT_EQ(tested(1), Nodes{0});
-  }
+  for (const bool since_24 : {false, true})
+    for (const bool later : {false, true}) {
+      const Scenario scenario =
+          scenario_of(machine, jobs, {{"cons_tres", 1}, {"since_24", since_24}});
+      Allocations allocations(scenario);
+      Select select(scenario, allocations, 0);
+      if (later) allocations.start(2, shares_from({{0, 4}, {1, 4}}, 2), 0);
+      const auto tested = [&](int job) {
+        const auto slot = select.will_run({job, 0}, allocations.up(), {0});
+        EXPECT_EQ(slot->begin, later ? 100 : 0);
+        return slot->nodes->list();
+      };
+      EXPECT_EQ(tested(1), Nodes{0});
+      EXPECT_EQ(tested(0), Nodes{1});
+      EXPECT_EQ(tested(1), since_24 ? Nodes{0} : Nodes{1});
+      select.now({1, 0}, allocations.up());
+      EXPECT_EQ(tested(1), Nodes{0});
+    }
 }
 
 TEST(SlurmSelect, CompletingNodesComeLastOfTheirWeightSince24) {

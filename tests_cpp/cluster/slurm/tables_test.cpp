@@ -109,10 +109,11 @@ TEST(SlurmTables, AReleasedJobIsBehindAllSubmittedSoFar) {
     tables.release(0, 50);
     tables.submit(2, 50);
     tables.admit(50);
-    if (ages)
+    if (ages) {
       EXPECT_EQ(tables.queue.priority(0), 50);  // as of its release
-    else
+    } else {
       EXPECT_EQ(jobs_of(tables.queue), (Nodes{1, 0, 2}));
+    }
   }
 }
 
