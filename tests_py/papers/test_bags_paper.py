@@ -9,7 +9,7 @@ from cosched import experiments
 from cosched.experiments.bags import studies as study
 from support import data
 
-GAMMAS = (1.01, 1.03, 1.05, 1.07, 1.09, 1.1, 1.11, 1.15, 1.2, 1.3, 1.4, 1.5)
+GAMMAS = (1.01, 1.05, 1.09, 1.1, 1.11, 1.2, 1.5)
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,16 @@
 """Conservative backfilling against a naive plan written here: a list of reservations, no more."""
 
-import functools
 import heapq
+import os
 
 import numpy as np
 import pytest
 
 import cosched as cs
 from support import data
+
+#: Of a hundred traces each; ten take half a minute.
+BLOCKS = int(os.environ.get("COSCHED_BLOCKS", "4"))
 
 
 def earliest(reserved, cells, allowed, now, tasks, length):
@@ -16,7 +19,6 @@ def earliest(reserved, cells, allowed, now, tasks, length):
     A share is a number of nodes of each cell (nodes that are in the same partitions).
     """
 
-    @functools.cache
     def free(time):
         held = [share for begin, end, share in reserved if begin <= time < end]
         return [cells[c] - sum(share[c] for share in held) for c in range(len(cells))]
@@ -110,7 +112,7 @@ def random_jobs(seed, n=24, nodes=8):
     }
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(BLOCKS))
 def test_random_traces(block):
     moved = 0
     for seed in range(100 * block, 100 * block + 100):
@@ -160,7 +162,7 @@ CELLS = [5, 3, 2]
 CELLS_OF = {"any": {0, 1, 2}, "short": {0, 2}, "large": {1, 2}}
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(BLOCKS))
 def test_random_traces_with_partitions(block, tmp_path):
     (tmp_path / "machine.toml").write_text(MACHINE)
     machine = cs.cluster.Machine.read(tmp_path / "machine.toml")

@@ -13,7 +13,15 @@ from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.held import check_held, check_held_by_cores
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
-from cosched.cluster.usage import recorded_starts
+from cosched.cluster.schedule_rows import (
+    CAUSES,
+    Rows,
+    alone,
+    check_partitions,
+    check_recorded,
+    cut_at_limits,
+    penalty_paid,
+)
 from cosched.core.arrays import flag, integer_array, real, real_array
 from cosched.core.frames import require_columns
 from cosched.errors import InvalidInstance, InvalidSchedule
@@ -21,28 +29,8 @@ from cosched.errors import InvalidInstance, InvalidSchedule
 if TYPE_CHECKING:
     import pandas as pd
 
-CAUSES = ("start", "resume", "move", "go on")
 #: What is known of each job without the rows.
 TOTALS = ("start", "end", "preemptions", "migrations")
-
-
-class Rows(core.Schedule):
-    """A row a (job, constant mapping and yield): placements with ``yield_, progress, cause``.
-
-    ``task`` is the job; ``progress`` is the yield, or 0 while the job pays a rescheduling
-    penalty; ``cause`` is a position in ``CAUSES``.
-    """
-
-    def __init__(self, instance: Instance, columns: tuple) -> None:
-        job, unit_begin, unit, start, end, yield_, progress, cause = columns
-        super().__init__(instance, job, np.zeros(len(job)), unit_begin, unit, start, end)
-        self.yield_ = real_array(yield_, "yield_", 1)
-        self.progress = real_array(progress, "progress", 1)
-        self.cause = integer_array(cause, "cause", 1, 0, len(CAUSES) - 1)
-        for column in (self.yield_, self.progress, self.cause):
-            if len(column) != len(self.task):
-                raise InvalidSchedule("the schedule's columns have different lengths")
-            column.flags.writeable = False
 
 
 class Schedule(core.Schedule):
@@ -187,8 +175,8 @@ class Schedule(core.Schedule):
             return
         totals = self.totals
         if self.recorded:
-            return self._validate_recorded()
-        self._validate_partitions()
+            return check_recorded(self.instance, totals, self.rows)
+        check_partitions(self.instance, self.rows)
         _core.cluster.validate(
             self.instance._core, self.task, self.unit_begin, self.unit, self.start, self.end,
             self.yield_, self.progress, self.cause, totals["start"], totals["end"],
@@ -198,45 +186,6 @@ class Schedule(core.Schedule):
             check_held_by_cores(self.instance, self.rows, self.by_cores)
         elif self.exclusive:
             check_held(self.instance, self.rows)
-
-    def _validate_partitions(self) -> None:
-        """Each job on nodes of its partition: numbered on from part to part of the machine."""
-        sizes, allowed, _ = self.instance.layout()
-        if not len(sizes):
-            return
-        part = np.repeat(np.arange(len(sizes)), sizes)
-        known = self.unit < len(part)  # others are named below
-        job = np.repeat(self.task, np.diff(self.unit_begin))[known]
-        bit = np.left_shift(np.uint64(1), part[self.unit[known]].astype(np.uint64))
-        wrong = (allowed[job] & bit) == 0
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            raise InvalidSchedule(
-                f"job {self.instance.ids[job[at]]} is on node {self.unit[known][at]}, which its "
-                "partition does not have"
-            )
-
-    def _validate_recorded(self) -> None:
-        instance = self.instance
-        start = recorded_starts(instance)
-        said = {"start": start, "end": start + instance.column("runtime")}
-        for name, times in said.items():
-            wrong = ~np.isclose(self.totals[name], times, rtol=1e-9, atol=1e-6)
-            if wrong.any():
-                row = int(np.argmax(wrong))
-                raise InvalidSchedule(
-                    f"job {instance.ids[row]} has {name} {self.totals[name][row]:g} s: "
-                    f"the log has {times[row]:g} s"
-                )
-        count = np.bincount(self.task, np.diff(self.unit_begin), minlength=len(instance))
-        wrong = count != instance.column("tasks")
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise InvalidSchedule(
-                f"job {instance.ids[row]} has {count[row]:g} nodes for "
-                f"{instance.column('tasks')[row]} tasks"
-            )
-        self._validate_partitions()
 
     def to_frame(self) -> pd.DataFrame:
         """The rows as a table.
@@ -356,8 +305,8 @@ class Schedule(core.Schedule):
             raise InvalidSchedule(f"not a schedule of the cluster family ({error})") from None
         for key in ("preemptions", "migrations"):
             totals[key] = totals[key].reindex(every, fill_value=0)
-        paid = _penalty_paid(frame) if penalty is None else penalty
-        data = {"placements": rows, "jobs": totals, "penalty": paid, "exclusive": _alone(frame)}
+        paid = penalty_paid(frame) if penalty is None else penalty
+        data = {"placements": rows, "jobs": totals, "penalty": paid, "exclusive": alone(frame)}
         if "killed" in frame:
             data["killed"] = np.unique(frame["task"][frame["killed"] == True])  # noqa: E712
         if "preempted" in frame:
@@ -418,50 +367,9 @@ class Schedule(core.Schedule):
             outcome["at_limit"] = np.isin(np.arange(len(instance)), killed)
             outcome["preempted"] = np.isin(np.arange(len(instance)), preempted)
             ran = np.bincount(plain.task, plain.end - plain.start, len(instance))
-            instance = _cut_at_limits(instance, outcome, ran)
+            instance = cut_at_limits(instance, outcome, ran)
         return cls(
             instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive,
             threshold=threshold, recorded=recorded,
             by_cores=instance.machine if by_cores else None,
         )  # fmt: skip
-
-
-def _cut_at_limits(
-    instance: Instance, outcome: Mapping[str, np.ndarray], ran: np.ndarray
-) -> Instance:
-    """The instance with the times that killed jobs ran, which end at their limits or later."""
-    known = instance.column("runtime")
-    limit = instance.column("estimate") if "estimate" in instance.known else np.zeros(len(known))
-    limit = np.where(outcome["preempted"], 0.0, limit)
-    # Slurm's clock has whole seconds.
-    wrong = outcome["at_limit"] & ~((ran >= limit - 1) & (ran <= known * (1 + 1e-9)) & (ran >= 0))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise InvalidSchedule(
-            f"job {instance.ids[row]} is ended at its limit after {ran[row]:g} s: expected "
-            f"{limit[row]:g} to {known[row]:g} s"
-        )
-    return instance.replace(runtime=np.where(outcome["at_limit"], ran, known))
-
-
-def _alone(frame: pd.DataFrame) -> Any:
-    """What the column ``exclusive`` says; False without it, or without a row."""
-    values = frame["exclusive"].unique().tolist() if "exclusive" in frame else []
-    if len(values) > 1:
-        raise InvalidSchedule(f"exclusive: {values[0]} and {values[1]}: expected one for all rows")
-    return values[0] if values else False
-
-
-def _penalty_paid(frame: pd.DataFrame) -> float:
-    """Seconds from the last resumption or move of some job to its next progress; else 0.
-
-    Only after the last one is it sure that no other cut the penalty short.
-    """
-    paying = frame[frame["cause"].isin(("resume", "move"))]
-    if not len(paying):
-        return 0.0
-    job = paying["task"].iloc[0]
-    rows = frame[frame["task"] == job].sort_values("start", kind="stable")
-    begin = rows.loc[rows["cause"].isin(("resume", "move")), "start"].iloc[-1]
-    going = rows[(rows["start"] >= begin) & (rows["progress"] > 0)]
-    return float(going["start"].iloc[0] - begin) if len(going) else 0.0
