@@ -30,7 +30,7 @@ constexpr double kFirstAhead = 0.04, kFurtherAhead = 1.6, kFarAhead = 4, kLastPa
 constexpr double kClosed = 0.5;  // of a gap: windows of starts go on
 constexpr double kNotDearer = 1.4;
 constexpr double kJump = 7;           // times the work of the last deadline
-constexpr double kLeastGrowth = 1.5;  // of what small deadlines take little can be said
+constexpr std::int64_t kSample = 20;  // of the work that is left: a deadline that says something
 
 class Prover {
  public:
@@ -127,8 +127,9 @@ class Prover {
     double done = 0, grows = 0;  // how far the last was, to which power of that the work grows
     while (!best_.hopeless(proved_)) {
       const double value = best_.value();
-      // The value itself, where what the deadlines before took says that it takes little more than the next ones.
-      if (done > 0 && std::pow((value - base) / done, std::max(kLeastGrowth, grows)) < kJump)
+      // The value itself, where deadlines that were not cheap say that it takes little more.
+      if (before > effort_.left() / kSample &&
+          std::pow((value - base) / done, std::max(1.0, grows)) < kJump)
         ahead = value - base;
       const bool last = base + ahead > value - kLastPart * (value - base);
       const double deadline = last ? value : base + ahead;
