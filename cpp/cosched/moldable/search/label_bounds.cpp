@@ -32,6 +32,11 @@ LabelBounds::LabelBounds(const Instance& instance, const std::vector<std::vector
       effort_(effort) {
   order_by_density();
   order_by_release();
+  for (const auto& own : choices_)
+    dearer_when_faster_.push_back(
+        std::is_sorted(own.begin(), own.end(), [](const Choice& a, const Choice& b) {
+          return a.procs * a.seconds < b.procs * b.seconds;
+        }));
 }
 
 void LabelBounds::order_by_density() {
@@ -74,7 +79,7 @@ double LabelBounds::least(const Beginning& label, double known) {
   prospects_.clear();
   for (int j = 0; j < it_.jobs(); ++j)
     if (!in(label.jobs, j)) prospects_.push_back(prospect(label, j));
-  effort_.count(static_cast<std::int64_t>(prospects_.size() + 1) * label.count);
+  effort_.count(static_cast<std::int64_t>(prospects_.size() + 1) * label.count / 2);
   double least = makespan_ ? least_makespan(label) : least_minsum(label);
   if (prospects_.empty() || best_.hopeless(least)) return least * (1 - kProofRounding);
   if (patterned_) least = least_of_patterns(label, std::max(least, known));
@@ -87,19 +92,29 @@ double LabelBounds::least(const Beginning& label, double known) {
   return least * (1 - kProofRounding);
 }
 
+// Of the choices for which enough processors are free at a step the last is the fastest; where counts with
+// more work are the faster ones, the first that ends in time at the first step that has one is the best.
 LabelBounds::Prospect LabelBounds::prospect(const Beginning& label, int job) const {
   Prospect found{job, kInfinity, kInfinity, it_.machines()};
-  const Step* step = label.steps;
-  int free = step->count;
-  for (const Choice& choice : choices_[job]) {
-    while (free < choice.procs) free += (++step)->count;
+  const std::vector<Choice>& own = choices_[job];
+  const Choice *in_time = own.data(), *fits = in_time, *const end = in_time + own.size();
+  int free = 0;
+  for (const Step *step = label.steps, *const last = step + label.count; step < last; ++step) {
+    free += step->count;
     const double start = std::max(windows_.first[job], step->time);
     if (start > windows_.last[job]) break;
-    const double end = start + choice.seconds;
-    found.end = std::min(found.end, end);
-    if (makespan_ && end >= best_.value()) continue;
-    found.work = std::min(found.work, choice.procs * choice.seconds);
-    found.procs = std::min(found.procs, choice.procs);
+    while (fits < end && fits->procs <= free) ++fits;
+    if (fits == own.data()) continue;
+    found.end = std::min(found.end, start + fits[-1].seconds);
+    if (makespan_ && !(found.work < kInfinity && dearer_when_faster_[job])) {
+      while (in_time < fits && start + in_time->seconds >= best_.value()) ++in_time;
+      for (const Choice* choice = in_time; choice < fits; ++choice) {
+        found.work = std::min(found.work, choice->procs * choice->seconds);
+        found.procs = std::min(found.procs, choice->procs);
+        if (dearer_when_faster_[job]) break;
+      }
+    }
+    if (fits == end && (!makespan_ || found.work < kInfinity)) break;
   }
   return found;
 }

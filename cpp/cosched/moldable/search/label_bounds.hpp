@@ -76,6 +76,7 @@ class LabelBounds {
   Effort& effort_;
   std::vector<int> by_density_;  // least work by weight: Smith's order
   std::vector<double> least_work_;
+  std::vector<bool> dearer_when_faster_;             // jobs whose work does not fall with the count
   std::vector<std::pair<double, JobSet>> released_;  // then or later; from 0 on
   std::optional<ProcessorPatterns> patterns_;
   bool patterned_ = false;  // labels ask them

@@ -13,14 +13,16 @@ namespace cosched::moldable::search {
 /// count let it; so a schedule is an order of (job, count), and all that the rest must know of a
 /// beginning is when how many processors are free: times that are not before the last start.
 /// Labels of one number of jobs are made from those of one job fewer.  One is dropped
-///   - where another of the same jobs has every processor free no later, at no more cost so far (one of the
-///     hundred of them that are likeliest to);
+///   - where another of the same jobs has every processor free no later, at no more cost so far; for the minsum
+///     also where it has them free later by d, and costs so much less that it may start all that follows later by d
+///     (one of the hundred of them that are likeliest to);
 ///   - where a job that is not in it could start and end before the last start (Giffler, Thompson:
 ///     the hole would stay open for nothing), or an equal job of lower number is not in it;
 ///   - where a lower bound on what it becomes (label_bounds.hpp) is not below the best schedule known.
 class Labels {
  public:
-  /// All must outlive it.
+  /// Only what may be best of all schedules must be found within the windows: what is better out of them may
+  /// leave it out.  All must outlive it.
   Labels(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
          const StartWindows& windows, Objective objective, Incumbent& incumbent,
          LabelBounds& bounds, Effort& effort);

@@ -1,6 +1,7 @@
 #include "cosched/moldable/search/proof.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,11 +23,14 @@ constexpr std::size_t kHalvesWidth =
 // Annealing before the passes get wide: times, operations a job, and of the work that is left at most.
 constexpr std::uint64_t kLooks = 4;
 constexpr std::int64_t kLookWork = 1'000'000, kLookPart = 40;
+constexpr std::int64_t kLookPrice = 4;  // its operations that take as long as a step of labels
 // Deadlines between bound and value: the first, as a part of the way; how much further each is, and where the last
 // took hardly more work than the one before; the part that is left when the next is the value itself.
 constexpr double kFirstAhead = 0.04, kFurtherAhead = 1.6, kFarAhead = 4, kLastPart = 0.15;
 constexpr double kClosed = 0.5;  // of a gap: windows of starts go on
 constexpr double kNotDearer = 1.4;
+constexpr double kJump = 7;           // times the work of the last deadline
+constexpr std::int64_t kSample = 20;  // of the work that is left: a deadline that says something
 
 class Prover {
  public:
@@ -101,7 +105,7 @@ class Prover {
           it_, best_.placement(),
           {makespan_ ? Objective::makespan : Objective::minsum, first_seed + look, work, proved_},
           [&](Placement made) { best_.take(std::move(made)); });
-      effort_.count(work);
+      effort_.count(work / kLookPrice);
     }
   }
 
@@ -120,8 +124,13 @@ class Prover {
     const double base = proved_;
     std::int64_t before = 0;  // what the last deadline took
     double ahead = kFirstAhead * (best_.value() - base);
+    double done = 0, grows = 0;  // how far the last was, to which power of that the work grows
     while (!best_.hopeless(proved_)) {
       const double value = best_.value();
+      // The value itself, where deadlines that were not cheap say that it takes little more.
+      if (before > effort_.left() / kSample &&
+          std::pow((value - base) / done, std::max(1.0, grows)) < kJump)
+        ahead = value - base;
       const bool last = base + ahead > value - kLastPart * (value - base);
       const double deadline = last ? value : base + ahead;
       const std::int64_t left = effort_.left();
@@ -130,6 +139,10 @@ class Prover {
       if (outcome == Halves::Outcome::nearer) continue;
       if (best_.value() >= deadline) proved_ = std::max(proved_, deadline);
       const std::int64_t spent = left - effort_.left();
+      grows = before > 0 ? std::log(static_cast<double>(spent) / static_cast<double>(before)) /
+                               std::log((deadline - base) / done)
+                         : 0;
+      done = deadline - base;
       ahead *= spent < kNotDearer * static_cast<double>(before) ? kFarAhead : kFurtherAhead;
       before = spent;
     }
