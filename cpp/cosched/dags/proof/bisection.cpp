@@ -79,7 +79,7 @@ bool GeometricSteps::met() const {
 void GeometricSteps::enter(Phase phase) {
   phase_ = phase;
   above_ = known_;
-  leap_ = 100;  // 1%
+  leap_ = phase == Phase::quick ? 16 : 1;  // what is quick may find much more, a programme little
 }
 
 std::optional<Question> GeometricSteps::next() {

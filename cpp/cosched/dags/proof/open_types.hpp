@@ -19,6 +19,8 @@ class OpenTypes {
  public:
   /// All pairs of finite time.
   OpenTypes(const Instance& instance, double makespan);
+  /// What is open at a longer one.
+  OpenTypes(const OpenTypes& longer, double makespan);
 
   const Instance& instance() const { return *instance_; }
   double makespan() const { return makespan_; }

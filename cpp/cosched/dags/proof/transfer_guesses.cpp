@@ -16,20 +16,16 @@ class Guesses {
         clusters_(clusters),
         begun_(windows.steps()) {}
 
-  FailedGuesses run(const std::vector<TransferGuess>& known,
-                    const std::vector<TransferGuess>& first) {
-    close_all(known);
+  FailedGuesses run(const std::vector<TransferGuess>& first) {
     for (bool changed = true; changed && !failed_.refuted;) {
       changed = false;
       for (const TransferGuess& guess : first)
         if (!failed_.refuted && is_choice(guess)) changed |= close(guess);
     }
-    for (bool changed = true; changed && !done();) {
-      changed = false;
-      for (int task = 0; task < windows_.instance().tasks() && !done(); ++task)
-        changed |= close_types(task);
-      for (int edge = 0; edge < costs_.edges() && !done(); ++edge) changed |= close_ways(edge);
-    }
+    // Until all tasks and edges in a row have closed nothing.
+    const int tasks = windows_.instance().tasks(), items = tasks + costs_.edges();
+    for (int item = 0, quiet = 0; quiet < items && !done(); item = (item + 1) % items, ++quiet)
+      if (item < tasks ? close_types(item) : close_ways(item - tasks)) quiet = -1;
     return std::move(failed_);
   }
 
@@ -49,8 +45,20 @@ class Guesses {
   bool close_ways(int edge) {
     bool any = false;
     for (int way = 0; way < costs_.ways() && !failed_.refuted && open_ways(edge) > 1; ++way)
-      if (windows_.way_open(edge, way)) any |= close({true, edge, way});
+      if (windows_.way_open(edge, way) && !says_a_type(edge, way)) any |= close({true, edge, way});
     return any;
+  }
+
+  // Whether it is the only open way of the type of one of its ends: then it is the guess of that type.
+  bool says_a_type(int edge, int way) const {
+    const int q = costs_.first_type(way), r = costs_.second_type(way);
+    int from = 0, to = 0;
+    for (int other = 0; other < costs_.ways(); ++other) {
+      if (!windows_.way_open(edge, other)) continue;
+      from += costs_.first_type(other) == q;
+      to += costs_.second_type(other) == r;
+    }
+    return from == 1 || to == 1;
   }
 
   // Whether it is open, and not the only one.
@@ -64,15 +72,6 @@ class Guesses {
     int count = 0;
     for (int way = 0; way < costs_.ways(); ++way) count += windows_.way_open(edge, way);
     return count;
-  }
-
-  void close_all(const std::vector<TransferGuess>& known) {
-    for (const TransferGuess& guess : known) {
-      const bool was_open = guess.of_edge ? windows_.way_open(guess.item, guess.choice)
-                                          : windows_.open(guess.item, guess.choice);
-      if (was_open) close_open(guess);
-    }
-    if (!failed_.closed.empty()) failed_.refuted = !prune(windows_, kSearchSlack, clusters_);
   }
 
   void close_open(const TransferGuess& guess) {
@@ -114,9 +113,8 @@ class Guesses {
 }  // namespace
 
 FailedGuesses close_failing_guesses(TransferWindows& windows, double effort, bool clusters,
-                                    const std::vector<TransferGuess>& known,
                                     const std::vector<TransferGuess>& first) {
-  return Guesses(windows, effort, clusters).run(known, first);
+  return Guesses(windows, effort, clusters).run(first);
 }
 
 }  // namespace cosched::dags::proof

@@ -21,11 +21,9 @@ struct FailedGuesses {
   bool refuted = false;               // nothing is left
 };
 
-/// Closes such types and ways, one after the other: `known` without a try (they fail at a longer T, and
-/// so here), `first` those that may, as they did at a shorter one, then all until none fails or about
-/// `effort` steps are taken.  Changes `windows` by what it closes.
+/// Closes such types and ways, one after the other: `first` those that may fail, as they did at a shorter
+/// T, then all until none fails or about `effort` steps are taken.  Changes `windows` by what it closes.
 FailedGuesses close_failing_guesses(TransferWindows& windows, double effort, bool clusters,
-                                    const std::vector<TransferGuess>& known = {},
                                     const std::vector<TransferGuess>& first = {});
 
 }  // namespace cosched::dags::proof

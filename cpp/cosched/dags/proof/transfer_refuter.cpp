@@ -29,17 +29,35 @@ TransferRefuter::TransferRefuter(const TypeCosts& costs, std::vector<double> loa
       mixtures_(load_mixtures(std::move(load_weights), effort.each_type)) {}
 
 Attempt<TransferRefutation> TransferRefuter::refute(const Question& question) {
-  stages_.clear();
   reach_ = 0;
-  TransferWindows windows(costs_, question.makespan);
+  TransferWindows windows = begin(question.makespan);
   if (!decide(windows, question.depth)) {
-    if (question.depth != Depth::bare) {
-      above_ = question.makespan;
-      failed_above_ = failed_before_;
-    }
+    if (question.depth != Depth::bare) keep_left(std::move(windows));
     return {std::nullopt, reach_};
   }
   return {TransferRefutation{question.makespan, std::move(stages_), effort_.clusters}, reach_};
+}
+
+// What was closed at a longer T that was not refuted is closed here, by the same stages: each closes no
+// less of a shorter T, up to the least rise of a head.
+TransferWindows TransferRefuter::begin(double makespan) {
+  constexpr double kClearlyLonger = 1 + 1e-5;
+  while (!above_.empty() && above_.back().windows.makespan() < makespan) above_.pop_back();
+  for (auto left = above_.rbegin(); left != above_.rend(); ++left) {
+    const double longer = left->windows.makespan();
+    if (longer != makespan && longer < makespan * kClearlyLonger) continue;
+    stages_ = left->stages;
+    return {left->windows, makespan};
+  }
+  stages_.clear();
+  return TransferWindows(costs_, makespan);
+}
+
+void TransferRefuter::keep_left(TransferWindows windows) {
+  constexpr std::size_t kMostLeft = 4;
+  if (effort_.passes == 1) return;  // little is closed, of what takes much memory
+  above_.push_back({std::move(windows), std::move(stages_)});
+  if (above_.size() > kMostLeft) above_.erase(above_.begin());
 }
 
 bool TransferRefuter::decide(TransferWindows& windows, Depth depth) {
@@ -99,15 +117,10 @@ std::vector<Interval> TransferRefuter::broken(const TransferWindows& windows,
   return intervals;
 }
 
-// What failed at a longer T that was not refuted fails here: pruning leaves no more of a shorter one, up
-// to its least rise.  What failed at a shorter T is tried first.
+// What failed at a shorter T is tried first.
 bool TransferRefuter::guess(TransferWindows& windows, int pass, Depth depth) {
-  constexpr double kClearlyShorter = 1 - 1e-5;
-  const bool known = pass == 0 && windows.makespan() < above_ * kClearlyShorter;
   const double effort = effort_.guesses * (depth == Depth::full ? 1 : kQuickShare);
-  FailedGuesses failed =
-      close_failing_guesses(windows, effort, effort_.clusters,
-                            known ? failed_above_ : std::vector<TransferGuess>{}, failed_before_);
+  FailedGuesses failed = close_failing_guesses(windows, effort, effort_.clusters, failed_before_);
   if (pass == 0) failed_before_ = failed.closed;
   if (!failed.closed.empty()) stages_.emplace_back().guesses = std::move(failed.closed);
   return failed.refuted;
@@ -158,7 +171,7 @@ std::optional<TransferStage> TransferRefuter::solve_programme(const TransferWind
   for (int round = 0;; ++round) {
     const TransferLp lp(windows, intervals, makespan);
     const auto enough = [&](const opt::InteriorPoint& at) {
-      if (at.value < kHopeless) return at.gap >= 0 && at.gap < 1e-3;
+      if (at.value < kHopeless) return true;
       if (at.gap > 0.1 || at.gap < 0) return false;
       return at.value * (1 - at.gap) > 1 && refutes(lp.stage(at.prices));
     };
@@ -166,14 +179,16 @@ std::optional<TransferStage> TransferRefuter::solve_programme(const TransferWind
         lp.programme(), lp.inside(), {effort_.tolerance, enough, work_left_ / kUsualSteps});
     work_left_ -= found.work;
     if (found.prices.empty()) return stage;
+    if (found.value < kHopeless) {
+      hopeless_above_ = kStaysHopeless * makespan;
+      return stage;
+    }
     stage = lp.stage(found.prices);
     const double last = round > 0 ? reach_ : 0;
     reach_ = found.value * (1 - found.gap) * makespan;
     const bool stalls = reach_ < before * (1 + kWorthwhile);
     before = last;
-    const bool hopeless = reach_ < kHopeless * makespan;
-    if (hopeless) hopeless_above_ = kStaysHopeless * makespan;
-    if (round >= effort_.rounds || hopeless || stalls || refutes(*stage)) return stage;
+    if (round >= effort_.rounds || stalls || refutes(*stage)) return stage;
     const std::vector<Interval> more = broken(windows, lp.shares(found.point));
     if (more.empty()) return stage;
     intervals.insert(intervals.end(), more.begin(), more.end());

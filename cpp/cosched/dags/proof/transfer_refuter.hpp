@@ -46,6 +46,8 @@ class TransferRefuter {
     TransferStage at(double makespan) const;
   };
 
+  TransferWindows begin(double makespan);
+  void keep_left(TransferWindows windows);
   // True: T is refuted.
   bool decide(TransferWindows& windows, Depth depth);
   bool prune(TransferWindows& windows) const;
@@ -69,9 +71,14 @@ class TransferRefuter {
   double reach_ = 0;                           // of its last linear programme
   std::vector<KeptInterval> kept_;
   std::vector<EarlierStage> earlier_;  // the last ones at last
-  // Guesses that failed before anything else was closed: of the last T, and of the last that was not refuted.
-  std::vector<TransferGuess> failed_before_, failed_above_;
-  double above_ = 0, hopeless_above_ = kInfinity;
+  std::vector<TransferGuess> failed_before_;  // guesses of the last T, before anything else was closed
+  // What was left of a T that was not refuted, and how.
+  struct Left {
+    TransferWindows windows;
+    std::vector<TransferStage> stages;
+  };
+  std::vector<Left> above_;  // by falling T
+  double hopeless_above_ = kInfinity;
 };
 
 }  // namespace cosched::dags::proof

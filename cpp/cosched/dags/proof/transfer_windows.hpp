@@ -42,6 +42,8 @@ class TransferWindows : public OpenTypes {
  public:
   /// All pairs of finite time and all ways are open, heads and tails are 0.
   TransferWindows(const TypeCosts& costs, double makespan);
+  /// What is left of a longer one: a schedule of at most T is one of at most that, too.
+  TransferWindows(const TransferWindows& longer, double makespan);
 
   const TypeCosts& costs() const { return *costs_; }
   double head(int task, int type) const { return head_[pair(task, type)]; }
@@ -98,13 +100,16 @@ class TransferWindows : public OpenTypes {
     const bool last = q == r && (way == costs_->far_way(r)) != (costs_->together(r) > 0);
     return last ? slot(edge, types_, r) : slot(edge, q, r);
   }
+  void look_at_all();
   bool relax(bool backward);
   bool relax(int task, bool backward);
+  void list_open(int task, std::vector<int>& types) const;
   void look_back(int task, bool backward);
   void moved(int task, bool backward);
   double by_join(int type, double path, std::size_t edges);
   bool close_pairs();
   void close_ways();
+  void close_ways_of(int edge, int type, bool second);
   bool fits(int task, int type) const {
     return head(task, type) + instance().time(task, type) + tail(task, type) <= limit_;
   }
@@ -142,7 +147,8 @@ class TransferWindows : public OpenTypes {
   };
   std::vector<Arrival> looked_back_;  // (edge, type)
   std::vector<Arrival> arrivals_;     // of one type, those that matter
-  std::vector<double> ends_, apart_, path_;
+  std::vector<double> ends_, path_;  // by type
+  std::vector<int> own_types_, its_types_;
   std::vector<Load> at_home_;
   LoadHeads load_heads_;
 };
