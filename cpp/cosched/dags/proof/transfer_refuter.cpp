@@ -1,6 +1,7 @@
 #include "cosched/dags/proof/transfer_refuter.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "cosched/dags/proof/load_heads.hpp"
@@ -17,13 +18,32 @@ constexpr std::size_t kMostKept = 24;        // intervals
 constexpr double kLowPrice = 1e-4;           // at which one is not kept
 constexpr double kHopeless = 0.8;        // share of T: a programme that comes to less says nothing,
 constexpr double kStaysHopeless = 0.97;  // and none does down to this share of that T
-constexpr double kQuickShare = 0.25;     // of the effort for guesses, without a programme
+// Nothing is to be expected of a programme either where tasks leave so much of T on average, and the
+// loads alone come to less than this: it comes to 0.7 to 0.9 T.
+constexpr double kLoose = 0.2, kLight = 0.6;
+constexpr double kQuickShare = 0.25;  // of the effort for guesses, without a programme,
+constexpr int kQuickPatience = 100;   // and this many that do not fail
+constexpr int kNoEnd = std::numeric_limits<int>::max();
+constexpr double kLastGuesses = 4;  // times that, in all, once a T is known that is not refuted
+
+// Of what the best type of each task leaves, as a share of T.
+double mean_spare(const TransferWindows& windows) {
+  double sum = 0;
+  for (int task = 0; task < windows.instance().tasks(); ++task) {
+    double least = kInfinity;
+    for (int type = 0; type < windows.instance().types(); ++type)
+      if (windows.open(task, type)) least = std::min(least, windows.spare(task, type));
+    sum += least;
+  }
+  return sum / (windows.instance().tasks() * windows.makespan());
+}
 
 }  // namespace
 
 TransferRefuter::TransferRefuter(const TypeCosts& costs, std::vector<double> load_weights,
-                                 const TransferEffort& effort)
+                                 double known, const TransferEffort& effort)
     : costs_(costs),
+      known_(known),
       effort_(effort),
       work_left_(effort.work),
       mixtures_(load_mixtures(std::move(load_weights), effort.each_type)) {}
@@ -32,9 +52,13 @@ Attempt<TransferRefutation> TransferRefuter::refute(const Question& question) {
   reach_ = 0;
   TransferWindows windows = begin(question.makespan);
   if (!decide(windows, question.depth)) {
+    if (question.depth == Depth::full)
+      guesses_left_ = std::min(guesses_left_, kLastGuesses * effort_.guesses);
     if (question.depth != Depth::bare) keep_left(std::move(windows));
+    if (!kept_refuted_.empty()) kept_ = kept_refuted_;
     return {std::nullopt, reach_};
   }
+  kept_refuted_ = kept_;
   return {TransferRefutation{question.makespan, std::move(stages_), effort_.clusters}, reach_};
 }
 
@@ -119,8 +143,12 @@ std::vector<Interval> TransferRefuter::broken(const TransferWindows& windows,
 
 // What failed at a shorter T is tried first.
 bool TransferRefuter::guess(TransferWindows& windows, int pass, Depth depth) {
-  const double effort = effort_.guesses * (depth == Depth::full ? 1 : kQuickShare);
+  const bool full = depth == Depth::full;
+  const double most = effort_.guesses * (full ? 1 : kQuickShare);
+  const GuessEffort effort{std::min(most, guesses_left_), full ? kNoEnd : kQuickPatience};
+  const std::int64_t begun = windows.steps();
   FailedGuesses failed = close_failing_guesses(windows, effort, effort_.clusters, failed_before_);
+  guesses_left_ -= static_cast<double>(windows.steps() - begun);
   if (pass == 0) failed_before_ = failed.closed;
   if (!failed.closed.empty()) stages_.emplace_back().guesses = std::move(failed.closed);
   return failed.refuted;
@@ -151,7 +179,9 @@ Outcome TransferRefuter::combine_earlier(TransferWindows& windows) {
 }
 
 Outcome TransferRefuter::by_programme(TransferWindows& windows) {
-  if (windows.makespan() > hopeless_above_) return Outcome::nothing;
+  if (windows.makespan() > hopeless_above_ ||
+      (known_ < kLight * windows.makespan() && mean_spare(windows) > kLoose))
+    return Outcome::nothing;
   std::optional<TransferStage> stage = solve_programme(windows);
   if (!stage) return Outcome::nothing;
   keep(*stage, windows.makespan());

@@ -113,6 +113,7 @@ void TransferWindows::close_ways_of(int edge, int type, bool second) {
 
 void TransferWindows::close_way(EdgeWay of) {
   if (!way_open(of.edge, of.way)) return;
+  steps_ += 8;
   set(&TransferWindows::way_cost_, slot(of.edge, of.way), kInfinity);
   ways_apart_[of.edge] -= !costs_->at_home(of.way);
   const int i = costs_->from(of.edge), j = costs_->to(of.edge);
@@ -165,7 +166,7 @@ void TransferWindows::look_back(int task, bool backward) {
       path_[type] = std::max(path_[type], all);
       back[type] = {least, stays ? its_bound[type] : kInfinity, stays ? its_time[type] : 0};
     }
-    steps_ += static_cast<std::int64_t>(own_types_.size() * (its_types_.size() + 3)) + types_;
+    steps_ += 20 + 2 * static_cast<std::int64_t>(own_types_.size() * (its_types_.size() + 3));
     back += types_;
   }
 }
@@ -205,7 +206,7 @@ double TransferWindows::by_join(int type, double path, std::size_t edges) {
 bool TransferWindows::relax(int task, bool backward) {
   look_back(task, backward);
   const auto edges = static_cast<std::size_t>(costs_->at(task, backward).size());
-  steps_ += 5 * types_;
+  steps_ += 20 + 10 * types_;
   const auto bound = backward ? &TransferWindows::tail_ : &TransferWindows::head_;
   bool rises = false, left = false;
   for (int type = 0; type < types_; ++type) {
@@ -238,7 +239,7 @@ bool TransferWindows::relax(bool backward) {
     poll.count(20 * costs_->at(task, backward).size());
     if (!relax(task, backward)) return false;
   }
-  steps_ += static_cast<std::int64_t>(order.size());
+  steps_ += 2 * static_cast<std::int64_t>(order.size());
   return true;
 }
 
@@ -284,8 +285,15 @@ void TransferWindows::close_ways() {
       look(costs_->way(q, q), end, far ? home : apart, path_[q]);
       look(costs_->far_way(q), end, far ? apart : home, path_[q]);
     }
-    steps_ += static_cast<std::int64_t>(own_types_.size() * (its_types_.size() + 2));
+    steps_ += 20 + 2 * static_cast<std::int64_t>(own_types_.size() * (its_types_.size() + 4));
   }
+}
+
+double TransferWindows::spare(EdgeWay of) const {
+  const int i = costs_->from(of.edge), q = costs_->first_type(of.way);
+  const int j = costs_->to(of.edge), r = costs_->second_type(of.way);
+  return makespan() - head(i, q) - instance().time(i, q) - way_cost_[slot(of.edge, of.way)] -
+         instance().time(j, r) - tail(j, r);
 }
 
 void TransferWindows::keep_only(int task, int type) {

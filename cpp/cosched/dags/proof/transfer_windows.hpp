@@ -59,6 +59,12 @@ class TransferWindows : public OpenTypes {
   /// so no schedule is as short as T.  `slack`: relative to T, what a pair must exceed T by.
   bool prune(double slack);
 
+  /// What head, time and tail of an open pair, or those of both ends of an open way and its cost, leave of T.
+  double spare(int task, int type) const {
+    return makespan() - head(task, type) - instance().time(task, type) - tail(task, type);
+  }
+  double spare(EdgeWay of) const;
+
   /// Closes a pair; prune() before the next question.  False: it was closed.
   bool close(int task, int type);
   void close_way(EdgeWay of);
@@ -147,7 +153,7 @@ class TransferWindows : public OpenTypes {
   };
   std::vector<Arrival> looked_back_;  // (edge, type)
   std::vector<Arrival> arrivals_;     // of one type, those that matter
-  std::vector<double> ends_, path_;  // by type
+  std::vector<double> ends_, path_;   // by type
   std::vector<int> own_types_, its_types_;
   std::vector<Load> at_home_;
   LoadHeads load_heads_;
