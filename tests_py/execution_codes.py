@@ -57,6 +57,12 @@ def shell_notes(folder: Path, commands: dict[str, str], procs: int = 16) -> Code
     return Codes(procs=procs, codes=codes)
 
 
+def until(condition: str) -> str:
+    """Of the shell: goes on when this holds, so that no sleep has to be long enough; within a
+    minute, else the task ends with 9."""
+    return f"for _ in $(seq 6000); do {condition} && break; sleep 0.01; done; {condition} || exit 9"
+
+
 def read_notes(folder: Path) -> list[dict]:
     """What the codes noted, in order of time; of either kind."""
     path = folder / "notes"

@@ -181,7 +181,7 @@ def wait_for_rows(out: Path, driver, least: int = 1) -> None:
     """Until so many rows lie in the state folder."""
     import pyarrow.parquet as pq
 
-    for _ in range(600):
+    for _ in range(3600):
         kept = sum(pq.read_metadata(part).num_rows for part in out.glob("state/part-*"))
         if kept >= least:
             return

@@ -1,5 +1,6 @@
 """Conservative backfilling against a naive plan written here: a list of reservations, no more."""
 
+import functools
 import heapq
 
 import numpy as np
@@ -15,6 +16,7 @@ def earliest(reserved, cells, allowed, now, tasks, length):
     A share is a number of nodes of each cell (nodes that are in the same partitions).
     """
 
+    @functools.cache
     def free(time):
         held = [share for begin, end, share in reserved if begin <= time < end]
         return [cells[c] - sum(share[c] for share in held) for c in range(len(cells))]

@@ -282,11 +282,11 @@ def test_a_stopped_compare_prints_and_writes_what_it_has(runs, tmp_path):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while not (tmp_path / "started").exists() and time.monotonic() < end:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=180)
     finally:
         process.kill()
     assert process.returncode == 130, err

@@ -144,12 +144,12 @@ def stopped(number, folder, command):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while not (folder / "started").exists() and time.monotonic() < end:
             assert process.poll() is None, process.communicate()
             time.sleep(0.05)
         process.send_signal(number)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=180)
     finally:
         process.kill()
     assert "Traceback" not in err

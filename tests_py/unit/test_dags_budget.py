@@ -1,11 +1,16 @@
 """Limits of dags that are used, bounds that fall back, times of any size."""
 
+import os
+
 import numpy as np
 import pytest
 
 import cosched as cs
 from cosched.cli import report
 from cosched.dags import family
+
+#: 2,000 take a quarter of a minute.
+GRAPHS = int(os.environ.get("COSCHED_GRAPHS", "400"))
 
 
 def five_types(seed, tasks=30):
@@ -89,7 +94,7 @@ def random_graph(random, kind):
 
 def test_times_of_any_size_give_no_error():
     random = np.random.default_rng(1)
-    for number in range(2000):
+    for number in range(GRAPHS):
         inst = random_graph(random, number % 3)
         frame = cs.dags.compare(inst, options={"hlp-best": {"work": 60}})
         assert set(frame.status) <= {"ok", "not_applicable"}, frame.message.tolist()
@@ -118,6 +123,8 @@ def stalling():
                 cs.dags.hlp(inst, method="structured")
             except cs.SolverError:
                 found.append(inst)
+        if len(found) == 2:
+            break
     return found
 
 

@@ -18,7 +18,7 @@ from cosched.execution.interval import errors_of, interval_of, noise_of
 from cosched.execution.journal import read_past
 from cosched.execution.one_each import is_no_better, longest_first
 from cosched.execution.runs import COLUMNS, read_runs
-from execution_codes import read_notes, shell_notes
+from execution_codes import read_notes, shell_notes, until
 
 
 def plan_of(*placements):
@@ -76,16 +76,22 @@ def test_the_time_when_no_driver_ran_does_not_count(tmp_path, here):
 
 
 def test_a_late_task_is_said_once_and_ended_only_where_wanted(tmp_path, here):
-    codes = shell_notes(tmp_path, {"a": "sleep 0.7", "b": "true"}, procs=2)
-    todo = plan_of(("a", (0,), 0, 0.05), ("b", (1,), 0, 0.05))
+    codes = shell_notes(tmp_path, {"a": until("[ -e said ]"), "b": "true"}, procs=2)
+    todo = plan_of(("a", (0,), 0, 0.05), ("b", (1,), 0, 60))
     said = []
-    assert run(todo, codes, tell=said.append, **here).good
+
+    def tell(line):
+        said.append(line)
+        (tmp_path / "said").touch()
+
+    assert run(todo, codes, tell=tell, **here).good
     (line,) = said
     assert line.startswith("a has run for ")
     assert "times its planned 0.05 s" in line
     events = [json.loads(text) for text in here["journal"].read_text().splitlines()]
     assert [event["name"] for event in events if event["event"] == "late"] == ["a"]
     said.clear()
+    (tmp_path / "said").unlink()
     ended = run(todo, codes, again=True, limit_factor=3, tell=said.append, **here)
     assert [task.state for task in ended.tasks] == ["timeout", "completed"]
     assert said[-1] == "a was ended at 3 times its planned 0.05 s"
@@ -95,12 +101,14 @@ def test_a_late_task_is_said_once_and_ended_only_where_wanted(tmp_path, here):
 
 def test_off_a_terminal_the_command_says_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "codes.toml").write_text('procs = 1\n[task.a]\ncommand = "sleep 0.6"\n')
+    said = until("grep -qs late plan.journal.jsonl")
+    (tmp_path / "codes.toml").write_text(f'procs = 1\n[task.a]\ncommand = "{said}"\n')
     result = cs.packs.sequential(cs.packs.Instance([[0.05]], names=["a"]))
     cs.io.write_json(result.to_dict(), "plan.json")
     command = ["run", "plan.json", "--codes", "codes.toml"]
     assert main(command) == 0
     assert "cosched: a has run for" in capsys.readouterr().err
+    (tmp_path / "codes.toml").write_text('procs = 1\n[task.a]\ncommand = "sleep 60"\n')
     assert main([*command, "--again", "--limit-factor", "2"]) == 1
     assert "was ended at 2 times" in capsys.readouterr().err
 

@@ -101,7 +101,7 @@ def test_a_killed_profile_loses_the_run_at_hand_only(number, tmp_path):
         assert driver.poll() is None
         time.sleep(0.02)
     driver.send_signal(number)
-    _, said = driver.communicate(timeout=30)
+    _, said = driver.communicate(timeout=120)
     assert driver.returncode == 128 + number
     assert "1 runs are in runs.csv; the same command goes on" in said
     (tmp_path / "block").unlink()

@@ -28,7 +28,7 @@ from cosched.execution import (
 )
 from cosched.execution.runs import COLUMNS
 from cosched.execution.tokens import Tokens
-from execution_codes import read_notes, run_script, shell_notes
+from execution_codes import read_notes, run_script, shell_notes, until
 
 TOML = """\
 procs = 4
@@ -110,12 +110,12 @@ def most_held(folder, needs=NEEDS):
 
 
 def late_codes(folder, seconds=None):
-    """a takes five times its plan."""
+    """a takes five times its plan, and b runs beside it."""
     seconds = seconds or {"a": 0.5}
+    commands = {n: f"note start; sleep {seconds.get(n, 0.1)}; note end" for n in NEEDS}
+    beside = until(f"grep -qs '^start b ' '{folder}/notes'")
     made = shell_notes(
-        folder,
-        {n: f"note start; sleep {seconds.get(n, 0.1)}; note end" for n in NEEDS},
-        procs=3,
+        folder, {**commands, "a": f"note start; {beside}; sleep {seconds['a']}; note end"}, procs=3
     )
     codes = {name: replace(code, memory=NEEDS[name]) for name, code in made.items()}
     return Codes(procs=3, codes=codes, capacity={"memory": 10.0})
@@ -210,7 +210,9 @@ def test_a_task_that_never_fits_is_refused_before_anything_runs(tmp_path):
 
 def test_gpus_are_given_by_number(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,7")
-    made = shell_notes(tmp_path, dict.fromkeys("abc", 'echo "[$CUDA_VISIBLE_DEVICES]"; sleep 0.2'))
+    both = until("[ -e begun.a ] && [ -e begun.b ]")
+    said = f'echo "[$CUDA_VISIBLE_DEVICES]"; touch begun.$COSCHED_TASK; {both}'
+    made = shell_notes(tmp_path, dict.fromkeys("abc", said))
     codes = {name: replace(code, gpus=name != "c") for name, code in made.items()}
     codes = Codes(procs=3, codes=codes, capacity={"gpus": 2})
     todo = plan_of(("a", (0,), 0, 1), ("b", (1,), 0, 1), ("c", (2,), 0, 1))
@@ -281,6 +283,12 @@ def test_a_late_task_of_a_script_breaks_no_capacity_either(tmp_path):
 
 
 MB = 1_000_000
+HOLD = """
+import os
+for _ in range(6000):
+    if os.path.exists('over'): break
+    time.sleep(0.01)
+"""
 
 
 def test_memory_hogs_in_a_limited_cgroup(tmp_path):
@@ -297,14 +305,20 @@ def test_memory_hogs_in_a_limited_cgroup(tmp_path):
                     (group.path / swap).write_text("0" if group.v2 else str(220 * MB))
         except OSError:
             pytest.skip("no limit may be set here")
+        # Each keeps what it has until one of them is over; first nobody has to wait for that.
         hog = f"import time\nx = b'x' * (160 * {MB})\ntime.sleep(0.5)"
-        text = f'echo 0 > {group.path}/cgroup.procs && exec {sys.executable} -I -S -c "{hog}"'
+        text = (
+            f'echo 0 > {group.path}/cgroup.procs && {sys.executable} -I -S -c "{hog}{HOLD}"; '
+            "code=$?; touch over; exit $code"
+        )
+        (tmp_path / "over").touch()
         codes = {n: Code(name=n, command=text, directory=tmp_path, memory=0.16) for n in "ab"}
         todo = plan_of(("a", (0,), 0, 1), ("b", (1,), 0, 1))
         for capacity, good in (({"memory": 0.2}, True), ({}, False)):
             both = Codes(procs=2, codes=codes, capacity=capacity)
             done = run(todo, both, journal=tmp_path / f"{good}.jsonl", oversubscribe=True)
             assert done.good is good
+            (tmp_path / "over").unlink()
     finally:
         groups.close()
 

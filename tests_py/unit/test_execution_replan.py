@@ -13,7 +13,7 @@ from cosched.execution import Code, Codes, Plan, run, together
 from cosched.execution.replanning import Replanner, Situation
 from cosched.execution.runs import read_runs
 from cosched.execution.slowdowns import read_slowdowns
-from execution_codes import shared_cores, shell_notes
+from execution_codes import shared_cores, shell_notes, until
 
 #: Seconds between two looks of a driver at its run, in the simulated runs.
 LOOK = 0.25
@@ -114,13 +114,13 @@ def test_a_plan_that_does_not_know_its_times_is_refused(tmp_path):
 
 
 def test_a_run_is_planned_anew_and_the_journal_says_so(tmp_path):
-    """a was measured at 0.1 s and takes 1.5 s: c need not wait for it."""
+    """a was measured at 0.1 s and takes longer than c behind it: c need not wait for it."""
     inst = cs.packs.Instance([[0.1, 0.1], [0.1, 0.1], [0.1, 0.1]], names=["a", "b", "c"])
     plan = cs.packs.co_schedule(inst, [0, 0, 1], [1, 1, 2])
     codes = shell_notes(
         tmp_path,
         {
-            "a": "note start; sleep 1.5; note end",
+            "a": f"note start; {until('grep -qs ^end.c notes')}; note end",
             "b": "note start; sleep 0.1; note end",
             "c": "note start; sleep 0.1; note end",
         },

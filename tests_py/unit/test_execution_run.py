@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import os
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from cosched.errors import InvalidInstance, InvalidSchedule
 from cosched.execution import Code, Codes, Execution, Plan, Step, commands, run
 from cosched.execution.guard import survivors
 from cosched.execution.journal import read_past
-from execution_codes import noting, read_notes, shared_cores, shell_notes, spans
+from execution_codes import noting, read_notes, shared_cores, shell_notes, spans, until
 
 CORES = sorted(os.sched_getaffinity(0))
 
@@ -79,16 +80,23 @@ def test_packs_never_overlap_and_the_barrier_can_be_left_out(tmp_path, here):
     inst = cs.packs.Instance(np.ones((4, 2)), 2, names=names)
     result = cs.packs.co_schedule(inst, [0, 0, 1, 1])
     first, second = ["a", "b"], ["c", "d"]
+
+    def codes(of_b):
+        others = {"c": "note start; touch go; note end", "d": "note start; touch go; note end"}
+        mine = {"a": "note start; note end", "b": f"note start; {of_b}; note end"}
+        return shell_notes(tmp_path, mine | others)
+
     # b takes long: with the barrier c and d wait for it, without it one of them does not.
-    codes = noting(tmp_path, {"a": 0.02, "b": 1.0, "c": 0.02, "d": 0.02})
-    done = run(result, codes, **here)
+    done = run(result, codes("sleep 0.5"), **here)
     assert done.good
     assert done.packs().tasks.tolist() == [2, 2]
     seen = spans(tmp_path)
     assert max(seen[n][0][1] for n in first) <= min(seen[n][0][0] for n in second)
     assert not shared_cores(tmp_path)
-    (tmp_path / "notes").unlink()
-    run(result, codes, barrier=False, **{**here, "journal": tmp_path / "free.jsonl"})
+    for name in ("notes", "go"):
+        (tmp_path / name).unlink()
+    free = {**here, "journal": tmp_path / "free.jsonl"}
+    assert run(result, codes(until("[ -e go ]")), barrier=False, **free).good
     assert not shared_cores(tmp_path)
     seen = spans(tmp_path)
     assert max(seen[n][0][1] for n in first) > min(seen[n][0][0] for n in second)
@@ -179,11 +187,15 @@ def test_a_command_that_is_not_there(tmp_path, here):
 
 
 def test_a_timeout_ends_all_that_the_task_started(tmp_path, here):
-    codes = shell_notes(tmp_path, {"a": "trap '' TERM; sleep 60 & sleep 60"})
-    codes = Codes(procs=1, codes={"a": replace(codes["a"], timeout=0.1)})
-    done = run(moldable(("a", (0,), 0, 1)), codes, **{**here, "grace": 0.2})
+    codes = shell_notes(tmp_path, {"a": "trap '' TERM; touch deaf; sleep 60 & sleep 60"})
+    for seconds in (0.1, 1.0, 10.0):  # enough for a shell to start and to say so
+        given = {**here, "journal": tmp_path / f"{seconds}.jsonl", "grace": 0.2}
+        short = Codes(procs=1, codes={"a": replace(codes["a"], timeout=seconds)})
+        done = run(moldable(("a", (0,), 0, 1)), short, **given)
+        assert not survivors(read_past(given["journal"]).runs[0])
+        if (tmp_path / "deaf").exists():
+            break
     assert (done.tasks[0].state, done.tasks[0].exit_code) == ("timeout", -9)
-    assert not survivors(read_past(here["journal"]).runs[0])
 
 
 def test_what_a_task_leaves_behind_is_ended(tmp_path, here):
@@ -231,6 +243,9 @@ def test_the_record_is_written_and_read(tmp_path, here):
     ]
     assert frame.exit_code.tolist() == [0, 2]
     data = json.loads((tmp_path / "execution.json").read_text())
+    data["tasks"][0]["cpu_seconds"] = math.nan  # another program's null
+    (tmp_path / "other.json").write_text(json.dumps(data))
+    assert Execution.read(tmp_path / "other.json").tasks[0].cpu_seconds is None
     data["tasks"][0]["state"] = "gone"
     (tmp_path / "bad.json").write_text(json.dumps(data))
     with pytest.raises(InvalidInstance, match=r"bad.json: tasks\[0\].state = 'gone'"):
@@ -290,7 +305,7 @@ def test_a_schedule_of_another_family_is_refused():
 
 
 def test_the_live_table_says_what_runs_and_when_it_ends(tmp_path, here):
-    codes = shell_notes(tmp_path, {"a": "sleep 0.6", "b": "true", "late": "true"})
+    codes = shell_notes(tmp_path, {"a": until("[ -e seen ]"), "b": "true", "late": "true"})
     plan = moldable(("a", (0, 2, 3), 0, 0.5), ("b", (1,), 0, 1), ("late", (0,), 0.5, 2.5))
     shown, expected = [], []
 
@@ -298,6 +313,7 @@ def test_the_live_table_says_what_runs_and_when_it_ends(tmp_path, here):
         screen = Console(width=100, record=True, file=io.StringIO())
         screen.print(picture(driver))
         shown.append(screen.export_text())
+        (tmp_path / "seen").touch()
         expected.append(driver.expected_end())
 
     done = run(plan, codes, watch=watch, **here)
@@ -327,7 +343,7 @@ def started(folder: Path, command: list[str]) -> subprocess.Popen:
     driver = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not (folder / "a.pid").exists() or not (folder / "a.pid").read_text().strip():
         assert driver.poll() is None, driver.communicate()
         assert time.monotonic() < deadline
@@ -337,7 +353,7 @@ def started(folder: Path, command: list[str]) -> subprocess.Popen:
 
 def gone(pid: int) -> bool:
     """Whether a process ends soon."""
-    for _ in range(500):
+    for _ in range(6000):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
@@ -352,7 +368,7 @@ def gone(pid: int) -> bool:
 def test_ctrl_c_leaves_a_whole_journal(tmp_path, number):
     driver = started(tmp_path, write_case(tmp_path))
     driver.send_signal(number)
-    _, said = driver.communicate(timeout=30)
+    _, said = driver.communicate(timeout=120)
     assert driver.returncode == 128 + number
     assert "--resume" in said
     past = read_past(tmp_path / "plan.journal.jsonl")

@@ -99,8 +99,8 @@ INTERRUPTED = """
 import numpy as np, cosched as cs
 alone = np.random.default_rng(1).uniform(1, 9, (300, 1))
 inst = cs.moldable.Instance(alone / np.arange(1, 33), [1] * 300)
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     cs.moldable.local_search(inst, objective="minsum", work=2**50)
 except KeyboardInterrupt:
     print("interrupted", flush=True)

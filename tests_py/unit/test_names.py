@@ -79,15 +79,12 @@ def test_names_in_notes(tmp_path, capsys):
     assert r"\x1b[31m" in out
 
 
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_names_of_tasks_machines_and_kernels_are_drawn(name, tmp_path):
-    graph = cs.dags.Instance(
-        [[1.0, 2.0]] * 2, [], (1, 1), names=[name, "other"], kernels=[name, "k"]
-    )
-    bag = cs.bags.Instance(
-        [2, 1], [1, 1], [[1, 2], [2, 1]], [[1, 1], [1, 1]], 1e3, machine_names=[name, "m"]
-    )
-    jobs = cs.moldable.Instance([[2.0, 1.0]], [1.0], names=[name])
+def test_names_of_tasks_machines_and_kernels_are_drawn(tmp_path):
+    n = len(NAMES)
+    graph = cs.dags.Instance([[1.0, 2.0]] * n, [], (1, 1), names=NAMES, kernels=NAMES)
+    power = [[1] * n] * 2
+    bag = cs.bags.Instance([2 * n, n], [1] * n, power, power, 1e6, machine_names=NAMES)
+    jobs = cs.moldable.Instance([[2.0, 1.0]] * n, [1.0] * n, names=NAMES)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph")  # not every font has every letter
         for k, result in enumerate(

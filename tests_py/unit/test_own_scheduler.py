@@ -10,6 +10,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
+from support import with_toy_studies
 
 COSCHED = [str(Path(sys.executable).with_name("cosched"))]
 MINE = """
@@ -106,8 +107,8 @@ def test_an_imported_algorithm_reaches_the_workers_of_a_study(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     done = subprocess.run(
         [*COSCHED, "--import", str(tmp_path / "mine.py"), "study", "run"]
-        + ["packs-fig2-5", "--quick", "--workers", "2", "--out", str(tmp_path / "out")],
-        cwd="/", capture_output=True, text=True, check=False,
+        + ["toy_studies:PACKS", "--quick", "--workers", "2", "--out", str(tmp_path / "out")],
+        cwd="/", env=with_toy_studies(), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     frame = pd.read_parquet(tmp_path / "out" / "results.parquet")

@@ -380,6 +380,20 @@ def test_rules_of_two_versions():
     assert start["22.05"] < 60 or start["24.11"] > 300
 
 
+def test_lines_of_equal_nodes_are_one_in_24(tmp_path):
+    """Two nodes: 22.05 looks at the first line, which holds enough; 24.11 at the run of two."""
+    path = tmp_path / "slurm.conf"
+    path.write_text(
+        "SelectType=select/linear\nNodeName=n[1-4] CPUs=1\nNodeName=n[6-7] CPUs=1\n"
+        "NodeName=n5 CPUs=1 Weight=9\nPartitionName=a Nodes=ALL\n"
+    )
+    machine = cs.cluster.Machine.read(path)
+    instance = cs.cluster.Instance(jobs_of((0, 2, 60, 30)), 7, machine=machine)
+    for version, nodes in (("22.05", [0, 1]), ("24.11", [5, 6])):
+        result = cs.cluster.slurm_backfill(instance, version=version)
+        assert list(result.schedule.to_frame().units[0]) == nodes
+
+
 def test_priorities_can_be_given():
     rows = [(0, 1, 600, 300), (5, 1, 600, 300), (6, 1, 600, 300)]
     instance = cs.cluster.Instance(jobs_of(*rows) | {"priority": [5, 7, 9]}, 1)

@@ -71,13 +71,13 @@ class Cluster:
         wait_for_rows(out, process)
         return process
 
-    def worker_pids(self):
+    def worker_pids(self, least=1):
         from distributed import Client
 
         while not os.path.exists(self.file):
             time.sleep(0.05)
         with Client(scheduler_file=self.file, set_as_default=False) as client:
-            client.wait_for_workers(1)
+            client.wait_for_workers(least)
             return list(client.run(os.getpid).values())
 
     def stop(self):
@@ -94,7 +94,7 @@ class Cluster:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     started = Cluster(tmp_path_factory.mktemp("dask"), workers=2)
-    started.worker_pids()
+    started.worker_pids(2)
     yield started
     started.stop()
 
@@ -128,10 +128,10 @@ def test_a_task_that_raises_is_a_row(cluster, tmp_path):
 def test_workers_killed_in_the_middle(cluster, tmp_path, reference):
     """A Dask worker by SIGKILL from outside, a process of the other by its task."""
     driver = cluster.driver("toy_studies:DIES_ONCE", tmp_path)
-    killed, other = cluster.worker_pids()
+    killed, other = cluster.worker_pids(2)
     os.kill(killed, signal.SIGKILL)
     cluster.pace(0)
-    _, errors = driver.communicate(timeout=60)
+    _, errors = driver.communicate(timeout=180)
     assert driver.returncode == 0, errors
     assert (cluster.folder / "mark").exists()
     assert killed not in cluster.worker_pids()
@@ -202,7 +202,7 @@ def test_a_lost_scheduler_leaves_a_state(cluster, tmp_path, reference):
     """The last test of this cluster."""
     driver = cluster.driver("toy_studies:TOY", tmp_path)
     cluster.scheduler.kill()
-    _, errors = driver.communicate(timeout=60)
+    _, errors = driver.communicate(timeout=180)
     assert driver.returncode == 2
     assert "lost the Dask scheduler" in errors.splitlines()[-1]
     assert 0 < len(rows_kept(tmp_path)) < TASKS

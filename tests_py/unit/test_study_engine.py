@@ -383,7 +383,7 @@ def test_ctrl_c_leaves_a_state_that_resume_takes_up(end, slow_driver, reference)
         os.killpg(driver.pid, end)  # as a terminal does: to the driver and its workers
     else:
         os.kill(driver.pid, end)  # as a batch system does
-    _, errors = driver.communicate(timeout=60)
+    _, errors = driver.communicate(timeout=180)
     assert driver.returncode == 128 + end
     assert "--resume goes on" in errors
     assert errors.count("\n") == 1, errors
@@ -401,7 +401,7 @@ def test_a_killed_driver_takes_its_workers_along(slow_driver, reference):
     driver.kill()
     driver.communicate()
     workers = {int(line.split()[0]) for line in log.read_text().splitlines()}
-    for _ in range(100):
+    for _ in range(600):
         alive = [pid for pid in workers if Path(f"/proc/{pid}").exists()]
         if not alive:
             break

@@ -1,5 +1,6 @@
 """Other threads of Python go on during long calls, in processes of any kind."""
 
+import functools
 import multiprocessing
 import threading
 
@@ -11,20 +12,24 @@ import cosched as cs
 RANDOM = np.random.default_rng(1)
 
 
+@functools.cache
 def packs(n=4000):
     alone = RANDOM.uniform(1, 1000, (n, 1))
     return cs.packs.Instance(alone / np.arange(1, 33) ** 0.8, max_tasks=8)
 
 
+@functools.cache
 def graph():
     return cs.workloads.layered(40_000, density=0.24, units=(16, 4), seed=1)
 
 
+@functools.cache
 def jobs():
     trace = cs.workloads.lublin(20_000, 128, seed=1)
     return cs.cluster.Instance(cs.workloads.rescale_load(trace, 128, 0.95), 128)
 
 
+@functools.cache
 def moldable():
     return cs.workloads.moldable("mixed", 2000, 500, seed=1)
 
@@ -94,17 +99,22 @@ def ticks_during(call):
 
 def limited(call):
     try:
-        with cs.time_limit(0.5):
+        with cs.time_limit(0.2):
             call()
     except cs.errors.TimeLimit:
         pass
+
+
+def goes_on(call):
+    """Whether another thread does during a call; on a busy machine not each time."""
+    return any(ticks_during(lambda: limited(call)) >= 10 for _ in range(30))
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_another_thread_goes_on(name):
     make, call = CALLS[name]
     made = make()
-    assert ticks_during(lambda: limited(lambda: call(made))) >= 10
+    assert goes_on(lambda: call(made))
 
 
 def write_jobs(folder):
@@ -128,12 +138,12 @@ def write_packs(folder):
 @pytest.mark.parametrize("write", [write_jobs, write_graph, write_packs])
 def test_another_thread_goes_on_while_a_file_is_read(write, tmp_path):
     read = write(tmp_path)
-    assert ticks_during(lambda: limited(lambda: again(read))) >= 10
+    assert goes_on(lambda: again(read))
 
 
 def a_thread_goes_on(inst):
-    """Ticks beside a search, and an answer."""
-    search = ticks_during(lambda: limited(lambda: cs.packs.local_search(inst, work=2**50)))
+    """Beside a search, and an answer."""
+    search = goes_on(lambda: cs.packs.local_search(inst, work=2**50))
     return search, cs.packs.solve(inst, "pack-by-pack-9").value
 
 
@@ -142,6 +152,6 @@ def a_thread_goes_on(inst):
 def test_processes_of_any_kind(method):
     inst = cs.workloads.packs_iii(seed=1, max_tasks=8)
     with multiprocessing.get_context(method).Pool(1) as pool:
-        ticks, value = pool.apply_async(a_thread_goes_on, (inst,)).get(timeout=120)
-    assert ticks >= 10
+        free, value = pool.apply_async(a_thread_goes_on, (inst,)).get(timeout=120)
+    assert free
     assert value == cs.packs.solve(inst, "pack-by-pack-9").value

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import tarfile
+import zlib
 
 import pytest
 
@@ -111,19 +112,29 @@ class Zeros(io.RawIOBase):
 
 
 def zeros(path, size):
-    with gzip.open(path, "wb", compresslevel=1) as file:
-        for _ in range(size // 2**20):
-            file.write(bytes(2**20))
+    in_blocks(path, bytes(2**20), size // 2**20)
 
 
 def repeated(path, size):
-    """Shrinks to a 150th: bytes that are no text, and at the end a part of its own."""
-    block = random.Random(1).randbytes(2**13) * 128
-    with gzip.open(path, "wb") as file:
-        for _ in range(size // 2**20):
-            file.write(block)
+    """Shrinks to a 90th: bytes that are no text, and at the end a part of its own."""
+    in_blocks(path, random.Random(1).randbytes(2**13) * 2**11, size // 2**24)
     with open(path, "ab") as file:
         file.write(gzip.compress(b"the end"))
+
+
+def in_blocks(path, block, count):
+    """A whole gzip file of so many equal blocks, of which one is compressed."""
+    deflate = zlib.compressobj(1, wbits=-15)
+    middle = deflate.compress(block) + deflate.flush(zlib.Z_FULL_FLUSH)
+    check = 0
+    for _ in range(count):
+        check = zlib.crc32(block, check)
+    size = len(block) * count % 2**32
+    with open(path, "wb") as file:
+        file.write(gzip.compress(b"")[:10])
+        for _ in range(count):
+            file.write(middle)
+        file.write(deflate.flush() + check.to_bytes(4, "little") + size.to_bytes(4, "little"))
 
 
 def lying(path):

@@ -495,10 +495,11 @@ def recorded(series: str):
 def test_real_snapshots():
     """The 90% bands hold the true starts of a real Slurm's jobs, and errors are below its own."""
     held = {}
-    for series in ("live_fs", "live_qos", "live_burst"):
+    # A burst of many short jobs: a draw of its last moment takes as long as a hundred of others.
+    for series, draws in {"live_fs": 100, "live_qos": 100, "live_burst": 20}.items():
         inside, mine, own = [], [], []
         for snapshot, truth in recorded(series):
-            for row in cs.cluster.when(snapshot, draws=100).itertuples():
+            for row in cs.cluster.when(snapshot, draws=draws).itertuples():
                 true = truth[str(row.job)]["start"] - snapshot.taken
                 inside.append(row.p05 - 1 <= true <= row.p95 + 1)
                 mine.append(abs(row.p50 - true))

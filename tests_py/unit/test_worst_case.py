@@ -21,7 +21,7 @@ PAPER = (
     "r2-ls",
     "r3-ls",
 )
-WORK = 500
+WORK = 200
 
 
 def found(algorithm, **options):

@@ -18,13 +18,13 @@ from cosched.cluster.recorded_runs import Recording
 from cosched.cluster.slurm_accounts import Accounts
 from cosched.cluster.slurm_accounts_shown import Shown
 from cosched.cluster.slurm_conf import MOST_HOSTS, seconds_of_limit, words
+from cosched.cluster.slurm_parameters import rules_of
 from cosched.cluster.slurm_requests import (
     Requests,
     Wishes,
     array_tasks,
     dependencies,
 )
-from cosched.cluster.slurm_settings import rules_of
 from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
 

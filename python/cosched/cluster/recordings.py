@@ -16,7 +16,7 @@ from cosched.cluster.recorded_host import host_of
 from cosched.cluster.recorded_runs import Recording, Run
 from cosched.cluster.recorded_shares import held
 from cosched.cluster.recording_files import read_recording
-from cosched.cluster.slurm_settings import PARAMETERS
+from cosched.cluster.slurm_parameters import PARAMETERS
 
 __all__ = [
     "FAR", "NEAR", "Agreement", "Recording", "Run", "agreement", "read_recording", "retraced",

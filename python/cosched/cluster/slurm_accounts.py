@@ -9,8 +9,8 @@ from typing import Any
 from cosched.cluster.machine import Machine
 from cosched.cluster.slurm_accounts_shown import Shown
 from cosched.cluster.slurm_conf import seconds_of_limit, words
+from cosched.cluster.slurm_parameters import preempt_mode
 from cosched.cluster.slurm_requests import gpu_types_of
-from cosched.cluster.slurm_settings import preempt_mode
 from cosched.errors import InvalidInstance, shorten
 
 #: Limits by their names in sacctmgr: numbers of jobs, times, and amounts of TRES.

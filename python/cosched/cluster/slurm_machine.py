@@ -21,13 +21,9 @@ from cosched.cluster.slurm_conf import (
     words,
 )
 from cosched.cluster.slurm_keys import NOTED, noted
-from cosched.cluster.slurm_settings import (
-    Reader,
-    SlurmSettings,
-    default_memory,
-    number,
-    preempt_mode,
-)
+from cosched.cluster.slurm_parameters import default_memory, number, preempt_mode
+from cosched.cluster.slurm_reader import Reader
+from cosched.cluster.slurm_settings import SlurmSettings
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
 

@@ -20,8 +20,8 @@ from collections.abc import Iterable
 
 #: Seconds between two looks: the first ones follow each other fast, for short runs.
 _FIRST, _USUAL = 0.01, 0.1
-#: A look may cost this share of a core.
-_COST = 0.05
+#: Looking at processes, and at what they hold together, may each cost this share of a core.
+_COST = 0.025
 #: Where launchers tell a process its rank; the batch script's own SLURM_PROCID is seen by mpirun's.
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 #: What Slurm and users send to a whole step: for the command alone.
@@ -40,6 +40,7 @@ class Looks:
         self.pss = self.largest = 0.0  # bytes: of all together, of one process
         self._shares: dict[tuple[int, int], tuple[float, float]] = {}  # thread -> ran, waited (s)
         self._pause = _FIRST
+        self._next_hold = 0.0
         self.load = os.getloadavg()[0]
 
     @property
@@ -62,9 +63,13 @@ class Looks:
         for process in self.known:
             self._waits(process)
             self.largest = max(self.largest, kilobytes(_of(process, "status"), "VmHWM"))
-        self.hold()
+        looked = time.thread_time()
+        # The kernel walks all pages for it: of large processes more seldom than it tells VmHWM.
+        if time.monotonic() >= self._next_hold:
+            self.hold()
+            self._next_hold = time.monotonic() + (time.thread_time() - looked) / _COST
         self._pause = min(2 * self._pause, _USUAL)
-        return max(self._pause, (time.thread_time() - begin) / _COST)
+        return max(self._pause, (looked - begin) / _COST)
 
     def hold(self) -> None:
         """Look at the memory of all together."""

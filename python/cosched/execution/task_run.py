@@ -82,6 +82,7 @@ def _checked_task(row: Mapping[str, Any], where: str) -> TaskRun:
         return found
 
     state, code, pack = row["state"], row["exit_code"], row.get("pack")
+    used = math.nan if row.get("cpu_seconds") is None else seconds("cpu_seconds")
     if state not in STATES:
         raise InvalidInstance(f"{where}.state = {shorten(state)}: expected {', '.join(STATES)}")
     return TaskRun(
@@ -97,6 +98,6 @@ def _checked_task(row: Mapping[str, Any], where: str) -> TaskRun:
         exit_code=None if code is None else integer(code, f"{where}.exit_code", -(2**31)),
         attempt=integer(row["attempt"], f"{where}.attempt"),
         pack=None if pack is None else integer(pack, f"{where}.pack"),
-        cpu_seconds=None if row.get("cpu_seconds") is None else seconds("cpu_seconds"),
+        cpu_seconds=None if math.isnan(used) else used,
         needs=amounts(row.get("needs", {}), f"{where}.needs"),
     )

@@ -70,6 +70,13 @@ TEST(SlurmAllocations, NodesGoDownAndComeBack) {
   EXPECT_EQ(of.up().list(), (Nodes{0, 1, 3}));
 }
 
+TEST(SlurmAllocations, NodesThatAreDownFromTheBeginOn) {
+  Machine machine = plain_machine(4);
+  machine.down = nodes_from(1, 3, 4);
+  const Scenario scenario = scenario_of(machine, {plain_job(0, 2, 100)});
+  EXPECT_EQ(Allocations(scenario).up().list(), (Nodes{0, 3}));
+}
+
 TEST(SlurmAllocations, ALimitCountsWhatAJobHasRun) {
   const Scenario scenario =
       suspending(tiers_of({4}, {1}), {shared_job(1, 600), shared_job(1, 900)});

@@ -20,19 +20,32 @@ struct Planned {
 // Cycles on a machine where job 0 runs from second 0 on the lowest nodes, and all others wait.
 class Cycles {
  public:
+  // Where plans are not recorded, cycles that would change nothing are spared.
   Cycles(Machine machine, std::vector<Job> jobs,
-         const std::map<std::string, double>& parameters = {})
-      : scenario_(scenario_of(std::move(machine), std::move(jobs), parameters)),
-        tables(scenario_, -60, {false, true}),
+         const std::map<std::string, double>& parameters = {}, bool plans = true,
+         std::vector<Reservation> reservations = {})
+      : scenario_(std::move(machine), std::move(jobs), to_settings(parameters),
+                  std::move(reservations)),
+        tables(scenario_, -60, {false, plans}),
         select_(scenario_, tables.allocations, 0),
         cycle_(clocks, tables, select_) {
-    const int nodes = scenario_.machine().nodes;
-    tables.start({0, 0}, choice_from(0, scenario_.job(0).nodes, nodes), 0, Scheduler::main);
+    const int nodes = scenario_.machine().nodes, first = scenario_.job(0).nodes;
+    Choice choice = choice_from(0, first, nodes);
+    if (scenario_.own_cores())
+      for (int node = 0; node < first; ++node)
+        choice.shares.nodes.push_back(
+            {node, scenario_.machine().node_cores[static_cast<std::size_t>(node)], 0});
+    tables.start({0, 0}, choice, 0, Scheduler::main);
     for (int job = 1; job < static_cast<int>(scenario_.jobs().size()); ++job) tables.submit(job, 0);
   }
   Nodes run(double time) { return cycle_.run(time); }
+  // The job runs, too, since second 0.
+  void start(int job, int first, int last) {
+    tables.start({job, 0}, choice_from(first, last, scenario_.machine().nodes), 0, Scheduler::main);
+    tables.queue.drop([&](int other) { return other == job; });
+  }
   // The last plan of a job.
-  Planned plan(int job) {
+  Planned plan(int job) const {
     const Outcome outcome = std::move(Journal(tables.journal)).outcome();
     for (auto note = outcome.notes.rbegin(); note != outcome.notes.rend(); ++note)
       if (note->job == job && note->action == Action::plan)
@@ -110,6 +123,12 @@ TEST(SlurmBackfillCycle, EndsAfterTestsStartsOrRecords) {
   EXPECT_EQ(few.plan(4).begin, kNever);
 }
 
+TEST(SlurmBackfillCycle, EndsAfterSoManySeconds) {
+  Cycles cycles(plain_machine(8), std::vector<Job>(5, plain_job(0, 1, 600)), {{"bf_max_time", 3}});
+  cycles.clocks.test_cost = 1;
+  EXPECT_EQ(cycles.run(10), (Nodes{1, 2, 3}));
+}
+
 TEST(SlurmBackfillCycle, AYoungJobIsNotPlanned) {
   const std::vector<Job> jobs{plain_job(0, 3, 300), plain_job(0, 4, 100), plain_job(0, 1, 900)};
   Cycles cycles(plain_machine(4), jobs, {{"bf_min_age_reserve", 30}});
@@ -134,22 +153,78 @@ TEST(SlurmBackfillCycle, APlanOnAnIdleNodeIsMoreWork) {
   }
 }
 
-// With cons_tres a job that this cycle starts is in the map: nobody is planned on its node.
+TEST(SlurmBackfillCycle, ThatAPlanOnAnIdleNodeIsNoMoreIsMoreWork) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 100)});
+  cycles.run(10);
+  cycles.tables.queue.drop([](int) { return true; });
+  for (const Second time : {40, 70}) {
+    cycles.run(static_cast<double>(time));
+    EXPECT_EQ(cycles.tables.updates.since(time), time == 40);
+  }
+}
+
+// Job 1 starts and ends at 40; in the map it keeps its node for bf_resolution, until 60.
 TEST(SlurmBackfillCycle, StartedJobsAreInTheMapWithConsTres) {
-  const std::vector<Job> jobs{plain_job(0, 1, 900), plain_job(0, 1, 60), plain_job(0, 2, 100)};
+  const std::vector<Job> jobs{plain_job(0, 1, 900), plain_job(0, 1, 30), plain_job(0, 2, 100)};
   for (const bool cons_tres : {false, true}) {
-    Cycles cycles(plain_machine(2), jobs, {{"cons_tres", cons_tres ? 1.0 : 0.0}});
+    Cycles cycles(plain_machine(3), jobs, {{"cons_tres", cons_tres ? 1.0 : 0.0}});
     EXPECT_EQ(cycles.run(10), Nodes{1});
-    EXPECT_EQ(cycles.plan(2).begin, 900);
+    EXPECT_EQ(cycles.plan(2).begin, cons_tres ? 60 : 40);
     EXPECT_TRUE(cycles.tables.updates.since(10));
   }
 }
 
+TEST(SlurmBackfillCycle, OfStartedJobsThatShareNodesTheExclusiveOnesAreInTheMap) {
+  for (const bool exclusive : {false, true}) {
+    std::vector<Job> jobs{plain_job(0, 1, 900), shared_job(4, 30), shared_job(8, 100)};
+    jobs[1].ask.exclusive = exclusive;
+    Cycles cycles(shared_machine({4, 4, 4}), jobs, {{"cons_tres", 1}});
+    EXPECT_EQ(cycles.run(10), Nodes{1});
+    EXPECT_EQ(cycles.plan(2).begin, exclusive ? 60 : 40);
+  }
+}
+
+// Second 300 is behind the window of 200 s until 100: then job 1 has a plan, on the idle node too.
+TEST(SlurmBackfillCycle, ACycleIsNotSparedOnceAComparisonWithTheTimeComesOutOtherwise) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 100)},
+                {{"bf_window", 200}}, false);
+  for (const Second time : {10, 99, 100}) {
+    EXPECT_EQ(cycles.run(static_cast<double>(time)), Nodes{});
+    EXPECT_EQ(cycles.tables.updates.since(time), time == 100);
+  }
+}
+
 TEST(SlurmBackfillCycle, EndsAreRoundedUpSince24) {
-  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 90), plain_job(0, 1, 70)},
-                {{"since_24", 1}});
-  cycles.run(10);
-  EXPECT_EQ(cycles.plan(1), (Planned{300, 420, {0, 1, 2, 3}}));
+  for (const Second limit : {61, 90, 120}) {
+    Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, limit)},
+                  {{"since_24", 1}});
+    cycles.run(10);
+    EXPECT_EQ(cycles.plan(1), (Planned{300, 420, {0, 1, 2, 3}}));
+  }
+}
+
+// Job 0 has node 0 until 600, job 1 node 2 until 120; job 2 is planned on nodes 1 and 2 from then to 420, job 3 on all
+// from 600.  For the last, node 0 alone is not reserved now, and there is more to have at 420; but on node 0 it would
+// begin at 600, where that is.
+TEST(SlurmBackfillCycle, WhetherItsNodesAreFreeIsAskedFirstSince24) {
+  for (const bool since_24 : {false, true}) {
+    Cycles cycles(plain_machine(3),
+                  {plain_job(0, 1, 600), plain_job(0, 1, 120), plain_job(0, 2, 300),
+                   plain_job(0, 3, 300), plain_job(0, 1, 120)},
+                  {{"since_24", since_24 ? 1.0 : 0.0}});
+    cycles.start(1, 2, 3);
+    EXPECT_EQ(cycles.run(10), Nodes{});
+    EXPECT_EQ(cycles.plan(2), (Planned{120, 420, {1, 2}}));
+    EXPECT_EQ(cycles.plan(3), (Planned{600, 900, {0, 1, 2}}));
+    EXPECT_EQ(cycles.plan(4).begin, since_24 ? 900 : 420);
+  }
+}
+
+TEST(SlurmBackfillCycle, ASecondBehindAReservationThereIsMoreToHave) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 1, 100), plain_job(0, 4, 300)}, {}, true,
+                {{-10, 90, 290, nodes_from(1, 4, 4)}});
+  EXPECT_EQ(cycles.run(10), Nodes{});
+  EXPECT_EQ(cycles.plan(1).begin, 301);  // its end is rounded up
 }
 
 // An array of tasks of four nodes behind job 0.

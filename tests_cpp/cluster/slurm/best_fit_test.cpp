@@ -21,7 +21,7 @@ std::vector<std::pair<int, int>> runs_of(const std::vector<char>& free) {
   return runs;
 }
 
-TEST(BestFit, TakesTheShortestRunThatSufficesElseTheLongestAndGoesOn) {
+TEST(SlurmBestFit, TakesTheShortestRunThatSufficesElseTheLongestAndGoesOn) {
   Rng rng(3);
   for (int round = 0; round < 500; ++round) {
     const int nodes = static_cast<int>(rng.between(1, 150));
@@ -50,6 +50,16 @@ TEST(BestFit, TakesTheShortestRunThatSufficesElseTheLongestAndGoesOn) {
     EXPECT_TRUE(chosen == expected);
     EXPECT_EQ(chosen.count(), wanted);
   }
+}
+
+TEST(SlurmBestFit, TheFirstOfEqualRuns) {
+  NodeBits candidates = nodes_from(0, 3, 9), chosen(9);  // runs 0-2, 4-5, 7-8
+  candidates |= nodes_from(4, 6, 9);
+  candidates |= nodes_from(7, 9, 9);
+  best_fit(candidates, 2, chosen);
+  EXPECT_EQ(chosen.list(), (std::vector<int>{4, 5}));
+  best_fit(candidates, 4, chosen);  // none suffices: the longest whole, and of the next its lowest
+  EXPECT_EQ(chosen.list(), (std::vector<int>{0, 1, 2, 4}));
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ TEST(SlurmChoose, TheRunThatSufficesWithTheFewestCores) {
   EXPECT_EQ(chosen(kFour, shared_job(10), {0, 3, 4, 0}), Chosen{});
   // The first of equals.
   EXPECT_EQ(chosen(kFour, shared_job(4), {0, 4, 4, 0}), (Chosen{{0}, {4}}));
+  EXPECT_EQ(chosen(kFour, shared_job(6), {0, 4, 4, 0}), (Chosen{{0, 3}, {4, 2}}));
 }
 
 TEST(SlurmChoose, OneNodeThatSufficesWithTheFewest) {
@@ -78,6 +79,8 @@ TEST(SlurmChoose, TheLastNodeMustBeLargeEnough) {
   // Two nodes of 1, 4 and 4 cores: the first is skipped only once it was in the way.
   EXPECT_EQ(chosen(kFour, on_nodes(8, 2), {3, 0, 0, 4}), (Chosen{{1, 2}, {4, 4}}));
   EXPECT_EQ(chosen(kFour, on_nodes(5, 2), {3, 2, 0, 4}), (Chosen{{0, 2}, {1, 4}}));
+  // All that are smaller than the largest may be in the way.
+  EXPECT_EQ(chosen(kFour, on_nodes(8, 2), {1, 1, 0, 0}), (Chosen{{2, 3}, {4, 4}}));
 }
 
 TEST(SlurmChoose, NoMoreNodesThanTasks) {
@@ -120,12 +123,37 @@ TEST(SlurmChoose, EveryNodeOfAJobGivesItsGpus) {
   ASSERT_EQ(shares.gpus.size(), 2u);
   EXPECT_EQ(shares.gpus[0].count, 4);
   EXPECT_EQ(shares.gpus[1].count, 2);
+  // One is left for each node behind.
+  Job pair = on_nodes(2, 2);
+  pair.ask.gpus = 4;
+  EXPECT_EQ(chosen(machine, pair, {}, &shares), (Chosen{{1, 2}, {1, 1}}));
+  ASSERT_EQ(shares.gpus.size(), 2u);
+  EXPECT_EQ(shares.gpus[0].count, 3);
+  EXPECT_EQ(shares.gpus[1].count, 1);
   // The first run has all cores: of the next, the node with the fewest free ones that completes the sum.
   machine = shared_machine({4, 4, 4, 4, 4});
   machine.node_gpus = {{4, 0, 4, 4, 4}};
   EXPECT_EQ(chosen(machine, job, {0, 0, 1, 4, 2}), (Chosen{{0, 4}, {1, 1}}));
   job.ask.gpus = 11;
   EXPECT_EQ(chosen(machine, job), Chosen{});
+}
+
+// Node 2 has more GPUs and comes first: it has all cores but one for node 0.
+TEST(SlurmChoose, CoresThatAreNoMoreThanRequestedStayAsTheyWereTaken) {
+  Machine machine = kFour;
+  machine.node_gpus = {{1, 0, 2, 0}};
+  Job job = on_nodes(4, 2);
+  job.ask.gpus = 3;
+  EXPECT_EQ(chosen(machine, job), (Chosen{{0, 2}, {1, 3}}));
+}
+
+TEST(SlurmChoose, GpusCountAsCoresWhereNodesThatHaveLittleAreLeftOut) {
+  Machine machine = shared_machine({4, 4, 4});
+  machine.node_gpus = {{1, 4, 2}};
+  machine.node_weight = {1, 2, 2};  // node 0 comes first, and with it there are 5 at most
+  Job job = on_nodes(2, 2);
+  job.ask.gpus = 6;
+  EXPECT_EQ(chosen(machine, job), (Chosen{{1, 2}, {1, 1}}));
 }
 
 TEST(SlurmChoose, MemoryIsOfTheCoresTaken) {

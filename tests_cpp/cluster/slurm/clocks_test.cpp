@@ -144,6 +144,7 @@ TEST(SlurmClocks, Since24TheLoopTicksAtTheTurnsOfSeconds) {
   clocks.controller_start = -7.6;
   clocks.tick_period = 1.5;
   const Loop loop(clocks, true);
+  EXPECT_DOUBLE_EQ(loop.tick_at(-100), -6.995);  // the first
   EXPECT_DOUBLE_EQ(loop.tick_at(3.2), 4.005);
   EXPECT_DOUBLE_EQ(loop.tick_at(4.005), 4.005);
 }

@@ -29,6 +29,11 @@ TEST(SlurmFairTree, EqualOnesHaveOneRankAndTheNextComesAfterAll) {
       (Factors{0, 1, 0, 1, 1, 0, 1}));  // the first user of an equal account inherits the rank
 }
 
+TEST(SlurmFairTree, OfEqualOnesUsersComeFirst) {
+  // The root's user, a and b are equal: the user is first, then the better one of a, which inherits its rank.
+  EXPECT_EQ(fair_tree(kTree, {100, 20, 60, 10, 50, 20, 20}), (Factors{0, 1, 0, 1, 0.5, 0, 0.5}));
+}
+
 TEST(SlurmFairTree, WithoutSharesOneIsLast) {
   std::vector<Association> tree = kTree;
   tree[3].shares = 0;

@@ -116,6 +116,9 @@ TEST(SlurmFit, AJobWithGpusHasTheCoresOfTheTasksOfANode) {
   job.ask = {};
   job.ask.gpus = job.ask.tasks = 1;
   EXPECT_EQ(on_empty(job).cores, 1);
+  job.ask.tasks = 0;  // not said: one
+  job.ask.max_nodes = 1;
+  EXPECT_EQ(on_empty(job).cores, 1);
 }
 
 }  // namespace

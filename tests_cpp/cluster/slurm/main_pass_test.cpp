@@ -14,7 +14,7 @@ Nodes passed(const Machine& machine, const std::vector<Job>& jobs,
   Tables tables(scenario, -60, {});
   Select select(scenario, tables.allocations, 0);
   for (int job = 0; job < static_cast<int>(jobs.size()); ++job) tables.submit(job, job);
-  const Nodes started = main_pass(tables, select, 100, full);
+  Nodes started = main_pass(tables, select, 100, full);
   EXPECT_EQ(started.size() + tables.queue.entries().size(), jobs.size());
   return started;
 }
@@ -63,17 +63,19 @@ TEST(SlurmMainPass, DepthsAndStartsEndIt) {
 }
 
 TEST(SlurmMainPass, SkippedJobsAreMoreWorkTheBlockingOneIsNot) {
-  for (const bool behind : {false, true}) {
+  Machine machine = plain_machine(4);
+  machine.parts.push_back({nodes_from(3, 4, 4), 1, kNever, 0});  // the node that job 0 leaves
+  for (const int behind : {-1, 0, 1}) {                          // of which partition, if any
     std::vector<Job> jobs{plain_job(0, 3, 60), plain_job(1, 2, 60)};
-    if (behind) jobs.push_back(plain_job(2, 1, 60));
-    const Scenario scenario = scenario_of(plain_machine(4), jobs);
+    if (behind >= 0) jobs.push_back(plain_job(2, 1, 60, 10, behind));
+    const Scenario scenario = scenario_of(machine, jobs);
     Tables tables(scenario, -60, {});
     Select select(scenario, tables.allocations, 0);
     for (int job = 0; job < static_cast<int>(jobs.size()); ++job) tables.submit(job, 0);
     main_pass(tables, select, 50, true);
     EXPECT_TRUE(tables.updates.since(50));  // job 0 started
     main_pass(tables, select, 70, true);
-    EXPECT_EQ(tables.updates.since(70), behind);
+    EXPECT_EQ(tables.updates.since(70), behind >= 0);
   }
 }
 
@@ -129,6 +131,26 @@ TEST(SlurmMainPass, ATaskThatDoesNotFitStopsItsArray) {
   EXPECT_EQ(passed_with_entries(plain_machine(4), jobs).first, (Nodes{0, 1, 3}));
 }
 
+TEST(SlurmMainPass, ATaskThatDoesNotStartStopsThoseOfItsArrayAlone) {
+  // Tasks of three nodes, then of one, none of which is old enough to block others.
+  std::vector<Job> jobs(2, plain_job(0, 3, 60));
+  jobs.insert(jobs.end(), 2, plain_job(0, 1, 60));
+  for (std::size_t job = 0; job < 4; ++job) jobs[job].conditions.array = job < 2 ? 0 : 1;
+  EXPECT_EQ(passed(plain_machine(4), jobs, {{"bf_min_age_reserve", 999}}), (Nodes{0, 2}));
+  // One behind a task that waits is not looked at; of a job that is, a pass says "more work" (RULES.md 3.2).
+  for (const bool array : {false, true}) {
+    jobs = {plain_job(0, 3, 60), plain_job(1, 2, 60), plain_job(1, 2, 60)};
+    for (const std::size_t job : {1, 2}) jobs[job].conditions.array = array ? 0 : -1;
+    const Scenario scenario = scenario_of(plain_machine(4), jobs);
+    Tables tables(scenario, -60, {});
+    Select select(scenario, tables.allocations, 0);
+    for (int job = 0; job < 3; ++job) tables.submit(job, 1);
+    main_pass(tables, select, 50, true);
+    main_pass(tables, select, 70, true);
+    EXPECT_EQ(tables.updates.since(70), !array);
+  }
+}
+
 TEST(SlurmMainPass, ReservedNodesAreForItsJobs) {
   std::vector<Job> jobs(4, plain_job(0, 2, 60));
   jobs[2].conditions.reservation = jobs[3].conditions.reservation = 0;
@@ -139,6 +161,18 @@ TEST(SlurmMainPass, ReservedNodesAreForItsJobs) {
   for (int job = 0; job < 4; ++job) tables.submit(job, job);
   // Job 2 comes first, 3 finds its reservation full, and blocks nobody else.
   EXPECT_EQ(main_pass(tables, select, 100, true), (Nodes{2, 0}));
+}
+
+TEST(SlurmMainPass, AJobThatDoesNotFitBlocksItsReservationAlone) {
+  std::vector<Job> jobs{plain_job(0, 1, 60), plain_job(0, 2, 60), plain_job(0, 1, 60),
+                        plain_job(0, 1, 60)};
+  for (std::size_t job = 0; job < 4; ++job) jobs[job].conditions.reservation = job < 3 ? 0 : 1;
+  const Scenario scenario(plain_machine(4), jobs, to_settings({}),
+                          {{0, 90, 900, nodes_from(0, 2, 4)}, {0, 90, 900, nodes_from(2, 4, 4)}});
+  Tables tables(scenario, -60, {});
+  Select select(scenario, tables.allocations, 0);
+  for (int job = 0; job < 4; ++job) tables.submit(job, job);
+  EXPECT_EQ(main_pass(tables, select, 100, true), (Nodes{0, 3}));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace cosched::cluster::slurm {
 namespace {
 
-TEST(NodeBits, EqualsASet) {
+TEST(SlurmNodeBits, EqualsASet) {
   Rng rng(2);
   for (int round = 0; round < 200; ++round) {
     const int nodes = static_cast<int>(rng.between(1, 200));

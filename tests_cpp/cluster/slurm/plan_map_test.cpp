@@ -13,7 +13,7 @@ namespace {
 constexpr int kNodes = 70;  // more than a word
 constexpr Second kEnd = 200;
 
-TEST(PlanMap, EqualsATableOfSeconds) {
+TEST(SlurmPlanMap, EqualsATableOfSeconds) {
   Rng rng(1);
   for (int round = 0; round < 50; ++round) {
     NodeBits all(kNodes);
@@ -47,8 +47,35 @@ TEST(PlanMap, EqualsATableOfSeconds) {
   }
 }
 
+TEST(SlurmPlanMap, OnePairOfEqualNeighboursAtMostBecomesOne) {
+  const NodeBits one = nodes_from(0, 1, 4);
+  PlanMap map;
+  map.reset(0, kEnd, nodes_from(0, 4, 4));
+  map.reserve(one, 10, 50, 10);
+  map.reserve(one, 100, 150, 10);
+  map.reserve(one, 50, 100, 10);  // equal to what is before and behind it
+  std::vector<Second> ends;
+  int record = 0;
+  do {
+    ends.push_back(map[record].end);
+    record = map[record].next;
+  } while (record != 0);
+  EXPECT_EQ(ends, (std::vector<Second>{10, 100, 150, kEnd}));
+}
+
+TEST(SlurmPlanMap, AReservationTouchesNeitherWhatEndsNorWhatBeginsWithIt) {
+  const NodeBits one = nodes_from(0, 1, 4);
+  PlanMap map;
+  map.reset(0, kEnd, nodes_from(0, 4, 4));
+  map.reserve(one, 100, 150, 10);
+  EXPECT_TRUE(map.free(one, 50, 100));
+  EXPECT_FALSE(map.free(one, 50, 101));
+  EXPECT_FALSE(map.free(one, 149, 200));
+  EXPECT_TRUE(map.free(one, 150, 200));
+}
+
 // The window of a job, as the definition has it: record by record.
-TEST(PlanMap, WindowHoldsTheNodesOfAllRecordsMet) {
+TEST(SlurmPlanMap, WindowHoldsTheNodesOfAllRecordsMet) {
   Rng rng(4);
   for (int round = 0; round < 200; ++round) {
     PlanMap map;
@@ -85,7 +112,7 @@ TEST(PlanMap, WindowHoldsTheNodesOfAllRecordsMet) {
 }
 
 // A record that begins at the very end of the job is met.
-TEST(PlanMap, WindowMeetsARecordThatBeginsAtItsEnd) {
+TEST(SlurmPlanMap, WindowMeetsARecordThatBeginsAtItsEnd) {
   PlanMap map;
   map.reset(0, kEnd, nodes_from(0, 4, 4));
   map.reserve(nodes_from(0, 2, 4), 100, 150, 10);
@@ -96,7 +123,7 @@ TEST(PlanMap, WindowMeetsARecordThatBeginsAtItsEnd) {
   EXPECT_EQ(met.later, 150);
 }
 
-TEST(PlanMap, BeyondTheJobsEndThereIsMoreToHaveLater) {
+TEST(SlurmPlanMap, BeyondTheJobsEndThereIsMoreToHaveLater) {
   const NodeBits all = nodes_from(0, 4, 4);
   PlanMap map;
   map.reset(0, 1000, all);

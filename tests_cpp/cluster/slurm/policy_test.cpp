@@ -125,6 +125,8 @@ TEST(SlurmPolicy, NumbersOfJobs) {
   site.account = limits_of({{Kind::jobs, -1, 1}});  // of each of its users
   EXPECT_EQ(held(site, 1), "AssocMaxJobsLimit");
   EXPECT_EQ(held(site, 2), "");
+  site.user = limits_of({{Kind::jobs, -1, 2}});  // the user's own in its place
+  EXPECT_EQ(held(site, 1), "");
 }
 
 TEST(SlurmPolicy, ALimitOfTheQosStandsInPlaceOfTheAssociations) {
@@ -148,7 +150,7 @@ TEST(SlurmPolicy, TheQosOfThePartitionComesFirst) {
     Site site;
     Machine machine = plain_machine(8);
     machine.qos = {qos_of({{Kind::job, kNode, 3}}),
-                   qos_of({{Kind::job, kNode, 5}, {Kind::jobs, -1, 9}})};
+                   qos_of({{Kind::job, kNode, 5}, {Kind::least, kNode, 2}})};
     machine.qos[0].over_partition = over_partition;
     machine.parts[0].qos = 1;
     Job job = plain_job(0, 1, 600);
@@ -157,7 +159,33 @@ TEST(SlurmPolicy, TheQosOfThePartitionComesFirst) {
     Policy policy(scenario, 0);
     EXPECT_EQ(fits(policy, 0, 4), !over_partition);
     EXPECT_EQ(fits(policy, 0, 6), false);
+    EXPECT_EQ(fits(policy, 0, 1), false);  // of the least, one of them says something
   }
+}
+
+TEST(SlurmPolicy, AQosThatIsThePartitionsTooCountsOnce) {
+  Machine machine = plain_machine(8);
+  machine.qos = {qos_of({{Kind::group_jobs, -1, 2}})};
+  machine.parts[0].qos = 0;
+  Job job = plain_job(0, 1, 600);
+  job.qos = 0;
+  const Scenario scenario(machine, {job, job}, to_settings({}));
+  Policy policy(scenario, 0);
+  start(policy, 0, 0, 1);
+  EXPECT_EQ(policy.before_nodes(of(1)), nullptr);
+}
+
+TEST(SlurmPolicy, LimitFactorMultipliesLimitsOfAssociations) {
+  Site site;
+  site.qos.limit_factor = 2;
+  site.account = limits_of({{Kind::group, kNode, 3}});
+  site.user = limits_of({{Kind::job, kCpu, 10}});
+  const Scenario scenario = site.scenario();
+  const Policy policy(scenario, 0);
+  EXPECT_TRUE(fits(policy, 0, 5));  // of four CPUs each
+  EXPECT_EQ(name_of(policy.with_nodes(of(0), 6)), "AssocMaxCpuPerJobLimit");
+  EXPECT_TRUE(fits(policy, 2, 6));  // the other user
+  EXPECT_EQ(name_of(policy.with_nodes(of(2), 7)), "AssocGrpNodeLimit");
 }
 
 TEST(SlurmPolicy, SizesOfAJob) {
@@ -353,6 +381,27 @@ TEST(SlurmPolicy, AJobOverALimitBlocksNobodyAndHasNoPlan) {
     told = told || (note.job == 1 && note.limit == "QOSMaxNodePerUserLimit");
   }
   EXPECT_TRUE(told);
+}
+
+// Of nodes of 4 and 8 cores the small one is taken: a whole node has six on the average, and this one more than it may.
+TEST(SlurmPolicy, AJobThatIsOverALimitOnTheNodesItWouldStartOnHasNoPlan) {
+  for (const double most : {7, 8}) {
+    Machine machine = shared_machine({4, 8});
+    machine.qos = {qos_of({{Kind::job, kCpu, most}})};
+    std::vector<Job> jobs(2, shared_job(1, 600));
+    jobs[1].ask.exclusive = true;
+    jobs[1].qos = 0;
+    const Scenario scenario = scenario_of(machine, jobs, {{"cons_tres", 1}});
+    Tables tables(scenario, -60, {true, true});
+    Select select(scenario, tables.allocations, 0);
+    tables.start({0, 0}, shares_from({{0, 1}}, 2), 0, Scheduler::main);
+    tables.submit(1, 5);
+    const Clocks clocks;
+    BackfillCycle cycle(clocks, tables, select);
+    EXPECT_EQ(cycle.run(60), most < 8 ? Nodes{} : Nodes{1});
+    for (const Note& note : std::move(tables.journal).outcome().notes)
+      EXPECT_NE(note.action, Action::plan);
+  }
 }
 
 TEST(SlurmPolicy, WhoMustEnd) {

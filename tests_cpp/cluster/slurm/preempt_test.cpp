@@ -121,6 +121,24 @@ TEST(SlurmPreempt, NotThoseThatAreOffOrTooYoung) {
   EXPECT_EQ(Preempting(machine, jobs, by_partition(), {{0, 2}, {2, 4}}).candidates(), Nodes{});
 }
 
+TEST(SlurmPreempt, TheExemptTimeIsThatOfThePartitionsQosElseOfItsOwnElseTheClusters) {
+  Machine machine = two_tiers();
+  machine.qos.resize(3);
+  machine.qos[0].exempt_time = 50;
+  machine.qos[1].exempt_time = 20;  // qos[2] says nothing
+  const auto exempt_for = [&](int own, int of_part, Second time) {
+    machine.parts[0].qos = of_part;
+    std::vector<Job> jobs = lower_and_one({2}, 8);
+    jobs[0].qos = own;
+    const Preempting site(machine, jobs, by_partition({{"PreemptExemptTime", 90}}), {{0, 2}});
+    return site.candidates(time - 1).empty() && !site.candidates(time).empty();
+  };
+  EXPECT_TRUE(exempt_for(0, 1, 20));
+  EXPECT_TRUE(exempt_for(0, -1, 50));
+  EXPECT_TRUE(exempt_for(0, 2, 50));
+  EXPECT_TRUE(exempt_for(-1, -1, 90));
+}
+
 TEST(SlurmPreempt, SmallOnesFirstOrTheYoungest) {
   const std::vector<Job> jobs = lower_and_one({3, 1, 2}, 8);
   const std::vector<std::pair<int, int>> where{{0, 3}, {3, 4}, {4, 6}};
@@ -163,6 +181,21 @@ TEST(SlurmPreempt, TheLastThatMadeItPossibleIsTriedFirst) {
   EXPECT_EQ(Preempting(two_tiers(), lower_and_one({1, 3, 4}, 3), once, where).victims(), Nodes{1});
 }
 
+// Of jobs of one, two and three nodes, the last makes five possible and is tried first.  Behind it come those that gave
+// most nodes, of which the next is enough; in strict order both are taken away, and go if they have a node of it.
+TEST(SlurmPreempt, BehindItThoseThatGaveMostOrInStrictOrder) {
+  const auto victims = [](bool strict, const std::vector<std::pair<int, int>>& where) {
+    std::vector<Job> jobs = lower_and_one({1, 2, 3}, 5);
+    jobs.insert(jobs.begin() + 3, plain_job(3, 2, 600, 10, 1));  // of its own partition
+    const Parameters once =
+        by_partition({{"preempt_reorder_count", 0}, {"preempt_strict_order", strict ? 1.0 : 0.0}});
+    return Preempting(two_tiers(), jobs, once, where).victims();
+  };
+  EXPECT_EQ(victims(false, {{0, 1}, {1, 3}, {3, 6}, {6, 8}}), (Nodes{2, 1}));
+  EXPECT_EQ(victims(true, {{0, 1}, {1, 3}, {3, 6}, {6, 8}}), (Nodes{2, 0, 1}));
+  EXPECT_EQ(victims(true, {{5, 6}, {3, 5}, {0, 3}, {6, 8}}), (Nodes{2, 1}));
+}
+
 TEST(SlurmPreempt, TheySendNobodyElseAwayForAWhile) {
   Preempting site(two_tiers(), lower_and_one({8}, 8), by_partition({{"KillWait", 30}}), {{0, 8}});
   EXPECT_TRUE(site.tables.preemption.sends(1, 100));
@@ -192,6 +225,15 @@ TEST(SlurmPreempt, APassSendsThemAwayAndItsJobWaitsForTheirNodes) {
       return note.job == 0 && note.action == Action::preempt;
     }));
   }
+}
+
+TEST(SlurmPreempt, AJobThatWaitsForTheirNodesBlocksItsPartition) {
+  std::vector<Job> jobs = lower_and_one({6}, 8);
+  jobs.push_back(plain_job(51, 1, 600, 10, 1));  // two nodes are idle
+  Preempting site(two_tiers(), jobs, by_partition(), {{0, 6}});
+  for (const int job : {1, 2}) site.tables.submit(job, 50 + job);
+  EXPECT_EQ(main_pass(site.tables, site.select, 60, true), Nodes{});
+  EXPECT_EQ(site.tables.stopped.size(), 1u);
 }
 
 TEST(SlurmPreempt, AJobThatMustNotRunAgainIsOver) {
@@ -249,6 +291,24 @@ TEST(SlurmPreempt, AJobOfAQosWithNoReserveHasNoPlan) {
                            [](const Note& note) { return note.action == Action::plan; }),
               no_reserve);
   }
+}
+
+// From 120 on job 1 has all nodes; one is idle until then.
+TEST(SlurmPreempt, AMinuteIsEnoughForAJobOfAQosWithNoReserve) {
+  Machine machine = plain_machine(4);
+  machine.qos.resize(1);
+  machine.qos[0].no_reserve = true;
+  std::vector<Job> jobs{plain_job(0, 3, 120), plain_job(1, 4, 600), plain_job(2, 1, 600)};
+  jobs[2].qos = 0;
+  const auto started = [&](double preempt_type, double time) {
+    Preempting site(machine, jobs, {{"PreemptType", preempt_type}, {"PreemptMode", 1}}, {{0, 3}});
+    for (const int job : {1, 2}) site.tables.submit(job, job);
+    const Clocks clocks;
+    return BackfillCycle(clocks, site.tables, site.select).run(time);
+  };
+  EXPECT_EQ(started(2, 59), Nodes{2});
+  EXPECT_EQ(started(2, 60), Nodes{});
+  EXPECT_EQ(started(0, 59), Nodes{});
 }
 
 TEST(SlurmPreempt, WhoIsSuspendedIsNoVictim) {

@@ -46,13 +46,17 @@ TEST(SlurmSelect, LinearStopsAtTheLineThatIsEnough) {
     Machine machine = plain_machine(6);
     // Nodes 4 and 5 are cheap; 0 to 3 have a hole.
     machine.lines = {nodes_from(4, 6, 6), nodes_from(0, 4, 6)};
-    const Scenario scenario = scenario_of(machine, {plain_job(0, 1, 60), plain_job(0, 1, 60)},
-                                          {{"cons_tres", cons_tres ? 1.0 : 0.0}});
+    const Scenario scenario =
+        scenario_of(machine, {plain_job(0, 1, 60), plain_job(0, 1, 60), plain_job(0, 2, 60)},
+                    {{"cons_tres", cons_tres ? 1.0 : 0.0}});
     Allocations allocations(scenario);
     Select select(scenario, allocations, 0);
     allocations.start(0, choice_from(1, 2, 6), 0);
     // Best fit over all: node 0 alone is the shortest run.
     EXPECT_EQ(list_of(select.now({1, 0}, allocations.up())), cons_tres ? (Nodes{0}) : (Nodes{4}));
+    // The first line is just enough; over all, 2 to 5 is one run.
+    EXPECT_EQ(list_of(select.now({2, 0}, allocations.up())),
+              cons_tres ? (Nodes{2, 3}) : (Nodes{4, 5}));
   }
 }
 
@@ -129,6 +133,50 @@ TEST(SlurmSelect, CoresOfSharedNodes) {
   ASSERT_TRUE(slot);
   EXPECT_EQ(slot->begin, 100);
   EXPECT_EQ(slot->nodes->list(), (Nodes{0, 1}));
+}
+
+// The job with a GPU has node 1 come first; 22.05 weighs nodes anew for starts alone, whether they are free now or later.
+TEST(SlurmSelect, TestsFindTheWeightsThatAJobWithGpusLeft) {
+  Machine machine = shared_machine({4, 4});
+  machine.node_gpus = {{0, 2}};
+  std::vector<Job> jobs{shared_job(1), shared_job(1), shared_job(8, 100)};
+  jobs[0].ask.gpus = 1;
+  for (const bool since_24 : {false, true})
+    for (const bool later : {false, true}) {
+      const Scenario scenario =
+          scenario_of(machine, jobs, {{"cons_tres", 1}, {"since_24", since_24}});
+      Allocations allocations(scenario);
+      Select select(scenario, allocations, 0);
+      if (later) allocations.start(2, shares_from({{0, 4}, {1, 4}}, 2), 0);
+      const auto tested = [&](int job) {
+        const auto slot = select.will_run({job, 0}, allocations.up(), {0});
+        EXPECT_EQ(slot->begin, later ? 100 : 0);
+        return slot->nodes->list();
+      };
+      EXPECT_EQ(tested(1), Nodes{0});
+      EXPECT_EQ(tested(0), Nodes{1});
+      EXPECT_EQ(tested(1), since_24 ? Nodes{0} : Nodes{1});
+      select.now({1, 0}, allocations.up());
+      EXPECT_EQ(tested(1), Nodes{0});
+    }
+}
+
+TEST(SlurmSelect, CompletingNodesComeLastOfTheirWeightSince24) {
+  Machine machine = shared_machine({4, 4, 4});
+  machine.node_weight = {1, 1, 2};
+  for (const bool since_24 : {false, true}) {
+    const Scenario scenario = scenario_of(machine, {shared_job(4), shared_job(1), shared_job(6)},
+                                          {{"cons_tres", 1}, {"since_24", since_24}});
+    Allocations allocations(scenario);
+    Select select(scenario, allocations, 0);
+    allocations.start(0, shares_from({{0, 4}}, 3), 0);
+    allocations.end(0, 10);
+    const auto tested = [&](int job) {
+      return select.will_run({job, 0}, allocations.up(), {20})->nodes->list();
+    };
+    EXPECT_EQ(tested(1), since_24 ? Nodes{1} : Nodes{0});
+    EXPECT_EQ(tested(2), (Nodes{0, 1}));  // it comes before dearer ones
+  }
 }
 
 // A node of four cores; a job of the lower tier has three of them until 100, one of the higher two until 300.

@@ -181,6 +181,35 @@ TEST(SlurmSimulator, JobsThatNeverStartDoNotKeepItFromAnEnd) {
   EXPECT_TRUE(std::isnan(run_with(jobs, {}, {}, machine).start[1]));
 }
 
+// It asks for no pass, but for a cycle: nothing else has changed since the last one.
+TEST(SlurmSimulator, AJobThatIsRefusedIsMoreWork) {
+  Machine machine = plain_machine(4);
+  machine.sets = {NodeBits(4)};
+  std::vector<Job> jobs{plain_job(0, 1, 600, 300)};
+  const auto cycles = [&] {
+    const std::vector<double> all = run_with(jobs, {}, {}, machine).cycles;
+    return std::count_if(all.begin(), all.end(),
+                         [](double begin) { return begin >= 90 && begin < 290; });
+  };
+  EXPECT_EQ(cycles(), 0);
+  jobs.push_back(plain_job(100.5, 1, 60, 10));
+  jobs[1].set = 0;  // no node has the feature
+  EXPECT_EQ(cycles(), 1);
+}
+
+// The controller has looked every five seconds since -60: begins are seen up to five seconds late.
+TEST(SlurmSimulator, AReservationAsksForAPassWhenItsBeginIsSeen) {
+  std::vector<Job> jobs{plain_job(100, 1, 600, 50)};
+  jobs[0].conditions.reservation = 0;
+  const auto start = [&](Second begin) {
+    const std::vector<Reservation> all{{-10, begin, 900, nodes_from(0, 2, 4)}};
+    return run_with(jobs, {}, {{"builtin", 1}, {"sched_interval", 9999}}, plain_machine(4), all)
+        .start[0];
+  };
+  EXPECT_EQ(start(200), 200);
+  EXPECT_EQ(start(201), 205);
+}
+
 TEST(SlurmSimulator, JobsEndWithTheirReservation) {
   std::vector<Job> jobs{plain_job(100, 1, 600, 500)};
   jobs[0].conditions.reservation = 0;
@@ -190,6 +219,21 @@ TEST(SlurmSimulator, JobsEndWithTheirReservation) {
   EXPECT_GE(found.end[0], 400);
   EXPECT_LE(found.end[0], 431);
   EXPECT_EQ(found.killed[0], 1);
+}
+
+TEST(SlurmSimulator, TasksOfAnArrayAreSubmittedTogether) {
+  Machine machine = plain_machine(4);
+  machine.qos.resize(1);
+  machine.qos[0].all = {{Limit::Kind::user_submit, -1, 2}};
+  for (const bool refused : {false, true}) {
+    std::vector<Job> jobs(refused ? 3 : 2, plain_job(0, 1, 60));
+    for (Job& job : jobs) {
+      job.qos = 0;
+      job.conditions.array = 0;
+    }
+    for (const double start : run_with(jobs, {}, {}, machine).start)
+      EXPECT_EQ(std::isnan(start), refused);
+  }
 }
 
 // One node of four cores; a job of the lower tier runs when one of the higher comes.
@@ -215,6 +259,49 @@ TEST(SlurmSimulator, WhoStandsStillEndsSoMuchLater) {
                    102 + outcome.pauses[0].until - outcome.pauses[0].from);
   EXPECT_EQ(outcome.units[1], (Nodes{0, 1}));
   EXPECT_EQ(outcome.units[2], Nodes{2});
+}
+
+// Jobs 0 and 1 stop for job 2, which has all cores, and job 2 for job 3, which has those of job 0: job 1 goes on, and
+// would stop again at 121, when the last node of job 3 is clean.
+TEST(SlurmSimulator, WhoEndsInTheInstantInWhichItWouldStopHasEnded) {
+  std::vector<Job> jobs{shared_job(2, 600), shared_job(2, 600), shared_job(4, 600),
+                        shared_job(2, 600)};
+  jobs[0].runtime = 200;
+  jobs[1].runtime = 100;
+  jobs[2].submit = 40;
+  jobs[2].runtime = 50;
+  jobs[2].partition = 1;
+  jobs[3].submit = 60;
+  jobs[3].runtime = 55;
+  jobs[3].partition = 2;
+  Clocks clocks;
+  clocks.epilog = 5;
+  clocks.passes = {{1, true}, {41, true}, {61, true}};
+  clocks.cycles = {900};
+  const Outcome outcome = simulate(suspending(tiers_of({4}, {1, 2, 3}), jobs), clocks, {});
+  EXPECT_EQ(outcome.end_exact[3] + clocks.epilog, 121);
+  EXPECT_EQ(outcome.end_exact[1], 121);  // 40 s until 41, 60 s from 61 on
+  EXPECT_EQ(std::count_if(outcome.pauses.begin(), outcome.pauses.end(),
+                          [](const Pause& one) { return one.job == 1; }),
+            1);
+}
+
+// At 50 job 0 ends and is clean, its limit is checked, job 1 comes, and a cycle begins; ticks are between the seconds.
+TEST(SlurmSimulator, InOneInstantAnEndASubmissionAPassAndAtLastACycle) {
+  const Scenario scenario =
+      scenario_of(plain_machine(1), {plain_job(0, 1, 49, 49), plain_job(50, 1, 60)});
+  Clocks clocks;
+  clocks.controller_start = -60.5;
+  clocks.checks = clocks.cycles = {50};
+  for (const bool pass : {false, true}) {
+    clocks.passes = {{1, true}};
+    if (pass) clocks.passes.emplace_back(50, true);
+    const Outcome outcome = simulate(scenario, clocks, {});
+    EXPECT_EQ(outcome.end_exact[0], 50);
+    EXPECT_FALSE(outcome.killed[0]);
+    EXPECT_EQ(outcome.start_exact[1], 50);
+    EXPECT_EQ(outcome.by[1] == static_cast<int>(Scheduler::main), pass);
+  }
 }
 
 // Of what has been simulated, nobody runs on a core of another, and each runs as long as it does.

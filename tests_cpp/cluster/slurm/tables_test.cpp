@@ -22,16 +22,18 @@ TEST(SlurmTables, OverdueBehindOverTimeLimit) {
 }
 
 TEST(SlurmTables, CompleteWaitCountsFromTheEnd) {
-  const Scenario scenario =
-      scenario_of(plain_machine(4), {plain_job(0, 1, 100)}, {{"CompleteWait", 10}});
-  Tables tables(scenario, -60, {});
-  tables.submit(0, 0);
-  tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
-  tables.end(0, 40, false);
-  EXPECT_TRUE(tables.completing(50));
-  EXPECT_FALSE(tables.completing(51));
-  tables.epilog(0, 45);
-  EXPECT_FALSE(tables.completing(46));
+  for (const Second wait : {0, 1, 10}) {
+    const Scenario scenario = scenario_of(plain_machine(4), {plain_job(0, 1, 100)},
+                                          {{"CompleteWait", static_cast<double>(wait)}});
+    Tables tables(scenario, -60, {});
+    tables.submit(0, 0);
+    tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
+    tables.end(0, 40, false);
+    EXPECT_EQ(tables.completing(40 + wait), wait > 0);
+    EXPECT_FALSE(tables.completing(41 + wait));
+    tables.epilog(0, 40);
+    EXPECT_FALSE(tables.completing(40));
+  }
 }
 
 TEST(SlurmTables, EveryChangeIsMoreWork) {
@@ -58,6 +60,132 @@ TEST(SlurmTables, EveryChangeIsMoreWork) {
   ASSERT_EQ(outcome.notes.size(), 2u);
   EXPECT_EQ(outcome.notes[0].action, Action::start_backfill);
   EXPECT_EQ(outcome.notes[1].action, Action::timeout);
+}
+
+TEST(SlurmTables, JobsThatAreNotReadyGetTheirPriorityAnewToo) {
+  // Both are of one user; job 1 may not begin before 500.
+  std::vector<Job> jobs(2, plain_job(0, 1, 600));
+  for (Job& job : jobs) job.association = 1;
+  jobs[1].conditions.begin = 500;
+  const Scenario scenario(
+      plain_machine(4), jobs,
+      to_settings(
+          {{"multifactor", 1}, {"PriorityWeightFairshare", 100}, {"PriorityCalcPeriod", 60}}),
+      {}, {}, {{-1, 1, false}, {0, 1, true}, {0, 1, true}});
+  Tables tables(scenario, -60, {}, 0);
+  for (const int job : {0, 1}) tables.submit(job, 0);
+  tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
+  tables.advance(59);
+  EXPECT_EQ(tables.queue.priority(1), 100);
+  tables.advance(60);  // the other user has used less
+  EXPECT_EQ(tables.queue.priority(1), 50);
+}
+
+TEST(SlurmTables, LicencesAreFreeWhenAJobEnds) {
+  Machine machine = plain_machine(4);
+  machine.licences = {1};
+  std::vector<Job> jobs(2, plain_job(0, 1, 100));
+  for (Job& job : jobs) job.conditions.licences = {{0, 1}};
+  const Scenario scenario = scenario_of(machine, jobs);
+  Tables tables(scenario, -60, {});
+  for (const int job : {0, 1}) tables.submit(job, 0);
+  tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
+  EXPECT_FALSE(tables.licences.enough(1));
+  tables.end(0, 40, false);
+  EXPECT_TRUE(tables.licences.enough(1));
+}
+
+TEST(SlurmTables, AReleasedJobIsBehindAllSubmittedSoFar) {
+  std::vector<Job> jobs(3, plain_job(0, 1, 60));
+  jobs[0].conditions.held = true;
+  for (const bool ages : {false, true}) {
+    const Scenario scenario = scenario_of(plain_machine(4), jobs,
+                                          {{"multifactor", ages ? 1.0 : 0.0},
+                                           {"age_counts", 1},
+                                           {"PriorityWeightAge", 1000},
+                                           {"PriorityMaxAge", 1000}});
+    Tables tables(scenario, -60, {});
+    for (const int job : {0, 1}) tables.submit(job, 0);
+    tables.release(0, 50);
+    tables.submit(2, 50);
+    tables.admit(50);
+    if (ages) {
+      EXPECT_EQ(tables.queue.priority(0), 50);  // as of its release
+    } else {
+      EXPECT_EQ(jobs_of(tables.queue), (Nodes{1, 0, 2}));
+    }
+  }
+}
+
+TEST(SlurmTables, AJobThatRunsAgainIsBehindAllOthersSince24) {
+  for (const bool since_24 : {false, true}) {
+    const Scenario scenario =
+        scenario_of(plain_machine(4), {plain_job(0, 1, 60), plain_job(0, 1, 60)},
+                    {{"since_24", since_24 ? 1.0 : 0.0}});
+    Tables tables(scenario, -60, {});
+    for (const int job : {0, 1}) tables.submit(job, 0);
+    tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
+    tables.stop(0, 30, true);
+    EXPECT_EQ(tables.queue.priority(0) < tables.queue.priority(1), since_24);
+  }
+}
+
+// With a thread that accounts usage, which passes at 0, 100, 200, ...
+Scenario with_passes(std::vector<Job> jobs) {
+  return scenario_of(plain_machine(4), std::move(jobs),
+                     {{"multifactor", 1},
+                      {"age_counts", 1},
+                      {"PriorityWeightAge", 1000},
+                      {"PriorityMaxAge", 1000},
+                      {"PriorityCalcPeriod", 100}});
+}
+
+TEST(SlurmTables, NewPrioritiesAreMoreWorkWhereSomebodyWaits) {
+  Conditions later, held;
+  later.begin = 1000;
+  held.held = true;
+  const auto more_work = [](const Conditions& conditions) {
+    Job job = plain_job(0, 1, 60);
+    job.conditions = conditions;
+    const Scenario scenario = with_passes({job});
+    Tables tables(scenario, -60, {});
+    tables.submit(0, 10);
+    tables.advance(100.5);
+    return tables.updates.since(100);
+  };
+  EXPECT_TRUE(more_work({}));
+  EXPECT_TRUE(more_work(later));
+  EXPECT_FALSE(more_work(held));
+}
+
+TEST(SlurmTables, AgeCountsFromWhenAJobIsFoundReadyOrFromItsBegin) {
+  std::vector<Job> jobs(3, plain_job(0, 1, 60));
+  jobs[1].conditions.begin = 120;
+  jobs[2].conditions.held = true;
+  const Scenario scenario = with_passes(jobs);
+  Tables tables(scenario, -60, {});
+  for (const int job : {0, 1, 2}) tables.submit(job, 0);
+  tables.release(2, 120);
+  tables.admit(150);
+  tables.advance(200);
+  EXPECT_EQ(tables.queue.priority(0), 200);
+  EXPECT_EQ(tables.queue.priority(1), 80);
+  EXPECT_EQ(tables.queue.priority(2), 50);
+}
+
+TEST(SlurmTables, JobsEndWhenResvOverRunHasPassedBehindTheirReservation) {
+  std::vector<Job> jobs{plain_job(0, 1, 900)};
+  jobs[0].conditions.reservation = 0;
+  for (const double over_run : {0.0, 60.0}) {
+    const Scenario scenario(plain_machine(4), jobs, to_settings({{"ResvOverRun", over_run}}),
+                            {{-10, 0, 400, nodes_from(0, 2, 4)}});
+    Tables tables(scenario, -60, {});
+    tables.submit(0, 0);
+    tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
+    const auto end = 400 + static_cast<Second>(over_run);
+    EXPECT_EQ(tables.overdue(end - 1), Nodes{});
+    EXPECT_EQ(tables.overdue(end), Nodes{0});
+  }
 }
 
 // Two jobs on the cores of a node of four; the second is of a higher tier.

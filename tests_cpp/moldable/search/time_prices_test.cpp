@@ -40,7 +40,8 @@ TEST(MoldableTimePrices, AreBelowEverySchedule) {
       const auto choices = choices_of(instance);
       const double all = exhaustive(instance, choices, 15, {0, 0, 0});
       for (const double stretch : {0.3, 1.0, 4.0}) {
-        TimePrices prices(instance, choices, all, stretch * 3, 1'000'000);
+        const StartWindows windows(instance);
+        TimePrices prices(instance, choices, windows, all, stretch * 3, 1'000'000);
         EXPECT_LE(prices.bound(), all) << kind << " " << seed;
         Rng rng(seed);
         for (int draw = 0; draw < 10; ++draw) {
@@ -64,7 +65,8 @@ TEST(MoldableTimePrices, AreExactWhereThatDecides) {
     const Instance instance =
         small_instance(static_cast<int>(seed) % kProfileKinds, 4, 3, seed, false);
     const auto choices = choices_of(instance);
-    TimePrices prices(instance, choices, exhaustive(instance, choices, 15, {0, 0, 0}), 5,
+    const StartWindows windows(instance);
+    TimePrices prices(instance, choices, windows, exhaustive(instance, choices, 15, {0, 0, 0}), 5,
                       1'000'000);
     const Step steps[] = {{0.31, 2}, {0.87, 1}};
     const double low = prices.least(15, steps, 2, 0);
@@ -82,7 +84,8 @@ TEST(MoldableTimePrices, AreExactWhereThatDecides) {
 TEST(MoldableTimePrices, AreExactForUnitJobsOneByOne) {
   const Instance instance(Times(Table(4, 1, 1.0)), {1, 1, 1, 1});
   const auto choices = choices_of(instance);
-  TimePrices prices(instance, choices, 10, 4, 20'000'000);
+  const StartWindows windows(instance);
+  TimePrices prices(instance, choices, windows, 10, 4, 20'000'000);
   EXPECT_NEAR(prices.bound(), 10, 0.2);
 }
 

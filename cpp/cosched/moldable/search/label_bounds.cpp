@@ -15,9 +15,18 @@ constexpr std::int64_t kPricesWork = 20'000'000;  // at most
 }  // namespace
 
 LabelBounds::LabelBounds(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
-                         Objective objective, const Incumbent& incumbent, Effort& effort)
+                         const StartWindows& windows, TimePrices prices, const Incumbent& incumbent,
+                         Effort& effort)
+    : LabelBounds(instance, choices, windows, Objective::minsum, incumbent, effort) {
+  prices_.emplace(std::move(prices));
+}
+
+LabelBounds::LabelBounds(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
+                         const StartWindows& windows, Objective objective,
+                         const Incumbent& incumbent, Effort& effort)
     : it_(instance),
       choices_(choices),
+      windows_(windows),
       makespan_(objective == Objective::makespan),
       best_(incumbent),
       effort_(effort) {
@@ -36,12 +45,12 @@ void LabelBounds::order_by_density() {
 
 void LabelBounds::order_by_release() {
   released_.emplace_back(0, 0);
-  for (int i = 0; i < it_.jobs(); ++i) released_.emplace_back(it_.release(i), 0);
+  for (int i = 0; i < it_.jobs(); ++i) released_.emplace_back(windows_.first[i], 0);
   std::sort(released_.begin(), released_.end());
   released_.erase(std::unique(released_.begin(), released_.end()), released_.end());
   for (auto& [release, jobs] : released_)
     for (int i = 0; i < it_.jobs(); ++i)
-      if (it_.release(i) >= release) jobs |= JobSet{1} << i;
+      if (windows_.first[i] >= release) jobs |= JobSet{1} << i;
 }
 
 double LabelBounds::sharpen(double proved) {
@@ -50,7 +59,7 @@ double LabelBounds::sharpen(double proved) {
     if (!(longest > 0) || !(best_.value() > 0) || it_.machines() > kMostPricedMachines)
       return proved;
     const std::int64_t work = std::min(kPricesWork, std::max<std::int64_t>(0, effort_.left()));
-    prices_.emplace(it_, choices_, best_.value(), longest, work);
+    prices_.emplace(it_, choices_, windows_, best_.value(), longest, work);
     effort_.count(prices_->take_work());
     return std::max(proved, prices_->bound() * (1 - kProofRounding));
   }
@@ -84,7 +93,9 @@ LabelBounds::Prospect LabelBounds::prospect(const Beginning& label, int job) con
   int free = step->count;
   for (const Choice& choice : choices_[job]) {
     while (free < choice.procs) free += (++step)->count;
-    const double end = std::max(it_.release(job), step->time) + choice.seconds;
+    const double start = std::max(windows_.first[job], step->time);
+    if (start > windows_.last[job]) break;
+    const double end = start + choice.seconds;
     found.end = std::min(found.end, end);
     if (makespan_ && end >= best_.value()) continue;
     found.work = std::min(found.work, choice.procs * choice.seconds);
@@ -124,13 +135,13 @@ double LabelBounds::least_makespan(const Beginning& label) {
 double LabelBounds::least_by_release(const Beginning& label) {
   const double from = label.steps->time;
   std::sort(prospects_.begin(), prospects_.end(), [&](const Prospect& a, const Prospect& b) {
-    return it_.release(a.job) > it_.release(b.job);
+    return windows_.first[a.job] > windows_.first[b.job];
   });
   double area = 0, least = 0;
   for (std::size_t k = 0; k < prospects_.size(); ++k) {
     area += prospects_[k].work;
-    const double release = it_.release(prospects_[k].job);
-    if (k + 1 < prospects_.size() && it_.release(prospects_[k + 1].job) == release &&
+    const double release = windows_.first[prospects_[k].job];
+    if (k + 1 < prospects_.size() && windows_.first[prospects_[k + 1].job] == release &&
         release > from)
       continue;
     if (release > from || k + 1 == prospects_.size())
@@ -178,6 +189,7 @@ double LabelBounds::least_of_patterns(const Beginning& label, double least) {
 double LabelBounds::least_minsum(const Beginning& label) const {
   double alone = label.cost, total = 0;
   for (const Prospect& one : prospects_) {
+    if (one.end == kInfinity) return kInfinity;
     alone += it_.weight(one.job) * one.end;
     total += least_work_[one.job];
   }

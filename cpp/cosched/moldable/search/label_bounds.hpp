@@ -29,13 +29,21 @@ class LabelBounds {
  public:
   /// All must outlive it.
   LabelBounds(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
-              Objective objective, const Incumbent& incumbent, Effort& effort);
+              const StartWindows& windows, Objective objective, const Incumbent& incumbent,
+              Effort& effort);
+
+  /// For the minsum, with prices for these windows.
+  LabelBounds(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
+              const StartWindows& windows, TimePrices prices, const Incumbent& incumbent,
+              Effort& effort);
 
   /// Bounds that cost more, for all that follows; a bound on all schedules.  `proved`: such a bound.
   double sharpen(double proved);
 
   /// `known`: a bound.  Infinite where nothing better can come of it.
   double least(const Beginning& label, double known);
+
+  bool prices() const { return prices_.has_value(); }
 
   /// May be null.
   ProcessorPatterns* patterns() { return patterns_ ? &*patterns_ : nullptr; }
@@ -62,6 +70,7 @@ class LabelBounds {
 
   const Instance& it_;
   const std::vector<std::vector<Choice>>& choices_;
+  const StartWindows& windows_;
   bool makespan_;
   const Incumbent& best_;
   Effort& effort_;

@@ -16,9 +16,10 @@ double free_time(const Step* step, int q) {
   return step->time;
 }
 
-bool alike(const Instance& instance, const std::vector<std::vector<Choice>>& choices, int a,
-           int b) {
-  return instance.weight(a) == instance.weight(b) && instance.release(a) == instance.release(b) &&
+bool alike(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
+           const StartWindows& windows, int a, int b) {
+  return instance.weight(a) == instance.weight(b) && windows.first[a] == windows.first[b] &&
+         windows.last[a] == windows.last[b] &&
          std::equal(choices[a].begin(), choices[a].end(), choices[b].begin(), choices[b].end(),
                     [](const Choice& x, const Choice& y) {
                       return x.procs == y.procs && x.seconds == y.seconds;
@@ -28,9 +29,11 @@ bool alike(const Instance& instance, const std::vector<std::vector<Choice>>& cho
 }  // namespace
 
 Labels::Labels(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
-               Objective objective, Incumbent& incumbent, LabelBounds& bounds, Effort& effort)
+               const StartWindows& windows, Objective objective, Incumbent& incumbent,
+               LabelBounds& bounds, Effort& effort)
     : it_(instance),
       choices_(choices),
+      windows_(windows),
       makespan_(objective == Objective::makespan),
       best_(incumbent),
       bounds_(bounds),
@@ -38,7 +41,7 @@ Labels::Labels(const Instance& instance, const std::vector<std::vector<Choice>>&
       twins_(instance.jobs(), 0) {
   for (int j = 0; j < it_.jobs(); ++j)
     for (int i = 0; i < j; ++i)
-      if (alike(it_, choices_, i, j)) twins_[j] |= JobSet{1} << i;
+      if (alike(it_, choices_, windows_, i, j)) twins_[j] |= JobSet{1} << i;
 }
 
 bool Labels::pass(std::size_t width) {
@@ -69,7 +72,7 @@ double Labels::bound() const {
 }
 
 double Labels::start_of(const Label& label, int job, const Choice& choice) const {
-  return std::max(it_.release(job), free_time(&steps_[label.first], choice.procs));
+  return std::max(windows_.first[job], free_time(&steps_[label.first], choice.procs));
 }
 
 // The earliest end of any job that is not in the label: whoever starts later leaves a hole.
@@ -90,7 +93,7 @@ void Labels::expand(const Label& label) {
     for (const Choice& choice : choices_[j]) {
       const double start = start_of(label, j, choice);
       effort_.count(label.steps);
-      if (start < before) add(label, j, choice, start);
+      if (start < before && start <= windows_.last[j]) add(label, j, choice, start);
     }
   }
 }
@@ -142,19 +145,30 @@ void Labels::accept(const Label& label) {
   best_.take(std::move(made));
 }
 
-// Whether every processor is free no later in a, at no more cost.
-bool Labels::dominates(const Label& a, const Label& b) {
-  if (!makespan_ && a.cost > b.cost) return false;
+// Whether what b becomes, started so much later that every processor of a is free for it, costs no less
+// after b than after a; for the makespan, whether every processor is free no later in a.
+bool Labels::dominates(const Label& a, const Label& b, double weight) {
+  const double cheaper = makespan_ ? 0 : b.cost - a.cost;
+  if (cheaper < 0) return false;
+  // Later starts may leave their windows: only where that is better.
+  const double most = makespan_ ? 0 : cheaper - kProofRounding * b.cost;
   const Step *x = &next_steps_[a.first], *y = &next_steps_[b.first];
-  const Step *const x_end = x + a.steps, *const y_end = y + b.steps;
-  int ahead = 0;  // processors of a that are free at x's times so far, less those of b
+  const Step* const x_end = x + a.steps;
   effort_.count(1);
-  for (; y < y_end; ++y) {
-    for (; x < x_end && x->time <= y->time; ++x) ahead += x->count;
-    ahead -= y->count;
-    if (ahead < 0) return false;
+  for (int p = x->count, q = y->count;;) {
+    if (x->time > y->time && (makespan_ || (x->time - y->time) * weight >= most)) return false;
+    const int both = std::min(p, q);
+    if ((p -= both) == 0 && ++x == x_end) return true;
+    if (p == 0) p = x->count;
+    if ((q -= both) == 0) q = (++y)->count;
   }
-  return true;
+}
+
+double Labels::weight_after(JobSet jobs) const {
+  double weight = 0;
+  for (int j = 0; j < it_.jobs(); ++j)
+    if (!in(jobs, j)) weight += it_.weight(j);
+  return weight;
 }
 
 // The labels of one more job, by sets; of a set those that are likely to dominate first.
@@ -162,11 +176,12 @@ std::vector<Labels::Likely> Labels::likely_first() const {
   std::vector<Likely> order;
   order.reserve(next_.size());
   for (std::size_t k = 0; k < next_.size(); ++k) {
-    double sum = makespan_ ? 0 : next_[k].cost;
+    double sum = 0;
     for (int s = 0; s < next_[k].steps; ++s) {
       const Step& step = next_steps_[next_[k].first + s];
       sum += step.time * step.count;
     }
+    if (!makespan_) sum = next_[k].cost + weight_after(next_[k].jobs) * sum / it_.machines();
     order.push_back({next_[k].jobs, sum, k});
   }
   std::sort(order.begin(), order.end(), [](const Likely& a, const Likely& b) {
@@ -183,13 +198,14 @@ void Labels::keep_undominated(std::size_t width) {
     const Label& one = next_[next.number];
     if (best_.hopeless(one.least)) continue;
     if (group < kept.size() && kept[group].jobs != one.jobs) group = kept.size();
+    const double weight = weight_after(one.jobs);
     bool needed = true;
     const std::size_t near = std::min(kept.size(), group + kCompared);
-    for (std::size_t k = group; k < near && needed; ++k) needed = !dominates(kept[k], one);
+    for (std::size_t k = group; k < near && needed; ++k) needed = !dominates(kept[k], one, weight);
     // Equal ones have nearly the same sum.
     for (std::size_t k = kept.size(); needed && k-- > near;) {
       if (sums[k] * (1 + kProofRounding) < next.sum) break;
-      needed = !dominates(kept[k], one);
+      needed = !dominates(kept[k], one, weight);
     }
     if (!needed) continue;
     kept.push_back(one);

@@ -22,7 +22,8 @@ class Labels {
  public:
   /// All must outlive it.
   Labels(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
-         Objective objective, Incumbent& incumbent, LabelBounds& bounds, Effort& effort);
+         const StartWindows& windows, Objective objective, Incumbent& incumbent,
+         LabelBounds& bounds, Effort& effort);
 
   /// All numbers of jobs, from the empty schedule on; of each the `width` labels of least bound go on.
   /// False: the work is over.  May be left by check_interrupt(): bound() holds at any time.
@@ -63,12 +64,14 @@ class Labels {
   void add(const Label& label, int job, const Choice& choice, double start);
   void put(const Label& label, Label& made, const Choice& choice, double start);
   void accept(const Label& label);
-  bool dominates(const Label& a, const Label& b);
+  bool dominates(const Label& a, const Label& b, double weight);
+  double weight_after(JobSet jobs) const;
   std::vector<Likely> likely_first() const;
   void keep_undominated(std::size_t width);
 
   const Instance& it_;
   const std::vector<std::vector<Choice>>& choices_;
+  const StartWindows& windows_;
   bool makespan_;
   Incumbent& best_;
   LabelBounds& bounds_;

@@ -1,6 +1,7 @@
 #include "cosched/moldable/search/proof.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "cosched/moldable/search/annealing.hpp"
 #include "cosched/moldable/search/halves.hpp"
 #include "cosched/moldable/search/labels.hpp"
+#include "cosched/moldable/search/window_search.hpp"
 
 namespace cosched::moldable::search {
 namespace {
@@ -23,6 +25,7 @@ constexpr std::int64_t kLookWork = 1'000'000, kLookPart = 40;
 // Deadlines between bound and value: the first, as a part of the way; how much further each is, and where the last
 // took hardly more work than the one before; the part that is left when the next is the value itself.
 constexpr double kFirstAhead = 0.04, kFurtherAhead = 1.6, kFarAhead = 4, kLastPart = 0.15;
+constexpr double kClosed = 0.5;  // of a gap: windows of starts go on
 constexpr double kNotDearer = 1.4;
 
 class Prover {
@@ -33,14 +36,18 @@ class Prover {
         choices_(choices_of(instance)),
         best_(instance, options.objective, start),
         effort_(options.work),
-        bounds_(instance, choices_, options.objective, best_, effort_),
-        labels_(instance, choices_, options.objective, best_, bounds_, effort_) {}
+        windows_(instance),
+        bounds_(instance, choices_, windows_, options.objective, best_, effort_),
+        labels_(instance, choices_, windows_, options.objective, best_, bounds_, effort_) {}
 
   // Passes that keep more and more labels, until one drops none for their number: then all is proved.
   // May be left by check_interrupt(): bound() and placement() hold at any time.
   bool run() {
     for (std::size_t width = kFirstWidth;; width *= 4) {
-      if (!labels_.pass(width)) return false;
+      const std::int64_t left = effort_.left();
+      // Where there is no room for labels windows may go on.
+      if (!labels_.pass(width)) return nodes_ && !effort_.over() && nodes_->run(effort_.left());
+      in_labels_ += left - effort_.left();
       proved_ = bound();
       if (labels_.dropped() >= best_.value()) return true;
       // Not before, so that what is easy stays fast.
@@ -49,6 +56,10 @@ class Prover {
         if (best_.hopeless(proved_)) return true;
       }
       if (width == kLookWidth || width == kHalvesWidth) look_around(width);
+      if (width >= kLookWidth && bounds_.prices()) {
+        if (search_windows()) return true;
+        if (effort_.over()) return false;
+      }
       if (width == kHalvesWidth && can_be_halved()) {
         if (meet_halves()) return true;
         if (effort_.over()) return false;
@@ -60,12 +71,25 @@ class Prover {
   bool is_best(double least) const { return best_.hopeless(least); }
 
   // The best of all passes.
-  double bound() const { return std::min(best_.value(), std::max(proved_, labels_.bound())); }
+  double bound() const {
+    const double least = std::max(labels_.bound(), nodes_ ? nodes_->bound() : 0.0);
+    return std::min(best_.value(), std::max(proved_, least));
+  }
 
  private:
   bool can_be_halved() {
     return makespan_ && bounds_.patterns() && !it_.has_releases() &&
            it_.jobs() <= kMostHalvedJobs && it_.machines() <= kMostHalvedMachines;
+  }
+
+  // As much work as labels took, and more where that closes the gap that labels leave.
+  bool search_windows() {
+    if (!nodes_) nodes_.emplace(it_, choices_, proved_, best_, effort_);
+    do {
+      if (nodes_->run(in_labels_)) return true;
+      if (effort_.over()) return false;
+    } while (nodes_->bound() - proved_ > kClosed * (best_.value() - proved_));
+    return false;
   }
 
   // A better schedule first: it drops labels.
@@ -132,8 +156,11 @@ class Prover {
   std::vector<std::vector<Choice>> choices_;
   Incumbent best_;
   Effort effort_;
+  StartWindows windows_;
   LabelBounds bounds_;
   Labels labels_;
+  std::optional<WindowSearch> nodes_;
+  std::int64_t in_labels_ = 0;
   double proved_ = 0;  // the best bound of the passes before
 };
 

@@ -10,36 +10,60 @@ namespace cosched::moldable::search {
 namespace {
 
 constexpr int kFewestCells = 32;
-constexpr int kDoublings = 3;
 constexpr std::size_t kMostEntries = 4'000'000;  // 32 MB
 constexpr double kPriceSums = 1e-12;             // relative, of some hundred terms
-constexpr double kFirstStep = 1, kLeastStep = 1e-3, kMomentum = 0.7;
+constexpr double kFirstStep = 1, kNextStep = 0.5, kLeastStep = 1e-3, kMomentum = 0.7;
+constexpr double kTarget =
+    1.002;  // of the value: at the value itself it would be met in the limit only
 constexpr int kPatience = 12;  // sets of prices without gain, before steps get shorter
 
 }  // namespace
 
 TimePrices::TimePrices(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
-                       double value, double makespan, std::int64_t work)
+                       const StartWindows& windows, double value, double makespan,
+                       std::int64_t work, int doublings)
     : it_(instance),
       choices_(choices),
+      windows_(windows),
       horizon_(makespan),
       cell_(makespan / kFewestCells),
       cells_(kFewestCells),
       price_(cells_, 0.0),
       from_(cells_ + 1, 0.0) {
   std::size_t columns = 0;
+  std::vector<std::vector<int>> within;
   for (const auto& own : choices_) {
     columns += own.size();
-    within_.emplace_back(it_.machines() + 1, 0);
-    for (const Choice& choice : own) ++within_.back()[choice.procs];
-    for (int q = 1; q <= it_.machines(); ++q) within_.back()[q] += within_.back()[q - 1];
+    within.emplace_back(it_.machines() + 1, 0);
+    for (const Choice& choice : own) ++within.back()[choice.procs];
+    for (int q = 1; q <= it_.machines(); ++q) within.back()[q] += within.back()[q - 1];
   }
+  within_ = std::make_shared<const std::vector<std::vector<int>>>(std::move(within));
   for (int doubling = 0;; ++doubling) {
-    climb(value, work / (kDoublings + 1));
-    if (doubling == kDoublings || 2 * cells_ * columns > kMostEntries) break;
+    climb(value, work / (doublings + 1), kFirstStep);
+    if (doubling == doublings || 2 * cells_ * columns > kMostEntries) break;
     split();
   }
-  tabulate();
+}
+
+TimePrices::TimePrices(const TimePrices& wider, const StartWindows& windows, double value,
+                       int rounds, std::int64_t work)
+    : it_(wider.it_),
+      choices_(wider.choices_),
+      windows_(windows),
+      horizon_(wider.horizon_),
+      cell_(wider.cell_),
+      cells_(wider.cells_),
+      price_(wider.price_),
+      from_(wider.from_),
+      within_(wider.within_) {
+  climb(value, std::min(work, (rounds - 1) * round()), kNextStep);
+}
+
+TimePrices::Spread TimePrices::spread(int job) const {
+  if (tried_ == 0) return {windows_.first[job], 0};
+  const double mean = sums_[job].starts / tried_;
+  return {mean, std::sqrt(std::max(0.0, sums_[job].squares / tried_ - mean * mean))};
 }
 
 std::int64_t TimePrices::take_work() { return std::exchange(work_, 0); }
@@ -59,20 +83,23 @@ void TimePrices::split() {
   sum_up();
 }
 
-// Within a cell of starts what a job costs bends once at most.
+// Within a cell of starts what a job costs bends once at most; the last of its window may lie there.
 void TimePrices::tabulate() {
   const int row = cells_ + 1;
   least_.clear();
   for (int job = 0; job < it_.jobs(); ++job) {
-    const double weight = it_.weight(job);
+    const double weight = it_.weight(job), last = windows_.last[job];
     std::vector<double> table(choices_[job].size() * static_cast<std::size_t>(row));
     double* own = table.data();
     for (const Choice& choice : choices_[job]) {
       const double within = bend(choice, 0);
-      own[cells_] = weight * (horizon_ + choice.seconds);
-      for (int k = cells_ - 1; k >= 0; --k)
-        own[k] = std::min({own[k + 1], cost(weight, choice, k * cell_),
-                           cost(weight, choice, k * cell_ + within)});
+      own[cells_] = last < horizon_ ? kInfinity : weight * (horizon_ + choice.seconds);
+      for (int k = cells_ - 1; k >= 0; --k) {
+        own[k] = own[k + 1];
+        for (const double start : {k * cell_, k * cell_ + within, last})
+          if (start <= last && start < (k + 1) * cell_ && start >= k * cell_)
+            own[k] = std::min(own[k], cost(weight, choice, start));
+      }
       if (own != table.data())
         for (int k = 0; k < row; ++k) own[k] = std::min(own[k], own[k - row]);
       own += row;
@@ -83,6 +110,7 @@ void TimePrices::tabulate() {
 }
 
 double TimePrices::least(JobSet rest, const Step* steps, int count, double enough) {
+  if (least_.empty()) tabulate();
   const int row = cells_ + 1;
   double right = 0, low = 0, high = 0;
   for (int k = 0; k < count; ++k) right += steps[k].count * price_from(steps[k].time);
@@ -92,9 +120,10 @@ double TimePrices::least(JobSet rest, const Step* steps, int count, double enoug
     int free = 0;
     for (const Step* step = steps; step < steps + count; ++step) {
       free += step->count;
-      const int some = within_[job][free];
+      const int some = (*within_)[job][free];
       if (some == 0) continue;
-      const double start = std::max(it_.release(job), step->time), at = start / cell_;
+      const double start = std::max(windows_.first[job], step->time), at = start / cell_;
+      if (start > windows_.last[job]) break;
       if (at < cells_) {
         const double* const found = &least_[job][(some - 1) * row + static_cast<int>(at)];
         below = std::min(below, found[0]);
@@ -106,11 +135,14 @@ double TimePrices::least(JobSet rest, const Step* steps, int count, double enoug
         above = std::min(above, late);
       }
     }
+    if (below == kInfinity) return kInfinity;
     low += below;
     high += above;
   }
   work_ += count * size_of(rest);
-  const auto rounded = [&](double sum) { return sum - right - kPriceSums * (sum + right); };
+  const auto rounded = [&](double sum) {
+    return sum < kInfinity ? sum - right - kPriceSums * (sum + right) : sum;
+  };
   if (rounded(low) >= enough || rounded(high) < enough) return rounded(low);
   double exact = 0;
   for (int job = 0; job < it_.jobs(); ++job)
@@ -120,18 +152,20 @@ double TimePrices::least(JobSet rest, const Step* steps, int count, double enoug
 
 // At the steps where there are enough processors for a choice, or later.
 double TimePrices::exactly(int job, const Step* step) {
-  const double weight = it_.weight(job), release = it_.release(job);
+  const double weight = it_.weight(job), first = windows_.first[job], last = windows_.last[job];
   int free = step->count, number = 0;
   double least = kInfinity;
   for (const Choice& choice : choices_[job]) {
     while (free < choice.procs) free += (++step)->count;
-    const double start = std::max(release, step->time), at = start / cell_;
+    const double start = std::max(first, step->time), at = start / cell_;
+    if (start > last) break;
     least = std::min(least, cost(weight, choice, start));
     if (at < cells_) {
       const int next = static_cast<int>(at) + 1;
       least = std::min(least, least_[job][number * (cells_ + 1) + next]);
-      const double middle = bend(choice, start);
-      if (middle < next * cell_) least = std::min(least, cost(weight, choice, middle));
+      for (const double middle : {bend(choice, start), last})
+        if (middle < next * cell_ && middle <= last)
+          least = std::min(least, cost(weight, choice, middle));
     }
     ++number;
   }
@@ -140,17 +174,21 @@ double TimePrices::exactly(int job, const Step* step) {
 }
 
 TimePrices::Column TimePrices::cheapest(int job) const {
-  Column best{kInfinity, 0, nullptr};
-  const double weight = it_.weight(job), release = it_.release(job);
+  const double first = windows_.first[job], last = windows_.last[job];
+  Column best{kInfinity, first, choices_[job].data()};
+  const double weight = it_.weight(job);
+  const int from = static_cast<int>(std::min<double>(first / cell_, cells_)),
+            to = static_cast<int>(std::min<double>(last / cell_, cells_));
   for (const Choice& choice : choices_[job]) {
     const auto offer = [&](double start) {
-      if (start < release) return;
+      if (start < first || start > last) return;
       const double own = cost(weight, choice, start);
       if (own < best.cost) best = {own, start, &choice};
     };
-    offer(release);
+    offer(first);
+    if (last < kInfinity) offer(last);
     const double within = bend(choice, 0);
-    for (int k = 0; k <= cells_; ++k) {
+    for (int k = from; k <= to; ++k) {
       offer(k * cell_);
       offer(k * cell_ + within);
     }
@@ -159,12 +197,16 @@ TimePrices::Column TimePrices::cheapest(int job) const {
 }
 
 // The bound at these prices, and what the jobs use of each cell, in processor seconds.
-double TimePrices::relaxed(std::vector<double>& use) const {
+double TimePrices::relaxed(std::vector<double>& use) {
   use.assign(cells_, 0);
+  sums_.resize(it_.jobs());
+  ++tried_;
   double sum = 0;
   for (int job = 0; job < it_.jobs(); ++job) {
     const Column best = cheapest(job);
     sum += best.cost;
+    sums_[job].starts += best.start;
+    sums_[job].squares += best.start * best.start;
     const double end = best.start + best.choice->seconds;
     for (int k = static_cast<int>(std::min<double>(best.start / cell_, cells_));
          k < cells_ && k * cell_ < end; ++k)
@@ -193,15 +235,19 @@ bool TimePrices::follow(double pace, const std::vector<double>& use,
   return true;
 }
 
-void TimePrices::climb(double value, std::int64_t work) {
+// Work of one set of prices.
+std::int64_t TimePrices::round() const {
+  std::int64_t columns = 0;
+  for (const auto& own : choices_) columns += static_cast<std::int64_t>(own.size());
+  return 4 * columns * cells_;
+}
+
+void TimePrices::climb(double value, std::int64_t work, double step) {
   std::vector<double> use, direction(cells_, 0), best = price_;
-  std::int64_t round = 0;
-  for (const auto& own : choices_) round += 4 * static_cast<std::int64_t>(own.size()) * cells_;
-  double step = kFirstStep;
   int idle = 0;
-  for (std::int64_t done = 0; done <= work && step > kLeastStep; done += round) {
+  for (std::int64_t done = 0; done <= work && step > kLeastStep; done += round()) {
     check_interrupt();
-    work_ += round;
+    work_ += round();
     const double found = relaxed(use);
     idle = found > bound_ + 1e-5 * (value - bound_) ? 0 : idle + 1;
     if (found > bound_) {
@@ -213,7 +259,7 @@ void TimePrices::climb(double value, std::int64_t work) {
       step /= 2;
       price_ = best;
       std::fill(direction.begin(), direction.end(), 0.0);
-    } else if (!(value > found) || !follow(step * (value - found), use, direction)) {
+    } else if (!(value > found) || !follow(step * (kTarget * value - found), use, direction)) {
       break;
     }
     sum_up();

@@ -19,7 +19,7 @@ from cosched.cluster.draws import Draws
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.result import Result
-from cosched.cluster.slurm_settings import PARAMETERS
+from cosched.cluster.slurm_parameters import PARAMETERS
 from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 

@@ -47,12 +47,12 @@ def _plan(quick: bool) -> list[Task]:
     return _tasks(quick, (_BOUNDS, *with_registered("moldable", ALGORITHMS)))
 
 
-def _tasks(quick: bool, names: tuple[str, ...]) -> list[Task]:
+def _tasks(quick: bool, names: tuple[str, ...], few: int = 3) -> list[Task]:
     return [
         {"kind": kind, "jobs": jobs, "run": run, "algorithm": name}
         for kind in KINDS
         for jobs in ((25, 100, 400) if quick else SIZES)
-        for run in range(3 if quick else 40)
+        for run in range(few if quick else 40)
         for name in names
     ]
 
@@ -254,7 +254,7 @@ def _charts(frame: pd.DataFrame) -> dict[str, Chart]:
 
 
 def _plan_7(quick: bool) -> list[Task]:
-    return _tasks(quick, with_registered("moldable", ("demt", "demt-best")))
+    return _tasks(quick, with_registered("moldable", ("demt", "demt-best")), few=1)
 
 
 def _run_7(task: Task) -> dict[str, Any]:

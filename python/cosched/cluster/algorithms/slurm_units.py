@@ -1,0 +1,137 @@
+"""Nodes, cores and units: the core's simulator numbers nodes, a schedule has units."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
+from cosched.errors import InvalidInstance
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What an instance calls the cores that its jobs get on a machine."""
+
+    #: Units of each job.
+    tasks: np.ndarray
+    #: Units by node of the machine.
+    node_cores: np.ndarray
+    #: Of the instance, by core of the machine.
+    numbers: np.ndarray
+    #: Jobs have cores of their own, several on a node; else whole nodes.
+    shared: bool
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        """First core of each node, and behind the last."""
+        return np.concatenate([[0], np.cumsum(self.node_cores)])
+
+    def rows(self, outcome: Mapping[str, Any], start: np.ndarray, end: np.ndarray) -> tuple:
+        """Columns of the schedule: a row a job, a unit a task, on its nodes in order."""
+        if self.shared and len(outcome["units"]):
+            counts = np.add.reduceat(outcome["cores"], outcome["nodes"][0][:-1])
+            rank = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            units = outcome["units"][rank < np.repeat(self.tasks, counts)]
+            return self._pieces(outcome, units, start, end)
+        if self.shared:
+            units = self._own_cores(outcome)
+            return self._columns(units, start, end)
+        first_node, node = outcome["nodes"]
+        cores = self.node_cores[node]
+        place = np.cumsum(cores) - cores  # of a node's first unit among all that are held
+        held = np.repeat(self.first[node] - place, cores) + np.arange(cores.sum())
+        counts = np.add.reduceat(cores, first_node[:-1])
+        rank = np.arange(len(held)) - np.repeat(np.cumsum(counts) - counts, counts)
+        units = held[rank < np.repeat(self.tasks, counts)]
+        return self._columns(units, start, end)
+
+    def _columns(self, units: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple:
+        jobs = np.arange(len(self.tasks))
+        begin = np.concatenate([[0], np.cumsum(self.tasks)])
+        one = np.ones(len(jobs))
+        none = np.zeros(len(jobs), dtype=np.int64)
+        return jobs, begin, self.numbers[units], start, end, one, one, none
+
+    def _pieces(
+        self, outcome: Mapping[str, Any], units: np.ndarray, start: np.ndarray, end: np.ndarray
+    ) -> tuple:
+        """A row for each time that a job goes on after it was suspended, too."""
+        jobs, begin, units, start, end, *_ = self._columns(units, start, end)
+        paused, stops, goes = outcome["pauses"]
+        job = np.concatenate([jobs, paused])
+        since, until = np.concatenate([start, goes]), np.concatenate([end, end[paused]])
+        order = np.lexsort((since, job))
+        job, since, until = job[order], since[order], until[order]
+        again = np.flatnonzero(order >= len(jobs))  # behind the piece that it goes on from
+        until[again - 1] = stops[order[again] - len(jobs)]
+        cause = (order >= len(jobs)).astype(np.int64)
+        # One that runs from the beginning may have stopped before it.
+        none = (again - 1)[until[again - 1] <= since[again - 1]]
+        cause[none + 1] = cause[none]
+        job, since, until, cause = (np.delete(one, none) for one in (job, since, until, cause))
+        own = [units[begin[j] : begin[j + 1]] for j in job.tolist()]
+        first = np.concatenate([[0], np.cumsum([len(one) for one in own])])
+        one = np.ones(len(job))
+        return job, first, np.concatenate(own), since, until, one, one, cause
+
+    def _own_cores(self, outcome: Mapping[str, Any]) -> np.ndarray:
+        """Units of each job: the lowest free cores of its nodes at its start."""
+        begin, node = outcome["nodes"]
+        counts = outcome["cores"]
+        free = [list(range(a, b)) for a, b in zip(self.first, self.first[1:], strict=False)]
+        mine: list[list[int]] = [[] for _ in range(len(begin) - 1)]
+        moments = [(time, 0, job) for job, time in enumerate(outcome["end_exact"].tolist())]
+        moments += [(time, 1, job) for job, time in enumerate(outcome["start_exact"].tolist())]
+        for _, starts, job in sorted(moments):
+            for k in range(begin[job], begin[job + 1]):
+                own = free[node[k]]
+                if starts:
+                    mine[job] += own[: counts[k]]
+                    del own[: counts[k]]
+            if not starts:
+                for unit in mine[job]:
+                    where = int(np.searchsorted(self.first, unit, side="right")) - 1
+                    insort(free[where], unit)
+        tasks = self.tasks.tolist()  # of whole nodes, the first of its cores
+        return np.concatenate(
+            [np.array(units[:n], dtype=np.int64) for units, n in zip(mine, tasks, strict=True)]
+        )
+
+
+def node_cores_of(instance: Instance, machine: Machine | None) -> np.ndarray:
+    """Units of the instance by node of the machine."""
+    if machine is None:
+        return np.ones(instance.nodes, dtype=np.int64)
+    cores = np.repeat([k.cores for k in machine.nodes], [k.count for k in machine.nodes])
+    if instance.nodes == machine.node_count:
+        return np.ones(len(cores), dtype=np.int64)
+    if instance.nodes != machine.cores:
+        raise InvalidInstance(
+            f"the machine has {machine.node_count} nodes of {machine.cores} cores, the instance "
+            f"{instance.nodes}: expected one of the two numbers"
+        )
+    return cores
+
+
+def units_of(instance: Instance, machine: Machine | None, node_cores: np.ndarray) -> np.ndarray:
+    """What an instance with a machine calls each core: it numbers them part by part."""
+    units = np.arange(node_cores.sum())
+    if instance.machine is None or machine is None:
+        return units
+    numbers = np.empty_like(units)
+    numbers[np.argsort(np.repeat(machine.cells_of_nodes()[0], node_cores), kind="stable")] = units
+    return numbers
+
+
+def parts_of(machine: Machine | None, nodes: int) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Ranges of nodes by partition."""
+    if machine is None or not machine.partitions:
+        return {"": ((0, nodes),)}
+    return {part.name: part.nodes for part in machine.partitions}
