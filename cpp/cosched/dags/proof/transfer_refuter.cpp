@@ -24,7 +24,7 @@ constexpr double kLoose = 0.2, kLight = 0.6;
 constexpr double kQuickShare = 0.25;  // of the effort for guesses, without a programme,
 constexpr int kQuickPatience = 100;   // and this many that do not fail
 constexpr int kNoEnd = std::numeric_limits<int>::max();
-constexpr double kLastGuesses = 4;  // times that, in all, once a T is known that is not refuted
+constexpr double kLastGuesses = 1.5;  // times that, in all, once a T is known that is not refuted
 
 // Of what the best type of each task leaves, as a share of T.
 double mean_spare(const TransferWindows& windows) {

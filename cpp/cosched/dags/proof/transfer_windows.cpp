@@ -106,9 +106,25 @@ bool TransferWindows::close(int task, int type) {
 
 // The ways of an edge on which its first task (second, if `second`) is on a type.
 void TransferWindows::close_ways_of(int edge, int type, bool second) {
-  for (int other = 0; other < types_; ++other)
-    close_way({edge, second ? costs_->way(other, type) : costs_->way(type, other)});
-  close_way({edge, costs_->far_way(type)});
+  const std::size_t first = slot(edge, 0, 0), step = second ? types_ : 1;
+  const auto close_if_open = [&](std::size_t at) {
+    if (way_cost_[at] == kInfinity) return 0;
+    set(&TransferWindows::way_cost_, at, kInfinity);
+    return 1;
+  };
+  std::size_t at = first + type * (second ? 1 : types_);
+  int closed = 0;  // between memories or types
+  for (int other = 0; other < types_; ++other, at += step) closed += close_if_open(at);
+  ways_apart_[edge] -= closed;
+  closed += close_if_open(first + types_ * types_ + type);
+  if (closed > 0) way_has_closed(edge);
+  steps_ += types_ + 8 * closed;
+}
+
+// What follows, and what precedes, has to be looked at again.
+void TransferWindows::way_has_closed(int edge) {
+  const int i = costs_->from(edge), j = costs_->to(edge);
+  stale_.tail[i] = stale_.head[j] = stale_.touched[i] = stale_.touched[j] = 1;
 }
 
 void TransferWindows::close_way(EdgeWay of) {
@@ -116,8 +132,7 @@ void TransferWindows::close_way(EdgeWay of) {
   steps_ += 8;
   set(&TransferWindows::way_cost_, slot(of.edge, of.way), kInfinity);
   ways_apart_[of.edge] -= !costs_->at_home(of.way);
-  const int i = costs_->from(of.edge), j = costs_->to(of.edge);
-  stale_.tail[i] = stale_.head[j] = stale_.touched[i] = stale_.touched[j] = 1;
+  way_has_closed(of.edge);
 }
 
 bool TransferWindows::lift(int task, int type, double bound, bool backward) {
@@ -135,8 +150,9 @@ bool TransferWindows::lift(int task, int type, double bound, bool backward) {
 // The open types of a task.
 void TransferWindows::list_open(int task, std::vector<int>& types) const {
   types.clear();
+  const char* row = open_row(task);
   for (int type = 0; type < types_; ++type)
-    if (open(task, type)) types.push_back(type);
+    if (row[type]) types.push_back(type);
 }
 
 // Fills path_, the head (tail) of each open type by the paths over each edge, infinite where one has no pair

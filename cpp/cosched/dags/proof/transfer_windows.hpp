@@ -116,6 +116,7 @@ class TransferWindows : public OpenTypes {
   bool close_pairs();
   void close_ways();
   void close_ways_of(int edge, int type, bool second);
+  void way_has_closed(int edge);
   bool fits(int task, int type) const {
     return head(task, type) + instance().time(task, type) + tail(task, type) <= limit_;
   }
