@@ -4,6 +4,8 @@ Run by ``make bench``.
 
     bench_transfers.py              # small graphs by enumeration, larger ones against hlp-best
     bench_transfers.py --graphs 40  # small graphs for each ratio
+    bench_transfers.py --networks   # only many types of one unit each
+    bench_transfers.py --networks --against OLD  # in turn with the package below the folder OLD
 
 Small graphs: 7 tasks on 2 + 1 or 2 + 2 units, half with related times (p = w / speed); their
 optimum by enumeration of all orders on all units. "LP*" ignores transfers, "plans" is LP* with a
@@ -12,7 +14,11 @@ c mean task times on average. Seconds are of the processor; every certificate is
 """
 
 import argparse
+import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -157,6 +163,75 @@ def larger_table(limit):
         )
 
 
+def networks():
+    """Layered graphs on five and six units, each a type of its own."""
+    for n, types in ((30, 5), (30, 6), (58, 6)):
+        for ccr in (1, 5):
+            for seed in (1, 2, 3):
+                accelerations = [(0.5, 2)] * (types - 1)
+                yield (
+                    (n, types, ccr),
+                    cs.workloads.layered(
+                        n, 0.3, seed=seed, acceleration=accelerations, units=(1,) * types, ccr=ccr
+                    ),
+                )
+
+
+def answers():
+    """For another process: bound and seconds of the network whose number is asked."""
+    known = [inst for _, inst in networks()]
+    for line in sys.stdin:
+        inst = known[int(line)].with_units(known[int(line)].units)
+        cs.dags.windows(inst)
+        found, seconds = timed(lambda inst=inst: cs.dags.transfers(inst))
+        assert found.certificate.bound(inst) == found.value
+        print(found.value, seconds, flush=True)
+
+
+def asker(folder):
+    """Asks such a process, which has the package below `folder`."""
+    process = subprocess.Popen(
+        [sys.executable, __file__, "--answers"],
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+    def ask(number):
+        print(number, file=process.stdin, flush=True)
+        return [float(word) for word in process.stdout.readline().split()]
+
+    return ask
+
+
+def network_table(against):
+    folders = [Path(cs.__file__).parents[1], *([] if against is None else [against.resolve()])]
+    asked = [asker(folder) for folder in folders]
+    print("dags, transfers: units that are each a type, mean of three; least seconds of three")
+    head = f"  {'tasks':>5} {'types':>5} {'CCR':>3} {'bound':>8} {'/ plans':>8} {'s':>7}"
+    print(
+        head
+        + ("" if against is None else f" {'before':>7} {'ratio':>6} {'least bound / before':>20}")
+    )
+    rows = {}
+    for number, (key, inst) in enumerate(networks()):
+        found = [min((ask(number) for _ in range(3)), key=lambda row: row[1]) for ask in asked]
+        plans = cs.dags.transfers_relaxation(inst).value
+        rows.setdefault(key, []).append([found[0][0] / plans, *found[0], *found[-1]])
+    for key, mine in rows.items():
+        over, bound, seconds, _, before = np.mean(mine, axis=0)
+        least = min(row[1] / row[3] for row in mine)
+        text = f"  {key[0]:>5} {key[1]:>5} {key[2]:>3} {bound:>8.2f} {over:>8.3f} {seconds:>7.3f}"
+        print(
+            text
+            + (
+                ""
+                if against is None
+                else f" {before:>7.3f} {before / seconds:>5.1f}x {least:>20.6f}"
+            ),
+            flush=True,
+        )
+
+
 def schedulers(tasks=4000):
     """Seconds of heuristics with transfers over those without, on the same graph."""
     print(f"dags: {tasks} tasks, layered, ccr 1: ms with transfers (x = ratio to without)")
@@ -178,9 +253,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--graphs", type=int, default=60, help="small ones for each CCR")
     parser.add_argument("--seconds", type=float, default=2.0, help="time limit of hlp-best")
+    parser.add_argument("--networks", action="store_true", help="only the table of networks")
+    parser.add_argument("--against", type=Path, help="folder with another cosched, for that table")
+    parser.add_argument("--answers", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.answers:
+        return answers()
+    if options.networks or options.against is not None:
+        return network_table(options.against)
     small_table(options.graphs)
     larger_table(options.seconds)
+    network_table(None)
     schedulers()
 
 

@@ -1,5 +1,6 @@
 """What a command does when nobody listens to it, and when it is stopped."""
 
+import csv
 import io
 import json
 import os
@@ -120,7 +121,7 @@ def test_a_full_disk_below_the_output_is_said(here):
 STOPS = {signal.SIGINT: 130, signal.SIGTERM: 143}
 ENDLESS = """
 import pathlib, threading, time, cosched as cs
-def search(instance, *, seed):
+def search(instance, *, seed, pause=0):
     threading.Timer(0.5, lambda: pathlib.Path("started").write_text("")).start()
     return cs.packs.local_search(instance, work=2**50, seed=seed)
 def hangs(instance, *, seed, work=1):
@@ -173,6 +174,40 @@ def test_a_stopped_algorithm_without_a_result_ends_the_command(number, here):
     )
     assert err == "cosched: interrupted\n"
     assert not (here / "p.json").exists()
+
+
+@pytest.mark.parametrize("number", STOPS)
+def test_a_stopped_comparison_shows_the_row_of_the_running_search(number, here):
+    names = "--algorithms sequential --algorithms search --algorithms pack-by-pack-1"
+    out, err = stopped(number, here, f"compare packs large.csv --max-tasks 8 {names} -o p.csv")
+    rows = {row["algorithm"]: row for row in csv.DictReader((here / "p.csv").open())}
+    assert list(rows) == ["sequential", "search"]
+    assert rows["search"]["status"] == "interrupted"
+    assert 0 < float(rows["search"]["value"]) <= float(rows["sequential"]["value"])
+    assert "interrupted" in out
+    said = (
+        "the 2 rows are in p.csv, that of search with what it had found; not run: pack-by-pack-1\n"
+    )
+    assert err.endswith(said)
+
+
+@pytest.mark.parametrize("number", STOPS)
+def test_a_stopped_comparison_of_one_search_shows_its_row(number, here):
+    out, err = stopped(number, here, "compare packs large.csv --max-tasks 8 --algorithms search")
+    assert "search" in out
+    assert "interrupted" in out
+    assert err.endswith("the row of search, with what it had found, is shown above\n")
+
+
+def test_a_stopped_grid_shows_the_row_of_the_running_search(here):
+    out, err = stopped(
+        signal.SIGTERM,
+        here,
+        "compare packs large.csv --max-tasks 8 --algorithms search --grid pause=0,1",
+    )
+    assert "median (5% to 95%)" in out
+    said = "the row of search, with what it had found, is shown above; not run: search pause=1\n"
+    assert err.endswith(said)
 
 
 @pytest.mark.parametrize("number", STOPS)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cli import report
+from cosched.cli.signals import best_so_far
 from cosched.cli.values import parse_options
 from cosched.core import Family, Presentation, Result
 from cosched.core.options import accepted_options
@@ -64,16 +65,17 @@ def compare_grid(
     for name, point in points:
         taken = accepted[name]
         own = {key: v for key, v in options.items() if taken is None or key in taken}
+        found = of.compare_rows(instance, [name], seed, limit, {name: {**own, **point}})
         try:
-            with report.working(_label(name, point)):
-                (found,) = of.compare_rows(instance, [name], seed, limit, {name: {**own, **point}})
-        except KeyboardInterrupt as stop:
+            with report.working(_label(name, point)), best_so_far() as stop:
+                for row, result in stop.rows(found):
+                    change = _change(first, name, result)
+                    rows.append({**dict.fromkeys(grid), **point, **row, **change})
+        except KeyboardInterrupt as ending:
             if not rows:
                 raise
-            stopped = type(stop)(", ".join(_label(*left) for left in points[len(rows) :]))
+            stopped = type(ending)(", ".join(_label(*left) for left in points[len(rows) :]))
             break
-        row, result = found
-        rows.append({**dict.fromkeys(grid), **point, **row, **_change(first, name, result)})
     frame = pd.DataFrame(rows)
     for key in grid:  # whole numbers stay whole beside rows without the option
         frame[key] = pd.Series([row[key] for row in rows], dtype=object)

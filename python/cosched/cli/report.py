@@ -15,6 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from cosched import io, plot
 from cosched.cli import tables
+from cosched.cli.signals import best_so_far
 from cosched.core import Presentation, Result
 from cosched.core.comparison import in_order, settled
 from cosched.core.drawing import literal
@@ -135,7 +136,7 @@ def compare_all(
     pick = max if of.family.maximise else min
     ended = 0
     stopped = None
-    with _progress() as progress:
+    with _progress() as progress, best_so_far() as stop:
         task = progress.add_task("")
         try:
             for (varied, instance), mine in zip(instances, chosen, strict=True):
@@ -143,9 +144,9 @@ def compare_all(
                 label = f"{of.family.name} {which}".rstrip()
                 progress.update(task, description=printable(f"{label}: bound, {mine[0]}"))
                 done.append((varied, rows := []))
-                for row, result in of.family.compare_rows(
-                    instance, mine, seed, time_limit, {name: given[name] for name in mine}, noise
-                ):
+                own = {name: given[name] for name in mine}
+                found = of.family.compare_rows(instance, mine, seed, time_limit, own, noise)
+                for row, result in stop.rows(found):
                     rows.append((row, result))
                     ended += 1
                     if result is not None:
@@ -153,10 +154,10 @@ def compare_all(
                         best[label] = pick([*known, result], key=lambda result: result.value)
                     now = f"{ended} of {len(plan)} done, {(*plan, '')[ended]}"
                     progress.update(task, description=printable(f"{label}: {now}"))
-        except KeyboardInterrupt as stop:
+        except KeyboardInterrupt as ending:
             if not ended:
                 raise
-            stopped = type(stop)(", ".join(plan[ended:]))
+            stopped = type(ending)(", ".join(plan[ended:]))
     titled = [
         (f"{label}: {winner.algorithm}, {of.objective} {winner.value:.6g}", winner)
         for label, winner in best.items()

@@ -5,13 +5,19 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 from cosched import _core
+from cosched.core import Result
 from cosched.errors import Terminated, TimeLimit, printable
+
+#: Status of a row that a signal ended.
+INTERRUPTED = "interrupted"
+
+_Row = tuple[dict[str, Any], Result | None]
 
 #: Seconds after which what has not ended, because it looks at no clock, ends without a result.
 _PATIENCE = 1.5
@@ -46,6 +52,18 @@ class Stop:
         self.kind = Terminated if number == signal.SIGTERM else KeyboardInterrupt
         _core.request_stop()
         signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
+
+    def rows(self, found: Iterable[_Row]) -> Iterator[_Row]:
+        """Rows of a table, with their results, up to the one that the signal ended: it says so.
+
+        Then what came is raised.
+        """
+        for row, result in found:
+            if self.kind is not None and row["status"] == "time_limit":
+                row = {**row, "status": INTERRUPTED}
+            yield row, result
+            if self.kind is not None:
+                raise self.kind
 
     def then(self, said: str) -> None:
         """Raise what came, now that the result has been shown."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,7 +14,7 @@ from cosched.cli.commands import add as add_verb
 from cosched.cli.grid import compare_grid, parse_grid, show_grid
 from cosched.cli.records import as_it_happened, record_of
 from cosched.cli.schedules import read_schedule
-from cosched.cli.signals import best_so_far
+from cosched.cli.signals import INTERRUPTED, best_so_far
 from cosched.cli.values import (
     PICTURES,
     RESULTS,
@@ -35,6 +35,9 @@ from cosched.core import Bound, Presentation, Result
 from cosched.core.arrays import real
 from cosched.core.text import percent
 from cosched.errors import InvalidBound, InvalidInstance, InvalidSchedule, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def solve(
@@ -150,12 +153,22 @@ def compare(
     report.show_untaken(of, table, asked)
     if stopped is not None:
         kept = "shown above" if output is None else f"in {output}"
-        raise type(stopped)(
-            f"interrupted: the {len(table)} finished rows are {kept}; not run: {stopped}"
-        )
+        raise type(stopped)(f"interrupted: {_so_far(table, kept, stopped)}")
     if not values and table["value"].isna().all():
         report.complain("no algorithm has a result: the lines above say why")
         raise typer.Exit(1)
+
+
+def _so_far(table: pd.DataFrame, kept: str, left: KeyboardInterrupt) -> str:
+    """Where the rows are, which of them was ended, and what did not run."""
+    cut = table.loc[table["status"] == INTERRUPTED, "algorithm"].tolist()
+    if cut and len(table) == 1:
+        rows = f"the row of {cut[0]}, with what it had found, is {kept}"
+    elif cut:
+        rows = f"the {len(table)} rows are {kept}, that of {cut[0]} with what it had found"
+    else:
+        rows = f"the {len(table)} finished rows are {kept}"
+    return f"{rows}; not run: {left}" if str(left) else rows
 
 
 def bound(

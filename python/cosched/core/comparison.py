@@ -88,6 +88,7 @@ def row_of_run(
     try:
         with _core.time_limit(limit):
             result = run()
+        _core.forget_stop()  # it has ended the run: what follows has its own limits
         seconds = time.perf_counter() - begin
         with _core.time_limit(_left(patience, seconds)):
             result.schedule.validate()

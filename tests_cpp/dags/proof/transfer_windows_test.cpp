@@ -41,7 +41,7 @@ TEST(TransferGuesses, CloseATypeThatPruningLeavesOpen) {
   proof::TransferWindows windows(costs, 9);
   ASSERT_TRUE(windows.prune(0));
   EXPECT_TRUE(windows.open(kA, kCpu));
-  const proof::FailedGuesses failed = proof::close_failing_guesses(windows, 1e6, false);
+  const proof::FailedGuesses failed = proof::close_failing_guesses(windows, {1e6, 1000}, false);
   EXPECT_FALSE(failed.refuted);
   ASSERT_FALSE(failed.closed.empty());
   EXPECT_FALSE(failed.closed.front().of_edge);
@@ -110,6 +110,54 @@ struct Closing {
       windows.close(task, type);
   }
 };
+
+// Whether nothing is left with a closing of all but one.
+template <class Keep>
+bool fails(proof::TransferWindows& windows, const Keep& keep) {
+  windows.mark();
+  keep();
+  const bool left = prune(windows);
+  windows.undo();
+  return !left;
+}
+
+// Guesses that others answer are not tried: none of all that are left fails.
+TEST(TransferGuesses, LeaveNoneThatFails) {
+  Rng rng(6);
+  int closed = 0, of_edges = 0, tried = 0;
+  for (int round = 0; round < 40; ++round) {
+    const Instance instance =
+        graphs::with_random_transfers(rng, graphs::random(rng, {12, 3}), round % 2 ? 1 : 3);
+    const TypeCosts costs(instance, true);
+    double makespan = 1;
+    for (bool fits = false; !fits; makespan *= 1.05) {
+      proof::TransferWindows windows(costs, makespan);
+      fits = prune(windows);
+    }
+    proof::TransferWindows windows(costs, makespan);
+    ASSERT_TRUE(prune(windows));
+    const proof::FailedGuesses found =
+        proof::close_failing_guesses(windows, {1e9, 1'000'000}, true);
+    closed += static_cast<int>(found.closed.size());
+    for (const proof::TransferGuess& guess : found.closed) of_edges += guess.of_edge;
+    if (found.refuted) continue;
+    for (int task = 0; task < instance.tasks(); ++task)
+      for (int type = 0; type < costs.types(); ++type) {
+        if (!windows.open(task, type)) continue;
+        ++tried;
+        EXPECT_FALSE(fails(windows, [&] { windows.keep_only(task, type); }));
+      }
+    for (int edge = 0; edge < costs.edges(); ++edge)
+      for (int way = 0; way < costs.ways(); ++way) {
+        if (!windows.way_open(edge, way)) continue;
+        ++tried;
+        EXPECT_FALSE(fails(windows, [&] { windows.keep_only_way({edge, way}); }));
+      }
+  }
+  EXPECT_GT(closed, 50);
+  EXPECT_GT(of_edges, 10);
+  EXPECT_GT(tried, 500);
+}
 
 // Random closings one after the other: what changes is looked at again, against windows where all is new.
 TEST(TransferWindows, TheWorklistMissesNothingAndUndoTakesAllBack) {

@@ -6,6 +6,12 @@
 #include "cosched/dags/model/grain.hpp"
 
 namespace cosched::dags::proof {
+namespace {
+
+constexpr long kGrowth =
+    4;  // of a leap after a T that is refuted, which takes less than one that is not
+
+}  // namespace
 
 double BoundOptions::precision_for(const Instance& instance) const {
   return instance.tasks() > kLarge ? 10 * precision : precision;
@@ -79,7 +85,7 @@ bool GeometricSteps::met() const {
 void GeometricSteps::enter(Phase phase) {
   phase_ = phase;
   above_ = known_;
-  leap_ = 100;  // 1%
+  leap_ = phase == Phase::quick ? 16 : 1;  // what is quick may find much more, a programme little
 }
 
 std::optional<Question> GeometricSteps::next() {
@@ -112,7 +118,7 @@ void GeometricSteps::tell(bool refuted, double reach) {
   } else if (refuted) {
     below_ = asked_;
     value_ = at(asked_);
-    leap_ *= 2;
+    leap_ *= kGrowth;
   } else {
     above_ = asked_;
     leap_ = std::max(1L, leap_ / 4);

@@ -15,6 +15,10 @@ OpenTypes::OpenTypes(const Instance& instance, double makespan)
   }
 }
 
+OpenTypes::OpenTypes(const OpenTypes& longer, double makespan) : OpenTypes(longer) {
+  makespan_ = makespan;
+}
+
 void OpenTypes::refresh(int task) {
   int count = 0;
   for (int type = 0; type < instance_->types(); ++type)

@@ -19,6 +19,8 @@ class OpenTypes {
  public:
   /// All pairs of finite time.
   OpenTypes(const Instance& instance, double makespan);
+  /// What is open at a longer one.
+  OpenTypes(const OpenTypes& longer, double makespan);
 
   const Instance& instance() const { return *instance_; }
   double makespan() const { return makespan_; }
@@ -35,6 +37,8 @@ class OpenTypes {
   std::size_t pair(int task, int type) const {
     return static_cast<std::size_t>(task) * instance_->types() + type;
   }
+  /// Whether each type of a task is open.
+  const char* open_row(int task) const { return open_.data() + pair(task, 0); }
   /// False: it was closed before.
   bool close_type(int task, int type);
   /// Takes that back.

@@ -1,5 +1,6 @@
 #include "cosched/dags/proof/transfer_guesses.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "cosched/dags/proof/transfer_clusters.hpp"
@@ -9,48 +10,80 @@ namespace {
 
 class Guesses {
  public:
-  Guesses(TransferWindows& windows, double effort, bool clusters)
+  Guesses(TransferWindows& windows, const GuessEffort& effort, bool clusters)
       : windows_(windows),
         costs_(windows.costs()),
         effort_(effort),
         clusters_(clusters),
-        begun_(windows.steps()) {}
+        begun_(windows.steps()),
+        types_(windows.instance().tasks() * costs_.types()),
+        tried_(types_ + static_cast<std::size_t>(costs_.edges()) * costs_.ways(), -1) {}
 
-  FailedGuesses run(const std::vector<TransferGuess>& known,
-                    const std::vector<TransferGuess>& first) {
-    close_all(known);
+  FailedGuesses run(const std::vector<TransferGuess>& first) {
     for (bool changed = true; changed && !failed_.refuted;) {
       changed = false;
       for (const TransferGuess& guess : first)
         if (!failed_.refuted && is_choice(guess)) changed |= close(guess);
     }
-    for (bool changed = true; changed && !done();) {
-      changed = false;
-      for (int task = 0; task < windows_.instance().tasks() && !done(); ++task)
-        changed |= close_types(task);
-      for (int edge = 0; edge < costs_.edges() && !done(); ++edge) changed |= close_ways(edge);
+    quiet_ = 0;
+    for (bool any = true; any && !done();) {
+      any = false;
+      for (const TransferGuess& guess : tightest_first()) {
+        if (done()) break;
+        if (!is_open_question(guess)) continue;
+        any = true;
+        if (!close(guess)) tried_[number(guess)] = closed();
+      }
     }
     return std::move(failed_);
   }
 
  private:
   bool done() const {
-    return failed_.refuted || static_cast<double>(windows_.steps() - begun_) > effort_;
+    return failed_.refuted || quiet_ > effort_.patience ||
+           static_cast<double>(windows_.steps() - begun_) > effort_.steps;
+  }
+  int closed() const { return static_cast<int>(failed_.closed.size()); }
+  std::size_t number(const TransferGuess& guess) const {
+    return guess.of_edge
+               ? types_ + static_cast<std::size_t>(guess.item) * costs_.ways() + guess.choice
+               : static_cast<std::size_t>(guess.item) * costs_.types() + guess.choice;
   }
 
-  bool close_types(int task) {
-    bool any = false;
-    for (int type = 0; type < costs_.types() && windows_.only_type(task) < 0 && !failed_.refuted;
-         ++type)
-      if (windows_.open(task, type)) any |= close({false, task, type});
-    return any;
+  // What may fail, by the time that it leaves: what leaves the least fails the most often.
+  std::vector<TransferGuess> tightest_first() const {
+    std::vector<std::pair<double, TransferGuess>> found;
+    for (int task = 0; task < windows_.instance().tasks(); ++task)
+      for (int type = 0; type < costs_.types(); ++type)
+        if (const TransferGuess guess{false, task, type}; is_open_question(guess))
+          found.emplace_back(windows_.spare(task, type), guess);
+    for (int edge = 0; edge < costs_.edges(); ++edge)
+      for (int way = 0; way < costs_.ways(); ++way)
+        if (const TransferGuess guess{true, edge, way}; is_open_question(guess))
+          found.emplace_back(windows_.spare(EdgeWay{edge, way}), guess);
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<TransferGuess> guesses;
+    for (const auto& [spare, guess] : found) guesses.push_back(guess);
+    return guesses;
   }
 
-  bool close_ways(int edge) {
-    bool any = false;
-    for (int way = 0; way < costs_.ways() && !failed_.refuted && open_ways(edge) > 1; ++way)
-      if (windows_.way_open(edge, way)) any |= close({true, edge, way});
-    return any;
+  // Whether it is open, not the only one, not tried since the last one failed, and no other says the same.
+  bool is_open_question(const TransferGuess& guess) const {
+    return tried_[number(guess)] != closed() && is_choice(guess) &&
+           !(guess.of_edge && says_a_type(guess.item, guess.choice));
+  }
+
+  // Whether it is the only open way of the type of one of its ends: then it is the guess of that type.
+  bool says_a_type(int edge, int way) const {
+    const int q = costs_.first_type(way), r = costs_.second_type(way);
+    int from = 0, to = 0;
+    for (int other = 0; other < costs_.ways(); ++other) {
+      if (!windows_.way_open(edge, other)) continue;
+      from += costs_.first_type(other) == q;
+      to += costs_.second_type(other) == r;
+    }
+    return from == 1 || to == 1;
   }
 
   // Whether it is open, and not the only one.
@@ -64,15 +97,6 @@ class Guesses {
     int count = 0;
     for (int way = 0; way < costs_.ways(); ++way) count += windows_.way_open(edge, way);
     return count;
-  }
-
-  void close_all(const std::vector<TransferGuess>& known) {
-    for (const TransferGuess& guess : known) {
-      const bool was_open = guess.of_edge ? windows_.way_open(guess.item, guess.choice)
-                                          : windows_.open(guess.item, guess.choice);
-      if (was_open) close_open(guess);
-    }
-    if (!failed_.closed.empty()) failed_.refuted = !prune(windows_, kSearchSlack, clusters_);
   }
 
   void close_open(const TransferGuess& guess) {
@@ -97,7 +121,9 @@ class Guesses {
 
   // Closes a guess if it fails.
   bool close(const TransferGuess& guess) {
+    ++quiet_;
     if (!fails(guess)) return false;
+    quiet_ = 0;
     close_open(guess);
     failed_.refuted = !prune(windows_, kSearchSlack, clusters_);
     return true;
@@ -105,18 +131,20 @@ class Guesses {
 
   TransferWindows& windows_;
   const TypeCosts& costs_;
-  double effort_;
+  GuessEffort effort_;
   bool clusters_;
   std::int64_t begun_;
+  std::size_t types_;       // numbers of types, before those of ways
+  std::vector<int> tried_;  // of each guess: how many had failed when it was tried and did not
+  int quiet_ = 0;           // tried since the last one failed
   FailedGuesses failed_;
 };
 
 }  // namespace
 
-FailedGuesses close_failing_guesses(TransferWindows& windows, double effort, bool clusters,
-                                    const std::vector<TransferGuess>& known,
-                                    const std::vector<TransferGuess>& first) {
-  return Guesses(windows, effort, clusters).run(known, first);
+FailedGuesses close_failing_guesses(TransferWindows& windows, const GuessEffort& effort,
+                                    bool clusters, const std::vector<TransferGuess>& first) {
+  return Guesses(windows, effort, clusters).run(first);
 }
 
 }  // namespace cosched::dags::proof

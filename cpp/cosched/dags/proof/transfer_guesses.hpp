@@ -16,16 +16,20 @@
 
 namespace cosched::dags::proof {
 
+/// Where the search for them ends.
+struct GuessEffort {
+  double steps;  // about
+  int patience;  // tries since the last one that failed
+};
+
 struct FailedGuesses {
   std::vector<TransferGuess> closed;  // in this order, with pruning after each
   bool refuted = false;               // nothing is left
 };
 
-/// Closes such types and ways, one after the other: `known` without a try (they fail at a longer T, and
-/// so here), `first` those that may, as they did at a shorter one, then all until none fails or about
-/// `effort` steps are taken.  Changes `windows` by what it closes.
-FailedGuesses close_failing_guesses(TransferWindows& windows, double effort, bool clusters,
-                                    const std::vector<TransferGuess>& known = {},
-                                    const std::vector<TransferGuess>& first = {});
+/// Closes such types and ways, those that leave the least time first, one after the other: `first` those that may fail, as they did at a shorter
+/// T, then all until none fails or about `effort` steps are taken.  Changes `windows` by what it closes.
+FailedGuesses close_failing_guesses(TransferWindows& windows, const GuessEffort& effort,
+                                    bool clusters, const std::vector<TransferGuess>& first = {});
 
 }  // namespace cosched::dags::proof

@@ -1,6 +1,7 @@
 #include "cosched/dags/proof/transfer_refuter.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "cosched/dags/proof/load_heads.hpp"
@@ -17,29 +18,70 @@ constexpr std::size_t kMostKept = 24;        // intervals
 constexpr double kLowPrice = 1e-4;           // at which one is not kept
 constexpr double kHopeless = 0.8;        // share of T: a programme that comes to less says nothing,
 constexpr double kStaysHopeless = 0.97;  // and none does down to this share of that T
-constexpr double kQuickShare = 0.25;     // of the effort for guesses, without a programme
+// Nothing is to be expected of a programme either where tasks leave so much of T on average, and the
+// loads alone come to less than this: it comes to 0.7 to 0.9 T.
+constexpr double kLoose = 0.2, kLight = 0.6;
+constexpr double kQuickShare = 0.25;  // of the effort for guesses, without a programme,
+constexpr int kQuickPatience = 100;   // and this many that do not fail
+constexpr int kNoEnd = std::numeric_limits<int>::max();
+constexpr double kLastGuesses = 1.5;  // times that, in all, once a T is known that is not refuted
+
+// Of what the best type of each task leaves, as a share of T.
+double mean_spare(const TransferWindows& windows) {
+  double sum = 0;
+  for (int task = 0; task < windows.instance().tasks(); ++task) {
+    double least = kInfinity;
+    for (int type = 0; type < windows.instance().types(); ++type)
+      if (windows.open(task, type)) least = std::min(least, windows.spare(task, type));
+    sum += least;
+  }
+  return sum / (windows.instance().tasks() * windows.makespan());
+}
 
 }  // namespace
 
 TransferRefuter::TransferRefuter(const TypeCosts& costs, std::vector<double> load_weights,
-                                 const TransferEffort& effort)
+                                 double known, const TransferEffort& effort)
     : costs_(costs),
+      known_(known),
       effort_(effort),
       work_left_(effort.work),
       mixtures_(load_mixtures(std::move(load_weights), effort.each_type)) {}
 
 Attempt<TransferRefutation> TransferRefuter::refute(const Question& question) {
-  stages_.clear();
   reach_ = 0;
-  TransferWindows windows(costs_, question.makespan);
+  TransferWindows windows = begin(question.makespan);
   if (!decide(windows, question.depth)) {
-    if (question.depth != Depth::bare) {
-      above_ = question.makespan;
-      failed_above_ = failed_before_;
-    }
+    if (question.depth == Depth::full)
+      guesses_left_ = std::min(guesses_left_, kLastGuesses * effort_.guesses);
+    if (question.depth != Depth::bare) keep_left(std::move(windows));
+    if (!kept_refuted_.empty()) kept_ = kept_refuted_;
     return {std::nullopt, reach_};
   }
+  kept_refuted_ = kept_;
   return {TransferRefutation{question.makespan, std::move(stages_), effort_.clusters}, reach_};
+}
+
+// What was closed at a longer T that was not refuted is closed here, by the same stages: each closes no
+// less of a shorter T, up to the least rise of a head.
+TransferWindows TransferRefuter::begin(double makespan) {
+  constexpr double kClearlyLonger = 1 + 1e-5;
+  while (!above_.empty() && above_.back().windows.makespan() < makespan) above_.pop_back();
+  for (auto left = above_.rbegin(); left != above_.rend(); ++left) {
+    const double longer = left->windows.makespan();
+    if (longer != makespan && longer < makespan * kClearlyLonger) continue;
+    stages_ = left->stages;
+    return {left->windows, makespan};
+  }
+  stages_.clear();
+  return TransferWindows(costs_, makespan);
+}
+
+void TransferRefuter::keep_left(TransferWindows windows) {
+  constexpr std::size_t kMostLeft = 4;
+  if (effort_.passes == 1) return;  // little is closed, of what takes much memory
+  above_.push_back({std::move(windows), std::move(stages_)});
+  if (above_.size() > kMostLeft) above_.erase(above_.begin());
 }
 
 bool TransferRefuter::decide(TransferWindows& windows, Depth depth) {
@@ -99,15 +141,14 @@ std::vector<Interval> TransferRefuter::broken(const TransferWindows& windows,
   return intervals;
 }
 
-// What failed at a longer T that was not refuted fails here: pruning leaves no more of a shorter one, up
-// to its least rise.  What failed at a shorter T is tried first.
+// What failed at a shorter T is tried first.
 bool TransferRefuter::guess(TransferWindows& windows, int pass, Depth depth) {
-  constexpr double kClearlyShorter = 1 - 1e-5;
-  const bool known = pass == 0 && windows.makespan() < above_ * kClearlyShorter;
-  const double effort = effort_.guesses * (depth == Depth::full ? 1 : kQuickShare);
-  FailedGuesses failed =
-      close_failing_guesses(windows, effort, effort_.clusters,
-                            known ? failed_above_ : std::vector<TransferGuess>{}, failed_before_);
+  const bool full = depth == Depth::full;
+  const double most = effort_.guesses * (full ? 1 : kQuickShare);
+  const GuessEffort effort{std::min(most, guesses_left_), full ? kNoEnd : kQuickPatience};
+  const std::int64_t begun = windows.steps();
+  FailedGuesses failed = close_failing_guesses(windows, effort, effort_.clusters, failed_before_);
+  guesses_left_ -= static_cast<double>(windows.steps() - begun);
   if (pass == 0) failed_before_ = failed.closed;
   if (!failed.closed.empty()) stages_.emplace_back().guesses = std::move(failed.closed);
   return failed.refuted;
@@ -138,7 +179,9 @@ Outcome TransferRefuter::combine_earlier(TransferWindows& windows) {
 }
 
 Outcome TransferRefuter::by_programme(TransferWindows& windows) {
-  if (windows.makespan() > hopeless_above_) return Outcome::nothing;
+  if (windows.makespan() > hopeless_above_ ||
+      (known_ < kLight * windows.makespan() && mean_spare(windows) > kLoose))
+    return Outcome::nothing;
   std::optional<TransferStage> stage = solve_programme(windows);
   if (!stage) return Outcome::nothing;
   keep(*stage, windows.makespan());
@@ -158,7 +201,7 @@ std::optional<TransferStage> TransferRefuter::solve_programme(const TransferWind
   for (int round = 0;; ++round) {
     const TransferLp lp(windows, intervals, makespan);
     const auto enough = [&](const opt::InteriorPoint& at) {
-      if (at.value < kHopeless) return at.gap >= 0 && at.gap < 1e-3;
+      if (at.value < kHopeless) return true;
       if (at.gap > 0.1 || at.gap < 0) return false;
       return at.value * (1 - at.gap) > 1 && refutes(lp.stage(at.prices));
     };
@@ -166,14 +209,16 @@ std::optional<TransferStage> TransferRefuter::solve_programme(const TransferWind
         lp.programme(), lp.inside(), {effort_.tolerance, enough, work_left_ / kUsualSteps});
     work_left_ -= found.work;
     if (found.prices.empty()) return stage;
+    if (found.value < kHopeless) {
+      hopeless_above_ = kStaysHopeless * makespan;
+      return stage;
+    }
     stage = lp.stage(found.prices);
     const double last = round > 0 ? reach_ : 0;
     reach_ = found.value * (1 - found.gap) * makespan;
     const bool stalls = reach_ < before * (1 + kWorthwhile);
     before = last;
-    const bool hopeless = reach_ < kHopeless * makespan;
-    if (hopeless) hopeless_above_ = kStaysHopeless * makespan;
-    if (round >= effort_.rounds || hopeless || stalls || refutes(*stage)) return stage;
+    if (round >= effort_.rounds || stalls || refutes(*stage)) return stage;
     const std::vector<Interval> more = broken(windows, lp.shares(found.point));
     if (more.empty()) return stage;
     intervals.insert(intervals.end(), more.begin(), more.end());

@@ -1,7 +1,8 @@
 // Tries to prove that no schedule is as short as a makespan T where transfers cost time: the search
 // behind transfers_bound.hpp.
 //
-// A bare question ends after 1.  In this order, each with pruning after whatever it closes, and from 2 again where 5 or 6 has closed something:
+// What was closed at a longer T that was not refuted is closed from the beginning, and its stages are
+// the first of the proof.  A bare question ends after 1.  In this order, each with pruning after whatever it closes, and from 2 again where 5 or 6 has closed something:
 //   1. prune: heads and tails by type, joins (transfer_windows.hpp), clusters (transfer_clusters.hpp);
 //   2. load heads (load_heads.hpp);
 //   3. an interval in which tasks without a choice need too much (energetic.hpp) refutes T;
@@ -28,7 +29,7 @@ namespace cosched::dags::proof {
 class TransferRefuter {
  public:
   /// `load_weights`: of the loads in LP*, a mixture of the types.
-  TransferRefuter(const TypeCosts& costs, std::vector<double> load_weights,
+  TransferRefuter(const TypeCosts& costs, std::vector<double> load_weights, double known,
                   const TransferEffort& effort);
 
   /// Prices and intervals are kept for the next T.
@@ -46,6 +47,8 @@ class TransferRefuter {
     TransferStage at(double makespan) const;
   };
 
+  TransferWindows begin(double makespan);
+  void keep_left(TransferWindows windows);
   // True: T is refuted.
   bool decide(TransferWindows& windows, Depth depth);
   bool prune(TransferWindows& windows) const;
@@ -62,16 +65,24 @@ class TransferRefuter {
   std::vector<Interval> broken(const TransferWindows& windows, const Table& share) const;
 
   const TypeCosts& costs_;
+  double known_;
   TransferEffort effort_;
-  double work_left_;                           // of effort_.work
-  std::vector<std::vector<double>> mixtures_;  // of load heads
-  std::vector<TransferStage> stages_;          // of the proof for the T in question
-  double reach_ = 0;                           // of its last linear programme
-  std::vector<KeptInterval> kept_;
-  std::vector<EarlierStage> earlier_;  // the last ones at last
-  // Guesses that failed before anything else was closed: of the last T, and of the last that was not refuted.
-  std::vector<TransferGuess> failed_before_, failed_above_;
-  double above_ = 0, hopeless_above_ = kInfinity;
+  double work_left_;                               // of effort_.work
+  double guesses_left_ = kInfinity;                // steps
+  std::vector<std::vector<double>> mixtures_;      // of load heads
+  std::vector<TransferStage> stages_;              // of the proof for the T in question
+  double reach_ = 0;                               // of its last linear programme
+  std::vector<KeptInterval> kept_, kept_refuted_;  // of the last programme, of the last T refuted
+  std::vector<EarlierStage> earlier_;              // the last ones at last
+  std::vector<TransferGuess>
+      failed_before_;  // guesses of the last T, before anything else was closed
+  // What was left of a T that was not refuted, and how.
+  struct Left {
+    TransferWindows windows;
+    std::vector<TransferStage> stages;
+  };
+  std::vector<Left> above_;  // by falling T
+  double hopeless_above_ = kInfinity;
 };
 
 }  // namespace cosched::dags::proof

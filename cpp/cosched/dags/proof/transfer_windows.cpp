@@ -35,17 +35,28 @@ TransferWindows::TransferWindows(const TypeCosts& costs, double makespan)
       ways_apart_(costs.edges(), 0),
       limit_(makespan),
       ends_(types_),
-      apart_(types_),
       path_(types_),
       load_heads_(costs.instance().graph()) {
-  const std::vector<char> tasks(costs.instance().tasks(), 1);
-  stale_ = {tasks, tasks, tasks, std::vector<char>(costs.edges(), 1), tasks};
+  look_at_all();
   for (int edge = 0; edge < costs.edges(); ++edge)
     for (int way = 0; way < costs.ways(); ++way) {
-      const double cost = costs.cost(edge, way);
+      const bool can_run = open(costs.from(edge), costs.first_type(way)) &&
+                           open(costs.to(edge), costs.second_type(way));
+      const double cost = can_run ? costs.cost(edge, way) : kInfinity;
       way_cost_[slot(edge, way)] = cost;
       ways_apart_[edge] += cost < kInfinity && !costs.at_home(way);
     }
+}
+
+TransferWindows::TransferWindows(const TransferWindows& longer, double makespan)
+    : TransferWindows(longer) {
+  OpenTypes::operator=({longer, makespan});
+  look_at_all();
+}
+
+void TransferWindows::look_at_all() {
+  const std::vector<char> tasks(instance().tasks(), 1);
+  stale_ = {tasks, tasks, tasks, std::vector<char>(costs_->edges(), 1), tasks};
 }
 
 void TransferWindows::mark() {
@@ -88,15 +99,40 @@ bool TransferWindows::close(int task, int type) {
   changed_ = true;
   moved(task, false);
   moved(task, true);
+  for (const bool backward : {false, true})
+    for (const int edge : costs_->at(task, backward)) close_ways_of(edge, type, !backward);
   return true;
+}
+
+// The ways of an edge on which its first task (second, if `second`) is on a type.
+void TransferWindows::close_ways_of(int edge, int type, bool second) {
+  const std::size_t first = slot(edge, 0, 0), step = second ? types_ : 1;
+  const auto close_if_open = [&](std::size_t at) {
+    if (way_cost_[at] == kInfinity) return 0;
+    set(&TransferWindows::way_cost_, at, kInfinity);
+    return 1;
+  };
+  std::size_t at = first + type * (second ? 1 : types_);
+  int closed = 0;  // between memories or types
+  for (int other = 0; other < types_; ++other, at += step) closed += close_if_open(at);
+  ways_apart_[edge] -= closed;
+  closed += close_if_open(first + types_ * types_ + type);
+  if (closed > 0) way_has_closed(edge);
+  steps_ += types_ + 8 * closed;
+}
+
+// What follows, and what precedes, has to be looked at again.
+void TransferWindows::way_has_closed(int edge) {
+  const int i = costs_->from(edge), j = costs_->to(edge);
+  stale_.tail[i] = stale_.head[j] = stale_.touched[i] = stale_.touched[j] = 1;
 }
 
 void TransferWindows::close_way(EdgeWay of) {
   if (!way_open(of.edge, of.way)) return;
+  steps_ += 8;
   set(&TransferWindows::way_cost_, slot(of.edge, of.way), kInfinity);
   ways_apart_[of.edge] -= !costs_->at_home(of.way);
-  const int i = costs_->from(of.edge), j = costs_->to(of.edge);
-  stale_.tail[i] = stale_.head[j] = stale_.touched[i] = stale_.touched[j] = 1;
+  way_has_closed(of.edge);
 }
 
 bool TransferWindows::lift(int task, int type, double bound, bool backward) {
@@ -111,32 +147,43 @@ bool TransferWindows::lift(int task, int type, double bound, bool backward) {
   return rises;
 }
 
-// Fills path_, the head (tail) of each type by the paths over each edge, infinite where one has no pair left,
-// and looked_back_.  O(Q^2) an edge.
+// The open types of a task.
+void TransferWindows::list_open(int task, std::vector<int>& types) const {
+  types.clear();
+  const char* row = open_row(task);
+  for (int type = 0; type < types_; ++type)
+    if (row[type]) types.push_back(type);
+}
+
+// Fills path_, the head (tail) of each open type by the paths over each edge, infinite where one has no pair
+// left, and looked_back_.  O(Q^2) an edge.
 void TransferWindows::look_back(int task, bool backward) {
   const std::vector<double>& bound = side(backward);
-  for (int type = 0; type < types_; ++type) path_[type] = bound[pair(task, type)];
-  looked_back_.clear();
-  for (const int edge : costs_->at(task, backward)) {
+  list_open(task, own_types_);
+  for (const int type : own_types_) path_[type] = bound[pair(task, type)];
+  const TypeCosts::Edges edges = costs_->at(task, backward);
+  looked_back_.resize(static_cast<std::size_t>(edges.size()) * types_);
+  Arrival* back = looked_back_.data();
+  const int along = backward ? types_ : 1, across = backward ? 1 : types_;
+  for (const int edge : edges) {
     const int other = costs_->other(edge, backward);
-    for (int its = 0; its < types_; ++its) {
-      const double end = bound[pair(other, its)] + instance().time(other, its);
-      ends_[its] = open(other, its) ? end : kInfinity;
-    }
+    list_open(other, its_types_);
+    const double* its_bound = bound.data() + pair(other, 0);
+    const double* its_time = instance().row(other);
+    for (const int its : its_types_) ends_[its] = its_bound[its] + its_time[its];
     const double* cost = way_cost_.data() + slot(edge, 0, 0);
     const double* home = cost + types_ * types_;
-    const int along = backward ? types_ : 1, across = backward ? 1 : types_;
-    for (int type = 0; type < types_; ++type) {
+    for (const int type : own_types_) {
       double least = kInfinity;
-      for (int its = 0; its < types_; ++its)
+      for (const int its : its_types_)
         least = std::min(least, ends_[its] + cost[type * along + its * across]);
-      const double stays = ends_[type] + home[type];
-      path_[type] = std::max(path_[type], std::min(least, stays));
-      if (stays < kInfinity)
-        looked_back_.push_back({least, bound[pair(other, type)], instance().time(other, type)});
-      else
-        looked_back_.push_back({least, kInfinity, 0});
+      const bool stays = home[type] < kInfinity;  // so the other's type is open, too
+      const double all = stays ? std::min(least, ends_[type] + home[type]) : least;
+      path_[type] = std::max(path_[type], all);
+      back[type] = {least, stays ? its_bound[type] : kInfinity, stays ? its_time[type] : 0};
     }
+    steps_ += 20 + 2 * static_cast<std::int64_t>(own_types_.size() * (its_types_.size() + 3));
+    back += types_;
   }
 }
 
@@ -175,7 +222,7 @@ double TransferWindows::by_join(int type, double path, std::size_t edges) {
 bool TransferWindows::relax(int task, bool backward) {
   look_back(task, backward);
   const auto edges = static_cast<std::size_t>(costs_->at(task, backward).size());
-  steps_ += types_ * (5 + (types_ + 5) * static_cast<std::int64_t>(edges));
+  steps_ += 20 + 10 * types_;
   const auto bound = backward ? &TransferWindows::tail_ : &TransferWindows::head_;
   bool rises = false, left = false;
   for (int type = 0; type < types_; ++type) {
@@ -208,7 +255,7 @@ bool TransferWindows::relax(bool backward) {
     poll.count(20 * costs_->at(task, backward).size());
     if (!relax(task, backward)) return false;
   }
-  steps_ += static_cast<std::int64_t>(order.size());
+  steps_ += 2 * static_cast<std::int64_t>(order.size());
   return true;
 }
 
@@ -234,23 +281,35 @@ void TransferWindows::close_ways() {
   for (int edge = 0; edge < costs_->edges(); ++edge) {
     if (!stale_.edge[edge]) continue;
     stale_.edge[edge] = 0;
-    steps_ += costs_->ways();
     const int i = costs_->from(edge), j = costs_->to(edge);
-    for (int type = 0; type < types_; ++type) {
-      const double end = head(i, type) + instance().time(i, type);
-      ends_[type] = open(i, type) ? end : kInfinity;
-      const double rest = instance().time(j, type) + tail(j, type);
-      path_[type] = open(j, type) ? rest : kInfinity;
-    }
-    for (int way = 0; way < costs_->ways(); ++way) {
-      const double cost = way_cost_[slot(edge, way)];
-      if (cost == kInfinity ||
-          ends_[costs_->first_type(way)] + cost + path_[costs_->second_type(way)] <= limit_)
-        continue;
+    list_open(i, own_types_);
+    list_open(j, its_types_);
+    for (const int r : its_types_) path_[r] = instance().time(j, r) + tail(j, r);
+    const double* cost = way_cost_.data() + slot(edge, 0, 0);
+    const auto look = [&](int way, double end, double way_cost, double rest) {
+      if (way_cost == kInfinity || end + way_cost + rest <= limit_) return;
       close_way({edge, way});
       changed_ = true;
+    };
+    for (const int q : own_types_) {
+      const double end = head(i, q) + instance().time(i, q);
+      for (const int r : its_types_)
+        if (q != r) look(costs_->way(q, r), end, cost[q * types_ + r], path_[r]);
+      if (!open(j, q)) continue;
+      const bool far = costs_->together(q) > 0;  // where the costs of both ways are: slot()
+      const double apart = cost[q * types_ + q], home = cost[types_ * types_ + q];
+      look(costs_->way(q, q), end, far ? home : apart, path_[q]);
+      look(costs_->far_way(q), end, far ? apart : home, path_[q]);
     }
+    steps_ += 20 + 2 * static_cast<std::int64_t>(own_types_.size() * (its_types_.size() + 4));
   }
+}
+
+double TransferWindows::spare(EdgeWay of) const {
+  const int i = costs_->from(of.edge), q = costs_->first_type(of.way);
+  const int j = costs_->to(of.edge), r = costs_->second_type(of.way);
+  return makespan() - head(i, q) - instance().time(i, q) - way_cost_[slot(of.edge, of.way)] -
+         instance().time(j, r) - tail(j, r);
 }
 
 void TransferWindows::keep_only(int task, int type) {

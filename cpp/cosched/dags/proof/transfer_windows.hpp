@@ -42,6 +42,8 @@ class TransferWindows : public OpenTypes {
  public:
   /// All pairs of finite time and all ways are open, heads and tails are 0.
   TransferWindows(const TypeCosts& costs, double makespan);
+  /// What is left of a longer one: a schedule of at most T is one of at most that, too.
+  TransferWindows(const TransferWindows& longer, double makespan);
 
   const TypeCosts& costs() const { return *costs_; }
   double head(int task, int type) const { return head_[pair(task, type)]; }
@@ -56,6 +58,12 @@ class TransferWindows : public OpenTypes {
   /// Heads, tails and pairs that do not fit, until no more close.  False: a task has no type left,
   /// so no schedule is as short as T.  `slack`: relative to T, what a pair must exceed T by.
   bool prune(double slack);
+
+  /// What head, time and tail of an open pair, or those of both ends of an open way and its cost, leave of T.
+  double spare(int task, int type) const {
+    return makespan() - head(task, type) - instance().time(task, type) - tail(task, type);
+  }
+  double spare(EdgeWay of) const;
 
   /// Closes a pair; prune() before the next question.  False: it was closed.
   bool close(int task, int type);
@@ -98,13 +106,17 @@ class TransferWindows : public OpenTypes {
     const bool last = q == r && (way == costs_->far_way(r)) != (costs_->together(r) > 0);
     return last ? slot(edge, types_, r) : slot(edge, q, r);
   }
+  void look_at_all();
   bool relax(bool backward);
   bool relax(int task, bool backward);
+  void list_open(int task, std::vector<int>& types) const;
   void look_back(int task, bool backward);
   void moved(int task, bool backward);
   double by_join(int type, double path, std::size_t edges);
   bool close_pairs();
   void close_ways();
+  void close_ways_of(int edge, int type, bool second);
+  void way_has_closed(int edge);
   bool fits(int task, int type) const {
     return head(task, type) + instance().time(task, type) + tail(task, type) <= limit_;
   }
@@ -142,7 +154,8 @@ class TransferWindows : public OpenTypes {
   };
   std::vector<Arrival> looked_back_;  // (edge, type)
   std::vector<Arrival> arrivals_;     // of one type, those that matter
-  std::vector<double> ends_, apart_, path_;
+  std::vector<double> ends_, path_;   // by type
+  std::vector<int> own_types_, its_types_;
   std::vector<Load> at_home_;
   LoadHeads load_heads_;
 };

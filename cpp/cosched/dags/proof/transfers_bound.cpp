@@ -56,7 +56,7 @@ TransfersBound transfers_bound(const Instance& instance, const WindowsCertificat
     if (!costs.any()) return;
     const GeometricSteps steps(best.value, best.value > 0 ? best.value : least_time(instance),
                                options.upper_or_none(), options.precision_for(instance));
-    TransferRefuter refuter(costs, load_weights(windows), effort);
+    TransferRefuter refuter(costs, load_weights(windows), best.value, effort);
     bisect(steps, refuter, best);
     offer_relaxation(instance, effort, best);
   });

@@ -43,6 +43,52 @@ TransfersRelaxation read(const Programme& programme, const std::vector<double>& 
   return found;
 }
 
+// The programme's value where every task has these shares, so that no data moves.
+double value_alike(const Instance& instance, const std::vector<double>& shares) {
+  const int n = instance.tasks();
+  std::vector<double> time(n, 0.0);
+  double value = 0;
+  for (int type = 0; type < instance.types(); ++type) {
+    if (shares[type] == 0) continue;
+    double load = 0;
+    for (int task = 0; task < n; ++task) {
+      const double part = shares[type] * instance.time(task, type);
+      time[task] += part;
+      load += part / instance.units(type);
+    }
+    value = std::max(value, load);
+  }
+  std::vector<double> end(n);
+  for (const int task : instance.graph().order()) {
+    double start = 0;
+    for (const int before : instance.graph().predecessors(task))
+      start = std::max(start, end[before]);
+    end[task] = start + time[task];
+    value = std::max(value, end[task]);
+  }
+  return value;
+}
+
+// The least of that where all types are loaded alike, and where all is on one type: no less than the
+// optimum.
+double above_optimum(const Instance& instance) {
+  const int types = instance.types();
+  std::vector<double> level(types, 0.0);
+  double sum = 0, least = kInfinity;
+  for (int type = 0; type < types; ++type) {
+    std::vector<double> alone(types, 0.0);
+    alone[type] = 1;
+    least = std::min(least, value_alike(instance, alone));
+    double load = 0;
+    for (int task = 0; task < instance.tasks(); ++task) load += instance.time(task, type);
+    level[type] = load > 0 ? instance.units(type) / load : 0;
+    sum += level[type];
+  }
+  if (!(sum > 0)) return least;
+  for (double& share : level) share /= sum;
+  return std::min(least, value_alike(instance, level));
+}
+
 }  // namespace
 
 lp::Model transfers_model(const Instance& instance) {
@@ -65,6 +111,7 @@ TransfersRelaxation transfers_from_lp(const Instance& instance, const std::vecto
 
 std::optional<TransferRefutation> refute_by_relaxation(const Instance& instance, double above,
                                                        double most_work) {
+  if (above_optimum(instance) <= above) return std::nullopt;
   const Programme programme(instance);
   const auto hopeless = [&](const opt::InteriorPoint& at) {
     return at.value * programme.scale <= above;
