@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "cosched/core/numeric.hpp"
@@ -19,6 +20,7 @@ thread_local std::optional<Clock::time_point> thread_limit;
 thread_local std::vector<Clock::time_point>
     graces;  // when each ends: the last one's end is the latest
 thread_local Clock::time_point next_hook_call{};
+thread_local const std::atomic<bool>* thread_stop = nullptr;
 
 Clock::time_point after(double seconds) {
   // A century is "never" and keeps the conversion to clock ticks in range.
@@ -42,7 +44,9 @@ void require_seconds(double seconds) {
 void check_interrupt() {
   const auto now = Clock::now();
   if (thread_limit && now >= *thread_limit) throw TimeLimit("the time limit has passed");
-  if (now >= next_hook_call) {
+  if (thread_stop != nullptr) {
+    if (*thread_stop) throw TimeLimit("stopped");
+  } else if (now >= next_hook_call) {
     next_hook_call = now + std::chrono::milliseconds(50);
     if (const auto hook = interrupt_hook.load()) hook();
   }
@@ -63,6 +67,11 @@ ScopedTimeLimit::ScopedTimeLimit(std::optional<double> seconds) : previous_(thre
 }
 
 ScopedTimeLimit::~ScopedTimeLimit() { thread_limit = previous_; }
+
+ScopedStop::ScopedStop(const std::atomic<bool>& stop)
+    : previous_(std::exchange(thread_stop, &stop)) {}
+
+ScopedStop::~ScopedStop() { thread_stop = previous_; }
 
 ScopedGrace::ScopedGrace(std::optional<double> seconds) : previous_(thread_limit) {
   const Clock::time_point end = seconds ? after(*seconds) : Clock::time_point::max();

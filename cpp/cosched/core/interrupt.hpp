@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -49,6 +50,19 @@ class ScopedTimeLimit {
 
  private:
   std::optional<std::chrono::steady_clock::time_point> previous_;
+};
+
+/// While alive, check_interrupt() in this thread throws TimeLimit when `stop` is true, and leaves the hook to the thread
+/// that waits for this one.
+class ScopedStop {
+ public:
+  explicit ScopedStop(const std::atomic<bool>& stop);
+  ~ScopedStop();
+  ScopedStop(const ScopedStop&) = delete;
+  ScopedStop& operator=(const ScopedStop&) = delete;
+
+ private:
+  const std::atomic<bool>* previous_;
 };
 
 /// While alive, the time limits of this thread come `seconds` from now at the earliest (no value:

@@ -1,6 +1,7 @@
 #include "cosched/moldable/shared/orders.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -17,8 +18,10 @@ constexpr double kDone = 1e-12;  // of a job is left
 constexpr int kBatch = 64;       // proposals at a temperature
 constexpr int kAround = 2;       // places from one that is near
 // Of each kind of change, how often; one swap or move in kDrawnNear goes near.
-constexpr int kCounts = 5, kTrades = 4, kSwaps = 9, kMoves = 3, kWaits = 3;
+constexpr int kCounts = 5, kTrades = 4, kSwaps = 9, kMoves = 3, kTurns = 3, kWaits = 12;
 constexpr int kDrawnNear = 3;
+constexpr int kTurnedFirst = 3;
+constexpr int kShortTurn = 8;  // jobs; every other one may be of all
 
 }  // namespace
 
@@ -36,6 +39,7 @@ OrderSearch::OrderSearch(const Instance& instance, const Decoder& decoder, Rng& 
     room_.push_back(sharing_.capacity(r) * (1 + kExactTolerance));
   for (int i = 0; i < jobs_; ++i) {
     stall_.push_back(sharing_.stall(i));
+    stalls_ |= stall_.back() > 0;
     for (const Choice& c : decoder.counts(i)) {
       counts_[i].push_back({c.procs, c.time, sharing_.load(i, c.procs)});
       for (int r = 0; r < resources_; ++r) needs_[i].push_back(sharing_.need(r, i, c.procs));
@@ -55,20 +59,26 @@ void OrderSearch::begin(const Placement& from) {
                    [&](int a, int b) { return from.start[a] < from.start[b]; });
   std::vector<double> ends = from.end;
   std::sort(ends.begin(), ends.end());
-  decided_.resize(jobs_);
+  decided_.assign(jobs_, {});
+  taken_.resize(jobs_);
+  needed_.resize(jobs_ * resources_);
   for (int k = 0; k < jobs_; ++k) {
     const int i = order_[k];
     const double start = from.start[i] * (1 + kExactTolerance);
     const auto ended =
         static_cast<int>(std::upper_bound(ends.begin(), ends.end(), start) - ends.begin());
-    decided_[i] = {nearest(i, from.procs[i]), std::max(0, k - ended)};
+    set(i, {nearest(i, from.procs[i]), std::max(0, k - ended)});
   }
-  before_.assign(jobs_, {});
-  before_[0].free = instance_.machines();
-  before_[0].used.assign(resources_, 0);
-  fresh_ = before_;
-  value_ = length(0, kInfinity);
-  std::swap_ranges(before_.begin() + 1, before_.end(), fresh_.begin() + 1);
+  State empty;
+  empty.free = instance_.machines();
+  empty.used.assign(resources_, 0);
+  before_.assign(jobs_ + 1, empty);
+  state_ = empty;
+  end_.assign(jobs_, 0);
+  start_ = end_;
+  new_end_ = end_;
+  last_ = jobs_;
+  accept(0, length(0, kInfinity));
   best_order_ = order_;
   best_decided_ = decided_;
   best_value_ = value_;
@@ -96,15 +106,14 @@ void OrderSearch::anneal(const Placement& from, double hot, double cold, std::in
 
 bool OrderSearch::propose(double temperature) {
   changed_.clear();
-  moved_.clear();
+  kept_.clear();
   operations_ += 4;
   const int first = change();
   if (first < jobs_) {
     const double longest = value_ - temperature * std::log(std::max(rng_.uniform(), 1e-300));
     const double found = length(first, longest);
     if (found <= longest) {
-      value_ = found;
-      std::swap_ranges(before_.begin() + first + 1, before_.end(), fresh_.begin() + first + 1);
+      accept(first, found);
       return true;
     }
   }
@@ -112,15 +121,33 @@ bool OrderSearch::propose(double temperature) {
   return false;
 }
 
+void OrderSearch::accept(int first, double value) {
+  value_ = value;
+  for (const int job : ended_) end_[job] = new_end_[job];
+  copy(before_[first], state_);
+  for (int at = first;;) {
+    while (at < jobs_ && starts(state_, at)) {
+      start(state_, order_[at++]);
+      if (at == same_from_) return;
+      copy(state_, before_[at]);
+    }
+    if (at == jobs_) return;
+    const double over = this->over(state_), step = next_end(state_, over);
+    state_.now += step;
+    end(state_, step, over);
+  }
+}
+
 // --- changes: the first place that they touch, jobs_ where nothing is another ---------------------
 
 int OrderSearch::change() {
   const auto place = static_cast<int>(rng_.below(jobs_));
-  auto kind = static_cast<int>(rng_.below(kCounts + kTrades + kSwaps + kMoves + kWaits));
+  auto kind = static_cast<int>(rng_.below(kCounts + kTrades + kSwaps + kMoves + kTurns + kWaits));
   if ((kind -= kCounts) < 0) return change_count(place);
   if ((kind -= kTrades) < 0) return trade_counts(place);
   if ((kind -= kSwaps) < 0) return swap_jobs(place);
   if ((kind -= kMoves) < 0) return move_job(place);
+  if ((kind -= kTurns) < 0) return turn(place);
   return change_beside(place);
 }
 
@@ -129,6 +156,7 @@ int OrderSearch::change_count(int place) {
   const int count =
       rng_.below(5) == 0 ? static_cast<int>(rng_.below(counts_[i].size())) : stepped(i, sign());
   if (count == now) return jobs_;
+  last_ = place;
   decide(i, {count, decided_[i].beside});
   return place;
 }
@@ -140,6 +168,7 @@ int OrderSearch::trade_counts(int place) {
   const int i = order_[place], j = order_[other];
   const int more = stepped(i, 1), fewer = stepped(j, -1);
   if (i == j || (more == decided_[i].count && fewer == decided_[j].count)) return jobs_;
+  last_ = std::max(place, other);
   decide(i, {more, decided_[i].beside});
   decide(j, {fewer, decided_[j].beside});
   return std::min(place, other);
@@ -151,8 +180,9 @@ int OrderSearch::swap_jobs(int place) {
   if (other == place) return jobs_;
   const int i = order_[place], j = order_[other];
   const int low = std::min(place, other), high = std::max(place, other);
-  move(low, high);
-  if (high - 1 > low) move(high - 1, low);
+  keep(low, high);
+  last_ = high;
+  std::swap(order_[low], order_[high]);
   Decision mine{decided_[i].count, decided_[j].beside};
   Decision theirs{decided_[j].count, decided_[i].beside};
   if (rng_.below(2) == 0) {
@@ -169,6 +199,7 @@ int OrderSearch::move_job(int place) {
   const int to = drawn_place(place), i = order_[place];
   if (to == place) return jobs_;
   move(place, to);
+  last_ = std::max(place, to);
   if (rng_.below(2) == 0) {
     const int count = rng_.below(2) == 0 ? stepped(i, sign()) : decided_[i].count;
     decide(i, {count, std::max(0, decided_[i].beside + sign())});
@@ -176,9 +207,36 @@ int OrderSearch::move_job(int place) {
   return std::min(place, to);
 }
 
+// The jobs from a place on backwards in time, so that the same run side by side: by falling ends, each beside those
+// that run when it ends.  The first of them wait for what runs before as the first did so far.
+int OrderSearch::turn(int place) {
+  if (jobs_ - place < 2) return jobs_;
+  const int most = rng_.below(2) == 0 ? jobs_ : kShortTurn;
+  const int end = std::min(place + 2 + static_cast<int>(rng_.below(most - 1)), jobs_);
+  keep(place, end - 1);
+  last_ = end - 1;
+  std::array<int, kTurnedFirst> so_far{};
+  for (int k = place; k < end; ++k) {
+    start_[order_[k]] = before_[k + 1].now;
+    if (k - place < kTurnedFirst) so_far[k - place] = decided_[order_[k]].beside;
+  }
+  const auto at = order_.begin();
+  std::stable_sort(at + place, at + end, [&](int i, int j) { return end_[i] > end_[j]; });
+  for (int k = place; k < end; ++k) {
+    const int i = order_[k];
+    auto beside = static_cast<int>(std::count_if(
+        at + place, at + k, [&](int j) { return start_[j] < end_[i] * (1 - kExactTolerance); }));
+    const int before = k - place;
+    if (place > 0 && before < kTurnedFirst) beside = std::max(beside, so_far[before]);
+    decide(i, {decided_[i].count, beside});
+  }
+  return place;
+}
+
 int OrderSearch::change_beside(int place) {
   const int i = order_[place], beside = decided_[i].beside + sign();
   if (beside < 0) return jobs_;
+  last_ = place;
   decide(i, {decided_[i].count, beside});
   return place;
 }
@@ -200,32 +258,42 @@ int OrderSearch::nearest(int job, int procs) const {
 
 void OrderSearch::decide(int job, Decision to) {
   changed_.emplace_back(job, decided_[job]);
+  set(job, to);
+}
+
+void OrderSearch::set(int job, Decision to) {
   decided_[job] = to;
+  taken_[job] = counts_[job][to.count];
+  std::copy_n(needs_[job].begin() + to.count * resources_, resources_,
+              needed_.begin() + job * resources_);
+}
+
+// For take_back().
+void OrderSearch::keep(int low, int high) {
+  kept_from_ = low;
+  kept_.assign(order_.begin() + low, order_.begin() + high + 1);
 }
 
 void OrderSearch::move(int from, int to) {
+  keep(std::min(from, to), std::max(from, to));
   const auto at = order_.begin();
   if (from < to)
     std::rotate(at + from, at + from + 1, at + to + 1);
   else
     std::rotate(at + to, at + from, at + from + 1);
-  moved_.emplace_back(from, to);
 }
 
 void OrderSearch::take_back() {
-  while (!moved_.empty()) {
-    const auto [from, to] = moved_.back();
-    move(to, from);
-    moved_.resize(moved_.size() - 2);
-  }
-  for (; !changed_.empty(); changed_.pop_back())
-    decided_[changed_.back().first] = changed_.back().second;
+  std::copy(kept_.begin(), kept_.end(), order_.begin() + kept_from_);
+  for (; !changed_.empty(); changed_.pop_back()) set(changed_.back().first, changed_.back().second);
 }
 
 // --- what an order takes --------------------------------------------------------------------------
 
-bool OrderSearch::fits(const State& state, int job) const {
-  if (counts_[job][decided_[job].count].procs > state.free) return false;
+bool OrderSearch::starts(const State& state, int place) const {
+  if (state.size == 0) return true;
+  const int job = order_[place];
+  if (state.size > decided_[job].beside || taken_[job].procs > state.free) return false;
   for (int r = 0; r < resources_; ++r)
     if (state.used[r] + need(job, r) > room_[r]) return false;
   return true;
@@ -243,72 +311,115 @@ double OrderSearch::paired(double factor, double excess) const {
 }
 
 void OrderSearch::start(State& state, int job) const {
-  const Count& count = counts_[job][decided_[job].count];
+  const Count& count = taken_[job];
   double pairs = 1;
   if (slows_by_pairs_)
-    for (Member& other : state.running) {
+    for (int k = 0; k < state.size; ++k) {
+      Member& other = state.running[k];
       pairs = paired(pairs, excess(job, other.job));
       other.pairs = paired(other.pairs, excess(other.job, job));
     }
   for (int r = 0; r < resources_; ++r) state.used[r] += need(job, r);
   state.load += count.load;
   state.free -= count.procs;
-  state.running.push_back({job, count.procs, count.time, count.time, pairs, stall_[job], 1});
+  if (state.size == static_cast<int>(state.running.size())) state.running.emplace_back();
+  state.running[state.size++] = {count.time, pairs, kDone * count.time, job, count.procs};
+}
+
+void OrderSearch::leave(State& state, const Member& member) {
+  ended_.push_back(member.job);
+  new_end_[member.job] = state.now;
+  state.ends += state.now;
+  state.free += member.procs;
+  state.load -= taken_[member.job].load;
+  for (int r = 0; r < resources_; ++r) state.used[r] -= need(member.job, r);
 }
 
 // What is left after `step` more seconds; those that end leave.
-void OrderSearch::end(State& state, double step) const {
-  std::size_t kept = 0;
-  std::vector<Member>& running = state.running;
-  for (std::size_t k = 0; k < running.size(); ++k) {
-    Member member = running[k];
-    member.left -= step / member.factor;
-    if (member.left > kDone * member.alone) {
-      running[kept++] = member;
-      continue;
+void OrderSearch::end(State& state, double step, double over) {
+  const std::size_t first = ended_.size();
+  int kept = 0;
+  for (int k = 0; k < state.size; ++k) {
+    Member& member = state.running[k];
+    member.left -= step / factor(member, over);
+    if (member.left > member.done) {
+      if (kept < k) state.running[kept] = member;
+      ++kept;
+    } else {
+      leave(state, member);
     }
-    state.free += member.procs;
-    state.load -= counts_[member.job][decided_[member.job].count].load;
-    for (int r = 0; r < resources_; ++r) state.used[r] -= need(member.job, r);
   }
-  if (kept == running.size()) return;
-  running.resize(kept);
+  state.size = kept;
   if (kept == 0) {  // rounding errors do not last
     state.load = 0;
     std::fill(state.used.begin(), state.used.end(), 0.0);
   }
   if (!slows_by_pairs_) return;
-  for (Member& member : running) {
+  for (int k = 0; k < kept; ++k) {
+    Member& member = state.running[k];
+    if (rule_ == SlowdownRule::sum) {
+      for (std::size_t e = first; e < ended_.size(); ++e)
+        member.pairs -= excess(member.job, ended_[e]);
+      if (kept == 1) member.pairs = 1;
+      continue;
+    }
     member.pairs = 1;
-    for (const Member& other : running)
-      if (other.job != member.job)
-        member.pairs = paired(member.pairs, excess(member.job, other.job));
+    for (int other = 0; other < kept; ++other)
+      if (other != k)
+        member.pairs = paired(member.pairs, excess(member.job, state.running[other].job));
   }
 }
 
-// From the first place that is another on; the states before the others become fresh_.
+void OrderSearch::copy(const State& from, State& to) {
+  to.now = from.now;
+  to.ends = from.ends;
+  to.load = from.load;
+  to.free = from.free;
+  to.size = from.size;
+  if (static_cast<int>(to.running.size()) < from.size) to.running.resize(from.size);
+  std::copy_n(from.running.begin(), from.size, to.running.begin());
+  std::copy(from.used.begin(), from.used.end(), to.used.begin());
+}
+
+// Whether what follows is as before: the same runs with as much left.
+bool OrderSearch::same(const State& one, const State& other) {
+  return one.now == other.now && one.size == other.size && one.ends == other.ends &&
+         std::equal(one.running.begin(), one.running.begin() + one.size, other.running.begin(),
+                    [](const Member& a, const Member& b) {
+                      return a.job == b.job && a.procs == b.procs && a.left == b.left;
+                    });
+}
+
+double OrderSearch::over(const State& state) const {
+  return stalls_ && state.size > 1 ? std::max(0.0, state.load - 1) : 0;
+}
+
+double OrderSearch::next_end(const State& state, double over) const {
+  double step = kInfinity;
+  for (int k = 0; k < state.size; ++k)
+    step = std::min(step, state.running[k].left * factor(state.running[k], over));
+  return step;
+}
+
+// From the first place that is another on, until all is as it was; infinite where it is over `longest`.
 double OrderSearch::length(int first, double longest) {
   State& state = state_;
-  state = before_[first];
-  for (int at = first; at < jobs_ || !state.running.empty();) {
-    while (at < jobs_ && (state.running.empty() ||
-                          (static_cast<int>(state.running.size()) <= decided_[order_[at]].beside &&
-                           fits(state, order_[at])))) {
+  copy(before_[first], state);
+  ended_.clear();
+  same_from_ = jobs_ + 1;
+  for (int at = first; at < jobs_ || state.size > 0;) {
+    while (at < jobs_ && starts(state, at)) {
       start(state, order_[at++]);
-      if (at < jobs_) fresh_[at] = state;
+      if (at > last_ && same(state, before_[at])) {
+        same_from_ = at;
+        return value_;
+      }
     }
-    const std::size_t size = state.running.size();
-    operations_ += 1 + static_cast<std::int64_t>(size);
-    const double over = size > 1 ? std::max(0.0, state.load - 1) : 0;
-    double step = kInfinity;
-    for (Member& member : state.running) {
-      member.factor = std::max(member.pairs, 1 + member.stall * over);
-      step = std::min(step, member.left * member.factor);
-    }
+    operations_ += 1 + state.size;
+    const double over = this->over(state), step = next_end(state, over);
     state.now += step;
     if (state.now > longest) return kInfinity;
-    end(state, step);
-    state.ends += state.now * static_cast<double>(size - state.running.size());
+    end(state, step, over);
   }
   return state.now + kEndsCount * state.ends / jobs_;
 }

@@ -1,6 +1,7 @@
 // Schedules by annealing over orders of jobs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -32,14 +33,14 @@ class OrderSearch {
 
  private:
   struct Member {
+    double left, pairs, done;  // done: where so little is left, it ends
     int job, procs;
-    double alone, left, pairs, stall, factor;
   };
   // What runs when the jobs before some place have started.
   struct State {
     double now = 0, ends = 0, load = 0;  // ends: the sum of those so far
-    int free = 0;
-    std::vector<Member> running;
+    int free = 0, size = 0;
+    std::vector<Member> running;  // the first `size`; memory is kept
     std::vector<double> used;
   };
   struct Count {
@@ -52,11 +53,13 @@ class OrderSearch {
 
   void begin(const Placement& from);
   bool propose(double temperature);
+  void accept(int first, double value);
   int change();
   int change_count(int place);
   int trade_counts(int place);
   int swap_jobs(int place);
   int move_job(int place);
+  int turn(int place);
   int change_beside(int place);
 
   int drawn_place(int place);
@@ -65,35 +68,51 @@ class OrderSearch {
   int nearest(int job, int procs) const;
   int sign() { return rng_.below(2) == 0 ? 1 : -1; }
   void decide(int job, Decision to);
+  void set(int job, Decision to);
+  void keep(int low, int high);
   void move(int from, int to);
   void take_back();
 
   double length(int first, double longest);
-  bool fits(const State& state, int job) const;
+  static void copy(const State& from, State& to);
+  static bool same(const State& one, const State& other);
+  bool starts(const State& state, int place) const;
+  double over(const State& state) const;
+  double next_end(const State& state, double over) const;
+  double factor(const Member& member, double over) const {
+    return stalls_ ? std::max(member.pairs, 1 + stall_[member.job] * over) : member.pairs;
+  }
   void start(State& state, int job) const;
-  void end(State& state, double step) const;
+  void end(State& state, double step, double over);
+  void leave(State& state, const Member& member);
   double paired(double factor, double excess) const;
   double excess(int job, int other) const { return excess_[job * jobs_ + other]; }
-  double need(int job, int r) const { return needs_[job][decided_[job].count * resources_ + r]; }
+  double need(int job, int r) const { return needed_[job * resources_ + r]; }
 
   const Instance& instance_;
   const Sharing& sharing_;
   Rng& rng_;
   int jobs_, resources_;
   SlowdownRule rule_;
-  bool slows_by_pairs_;
+  bool slows_by_pairs_, stalls_ = false;
   std::vector<std::vector<Count>> counts_;
   std::vector<std::vector<double>> needs_;     // of a job, by count and resource
   std::vector<double> excess_, stall_, room_;  // room: capacities, and a tolerance
 
   std::vector<int> order_, best_order_;
   std::vector<Decision> decided_, best_decided_;  // of each job
-  std::vector<State> before_, fresh_;             // the start of each place; of a proposal
+  std::vector<Count> taken_;                      // what decided_ says
+  std::vector<double> needed_;
+  std::vector<State> before_;  // each place, and after the last
   State state_;
+  std::vector<double> start_, end_, new_end_;  // of each job: for turn(); and of a proposal
+  std::vector<int> ended_;                     // those of a proposal
   double value_ = 0, best_value_ = 0;
   // Of a proposal, to take back.
   std::vector<std::pair<int, Decision>> changed_;
-  std::vector<std::pair<int, int>> moved_;
+  std::vector<int> kept_;  // the order from kept_from_ on
+  int kept_from_ = 0;
+  int last_ = 0, same_from_ = 0;  // places: the last that is another; where all is as before
   std::int64_t operations_ = 0;
 };
 

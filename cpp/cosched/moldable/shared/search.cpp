@@ -13,9 +13,9 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/model/bounds.hpp"
 #include "cosched/moldable/shared/beam.hpp"
+#include "cosched/moldable/shared/chains.hpp"
 #include "cosched/moldable/shared/configurations.hpp"
 #include "cosched/moldable/shared/lists.hpp"
-#include "cosched/moldable/shared/orders.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -30,12 +30,9 @@ constexpr int kRounds = 3;
 constexpr double kStepsAnOperation = 8;  // the decoder's steps are smaller than those of `work`
 constexpr double kNoise = 0.3;           // of prices, relative
 constexpr int kDraws = 60;               // greedy schedules
-constexpr double kStepsAnOrderOperation = 0.3;  // of work, as above
-constexpr int kAnneals = 3;  // three differ more than one gains by taking three times as long
-constexpr double kHot = 0.004, kWarm = 0.001, kCold = 0.0004;
-constexpr double kPolish = 0.25;            // of the work
-constexpr int kWidth = 64, kBranches = 12;  // of a beam
-constexpr double kBeams = 0.75;             // of the work
+constexpr double kStepsAnOrderOperation = 0.06, kStepsAPlainOne = 0.3;  // of work, as above
+constexpr int kWidth = 64, kBranches = 12;                              // of a beam
+constexpr double kBeams = 0.75;                                         // of the work
 constexpr double kBeamNoise[] = {0.05, 0.15}, kWastes[] = {0.05, 0.1};
 constexpr double kStepsABeamOperation = 0.5;  // of work, as above
 constexpr int kMostPriced = 200;              // jobs
@@ -98,7 +95,9 @@ class ListSearch {
     if (!by_orders()) return anneal(work, heat);
     if (!prices_.empty())
       beams(static_cast<std::int64_t>(kBeams * static_cast<double>(work) / kStepsABeamOperation));
-    anneal_orders(static_cast<double>(work) / kStepsAnOrderOperation);
+    const double steps = instance_.sharing()->slows() ? kStepsAnOrderOperation : kStepsAPlainOne;
+    offer(anneal_orders(instance_, decoder_, best_, static_cast<double>(work) / steps, rng_));
+    check_interrupt();
   }
 
   const Placement& best() const { return best_; }
@@ -119,20 +118,6 @@ class ListSearch {
       offer(*found);
       ++drawn_;
     }
-  }
-
-  // Hot, where what it starts from is forgotten; then from the best so far.
-  void anneal_orders(double operations) {
-    OrderSearch orders(instance_, decoder_, rng_);
-    const auto cool = [&](double hot, double share) {
-      const bool in_time = finishes_within(std::nullopt, [&] {
-        orders.anneal(best_, hot, kCold, static_cast<std::int64_t>(share * operations));
-      });
-      offer(orders.best());
-      if (!in_time) check_interrupt();
-    };
-    for (int k = 0; k < kAnneals; ++k) cool(kHot, (1 - kPolish) / kAnneals);
-    cool(kWarm, kPolish);
   }
 
   void anneal(std::int64_t work, double heat) {
