@@ -2,7 +2,7 @@
 
     python tests_py/bench/bench_sharing.py small [CASES]   10,000 packs against exhaustive search
     python tests_py/bench/bench_sharing.py mid             15 to 40 tasks, packs of 2 to 4, 60 s
-    python tests_py/bench/bench_sharing.py jobs            plans without packs, 15 to 40 jobs
+    python tests_py/bench/bench_sharing.py jobs            three plans a size without packs
 
 Fixed instances, fixed seeds; processor seconds.
 """
@@ -70,21 +70,30 @@ def mid():
 
 def jobs():
     """Gaps of the search without packs, by configurations and by area alone."""
-    print("jobs machines | value s | configurations gap s | area gap")
+    print("jobs machines | gap, mean and range of three | s wall | bounds s | area gap | values")
     for n, m in ((15, 8), (25, 8), (40, 4), (40, 8), (40, 16)):
-        packs = packs_large(7 * n + m, n, m, m)
-        inst = cs.moldable.Instance(packs.times, np.ones(n), **packs.sharing.arguments())
-        begin = time.process_time()
-        found = cs.moldable.solve(inst, "local-search")
-        middle = time.process_time()
-        bound = float(cs.moldable.bound(inst, "configurations"))
-        end = time.process_time()
-        area = float(cs.moldable.bound(inst, "area"))
+        rows = np.array([jobs_row(7 * n + m + shift, n, m) for shift in (0, 1000, 2000)])
+        gap, spent, wall, bounding, area, _ = rows.mean(axis=0)
+        least, most = rows[:, 0].min(), rows[:, 0].max()
+        values = " ".join(f"{value:.2f}" for value in rows[:, -1])
         print(
-            f"{n} {m} | {found.value:.2f} {middle - begin:.1f} | {found.value / bound - 1:.2%} "
-            f"{end - middle:.1f} | {found.value / area - 1:.1%}",
+            f"{n} {m} | {gap:.2%} {least:.2%} to {most:.2%} | {spent:.1f} {wall:.1f} | "
+            f"{bounding:.1f} | {area:.1%} | {values}",
             flush=True,
         )
+
+
+def jobs_row(seed, n, m):
+    packs = packs_large(seed, n, m, m)
+    inst = cs.moldable.Instance(packs.times, np.ones(n), **packs.sharing.arguments())
+    begin, clock = time.process_time(), time.perf_counter()
+    found = cs.moldable.solve(inst, "local-search")
+    middle, wall = time.process_time(), time.perf_counter() - clock
+    bound = float(cs.moldable.bound(inst, "configurations"))
+    end = time.process_time()
+    area = float(cs.moldable.bound(inst, "area"))
+    gaps = found.value / bound - 1, found.value / area - 1
+    return gaps[0], middle - begin, wall, end - middle, gaps[1], found.value
 
 
 if __name__ == "__main__":

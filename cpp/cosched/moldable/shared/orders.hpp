@@ -16,7 +16,8 @@ namespace cosched::moldable::shared {
 /// and no more than `beside` others run.  So any schedule whose jobs start at ends, or at 0, can be said, waiting
 /// beside idle processors too; and a job that is moved takes with it when it waits.
 ///
-/// What a change leaves as it was before the first place that it touches is not simulated again.
+/// What a change leaves as it was before the first place that it touches is not simulated again, nor what follows when
+/// the same jobs run with as much left as before; states are kept for changes that are accepted only.
 ///
 /// Requires an instance without releases; counts on which each job fits.
 class OrderSearch {

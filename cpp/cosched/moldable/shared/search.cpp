@@ -30,9 +30,10 @@ constexpr int kRounds = 3;
 constexpr double kStepsAnOperation = 8;  // the decoder's steps are smaller than those of `work`
 constexpr double kNoise = 0.3;           // of prices, relative
 constexpr int kDraws = 60;               // greedy schedules
-constexpr double kStepsAnOrderOperation = 0.06, kStepsAPlainOne = 0.3;  // of work, as above
-constexpr int kWidth = 64, kBranches = 12;                              // of a beam
-constexpr double kBeams = 0.75;                                         // of the work
+// Of work, as above; less where jobs slow each other, which leaves more to gain.
+constexpr double kStepsAnOrderOperation = 0.06, kStepsAPlainOne = 0.3;
+constexpr int kWidth = 64, kBranches = 12;  // of a beam
+constexpr double kBeams = 0.75;             // of the work
 constexpr double kBeamNoise[] = {0.05, 0.15}, kWastes[] = {0.05, 0.1};
 constexpr double kStepsABeamOperation = 0.5;  // of work, as above
 constexpr int kMostPriced = 200;              // jobs

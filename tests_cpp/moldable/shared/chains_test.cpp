@@ -1,0 +1,56 @@
+#include "cosched/moldable/shared/chains.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/moldable/check/validate.hpp"
+#include "cosched/moldable/shared/lists.hpp"
+
+namespace cosched::moldable::shared {
+namespace {
+
+Instance twelve() {
+  Rng rng(3);
+  Table times(12, 4);
+  Matrix<double> slowdowns(12, 12), memory(12, 1);
+  for (int i = 0; i < 12; ++i) {
+    const double alone = 1 + 9 * rng.uniform();
+    for (int q = 0; q < 4; ++q) times(i, q) = alone / (0.8 + 0.2 * (q + 1));
+    for (int j = 0; j < 12; ++j) slowdowns(i, j) = i == j ? 1 : 1 + 0.4 * rng.uniform();
+    memory(i, 0) = 1 + 4 * rng.uniform();
+  }
+  return Instance(Times(times), std::vector<double>(12, 1.0), {}, 4)
+      .with(std::make_shared<const Sharing>(12, std::vector<Resource>{{"memory", 8, memory}},
+                                            Slowdowns{slowdowns, SlowdownRule::sum}, std::nullopt));
+}
+
+TEST(Chains, OfASeedAreTheSameAndShorterThanTheirStart) {
+  const Instance instance = twelve();
+  const Decoder decoder(instance);
+  const Placement from = gang(instance);
+  const auto made = [&] {
+    Rng rng(1);
+    return anneal_orders(instance, decoder, from, 200'000, rng);
+  };
+  const Placement one = made(), again = made();
+  EXPECT_EQ(one.start, again.start);
+  EXPECT_LT(makespan(one), makespan(from));
+  check::validate(instance, to_schedule(instance, one));
+}
+
+TEST(Chains, ReturnWhatTheyHaveWhenTheTimeIsOver) {
+  const Instance instance = twelve();
+  const Decoder decoder(instance);
+  const Placement from = gang(instance);
+  Rng rng(1);
+  const ScopedTimeLimit limit(0.02);
+  const Placement made = anneal_orders(instance, decoder, from, 1e15, rng);
+  EXPECT_THROW(check_interrupt(), TimeLimit);
+  EXPECT_LE(makespan(made), makespan(from));
+  unhurried([&] { check::validate(instance, to_schedule(instance, made)); });
+}
+
+}  // namespace
+}  // namespace cosched::moldable::shared
