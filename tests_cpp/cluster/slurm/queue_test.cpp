@@ -96,7 +96,7 @@ TEST(SlurmQueue, TasksHaveOnePriorityAndReleasedJobsTheLast) {
   for (int job = 0; job < 5; ++job) queue.submit(job, 0);
   EXPECT_EQ(queue.priority(1), queue.priority(2));
   EXPECT_EQ(queue.priority(3), queue.priority(2) - 1);
-  queue.prioritise(0, 9);
+  queue.prioritise(0);
   EXPECT_EQ(queue.priority(0), queue.priority(4) - 1);
   const double old = queue.priority(1);
   queue.resubmit(1, 50, false);  // 22.05

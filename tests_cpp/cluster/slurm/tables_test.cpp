@@ -110,7 +110,7 @@ TEST(SlurmTables, AReleasedJobIsBehindAllSubmittedSoFar) {
     tables.submit(2, 50);
     tables.admit(50);
     if (ages) {
-      EXPECT_EQ(tables.queue.priority(0), 50);  // as of its release
+      EXPECT_EQ(tables.queue.priority(0), 1);  // its age begins when it is found ready
     } else {
       EXPECT_EQ(jobs_of(tables.queue), (Nodes{1, 0, 2}));
     }
@@ -140,6 +140,19 @@ Scenario with_passes(std::vector<Job> jobs) {
                       {"PriorityCalcPeriod", 100}});
 }
 
+TEST(SlurmTables, ARequeuedJobHasNoAgeUntilItIsReadyAgain) {
+  const Scenario scenario = with_passes({plain_job(0, 1, 60)});
+  Tables tables(scenario, -60, {});
+  tables.submit(0, 0);
+  tables.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
+  tables.stop(0, 30, true);  // ready at 151
+  tables.advance(100);
+  EXPECT_EQ(tables.queue.priority(0), 1);
+  tables.admit(151);
+  tables.advance(200);
+  EXPECT_EQ(tables.queue.priority(0), 49);
+}
+
 TEST(SlurmTables, NewPrioritiesAreMoreWorkWhereSomebodyWaits) {
   Conditions later, held;
   later.begin = 1000;
@@ -165,6 +178,9 @@ TEST(SlurmTables, AgeCountsFromWhenAJobIsFoundReadyOrFromItsBegin) {
   const Scenario scenario = with_passes(jobs);
   Tables tables(scenario, -60, {});
   for (const int job : {0, 1, 2}) tables.submit(job, 0);
+  tables.advance(100);
+  EXPECT_EQ(tables.queue.priority(0), 100);
+  for (const int job : {1, 2}) EXPECT_EQ(tables.queue.priority(job), 1);
   tables.release(2, 120);
   tables.admit(150);
   tables.advance(200);

@@ -61,8 +61,8 @@ void Queue::submit(int job, double time) {
   last_array_ = array;
 }
 
-void Queue::prioritise(int job, double time) {
-  of_[static_cast<std::size_t>(job)].priority = computed(job, time, submitted_++);
+void Queue::prioritise(int job) {
+  of_[static_cast<std::size_t>(job)].priority = computed(job, 0, submitted_++);  // has no age yet
 }
 
 double Queue::computed(int job, double time, int before) const {
@@ -72,7 +72,8 @@ double Queue::computed(int job, double time, int before) const {
 }
 
 void Queue::resubmit(int job, double time, bool anew) {
-  if (anew) prioritise(job, time);
+  kept(job);
+  if (anew) prioritise(job);
   of_[static_cast<std::size_t>(job)].submit = whole(time);
 }
 
@@ -88,6 +89,8 @@ void Queue::enter(int job) {
   if (one.partitions.empty()) add({job, one.partition});
   for (const int part : one.partitions) add({job, part});
 }
+
+void Queue::kept(int job) { ready(job, kNotYet); }
 
 void Queue::ready(int job, double since) {
   const auto& known = scenario_.job(job).waiting;

@@ -18,12 +18,14 @@ class Queue {
 
   /// The job gets its priority, as of all that were submitted so far; it may not wait in the queue yet.
   void submit(int job, double time);
-  /// A new priority, behind all so far where that is by the order of submissions.
-  void prioritise(int job, double time);
-  /// It has run, and waits again; `anew`: with a new priority, else its old one.
+  /// A new priority for a job whose age does not count yet, behind all so far where that is by the order of submissions.
+  void prioritise(int job);
+  /// It has run, and waits again, without an age; `anew`: with a new priority, else its old one.
   void resubmit(int job, double time, bool anew);
   /// The job waits in the queue, once for each partition.  O(entries).
   void enter(int job);
+  /// Something keeps the job: its age does not count.
+  void kept(int job);
   /// The job is ready since then: its age counts, or will once there is room.
   void ready(int job, double since);
   /// Nodes have been looked for: all of their CPUs count for its size at the next recalculation.

@@ -49,7 +49,10 @@ void Tables::submit(int job, double time) {
   advance(time);
   policy.submit(job);
   queue.submit(job, time);
-  if (readiness.submit(job, whole(time))) queue.enter(job);
+  if (readiness.submit(job, whole(time)))
+    queue.enter(job);
+  else
+    queue.kept(job);
   updates.jobs = whole(time);
 }
 
@@ -126,7 +129,7 @@ void Tables::epilog(int job, double time) {
 void Tables::release(int job, double time) {
   advance(time);
   readiness.release(job);
-  queue.prioritise(job, time);
+  queue.prioritise(job);
   updates.jobs = whole(time);
 }
 
