@@ -217,9 +217,9 @@ TEST(SlurmSelect, PlansOfTiersGetCoresBack) {
   }
 }
 
-TEST(SlurmSelect, CouldRunOnTheNodesWithItsFeaturesAlone) {
+TEST(SlurmSelect, OnTheNodesWithItsFeaturesAlone) {
   Machine machine = plain_machine(4);
-  machine.sets = {nodes_from(0, 2, 4)};
+  machine.sets = {nodes_from(2, 4, 4)};
   std::vector<Job> jobs{plain_job(0, 2, 60), plain_job(0, 3, 60)};
   for (Job& job : jobs) job.set = 0;
   const Scenario scenario = scenario_of(machine, jobs);
@@ -227,6 +227,8 @@ TEST(SlurmSelect, CouldRunOnTheNodesWithItsFeaturesAlone) {
   Select select(scenario, allocations, 0);
   EXPECT_TRUE(select.could_run({0, 0}, allocations.up()));
   EXPECT_FALSE(select.could_run({1, 0}, allocations.up()));
+  EXPECT_EQ(list_of(select.now({0, 0}, allocations.up())), (Nodes{2, 3}));
+  EXPECT_EQ(select.now({1, 0}, allocations.up()), nullptr);
 }
 
 TEST(SlurmSelect, NodesOfOneAlternativeTheFirstOfEquals) {
