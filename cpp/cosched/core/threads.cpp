@@ -59,10 +59,10 @@ class Pool {
         work_(number);
       } catch (...) {
         error = std::current_exception();
-        stop_ = true;
       }
       const std::lock_guard lock(mutex_);
       if (error && !error_) error_ = error;
+      if (error_) stop_ = true;  // not before: what others throw for it is not the first error
       ++done_;
       if (error_ || done_ == count_) changed_.notify_all();
     }
