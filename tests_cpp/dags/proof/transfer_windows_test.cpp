@@ -121,6 +121,13 @@ bool fails(proof::TransferWindows& windows, const Keep& keep) {
   return !left;
 }
 
+// A T that pruning leaves, a twentieth or less above one that it refutes.
+double just_above_refuted(const TypeCosts& costs) {
+  double makespan = 1;
+  for (;; makespan *= 1.05)
+    if (proof::TransferWindows windows(costs, makespan); prune(windows)) return makespan;
+}
+
 // Guesses that others answer are not tried: none of all that are left fails.
 TEST(TransferGuesses, LeaveNoneThatFails) {
   Rng rng(6);
@@ -129,11 +136,7 @@ TEST(TransferGuesses, LeaveNoneThatFails) {
     const Instance instance =
         graphs::with_random_transfers(rng, graphs::random(rng, {12, 3}), round % 2 ? 1 : 3);
     const TypeCosts costs(instance, true);
-    double makespan = 1;
-    for (bool fits = false; !fits; makespan *= 1.05) {
-      proof::TransferWindows windows(costs, makespan);
-      fits = prune(windows);
-    }
+    const double makespan = just_above_refuted(costs);
     proof::TransferWindows windows(costs, makespan);
     ASSERT_TRUE(prune(windows));
     const proof::FailedGuesses found =
@@ -168,11 +171,7 @@ TEST(TransferWindows, TheWorklistMissesNothingAndUndoTakesAllBack) {
         graphs::with_random_transfers(rng, graphs::random(rng, {12, 3}), round % 2 ? 1 : 3);
     const TypeCosts costs(instance, true);
     if (costs.edges() == 0) continue;
-    double makespan = 1;
-    for (bool fits = false; !fits; makespan *= 1.05) {
-      proof::TransferWindows windows(costs, makespan);
-      fits = prune(windows);
-    }
+    const double makespan = just_above_refuted(costs);
     proof::TransferWindows windows(costs, makespan);
     ASSERT_TRUE(prune(windows));
     std::vector<Closing> closings;

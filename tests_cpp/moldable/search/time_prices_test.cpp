@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cosched/core/rng.hpp"
+#include "support/moldable_exhaustive_minsum.hpp"
 #include "support/moldable_instances.hpp"
 
 namespace cosched::moldable::search {
@@ -12,35 +13,14 @@ namespace {
 
 using namespace cosched::moldable::testing;  // NOLINT
 
-// The jobs of `rest` in every order on every count, each as early as it fits on processors that become
-// free at these times.
-double exhaustive(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
-                  JobSet rest, const std::vector<double>& free) {
-  if (rest == 0) return 0;
-  double best = kInfinity;
-  for (int job = 0; job < instance.jobs(); ++job)
-    if (rest >> job & 1)
-      for (const Choice& choice : choices[job]) {
-        std::vector<double> later = free;
-        const double start = std::max(instance.release(job), later[choice.procs - 1]);
-        const double end = start + choice.seconds;
-        for (double& time : later) time = std::max(time, start);
-        std::fill_n(later.begin(), choice.procs, end);
-        std::sort(later.begin(), later.end());
-        best = std::min(best, instance.weight(job) * end +
-                                  exhaustive(instance, choices, rest & ~(JobSet{1} << job), later));
-      }
-  return best;
-}
-
 TEST(MoldableTimePrices, AreBelowEverySchedule) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
       const Instance instance = small_instance(kind, 4, 3, seed, seed % 2 == 1);
       const auto choices = choices_of(instance);
-      const double all = exhaustive(instance, choices, 15, {0, 0, 0});
+      const StartWindows windows(instance);
+      const double all = exhaustive_within(instance, choices, windows, 15, {0, 0, 0});
       for (const double stretch : {0.3, 1.0, 4.0}) {
-        const StartWindows windows(instance);
         TimePrices prices(instance, choices, windows, all, stretch * 3, 1'000'000);
         EXPECT_LE(prices.bound(), all) << kind << " " << seed;
         Rng rng(seed);
@@ -50,7 +30,7 @@ TEST(MoldableTimePrices, AreBelowEverySchedule) {
           for (double& time : free) time = 5 * rng.uniform();
           std::sort(free.begin(), free.end());
           const Step steps[] = {{free[0], 1}, {free[1], 1}, {free[2], 1}};
-          const double least = exhaustive(instance, choices, rest, free);
+          const double least = exhaustive_within(instance, choices, windows, rest, free);
           for (const double enough : {0.0, 0.9 * least, least, kInfinity})
             EXPECT_LE(prices.least(rest, steps, 3, enough), least * (1 + kRounding))
                 << kind << " " << seed << " " << rest;
@@ -66,8 +46,8 @@ TEST(MoldableTimePrices, AreExactWhereThatDecides) {
         small_instance(static_cast<int>(seed) % kProfileKinds, 4, 3, seed, false);
     const auto choices = choices_of(instance);
     const StartWindows windows(instance);
-    TimePrices prices(instance, choices, windows, exhaustive(instance, choices, 15, {0, 0, 0}), 5,
-                      1'000'000);
+    TimePrices prices(instance, choices, windows,
+                      exhaustive_within(instance, choices, windows, 15, {0, 0, 0}), 5, 1'000'000);
     const Step steps[] = {{0.31, 2}, {0.87, 1}};
     const double low = prices.least(15, steps, 2, 0);
     double below = low, above = 2 * low;  // of what is enough

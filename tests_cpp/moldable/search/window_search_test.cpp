@@ -6,35 +6,13 @@
 
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/search/optimal.hpp"
+#include "support/moldable_exhaustive_minsum.hpp"
 #include "support/moldable_instances.hpp"
 
 namespace cosched::moldable::search {
 namespace {
 
 using namespace cosched::moldable::testing;  // NOLINT
-
-// The least sum w C where each job starts as early as the order of starts, its window and its count let it.
-double exhaustive_within(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
-                         const StartWindows& windows, JobSet rest,
-                         const std::vector<double>& free) {
-  if (rest == 0) return 0;
-  double best = kInfinity;
-  for (int job = 0; job < instance.jobs(); ++job)
-    if (rest >> job & 1)
-      for (const Choice& choice : choices[job]) {
-        std::vector<double> later = free;
-        const double start = std::max(windows.first[job], later[choice.procs - 1]);
-        if (start > windows.last[job]) continue;
-        const double end = start + choice.seconds;
-        for (double& time : later) time = std::max(time, start);
-        std::fill_n(later.begin(), choice.procs, end);
-        std::sort(later.begin(), later.end());
-        best = std::min(best, instance.weight(job) * end +
-                                  exhaustive_within(instance, choices, windows,
-                                                    rest & ~(JobSet{1} << job), later));
-      }
-  return best;
-}
 
 Placement one_after_the_other(const Instance& instance) {
   Placement made = unplaced(instance.jobs());

@@ -8,8 +8,8 @@
 namespace cosched::dags::proof {
 namespace {
 
-constexpr long kGrowth =
-    4;  // of a leap after a T that is refuted, which takes less than one that is not
+// Of a leap after a T that is refuted, which takes less than one that is not.
+constexpr long kGrowth = 4;
 
 }  // namespace
 

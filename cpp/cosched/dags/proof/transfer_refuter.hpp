@@ -74,8 +74,7 @@ class TransferRefuter {
   double reach_ = 0;                               // of its last linear programme
   std::vector<KeptInterval> kept_, kept_refuted_;  // of the last programme, of the last T refuted
   std::vector<EarlierStage> earlier_;              // the last ones at last
-  std::vector<TransferGuess>
-      failed_before_;  // guesses of the last T, before anything else was closed
+  std::vector<TransferGuess> failed_before_;       // of the last T, before all else was closed
   // What was left of a T that was not refuted, and how.
   struct Left {
     TransferWindows windows;

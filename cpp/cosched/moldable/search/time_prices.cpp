@@ -13,9 +13,8 @@ constexpr int kFewestCells = 32;
 constexpr std::size_t kMostEntries = 4'000'000;  // 32 MB
 constexpr double kPriceSums = 1e-12;             // relative, of some hundred terms
 constexpr double kFirstStep = 1, kNextStep = 0.5, kLeastStep = 1e-3, kMomentum = 0.7;
-constexpr double kTarget =
-    1.002;  // of the value: at the value itself it would be met in the limit only
-constexpr int kPatience = 12;  // sets of prices without gain, before steps get shorter
+constexpr double kTarget = 1.002;  // of the value, which itself would be met in the limit only
+constexpr int kPatience = 12;      // sets of prices without gain, before steps get shorter
 
 }  // namespace
 
