@@ -14,9 +14,8 @@ namespace {
 
 // Of a mean end, so that plateaus of the makespan lead somewhere.
 constexpr double kEndsCount = 1e-3;
-constexpr double kDone = 1e-12;  // of a job is left
-constexpr int kBatch = 64;       // proposals at a temperature
-constexpr int kAround = 2;       // places from one that is near
+constexpr int kBatch = 64;  // proposals at a temperature
+constexpr int kAround = 2;  // places from one that is near
 // Of each kind of change, how often; one swap or move in kDrawnNear goes near.
 constexpr int kCounts = 5, kTrades = 4, kSwaps = 9, kMoves = 3, kTurns = 3, kWaits = 12;
 constexpr int kDrawnNear = 3;
@@ -26,29 +25,7 @@ constexpr int kShortTurn = 8;  // jobs; every other one may be of all
 }  // namespace
 
 OrderSearch::OrderSearch(const Instance& instance, const Decoder& decoder, Rng& rng)
-    : instance_(instance),
-      sharing_(*instance.sharing()),
-      rng_(rng),
-      jobs_(instance.jobs()),
-      resources_(sharing_.resources()),
-      rule_(sharing_.rule()),
-      slows_by_pairs_(sharing_.slowdowns().has_value()),
-      counts_(jobs_),
-      needs_(jobs_) {
-  for (int r = 0; r < resources_; ++r)
-    room_.push_back(sharing_.capacity(r) * (1 + kExactTolerance));
-  for (int i = 0; i < jobs_; ++i) {
-    stall_.push_back(sharing_.stall(i));
-    stalls_ |= stall_.back() > 0;
-    for (const Choice& c : decoder.counts(i)) {
-      counts_[i].push_back({c.procs, c.time, sharing_.load(i, c.procs)});
-      for (int r = 0; r < resources_; ++r) needs_[i].push_back(sharing_.need(r, i, c.procs));
-    }
-  }
-  if (!slows_by_pairs_) return;
-  for (int i = 0; i < jobs_; ++i)
-    for (int j = 0; j < jobs_; ++j) excess_.push_back(sharing_.excess(i, j));
-}
+    : instance_(instance), rng_(rng), jobs_(instance.jobs()), machine_(instance, decoder) {}
 
 // --- annealing --------------------------------------------------------------------------------
 
@@ -60,8 +37,6 @@ void OrderSearch::begin(const Placement& from) {
   std::vector<double> ends = from.end;
   std::sort(ends.begin(), ends.end());
   decided_.assign(jobs_, {});
-  taken_.resize(jobs_);
-  needed_.resize(jobs_ * resources_);
   for (int k = 0; k < jobs_; ++k) {
     const int i = order_[k];
     const double start = from.start[i] * (1 + kExactTolerance);
@@ -69,14 +44,10 @@ void OrderSearch::begin(const Placement& from) {
         static_cast<int>(std::upper_bound(ends.begin(), ends.end(), start) - ends.begin());
     set(i, {nearest(i, from.procs[i]), std::max(0, k - ended)});
   }
-  State empty;
-  empty.free = instance_.machines();
-  empty.used.assign(resources_, 0);
-  before_.assign(jobs_ + 1, empty);
-  state_ = empty;
+  state_ = machine_.empty();
+  before_.assign(jobs_ + 1, state_);
   end_.assign(jobs_, 0);
   start_ = end_;
-  new_end_ = end_;
   last_ = jobs_;
   accept(0, length(0, kInfinity));
   best_order_ = order_;
@@ -123,18 +94,16 @@ bool OrderSearch::propose(double temperature) {
 
 void OrderSearch::accept(int first, double value) {
   value_ = value;
-  for (const int job : ended_) end_[job] = new_end_[job];
-  copy(before_[first], state_);
+  for (const SideBySide::Ended& one : ended_) end_[one.job] = one.end;
+  SideBySide::copy(before_[first], state_);
   for (int at = first;;) {
     while (at < jobs_ && starts(state_, at)) {
-      start(state_, order_[at++]);
+      machine_.start(state_, order_[at++]);
       if (at == same_from_) return;
-      copy(state_, before_[at]);
+      SideBySide::copy(state_, before_[at]);
     }
     if (at == jobs_) return;
-    const double over = this->over(state_), step = next_end(state_, over);
-    state_.now += step;
-    end(state_, step, over);
+    machine_.finish(state_, kInfinity, ended_);
   }
 }
 
@@ -153,8 +122,8 @@ int OrderSearch::change() {
 
 int OrderSearch::change_count(int place) {
   const int i = order_[place], now = decided_[i].count;
-  const int count =
-      rng_.below(5) == 0 ? static_cast<int>(rng_.below(counts_[i].size())) : stepped(i, sign());
+  const int count = rng_.below(5) == 0 ? static_cast<int>(rng_.below(machine_.counts(i).size()))
+                                       : stepped(i, sign());
   if (count == now) return jobs_;
   last_ = place;
   decide(i, {count, decided_[i].beside});
@@ -186,8 +155,8 @@ int OrderSearch::swap_jobs(int place) {
   Decision mine{decided_[i].count, decided_[j].beside};
   Decision theirs{decided_[j].count, decided_[i].beside};
   if (rng_.below(2) == 0) {
-    const int procs = counts_[i][mine.count].procs;
-    mine.count = nearest(i, counts_[j][theirs.count].procs);
+    const int procs = machine_.counts(i)[mine.count].procs;
+    mine.count = nearest(i, machine_.counts(j)[theirs.count].procs);
     theirs.count = nearest(j, procs);
   }
   decide(i, mine);
@@ -252,7 +221,7 @@ int OrderSearch::stepped(int job, int by) const {
 
 int OrderSearch::nearest(int job, int procs) const {
   int count = 0;
-  while (count < last_count(job) && counts_[job][count + 1].procs <= procs) ++count;
+  while (count < last_count(job) && machine_.counts(job)[count + 1].procs <= procs) ++count;
   return count;
 }
 
@@ -263,9 +232,7 @@ void OrderSearch::decide(int job, Decision to) {
 
 void OrderSearch::set(int job, Decision to) {
   decided_[job] = to;
-  taken_[job] = counts_[job][to.count];
-  std::copy_n(needs_[job].begin() + to.count * resources_, resources_,
-              needed_.begin() + job * resources_);
+  machine_.take(job, to.count);
 }
 
 // For take_back().
@@ -290,154 +257,47 @@ void OrderSearch::take_back() {
 
 // --- what an order takes --------------------------------------------------------------------------
 
-bool OrderSearch::starts(const State& state, int place) const {
+bool OrderSearch::starts(const SideBySide::State& state, int place) const {
   if (state.size == 0) return true;
   const int job = order_[place];
-  if (state.size > decided_[job].beside || taken_[job].procs > state.free) return false;
-  for (int r = 0; r < resources_; ++r)
-    if (state.used[r] + need(job, r) > room_[r]) return false;
-  return true;
-}
-
-double OrderSearch::paired(double factor, double excess) const {
-  switch (rule_) {
-    case SlowdownRule::sum:
-      return factor + excess;
-    case SlowdownRule::product:
-      return factor * (1 + excess);
-    default:
-      return std::max(factor, 1 + excess);
-  }
-}
-
-void OrderSearch::start(State& state, int job) const {
-  const Count& count = taken_[job];
-  double pairs = 1;
-  if (slows_by_pairs_)
-    for (int k = 0; k < state.size; ++k) {
-      Member& other = state.running[k];
-      pairs = paired(pairs, excess(job, other.job));
-      other.pairs = paired(other.pairs, excess(other.job, job));
-    }
-  for (int r = 0; r < resources_; ++r) state.used[r] += need(job, r);
-  state.load += count.load;
-  state.free -= count.procs;
-  if (state.size == static_cast<int>(state.running.size())) state.running.emplace_back();
-  state.running[state.size++] = {count.time, pairs, kDone * count.time, job, count.procs};
-}
-
-void OrderSearch::leave(State& state, const Member& member) {
-  ended_.push_back(member.job);
-  new_end_[member.job] = state.now;
-  state.ends += state.now;
-  state.free += member.procs;
-  state.load -= taken_[member.job].load;
-  for (int r = 0; r < resources_; ++r) state.used[r] -= need(member.job, r);
-}
-
-// What is left after `step` more seconds; those that end leave.
-void OrderSearch::end(State& state, double step, double over) {
-  const std::size_t first = ended_.size();
-  int kept = 0;
-  for (int k = 0; k < state.size; ++k) {
-    Member& member = state.running[k];
-    member.left -= step / factor(member, over);
-    if (member.left > member.done) {
-      if (kept < k) state.running[kept] = member;
-      ++kept;
-    } else {
-      leave(state, member);
-    }
-  }
-  state.size = kept;
-  if (kept == 0) {  // rounding errors do not last
-    state.load = 0;
-    std::fill(state.used.begin(), state.used.end(), 0.0);
-  }
-  if (!slows_by_pairs_) return;
-  for (int k = 0; k < kept; ++k) {
-    Member& member = state.running[k];
-    if (rule_ == SlowdownRule::sum) {
-      for (std::size_t e = first; e < ended_.size(); ++e)
-        member.pairs -= excess(member.job, ended_[e]);
-      if (kept == 1) member.pairs = 1;
-      continue;
-    }
-    member.pairs = 1;
-    for (int other = 0; other < kept; ++other)
-      if (other != k)
-        member.pairs = paired(member.pairs, excess(member.job, state.running[other].job));
-  }
-}
-
-void OrderSearch::copy(const State& from, State& to) {
-  to.now = from.now;
-  to.ends = from.ends;
-  to.load = from.load;
-  to.free = from.free;
-  to.size = from.size;
-  if (static_cast<int>(to.running.size()) < from.size) to.running.resize(from.size);
-  std::copy_n(from.running.begin(), from.size, to.running.begin());
-  std::copy(from.used.begin(), from.used.end(), to.used.begin());
-}
-
-// Whether what follows is as before: the same runs with as much left.
-bool OrderSearch::same(const State& one, const State& other) {
-  return one.now == other.now && one.size == other.size && one.ends == other.ends &&
-         std::equal(one.running.begin(), one.running.begin() + one.size, other.running.begin(),
-                    [](const Member& a, const Member& b) {
-                      return a.job == b.job && a.procs == b.procs && a.left == b.left;
-                    });
-}
-
-double OrderSearch::over(const State& state) const {
-  return stalls_ && state.size > 1 ? std::max(0.0, state.load - 1) : 0;
-}
-
-double OrderSearch::next_end(const State& state, double over) const {
-  double step = kInfinity;
-  for (int k = 0; k < state.size; ++k)
-    step = std::min(step, state.running[k].left * factor(state.running[k], over));
-  return step;
+  return state.size <= decided_[job].beside && machine_.fits(state, job);
 }
 
 // From the first place that is another on, until all is as it was; infinite where it is over `longest`.
 double OrderSearch::length(int first, double longest) {
-  State& state = state_;
-  copy(before_[first], state);
+  SideBySide::State& state = state_;
+  SideBySide::copy(before_[first], state);
   ended_.clear();
   same_from_ = jobs_ + 1;
   for (int at = first; at < jobs_ || state.size > 0;) {
     while (at < jobs_ && starts(state, at)) {
-      start(state, order_[at++]);
-      if (at > last_ && same(state, before_[at])) {
+      machine_.start(state, order_[at++]);
+      if (at > last_ && SideBySide::same(state, before_[at])) {
         same_from_ = at;
         return value_;
       }
     }
     operations_ += 1 + state.size;
-    const double over = this->over(state), step = next_end(state, over);
-    state.now += step;
-    if (state.now > longest) return kInfinity;
-    end(state, step, over);
+    if (!machine_.finish(state, longest, ended_)) return kInfinity;
   }
   return state.now + kEndsCount * state.ends / jobs_;
 }
 
 Placement OrderSearch::best() const {
   Placement placement = unplaced(static_cast<int>(best_order_.size()));
-  Running running(&sharing_);
+  const Sharing& sharing = *instance_.sharing();
+  Running running(&sharing);
   double now = 0;
   int free = instance_.machines();
   const auto starts = [&](const Run& run, int beside) {
     if (running.size() == 0) return true;
     std::vector<Run> with = running.set();
     with.push_back(run);
-    return running.size() <= beside && run.procs <= free && sharing_.fits(with);
+    return running.size() <= beside && run.procs <= free && sharing.fits(with);
   };
   for (auto next = best_order_.begin(); next != best_order_.end() || running.size() > 0;) {
     for (; next != best_order_.end(); ++next) {
-      const Count& count = counts_[*next][best_decided_[*next].count];
+      const SideBySide::Count& count = machine_.counts(*next)[best_decided_[*next].count];
       const Run run{*next, count.procs, count.time};
       if (!starts(run, best_decided_[*next].beside)) break;
       running.start(run, now);

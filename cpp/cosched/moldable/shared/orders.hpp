@@ -1,7 +1,6 @@
 // Schedules by annealing over orders of jobs.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/model/placement.hpp"
 #include "cosched/moldable/shared/decoder.hpp"
+#include "cosched/moldable/shared/side_by_side.hpp"
 
 namespace cosched::moldable::shared {
 
@@ -33,23 +33,8 @@ class OrderSearch {
   Placement best() const;
 
  private:
-  struct Member {
-    double left, pairs, done;  // done: where so little is left, it ends
-    int job, procs;
-  };
-  // What runs when the jobs before some place have started.
-  struct State {
-    double now = 0, ends = 0, load = 0;  // ends: the sum of those so far
-    int free = 0, size = 0;
-    std::vector<Member> running;  // the first `size`; memory is kept
-    std::vector<double> used;
-  };
-  struct Count {
-    int procs;
-    double time, load;
-  };
   struct Decision {
-    int count, beside;  // count: of counts_
+    int count, beside;  // count: a place in the counts of the job
   };
 
   void begin(const Placement& from);
@@ -64,7 +49,7 @@ class OrderSearch {
   int change_beside(int place);
 
   int drawn_place(int place);
-  int last_count(int job) const { return static_cast<int>(counts_[job].size()) - 1; }
+  int last_count(int job) const { return static_cast<int>(machine_.counts(job).size()) - 1; }
   int stepped(int job, int by) const;
   int nearest(int job, int procs) const;
   int sign() { return rng_.below(2) == 0 ? 1 : -1; }
@@ -75,39 +60,19 @@ class OrderSearch {
   void take_back();
 
   double length(int first, double longest);
-  static void copy(const State& from, State& to);
-  static bool same(const State& one, const State& other);
-  bool starts(const State& state, int place) const;
-  double over(const State& state) const;
-  double next_end(const State& state, double over) const;
-  double factor(const Member& member, double over) const {
-    return stalls_ ? std::max(member.pairs, 1 + stall_[member.job] * over) : member.pairs;
-  }
-  void start(State& state, int job) const;
-  void end(State& state, double step, double over);
-  void leave(State& state, const Member& member);
-  double paired(double factor, double excess) const;
-  double excess(int job, int other) const { return excess_[job * jobs_ + other]; }
-  double need(int job, int r) const { return needed_[job * resources_ + r]; }
+  bool starts(const SideBySide::State& state, int place) const;
 
   const Instance& instance_;
-  const Sharing& sharing_;
   Rng& rng_;
-  int jobs_, resources_;
-  SlowdownRule rule_;
-  bool slows_by_pairs_, stalls_ = false;
-  std::vector<std::vector<Count>> counts_;
-  std::vector<std::vector<double>> needs_;     // of a job, by count and resource
-  std::vector<double> excess_, stall_, room_;  // room: capacities, and a tolerance
+  int jobs_;
+  SideBySide machine_;
 
   std::vector<int> order_, best_order_;
   std::vector<Decision> decided_, best_decided_;  // of each job
-  std::vector<Count> taken_;                      // what decided_ says
-  std::vector<double> needed_;
-  std::vector<State> before_;  // each place, and after the last
-  State state_;
-  std::vector<double> start_, end_, new_end_;  // of each job: for turn(); and of a proposal
-  std::vector<int> ended_;                     // those of a proposal
+  std::vector<SideBySide::State> before_;         // each place, and after the last
+  SideBySide::State state_;
+  std::vector<double> start_, end_;       // of each job: for turn()
+  std::vector<SideBySide::Ended> ended_;  // of a proposal
   double value_ = 0, best_value_ = 0;
   // Of a proposal, to take back.
   std::vector<std::pair<int, Decision>> changed_;
