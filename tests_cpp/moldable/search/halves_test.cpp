@@ -1,12 +1,12 @@
-#include "cosched/moldable/search/halves.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include "cosched/core/rng.hpp"
+#include "cosched/moldable/search/count_search.hpp"
 #include "cosched/moldable/search/optimal.hpp"
 #include "support/moldable_instances.hpp"
 
@@ -33,10 +33,10 @@ double decoded(const Instance& instance, const std::vector<Placed>& order) {
 }
 
 // Whether a search for something shorter than the deadline finds it: what it found, or infinity.
-double shorter_than(const Instance& instance, double deadline, bool priced) {
+double shorter_than(const Instance& instance, double deadline, bool priced, std::size_t room) {
   std::optional<ProcessorPatterns> patterns;
   if (priced) patterns.emplace(choices_of(instance), instance.machines(), deadline / 2, deadline);
-  Halves halves(choices_of(instance), instance.machines(), unlimited);
+  CountSearch halves(choices_of(instance), instance.machines(), unlimited, room);
   double best = deadline;
   const auto outcome = halves.search(0, deadline, best, priced ? &*patterns : nullptr,
                                      [&](const std::vector<Placed>& order) {
@@ -44,7 +44,7 @@ double shorter_than(const Instance& instance, double deadline, bool priced) {
                                        EXPECT_LT(value, best);
                                        return best = value;
                                      });
-  EXPECT_NE(outcome, Halves::Outcome::over);
+  EXPECT_TRUE(outcome == Halves::Outcome::searched || outcome == Halves::Outcome::nearer);
   if (outcome == Halves::Outcome::nearer) {
     EXPECT_LT(best, 0.81 * deadline);
   }
@@ -52,15 +52,18 @@ double shorter_than(const Instance& instance, double deadline, bool priced) {
 }
 
 // From any deadline above it down to the optimum, and not below.
-void expect_exact(const Instance& instance, double optimum, std::uint64_t seed) {
+void expect_exact(const Instance& instance, double optimum, std::uint64_t seed,
+                  const std::vector<double>& parts = {1.000001, 1.1, 1.4, 2.0},
+                  std::size_t room = kHalvesRoom) {
   const bool priced = seed % 4 == 3;
-  for (const double part : {1.000001, 1.1, 1.4, 2.0}) {
+  for (const double part : parts) {
     double best = part * optimum;
-    for (double next; (next = shorter_than(instance, best, priced)) < best;) best = next;
+    for (double next; (next = shorter_than(instance, best, priced, room)) < best;) best = next;
     EXPECT_NEAR(best, optimum, kRounding * optimum) << seed << " " << part;
   }
   for (const double part : {0.6, 0.99, 1.0})
-    EXPECT_GE(shorter_than(instance, part * optimum, priced), optimum * (1 - kRounding)) << seed;
+    EXPECT_GE(shorter_than(instance, part * optimum, priced, room), optimum * (1 - kRounding))
+        << seed;
 }
 
 TEST(MoldableHalves, EqualExhaustiveSearch) {
@@ -101,6 +104,22 @@ TEST(MoldableHalves, EqualLabelsOfMoreJobs) {
       ASSERT_TRUE(proof.proved);
       expect_exact(instance, makespan(proof.placement), seed);
     }
+}
+
+TEST(MoldableHalves, SplitCountsWhereThereIsNoRoomForAll) {
+  int full = 0;
+  for (int kind = 0; kind < kProfileKinds; ++kind)
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      const Instance instance = small_instance(kind, 7, 5, seed, false);
+      constexpr std::size_t kRoom = 1600;
+      const double optimum = makespan(optimal(instance).placement);
+      expect_exact(instance, optimum, seed, {1.1}, kRoom);
+      full += Halves(choices_of(instance), 5, unlimited, kRoom)
+                  .search(0, 1.1 * optimum, kInfinity, nullptr, [](const std::vector<Placed>&) {
+                    return kInfinity;
+                  }) == Halves::Outcome::full;
+    }
+  EXPECT_GT(full, 5);
 }
 
 TEST(MoldableHalves, StopWhenTheWorkIsOver) {

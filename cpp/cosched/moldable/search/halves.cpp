@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kSlip = 1 + 1e-12;  // of sums of a few times
 constexpr std::int64_t kFlush = 20'000;
-constexpr std::size_t kMostPool = 8'000'000;  // 128 MB, labels take as much
+// From so small a part of the room on the sets so far say what all need, where counts can be left out.
+constexpr std::size_t kForecast = 80;
 // Labels of least area, and of nearly its own, that another is compared with.
 constexpr std::size_t kHalvesCompared = 8;
 constexpr double kNearer = 0.2;  // of the way from the bound to the deadline
@@ -19,13 +20,19 @@ constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 }  // namespace
 
-Halves::Halves(std::vector<std::vector<Choice>> choices, int machines, Count count)
+Halves::Halves(std::vector<std::vector<Choice>> choices, int machines, Count count,
+               std::size_t room)
     : choices_(std::move(choices)),
       jobs_(static_cast<int>(choices_.size())),
       machines_(machines),
       count_(std::move(count)),
+      most_(room),
+      sure_(room),
       free_(machines),
-      below_(machines + 1) {}
+      below_(machines + 1) {
+  for (const auto& own : choices_)
+    if (own.size() > 1) sure_ = most_ / kForecast;
+}
 
 Halves::Outcome Halves::search(double bound, double deadline, double value,
                                ProcessorPatterns* patterns, const Offer& offer) {
@@ -38,7 +45,8 @@ Halves::Outcome Halves::search(double bound, double deadline, double value,
   measure();
   enough_ = deadline - kNearer * (deadline - bound);
   if (stack() && cross_all() && spend(kFlush)) return Outcome::searched;
-  return value_ < enough_ ? Outcome::nearer : Outcome::over;
+  if (value_ < enough_) return Outcome::nearer;
+  return full_ ? Outcome::full : Outcome::over;
 }
 
 bool Halves::spend(std::int64_t steps) {
@@ -87,12 +95,14 @@ bool Halves::stack() {
     for (int job = 0; job < jobs_; ++job)
       if (in(jobs, job)) {
         stack_on(jobs & ~(JobSet{1} << job), job);
-        if (fresh_pool_.size() > kMostPool || !spend(0)) return false;
+        full_ = fresh_pool_.size() > most_;
+        if (full_ || !spend(0)) return false;
       }
     keep();
     if (patterns_) steps_ += patterns_->take_work();
     begin_.push_back(static_cast<std::uint32_t>(labels_.size()));
-    if (pool_.size() > kMostPool) return false;
+    full_ = pool_.size() > (pool_.size() > sure_ ? most_ * jobs / all : most_);
+    if (full_) return false;
   }
   return true;
 }

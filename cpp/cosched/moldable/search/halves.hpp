@@ -1,6 +1,7 @@
 // Few jobs, the makespan: schedules of two halves that meet.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -11,6 +12,9 @@ namespace cosched::moldable::search {
 
 /// More jobs have too many subsets, more processors too many counts.
 inline constexpr int kMostHalvedJobs = 16, kMostHalvedMachines = 64;
+
+/// Room for labels, in steps: 128 MB, and as much for what else they hold.
+inline constexpr std::size_t kHalvesRoom = 8'000'000;
 
 /// A job on some of the processors.
 struct Placed {
@@ -43,12 +47,14 @@ class Halves {
   using Offer = std::function<double(std::vector<Placed>)>;
 
   /// Up to kMostHalvedJobs jobs and kMostHalvedMachines processors.
-  Halves(std::vector<std::vector<Choice>> choices, int machines, Count count);
+  Halves(std::vector<std::vector<Choice>> choices, int machines, Count count,
+         std::size_t room = kHalvesRoom);
 
   enum class Outcome {
     searched,  // all of it
     nearer,  // a schedule was found that is so much shorter than the deadline that it is the better one
-    over  // the work or the room for labels was over
+    full,  // there was no room for all labels, or none by what the first took
+    over   // the work was over
   };
 
   /// Offers schedules shorter than `value`: where any is shorter than `deadline`, at least one that
@@ -94,7 +100,9 @@ class Halves {
   std::vector<std::vector<Choice>> choices_;
   int jobs_, machines_;
   Count count_;
-  std::int64_t steps_ = 0;  // not counted yet
+  std::size_t most_, sure_;  // steps of labels: the room; from where on it is forecast
+  std::int64_t steps_ = 0;   // not counted yet
+  bool full_ = false;
 
   double deadline_ = 0, half_ = 0, room_ = 0, value_ = 0, enough_ = 0;
   ProcessorPatterns* patterns_ = nullptr;

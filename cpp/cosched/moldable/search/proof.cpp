@@ -10,7 +10,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/search/annealing.hpp"
-#include "cosched/moldable/search/halves.hpp"
+#include "cosched/moldable/search/count_search.hpp"
 #include "cosched/moldable/search/labels.hpp"
 #include "cosched/moldable/search/window_search.hpp"
 
@@ -111,9 +111,9 @@ class Prover {
 
   // Deadlines further and further from the bound: that no schedule keeps one costs the less, the
   // nearer it is, and what is met for one is often a good schedule for the next.  False: the work
-  // or the room is over.
+  // is over, or the room for one count of each job.
   bool meet_halves() {
-    Halves halves(choices_, it_.machines(), [&](std::int64_t steps) {
+    CountSearch halves(choices_, it_.machines(), [&](std::int64_t steps) {
       effort_.count(steps);
       return !effort_.over();
     });
@@ -135,8 +135,8 @@ class Prover {
       const double deadline = last ? value : base + ahead;
       const std::int64_t left = effort_.left();
       const auto outcome = halves.search(proved_, deadline, value, bounds_.patterns(), offer);
-      if (outcome == Halves::Outcome::over) return false;
       if (outcome == Halves::Outcome::nearer) continue;
+      if (outcome != Halves::Outcome::searched) return false;
       if (best_.value() >= deadline) proved_ = std::max(proved_, deadline);
       const std::int64_t spent = left - effort_.left();
       grows = before > 0 ? std::log(static_cast<double>(spent) / static_cast<double>(before)) /

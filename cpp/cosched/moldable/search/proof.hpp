@@ -37,7 +37,8 @@ void require_provable(const Instance& instance, const ProofOptions& options);
 /// do in its window (patterns.hpp), for the minsum prices of time (time_prices.hpp); then the minsum goes to
 /// a branch and bound over windows of starts (window_search.hpp), in turns with the passes.
 /// What is not proved for the makespan by a few passes, with no releases and few jobs, goes to halves
-/// of schedules that meet (halves.hpp): whether any ends before deadlines further and further on.
+/// of schedules that meet (halves.hpp), by parts of the counts where there is no room for all (count_search.hpp):
+/// whether any ends before deadlines further and further on.
 /// Any profiles, any releases.  `start`: a schedule to be beaten.  Throws as require_provable.  Exponential in n; some 2^n labels where one criterion decides.
 Proof prove(const Instance& instance, const Placement& start, const ProofOptions& options);
 
