@@ -96,6 +96,19 @@ TEST(MoldableSearch, RepeatsForASeedAndRefusesNegativeWork) {
   EXPECT_THROW(search::local_search(counterexample(), options), InvalidInstance);
 }
 
+TEST(MoldableSearch, RoundsBeyondTheDefaultRepeatAndFindMore) {
+  const Instance instance = workload(Kind::cirne, 40, 16, 3);
+  for (const search::Objective objective :
+       {search::Objective::makespan, search::Objective::minsum}) {
+    const double first =
+        value(instance, searched(instance, objective, search::kSearchWork), objective);
+    const Placement one = searched(instance, objective, 5 * search::kSearchWork);
+    const Placement again = searched(instance, objective, 5 * search::kSearchWork);
+    EXPECT_EQ(one.start, again.start);
+    EXPECT_LT(value(instance, one, objective), first);
+  }
+}
+
 TEST(FreeProfile, EarliestFitByHand) {
   search::FreeProfile profile(4);
   profile.take(0, 2, 3);

@@ -1,5 +1,6 @@
 #include "cosched/moldable/search/local_search.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -10,11 +11,15 @@
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/model/bounds.hpp"
 #include "cosched/moldable/search/annealing.hpp"
+#include "cosched/moldable/search/chains.hpp"
 #include "cosched/moldable/search/proof.hpp"
 #include "cosched/moldable/search/starts.hpp"
 
 namespace cosched::moldable::search {
 namespace {
+
+constexpr int kChains =
+    8;  // of a round: several differ more than one gains by taking as long as all
 
 // The best schedule so far for one criterion; ties: the other one.
 class BestSoFar {
@@ -89,15 +94,27 @@ SearchResult local_search(const Instance& instance, const SearchOptions& options
   const double enough = (shortest ? bound : simple_bound(instance)) * (1 + kExactTolerance);
   const bool budget = options.work > kSearchWork;  // more than the default was asked for
   const bool provable = options.proof && instance.jobs() <= (budget ? kMostProvedJobs : kExactJobs);
-  const auto annealing = [&](std::int64_t operations, std::uint64_t seed) {
-    anneal(instance, best.placement(),
-           {options.objective, seed, total_work(instance, operations), enough}, offer);
+  const auto annealing = [&](const Placement& from, std::int64_t operations, std::uint64_t seed,
+                             const Offer& own) {
+    anneal(instance, from, {options.objective, seed, total_work(instance, operations), enough},
+           own);
   };
+  // Beyond the default longer and longer rounds from the best so far.
   const auto all_of = [&](std::int64_t operations, std::uint64_t seed) {
-    if (operations < kUnlimitedWork / 2) return annealing(operations, seed);
-    in_rounds(kSearchWork, [&](std::int64_t part, int number) {
-      annealing(part, seed + number);
-      return best.value() > enough;
+    annealing(best.placement(), std::min(operations, kSearchWork), seed, offer);
+    std::int64_t left = operations - kSearchWork;
+    if (left <= 0 || best.value() <= enough) return;
+    in_rounds(2 * kSearchWork, [&](std::int64_t part, int) {
+      const Placement from = best.placement();
+      in_chains(
+          kChains,
+          [&](int k, const Offer& own) {
+            annealing(from, std::min(part, left) / kChains, seed + 1 + k, own);
+          },
+          offer);
+      seed += kChains;
+      left -= part;
+      return left > 0 && best.value() > enough;
     });
   };
   if (result.complete && options.work > 0) {

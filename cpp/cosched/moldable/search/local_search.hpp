@@ -34,10 +34,11 @@ struct SearchResult {
 /// nor than the first schedules (starts.hpp), where these were not ended: they may take half a
 /// second whatever the limit.
 ///
-/// Then annealing (annealing.hpp).  Ends when it meets a bound: the dual approximation's for the makespan, sum w_i (r_i +
-/// min t_i) for minsum.  Up to kExactJobs jobs prove() follows, with as much work; up to
-/// kMostProvedJobs where there is more work than the default, with half of it.  The result depends on instance, starts, seed and work only, but for a time
-/// limit.  Throws InvalidInstance when work < 0.
+/// Then annealing (annealing.hpp); what is above the default goes to longer and longer rounds of several annealings from
+/// the best so far, in threads.  Ends when it meets a bound: the dual approximation's for the makespan, sum w_i (r_i +
+/// min t_i) for minsum.  Up to kExactJobs jobs prove() follows, with as much work; up to kMostProvedJobs where there is
+/// more work than the default, with half of it.  The result depends on instance, starts, seed and work only, but for a
+/// time limit.  Throws InvalidInstance when work < 0.
 SearchResult local_search(const Instance& instance, const SearchOptions& options);
 
 }  // namespace cosched::moldable::search

@@ -2,10 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/threads.hpp"
+#include "cosched/moldable/search/chains.hpp"
 #include "cosched/moldable/shared/orders.hpp"
 
 namespace cosched::moldable::shared {
@@ -24,22 +25,23 @@ Placement anneal_orders(const Instance& instance, const Decoder& decoder, const 
   const auto generation = [&](int chains, double hot, double share) {
     std::vector<std::uint64_t> seeds;
     for (int k = 0; k < chains; ++k) seeds.push_back(rng.bits());
-    std::vector<Placement> found(chains);
     const auto each = static_cast<std::int64_t>(share * operations / chains);
     const Placement start = best;
-    const bool in_time = finishes_within(std::nullopt, [&] {
-      in_threads(chains, usual_threads(), [&](int k) {
-        Rng own(seeds[k]);
-        OrderSearch orders(instance, decoder, own);
-        const bool ended =
-            finishes_within(std::nullopt, [&] { orders.anneal(start, hot, kCold, each); });
-        found[k] = orders.best();
-        if (!ended) check_interrupt();
-      });
+    return finishes_within(std::nullopt, [&] {
+      search::in_chains(
+          chains,
+          [&](int k, const search::Offer& offer) {
+            Rng own(seeds[k]);
+            OrderSearch orders(instance, decoder, own);
+            const bool ended =
+                finishes_within(std::nullopt, [&] { orders.anneal(start, hot, kCold, each); });
+            if (Placement found = orders.best(); found.jobs() > 0) offer(std::move(found));
+            if (!ended) check_interrupt();
+          },
+          [&](Placement found) {
+            if (makespan(found) < makespan(best)) best = std::move(found);
+          });
     });
-    for (const Placement& one : found)
-      if (one.jobs() > 0 && makespan(one) < makespan(best)) best = one;
-    return in_time;
   };
   if (!generation(kHotChains, kHot, 1 - kWarmShare)) return best;
   for (int k = 0; k < kWarmGenerations; ++k)
