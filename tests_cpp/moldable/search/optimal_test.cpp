@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"
 #include "support/moldable_instances.hpp"
 
@@ -86,6 +87,25 @@ TEST(MoldableOptimal, WithLittleWorkStillBoundsTheOptimum) {
 TEST(MoldableOptimal, RefusesMoreJobsThanASetHolds) {
   const Instance instance = small_instance(0, kMostProvedJobs + 1, 2, 0, false);
   EXPECT_THROW(optimal(instance), InvalidInstance);
+}
+
+// A limit is a budget: without room for all labels the rest of the time goes to a better schedule.
+TEST(MoldableOptimal, UsesItsTimeWithoutRoomForAProof) {
+  for (const Objective objective : kBoth) {
+    const Instance instance = small_instance(1, 14, 6, 1, true);
+    ProofOptions options{objective, kUnlimitedWork, 0.3};
+    options.room = 300;
+    const Proof proof = prove(instance, optimal(instance, {objective, 0}).placement, options);
+    const Proof found = optimal(instance, options);
+    require_valid(instance, found.placement);
+    EXPECT_FALSE(found.proved);
+    EXPECT_FALSE(found.in_time);
+    EXPECT_LE(found.bound, value_of(instance, found.placement, objective));
+    if (objective == Objective::makespan) {  // windows of starts need no more room
+      EXPECT_TRUE(proof.in_time);
+      EXPECT_GT(proof.left, 0);
+    }
+  }
 }
 
 }  // namespace

@@ -7,8 +7,7 @@
 namespace cosched::moldable::search {
 namespace {
 
-constexpr std::size_t kCompared = 100;          // labels of a set that another is compared with
-constexpr std::size_t kMostSteps = 12'000'000;  // of one number of jobs: 192 MB, labels as much
+constexpr std::size_t kCompared = 100;  // labels of a set that another is compared with
 
 // The free time of the q-th processor that becomes free.
 double free_time(const Step* step, int q) {
@@ -30,7 +29,7 @@ bool alike(const Instance& instance, const std::vector<std::vector<Choice>>& cho
 
 Labels::Labels(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
                const StartWindows& windows, Objective objective, Incumbent& incumbent,
-               LabelBounds& bounds, Effort& effort)
+               LabelBounds& bounds, Effort& effort, std::size_t room)
     : it_(instance),
       choices_(choices),
       windows_(windows),
@@ -38,6 +37,7 @@ Labels::Labels(const Instance& instance, const std::vector<std::vector<Choice>>&
       best_(incumbent),
       bounds_(bounds),
       effort_(effort),
+      room_(room),
       twins_(instance.jobs(), 0) {
   for (int j = 0; j < it_.jobs(); ++j)
     for (int i = 0; i < j; ++i)
@@ -54,7 +54,7 @@ bool Labels::pass(std::size_t width) {
     next_steps_.clear();
     at_ = 0;
     for (; at_ < labels_.size(); ++at_) {
-      if (effort_.over() || next_steps_.size() > kMostSteps) return false;
+      if (effort_.over() || next_steps_.size() > room_) return false;
       expand(labels_[at_]);
     }
     keep_undominated(width);

@@ -9,6 +9,9 @@
 
 namespace cosched::moldable::search {
 
+/// Room for the labels of one number of jobs, in steps: 192 MB, and as much for what else they hold.
+inline constexpr std::size_t kLabelsRoom = 12'000'000;
+
 /// In some optimal schedule every job starts as early as the order of starts, its release and its
 /// count let it; so a schedule is an order of (job, count), and all that the rest must know of a
 /// beginning is when how many processors are free: times that are not before the last start.
@@ -25,10 +28,10 @@ class Labels {
   /// leave it out.  All must outlive it.
   Labels(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
          const StartWindows& windows, Objective objective, Incumbent& incumbent,
-         LabelBounds& bounds, Effort& effort);
+         LabelBounds& bounds, Effort& effort, std::size_t room = kLabelsRoom);
 
   /// All numbers of jobs, from the empty schedule on; of each the `width` labels of least bound go on.
-  /// False: the work is over.  May be left by check_interrupt(): bound() holds at any time.
+  /// False: the work is over, or the room.  May be left by check_interrupt(): bound() holds at any time.
   bool pass(std::size_t width);
 
   /// The least bound of what was dropped for its number in this pass: infinite where nothing was.
@@ -78,6 +81,7 @@ class Labels {
   Incumbent& best_;
   LabelBounds& bounds_;
   Effort& effort_;
+  std::size_t room_;
   std::vector<JobSet> twins_;  // equal jobs of lower number
 
   double dropped_ = kInfinity;

@@ -6,7 +6,8 @@
 namespace cosched::moldable::search {
 
 /// The best schedule of at most kMostProvedJobs jobs for one criterion: local_search() on a little of the
-/// work and a tenth of the time, then prove() from what it found.  Deterministic but for a time limit.
+/// work and a tenth of the time, then prove() from what it found; where that has no room to go on local_search() again, with
+/// what is left.  Deterministic but for a time limit.
 Proof optimal(const Instance& instance, const ProofOptions& options = {});
 
 }  // namespace cosched::moldable::search

@@ -11,7 +11,6 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/search/annealing.hpp"
 #include "cosched/moldable/search/count_search.hpp"
-#include "cosched/moldable/search/labels.hpp"
 #include "cosched/moldable/search/window_search.hpp"
 
 namespace cosched::moldable::search {
@@ -42,7 +41,8 @@ class Prover {
         effort_(options.work),
         windows_(instance),
         bounds_(instance, choices_, windows_, options.objective, best_, effort_),
-        labels_(instance, choices_, windows_, options.objective, best_, bounds_, effort_) {}
+        labels_(instance, choices_, windows_, options.objective, best_, bounds_, effort_,
+                options.room) {}
 
   // Passes that keep more and more labels, until one drops none for their number: then all is proved.
   // May be left by check_interrupt(): bound() and placement() hold at any time.
@@ -73,6 +73,7 @@ class Prover {
 
   const Placement& placement() const { return best_.placement(); }
   bool is_best(double least) const { return best_.hopeless(least); }
+  std::int64_t left() const { return std::max<std::int64_t>(0, effort_.left()); }
 
   // The best of all passes.
   double bound() const {
@@ -195,6 +196,7 @@ Proof prove(const Instance& instance, const Placement& start, const ProofOptions
   result.placement = prover.placement();
   result.bound = prover.bound();
   result.proved = result.proved || prover.is_best(result.bound);
+  result.left = prover.left();
   return result;
 }
 

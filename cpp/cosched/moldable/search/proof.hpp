@@ -1,10 +1,12 @@
 // The best schedule of few jobs for one criterion, proved; or how far the proof came.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "cosched/moldable/model/placement.hpp"
+#include "cosched/moldable/search/labels.hpp"
 #include "cosched/moldable/search/search_state.hpp"
 
 namespace cosched::moldable::search {
@@ -18,13 +20,15 @@ struct ProofOptions {
   Objective objective = Objective::makespan;
   std::int64_t work = kProofWork;
   std::optional<double> time_limit = std::nullopt;  // seconds
+  std::size_t room = kLabelsRoom;
 };
 
 struct Proof {
-  Placement placement;  // `start`, or a better one
-  double bound = 0;     // no schedule is better: the placement's value where it is proved
-  bool proved = false;  // up to rounding (1e-12)
-  bool in_time = true;  // false: a time limit ended the search, else the work did
+  Placement placement;    // `start`, or a better one
+  double bound = 0;       // no schedule is better: the placement's value where it is proved
+  bool proved = false;    // up to rounding (1e-12)
+  bool in_time = true;    // false: a time limit ended the search, else the work did, or the room
+  std::int64_t left = 0;  // of the work
 };
 
 /// Throws InvalidInstance above kMostProvedJobs jobs, and when work < 0.
