@@ -26,6 +26,8 @@ namespace {
 
 constexpr double kEndShare = 0.35;           // of the time left, for each end of the front
 constexpr std::int64_t kEndOperations = 25;  // of annealing for a job placed: as long
+// Temperatures, of logarithms: the first ones, in turn, beyond so many jobs as much less; the last, as a part of it.
+constexpr double kHot[] = {0.03, 0.2}, kHotJobs = 4, kCold = 0.01;
 
 // --- constructions --------------------------------------------------------------------------
 
@@ -96,26 +98,47 @@ class LocalSearch {
   LocalSearch(const Instance& instance, ParetoFront& front, Rng& rng)
       : it_(instance), front_(front), rng_(rng), scheduler_(instance.machines()) {}
 
-  /// Spends `work` placements, or less when gains cease, on the front's best for theta.
+  /// Spends `work` placements, or less when gains cease, from the front's best for theta.
   void improve(double theta, std::int64_t work) {
-    State best = start(theta);
     const int patience = 1000 + 100 * it_.jobs();
     int since_gain = 0;
-    for (std::int64_t used = 0; used + it_.jobs() <= work && since_gain < patience;
-         used += it_.jobs()) {
-      check_interrupt();
-      State next = neighbour(best);
-      next.value = evaluate(next);
-      ++since_gain;
-      const double gain = scalar(best.value, theta) - scalar(next.value, theta);
-      if (gain < 0) continue;
-      if (gain > 0) since_gain = 0;
-      best = std::move(next);
-      if (front_.accepts(best.value)) front_.offer(best.value, placement(best));
-    }
+    walk(theta, work, [&](double gain, double) {
+      since_gain = gain > 0 ? 0 : since_gain + 1;
+      if (since_gain >= patience) return Step::end;
+      return gain >= 0 ? Step::take : Step::leave;
+    });
+  }
+
+  /// Spends `work` placements in annealing from there, cooled from `heat`.
+  void anneal(double theta, std::int64_t work, double heat) {
+    const double hot = heat * std::min(1.0, kHotJobs / it_.jobs()), whole = seconds_left();
+    walk(theta, work, [&](double gain, double done) {
+      const double passed = whole < kInfinity ? 1 - seconds_left() / whole : 0;
+      const double temperature = hot * std::pow(kCold, std::max(done, passed));
+      return gain >= temperature * std::log(1 - rng_.uniform()) ? Step::take : Step::leave;
+    });
   }
 
  private:
+  enum class Step { take, leave, end };
+
+  // From neighbour to neighbour, as `rule` says of what is gained and how much of the work is done.
+  template <class Rule>
+  void walk(double theta, std::int64_t work, const Rule& rule) {
+    State now = start(theta);
+    for (std::int64_t used = 0; used + it_.jobs() <= work; used += it_.jobs()) {
+      check_interrupt();
+      State next = neighbour(now);
+      next.value = evaluate(next);
+      const double gain = scalar(now.value, theta) - scalar(next.value, theta);
+      const Step step = rule(gain, static_cast<double>(used) / static_cast<double>(work));
+      if (step == Step::end) return;
+      if (step == Step::leave) continue;
+      now = std::move(next);
+      if (front_.accepts(now.value)) front_.offer(now.value, placement(now));
+    }
+  }
+
   State start(double theta) {
     const Criteria any{kInfinity, kInfinity};
     const Placement& from = front_.points()[choose(front_, theta, any)].placement;
@@ -223,19 +246,30 @@ void search_ends(const Instance& instance, double bound, const BestOptions& opti
   }
 }
 
-// Rounds, each twice as long as the one before, until the work is done.
+// Rounds, each twice as long as the one before, until the work is done: the first improves the front's best
+// for each theta, those after it anneal from there.  No round makes the makespan of what is chosen longer: that of
+// `reference` becomes it.
 void improve(const Instance& instance, const dual::DualApproximation& dual,
-             const BestOptions& options, ParetoFront& front) {
+             const BestOptions& options, ParetoFront& front, Criteria& reference) {
   Constructions(instance, front).run(dual);
   Rng rng(options.seed);
   LocalSearch search(instance, front, rng);
   constexpr double kThetas[] = {1, 0.25, 0, 4};
   BestOptions round = options;
+  int number = 0;
   for (std::int64_t left = options.work, most = kBestWork; left > 0; left -= round.work) {
     round.work = std::min(left, most);
     search_ends(instance, dual.bound, round, front);
-    for (const double theta : kThetas) search.improve(theta, round.work / std::size(kThetas));
+    for (const double theta : kThetas) {
+      const auto work = static_cast<std::int64_t>(round.work / std::size(kThetas));
+      if (number == 0)
+        search.improve(theta, work);
+      else
+        search.anneal(theta, work, kHot[number % std::size(kHot)]);
+    }
+    reference.makespan = front.points()[choose(front, 1, reference)].value.makespan;
     ++round.seed;
+    ++number;
     if (most <= left) most *= 2;
   }
 }
@@ -267,8 +301,8 @@ BestResult demt_best(const Instance& instance, const BestOptions& options) {
   if (result.complete) {
     reference = criteria(instance, first);
     result.front.offer(reference, std::move(first));
-    result.complete =
-        finishes_within(std::nullopt, [&] { improve(instance, *dual, options, result.front); });
+    result.complete = finishes_within(
+        std::nullopt, [&] { improve(instance, *dual, options, result.front, reference); });
   } else {
     unhurried([&] { simplest(instance, result.front); });
   }
