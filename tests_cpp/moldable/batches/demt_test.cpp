@@ -169,6 +169,26 @@ TEST(DemtBest, IsNeverWorseThanDemtAndItsFrontIsOne) {
     }
 }
 
+TEST(DemtBest, MoreRoundsNeverMakeTheChosenLongerAndGainSomewhere) {
+  int gains = 0;
+  for (const Kind kind : {Kind::high, Kind::mixed}) {
+    const Instance instance = workload(kind, 20, 16, 4);
+    Criteria before{kInfinity, kInfinity};
+    for (const int part : {1, 3, 7}) {  // one round, two, three
+      search::BestOptions options;
+      options.work = part * search::kBestWork;
+      const search::BestResult best = search::demt_best(instance, options);
+      const Criteria found = best.front.points()[best.chosen].value;
+      EXPECT_LE(found.makespan, before.makespan);
+      const double product = found.makespan * found.minsum;
+      EXPECT_LE(product, before.makespan * before.minsum * (1 + kRounding));
+      gains += part > 1 && product < before.makespan * before.minsum * (1 - kRounding);
+      before = found;
+    }
+  }
+  EXPECT_GT(gains, 0);
+}
+
 TEST(DemtBest, StopsAtItsTimeLimit) {
   search::BestOptions options;
   options.time_limit = 0;

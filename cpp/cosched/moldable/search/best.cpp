@@ -27,7 +27,7 @@ namespace {
 constexpr double kEndShare = 0.35;           // of the time left, for each end of the front
 constexpr std::int64_t kEndOperations = 25;  // of annealing for a job placed: as long
 // Temperatures, of logarithms: the first ones, in turn, beyond so many jobs as much less; the last, as a part of it.
-constexpr double kHot[] = {0.03, 0.2}, kHotJobs = 4, kCold = 0.01;
+constexpr double kHeats[] = {0.03, 0.2}, kHeatedJobs = 4, kCoolest = 0.01;
 
 // --- constructions --------------------------------------------------------------------------
 
@@ -111,10 +111,10 @@ class LocalSearch {
 
   /// Spends `work` placements in annealing from there, cooled from `heat`.
   void anneal(double theta, std::int64_t work, double heat) {
-    const double hot = heat * std::min(1.0, kHotJobs / it_.jobs()), whole = seconds_left();
+    const double hot = heat * std::min(1.0, kHeatedJobs / it_.jobs()), whole = seconds_left();
     walk(theta, work, [&](double gain, double done) {
       const double passed = whole < kInfinity ? 1 - seconds_left() / whole : 0;
-      const double temperature = hot * std::pow(kCold, std::max(done, passed));
+      const double temperature = hot * std::pow(kCoolest, std::max(done, passed));
       return gain >= temperature * std::log(1 - rng_.uniform()) ? Step::take : Step::leave;
     });
   }
@@ -265,7 +265,7 @@ void improve(const Instance& instance, const dual::DualApproximation& dual,
       if (number == 0)
         search.improve(theta, work);
       else
-        search.anneal(theta, work, kHot[number % std::size(kHot)]);
+        search.anneal(theta, work, kHeats[number % std::size(kHeats)]);
     }
     reference.makespan = front.points()[choose(front, 1, reference)].value.makespan;
     ++round.seed;
