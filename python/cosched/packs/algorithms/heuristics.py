@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from cosched import _core
 from cosched.core.arrays import integer, real_array, seed_of
 from cosched.core.choices import named
 from cosched.core.limits import budget, ended_by
+from cosched.errors import InvalidInstance
 from cosched.packs.instance import KNOWING, Instance
 from cosched.packs.result import Result, result_of_packs
 
 NINE = tuple(round(0.1 * step, 1) for step in range(1, 10))
+#: Values of epsilon in one call: more are a slip, and each is a schedule.
+MOST_EPSILONS = 10_000
 #: Effort of ``local-search`` by default: deterministic, no clock.
 LOCAL_SEARCH_WORK: int = _core.packs.LOCAL_SEARCH_WORK
 
@@ -178,9 +182,11 @@ def pack_by_pack(
     6.5
     """
     Instance.require(instance)
-    values = real_array(
-        [epsilons] if isinstance(epsilons, (int, float)) else list(epsilons), "epsilons", 1
-    )
+    given = [epsilons] if isinstance(epsilons, (int, float)) else epsilons
+    some = list(islice(given, MOST_EPSILONS + 1))
+    if len(some) > MOST_EPSILONS:
+        raise InvalidInstance(f"epsilons: expected at most {MOST_EPSILONS:,} values, got more")
+    values = real_array(some, "epsilons", 1)
     chosen = named(choice, "choice", _core.packs.PackChoice)
     found = _core.packs.pack_by_pack(instance._core, values, chosen)
     return result_of_packs(instance, "pack-by-pack", *found)
