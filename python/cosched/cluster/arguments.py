@@ -80,11 +80,12 @@ def parts_of(
 
 def notes_of(given: Iterable[str], runtime: np.ndarray, least: float) -> list[str]:
     """What was texts of the jobs, and which of them are measured."""
-    notes = list(given)
-    for note in notes:
-        if not isinstance(note, str):
+    notes = []
+    for note in given:
+        if not isinstance(note, str):  # before what may have no end is read
             raise InvalidInstance(f"notes: {shorten(note)}: expected texts")
-    notes = [note for note in notes if not note.startswith(_MEASURED)]
+        if not note.startswith(_MEASURED):
+            notes.append(note)
     if least > 0:
         of = f"{int((runtime >= least).sum()):,} of {len(runtime):,} jobs"
         notes.append(f"{_MEASURED} {of}: those that run {least:g} s or more")

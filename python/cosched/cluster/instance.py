@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -196,7 +197,7 @@ class Instance(core.Instance):
         Instance
         """
         found = Instance(
-            self.given, self.nodes, notes=(*self.notes, *notes), source=self.source,
+            self.given, self.nodes, notes=chain(self.notes, notes), source=self.source,
             min_runtime=self.min_runtime, machine=self.machine, begins=self.begins,
         )  # fmt: skip
         return found._without_bound() if self.cached("no bound") else found
