@@ -24,6 +24,17 @@ def pytest_configure(config):
     config.pluginmanager.register(everywhere, "everywhere")
 
 
+@pytest.fixture(scope="session")
+def snapshots(tmp_path_factory):
+    """The folder of what commands printed on real Slurms; see fixtures/slurm/README.md."""
+    from support import FIXTURES, unpacked
+
+    folder = tmp_path_factory.mktemp("snapshots")
+    for archive in (FIXTURES / "slurm" / "snapshots").iterdir():
+        unpacked(archive, folder)
+    return folder
+
+
 @pytest.fixture
 def own_algorithm():
     """``cosched.register``, for one test."""

@@ -20,6 +20,12 @@ import pytest
 #: Kinds of tables that :func:`tables` draws.
 KINDS = ("monotone", "any", "super-linear", "infinite")
 REPO = Path(__file__).resolve().parent.parent
+FIXTURES = REPO / "tests_py" / "fixtures"
+#: Recordings of real Slurms, by name; what they are of: fixtures/slurm/README.md.
+RECORDINGS = {
+    path.name.removesuffix(".json.gz"): path
+    for path in sorted((FIXTURES / "slurm").glob("*.json.gz"))
+}
 
 
 def lacking(what: str) -> NoReturn:
@@ -47,6 +53,16 @@ def data(*parts: str) -> Path:
     if not path.exists():
         pytest.skip(f"COSCHED_DATA lacks {'/'.join(parts)}")
     return path
+
+
+def unpacked(archive: Path, folder: Path) -> None:
+    """All files of a tar archive, below a folder."""
+    from cosched import io
+
+    for name, text in io.read_members(archive):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
 
 def random_times(random: np.random.Generator, n: int, p: int) -> np.ndarray:

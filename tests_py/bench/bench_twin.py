@@ -1,6 +1,6 @@
 """The twin of Slurm beside recordings of real ones: starts, plans, factors and priorities.
 
-    python tests_py/bench/bench_twin.py RECORDING.json ...
+    python tests_py/bench/bench_twin.py tests_py/fixtures/slurm/*.json.gz
 
 A line a run: jobs off by more than 60 s and jobs within 5 s on the same nodes, with the two numbers
 and with recorded clocks; planned reservations that are equal; fair-share factors and priorities of
@@ -56,7 +56,7 @@ def main(paths: list[str]) -> None:
             found.update(dict(zip(names, samples_off(recording, run), strict=True)))
             sums.setdefault(kind, Counter()).update(found)
             self = apart(recording.runs[0], run) if number else ""
-            _line(f"{path.stem} {number + 1}", found, self)
+            _line(f"{path.name.partition('.')[0]} {number + 1}", found, self)
     for kind, found in sums.items():
         _line(kind, found, "")
 

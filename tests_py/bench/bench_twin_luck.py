@@ -61,7 +61,7 @@ def main(paths: list[str]) -> None:
             )  # fmt: skip
             other = apart(recording.runs[0], run).split("/")[1] if number else ""
             sums.setdefault("accounts" if run.samples else "production", Counter()).update(found)
-            _line(f"{path.stem} {number + 1}", found, other)
+            _line(f"{path.name.partition('.')[0]} {number + 1}", found, other)
     for kind, found in sums.items():
         _line(kind, found, "")
 

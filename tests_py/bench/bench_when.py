@@ -3,7 +3,8 @@
     python tests_py/bench/bench_when.py FOLDER [draws]
     python tests_py/bench/bench_when.py speed [draws]
 
-FOLDER holds series of snapshots (``live_fs/t01800``, ...), each with a ``truth.json.gz``. Printed:
+FOLDER holds series of snapshots (``live_fs/t01800``, ...), each with a ``truth.json``: the
+unpacked archives of tests_py/fixtures/slurm/snapshots. Printed:
 for drawn futures the median error beside Slurm's own, and how many true starts are in the
 bands; with exact run times the share of starts within a minute, of jobs that started before the
 next submission; with exact submissions, too, of all that waited. ``speed``: how long an answer
@@ -12,7 +13,6 @@ takes for 1,000 jobs that wait on 500 nodes.
 
 from __future__ import annotations
 
-import gzip
 import json
 import sys
 import time
@@ -54,7 +54,7 @@ def asked(moment: Path, jobs: dict, draws: int) -> list[tuple]:
 def main(folder: Path, draws: int) -> None:
     rows = []
     for series in sorted(folder.glob("live_*")):
-        jobs = json.loads(gzip.decompress((series / "truth.json.gz").read_bytes()))["jobs"]
+        jobs = cs.io.read_json(series / "truth.json")["jobs"]
         own = [row for one in sorted(series.glob("t0*")) for row in asked(one, jobs, draws)]
         print(series.name, told(own), flush=True)
         rows += own

@@ -1,8 +1,5 @@
 """slurm.conf, and the policy slurm-backfill: rules of small cases, and the recordings kept."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,6 +9,7 @@ from cosched.cluster.algorithms.slurm_host import host_clocks
 from cosched.cluster.algorithms.slurm_twin import Twin
 from cosched.cluster.recordings import agreement, read_recording, samples_off
 from cosched.cluster.slurm_requests import Wishes
+from support import FIXTURES, RECORDINGS
 
 CONF = """
 ClusterName=test   # nothing to do with scheduling
@@ -27,11 +25,6 @@ PartitionName=DEFAULT MaxTime=2:00:00
 PartitionName=main Nodes=ALL Default=YES
 PartitionName=fast Nodes=n[1-2] MaxTime=30 PriorityTier=10
 """
-FOLDERS = (
-    Path(os.environ.get("COSCHED_DATA", "../shared/data")).parent / "slurm" / "recordings",
-    Path(__file__).parents[1] / "fixtures" / "slurm",
-)
-RECORDINGS = [path for folder in FOLDERS for path in sorted(folder.glob("*.json"))]
 #: Whole nodes or cores, no accounts: what the twin is for.
 PLAIN = [
     "burst40_tight",
@@ -461,24 +454,23 @@ def test_fractions_of_seconds_are_valid_too():
     assert (np.diff(np.sort(start)) > 20).all()
 
 
-@pytest.mark.skipif(not RECORDINGS, reason="no recordings of a real Slurm below COSCHED_DATA/..")
-@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
-def test_recordings_of_real_slurms(path):
-    recording = read_recording(path)
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_recordings_of_real_slurms(name):
+    recording = read_recording(RECORDINGS[name])
     for run in recording.runs:
         for replay in (False, True):
             found = agreement(recording, run, replay=replay and bool(run.cycles))
-            if path.stem in PLAIN:
+            if name in PLAIN:
                 assert found.off_by_60 == 0
                 assert found.good >= LEAST_GOOD * len(run.start)
             elif replay:
-                assert found.good >= LEAST_REPLAYED.get(path.stem, 0.9) * len(run.start)
+                assert found.good >= LEAST_REPLAYED.get(name, 0.9) * len(run.start)
 
 
 @pytest.mark.parametrize("how", ["cancel", "requeue", "grace", "qos", "suspend"])
 def test_preemption_of_real_slurms(how):
     """Who had to go for whom, and where and when each ran: of 3 to 5 nodes."""
-    recording = read_recording(FOLDERS[1] / f"preempt_{how}.json")
+    recording = read_recording(RECORDINGS[f"preempt_{how}"])
     (run,) = recording.runs
     for replay in (False, True):
         found = agreement(recording, run, replay=replay)
@@ -487,12 +479,12 @@ def test_preemption_of_real_slurms(how):
         assert equal >= 0.8 * planned > 0
 
 
-@pytest.mark.skipif(not RECORDINGS, reason="no recordings of a real Slurm below COSCHED_DATA/..")
 def test_four_of_five_jobs_of_production_with_two_numbers():
     """Arrays fall far below it, and most others are all right: which is decided within a second."""
     found = [
         (agreement(recording, run).good, len(run.start))
-        for recording in map(read_recording, RECORDINGS) if recording.name[:-5] not in PLAIN
+        for name in RECORDINGS if name not in PLAIN
+        for recording in [read_recording(RECORDINGS[name])]
         for run in recording.runs if run.passes
     ]  # fmt: skip
     good, jobs = np.sum(found, axis=0)
@@ -504,23 +496,21 @@ OTHER_PRIORITIES = {"age_a": 8}
 
 
 @pytest.mark.parametrize(
-    "path",
-    [p for p in RECORDINGS if p.stem.partition("_")[0] in ("age", "fairshare", "qos", "live")],
-    ids=lambda path: path.stem,
+    "name",
+    [name for name in RECORDINGS if name.startswith(("age_", "fairshare_", "qos_", "live_"))],
 )
-def test_factors_and_priorities_of_samples(path):
+def test_factors_and_priorities_of_samples(name):
     """What sshare and sprio showed of real runs, number by number."""
-    recording = read_recording(path)
+    recording = read_recording(RECORDINGS[name])
     for run in recording.runs:
         factors, other_factors, priorities, others = samples_off(recording, run)
         assert factors > 100 < priorities
         assert other_factors == 0
-        assert others <= OTHER_PRIORITIES.get(path.stem, 0)
+        assert others <= OTHER_PRIORITIES.get(name, 0)
 
 
-@pytest.mark.skipif(not RECORDINGS, reason="no recordings of a real Slurm below COSCHED_DATA/..")
 def test_slurm_check(capsys, tmp_path):
-    path = next(p for p in RECORDINGS if p.stem in PLAIN[:2])
+    path = RECORDINGS[PLAIN[0]]
     assert main(["slurm", "check", str(path), "-o", str(tmp_path / "out.json")]) == 0
     assert "within 5 s" in capsys.readouterr().out
     run = cs.io.read_json(tmp_path / "out.json")["runs"][0]
@@ -543,7 +533,7 @@ def test_slurm_check(capsys, tmp_path):
     ],
 )
 def test_a_damaged_recording_is_one_line(tmp_path, capsys, key, value):
-    data = cs.io.read_json(next(p for p in RECORDINGS if p.stem in PLAIN[:2]))
+    data = cs.io.read_json(RECORDINGS[PLAIN[0]])
     data["phases"][0][key] = value
     cs.io.write_json(data, tmp_path / "damaged.json")
     assert main(["slurm", "check", str(tmp_path / "damaged.json")]) == 2
@@ -611,7 +601,7 @@ def test_recording_a_trace_needs_whole_things(tmp_path, capsys):
 @pytest.mark.slurm
 def test_a_fresh_recording(tmp_path):
     """Run by `make slurm`: a real Slurm on this host, some twenty times as fast as life."""
-    trace = Path(__file__).parents[1] / "fixtures" / "slurm" / "small.csv"
+    trace = FIXTURES / "slurm" / "small.csv"
     out = tmp_path / "fresh.json"
     assert main(["slurm", "record", str(trace), "--nodes", "6", "-o", str(out)]) == 0
     recording = read_recording(out)
@@ -625,8 +615,8 @@ def test_a_fresh_recording(tmp_path):
 def test_draws_cover_real_runs():
     names = ("pois40_def", "one40_def", "param40", "kill40_def", "twopart40_def", "small")
     inside = []
-    for path in (path for path in RECORDINGS if path.stem in names):
-        recording = read_recording(path)
+    for name in names:
+        recording = read_recording(RECORDINGS[name])
         for run in recording.runs:
             draws = cs.cluster.slurm_backfill(recording.instance(run), draws=200).draws
             low, high = np.percentile(draws.starts, [5, 95], axis=0)

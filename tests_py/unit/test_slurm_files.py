@@ -1,7 +1,6 @@
 """Machines out of a slurm.conf as sites write it, a gres.conf beside it, and scontrol's texts."""
 
 import gzip
-import os
 import re
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 
-SNAPSHOTS = Path(os.environ.get("COSCHED_DATA", "../shared/data")).parent / "slurm" / "snapshots"
 CONF = """
 ClusterName=site
 SlurmctldHost=head
@@ -274,19 +272,18 @@ def test_what_cannot_be_read_says_why(tmp_path):
         cs.cluster.Machine.read(path)
 
 
-@pytest.mark.skipif(not SNAPSHOTS.is_dir(), reason="no snapshots below COSCHED_DATA/..")
-@pytest.mark.parametrize(
-    "folder", sorted(SNAPSHOTS.glob("live_*/t[0-9]*")), ids=lambda p: f"{p.parent.name}-{p.name}"
-)
-def test_a_live_slurm(folder):
+@pytest.mark.parametrize("moment", range(5))
+@pytest.mark.parametrize("series", ["live_burst", "live_fs", "live_qos"])
+def test_a_live_slurm(snapshots, series, moment):
     """Machine and log of one Slurm, as a reader on its login node gets them."""
+    folder = sorted((snapshots / series).glob("t[0-9]*"))[moment]
     machine = cs.cluster.Machine.read(folder)
-    inst = cs.cluster.from_sacct(folder / "sacct.txt.gz", machine, include_running=True)
+    inst = cs.cluster.from_sacct(folder / "sacct.txt", machine, include_running=True)
     result = cs.cluster.solve(inst, "as-logged")
     assert result.metrics()["overcommitted_hours"] == 0
     use = result.by("resource").set_index("resource").utilisation
     assert use["cores"] == pytest.approx(result.utilisation)
-    nodes = gzip.decompress((folder / "scontrol_node.txt.gz").read_bytes()).decode()
+    nodes = (folder / "scontrol_node.txt").read_text()
     busy = sum(int(count) for count in re.findall(r"CPUAlloc=([0-9]+)", nodes))
     assert inst.jobs.tasks[inst.jobs.status == "running"].sum() == busy
     for name in ("FCFS", "EASY", "conservative"):

@@ -1,7 +1,6 @@
 """Does the twin know this cluster? ``cosched slurm check`` on sacct's output."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -9,15 +8,14 @@ import cosched as cs
 from cosched.cli import main
 from cosched.cluster.log_state import read_state
 from recorded_sacct import COLUMNS, clock, slurm_conf, span, written
-from support import data
+from support import RECORDINGS
 
-SMALL = Path(__file__).parents[1] / "fixtures" / "slurm" / "small.json"
 CONF = "SelectType=select/linear\nNodeName=n[1-2] CPUs=1\nPartitionName=a Nodes=ALL\n"
 
 
 @pytest.fixture(scope="module")
 def recording():
-    return cs.io.read_json(SMALL)
+    return cs.io.read_json(RECORDINGS["small"])
 
 
 def checked(arguments, capsys, *more):
@@ -55,10 +53,8 @@ def test_a_log_that_begins_in_the_middle_of_things(recording, tmp_path, capsys):
 
 @pytest.mark.parametrize(("name", "share"), [("live_qos", 0.9), ("live_fs", 0.6), ("qos_a", 0.7)])
 def test_logs_of_clusters_with_accounts(tmp_path, capsys, name, share):
-    path = data("pwa").parents[1] / "slurm" / "recordings" / f"{name}.json"
-    if not path.exists():
-        pytest.skip("no recordings of a real Slurm below COSCHED_DATA/..")
-    (row, *_) = checked(written(cs.io.read_json(path), tmp_path), capsys)["fit"]
+    recording = cs.io.read_json(RECORDINGS[name])
+    (row, *_) = checked(written(recording, tmp_path), capsys)["fit"]
     assert row["within_300"] >= share
 
 

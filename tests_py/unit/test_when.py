@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import gzip
 import json
-import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -473,32 +473,22 @@ def test_calibration_widens_and_is_told(tmp_path, capsys):
     assert data["jobs"][0]["p25"] == plain.p25[0]
 
 
-SHARED = Path(os.environ.get("COSCHED_DATA", "../shared/data")).parent / "slurm" / "snapshots"
-
-
-real = pytest.mark.skipif(
-    not SHARED.is_dir(), reason="no snapshots of a real Slurm below COSCHED_DATA/.."
-)
-
-
-def recorded(series: str):
+def recorded(folder):
     """Snapshots of a real Slurm, and what happened afterwards."""
-    folder = SHARED / series
-    truth = json.loads(gzip.decompress((folder / "truth.json.gz").read_bytes()))["jobs"]
+    truth = cs.io.read_json(folder / "truth.json")["jobs"]
     for moment in sorted(folder.glob("t0*")):
         snapshot = cs.cluster.Snapshot.read(moment)
         if snapshot.pending:
             yield snapshot, truth
 
 
-@real
-def test_real_snapshots():
+def test_real_snapshots(snapshots):
     """The 90% bands hold the true starts of a real Slurm's jobs, and errors are below its own."""
     held = {}
     # A burst of many short jobs: a draw of its last moment takes as long as a hundred of others.
     for series, draws in {"live_fs": 100, "live_qos": 100, "live_burst": 20}.items():
         inside, mine, own = [], [], []
-        for snapshot, truth in recorded(series):
+        for snapshot, truth in recorded(snapshots / series):
             for row in cs.cluster.when(snapshot, draws=draws).itertuples():
                 true = truth[str(row.job)]["start"] - snapshot.taken
                 inside.append(row.p05 - 1 <= true <= row.p95 + 1)
@@ -510,12 +500,11 @@ def test_real_snapshots():
     assert 0.8 <= np.mean([one for inside in held.values() for one in inside]) <= 0.97
 
 
-@real
 @pytest.mark.parametrize("series", ["live_fs", "live_qos"])
-def test_real_starts_where_run_times_are_known(series):
+def test_real_starts_where_run_times_are_known(snapshots, series):
     """Before anybody else comes, nine of ten start within a minute of the real moment."""
     near = []
-    for snapshot, truth in recorded(series):
+    for snapshot, truth in recorded(snapshots / series):
         exact = {int(job): one["end"] - one["start"] for job, one in truth.items()}
         coming = [one["submit"] for one in truth.values() if one["submit"] > snapshot.taken]
         answer = cs.cluster.when(snapshot, draws=5, run_times=exact)
@@ -525,6 +514,20 @@ def test_real_starts_where_run_times_are_known(series):
                 near.append(abs(row.p50 - (start - snapshot.taken)) <= 60)
     assert len(near) > 15
     assert np.mean(near) >= 0.9
+
+
+@pytest.mark.parametrize("series", ["gpu_a", "gpu_a_24", "mem_a_24", "misc_a", "node_a", "part_a"])
+def test_what_runs_holds_what_the_nodes_say(snapshots, series):
+    """Outputs of 22.05 and 24.11 under prefixes: GPUs, memory, arrays, nodes that are down."""
+    folder = snapshots / f"{series}.1"
+    moments = {one.name.partition(".")[0] for one in folder.iterdir()}
+    assert len(moments) >= 3
+    for moment in moments:
+        snapshot = cs.cluster.Snapshot.read(folder / moment)
+        assert snapshot.version.startswith("24.11" if series.endswith("_24") else "22.05")
+        held = sum(int(cores) for job in snapshot.running for _, cores, *_ in job["holds"])
+        nodes = (folder / f"{moment}.node.txt").read_text()
+        assert held == sum(map(int, re.findall(r"CPUAlloc=([0-9]+)", nodes))) > 0
 
 
 @pytest.mark.parametrize("path", ["x" * 300, "x" * 300 + "/900", "a\0b"])
