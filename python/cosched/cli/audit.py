@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from cosched import cluster
+from cosched import cluster, plot
 from cosched.cli import report
 from cosched.cli.commands import command_of
-from cosched.cli.values import check_files, read, time_limit_of_text
+from cosched.cli.values import PICTURES, Plot, check_files, read, time_limit_of_text
 from cosched.core import Presentation
 from cosched.registry import presentation
 
@@ -34,12 +34,15 @@ def audit(
             "several in one row with commas."
         ),
     ] = None,
+    picture: Plot = None,
 ) -> None:
-    check_files((output, (".html",)))
+    check_files((output, (".html",)), (picture, PICTURES))
     limit = time_limit_of_text(time_limit)
     instance = read(of, file, given)
     with report.working(f"audit of {file.name}"):
-        cluster.audit(instance, output, time_limit=limit, what_if=what_if or ())
+        figure = cluster.audit(instance, output, time_limit=limit, what_if=what_if or ())
+        if picture is not None and figure is not None:
+            plot.save(figure, picture)
     report.show_notes(instance)
     report.say(f"wrote {output}")
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 from os import PathLike
+from typing import TYPE_CHECKING
 
 from cosched import io
 from cosched.cluster.instance import Instance
-from cosched.cluster.page.picture import picture
+from cosched.cluster.page.picture import draw, picture
 from cosched.cluster.page.runs import Runs, run_all
 from cosched.cluster.page.summary import box, lead
 from cosched.cluster.page.tables import changes, groups, policies
@@ -20,6 +21,9 @@ from cosched.core.arrays import time_limit_of
 from cosched.core.text import texts
 from cosched.version import installed_version
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 def audit(
     instance: Instance,
@@ -27,7 +31,7 @@ def audit(
     *,
     time_limit: float | None = 15.0,
     what_if: Iterable[str] = (),
-) -> None:
+) -> Figure | None:
     """Write one self-contained page about a log, for the one who decides.
 
     It begins with a sentence: from when to when, how many jobs, how long they waited, what EASY
@@ -49,6 +53,11 @@ def audit(
         ``"partition.NAME.max_time=12:00:00"`` (longer jobs end there),
         ``"partition.NAME.priority=5"``, ``"partition.NAME.nodes=0-63"`` (also as Slurm has them);
         several changes of one row with commas between them.
+    Returns
+    -------
+    matplotlib.figure.Figure or None
+        The page's picture of load, queue and waits, for :func:`cosched.plot.save`; None where
+        neither the log nor EASY has a result.
 
     Raises
     ------
@@ -65,7 +74,7 @@ def audit(
     >>> import cosched as cs
     >>> inst = cs.cluster.Instance(cs.workloads.lublin(60, 8, seed=1), nodes=8)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "audit.html"
-    >>> cs.cluster.audit(inst, path, what_if=["nodes=+4"])
+    >>> figure = cs.cluster.audit(inst, path, what_if=["nodes=+4"])
     >>> "conservative" in path.read_text()
     True
     """
@@ -74,14 +83,17 @@ def audit(
     limit = time_limit_of(time_limit)
     given = texts(what_if, "what_if")
     changed = [(text, *changed_by(instance, text)) for text in given]
-    io.write_text(_page(run_all(instance, changed, limit)), path)
+    runs = run_all(instance, changed, limit)
+    figure = draw(runs)
+    io.write_text(_page(runs, figure), path)
+    return figure
 
 
-def _page(runs: Runs) -> str:
+def _page(runs: Runs, figure: Figure | None) -> str:
     instance = runs.instance
     title = f"{instance.source or 'jobs'}: audit"
     sections = [
-        ("Load, queue and waits", picture(runs)),
+        ("Load, queue and waits", picture(figure)),
         ("What happened, and what other policies would have given", policies(runs)),
         *([("What if the machine were another", changes(runs))] if runs.changes else []),
         ("", groups(runs)),

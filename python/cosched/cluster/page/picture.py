@@ -13,38 +13,53 @@ from cosched.cluster.levels import levels
 from cosched.cluster.page.runs import COUNTS, Runs
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from cosched.cluster.result import Result
 
 #: Stands for the colour of text, which light and dark pages choose.
 _INK = "#010203"
+_STYLE: Any = {"font.size": 11, "text.color": _INK, "axes.edgecolor": _INK, "axes.labelcolor": _INK,
+               "xtick.color": _INK, "ytick.color": _INK, "font.family": "sans-serif"}  # fmt: skip
 _COLOURS = {"log": "#d95f02", COUNTS: "#4477cc"}
 _MOST_SLICES = 400
 _CENTURY = 100 * 365.25 * 86400
 _ABOUT = "load, queue and waits by day"
 
 
-def picture(runs: Runs) -> str:
-    """A drawing of three panels over time."""
+def picture(figure: Figure | None) -> str:
+    """What :func:`draw` gave, as a part of a page, in its colours."""
+    if figure is None:
+        return "<p>Neither the log nor EASY has a result.</p>"
     import matplotlib
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    drawing = StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "audit"}):
+        figure.savefig(
+            drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
+        )
+    svg = drawing.getvalue()
+    svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
+    return f'<figure role="img" aria-label="{_ABOUT}">{svg}</figure>'
+
+
+def draw(runs: Runs) -> Figure | None:
+    """Three panels over time; None where neither the log nor EASY has a result."""
+    import matplotlib
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+    from matplotlib.figure import Figure
 
     drawn = {name: result for name, result in (("log", runs.logged), (COUNTS, runs.attainable))
              if result is not None}  # fmt: skip
     if not drawn:
-        return "<p>Neither the log nor EASY has a result.</p>"
+        return None
     instance = runs.instance
     edges = _edges(instance, max(result.outcome["end"].max() for result in drawn.values()))
     begins = instance.begins if edges[-1] < _CENTURY else None  # no axis has such dates
     dates = _dates(begins, edges)
-    style: Any = {"svg.fonttype": "none", "svg.hashsalt": "audit", "font.size": 11,
-             "text.color": _INK,
-             "axes.edgecolor": _INK, "axes.labelcolor": _INK, "xtick.color": _INK,
-             "ytick.color": _INK, "font.family": "sans-serif"}  # fmt: skip
-    with matplotlib.rc_context(style):
-        figure, axes = plt.subplots(3, 1, figsize=(7.5, 5.2), sharex=True, layout="constrained")
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(7.5, 5.2), layout="constrained")
+        axes = figure.subplots(3, 1, sharex=True)
         for name, result in drawn.items():
             for ax, level in zip(axes, _panels(result, edges), strict=True):
                 ax.stairs(level, dates, label=name, color=_COLOURS[name], linewidth=1.3)
@@ -59,14 +74,7 @@ def picture(runs: Runs) -> str:
         else:
             axes[2].set_xlabel("days since the log's begin")
         axes[0].legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
-        drawing = StringIO()
-        figure.savefig(
-            drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
-        )
-        plt.close(figure)
-    svg = drawing.getvalue()
-    svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
-    return f'<figure role="img" aria-label="{_ABOUT}">{svg}</figure>'
+    return figure
 
 
 def _edges(instance: Instance, end: float) -> np.ndarray:
