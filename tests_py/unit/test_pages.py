@@ -113,9 +113,10 @@ def test_page_runs(page, folder, capsys):
 
 def test_the_readme_is_short_and_its_commands_leave_what_they_say(folder, capsys):
     assert len(README.read_text().splitlines()) <= 120
+    (folder / "notebooks").symlink_to(REPO / "notebooks")  # as in the clone
     run_page(README, folder, capsys)
-    assert (folder / "best.png").stat().st_size > 10_000
-    assert "valid:" in capsys.readouterr().out
+    for name in ("audit.html", "when.png", "cluster.png", "why.csv", "easy.json", "plan.json"):
+        assert (folder / name).stat().st_size > 1_000, name
 
 
 @pytest.mark.parametrize("page", WITH_LINKS, ids=lambda page: page.name)
