@@ -1,7 +1,7 @@
 """Makes sacct.txt: a week of the made-up cluster of slurm.conf, under Slurm's own rules.
 
-``python make.py`` draws the jobs of six users by a fixed seed, lets ``slurm-backfill`` run them and writes
-what ``sacct -P -X`` would have printed.
+``python make.py`` draws the jobs of six users by a fixed seed, lets ``slurm-backfill`` run them and
+writes what ``sacct -P -X`` would have printed.
 """
 
 import tempfile
@@ -50,7 +50,8 @@ def drawn(rng):
 def _weights():
     """Four times as many submissions in working hours, a third of them at weekends."""
     hour = np.arange(7 * 24)
-    weight = np.where((hour % 24 >= 8) & (hour % 24 < 18), 4.0, 1.0) * np.where(hour >= 120, 0.33, 1)
+    weight = np.where((hour % 24 >= 8) & (hour % 24 < 18), 4.0, 1.0)
+    weight[120:] *= 0.33
     return weight / weight.sum()
 
 
@@ -64,7 +65,8 @@ def text(jobs, starts, places):
         tres += f",gres/gpu={nodes}" if gpu else ""
         rows.append(
             f"{1001 + number}|{user}-{limit // 3600}h|{user}|{account}|{'gpu' if gpu else 'batch'}|"
-            f"{'TIMEOUT' if seconds >= limit else 'COMPLETED'}|{_date(submit)}|{_date(start)}|{_date(end)}|"
+            f"{'TIMEOUT' if seconds >= limit else 'COMPLETED'}|"
+            f"{_date(submit)}|{_date(start)}|{_date(end)}|"
             f"{_span(seconds)}|{_span(limit)}|{nodes}|{cores}|{tres}|{tres}|{places[number]}"
         )
     return "\n".join(rows) + "\n"
@@ -89,8 +91,11 @@ def main():
         result = cs.cluster.solve(instance, "slurm-backfill", seed=0)
     schedule = result.schedule.to_frame().set_index("task")
     names = [f"n{k}" for k in range(1, 21)] + [f"g{k}" for k in range(1, 5)]
-    places = [",".join(dict.fromkeys(names[unit // 16] for unit in units)) for units in schedule.units.loc[range(JOBS)]]
-    (HERE / "sacct.txt").write_text(text(jobs, schedule.start.loc[range(JOBS)] + jobs[0][0], places))
+    schedule = schedule.loc[range(JOBS)]
+    places = [
+        ",".join(dict.fromkeys(names[unit // 16] for unit in units)) for units in schedule.units
+    ]
+    (HERE / "sacct.txt").write_text(text(jobs, schedule.start + jobs[0][0], places))
 
 
 if __name__ == "__main__":
