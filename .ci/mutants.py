@@ -1,6 +1,6 @@
 """Whether a test fails for each rule of the twin of Slurm that is changed by a character.
 
-    python .ci/mutants.py BUILD [--only RULE ...] [--list tests_cpp/cluster/slurm/mutants.txt]
+    python .ci/mutants.py BUILD [--only RULE ...] [--list tests_cpp/slurm/mutants.txt]
 
 The list has a change for each rule: its number, a file beside RULES.md, what stands there once,
 `` => ``, and what is put in its place. Sources are copied to BUILD/source and changed there, one
@@ -18,8 +18,8 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parents[1]
-ROOM = Path("cpp", "cosched", "cluster", "slurm")
-LIST = HERE / "tests_cpp" / "cluster" / "slurm" / "mutants.txt"
+ROOM = Path("cpp", "cosched", "slurm")
+LIST = HERE / "tests_cpp" / "slurm" / "mutants.txt"
 
 
 def changes(path: Path) -> list[tuple[str, str, str, str]]:
@@ -48,13 +48,13 @@ def copied(build: Path) -> Path:
 def failing(build: Path) -> list[str]:
     """Tests that fail as the sources are; ["the compiler"] where they cannot be built."""
     made = subprocess.run(
-        ["cmake", "--build", build, "--target", "test_cluster", "-j2"], capture_output=True
+        ["cmake", "--build", build, "--target", "test_slurm", "-j2"], capture_output=True
     )
     if made.returncode:
         return ["the compiler"]
     try:
         ran = subprocess.run(
-            [build / "tests_cpp" / "test_cluster", "--gtest_filter=Slurm*", "--gtest_brief=1"],
+            [build / "tests_cpp" / "test_slurm", "--gtest_filter=Slurm*", "--gtest_brief=1"],
             capture_output=True, timeout=60,
         )  # fmt: skip
         said, end = ran.stdout, f"exit code {ran.returncode}" if ran.returncode else None

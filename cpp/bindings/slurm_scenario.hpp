@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "cosched/cluster/slurm/simulator.hpp"
+#include "cosched/slurm/simulate/simulator.hpp"
 #include "pybind.hpp"
 
 namespace cosched::cluster::bindings {

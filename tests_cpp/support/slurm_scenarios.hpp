@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/cluster/slurm/allocations.hpp"
-#include "cosched/cluster/slurm/queue.hpp"
 #include "cosched/core/rng.hpp"
+#include "cosched/slurm/queue/queue.hpp"
+#include "cosched/slurm/select/allocations.hpp"
 
-namespace cosched::cluster::slurm {
+namespace cosched::slurm {
 
 inline NodeBits some_nodes(Rng& rng, int nodes) {
   NodeBits bits(nodes);
@@ -109,4 +109,4 @@ inline Nodes jobs_of(const Queue& queue) {
   return jobs;
 }
 
-}  // namespace cosched::cluster::slurm
+}  // namespace cosched::slurm

@@ -1,0 +1,194 @@
+#include <pybind11/functional.h>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/slurm/simulate/futures.hpp"
+#include "cosched/slurm/simulate/retrace.hpp"
+#include "cosched/slurm/simulate/simulator.hpp"
+#include "cosched/slurm/state/held_up.hpp"
+#include "slurm_scenario.hpp"
+
+namespace cosched::cluster::bindings {
+
+namespace {
+
+slurm::Clocks to_clocks(const py::dict& given) {
+  const Named named(given, "clocks");
+  slurm::Clocks clocks;
+  clocks.controller_start = named.number("controller_start");
+  clocks.epoch = static_cast<slurm::Second>(named.number("epoch"));
+  clocks.launch = named.number("launch");
+  clocks.epilog = named.number("epilog");
+  clocks.noise = named.number("noise");
+  clocks.noise_seed = static_cast<std::uint64_t>(named.number("noise_seed"));
+  clocks.tick_period = named.number("tick_period");
+  clocks.tick_offset = named.number("tick_offset");
+  clocks.decay_after = named.number("decay_after");
+  clocks.sleep_extra = named.number("sleep_extra");
+  clocks.nap_extra = named.number("nap_extra");
+  clocks.cycle_cost = named.number("cycle_cost");
+  clocks.test_cost = named.number("test_cost");
+  clocks.start_cost = named.number("start_cost");
+  clocks.cycles = named["cycles"].cast<std::vector<double>>();
+  clocks.checks = named["checks"].cast<std::vector<double>>();
+  clocks.passes = named["passes"].cast<std::vector<std::pair<double, bool>>>();
+  clocks.lengths = named["lengths"].cast<std::vector<double>>();
+  if (given.contains("watched")) clocks.watched = given["watched"].cast<std::vector<int>>();
+  return clocks;
+}
+
+std::vector<slurm::Life> to_lives(const py::list& given) {
+  std::vector<slurm::Life> lives;
+  for (const auto& one : given) {
+    const auto [start, end, nodes, gpus] =
+        one.cast<std::tuple<double, double, std::vector<std::tuple<int, int, std::int64_t>>,
+                            std::vector<std::tuple<int, int, int>>>>();
+    if (end <= start) throw InvalidInstance("slurm: a life that ends before it begins");
+    slurm::Life& life = lives.emplace_back(slurm::Life{start, end, {}});
+    for (const auto& [node, cores, memory] : nodes)
+      life.holds.nodes.push_back({node, cores, memory});
+    for (const auto& [node, type, count] : gpus) life.holds.gpus.push_back({node, type, count});
+  }
+  return lives;
+}
+
+// (time, factors by association, priorities by job) of each.
+py::list retrace_slurm(const slurm::Scenario& scenario, const py::dict& clocks,
+                       const py::list& lives, const std::vector<double>& times) {
+  const std::vector<slurm::Life> all = to_lives(lives);
+  if (all.size() != scenario.jobs().size()) throw InvalidInstance("slurm: a life of each job");
+  py::list samples;
+  for (const slurm::Sample& one : slurm::retrace(scenario, to_clocks(clocks), all, times))
+    samples.append(py::make_tuple(one.time, real_array(one.factor), real_array(one.priority)));
+  return samples;
+}
+
+// By job that a limit keeps: (reason, limit, used, jobs that run and count in it).
+py::dict held_up_slurm(const slurm::Scenario& scenario) {
+  py::dict found;
+  const auto all = slurm::held_up(scenario);
+  for (std::size_t j = 0; j < all.size(); ++j)
+    if (all[j])
+      found[py::int_(j)] =
+          py::make_tuple(all[j]->reason, all[j]->limit, all[j]->used, all[j]->jobs);
+  return found;
+}
+
+py::list notes_of(const slurm::Outcome& outcome) {
+  py::list notes;
+  for (const slurm::Note& note : outcome.notes)
+    notes.append(py::make_tuple(note.time, note.job, static_cast<int>(note.action), note.start,
+                                note.end, note.nodes, note.part, note.limit));
+  return notes;
+}
+
+// Nodes of all jobs one after another, and where each job's begin.
+py::tuple nodes_of(const slurm::Outcome& outcome) {
+  std::vector<int> node;
+  std::vector<std::int64_t> begin{0};
+  for (const auto& nodes : outcome.nodes) {
+    node.insert(node.end(), nodes.begin(), nodes.end());
+    begin.push_back(static_cast<std::int64_t>(node.size()));
+  }
+  return py::make_tuple(frozen(std::move(begin)), int_array(node));
+}
+
+std::vector<int> all_of(const std::vector<std::vector<int>>& parts) {
+  std::vector<int> all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+// (job, from, until) of each.
+py::tuple pauses_of(const slurm::Outcome& outcome) {
+  std::vector<int> job;
+  std::vector<double> from, until;
+  for (const slurm::Pause& pause : outcome.pauses) {
+    job.push_back(pause.job);
+    from.push_back(pause.from);
+    until.push_back(pause.until);
+  }
+  return py::make_tuple(int_array(job), real_array(from), real_array(until));
+}
+
+py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool told, bool plans) {
+  using namespace py::literals;
+  const slurm::Clocks clocks = to_clocks(given);
+  const slurm::Outcome outcome = released([&] {
+    return slurm::simulate(scenario, clocks, {told, plans});
+  });
+  return py::dict("start"_a = real_array(outcome.start), "end"_a = real_array(outcome.end),
+                  "start_exact"_a = real_array(outcome.start_exact),
+                  "end_exact"_a = real_array(outcome.end_exact), "nodes"_a = nodes_of(outcome),
+                  "cores"_a = int_array(all_of(outcome.cores)), "by"_a = int_array(outcome.by),
+                  "restarts"_a = int_array(outcome.restarts), "part"_a = int_array(outcome.part),
+                  "killed"_a = int_array(outcome.killed),
+                  "units"_a = int_array(all_of(outcome.units)), "pauses"_a = pauses_of(outcome),
+                  "cycles"_a = real_array(outcome.cycles), "notes"_a = notes_of(outcome));
+}
+
+// (like which job, submitted when, seconds from start to end)
+using ComingArrays = std::tuple<IntArray, RealArray, RealArray>;
+
+slurm::Future to_future(const py::dict& clocks, std::vector<double> lengths,
+                        const ComingArrays& coming, std::size_t jobs) {
+  slurm::Future future{to_clocks(clocks), {}};
+  if (!lengths.empty()) future.clocks.lengths = std::move(lengths);
+  const std::vector<int> like = to_ints(std::get<0>(coming), "like");
+  const std::vector<double> submit = to_reals(std::get<1>(coming)),
+                            length = to_reals(std::get<2>(coming));
+  if (submit.size() != like.size() || length.size() != like.size())
+    throw InvalidInstance("slurm: what comes: expected columns of one length");
+  for (std::size_t k = 0; k < like.size(); ++k) {
+    if (like[k] < 0 || static_cast<std::size_t>(like[k]) >= jobs)
+      throw InvalidInstance("slurm: what comes is like a job that is not there");
+    future.coming.push_back({like[k], submit[k], length[k]});
+  }
+  return future;
+}
+
+// (starts, when killed, how long suspended): a row a future, a column a job that is there.
+py::tuple run_futures(const slurm::Scenario& scenario, int there,
+                      const std::vector<py::dict>& clocks, const RealArray& lengths,
+                      const std::vector<ComingArrays>& coming, int threads,
+                      const std::function<void(int)>& done) {
+  const std::size_t jobs = scenario.jobs().size();
+  if (there < 0 || static_cast<std::size_t>(there) > jobs || threads < 1)
+    throw InvalidInstance("slurm: expected some threads, and jobs that are there");
+  const Table known = to_table(lengths);
+  const bool given = known.rows() > 0;
+  if (given && (known.cols() != there || static_cast<std::size_t>(known.rows()) != clocks.size()))
+    throw InvalidInstance("slurm: lengths: expected a row a future, a column a job that is there");
+  std::vector<slurm::Future> futures;
+  for (std::size_t k = 0; k < clocks.size(); ++k) {
+    std::vector<double> own;
+    if (given) {
+      const auto row = known.row(static_cast<std::ptrdiff_t>(k));
+      own.assign(row.begin(), row.end());
+    }
+    futures.push_back(
+        to_future(clocks[k], std::move(own), coming.empty() ? ComingArrays() : coming.at(k), jobs));
+  }
+  slurm::Runs runs =
+      released([&] { return slurm::simulate_all(scenario, there, futures, threads, done); });
+  const std::vector<py::ssize_t> shape{runs.start.rows(), runs.start.cols()};
+  return py::make_tuple(frozen(std::move(runs.start), shape), frozen(std::move(runs.killed), shape),
+                        frozen(std::move(runs.paused), shape));
+}
+
+}  // namespace
+
+void bind_slurm(py::module_& module) {
+  py::class_<slurm::Scenario>(module, "Slurm")
+      .def(py::init(&make_scenario), py::kw_only(), py::arg("machine"), py::arg("partitions"),
+           py::arg("parameters"), py::arg("jobs"), py::arg("more"), py::arg("reservations"),
+           py::arg("outside"), py::arg("accounts"))
+      .def("held_up", &held_up_slurm)
+      .def("retrace", &retrace_slurm, py::kw_only(), py::arg("clocks"), py::arg("lives"),
+           py::arg("times"))
+      .def("run_all", &run_futures, py::kw_only(), py::arg("there"), py::arg("clocks"),
+           py::arg("lengths"), py::arg("coming"), py::arg("threads"), py::arg("done"))
+      .def("run", &run_slurm, py::kw_only(), py::arg("clocks"), py::arg("told"), py::arg("plans"));
+  module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
+}
+
+}  // namespace cosched::cluster::bindings

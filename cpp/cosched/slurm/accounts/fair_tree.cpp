@@ -1,0 +1,79 @@
+#include "cosched/slurm/accounts/fair_tree.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace cosched::slurm {
+namespace {
+
+class Ranks {
+ public:
+  Ranks(const std::vector<Association>& all, const std::vector<double>& usage)
+      : all_(all),
+        usage_(usage),
+        children_(all.size()),
+        shares_(all.size()),
+        level_(all.size()),
+        factor_(all.size()) {
+    for (int k = 1; k < static_cast<int>(all.size()); ++k) {
+      const auto parent = static_cast<std::size_t>(of(k).parent);
+      children_[parent].push_back(k);
+      shares_[parent] += of(k).shares;
+      users_ += of(k).user;
+    }
+    left_ = rank_ = users_;
+  }
+
+  std::vector<double> all() && {
+    if (users_ > 0) walk(0, false);
+    return std::move(factor_);
+  }
+
+ private:
+  const Association& of(int k) const { return all_[static_cast<std::size_t>(k)]; }
+
+  // Its share of what its parent has, over its part of what was used there.
+  double level(int k) const {
+    const auto parent = static_cast<std::size_t>(of(k).parent);
+    if (of(k).shares <= 0) return 0;
+    const double used = usage_[static_cast<std::size_t>(k)], all_used = usage_[parent];
+    if (used <= 0 || all_used <= 0) return std::numeric_limits<double>::infinity();
+    return of(k).shares / shares_[parent] / (used / all_used);
+  }
+
+  // `tied`: the account is as good as the one before it, and its first user inherits the rank.
+  void walk(int account, bool tied) {
+    std::vector<int>& own = children_[static_cast<std::size_t>(account)];
+    for (const int k : own) level_[static_cast<std::size_t>(k)] = level(k);
+    std::stable_sort(own.begin(), own.end(), [&](int a, int b) {
+      const double x = level_[static_cast<std::size_t>(a)], y = level_[static_cast<std::size_t>(b)];
+      return x != y ? x > y : of(a).user > of(b).user;
+    });
+    for (std::size_t n = 0; n < own.size(); ++n) {
+      const auto k = static_cast<std::size_t>(own[n]);
+      if (n > 0) tied = level_[k] == level_[static_cast<std::size_t>(own[n - 1])];
+      if (!all_[k].user) {
+        walk(own[n], tied);
+        continue;
+      }
+      if (!tied) rank_ = left_;
+      factor_[k] = static_cast<double>(rank_) / users_;
+      --left_;
+    }
+  }
+
+  const std::vector<Association>& all_;
+  const std::vector<double>& usage_;
+  std::vector<std::vector<int>> children_;
+  std::vector<double> shares_, level_, factor_;
+  int users_ = 0, left_ = 0, rank_ = 0;
+};
+
+}  // namespace
+
+std::vector<double> fair_tree(const std::vector<Association>& all,
+                              const std::vector<double>& usage) {
+  return Ranks(all, usage).all();
+}
+
+}  // namespace cosched::slurm

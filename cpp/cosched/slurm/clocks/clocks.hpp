@@ -1,0 +1,148 @@
+// The clocks of slurmctld (RULES.md 0, 2.1 to 2.3, 3): when its loop ticks, when a main pass, a limit check
+// or a backfill cycle is due.  Each answers from what it was told; none knows of jobs.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cosched/core/numeric.hpp"
+#include "cosched/slurm/model/settings.hpp"
+
+namespace cosched::slurm {
+
+/// The two hidden numbers, and what the host adds.
+struct Clocks {
+  double controller_start = -60;  // s on the time base of the jobs
+  Second epoch = 0;               // Unix time of that base's 0
+  double launch = 0;              // s from a start to the first second of work, and back
+  double epilog = 0;              // s from the end of a job until its nodes are free
+  double noise = 0;               // launch and epilog of a job: times 1 - noise to 1 + noise
+  std::uint64_t noise_seed = 0;
+  double tick_period = 1;  // s: the background loop, with its work
+  double tick_offset = 0;  // s from the controller's start to its loop
+  // s from the controller's start to that of the thread that accounts usage, behind which the background loop begins
+  double decay_after = 0;
+  double sleep_extra = 0;  // s that a sleep of bf_interval takes longer
+  double nap_extra = 0;    // s that a sleep of one second does
+  // s of a backfill cycle: of any, for each job that it tests, and for each that it starts
+  double cycle_cost = 0, test_cost = 0, start_cost = 0;
+  std::vector<double> cycles;  // recorded begins of cycles: replay; empty = by the rules
+  std::vector<double> checks;  // recorded limit checks that ended a job: replay
+  // Recorded passes of the main scheduler and whether they were full ones, and seconds from a job's start to its end
+  // (not a number: not recorded), by job: replay.
+  std::vector<std::pair<double, bool>> passes;
+  std::vector<double> lengths;
+  std::vector<int>
+      watched;  // jobs: when all of them have started, the run is over; empty = when all have ended
+
+  /// Of a controller that waits for a slurmdbd before its loop begins.
+  Clocks behind_slurmdbd() const {
+    Clocks later = *this;
+    later.controller_start += decay_after;
+    return later;
+  }
+
+  /// Down to a multiple of `grid` of the Unix clock.
+  Second rounded(Second time, Second grid) const {
+    const Second rest = (((epoch + time) % grid) + grid) % grid;
+    return time - rest;
+  }
+};
+
+/// The background loop.
+class Loop {
+ public:
+  /// `since_24`: it ticks at the turns of seconds.
+  Loop(const Clocks& clocks, bool since_24)
+      : begin_(since_24 ? std::floor(clocks.controller_start) + kTurn
+                        : clocks.controller_start + clocks.tick_offset),
+        period_(since_24 ? 1 : clocks.tick_period) {}
+  /// The first tick at or after `time`.
+  double tick_at(double time) const;
+  double period() const { return period_; }
+
+ private:
+  static constexpr double kTurn = 0.005;
+
+  double begin_, period_;  // tick k is at begin + k period
+};
+
+/// When the time limits of jobs are checked.
+class LimitClock {
+ public:
+  LimitClock(const Clocks& clocks, bool since_24);
+  double due() const;
+  void checked(double time);
+
+ private:
+  Loop loop_;
+  std::vector<double> recorded_;
+  std::size_t checks_ = 0;
+  Second last_;
+};
+
+/// When the main scheduler passes.
+class MainClock {
+ public:
+  MainClock(const Clocks& clocks, const Settings::Main& settings, bool since_24 = false);
+
+  /// Something wants a pass, at a tick.
+  void request(double time);
+  /// Something wants a pass at once; those that want one too soon after the last wait, and get one.
+  void ask(double time, bool full);
+
+  /// The tick that asks for a pass next.
+  double tick_due() const;
+  void tick(double time);
+  /// The loop's next tick, whether it asks for a pass or not.
+  double next_tick(double time) const;
+  /// The recorded pass that is due, if any.
+  double recorded_pass() const { return replays() ? passes_[next_].first : kInfinity; }
+  double pass_due() const { return replays() ? std::min(passes_[next_].first, late_) : pass_; }
+  /// The pass that is due begins; whether it is a full one.
+  bool begin_pass();
+
+ private:
+  Second delay() const;
+  Second interval() const;
+  bool replays() const { return next_ < passes_.size(); }
+
+  Loop loop_;
+  Settings::Main settings_;
+  bool read_ = false;  // the configuration, by the first pass
+  Second last_tick_, last_full_;
+  double requested_ = kInfinity;
+  double pass_ = kInfinity, last_pass_ = -kInfinity;
+  bool full_ = false;
+  std::vector<std::pair<double, bool>> passes_;  // recorded
+  std::size_t next_ = 0;
+  double late_ =
+      kInfinity;  // a pass that was not recorded: what it is for came too late for one that was
+};
+
+/// When the backfill thread wakes up.
+class BackfillClock {
+ public:
+  BackfillClock(const Clocks& clocks, Second interval);
+
+  double wakes_at() const { return wake_; }
+  /// The end of the last cycle.
+  Second last_end() const { return last_end_; }
+  /// The thread is awake: whether a cycle begins.  If not, it sleeps on, and nothing else happens before `quiet`.
+  bool begins_cycle(bool completing, bool more_work, double quiet);
+  /// The cycle that began is over, after `cost` seconds.
+  void cycle_over(double cost);
+
+ private:
+  bool replays() const { return cycle_ < recorded_.size(); }
+
+  std::vector<double> recorded_;
+  std::size_t cycle_ = 0;
+  Second interval_, last_end_;
+  double extra_, nap_, wake_;
+};
+
+}  // namespace cosched::slurm

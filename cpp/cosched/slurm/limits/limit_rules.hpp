@@ -1,0 +1,47 @@
+// Which limits hold for a job, of its QOS, its partition's and its association (RULES.md 14.1 to 14.3).
+#pragma once
+
+#include <array>
+#include <map>
+#include <vector>
+
+#include "cosched/slurm/model/scenario.hpp"
+
+namespace cosched::slurm {
+
+/// Rules of jobs of one association, QOS, user and partition, in the order in which slurmctld tests them.
+struct RuleSet {
+  std::vector<Rule> before, with_nodes, submission;
+  std::vector<int> counters;  // what the jobs count in
+  int first_qos = -1, second_qos = -1;
+};
+
+class LimitRules {
+ public:
+  /// Requires that `scenario` outlives it.
+  explicit LimitRules(const Scenario& scenario);
+
+  const RuleSet& of(Entry entry) const { return sets_.at(key_of(entry)); }
+  /// Counters are of an association (and those below), of a QOS, or of a user or account in a QOS.
+  std::size_t counters() const { return numbers_.size(); }
+  /// Of an association or a QOS: -1 where nobody counts in it.
+  int counter_of(bool of_qos, int which) const;
+
+ private:
+  using Key = std::array<int, 4>;  // association, QOS, user, QOS of the partition
+  enum Level : int { kAssociation, kQos, kUser, kAccount };
+
+  Key key_of(Entry entry) const;
+  RuleSet make(const Key& key);
+  void add_qos(RuleSet& set, int qos, const Key& key);
+  void add_associations(RuleSet& set, const Key& key);
+  double factor_of(const RuleSet& set) const;
+  int counter(Level level, int which, int of = -1);
+  int account_of(int association) const;
+
+  const Scenario& scenario_;
+  std::map<Key, RuleSet> sets_;
+  std::map<std::array<int, 3>, int> numbers_;
+};
+
+}  // namespace cosched::slurm

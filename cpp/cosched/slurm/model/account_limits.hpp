@@ -1,0 +1,85 @@
+// What limits of associations and QOS count, and what they say, by the names of sacctmgr (RULES.md 14).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cosched::slurm {
+
+/// TRES by number; behind kGpu one for each type of GPUs.
+enum Tres : int { kCpu, kMemory, kNode, kBilling, kGpu, kGpuTypes };
+/// By TRES.
+using Amounts = std::vector<double>;
+
+struct Limit {
+  /// In the order in which slurmctld tests those of one QOS or association.
+  enum class Kind : char {
+    // before nodes are looked for
+    group_jobs,
+    group_wall,
+    account_jobs,
+    user_jobs,
+    jobs,
+    wall,
+    // with nodes
+    group_minutes,
+    group,
+    group_run_minutes,
+    job_minutes,
+    job,
+    job_node,
+    least,
+    account,
+    user,
+    account_run_minutes,  // since 24.11, as the next
+    user_run_minutes,
+    // at submission
+    group_submit,
+    account_submit,
+    user_submit,
+    submit
+  };
+  Kind kind;
+  int tres;         // -1: of jobs or time
+  double value;     // minutes, where it is of time
+  double used = 0;  // when the simulation begins, of what runs no more: minutes
+};
+
+/// Of a QOS or an association.
+struct Limits {
+  std::vector<Limit> all;
+  // Jobs that wait and whose age counts (RULES.md 13.6); -1: none.
+  int group_accrue = -1, account_accrue = -1, user_accrue = -1, accrue = -1;
+};
+
+struct Qos : Limits {
+  bool over_partition = false;  // OverPartQOS
+  bool deny = false;            // DenyOnLimit
+  bool safe_factor = false;     // UsageFactorSafe
+  bool no_decay = false;        // NoDecay
+  bool no_reserve = false;      // NoReserve
+  bool any_nodes = false;       // PartitionMaxNodes, PartitionMinNodes: not those of the partition
+  double usage_factor = 1;
+  double limit_factor = -1;  // below 0: none
+  // Preemption (RULES.md 15).
+  std::vector<int> preempts = {};  // QOS whose jobs it may end
+  double priority = 0;
+  int preempt_mode = -1;                     // of its jobs; -1: the cluster's
+  std::int64_t grace = 0, exempt_time = -1;  // s; -1: not said
+};
+
+/// The kind of this name in sacctmgr, as GrpTRES or MaxJobsPU.  Throws InvalidInstance for another.
+Limit::Kind kind_of(const std::string& name);
+
+/// A limit that holds for a job.
+struct Rule {
+  Limit limit;
+  bool of_qos;
+  int counter;  // of Policy
+};
+
+/// As squeue writes it: QOSGrpNodeLimit.
+std::string reason_of(const Rule& rule);
+
+}  // namespace cosched::slurm

@@ -1,0 +1,73 @@
+// Sets of nodes as bits.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace cosched::slurm {
+
+/// A set of node numbers below a size fixed at construction.  Two sets that meet have one size.
+class NodeBits {
+ public:
+  explicit NodeBits(int nodes = 0) : words_((static_cast<std::size_t>(nodes) + 63) / 64) {}
+
+  bool has(int node) const { return words_[word(node)] >> bit(node) & 1; }
+  void add(int node) { words_[word(node)] |= std::uint64_t{1} << bit(node); }
+  void remove(int node) { words_[word(node)] &= ~(std::uint64_t{1} << bit(node)); }
+  void add_range(int first, int last);  // [first, last)
+  void clear() { words_.assign(words_.size(), 0); }
+
+  NodeBits& operator&=(const NodeBits& other);
+  NodeBits& operator|=(const NodeBits& other);
+  NodeBits& operator-=(const NodeBits& other);
+  bool operator==(const NodeBits& other) const { return words_ == other.words_; }
+
+  int count() const;
+  int count_range(int first, int last) const;  // [first, last)
+  bool any() const;
+  int count_common(const NodeBits& other) const;
+  bool meets(const NodeBits& other) const;
+  bool within(const NodeBits& other) const;  // is a subset of it
+
+  /// Calls visit(first, length) for each run of consecutive members, from the lowest.
+  template <class Visit>
+  void runs(Visit visit) const;
+  /// Members, increasing.
+  std::vector<int> list() const;
+
+  /// Those that are in each of these 64-node words, from node 0 on.
+  const std::vector<std::uint64_t>& words() const { return words_; }
+
+  /// (a and b) is a subset of (c and d).
+  static bool common_within(const NodeBits& a, const NodeBits& b, const NodeBits& c,
+                            const NodeBits& d);
+
+ private:
+  static std::size_t word(int node) { return static_cast<std::size_t>(node) >> 6; }
+  static unsigned bit(int node) { return static_cast<unsigned>(node) & 63; }
+
+  std::vector<std::uint64_t> words_;
+};
+
+template <class Visit>
+void NodeBits::runs(Visit visit) const {
+  int first = -1;
+  for (std::size_t w = 0; w < words_.size(); ++w) {
+    const int base = static_cast<int>(w) * 64;
+    int at = 0;
+    while (at < 64) {
+      const std::uint64_t rest = (first < 0 ? words_[w] : ~words_[w]) >> at;
+      if (rest == 0) break;
+      at += __builtin_ctzll(rest);
+      if (first < 0) {
+        first = base + at;
+      } else {
+        visit(first, base + at - first);
+        first = -1;
+      }
+    }
+  }
+  if (first >= 0) visit(first, static_cast<int>(words_.size()) * 64 - first);
+}
+
+}  // namespace cosched::slurm

@@ -1,0 +1,101 @@
+#include "cosched/slurm/model/scenario.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "cosched/core/errors.hpp"
+
+namespace cosched::slurm {
+
+namespace {
+
+// A job whose limit is beyond a partition's waits in the others alone.
+void drop_short_partitions(Job& job, const Machine& machine) {
+  auto& parts = job.partitions;
+  if (parts.empty()) return;
+  const auto too_short = [&](int part) {
+    return job.limit < kNever &&
+           machine.parts.at(static_cast<std::size_t>(part)).max_time < job.limit;
+  };
+  if (!std::all_of(parts.begin(), parts.end(), too_short))
+    parts.erase(std::remove_if(parts.begin(), parts.end(), too_short), parts.end());
+  job.partition = parts.front();
+}
+
+// As a partition has the job; whether it takes it.
+bool fit_into(Job& job, const Partition& part) {
+  job.nodes = std::max(job.nodes, part.min_nodes);
+  job.ask.max_nodes = std::min(job.ask.max_nodes, part.max_nodes);
+  return job.nodes <= job.ask.max_nodes;
+}
+
+bool has_bounds(const Partition& part) { return part.min_nodes > 0 || part.max_nodes < kAnyNodes; }
+
+}  // namespace
+
+Scenario::Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
+                   std::vector<Reservation> reservations, std::vector<Outside> outside,
+                   std::vector<Association> accounts)
+    : machine_(std::move(machine)),
+      jobs_(std::move(jobs)),
+      settings_(settings),
+      reservations_(std::move(reservations)),
+      outside_(std::move(outside)),
+      accounts_(std::move(accounts)) {
+  std::stable_sort(outside_.begin(), outside_.end(),
+                   [](const Outside& a, const Outside& b) { return a.time < b.time; });
+  for (std::size_t j = 0; j < jobs_.size(); ++j) {
+    Job& one = jobs_[j];
+    drop_short_partitions(one, machine_);
+    const Partition& partition = machine_.parts.at(static_cast<std::size_t>(one.partition));
+    one.limit = std::min(one.limit, partition.max_time);
+    if (one.limit >= kNever) one.limit = kYear;
+    if (partition.nodes.count() < one.nodes)
+      throw InfeasibleError("job " + std::to_string(j) + " wants " + std::to_string(one.nodes) +
+                            " nodes: its partition has fewer");
+    if (std::any_of(machine_.parts.begin(), machine_.parts.end(), has_bounds))
+      bound(static_cast<int>(j));
+  }
+}
+
+Scenario Scenario::with(int kept, const std::vector<std::pair<int, double>>& more) const {
+  Scenario made = *this;
+  made.jobs_.resize(static_cast<std::size_t>(kept));
+  made.bounded_.erase(made.bounded_.lower_bound({kept, 0}), made.bounded_.end());
+  made.jobs_.reserve(made.jobs_.size() + more.size());
+  for (const auto& [like, submit] : more) {
+    const int number = static_cast<int>(made.jobs_.size());
+    made.jobs_.push_back(job(like));
+    made.jobs_.back().submit = submit;
+    for (auto own = bounded_.lower_bound({like, 0});
+         own != bounded_.end() && own->first.first == like; ++own) {
+      Job& mine =
+          made.bounded_.emplace(std::pair(number, own->first.second), own->second).first->second;
+      mine.submit = submit;
+    }
+  }
+  return made;
+}
+
+void Scenario::bound(int number) {
+  Job& one = jobs_[static_cast<std::size_t>(number)];
+  const auto out = [&](int part) {
+    Job mine = one;
+    const bool any = one.qos >= 0 && machine_.qos[static_cast<std::size_t>(one.qos)].any_nodes;
+    const bool taken = any || fit_into(mine, machine_.parts.at(static_cast<std::size_t>(part)));
+    if (taken && (mine.nodes != one.nodes || mine.ask.max_nodes != one.ask.max_nodes))
+      bounded_.emplace(std::pair(number, part), std::move(mine));
+    return !taken;
+  };
+  auto& parts = one.partitions;
+  const bool several = !parts.empty();
+  parts.erase(std::remove_if(parts.begin(), parts.end(), out), parts.end());
+  if (several ? parts.empty() : out(one.partition))
+    throw InfeasibleError(
+        "job " + std::to_string(number) + " wants " + std::to_string(one.nodes) +
+        " nodes: its partition lets no job have them (MinNodes, MaxNodes, State)");
+  if (several) one.partition = parts.front();
+}
+
+}  // namespace cosched::slurm

@@ -1,0 +1,219 @@
+// What a twin of slurmctld is given: machine, partitions, jobs, settings.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cosched/slurm/model/account_limits.hpp"
+#include "cosched/slurm/model/node_bits.hpp"
+#include "cosched/slurm/model/seconds.hpp"
+#include "cosched/slurm/model/settings.hpp"
+
+namespace cosched::slurm {
+
+/// What Slurm plans for a job without a limit.
+inline constexpr Second kYear = Second{365} * 24 * 3600;
+
+/// A job's part of a node.
+struct Share {
+  int node, cores;
+  std::int64_t memory;  // MB
+};
+struct GpuShare {
+  int node, type, count;
+};
+struct Shares {
+  std::vector<Share> nodes;  // increasing
+  std::vector<GpuShare> gpus;
+};
+
+/// Of a job that runs when the simulation begins: since when, and what it holds.
+struct Running {
+  double start;
+  Shares holds;  // of whole nodes, only their numbers count
+};
+
+/// Of a job that waits when the simulation begins: its priority, and since when its age counts (infinite: not yet).
+struct Waiting {
+  double priority, accrues;
+};
+
+struct Partition {
+  NodeBits nodes;
+  int tier = 1;              // PriorityTier
+  Second max_time = kNever;  // MaxTime
+  double job_factor = 0;     // PriorityJobFactor over the largest one
+  int min_nodes = 0, max_nodes = std::numeric_limits<int>::max();  // of a job (RULES.md 9.11)
+  int qos = -1;           // of Machine::qos, whose limits hold for its jobs
+  Amounts billing = {};   // TRESBillingWeights; empty: CPUs
+  int preempt_mode = -1;  // of its jobs; -1: the cluster's
+  Second grace = 0;       // GraceTime
+};
+
+struct Machine {
+  int nodes = 0;
+  int cpus = 0;                 // of all nodes
+  std::vector<NodeBits> lines;  // NodeName lines, by increasing weight
+  std::vector<Partition> parts;
+  std::vector<int> node_cores;  // where jobs share nodes (CR_Core), else empty
+  // The rest where it is said; by node.
+  std::vector<std::int64_t> node_memory;    // MB, where memory is handed out
+  std::vector<std::vector<int>> node_gpus;  // of each type
+  std::vector<int> node_weight;             // Weight; empty = all are equal
+  std::vector<NodeBits> sets;               // nodes with some features, as jobs ask for them
+  std::vector<int> licences;                // how many of each
+  std::vector<Qos> qos;
+  Amounts priority_tres = {};  // PriorityWeightTRES; empty: none
+  NodeBits down = NodeBits();  // nodes that take no jobs from the begin on (RULES.md 11.4)
+};
+
+inline constexpr int kAnyNodes = std::numeric_limits<int>::max();
+
+/// What a job asks of nodes that jobs share (RULES.md 7).
+struct Ask {
+  int max_nodes = kAnyNodes;
+  int tasks = 0, task_cores = 1;  // 0: not said
+  bool exclusive = false;         // whole nodes
+  std::int64_t memory = 0;        // MB of a node, or of a core
+  bool memory_by_core = false;
+  bool memory_all = false;  // of its nodes
+  int gpus = 0;             // of a node, or in all
+  bool gpus_by_node = false;
+  int gpu_type = -1;  // any
+};
+
+/// Another job, or all tasks of an array, that a job waits for (RULES.md 9.4).
+struct Dependency {
+  enum class Kind : char { after, after_any, after_ok, after_not_ok } kind;
+  std::vector<int> jobs;
+};
+
+/// What must be true before a job is looked at (RULES.md 9).
+struct Conditions {
+  double begin = 0;    // --begin (s)
+  bool held = false;   // until it is released
+  int singleton = -1;  // jobs of one user and name have one number
+  int namesake = -1;   // the same of a job that waits for none of them
+  std::vector<Dependency> after;
+  int array = -1, array_limit = 0;  // which, and how many of its tasks may run (0 = all)
+  int reservation = -1;
+  std::vector<std::pair<int, int>> licences;  // (which, how many)
+
+  bool none() const { return begin <= 0 && !held && singleton < 0 && after.empty(); }
+};
+
+struct Job {
+  double submit = 0;      // s
+  int nodes = 1;          // whole ones
+  int cpus = 1;           // requested, for the job size factor; the cores where jobs share nodes
+  Second limit = kNever;  // in a Scenario: the partition's MaxTime at most, a year if there is none
+  double runtime = 0;
+  int partition = 0;
+  int user = 0;
+  double nice = 0;
+  double priority = -1;   // as recorded; below 0: computed
+  int association = -1;   // of Scenario::accounts
+  int qos = -1;           // of Machine::qos
+  double qos_factor = 0;  // priority of its QOS over the highest
+  Ask ask = {};
+  std::vector<int> partitions = {};    // where it may run, as written; empty: in `partition` only
+  int set = -1;                        // of Machine::sets, nodes that it may use
+  std::vector<int> alternatives = {};  // of them: all its nodes are of one ([a|b])
+  Conditions conditions = {};
+  bool requeue = true;  // when a node of it fails
+  bool fails = false;   // exits with another code than 0
+  std::optional<Running> running = {};
+  std::optional<Waiting> waiting = {};
+};
+
+/// Nodes that are kept for some jobs, for some time (RULES.md 10).
+struct Reservation {
+  double created;
+  Second begin, end;
+  NodeBits nodes;
+  bool maintenance = false, every_node = false;  // Flags=MAINT, Nodes=ALL
+};
+
+/// A user's share of an account, or an account's of the one above (RULES.md 13).
+struct Association {
+  int parent = -1;
+  double shares = 1;
+  bool user = false;
+  Limits limits = {};
+  double usage = 0;    // when the simulation begins: CPU seconds
+  double factor = -1;  // of its priorities, of the last pass before that; below 0: by its usage
+};
+
+/// What an administrator does (RULES.md 9.2, 11).
+struct Outside {
+  enum class Kind : char { release, reserve, down, drain, resume } kind;
+  double time;
+  int job = -1;
+  NodeBits nodes = NodeBits();
+};
+
+/// A place in the queue: a job may be in several, one of each of its partitions.
+struct Entry {
+  int job;
+  int part;
+  bool operator==(const Entry& other) const { return job == other.job && part == other.part; }
+};
+
+/// Immutable once made.  Invariants: every job's partitions exist, have nodes for it and let it have them; limits are finite.
+class Scenario {
+ public:
+  /// Cuts limits, and takes jobs out of partitions that would never run them.  Throws InfeasibleError that names
+  /// a job larger than its partition, or than that lets a job be.
+  Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
+           std::vector<Reservation> reservations = {}, std::vector<Outside> outside = {},
+           std::vector<Association> accounts = {});
+
+  /// The first `kept` jobs, and behind them others (like which of all, submitted when).  Dependencies of those that are
+  /// kept are among them.  O(machine, jobs).
+  Scenario with(int kept, const std::vector<std::pair<int, double>>& more) const;
+
+  const Machine& machine() const { return machine_; }
+  const std::vector<Job>& jobs() const { return jobs_; }
+  const Settings& settings() const { return settings_; }
+  const std::vector<Reservation>& reservations() const { return reservations_; }
+  const std::vector<Outside>& outside() const { return outside_; }
+  /// The first is the root; a parent comes before its children.  None: no slurmdbd.
+  const std::vector<Association>& accounts() const { return accounts_; }
+
+  const Job& job(int number) const { return jobs_[static_cast<std::size_t>(number)]; }
+  /// As its partition has it: with no fewer nodes than MinNodes, no more than MaxNodes.
+  const Job& job(Entry entry) const {
+    if (bounded_.empty()) return job(entry.job);
+    const auto found = bounded_.find({entry.job, entry.part});
+    return found == bounded_.end() ? job(entry.job) : found->second;
+  }
+  const Partition& part(int job_number) const {
+    return machine_.parts[static_cast<std::size_t>(job(job_number).partition)];
+  }
+  const Partition& part(Entry entry) const {
+    return machine_.parts[static_cast<std::size_t>(entry.part)];
+  }
+  /// Jobs have cores of their own, several on a node.
+  bool own_cores() const { return !machine_.node_cores.empty(); }
+  /// Jobs of lower tiers are suspended (RULES.md 16).
+  bool suspends() const { return own_cores() && settings_.preempt.suspends(); }
+
+ private:
+  void bound(int number);
+
+  Machine machine_;
+  std::vector<Job> jobs_;
+  std::map<std::pair<int, int>, Job>
+      bounded_;  // those that a partition changes, by (job, partition)
+  Settings settings_;
+  std::vector<Reservation> reservations_;
+  std::vector<Outside> outside_;
+  std::vector<Association> accounts_;
+};
+
+}  // namespace cosched::slurm

@@ -1,0 +1,292 @@
+#include "cosched/slurm/plan/backfill_cycle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cosched::slurm {
+
+BackfillCycle::BackfillCycle(const Clocks& clocks, Tables& tables, Select& select)
+    : clocks_(clocks),
+      tables_(tables),
+      select_(select),
+      settings_(tables.scenario.settings().backfill),
+      planned_(tables.scenario.machine().nodes),
+      counts_(tables.scenario),
+      left_(tables.scenario.machine().nodes),
+      avail_(tables.scenario.machine().nodes) {}
+
+std::vector<int> BackfillCycle::run(double time) {
+  time_ = time;
+  begin_ = whole(time);
+  tables_.journal.cycle(time);
+  tables_.admit(time);
+  starts_ = 0;
+  if (same_as_last(time)) {
+    repeat_last();
+    return {};
+  }
+  clear_planned();
+  if (tables_.queue.entries().empty()) {
+    kept_ = {};
+    return {};
+  }
+  const Second slot = clocks_.rounded(begin_, settings_.resolution);
+  map_end_ = clocks_.rounded(begin_ + settings_.window, settings_.resolution);
+  next_slot_ = slot + settings_.resolution;
+  map_.reset(slot, map_end_, tables_.allocations.up());
+  counts_.reset();
+  planned_jobs_.clear();
+  rejected_array_ = planned_array_ = -1;
+  return plan_queue();
+}
+
+std::vector<int> BackfillCycle::plan_queue() {
+  const std::vector<int>& running = tables_.allocations.running();
+  // When a running job's limit passes next; if one has passed, it is expected "now" from then on.
+  kept_ = {changes(),
+           running.empty() ? kNever : std::max(begin_, tables_.allocations.due(running.front())),
+           false, 0};
+  std::vector<int> started;
+  Second now = begin_;
+  for (const Entry entry : tables_.queue.entries()) {
+    if (kept_.tests >= settings_.max_job_test) break;
+    now = now_after(kept_.tests);
+    if (now - begin_ >= settings_.max_time) break;
+    if (skipped(entry)) continue;
+    const Tested tested = test(entry, now);
+    kept_.until = std::min(kept_.until, tested.until);
+    if (tested.started) {
+      started.push_back(entry.job);
+      ++starts_;
+    }
+    if (tested.then == Then::stop) break;
+    if (tested.started && settings_.max_job_start &&
+        static_cast<int>(started.size()) >= settings_.max_job_start)
+      break;
+  }
+  if (!started.empty())
+    tables_.queue.drop([&](int job) { return tables_.allocations.started(job); });
+  keep_planned(now);
+  if (now > begin_ || tables_.reservations.any(time_)) kept_.until = begin_;
+  return started;
+}
+
+// --- the last plan ---
+
+std::int64_t BackfillCycle::changes() const {
+  return tables_.allocations.changes() + tables_.queue.changes();
+}
+
+// The second after so many tests in this cycle.
+Second BackfillCycle::now_after(int tests) const {
+  return whole(time_ + tests * clocks_.test_cost);
+}
+
+bool BackfillCycle::same_as_last(double time) const {
+  const bool silent = !tables_.journal.plans() && !tables_.journal.told();
+  return silent && changes() == kept_.changes && whole(time) < kept_.until &&
+         now_after(kept_.tests) <= begin_;
+}
+
+// What the plan leaves behind.
+void BackfillCycle::repeat_last() {
+  if (kept_.moved) tables_.updates.jobs = begin_;
+  if (planned_.any() || kept_.marked) tables_.updates.nodes = begin_;
+}
+
+void BackfillCycle::clear_planned() {
+  if (!planned_.any()) return;
+  planned_.clear();
+  tables_.updates.nodes = begin_;
+}
+
+void BackfillCycle::keep_planned(Second now) {
+  const Allocations& allocations = tables_.allocations;
+  // 24.11 takes the mark off allocated nodes, and that is a change, too.
+  kept_.marked = tables_.scenario.settings().since_24 && planned_.any();
+  if (kept_.marked) tables_.updates.nodes = now;
+  planned_ -= allocations.busy();
+  if (tables_.scenario.own_cores() && !tables_.scenario.settings().since_24)
+    for (const int job : allocations.running()) planned_ -= allocations.nodes(job);
+  if (planned_.any()) tables_.updates.nodes = now;
+}
+
+// --- one job ---
+
+// Started in another partition, out of licences, over a limit, or behind a task of its array that has no plan.
+bool BackfillCycle::skipped(Entry entry) {
+  if (tables_.allocations.started(entry.job) || tables_.preemption.in_progress(entry.job) ||
+      !tables_.licences.enough(entry.job) || tables_.policy.before_nodes(entry))
+    return true;
+  const int array = tables_.scenario.job(entry.job).conditions.array;
+  if (array < 0) return false;
+  if (rejected_array_ == array && rejected_part_ == entry.part) return true;
+  if (tables_.readiness.array_full(entry.job)) return true;
+  rejected_array_ = array;  // until it starts or has a plan
+  rejected_part_ = entry.part;
+  return false;
+}
+
+// Where plans end: 22.05 rounds down, 24.11 up.
+Second BackfillCycle::end_of(Second begin, Second limit) const {
+  const Second grid = settings_.resolution;
+  const Second up = tables_.scenario.settings().since_24 ? grid - 1 : 0;
+  return clocks_.rounded(begin + limit + up, grid);
+}
+
+BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
+  const Scenario& scenario = tables_.scenario;
+  const Job& job = scenario.job(entry);
+  const bool since_24 = scenario.settings().since_24;
+  // One of a QOS with NoReserve has no plan; where jobs are preempted, a minute is enough for it.
+  const bool no_reserve =
+      job.qos >= 0 && scenario.machine().qos[static_cast<std::size_t>(job.qos)].no_reserve;
+  const bool brief = no_reserve && tables_.preemption.enabled();
+  const Second limit = brief ? Second{60} : job.limit;
+  const bool planned =
+      settings_.one_reserve_per_job &&
+      std::find(planned_jobs_.begin(), planned_jobs_.end(), entry.job) != planned_jobs_.end();
+  const bool at_once = tables_.queue.holds_back(entry.job, now) || planned;
+  const bool reserved = job.conditions.reservation >= 0 || tables_.reservations.any(time_);
+  // Where age matters, every second does.
+  Second until = scenario.settings().reserve.min_age > 0 ? now : kNever;
+  if (!counts_.admit(job, entry.part)) return {Then::next, false, until};
+  bool counted = false;
+  PlanMap::Window window{nullptr, kNever, 0, kNever};
+  const NodeBits* allowed = &scenario.part(entry).nodes;
+  for (Second from = now;;) {
+    Second reserved_end = 0;
+    if (reserved) {
+      left_ = scenario.part(entry).nodes;
+      const Reservations::Left left = tables_.reservations.leave(entry, from, true, time_, left_);
+      if (!left.some) return {Then::next, false, until};
+      from = left.from;
+      if (left.overlap)
+        reserved_end =
+            tables_.reservations.next_end(from, settings_.resolution, clocks_.epoch, time_);
+      allowed = &left_;
+    }
+    if (since_24 && from > map_end_) return {Then::next, false, until};
+    window = map_.window(*allowed, job.nodes, from, limit, window.record, since_24);
+    if (from == now) until = std::min(until, window.holds_until);
+    if (reserved_end > 0 && ++reserved_end < map_end_)
+      window.later = std::min(window.later, reserved_end);
+    const NodeBits* avail = window.nodes;
+    if (job.set >= 0) {
+      avail_ = *avail;
+      avail_ &= scenario.machine().sets[static_cast<std::size_t>(job.set)];
+      avail = &avail_;
+    }
+    Select::Slot slot{kNever, nullptr};
+    if (avail->count() >= job.nodes) {
+      if (!std::exchange(counted, true)) ++kept_.tests;
+      const auto found = will_run(entry, *avail, {now, at_once, from, window.later});
+      if (found) tables_.queue.tested(entry.job);
+      slot = found.value_or(slot);
+    }
+    if (from > slot.begin) {
+      slot.begin = from;
+      tables_.updates.jobs = now;
+      kept_.moved = true;
+    }
+    if (slot.begin <= now + 1) until = std::min(until, now);
+    const bool overlap_first = since_24 && slot.begin > now && slot.begin < kNever;
+    if (overlap_first && !map_.free(*slot.nodes, clocks_.rounded(slot.begin, settings_.resolution),
+                                    end_of(slot.begin, limit))) {
+      from = slot.begin;
+      continue;
+    }
+    if (slot.begin <= now) {
+      window.later = kNever;
+      if (slot.nodes->meets(tables_.allocations.cleaning()))
+        slot.begin = now + 1;
+      else if (const Tried tried = start(entry, *avail); tried != Tried::no_nodes)
+        return {Then::next, tried == Tried::started, until};
+    }
+    if (slot.begin > now && at_once) return {Then::next, false, until};
+    if (slot.begin > window.later) {
+      from = window.later;
+      continue;
+    }
+    if (slot.begin == kNever) return {Then::next, false, until};
+    if (slot.begin > begin_ + settings_.window)
+      return {Then::next, false, std::min(until, slot.begin - settings_.window)};
+    const Second first = clocks_.rounded(slot.begin, settings_.resolution);
+    const Second last = end_of(slot.begin, limit);
+    if (slot.begin > now && !overlap_first && !map_.free(*slot.nodes, first, last)) {
+      from = slot.begin;
+      continue;
+    }
+    if (no_reserve || tables_.policy.with_nodes(entry, slot.nodes->count()))
+      return {Then::next, false, until};
+    return reserve(entry, slot, first, last, until);
+  }
+}
+
+// On nodes picked anew among the idle ones, if there are enough.  A limit is tested whether there are or not.
+BackfillCycle::Tried BackfillCycle::start(Entry entry, const NodeBits& avail) {
+  const Choice* choice = select_.now(entry, avail);
+  if (tables_.policy.with_nodes(entry, choice)) return Tried::over_limit;
+  if (choice == nullptr) {
+    preempt(entry, avail);
+    return Tried::no_nodes;
+  }
+  tables_.start(entry, *choice, time_, Scheduler::backfill);
+  rejected_array_ = -1;
+  const Scenario& scenario = tables_.scenario;
+  const bool whole_nodes = scenario.own_cores() ? scenario.job(entry.job).ask.exclusive
+                                                : scenario.settings().select.cons_tres;
+  if (whole_nodes && map_.made() < settings_.node_space_size)
+    map_.reserve(tables_.allocations.nodes(entry.job), map_.begin(),
+                 end_of(tables_.allocations.due(entry.job), 0), settings_.resolution);
+  return Tried::started;
+}
+
+// Jobs that it may end are as good as gone, unless it fits beside them now.
+std::optional<Select::Slot> BackfillCycle::will_run(Entry entry, const NodeBits& avail,
+                                                    const Select::Time& time) {
+  std::vector<int> candidates = tables_.preemption.candidates(entry, time.now);
+  if (candidates.empty()) return select_.will_run(entry, avail, time);
+  Select::Time at_once = time;
+  at_once.at_once = true;
+  if (const auto slot = select_.will_run(entry, avail, at_once)) return slot;
+  const Preemption::Lifted lifted(tables_.preemption, std::move(candidates));
+  return select_.will_run(entry, avail, time);
+}
+
+void BackfillCycle::preempt(Entry entry, const NodeBits& avail) {
+  const Second now = whole(time_);
+  const auto victims = tables_.preemption.victims(entry, avail, now, select_);
+  if (victims.jobs.empty() || tables_.policy.with_nodes(entry, victims.choice)) return;
+  if (!tables_.preemption.sends(entry.job, now)) return;
+  for (const int job : victims.jobs) tables_.preempt(job, time_);
+}
+
+BackfillCycle::Tested BackfillCycle::reserve(Entry entry, const Select::Slot& slot, Second first,
+                                             Second last, Second until) {
+  tables_.journal.plan(entry, time_, slot.begin, last, *slot.nodes);
+  planned_ |= *slot.nodes;
+  if (map_.made() >= settings_.node_space_size) return {Then::stop, false, until};
+  // The map's own begin moves on with time: until it reaches this reservation, or the end of the
+  // window does, nothing is different.
+  if (last + settings_.resolution >= map_end_)
+    until = std::min({until, next_slot_, map_end_ + settings_.resolution - settings_.window});
+  until = std::min(until, std::max(first, next_slot_));
+  map_.reserve(*slot.nodes, first, last, settings_.resolution);
+  if (settings_.one_reserve_per_job) planned_jobs_.push_back(entry.job);
+  plan_next_task(entry.job);
+  return {Then::next, false, until};
+}
+
+// Whether the next task of the job's array is looked at, too.
+void BackfillCycle::plan_next_task(int job) {
+  const Conditions& conditions = tables_.scenario.job(job).conditions;
+  if (conditions.array < 0) return;
+  if (std::exchange(planned_array_, conditions.array) != conditions.array) array_plans_ = 0;
+  ++array_plans_;
+  const bool full = tables_.scenario.settings().since_24 && conditions.array_limit > 0 &&
+                    array_plans_ + tables_.readiness.array_running(job) >= conditions.array_limit;
+  if (array_plans_ < settings_.array_reserve && !full) rejected_array_ = -1;
+}
+
+}  // namespace cosched::slurm

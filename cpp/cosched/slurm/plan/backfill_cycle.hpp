@@ -1,0 +1,85 @@
+// The backfill cycle: every job in order of the queue gets a plan (RULES.md 4).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cosched/slurm/clocks/clocks.hpp"
+#include "cosched/slurm/limits/limits.hpp"
+#include "cosched/slurm/plan/plan_map.hpp"
+#include "cosched/slurm/select/select.hpp"
+#include "cosched/slurm/state/tables.hpp"
+
+namespace cosched::slurm {
+
+class BackfillCycle {
+ public:
+  /// Requires that all outlive it.
+  BackfillCycle(const Clocks& clocks, Tables& tables, Select& select);
+
+  /// Starts and plans jobs; returns those that it started.
+  std::vector<int> run(double time);
+  /// Seconds that the last cycle took.
+  double cost() const {
+    return clocks_.cycle_cost + kept_.tests * clocks_.test_cost + starts_ * clocks_.start_cost;
+  }
+
+ private:
+  enum class Then { next, stop };
+  enum class Tried { started, over_limit, no_nodes };
+  /// `until`: no comparison of this test with the time comes out otherwise before that second.
+  struct Tested {
+    Then then;
+    bool started;
+    Second until;
+  };
+
+  // What the last cycle knows about its plan: a cycle before `until`, with nothing changed since, would
+  // make the same plan, and is spared.
+  struct Kept {
+    std::int64_t changes = -1;
+    Second until = 0;
+    bool moved = false;  // it had to move a start behind what running jobs require
+    int tests = 0;
+    bool marked = false;  // it had plans, where each is a change of nodes
+  };
+
+  bool same_as_last(double time) const;
+  void repeat_last();
+  void clear_planned();
+  void keep_planned(Second now);
+  std::int64_t changes() const;
+  Second now_after(int tests) const;
+  std::vector<int> plan_queue();
+
+  bool skipped(Entry entry);
+  Tested test(Entry entry, Second now);
+  Tried start(Entry entry, const NodeBits& avail);
+  std::optional<Select::Slot> will_run(Entry entry, const NodeBits& avail,
+                                       const Select::Time& time);
+  void preempt(Entry entry, const NodeBits& avail);
+  Tested reserve(Entry entry, const Select::Slot& slot, Second first, Second last, Second until);
+  void plan_next_task(int job);
+  Second end_of(Second begin, Second limit) const;
+
+  const Clocks& clocks_;
+  Tables& tables_;
+  Select& select_;
+  const Settings::Backfill settings_;
+  PlanMap map_;
+  NodeBits planned_;  // nodes of plans that are idle: the PLANNED mark
+  TestCounts counts_;
+  Kept kept_;
+  NodeBits left_,
+      avail_;  // what reservations leave, and of that the nodes that have the job's features
+  std::vector<int> planned_jobs_;  // of this cycle, where one reservation a job is the rule
+  // Of the array that was tried last: where a task could not start, and how many have a plan.
+  int rejected_array_ = -1, rejected_part_ = -1, planned_array_ = -1, array_plans_ = 0;
+  // of this cycle
+  double time_ = 0;
+  int starts_ = 0;
+  Second begin_ = 0, map_end_ = 0, next_slot_ = 0;
+};
+
+}  // namespace cosched::slurm

@@ -1,0 +1,232 @@
+#include "cosched/slurm/select/choose.hpp"
+
+#include <algorithm>
+
+#include "cosched/slurm/select/fit.hpp"
+
+namespace cosched::slurm {
+namespace {
+
+struct Candidate {
+  int node, cores, gpus;
+  std::uint64_t weight;
+};
+
+// Neighbours of one weight: candidates [first, last).
+struct WeightRun {
+  int first, last;
+  int cores, gpus;
+};
+
+// No more nodes than tasks.
+int most_nodes(const Job& job) {
+  const Ask& ask = job.ask;
+  return ask.tasks > 0 && ask.max_nodes > ask.tasks ? std::max(ask.tasks, job.nodes)
+                                                    : ask.max_nodes;
+}
+
+// One attempt: what is still wanted, and what was taken.
+class Attempt {
+ public:
+  Attempt(const Job& job, const std::vector<Candidate>& all, std::vector<WeightRun>& runs,
+          std::vector<Share>& taken)
+      : job_(job),
+        all_(all),
+        runs_(runs),
+        taken_(taken),
+        nodes_(job.nodes),
+        cores_(job.cpus),
+        gpus_(job.ask.gpus_by_node ? 0 : job.ask.gpus),
+        room_(most_nodes(job)) {}
+
+  bool run() {
+    taken_.clear();
+    make_runs();
+    while (!runs_.empty() && room_ > 0) {
+      const auto best = best_run();
+      take_from(*best);
+      if (enough()) return true;
+      runs_.erase(best);
+    }
+    return false;
+  }
+
+ private:
+  bool enough() const { return nodes_ <= 0 && cores_ <= 0 && gpus_ <= 0; }
+
+  void make_runs() {
+    runs_.clear();
+    for (int k = 0; k < static_cast<int>(all_.size()); ++k) {
+      const Candidate& one = all_[static_cast<std::size_t>(k)];
+      const Candidate* before = k > 0 ? &all_[static_cast<std::size_t>(k - 1)] : nullptr;
+      if (!before || before->node + 1 != one.node || before->weight != one.weight)
+        runs_.push_back({k, k, 0, 0});
+      WeightRun& run = runs_.back();
+      run.last = k + 1;
+      run.cores += one.cores;
+      run.gpus += one.gpus;
+    }
+  }
+
+  bool sufficient(const WeightRun& run) const {
+    return run.cores >= cores_ && run.last - run.first >= nodes_ && run.gpus >= gpus_;
+  }
+
+  std::vector<WeightRun>::iterator best_run() {
+    const auto weight = [&](const WeightRun& run) {
+      return all_[static_cast<std::size_t>(run.first)].weight;
+    };
+    auto best = runs_.begin();
+    bool had = sufficient(*best);
+    for (auto run = best + 1; run != runs_.end(); ++run) {
+      const bool is = sufficient(*run);
+      const bool better =
+          weight(*run) < weight(*best) ||
+          (weight(*run) == weight(*best) &&
+           ((is && (!had || run->cores < best->cores)) || (!is && run->cores > best->cores)));
+      if (!better) continue;
+      best = run;
+      had = is;
+    }
+    return best;
+  }
+
+  // The candidate that completes the job alone with the fewest cores, or -1.
+  int alone(const WeightRun& run) const {
+    if (nodes_ > 1) return -1;
+    int best = -1;
+    for (int k = run.first; k < run.last; ++k) {
+      const Candidate& one = all_[static_cast<std::size_t>(k)];
+      if (one.cores < cores_ || one.gpus < gpus_) continue;
+      if (best < 0 || one.cores < all_[static_cast<std::size_t>(best)].cores) best = k;
+      if (one.cores == cores_) break;
+    }
+    return best;
+  }
+
+  void take_from(const WeightRun& run) {
+    const int only = alone(run);
+    for (int k = run.first; k < run.last && room_ > 0 && !enough(); ++k) {
+      const Candidate& one = all_[static_cast<std::size_t>(k)];
+      if (only >= 0 && k != only) continue;
+      if (room_ == 1 && one.cores < cores_) continue;  // only one more may be taken
+      take(one);
+    }
+  }
+
+  void take(const Candidate& one) {
+    // Each node that is still needed gets a core.
+    const int most = std::max(cores_ - std::max(nodes_ - 1, 0), job_.ask.task_cores);
+    const int cores = job_.ask.exclusive ? one.cores : std::min(one.cores, most);
+    taken_.push_back({one.node, cores, 0});
+    cores_ -= cores;
+    gpus_ -= one.gpus;
+    --nodes_;
+    --room_;
+  }
+
+  const Job& job_;
+  const std::vector<Candidate>& all_;
+  std::vector<WeightRun>& runs_;
+  std::vector<Share>& taken_;
+  int nodes_, cores_, gpus_, room_;
+};
+
+// Nothing but free cores decides.
+bool cores_alone(const Machine& machine, const Ask& ask) {
+  return machine.node_memory.empty() && ask.gpus == 0 && !ask.exclusive && ask.task_cores == 1 &&
+         ask.max_nodes != 1;
+}
+
+// Those that have something for the job; none where they do not have enough together.
+std::vector<Candidate>& candidates_of(const Machine& machine, const Job& job, const NodeBits& nodes,
+                                      const Free& free, Weights& weights) {
+  thread_local std::vector<Candidate> all;
+  all.clear();
+  const bool plain = cores_alone(machine, job.ask);
+  std::int64_t cores = 0, gpus = 0;
+  nodes.runs([&](int first, int length) {
+    for (int node = first; node < first + length; ++node) {
+      const auto n = static_cast<std::size_t>(node);
+      const Fit has = plain ? Fit{free.cores[n], 0} : fit(machine, job, node, free);
+      if (has.cores <= 0) continue;
+      if (job.ask.gpus > 0)
+        weights[n] =
+            (weights[n] | 255) - static_cast<std::uint64_t>(std::min(has.gpus, job.ask.gpus));
+      all.push_back({node, has.cores, has.gpus, weights[n]});
+      cores += has.cores;
+      gpus += has.gpus;
+    }
+  });
+  if (cores < job.cpus || gpus < job.ask.gpus || static_cast<int>(all.size()) < job.nodes)
+    all.clear();
+  return all;
+}
+
+// Where cores of a job with GPUs were taken on more nodes than they needed: one on each, the rest in order of the nodes.
+void lay_out(const Job& job, const std::vector<Candidate>& all, std::vector<Share>& taken) {
+  int left = job.cpus - static_cast<int>(taken.size());
+  for (Share& share : taken) {
+    const auto found =
+        std::lower_bound(all.begin(), all.end(), share.node,
+                         [](const Candidate& one, int node) { return one.node < node; });
+    const int more = std::clamp(found->cores - 1, 0, std::max(left, 0));
+    share.cores = 1 + more;
+    left -= more;
+  }
+}
+
+void take_gpus(const Job& job, const Free& free, Shares& chosen) {
+  const Ask& ask = job.ask;
+  chosen.gpus.clear();
+  if (ask.gpus == 0) return;
+  int left = ask.gpus, nodes = static_cast<int>(chosen.nodes.size());
+  const int types = static_cast<int>(free.gpus.size());
+  for (const Share& share : chosen.nodes) {
+    // Every node of a job has a GPU.
+    int want = ask.gpus_by_node ? ask.gpus : left - --nodes;
+    for (int type = ask.gpu_type < 0 ? 0 : ask.gpu_type;
+         type < (ask.gpu_type < 0 ? types : ask.gpu_type + 1); ++type) {
+      const int count = std::min(want, free.gpus_of(share.node, type));
+      if (count > 0) chosen.gpus.push_back({share.node, type, count});
+      want -= std::max(count, 0);
+      left -= std::max(count, 0);
+    }
+  }
+}
+
+}  // namespace
+
+bool choose(const Machine& machine, const Job& job, const NodeBits& candidates, const Free& free,
+            Weights& weights, Shares& chosen) {
+  std::vector<Candidate>& all = candidates_of(machine, job, candidates, free, weights);
+  if (all.empty()) return false;
+  thread_local std::vector<WeightRun> runs;
+  bool found = Attempt(job, all, runs, chosen.nodes).run();
+  const auto size = [](const Candidate& one) { return one.cores + one.gpus; };
+  int most = 0;
+  if (!found)
+    for (const Candidate& one : all) most = std::max(most, size(one));
+  // Nodes that have little may be in the way of those that have enough.
+  for (int least = 1; !found && least<most&& static_cast<int>(all.size())> job.nodes; ++least) {
+    const std::size_t before = all.size();
+    int spare = static_cast<int>(before) - job.nodes;
+    all.erase(
+        std::remove_if(all.begin(), all.end(),
+                       [&](const Candidate& one) { return size(one) <= least && spare-- > 0; }),
+        all.end());
+    if (all.size() < before) found = Attempt(job, all, runs, chosen.nodes).run();
+  }
+  if (!found) return false;
+  std::sort(chosen.nodes.begin(), chosen.nodes.end(),
+            [](const Share& a, const Share& b) { return a.node < b.node; });
+  int cores = 0;
+  for (const Share& share : chosen.nodes) cores += share.cores;
+  if (job.ask.gpus > 0 && !job.ask.exclusive && cores > job.cpus) lay_out(job, all, chosen.nodes);
+  for (Share& share : chosen.nodes)
+    share.memory = memory_of(machine, job.ask, share.node, share.cores);
+  take_gpus(job, free, chosen);
+  return true;
+}
+
+}  // namespace cosched::slurm

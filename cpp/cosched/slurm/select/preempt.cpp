@@ -1,0 +1,157 @@
+#include "cosched/slurm/select/preempt.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cosched::slurm {
+namespace {
+
+using Type = Settings::Preempt::Type;
+
+const Qos* qos_of(const Scenario& scenario, int job) {
+  const int which = scenario.job(job).qos;
+  return which < 0 ? nullptr : &scenario.machine().qos[static_cast<std::size_t>(which)];
+}
+
+}  // namespace
+
+bool may_preempt(const Scenario& scenario, Entry by, Entry other) {
+  const Settings::Preempt& settings = scenario.settings().preempt;
+  if (!settings.enabled()) return false;
+  if (settings.type == Type::partition) {
+    const Partition &own = scenario.part(by), &theirs = scenario.part(other);
+    return own.tier > theirs.tier && own.nodes.meets(theirs.nodes);
+  }
+  const Qos* own = qos_of(scenario, by.job);
+  const int theirs = scenario.job(other.job).qos;
+  return own &&
+         std::find(own->preempts.begin(), own->preempts.end(), theirs) != own->preempts.end();
+}
+
+Preemption::Preemption(const Scenario& scenario, Allocations& allocations)
+    : scenario_(scenario), allocations_(allocations) {
+  if (!enabled()) return;
+  part_.resize(scenario.jobs().size());
+  sent_.assign(scenario.jobs().size(), -kNever);
+}
+
+bool Preemption::in_progress(int job) const {
+  return std::find(in_progress_.begin(), in_progress_.end(), job) != in_progress_.end();
+}
+
+// Of its partition or QOS where that says it, else the cluster's.
+Preemption::Mode Preemption::mode(int job) const {
+  const Settings::Preempt& settings = scenario_.settings().preempt;
+  int own = -1;
+  if (settings.type == Type::partition)
+    own = scenario_.part(running(job)).preempt_mode;
+  else if (const Qos* qos = qos_of(scenario_, job))
+    own = qos->preempt_mode;
+  return static_cast<Mode>(own >= 0 ? own : settings.mode);
+}
+
+Second Preemption::grace(int job) const {
+  if (scenario_.settings().preempt.type == Type::partition)
+    return scenario_.part(running(job)).grace;
+  const Qos* qos = qos_of(scenario_, job);
+  return qos ? qos->grace : 0;
+}
+
+// PreemptExemptTime of the QOS that count for it, else the cluster's.
+bool Preemption::exempt(int job, Second now) const {
+  Second least = scenario_.settings().preempt.exempt_time;
+  for (const int which : {scenario_.job(job).qos, scenario_.part(running(job)).qos}) {
+    if (which < 0) continue;
+    const Second own = scenario_.machine().qos[static_cast<std::size_t>(which)].exempt_time;
+    if (own >= 0) least = own;
+  }
+  return now < allocations_.since(job) + least;
+}
+
+// Of low tier (or QOS) first, small ones before large ones.
+double Preemption::rank(int job) const {
+  constexpr double kMost = 65535;
+  double first = scenario_.part(running(job)).tier;
+  if (scenario_.settings().preempt.type == Type::qos) {
+    const Qos* qos = qos_of(scenario_, job);
+    first = qos ? std::min(qos->priority, kMost) : 0;
+  }
+  return first * (kMost + 1) + std::min<double>(allocations_.nodes(job).count(), kMost);
+}
+
+std::vector<int> Preemption::candidates(Entry entry, Second now) const {
+  std::vector<int> found;
+  if (!enabled()) return found;
+  const NodeBits& nodes = scenario_.part(entry).nodes;
+  for (const int job : allocations_.running()) {
+    if (!may_preempt(scenario_, entry, running(job)) || mode(job) == Mode::off) continue;
+    if (!exempt(job, now) && allocations_.nodes(job).meets(nodes)) found.push_back(job);
+  }
+  std::sort(found.begin(), found.end());
+  const bool youngest = scenario_.settings().preempt.youngest_first;
+  std::stable_sort(found.begin(), found.end(), [&](int a, int b) {
+    return youngest ? allocations_.since(a) > allocations_.since(b) : rank(a) < rank(b);
+  });
+  return found;
+}
+
+// The last one is what made it possible: first the next time, and with it those that gave most nodes.
+void Preemption::reorder(std::vector<int>& order, std::size_t last, const NodeBits& nodes) const {
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(last);
+  if (!scenario_.settings().preempt.strict_order)
+    std::stable_sort(order.begin(), end, [&](int a, int b) {
+      return allocations_.nodes(a).count_common(nodes) > allocations_.nodes(b).count_common(nodes);
+    });
+  std::rotate(order.begin(), end, end + 1);
+}
+
+Preemption::Victims Preemption::victims(Entry entry, const NodeBits& allowed, Second now,
+                                        Select& select) {
+  std::vector<int> order = candidates(entry, now);
+  order.erase(std::remove_if(order.begin(), order.end(),
+                             [&](int job) { return mode(job) == Mode::suspend; }),
+              order.end());
+  const auto count = static_cast<int>(order.size());
+  for (int pass = 0; !order.empty();) {
+    Victims found;
+    std::size_t last = 0;
+    {
+      std::vector<int> gone;
+      for (; last < order.size() && !found.choice; ++last) {
+        gone.push_back(order[last]);
+        const Lifted lifted(*this, gone);
+        found.choice = select.now(entry, allowed);
+      }
+    }
+    if (!found.choice) return {};
+    --last;
+    if (pass++ <= scenario_.settings().preempt.reorder_count && count > pass) {
+      reorder(order, last, found.choice->nodes);
+      continue;
+    }
+    for (std::size_t k = 0; k <= last; ++k)
+      if (allocations_.nodes(order[k]).meets(found.choice->nodes)) found.jobs.push_back(order[k]);
+    return found;
+  }
+  return {};
+}
+
+bool Preemption::sends(int job, Second now) {
+  constexpr Second kMessageTimeout = 10;
+  in_progress_.push_back(job);
+  if (sent_[index(job)] > now - scenario_.settings().select.kill_wait - kMessageTimeout)
+    return false;
+  sent_[index(job)] = now;
+  return true;
+}
+
+Preemption::Lifted::Lifted(Preemption& of, std::vector<int> jobs)
+    : of_(of), jobs_(std::move(jobs)) {
+  for (const int job : jobs_) of_.allocations_.lift(job);
+}
+
+Preemption::Lifted::~Lifted() {
+  for (const int job : jobs_) of_.allocations_.put_back(job);
+}
+
+}  // namespace cosched::slurm

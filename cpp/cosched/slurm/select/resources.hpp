@@ -1,0 +1,35 @@
+// What nodes have for jobs that share them, and what a job has of them (RULES.md 7.1).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cosched/slurm/model/scenario.hpp"
+
+namespace cosched::slurm {
+
+/// What is free on each node.
+struct Free {
+  std::vector<int> cores;
+  std::vector<std::int64_t> memory;    // where memory is handed out
+  std::vector<std::vector<int>> gpus;  // by type
+  std::vector<int> jobs;               // that run on it
+
+  Free() = default;
+  /// Of an empty machine.
+  explicit Free(const Machine& machine);
+
+  void take(const Shares& shares) { change(shares, 1); }
+  void give(const Shares& shares) { change(shares, -1); }
+  /// Of a job that is suspended: all but its cores.
+  void keep(const Shares& shares) { change_rest(shares, 1); }
+  void let_go(const Shares& shares) { change_rest(shares, -1); }
+  /// Of that type; of all where it is -1.
+  int gpus_of(int node, int type) const;
+
+ private:
+  void change(const Shares& shares, int sign);
+  void change_rest(const Shares& shares, int sign);
+};
+
+}  // namespace cosched::slurm

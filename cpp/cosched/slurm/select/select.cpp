@@ -1,0 +1,326 @@
+#include "cosched/slurm/select/select.hpp"
+
+#include <algorithm>
+
+#include "cosched/slurm/select/best_fit.hpp"
+
+namespace cosched::slurm {
+
+// Running jobs in order of their ends, in the groups after which select/cons_tres tests.
+class Select::Groups {
+ public:
+  /// Jobs that end before `from` are gone already; those that end after `later` stay.
+  Groups(const EndOrder& order, const NodeBits& avail, Second epoch, int window_linear, Second from,
+         Second later)
+      : of_(order), avail_(avail), epoch_(epoch), window_linear_(window_linear), later_(later) {
+    while (next_ < of_.size() && of_.due(next_) < from) ++next_;
+    gone_ = next_;
+  }
+
+  /// Calls gone(job) for those that are gone already and have a node in `avail`.
+  template <class Gone>
+  void already(Gone gone) const {
+    for (std::size_t k = 0; k < gone_; ++k)
+      if (of_.meets(k, avail_)) gone(of_.job(k));
+  }
+
+  bool some_gone() const { return gone_ > 0; }
+
+  /// Calls gone(job) for each job of the next group that has a node in `avail`; returns the last
+  /// of them, or -1: none left.
+  template <class Gone>
+  int next(Gone gone) {
+    constexpr int kMost = 200;
+    int last = -1;
+    for (int removed = 0; next_ < of_.size();) {
+      const Second end = of_.due(next_);
+      if (end > later_) {
+        next_ = of_.size();
+        break;
+      }
+      const std::size_t other = next_++;
+      if (!of_.meets(other, avail_)) continue;
+      if (base_ == kNever) base_ = end + spread_ - (epoch_ + end) % spread_;
+      last = of_.job(other);
+      gone(last);
+      if (outside_window()) break;
+      if (removed++ > kMost) break;
+    }
+    if (last < 0) return last;
+    do {
+      spread_ = window_linear_ ? spread_ + window_linear_ : spread_ * 2;
+    } while (outside_window());
+    return last;
+  }
+
+ private:
+  bool outside_window() const { return next_ < of_.size() && of_.due(next_) > base_ + spread_; }
+
+  const EndOrder& of_;
+  const EndOrder::Wanted avail_;
+  const Second epoch_;
+  const int window_linear_;
+  const Second later_;
+  std::size_t next_ = 0, gone_ = 0;
+  Second spread_ = 30, base_ = kNever;
+};
+
+Select::Select(const Scenario& scenario, const Allocations& allocations, Second epoch)
+    : scenario_(scenario),
+      allocations_(allocations),
+      epoch_(epoch),
+      since_24_(scenario.settings().since_24),
+      empty_(scenario.machine()),
+      nobody_(scenario),
+      overlap_(scenario),
+      open_(scenario.machine().nodes),
+      some_(scenario.machine().nodes),
+      one_set_(scenario.machine().nodes),
+      chosen_now_(scenario.machine().nodes),
+      chosen_then_(scenario.machine().nodes),
+      chosen_best_(scenario.machine().nodes),
+      tried_(scenario.machine().nodes) {
+  if (!scenario.own_cores()) return;
+  weights_.resize(static_cast<std::size_t>(scenario.machine().nodes));
+  NodeBits every(scenario.machine().nodes);
+  every.add_range(0, scenario.machine().nodes);
+  reset_weights(every, false);
+}
+
+// --- now ---
+
+const Choice* Select::now(Entry entry, const NodeBits& allowed) {
+  const Job& job = scenario_.job(entry);
+  open_ = allowed;
+  open_ &= scenario_.part(entry).nodes;
+  const bool weighed = !scenario_.machine().node_weight.empty();
+  if (scenario_.own_cores() && (since_24_ || weighed || !scenario_.machine().node_gpus.empty()))
+    reset_weights(open_, false);
+  if (!scenario_.suspends()) open_ -= allocations_.busy();
+  open_ -= allocations_.cleaning();
+  if (job.set >= 0) open_ &= scenario_.machine().sets[static_cast<std::size_t>(job.set)];
+  if (open_.count() < job.nodes) return nullptr;
+  if (job.alternatives.empty()) return choose_now(entry, chosen_now_) ? &chosen_now_ : nullptr;
+  one_set_ = open_;
+  for (const int set : job.alternatives) {
+    open_ = one_set_;
+    open_ &= scenario_.machine().sets[static_cast<std::size_t>(set)];
+    if (open_.count() >= job.nodes && choose_now(entry, chosen_now_)) return &chosen_now_;
+  }
+  return nullptr;
+}
+
+// Of `open_`, where there are enough.  select/linear takes the NodeName lines one after another and stops as soon
+// as they hold enough.
+bool Select::choose_now(Entry entry, Choice& choice) {
+  const Machine& machine = scenario_.machine();
+  const Job& job = scenario_.job(entry);
+  if (scenario_.own_cores())
+    return choose_of(entry, open_, allocations_.free(), allocations_.cores(), choice);
+  if (scenario_.settings().select.cons_tres || machine.lines.size() <= 1) {
+    best_fit(open_, job.nodes, choice.nodes);
+    return true;
+  }
+  some_.clear();
+  int have = 0;
+  for (const NodeBits& line : machine.lines) {
+    have += line.count_common(open_);
+    some_ |= line;
+    if (have >= job.nodes) break;
+  }
+  some_ &= open_;
+  best_fit(some_, job.nodes, choice.nodes);
+  return true;
+}
+
+bool Select::choose_of(Entry entry, const NodeBits& candidates, const Free& free,
+                       const CoreMap& cores, Choice& choice) {
+  if (scenario_.suspends())
+    return overlap_.choose(entry, candidates, free, cores, weights_, choice);
+  if (!choose(scenario_.machine(), scenario_.job(entry), candidates, free, weights_, choice.shares))
+    return false;
+  choice.nodes.clear();
+  for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
+  return true;
+}
+
+bool Select::could_run(Entry entry, const NodeBits& allowed) {
+  const Job& job = scenario_.job(entry);
+  const Partition& part = scenario_.part(entry);
+  const auto on = [&](const NodeBits& nodes) {
+    if (nodes.count() < job.nodes) return false;
+    return !scenario_.own_cores() || choose_of(entry, nodes, empty_, nobody_, tried_);
+  };
+  open_ = allowed;
+  open_ &= part.nodes;
+  if (job.set >= 0) open_ &= scenario_.machine().sets[static_cast<std::size_t>(job.set)];
+  if (job.alternatives.empty()) return on(open_);
+  return std::any_of(job.alternatives.begin(), job.alternatives.end(), [&](int set) {
+    some_ = open_;
+    some_ &= scenario_.machine().sets[static_cast<std::size_t>(set)];
+    return on(some_);
+  });
+}
+
+// Where 22.05 sets no weights anew, they are as the last test left them.
+void Select::reset_weights(const NodeBits& nodes, bool completing_last) {
+  const std::vector<int>& weight = scenario_.machine().node_weight;
+  nodes.runs([&](int first, int length) {
+    for (int node = first; node < first + length; ++node) {
+      const auto n = static_cast<std::size_t>(node);
+      const int late = completing_last && allocations_.cleaning().has(node) ? 1 : 0;
+      weights_[n] = scheduling_weight(2 * (weight.empty() ? 0 : weight[n]) + late);
+    }
+  });
+}
+
+// --- will run ---
+
+std::optional<Select::Slot> Select::will_run(Entry entry, const NodeBits& avail, const Time& time) {
+  const Job& job = scenario_.job(entry);
+  if (job.alternatives.empty()) return will_run_on(entry, avail, time);
+  std::optional<Slot> best;
+  for (const int set : job.alternatives) {
+    one_set_ = avail;
+    one_set_ &= scenario_.machine().sets[static_cast<std::size_t>(set)];
+    if (one_set_.count() < job.nodes) continue;
+    const auto found = will_run_on(entry, one_set_, time);
+    if (!found || (best && found->begin >= best->begin)) continue;
+    chosen_best_ = chosen_then_;
+    best = Slot{found->begin, &chosen_best_.nodes};
+  }
+  return best;
+}
+
+std::optional<Select::Slot> Select::will_run_on(Entry entry, const NodeBits& avail,
+                                                const Time& time) {
+  if (scenario_.own_cores()) return will_run_shared(entry, avail, time);
+  open_ = avail;
+  open_ -= allocations_.busy();
+  const int count = open_.count(), wanted = scenario_.job(entry).nodes;
+  const bool groups = scenario_.settings().select.cons_tres;
+  if (count >= wanted && !(since_24_ && groups && time.from > time.now)) {
+    best_fit(open_, wanted, chosen_then_.nodes);
+    return Slot{time.now, &chosen_then_.nodes};
+  }
+  if (time.at_once) return std::nullopt;
+  return groups ? will_run_groups(wanted, avail, count, time)
+                : will_run_linear(wanted, avail, time.now);
+}
+
+void Select::release_in_order() {
+  if (released_version_ == allocations_.version()) return;
+  released_version_ = allocations_.version();
+  const std::vector<int>& running = allocations_.running();
+  if (released_.size() <= running.size()) released_.resize(running.size() + 1);
+  released_[0] = allocations_.up();
+  released_[0] -= allocations_.busy();
+  for (std::size_t k = 0; k < running.size(); ++k) {
+    released_[k + 1] = released_[k];
+    released_[k + 1] |= allocations_.nodes(running[k]);
+  }
+}
+
+std::optional<Select::Slot> Select::will_run_linear(int wanted, const NodeBits& avail, Second now) {
+  release_in_order();
+  const std::vector<int>& running = allocations_.running();
+  std::size_t few = 0, enough = running.size();  // jobs gone: too few, and (if any) enough
+  if (avail.count_common(released_[enough]) < wanted) return std::nullopt;
+  while (enough - few > 1) {
+    const std::size_t middle = (few + enough) / 2;
+    (avail.count_common(released_[middle]) < wanted ? few : enough) = middle;
+  }
+  open_ = avail;
+  open_ &= released_[enough];
+  best_fit(open_, wanted, chosen_then_.nodes);
+  const Second end = allocations_.due(running[enough - 1]);
+  return Slot{end <= now ? now + 1 : end, &chosen_then_.nodes};
+}
+
+Select::Groups Select::groups_of(const NodeBits& avail, const Time& time) {
+  order_.refresh(allocations_);
+  return {order_,
+          avail,
+          epoch_,
+          scenario_.settings().select.window_linear,
+          since_24_ ? time.from : -kNever,
+          since_24_ ? time.later : kNever};
+}
+
+std::optional<Select::Slot> Select::will_run_groups(int wanted, const NodeBits& avail, int count,
+                                                    const Time& time) {
+  Groups groups = groups_of(avail, time);
+  const auto gone = [&](int other) {
+    const NodeBits& held = allocations_.nodes(other);
+    count += held.count_common(avail);
+    open_ |= held;
+  };
+  const auto chosen = [&](Second begin) {
+    open_ &= avail;
+    best_fit(open_, wanted, chosen_then_.nodes);
+    return Slot{begin, &chosen_then_.nodes};
+  };
+  if (since_24_) {
+    groups.already(gone);
+    if (count >= wanted) return chosen(time.now);
+  }
+  for (int last; (last = groups.next(gone)) >= 0;)
+    if (count >= wanted) return chosen(end_of(last, time.now));
+  return std::nullopt;
+}
+
+// What the last test took away comes back: cheaper than another copy.
+void Select::free_as_now() {
+  const bool same = later_version_ == allocations_.version(), suspends = scenario_.suspends();
+  if (same)
+    for (const int job : gone_) {
+      later_.take(allocations_.shares(job));
+      if (suspends) later_cores_.take(allocations_.part(job), allocations_.cores(job));
+    }
+  else
+    later_ = allocations_.free();
+  if (suspends && !same) later_cores_ = allocations_.cores();
+  later_version_ = allocations_.version();
+  gone_.clear();
+}
+
+std::optional<Select::Slot> Select::will_run_shared(Entry entry, const NodeBits& avail,
+                                                    const Time& time) {
+  const bool suspends = scenario_.suspends();
+  if (!since_24_ || time.from <= time.now) {
+    if (since_24_) reset_weights(avail, true);
+    if (choose_of(entry, avail, allocations_.free(), allocations_.cores(), chosen_then_))
+      return Slot{time.now, &chosen_then_.nodes};
+  }
+  if (time.at_once) return std::nullopt;
+  free_as_now();
+  Groups groups = groups_of(avail, time);
+  const auto gone = [&](int other) {
+    later_.give(allocations_.shares(other));
+    if (suspends) later_cores_.give(allocations_.part(other), allocations_.cores(other));
+    gone_.push_back(other);
+  };
+  if (since_24_) {
+    reset_weights(avail, false);
+    groups.already(gone);
+    if ((groups.some_gone() || time.from > time.now) &&
+        choose_of(entry, avail, later_, later_cores_, chosen_then_))
+      return Slot{time.now, &chosen_then_.nodes};
+  }
+  for (int last; (last = groups.next(gone)) >= 0;)
+    if (choose_of(entry, avail, later_, later_cores_, chosen_then_))
+      return Slot{end_of(last, time.now), &chosen_then_.nodes};
+  return std::nullopt;
+}
+
+// When that job, which may be past its limit, has ended.
+Second Select::end_of(int job, Second now) const {
+  const Settings::Select& settings = scenario_.settings().select;
+  const Second end = allocations_.due(job);
+  if (end > now) return end;
+  return settings.over_time_limit >= kNever
+             ? now + scenario_.job(job).limit
+             : std::max(now + 1, end + settings.kill_wait + settings.over_time_limit);
+}
+
+}  // namespace cosched::slurm

@@ -1,0 +1,37 @@
+// Many runs from one state, each with clocks, run times and submissions of its own, in several threads.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "cosched/core/times.hpp"
+#include "cosched/slurm/clocks/clocks.hpp"
+#include "cosched/slurm/model/scenario.hpp"
+
+namespace cosched::slurm {
+
+/// A submission that is drawn: a job as one of the scenario's, and how long it runs.
+struct Coming {
+  int like;
+  double submit, length;
+};
+
+struct Future {
+  Clocks clocks;  // lengths: of the jobs that are there, or none
+  std::vector<Coming> coming;
+};
+
+/// A row a future, a column a job that is there.
+struct Runs {
+  Table start;   // whole seconds; not a number: it did not
+  Table killed;  // when the limit check ended it; not a number: it did not
+  Table paused;  // how long it was suspended (s)
+};
+
+/// Simulates each future.  The first `there` jobs of the scenario are in all of them, the others only as what comes is
+/// like.  In this thread `done` is called with the number of futures that are over, again and again, and the time limit
+/// of this thread holds for all; what one throws ends all.  Requires 0 <= `there` <= jobs, `threads` >= 1.
+Runs simulate_all(const Scenario& scenario, int there, const std::vector<Future>& futures,
+                  int threads, const std::function<void(int)>& done);
+
+}  // namespace cosched::slurm

@@ -1,0 +1,15 @@
+// The main scheduler's pass: jobs in order of the queue, now, until one of a partition does not fit
+// (RULES.md 2.4 to 2.6).
+#pragma once
+
+#include <vector>
+
+#include "cosched/slurm/select/select.hpp"
+#include "cosched/slurm/state/tables.hpp"
+
+namespace cosched::slurm {
+
+/// Starts jobs; returns them.  `full`: looks at more than default_queue_depth jobs.
+std::vector<int> main_pass(Tables& tables, Select& select, double time, bool full);
+
+}  // namespace cosched::slurm

@@ -1,0 +1,39 @@
+#include "cosched/slurm/model/node_bits.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::slurm {
+namespace {
+
+TEST(SlurmNodeBits, EqualsASet) {
+  Rng rng(2);
+  for (int round = 0; round < 200; ++round) {
+    const int nodes = static_cast<int>(rng.between(1, 200));
+    const NodeBits a = some_nodes(rng, nodes), b = some_nodes(rng, nodes);
+    const auto list = a.list();
+    const std::set<int> members(list.begin(), list.end());
+    EXPECT_EQ(a.count(), static_cast<int>(members.size()));
+    int common = 0;
+    for (int node = 0; node < nodes; ++node) {
+      EXPECT_EQ(a.has(node), members.count(node) == 1);
+      common += a.has(node) && b.has(node);
+    }
+    EXPECT_EQ(a.count_common(b), common);
+    EXPECT_EQ(a.meets(b), common > 0);
+    EXPECT_EQ(a.within(b), common == a.count());
+    NodeBits both = a;
+    both &= b;
+    EXPECT_EQ(both.count(), common);
+    both |= a;
+    EXPECT_TRUE(both == a);
+    both -= a;
+    EXPECT_FALSE(both.any());
+  }
+}
+
+}  // namespace
+}  // namespace cosched::slurm

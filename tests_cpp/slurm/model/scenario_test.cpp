@@ -1,0 +1,74 @@
+#include "cosched/slurm/model/scenario.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/core/errors.hpp"
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::slurm {
+namespace {
+
+TEST(SlurmScenario, CutsLimitsToThePartition) {
+  Machine machine = plain_machine(2);
+  machine.parts.push_back({nodes_from(0, 1, 2), 1, 100, 0});
+  const Scenario scenario =
+      scenario_of(machine, {plain_job(0, 1, 300), plain_job(0, 1, kNever),
+                            plain_job(0, 1, 300, 10, 1), plain_job(0, 1, 50, 10, 1)});
+  EXPECT_EQ(scenario.job(0).limit, 300);
+  EXPECT_EQ(scenario.job(1).limit, kYear);
+  EXPECT_EQ(scenario.job(2).limit, 100);
+  EXPECT_EQ(scenario.job(3).limit, 50);
+}
+
+TEST(SlurmScenario, RefusesAJobLargerThanItsPartition) {
+  EXPECT_NO_THROW(scenario_of(plain_machine(2), {plain_job(0, 2, 60)}));
+  EXPECT_THROW(scenario_of(plain_machine(2), {plain_job(0, 3, 60)}), InfeasibleError);
+}
+
+TEST(SlurmScenario, AJobWaitsInPartitionsOfItsLimitAlone) {
+  Machine machine = plain_machine(2);
+  machine.parts[0].max_time = 100;
+  machine.parts.push_back({nodes_from(0, 2, 2), 1, kNever, 0});
+  std::vector<Job> jobs{plain_job(0, 1, 101), plain_job(0, 1, 100)};
+  for (Job& job : jobs) job.partitions = {0, 1};
+  const Scenario scenario = scenario_of(machine, jobs);
+  EXPECT_EQ(scenario.job(0).partitions, std::vector<int>{1});
+  EXPECT_EQ(scenario.job(0).limit, 101);
+  EXPECT_EQ(scenario.job(1).partitions, (std::vector<int>{0, 1}));
+}
+
+TEST(SlurmScenario, APartitionBoundsTheNodesOfAJob) {
+  Machine machine = plain_machine(4);
+  machine.parts[0].min_nodes = 2;
+  machine.parts[0].max_nodes = 3;
+  machine.parts.push_back({nodes_from(0, 4, 4), 1, kNever, 0});
+  std::vector<Job> jobs{plain_job(0, 1, 60), plain_job(0, 4, 60), plain_job(0, 2, 60)};
+  for (Job& job : jobs) job.partitions = {0, 1};
+  const Scenario scenario = scenario_of(machine, jobs);
+  EXPECT_EQ(scenario.job(Entry{0, 0}).nodes, 2);
+  EXPECT_EQ(scenario.job(Entry{0, 0}).ask.max_nodes, 3);
+  EXPECT_EQ(scenario.job(Entry{0, 1}).nodes, 1);
+  EXPECT_EQ(scenario.job(Entry{0, 1}).ask.max_nodes, kAnyNodes);
+  EXPECT_EQ(scenario.job(1).partitions, std::vector<int>{1});
+  EXPECT_EQ(scenario.job(1).partition, 1);
+  EXPECT_NO_THROW(scenario_of(machine, {plain_job(0, 3, 60)}));
+  EXPECT_THROW(scenario_of(machine, {plain_job(0, 4, 60)}), InfeasibleError);
+  Job exactly = plain_job(0, 1, 60);  // -N 1
+  exactly.ask.max_nodes = 1;
+  EXPECT_THROW(scenario_of(machine, {exactly}), InfeasibleError);
+}
+
+TEST(SlurmScenario, AQosMayLiftTheNumbersOfNodesOfAPartition) {
+  Machine machine = plain_machine(8);
+  machine.parts[0].max_nodes = 2;
+  machine.qos.resize(2);
+  machine.qos[1].any_nodes = true;
+  Job job = plain_job(0, 4, 600);
+  job.qos = 0;
+  EXPECT_THROW(scenario_of(machine, {job}), InfeasibleError);
+  job.qos = 1;
+  EXPECT_EQ(scenario_of(machine, {job}).job(Entry{0, 0}).nodes, 4);
+}
+
+}  // namespace
+}  // namespace cosched::slurm

@@ -1,0 +1,322 @@
+#include "cosched/slurm/plan/backfill_cycle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::slurm {
+namespace {
+
+struct Planned {
+  Second begin, end;
+  Nodes nodes;
+  bool operator==(const Planned& other) const {
+    return begin == other.begin && end == other.end && nodes == other.nodes;
+  }
+};
+
+// Cycles on a machine where job 0 runs from second 0 on the lowest nodes, and all others wait.
+class Cycles {
+ public:
+  // Where plans are not recorded, cycles that would change nothing are spared.
+  Cycles(Machine machine, std::vector<Job> jobs,
+         const std::map<std::string, double>& parameters = {}, bool plans = true,
+         std::vector<Reservation> reservations = {})
+      : scenario_(std::move(machine), std::move(jobs), to_settings(parameters),
+                  std::move(reservations)),
+        tables(scenario_, -60, {false, plans}),
+        select_(scenario_, tables.allocations, 0),
+        cycle_(clocks, tables, select_) {
+    const int nodes = scenario_.machine().nodes, first = scenario_.job(0).nodes;
+    Choice choice = choice_from(0, first, nodes);
+    if (scenario_.own_cores())
+      for (int node = 0; node < first; ++node)
+        choice.shares.nodes.push_back(
+            {node, scenario_.machine().node_cores[static_cast<std::size_t>(node)], 0});
+    tables.start({0, 0}, choice, 0, Scheduler::main);
+    for (int job = 1; job < static_cast<int>(scenario_.jobs().size()); ++job) tables.submit(job, 0);
+  }
+  Nodes run(double time) { return cycle_.run(time); }
+  // The job runs, too, since second 0.
+  void start(int job, int first, int last) {
+    tables.start({job, 0}, choice_from(first, last, scenario_.machine().nodes), 0, Scheduler::main);
+    tables.queue.drop([&](int other) { return other == job; });
+  }
+  // The last plan of a job.
+  Planned plan(int job) const {
+    const Outcome outcome = std::move(Journal(tables.journal)).outcome();
+    for (auto note = outcome.notes.rbegin(); note != outcome.notes.rend(); ++note)
+      if (note->job == job && note->action == Action::plan)
+        return {note->start, note->end, note->nodes};
+    return {kNever, kNever, {}};
+  }
+
+ private:
+  Scenario scenario_;
+
+ public:
+  Clocks clocks;
+  Tables tables;
+
+ private:
+  Select select_;
+  BackfillCycle cycle_;
+};
+
+TEST(SlurmBackfillCycle, StartsWhatDelaysNobody) {
+  // Job 0 has three of four nodes until 300; job 1 wants two; 2 would pass it, 3 ends before.
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 100), plain_job(0, 1, 400),
+                                   plain_job(0, 1, 200)});
+  EXPECT_EQ(cycles.run(10), Nodes{3});
+  EXPECT_EQ(cycles.plan(1), (Planned{300, 360, {0, 1, 2, 3}}));  // the end is rounded down
+  EXPECT_EQ(cycles.plan(2), (Planned{360, 720, {3}}));
+}
+
+TEST(SlurmBackfillCycle, APlannedStartIsRoundedDown) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 299), plain_job(0, 4, 100), plain_job(0, 1, 239),
+                                   plain_job(0, 1, 230)});
+  // Job 1 is reserved from 240 on: a job may run until then, not until 249.
+  EXPECT_EQ(cycles.run(10), (Nodes{}));
+  EXPECT_EQ(cycles.plan(1).begin, 299);
+  Cycles brief(plain_machine(4),
+               {plain_job(0, 3, 299), plain_job(0, 4, 100), plain_job(0, 1, 229)});
+  EXPECT_EQ(brief.run(10), (Nodes{2}));
+}
+
+TEST(SlurmBackfillCycle, ANodeThatIsCompletingIsPlannedNotTaken) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 2, 100)});
+  cycles.tables.end(0, 20, false);
+  EXPECT_EQ(cycles.run(30), Nodes{});
+  EXPECT_EQ(cycles.plan(1).begin, 31);
+  cycles.tables.epilog(0, 31);
+  EXPECT_EQ(cycles.run(60), Nodes{1});
+}
+
+TEST(SlurmBackfillCycle, NoPlanBehindTheWindow) {
+  for (const double window : {280.0, 300.0}) {
+    Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 100)},
+                  {{"bf_window", window}});
+    cycles.run(10);
+    EXPECT_EQ(cycles.plan(1).begin, window < 290 ? kNever : 300);
+  }
+}
+
+TEST(SlurmBackfillCycle, EndsAfterTestsStartsOrRecords) {
+  const auto started = [](const std::map<std::string, double>& parameters) {
+    std::vector<Job> jobs(6, plain_job(0, 1, 60));
+    jobs[0] = plain_job(0, 1, 600);
+    return Cycles(plain_machine(8), jobs, parameters).run(10);
+  };
+  EXPECT_EQ(started({}), (Nodes{1, 2, 3, 4, 5}));
+  EXPECT_EQ(started({{"bf_max_job_test", 2}}), (Nodes{1, 2}));
+  EXPECT_EQ(started({{"bf_max_job_start", 3}}), (Nodes{1, 2, 3}));
+  EXPECT_EQ(started({{"bf_max_job_user", 4}}), (Nodes{1, 2, 3, 4}));
+  // Each plan makes two records: the third job's has no room any more, the last is not looked at.
+  Cycles few(plain_machine(2),
+             {plain_job(0, 2, 600), plain_job(0, 1, 60), plain_job(0, 1, 300), plain_job(0, 1, 60),
+              plain_job(0, 1, 60)},
+             {{"bf_node_space_size", 4}});
+  few.run(10);
+  EXPECT_EQ(few.plan(2).begin, 600);
+  EXPECT_EQ(few.plan(4).begin, kNever);
+}
+
+TEST(SlurmBackfillCycle, EndsAfterSoManySeconds) {
+  Cycles cycles(plain_machine(8), std::vector<Job>(5, plain_job(0, 1, 600)), {{"bf_max_time", 3}});
+  cycles.clocks.test_cost = 1;
+  EXPECT_EQ(cycles.run(10), (Nodes{1, 2, 3}));
+}
+
+TEST(SlurmBackfillCycle, AYoungJobIsNotPlanned) {
+  const std::vector<Job> jobs{plain_job(0, 3, 300), plain_job(0, 4, 100), plain_job(0, 1, 900)};
+  Cycles cycles(plain_machine(4), jobs, {{"bf_min_age_reserve", 30}});
+  EXPECT_EQ(cycles.run(10), Nodes{2});  // nothing is reserved for job 1
+  EXPECT_EQ(cycles.plan(1).begin, kNever);
+  EXPECT_EQ(cycles.run(40), Nodes{});
+  EXPECT_EQ(cycles.plan(1).begin, 910);
+}
+
+TEST(SlurmBackfillCycle, APlanOnAnIdleNodeIsMoreWork) {
+  for (const int wanted : {3, 4}) {  // 3: on the nodes of job 0 alone
+    Machine machine = plain_machine(4);
+    machine.parts.push_back({nodes_from(0, wanted, 4), 1, kNever, 0});
+    Cycles cycles(machine, {plain_job(0, 3, 300), plain_job(0, wanted, 100, 10, 1)});
+    cycles.run(10);
+    EXPECT_EQ(cycles.tables.updates.since(10), wanted == 4);
+    EXPECT_EQ(cycles.plan(1).begin, 300);
+    Cycles since_24(machine, {plain_job(0, 3, 300), plain_job(0, wanted, 100, 10, 1)},
+                    {{"since_24", 1}});
+    since_24.run(10);
+    EXPECT_TRUE(since_24.tables.updates.since(10));  // every plan is
+  }
+}
+
+TEST(SlurmBackfillCycle, ThatAPlanOnAnIdleNodeIsNoMoreIsMoreWork) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 100)});
+  cycles.run(10);
+  cycles.tables.queue.drop([](int) { return true; });
+  for (const Second time : {40, 70}) {
+    cycles.run(static_cast<double>(time));
+    EXPECT_EQ(cycles.tables.updates.since(time), time == 40);
+  }
+}
+
+// Job 1 starts and ends at 40; in the map it keeps its node for bf_resolution, until 60.
+TEST(SlurmBackfillCycle, StartedJobsAreInTheMapWithConsTres) {
+  const std::vector<Job> jobs{plain_job(0, 1, 900), plain_job(0, 1, 30), plain_job(0, 2, 100)};
+  for (const bool cons_tres : {false, true}) {
+    Cycles cycles(plain_machine(3), jobs, {{"cons_tres", cons_tres ? 1.0 : 0.0}});
+    EXPECT_EQ(cycles.run(10), Nodes{1});
+    EXPECT_EQ(cycles.plan(2).begin, cons_tres ? 60 : 40);
+    EXPECT_TRUE(cycles.tables.updates.since(10));
+  }
+}
+
+// That of a cycle at 59 begins at 0: job 1, which ends at 69, has its node for the minute until 60.
+TEST(SlurmBackfillCycle, TheBeginOfTheMapIsRoundedDown) {
+  Cycles cycles(plain_machine(3), {plain_job(0, 1, 900), plain_job(0, 1, 10), plain_job(0, 2, 100)},
+                {{"cons_tres", 1}});
+  EXPECT_EQ(cycles.run(59), Nodes{1});
+  EXPECT_EQ(cycles.plan(2).begin, 69);
+}
+
+TEST(SlurmBackfillCycle, OfStartedJobsThatShareNodesTheExclusiveOnesAreInTheMap) {
+  for (const bool exclusive : {false, true}) {
+    std::vector<Job> jobs{plain_job(0, 1, 900), shared_job(4, 30), shared_job(8, 100)};
+    jobs[1].ask.exclusive = exclusive;
+    Cycles cycles(shared_machine({4, 4, 4}), jobs, {{"cons_tres", 1}});
+    EXPECT_EQ(cycles.run(10), Nodes{1});
+    EXPECT_EQ(cycles.plan(2).begin, exclusive ? 60 : 40);
+  }
+}
+
+// Second 300 is behind the window of 200 s until 100: then job 1 has a plan, on the idle node too.
+TEST(SlurmBackfillCycle, ACycleIsNotSparedOnceAComparisonWithTheTimeComesOutOtherwise) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 100)},
+                {{"bf_window", 200}}, false);
+  for (const Second time : {10, 99, 100}) {
+    EXPECT_EQ(cycles.run(static_cast<double>(time)), Nodes{});
+    EXPECT_EQ(cycles.tables.updates.since(time), time == 100);
+  }
+}
+
+TEST(SlurmBackfillCycle, EndsAreRoundedUpSince24) {
+  for (const Second limit : {61, 90, 120}) {
+    Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, limit)},
+                  {{"since_24", 1}});
+    cycles.run(10);
+    EXPECT_EQ(cycles.plan(1), (Planned{300, 420, {0, 1, 2, 3}}));
+  }
+}
+
+// Job 0 has node 0 until 600, job 1 node 2 until 120; job 2 is planned on nodes 1 and 2 from then to 420, job 3 on all
+// from 600.  For the last, node 0 alone is not reserved now, and there is more to have at 420; but on node 0 it would
+// begin at 600, where that is.
+TEST(SlurmBackfillCycle, WhetherItsNodesAreFreeIsAskedFirstSince24) {
+  for (const bool since_24 : {false, true}) {
+    Cycles cycles(plain_machine(3),
+                  {plain_job(0, 1, 600), plain_job(0, 1, 120), plain_job(0, 2, 300),
+                   plain_job(0, 3, 300), plain_job(0, 1, 120)},
+                  {{"since_24", since_24 ? 1.0 : 0.0}});
+    cycles.start(1, 2, 3);
+    EXPECT_EQ(cycles.run(10), Nodes{});
+    EXPECT_EQ(cycles.plan(2), (Planned{120, 420, {1, 2}}));
+    EXPECT_EQ(cycles.plan(3), (Planned{600, 900, {0, 1, 2}}));
+    EXPECT_EQ(cycles.plan(4).begin, since_24 ? 900 : 420);
+  }
+}
+
+TEST(SlurmBackfillCycle, ASecondBehindAReservationThereIsMoreToHave) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 1, 100), plain_job(0, 4, 300)}, {}, true,
+                {{-10, 90, 290, nodes_from(1, 4, 4)}});
+  EXPECT_EQ(cycles.run(10), Nodes{});
+  EXPECT_EQ(cycles.plan(1).begin, 301);  // its end is rounded up
+}
+
+// An array of tasks of four nodes behind job 0.
+Cycles array_of(int tasks, int limit, const std::map<std::string, double>& parameters) {
+  std::vector<Job> jobs{plain_job(0, 3, 300)};
+  for (int task = 0; task < tasks; ++task) {
+    jobs.push_back(plain_job(0, 4, 60));
+    jobs.back().conditions.array = 0;
+    jobs.back().conditions.array_limit = limit;
+  }
+  return Cycles(plain_machine(4), jobs, parameters);
+}
+
+int planned_tasks(int limit, const std::map<std::string, double>& parameters) {
+  Cycles cycles = array_of(5, limit, parameters);
+  cycles.run(10);
+  int count = 0;
+  for (int job = 1; job <= 5; ++job) count += cycles.plan(job).begin < kNever;
+  return count;
+}
+
+TEST(SlurmBackfillCycle, TasksArePlannedOneAfterTheOther) {
+  EXPECT_EQ(planned_tasks(0, {}), 5);
+  EXPECT_EQ(planned_tasks(2, {}), 5);  // 22.05 looks at %2 for what runs alone
+  EXPECT_EQ(planned_tasks(2, {{"since_24", 1}}), 2);
+  EXPECT_EQ(planned_tasks(0, {{"bf_max_job_array_resv", 3}}), 3);
+}
+
+TEST(SlurmBackfillCycle, EachPartitionHasAPlanUnlessOneAJobIsTheRule) {
+  for (const bool one : {false, true}) {
+    Machine machine = plain_machine(4);
+    machine.parts.push_back(machine.parts[0]);
+    std::vector<Job> jobs{plain_job(0, 3, 300), plain_job(0, 2, 60), plain_job(0, 2, 60)};
+    jobs[1].partitions = {0, 1};
+    Cycles cycles(machine, jobs, {{"bf_one_resv_per_job", one ? 1.0 : 0.0}});
+    cycles.run(10);
+    EXPECT_EQ(cycles.plan(1).nodes, one ? (Nodes{0, 1}) : (Nodes{2, 3}));
+    EXPECT_EQ(cycles.plan(2).begin, one ? 300 : 360);
+  }
+}
+
+TEST(SlurmBackfillCycle, NoPlanWithoutLicences) {
+  Machine machine = plain_machine(4);
+  machine.licences = {0};
+  std::vector<Job> jobs{plain_job(0, 3, 300), plain_job(0, 4, 60)};
+  jobs[1].conditions.licences = {{0, 1}};
+  Cycles cycles(machine, jobs);
+  cycles.run(10);
+  EXPECT_EQ(cycles.plan(1).begin, kNever);
+}
+
+TEST(SlurmBackfillCycle, FeaturesLeaveFewerNodes) {
+  Machine machine = plain_machine(4);
+  machine.sets = {nodes_from(0, 1, 4), nodes_from(2, 4, 4), nodes_from(0, 4, 4)};
+  std::vector<Job> jobs{plain_job(0, 1, 300), plain_job(0, 1, 60), plain_job(0, 1, 60)};
+  jobs[1].set = 0;
+  jobs[2].set = 2;  // [a|b]: a is taken until 300, b is free
+  jobs[2].alternatives = {0, 1};
+  Cycles cycles(machine, jobs);
+  EXPECT_EQ(cycles.run(10), Nodes{2});
+  EXPECT_EQ(cycles.tables.allocations.nodes(2).list(), Nodes{2});
+  EXPECT_EQ(cycles.plan(1), (Planned{300, 360, {0}}));
+}
+
+TEST(SlurmBackfillCycle, TheSizeOfAJobIsThatOfItsNodesOnceAPlanHasFoundSome) {
+  Machine machine = plain_machine(4);
+  machine.cpus = 16;  // of which a job asks for one a node
+  Cycles cycles(machine, {plain_job(0, 4, 300), plain_job(0, 2, 100)},
+                {{"multifactor", 1}, {"PriorityWeightJobSize", 1600}, {"cons_tres", 1}});
+  EXPECT_EQ(cycles.tables.queue.priority(1), 1600 * (0.5 + 0.125) / 2);
+  cycles.run(10);
+  cycles.tables.queue.recalculate();
+  EXPECT_EQ(cycles.tables.queue.priority(1), 1600 * 0.5);
+}
+
+TEST(SlurmBackfillCycle, NoPlanNoOtherSize) {
+  Machine machine = plain_machine(4);
+  machine.cpus = 16;
+  Cycles cycles(machine, {plain_job(0, 4, kNever / 2), plain_job(0, 2, 100)},
+                {{"multifactor", 1}, {"PriorityWeightJobSize", 1600}, {"bf_min_age_reserve", 900}});
+  cycles.run(10);  // at once or not at all
+  cycles.tables.queue.recalculate();
+  EXPECT_EQ(cycles.tables.queue.priority(1), 1600 * (0.5 + 0.125) / 2);
+}
+
+}  // namespace
+}  // namespace cosched::slurm

@@ -1,0 +1,151 @@
+#include "cosched/slurm/plan/plan_map.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::slurm {
+namespace {
+
+constexpr int kNodes = 70;  // more than a word
+constexpr Second kEnd = 200;
+
+TEST(SlurmPlanMap, EqualsATableOfSeconds) {
+  Rng rng(1);
+  for (int round = 0; round < 50; ++round) {
+    NodeBits all(kNodes);
+    all.add_range(0, kNodes);
+    PlanMap map;
+    map.reset(0, kEnd, all);
+    std::vector<std::set<int>> taken(kEnd + 100);
+    for (int k = 0; k < 12; ++k) {
+      const NodeBits nodes = some_nodes(rng, kNodes);
+      const Second begin = 10 * rng.between(0, 18), end = begin + 10 * rng.between(0, 8);
+      bool free = true;
+      for (Second s = begin; s < std::min(end, kEnd); ++s)
+        for (const int node : nodes.list()) free = free && !taken[s].count(node);
+      if (end > begin) {
+        EXPECT_EQ(map.free(nodes, begin, end), free);
+      }
+      map.reserve(nodes, begin, end, 10);
+      for (Second s = begin; s < std::max(end, begin + 10); ++s)
+        for (const int node : nodes.list()) taken[s].insert(node);
+    }
+    Second last = 0;
+    for (int j = 0;;) {  // records follow each other and hold what nobody took
+      EXPECT_EQ(map[j].begin, last);
+      last = map[j].end;
+      for (Second s = map[j].begin; s < map[j].end; ++s)
+        for (int node = 0; node < kNodes; ++node)
+          EXPECT_EQ(map[j].nodes.has(node), !taken[s].count(node)) << s << ' ' << node;
+      if ((j = map[j].next) == 0) break;
+    }
+    EXPECT_EQ(last, kEnd);
+  }
+}
+
+TEST(SlurmPlanMap, OnePairOfEqualNeighboursAtMostBecomesOne) {
+  const NodeBits one = nodes_from(0, 1, 4);
+  PlanMap map;
+  map.reset(0, kEnd, nodes_from(0, 4, 4));
+  map.reserve(one, 10, 50, 10);
+  map.reserve(one, 100, 150, 10);
+  map.reserve(one, 50, 100, 10);  // equal to what is before and behind it
+  std::vector<Second> ends;
+  int record = 0;
+  do {
+    ends.push_back(map[record].end);
+    record = map[record].next;
+  } while (record != 0);
+  EXPECT_EQ(ends, (std::vector<Second>{10, 100, 150, kEnd}));
+}
+
+TEST(SlurmPlanMap, AReservationTouchesNeitherWhatEndsNorWhatBeginsWithIt) {
+  const NodeBits one = nodes_from(0, 1, 4);
+  PlanMap map;
+  map.reset(0, kEnd, nodes_from(0, 4, 4));
+  map.reserve(one, 100, 150, 10);
+  EXPECT_TRUE(map.free(one, 50, 100));
+  EXPECT_FALSE(map.free(one, 50, 101));
+  EXPECT_FALSE(map.free(one, 149, 200));
+  EXPECT_TRUE(map.free(one, 150, 200));
+}
+
+// The window of a job, as the definition has it: record by record.
+TEST(SlurmPlanMap, WindowHoldsTheNodesOfAllRecordsMet) {
+  Rng rng(4);
+  for (int round = 0; round < 200; ++round) {
+    PlanMap map;
+    map.reset(0, kEnd, nodes_from(0, kNodes, kNodes));
+    for (int k = 0; k < 8; ++k) {
+      const Second begin = 10 * rng.between(0, 18);
+      map.reserve(some_nodes(rng, kNodes), begin, begin + 10 * rng.between(1, 8), 10);
+    }
+    const NodeBits allowed = some_nodes(rng, kNodes);
+    const Second from = rng.between(0, 150), limit = rng.between(1, 80);
+    NodeBits expected = allowed;
+    Second later = kNever, until = kNever;
+    for (int j = 0;; j = map[j].next) {
+      if (map[j].end > from) {
+        until = std::min(until, map[j].end);
+        if (later == kNever && map[j].next != 0)
+          for (const int node : allowed.list())
+            if (map[map[j].next].nodes.has(node) && !(expected.has(node) && map[j].nodes.has(node)))
+              later = map[j].end;
+        if (map[j].begin > from + limit) {
+          until = std::min(until, map[j].begin - limit);
+          break;
+        }
+        expected &= map[j].nodes;
+      }
+      if (map[j].next == 0) break;
+    }
+    const PlanMap::Window window = map.window(allowed, 0, from, limit, 0);
+    EXPECT_TRUE(*window.nodes == expected);
+    EXPECT_EQ(window.later, later);
+    EXPECT_EQ(window.holds_until, until);
+    EXPECT_TRUE(window.record == 0 || map[window.record].end <= from);
+  }
+}
+
+// A record that begins at the very end of the job is met.
+TEST(SlurmPlanMap, WindowMeetsARecordThatBeginsAtItsEnd) {
+  PlanMap map;
+  map.reset(0, kEnd, nodes_from(0, 4, 4));
+  map.reserve(nodes_from(0, 2, 4), 100, 150, 10);
+  const NodeBits all = nodes_from(0, 4, 4);
+  EXPECT_EQ(map.window(all, 4, 0, 99, 0).nodes->count(), 4);
+  const PlanMap::Window met = map.window(all, 4, 0, 100, 0);
+  EXPECT_EQ(met.nodes->count(), 2);
+  EXPECT_EQ(met.later, 150);
+}
+
+// From 300 on two of three nodes are left, from 360 on one: more is to be had at 420 alone.
+TEST(SlurmPlanMap, WhereThereAreTooFewTheWalkGoesOnUntilThereAreMore) {
+  const NodeBits all = nodes_from(0, 4, 4);
+  PlanMap map;
+  map.reset(0, 1000, all);
+  map.reserve(nodes_from(0, 2, 4), 300, 420, 10);
+  map.reserve(nodes_from(2, 3, 4), 360, 420, 10);
+  const PlanMap::Window window = map.window(all, 3, 0, 500, 0);
+  EXPECT_LT(window.nodes->count(), 3);
+  EXPECT_EQ(window.later, 420);
+}
+
+TEST(SlurmPlanMap, BeyondTheJobsEndThereIsMoreToHaveLater) {
+  const NodeBits all = nodes_from(0, 4, 4);
+  PlanMap map;
+  map.reset(0, 1000, all);
+  map.reserve(nodes_from(2, 4, 4), 300, 1000, 10);
+  map.reserve(nodes_from(1, 2, 4), 400, 1000, 10);
+  map.reserve(nodes_from(0, 1, 4), 600, 1000, 10);
+  EXPECT_EQ(map.window(all, 1, 0, 100, 0).later, kNever);
+  EXPECT_EQ(map.window(all, 1, 0, 100, 0, true).later, 600);     // the end of the one behind 300
+  EXPECT_EQ(map.window(all, 1, 0, 300, 0, true).later, kNever);  // there is none behind it
+}
+
+}  // namespace
+}  // namespace cosched::slurm

@@ -1,0 +1,259 @@
+#include "cosched/slurm/queue/queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::slurm {
+namespace {
+
+TEST(SlurmQueue, TierThenPriorityThenSubmissionThenNumber) {
+  Machine machine = plain_machine(8);
+  machine.parts.push_back({nodes_from(0, 8, 8), 5, kNever, 0});
+  // 1 is large, 0, 2 and 4 are equal, 3 is small but of the upper tier.
+  const Scenario scenario =
+      scenario_of(machine,
+                  {plain_job(7, 2, 60), plain_job(9, 8, 60), plain_job(6, 2, 60),
+                   plain_job(9, 1, 60, 10, 1), plain_job(7, 2, 60)},
+                  {{"multifactor", 1}, {"PriorityWeightJobSize", 100}});
+  const Usage usage(scenario, -60);
+  Queue queue(scenario, usage);
+  for (const int job : {4, 3, 1, 0}) enter(queue, job, scenario.job(job).submit);
+  enter(queue, 2, 6.9);
+  EXPECT_EQ(jobs_of(queue), (Nodes{3, 1, 2, 0, 4}));
+  queue.drop([](int job) { return job == 1; });
+  EXPECT_EQ(jobs_of(queue), (Nodes{3, 2, 0, 4}));
+}
+
+TEST(SlurmQueue, PrioritiesAreCalculatedAsOfTheLastPass) {
+  const Scenario scenario =
+      scenario_of(plain_machine(8), {plain_job(0, 1, 60), plain_job(95, 8, 60)},
+                  {{"multifactor", 1},
+                   {"age_counts", 1},
+                   {"PriorityWeightAge", 1000},
+                   {"PriorityMaxAge", 1000},
+                   {"PriorityWeightJobSize", 100},
+                   {"PriorityCalcPeriod", 50}});
+  Usage usage(scenario, -60);  // passes at 90, 140, ...
+  Queue queue(scenario, usage);
+  enter(queue, 0, 0);
+  enter(queue, 1, 95);
+  EXPECT_EQ(jobs_of(queue), (Nodes{1, 0}));  // 100 and 12
+  usage.advance(139);
+  queue.recalculate();
+  EXPECT_EQ(queue.priority(0), 102);  // as of 90
+  EXPECT_EQ(jobs_of(queue), (Nodes{0, 1}));
+  const auto changes = queue.changes();
+  usage.advance(141);
+  queue.recalculate();
+  EXPECT_EQ(queue.priority(0), 152);
+  EXPECT_EQ(queue.priority(1), 145);
+  EXPECT_GT(queue.changes(), changes);
+}
+
+TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
+  const std::vector<Job> jobs{plain_job(10, 1, 60)};
+  const Scenario young = scenario_of(plain_machine(8), jobs, {{"bf_min_age_reserve", 30}});
+  const Usage usage(young, -60);
+  Queue queue(young, usage);
+  enter(queue, 0, 10.5);
+  EXPECT_TRUE(queue.holds_back(0, 39));
+  EXPECT_FALSE(queue.holds_back(0, 40));
+  for (const double least : {12, 13}) {  // its priority is 100 / 8
+    const Scenario low = scenario_of(
+        plain_machine(8), jobs,
+        {{"multifactor", 1}, {"PriorityWeightJobSize", 100}, {"bf_min_prio_reserve", least}});
+    const Usage none(low, -60);
+    Queue of(low, none);
+    enter(of, 0, 10);
+    EXPECT_EQ(of.holds_back(0, 1000), least > 12);
+  }
+}
+
+TEST(SlurmQueue, AnEntryForEachPartitionReservedJobsFirst) {
+  Machine machine = plain_machine(8);
+  machine.parts.push_back({nodes_from(0, 8, 8), 5, kNever, 0});
+  std::vector<Job> jobs(4, plain_job(0, 1, 60));
+  jobs[1].partitions = {0, 1};
+  jobs[3].conditions.reservation = 0;
+  const Scenario scenario = scenario_of(machine, jobs);
+  const Usage usage(scenario, -60);
+  Queue queue(scenario, usage);
+  for (int job = 0; job < 4; ++job) enter(queue, job, 0);
+  EXPECT_EQ(queue.entries(), (std::vector<Entry>{{3, 0}, {1, 1}, {0, 0}, {1, 0}, {2, 0}}));
+  queue.drop([](int job) { return job == 1; });
+  EXPECT_EQ(jobs_of(queue), (Nodes{3, 0, 2}));
+}
+
+TEST(SlurmQueue, TasksHaveOnePriorityAndReleasedJobsTheLast) {
+  std::vector<Job> jobs(5, plain_job(0, 1, 60));
+  for (const int task : {1, 2}) jobs[static_cast<std::size_t>(task)].conditions.array = 7;
+  const Scenario scenario = scenario_of(plain_machine(8), jobs);
+  const Usage usage(scenario, -60);
+  Queue queue(scenario, usage);
+  for (int job = 0; job < 5; ++job) queue.submit(job, 0);
+  EXPECT_EQ(queue.priority(1), queue.priority(2));
+  EXPECT_EQ(queue.priority(3), queue.priority(2) - 1);
+  queue.prioritise(0);
+  EXPECT_EQ(queue.priority(0), queue.priority(4) - 1);
+  const double old = queue.priority(1);
+  queue.resubmit(1, 50, false);  // 22.05
+  EXPECT_EQ(queue.priority(1), old);
+  queue.resubmit(1, 50, true);  // 24.11
+  EXPECT_EQ(queue.priority(1), queue.priority(0) - 1);
+}
+
+TEST(SlurmQueue, WithASlurmdbdPrioritiesMoveAtThePassesOfItsThread) {
+  std::vector<Job> jobs{plain_job(0, 1, 600), plain_job(0, 1, 60), plain_job(1, 1, 60)};
+  jobs[0].association = jobs[1].association = 1;
+  jobs[2].association = 2;
+  const Scenario scenario(
+      plain_machine(8), jobs,
+      to_settings(
+          {{"multifactor", 1}, {"PriorityWeightFairshare", 100}, {"PriorityCalcPeriod", 60}}),
+      {}, {}, {{-1, 1, false}, {0, 1, true}, {0, 1, true}});
+  Usage usage(scenario, -30);
+  Queue queue(scenario, usage);
+  usage.advance(0);
+  usage.start(0, 1, 0);
+  usage.end(0, 20);
+  enter(queue, 1, 20);
+  enter(queue, 2, 21);
+  usage.advance(29);
+  queue.recalculate();
+  EXPECT_EQ(jobs_of(queue), (Nodes{1, 2}));  // equal still
+  usage.advance(30);
+  queue.recalculate();
+  EXPECT_EQ(jobs_of(queue), (Nodes{2, 1}));
+  EXPECT_EQ(queue.priority(1), 50);
+}
+
+TEST(SlurmQueue, WhoWaitsAtTheBeginKeepsItsPriorityUntilTheNextPassAndItsAge) {
+  std::vector<Job> jobs{plain_job(0, 1, 600), plain_job(0, 1, 60), plain_job(0, 1, 60)};
+  jobs[0].waiting = {5, -200};
+  jobs[1].waiting = {9, -100};
+  jobs[2].waiting = {0, std::numeric_limits<double>::infinity()};  // its age does not count yet
+  const Scenario scenario(plain_machine(8), jobs,
+                          to_settings({{"multifactor", 1},
+                                       {"age_counts", 1},
+                                       {"PriorityWeightAge", 1000},
+                                       {"PriorityMaxAge", 1000},
+                                       {"PriorityCalcPeriod", 60}}),
+                          {}, {}, {{-1, 1, false, {}, 0, 0}});
+  Usage usage(scenario, -30);
+  Queue queue(scenario, usage);
+  for (int job = 0; job < 3; ++job) {
+    queue.submit(job, 0);
+    queue.ready(job, 10);
+    queue.enter(job);
+  }
+  EXPECT_FALSE(usage.advance(29));
+  EXPECT_EQ(jobs_of(queue), (Nodes{1, 0, 2}));
+  EXPECT_EQ(queue.priority(1), 9);
+  EXPECT_TRUE(usage.advance(30));
+  queue.recalculate();
+  EXPECT_EQ(jobs_of(queue), (Nodes{0, 1, 2}));
+  EXPECT_EQ(queue.priority(0), 230);
+  EXPECT_EQ(queue.priority(2), 20);
+}
+
+TEST(SlurmQueue, AsManyAgesCountAsALimitSays) {
+  Machine machine = plain_machine(4);
+  machine.qos.resize(1);
+  machine.qos[0].user_accrue = 1;
+  std::vector<Job> jobs(3, plain_job(0, 1, 60));
+  for (Job& job : jobs) job.qos = 0;
+  jobs[2].user = 1;
+  const Scenario scenario = scenario_of(machine, jobs,
+                                        {{"multifactor", 1},
+                                         {"age_counts", 1},
+                                         {"PriorityWeightAge", 1000},
+                                         {"PriorityMaxAge", 1000},
+                                         {"PriorityCalcPeriod", 100}});
+  Usage usage(scenario, 0);
+  Queue queue(scenario, usage);
+  for (int job = 0; job < 3; ++job) {
+    queue.submit(job, 0);
+    queue.enter(job);
+  }
+  queue.let_accrue(20);
+  usage.advance(100);
+  queue.recalculate();
+  EXPECT_EQ(queue.priority(0), 80);
+  EXPECT_EQ(queue.priority(1), 1);  // the age of its user's first counts
+  EXPECT_EQ(queue.priority(2), 80);
+  queue.drop([](int job) { return job == 0; });
+  queue.let_accrue(150);
+  usage.advance(200);
+  queue.recalculate();
+  EXPECT_EQ(queue.priority(1), 50);
+}
+
+// Whose ages count, of four jobs of a user (and a fifth of another of the account) that wait from the begin.
+Nodes that_count(const Qos& qos, const Limits& account, const Limits& user, bool since_24 = false) {
+  Machine machine = plain_machine(4);
+  machine.qos = {qos, {}};
+  std::vector<Job> jobs(5, plain_job(0, 1, 60));
+  for (Job& job : jobs) job.association = 2;
+  jobs[4].association = 3;
+  jobs[4].user = 1;
+  jobs[0].qos = jobs[1].qos = jobs[4].qos = 0;
+  jobs[2].qos = jobs[3].qos = 1;
+  const Scenario scenario(
+      machine, jobs,
+      to_settings({{"multifactor", 1},
+                   {"age_counts", 1},
+                   {"PriorityWeightAge", 1000},
+                   {"PriorityMaxAge", 1000},
+                   {"PriorityCalcPeriod", 100},
+                   {"since_24", since_24}}),
+      {}, {}, {{-1, 1, false}, {0, 1, false, account}, {1, 1, true, user}, {1, 1, true}});
+  Usage usage(scenario, 0);
+  Queue queue(scenario, usage);
+  for (int job = 0; job < 5; ++job) {
+    queue.submit(job, 0);
+    queue.enter(job);
+  }
+  queue.let_accrue(20);
+  usage.advance(100);
+  queue.recalculate();
+  Nodes found;
+  for (int job = 0; job < 5; ++job)
+    if (queue.priority(job) > 1) found.push_back(job);
+  return found;
+}
+
+Limits accrual(int group, int own = -1) {
+  Limits limits;
+  limits.group_accrue = group;
+  limits.accrue = own;
+  return limits;
+}
+
+TEST(SlurmQueue, WhoseLimitOfAccrualHolds) {
+  const Qos none;
+  const auto qos_of = [](int group, int account, int user) {
+    Qos qos;
+    qos.group_accrue = group;
+    qos.account_accrue = account;
+    qos.user_accrue = user;
+    return qos;
+  };
+  EXPECT_EQ(that_count(none, accrual(3), {}), (Nodes{0, 1, 2}));
+  EXPECT_EQ(that_count(none, {}, accrual(-1, 1)), (Nodes{0, 4}));
+  EXPECT_EQ(that_count(none, {}, accrual(2, 1)), (Nodes{0, 1, 4}));  // its group's comes first
+  EXPECT_EQ(that_count(none, {}, accrual(2, 1), true), (Nodes{0, 4}));
+  EXPECT_EQ(that_count(none, accrual(-1, 1), {}), (Nodes{0, 4}));  // inherited, by user
+  // The one below comes first, and who has room there counts in the group above.
+  EXPECT_EQ(that_count(none, accrual(1), accrual(2)), (Nodes{0, 1}));
+  EXPECT_EQ(that_count(qos_of(2, -1, -1), accrual(1), {}), (Nodes{0, 1}));
+  EXPECT_EQ(that_count(qos_of(-1, 1, -1), {}, {}), (Nodes{0, 2, 3}));
+  EXPECT_EQ(that_count(qos_of(-1, -1, 1), {}, {}), (Nodes{0, 2, 3, 4}));
+  EXPECT_EQ(that_count(qos_of(2, -1, 1), {}, {}), (Nodes{0, 1, 2, 3}));
+  EXPECT_EQ(that_count(qos_of(2, -1, 1), {}, {}, true), (Nodes{0, 2, 3, 4}));
+}
+
+}  // namespace
+}  // namespace cosched::slurm

@@ -1,0 +1,82 @@
+#include "cosched/slurm/queue/usage.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::slurm {
+namespace {
+
+Scenario with_accounts(double half_life) {
+  std::vector<Job> jobs{plain_job(0, 1, 600), plain_job(0, 1, 600)};
+  jobs[0].association = 3;
+  jobs[1].association = 4;
+  return Scenario(plain_machine(4), jobs,
+                  to_settings({{"PriorityDecayHalfLife", half_life}, {"PriorityCalcPeriod", 60}}),
+                  {}, {},
+                  {{-1, 1, false}, {0, 1, true}, {0, 1, false}, {2, 1, true}, {2, 1, true}});
+}
+
+TEST(SlurmUsage, RunningJobsAreChargedPeriodByPeriodEndedOnesAtOnce) {
+  const Scenario scenario = with_accounts(0);
+  Usage usage(scenario, -60);
+  usage.advance(0);
+  EXPECT_EQ(usage.passes(), 2);  // at -60 and 0
+  usage.start(0, 4, 10);
+  usage.advance(59.9);
+  EXPECT_EQ(usage.used()[3], 0);
+  usage.advance(60);
+  EXPECT_EQ(usage.last_pass(), 60);
+  EXPECT_EQ(usage.used()[3], 4 * 50);
+  EXPECT_EQ(usage.used()[0], 4 * 50);  // and the accounts above
+  EXPECT_EQ(usage.used()[2], 4 * 50);
+  EXPECT_EQ(usage.used()[4], 0);
+  usage.end(0, 75);
+  EXPECT_EQ(usage.used()[3], 4 * 65);
+  usage.advance(180);
+  EXPECT_EQ(usage.used()[3], 4 * 65);
+}
+
+TEST(SlurmUsage, FactorsAreThoseOfTheLastPass) {
+  const Scenario scenario = with_accounts(0);
+  Usage usage(scenario, 0);
+  usage.start(0, 1, 0);
+  usage.end(0, 30);
+  EXPECT_EQ(usage.factor(0), 1);
+  usage.advance(60);
+  EXPECT_NEAR(usage.factor(0), 1.0 / 3, 1e-12);
+  EXPECT_NEAR(usage.factor(1), 2.0 / 3, 1e-12);
+}
+
+TEST(SlurmUsage, FactorsThatAreGivenHoldUntilThePassAfterTheirs) {
+  std::vector<Job> jobs{plain_job(0, 1, 600)};
+  jobs[0].association = 1;
+  const Scenario scenario(
+      plain_machine(4), jobs, to_settings({{"PriorityCalcPeriod", 60}}), {}, {},
+      {{-1, 1, false, {}, 50, 0}, {0, 1, true, {}, 50, 0.25}, {0, 1, true, {}, 0, 1}});
+  Usage usage(scenario, -10);
+  EXPECT_EQ(usage.factor(0), 0.25);
+  usage.advance(49);
+  EXPECT_EQ(usage.factor(0), 0.25);
+  EXPECT_EQ(usage.passes(), 1);
+  usage.advance(50);
+  EXPECT_EQ(usage.factor(0), 0.5);  // the second of two
+}
+
+TEST(SlurmUsage, ItDecaysByTheFirstTermOfAHalfLife) {
+  const Scenario scenario = with_accounts(600);
+  Usage usage(scenario, 0);
+  usage.advance(0);
+  usage.start(0, 1, 0);
+  usage.advance(60);
+  const double keep = 1 - 0.693 / 600;
+  EXPECT_NEAR(usage.used()[3], 60 * std::pow(keep, 60), 1e-9);
+  usage.end(0, 60);
+  usage.advance(120);
+  EXPECT_NEAR(usage.used()[3], 60 * std::pow(keep, 120), 1e-9);
+}
+
+}  // namespace
+}  // namespace cosched::slurm

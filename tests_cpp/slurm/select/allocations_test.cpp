@@ -1,0 +1,157 @@
+#include "cosched/slurm/select/allocations.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::slurm {
+namespace {
+
+TEST(SlurmAllocations, NodesAreBusyThenCleaningThenIdle) {
+  const Scenario scenario = scenario_of(
+      plain_machine(4), {plain_job(0, 2, 100), plain_job(0, 1, 30), plain_job(0, 1, 30)});
+  Allocations of(scenario);
+  EXPECT_EQ(of.up().count(), 4);
+  of.start(0, choice_from(0, 2, 4), 5);
+  of.start(2, choice_from(3, 4, 4), 6);
+  of.start(1, choice_from(2, 3, 4), 6);
+  EXPECT_EQ(of.due(0), 105);
+  EXPECT_EQ(of.running(), (Nodes{1, 2, 0}));  // by due, then number
+  EXPECT_EQ(of.busy().list(), (Nodes{0, 1, 2, 3}));
+  of.end(0, 40);
+  EXPECT_EQ(of.running(), (Nodes{1, 2}));
+  EXPECT_EQ(of.busy().list(), (Nodes{2, 3}));
+  EXPECT_EQ(of.cleaning().list(), (Nodes{0, 1}));
+  EXPECT_TRUE(of.ended(0));
+  EXPECT_TRUE(of.completing_since(40));
+  EXPECT_FALSE(of.completing_since(41));
+  const auto changes = of.changes();
+  of.clean(0);
+  EXPECT_FALSE(of.cleaning().any());
+  EXPECT_FALSE(of.completing_since(0));
+  EXPECT_GT(of.changes(), changes);
+}
+
+TEST(SlurmAllocations, CoresOfSharedNodesAreTakenAndGivenBack) {
+  const Scenario scenario = scenario_of(shared_machine({4, 4, 4}), {shared_job(6), shared_job(5)});
+  Allocations of(scenario);
+  of.start(0, shares_from({{0, 4}, {1, 2}}, 3), 0);
+  EXPECT_EQ(of.free().cores, (Nodes{0, 2, 4}));
+  EXPECT_EQ(of.free().jobs, (Nodes{1, 1, 0}));
+  EXPECT_EQ(of.busy().list(), (Nodes{0}));
+  of.start(1, shares_from({{1, 2}, {2, 3}}, 3), 0);
+  EXPECT_EQ(of.busy().list(), (Nodes{0, 1}));
+  of.end(0, 10);
+  EXPECT_EQ(of.free().cores, (Nodes{4, 2, 1}));
+  EXPECT_FALSE(of.busy().any());
+}
+
+TEST(SlurmAllocations, ANodeIsCleanWhenTheLastOfItsJobsIs) {
+  const Scenario scenario = scenario_of(shared_machine({4}), {shared_job(1), shared_job(1)});
+  Allocations of(scenario);
+  for (const int job : {0, 1}) of.start(job, shares_from({{0, 1}}, 1), 0);
+  for (const int job : {0, 1}) of.end(job, 10);
+  EXPECT_FALSE(of.cleaned(0));
+  of.clean(0);
+  EXPECT_TRUE(of.cleaned(0));
+  EXPECT_TRUE(of.cleaning().has(0));
+  of.clean(1);
+  EXPECT_FALSE(of.cleaning().any());
+  of.forget(1);
+  EXPECT_FALSE(of.started(1));
+}
+
+TEST(SlurmAllocations, NodesGoDownAndComeBack) {
+  const Scenario scenario = scenario_of(plain_machine(4), {plain_job(0, 2, 100)});
+  Allocations of(scenario);
+  of.set_up(nodes_from(1, 3, 4), false);
+  EXPECT_EQ(of.up().list(), (Nodes{0, 3}));
+  of.set_up(nodes_from(1, 2, 4), true);
+  EXPECT_EQ(of.up().list(), (Nodes{0, 1, 3}));
+}
+
+TEST(SlurmAllocations, NodesThatAreDownFromTheBeginOn) {
+  Machine machine = plain_machine(4);
+  machine.down = nodes_from(1, 3, 4);
+  const Scenario scenario = scenario_of(machine, {plain_job(0, 2, 100)});
+  EXPECT_EQ(Allocations(scenario).up().list(), (Nodes{0, 3}));
+}
+
+TEST(SlurmAllocations, ALimitCountsWhatAJobHasRun) {
+  const Scenario scenario =
+      suspending(tiers_of({4}, {1}), {shared_job(1, 600), shared_job(1, 900)});
+  Allocations of(scenario);
+  Choice choice = shares_from({{0, 1}}, 1);
+  choice.cores = nodes_from(0, 1, 4);
+  for (const int job : {0, 1}) of.start(job, choice, 10);
+  EXPECT_EQ(of.running(), (Nodes{0, 1}));
+  auto changes = of.changes();
+  of.suspend(0, 100);
+  EXPECT_TRUE(of.suspended(0));
+  EXPECT_GT(of.changes(), changes);
+  EXPECT_EQ(of.due(0), 610);
+  changes = of.changes();
+  of.resume(0, 500);
+  EXPECT_FALSE(of.suspended(0));
+  EXPECT_GT(of.changes(), changes);
+  EXPECT_EQ(of.due(0), 500 + 510);
+  EXPECT_EQ(of.running(), (Nodes{1, 0}));
+  of.suspend(0, 510);
+  of.resume(0, 600);
+  EXPECT_EQ(of.due(0), 600 + 500);
+  EXPECT_EQ(of.since(0), 10);
+  of.end(0, 700);
+  of.clean(0);
+  of.forget(0);
+  of.start(0, choice, 1000);
+  EXPECT_EQ(of.due(0), 1600);
+  of.suspend(0, 1010);
+  of.resume(0, 1020);
+  EXPECT_EQ(of.due(0), 1020 + 590);
+}
+
+TEST(SlurmAllocations, CoresOfTwoJobsCountOnce) {
+  const Scenario scenario =
+      suspending(tiers_of({4, 4}, {1, 2}), {shared_job(3), shared_job(2), shared_job(2)});
+  Allocations of(scenario);
+  Choice low = shares_from({{0, 3}}, 2), high = shares_from({{0, 2}}, 2);
+  low.cores = nodes_from(0, 3, 8);
+  high.cores = nodes_from(1, 4, 8);
+  high.part = 1;
+  of.start(0, low, 0);
+  of.start(1, high, 0);
+  EXPECT_EQ(of.free().cores, (Nodes{0, 4}));
+  EXPECT_EQ(of.busy().list(), (Nodes{0}));
+  of.end(0, 10);
+  EXPECT_EQ(of.free().cores, (Nodes{1, 4}));
+  EXPECT_EQ(of.cores().of(1).list(), (Nodes{1, 2, 3}));
+  EXPECT_FALSE(of.cores().of(0).any());
+}
+
+TEST(SlurmAllocations, LiftedFromItsCoresAlone) {
+  Machine machine = tiers_of({4}, {1});
+  machine.node_memory = {100};
+  machine.node_gpus = {{2}};
+  const Scenario scenario = suspending(machine, {shared_job(3)});
+  Allocations of(scenario);
+  Choice choice = shares_from({{0, 3}}, 1);
+  choice.shares.nodes[0].memory = 70;
+  choice.shares.gpus = {{0, 0, 1}};
+  choice.cores = nodes_from(0, 3, 4);
+  of.start(0, choice, 0);
+  of.lift(0);
+  EXPECT_EQ(of.free().cores, Nodes{4});
+  EXPECT_EQ(of.free().jobs, Nodes{0});
+  EXPECT_EQ(of.free().memory[0], 30);
+  EXPECT_EQ(of.free().gpus[0][0], 1);
+  EXPECT_EQ(of.running(), Nodes{});
+  of.put_back(0);
+  EXPECT_EQ(of.free().cores, Nodes{1});
+  EXPECT_EQ(of.free().jobs, Nodes{1});
+  EXPECT_EQ(of.free().memory[0], 30);
+  EXPECT_EQ(of.free().gpus[0][0], 1);
+  EXPECT_EQ(of.running(), Nodes{0});
+}
+
+}  // namespace
+}  // namespace cosched::slurm

@@ -1,0 +1,196 @@
+#include "cosched/slurm/select/choose.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::slurm {
+namespace {
+
+struct Chosen {
+  Nodes nodes, cores;
+  bool operator==(const Chosen& other) const {
+    return nodes == other.nodes && cores == other.cores;
+  }
+};
+
+// Among all nodes of the machine, where others have so many cores; empty: none.
+Chosen chosen(const Machine& machine, const Job& job, const Nodes& taken = {},
+              Shares* all = nullptr) {
+  Free free(machine);
+  for (std::size_t node = 0; node < taken.size(); ++node)
+    if (taken[node] > 0) free.take({{{static_cast<int>(node), taken[node], 0}}, {}});
+  Weights weights;
+  for (int node = 0; node < machine.nodes; ++node)
+    weights.push_back(scheduling_weight(
+        machine.node_weight.empty() ? 0 : machine.node_weight[static_cast<std::size_t>(node)]));
+  Shares shares;
+  Chosen found;
+  if (!choose(machine, job, nodes_from(0, machine.nodes, machine.nodes), free, weights, shares))
+    return found;
+  for (const Share& share : shares.nodes) {
+    found.nodes.push_back(share.node);
+    found.cores.push_back(share.cores);
+  }
+  if (all) *all = shares;
+  return found;
+}
+
+Job on_nodes(int cores, int nodes) {
+  Job job = shared_job(cores);
+  job.nodes = job.ask.max_nodes = nodes;
+  return job;
+}
+
+const Machine kFour = shared_machine({4, 4, 4, 4});
+
+TEST(SlurmChoose, TheRunThatSufficesWithTheFewestCores) {
+  // Runs 0-1 (5 cores), 3 (4): a node without cores parts them.
+  EXPECT_EQ(chosen(kFour, shared_job(3), {0, 3, 4, 0}), (Chosen{{3}, {3}}));
+  EXPECT_EQ(chosen(kFour, shared_job(5), {0, 3, 4, 0}), (Chosen{{0, 1}, {4, 1}}));
+  // None suffices: the one with the most, then the rest.
+  EXPECT_EQ(chosen(kFour, shared_job(7), {0, 3, 4, 0}), (Chosen{{0, 1, 3}, {4, 1, 2}}));
+  EXPECT_EQ(chosen(kFour, shared_job(10), {0, 3, 4, 0}), Chosen{});
+  // The first of equals.
+  EXPECT_EQ(chosen(kFour, shared_job(4), {0, 4, 4, 0}), (Chosen{{0}, {4}}));
+  EXPECT_EQ(chosen(kFour, shared_job(6), {0, 4, 4, 0}), (Chosen{{0, 3}, {4, 2}}));
+}
+
+TEST(SlurmChoose, OneNodeThatSufficesWithTheFewest) {
+  EXPECT_EQ(chosen(kFour, shared_job(2), {0, 1, 2, 0}), (Chosen{{2}, {2}}));
+  EXPECT_EQ(chosen(kFour, shared_job(2), {0, 2, 2, 0}), (Chosen{{1}, {2}}));
+  // Without one it spreads from the lowest on.
+  EXPECT_EQ(chosen(kFour, shared_job(4), {2, 2, 2, 2}), (Chosen{{0, 1}, {2, 2}}));
+}
+
+TEST(SlurmChoose, SoManyNodesEachHasACore) {
+  EXPECT_EQ(chosen(kFour, on_nodes(4, 2)), (Chosen{{0, 1}, {3, 1}}));
+  EXPECT_EQ(chosen(kFour, on_nodes(8, 2)), (Chosen{{0, 1}, {4, 4}}));
+  EXPECT_EQ(chosen(kFour, on_nodes(9, 2)), Chosen{});
+  // A run of one node does not suffice for two, however many cores it has.
+  EXPECT_EQ(chosen(kFour, on_nodes(2, 2), {0, 4, 3, 3}), (Chosen{{2, 3}, {1, 1}}));
+  // But behind one that suffices, it comes first if it has more.
+  EXPECT_EQ(chosen(kFour, on_nodes(2, 2), {3, 3, 4, 0}), (Chosen{{0, 3}, {1, 1}}));
+  EXPECT_EQ(chosen(shared_machine({4, 4, 4, 4, 4}), on_nodes(4, 2), {3, 3, 4, 0, 0}),
+            (Chosen{{3, 4}, {3, 1}}));
+}
+
+TEST(SlurmChoose, TheLastNodeMustBeLargeEnough) {
+  // Two nodes of 1, 4 and 4 cores: the first is skipped only once it was in the way.
+  EXPECT_EQ(chosen(kFour, on_nodes(8, 2), {3, 0, 0, 4}), (Chosen{{1, 2}, {4, 4}}));
+  EXPECT_EQ(chosen(kFour, on_nodes(5, 2), {3, 2, 0, 4}), (Chosen{{0, 2}, {1, 4}}));
+  // All that are smaller than the largest may be in the way.
+  EXPECT_EQ(chosen(kFour, on_nodes(8, 2), {1, 1, 0, 0}), (Chosen{{2, 3}, {4, 4}}));
+}
+
+TEST(SlurmChoose, NoMoreNodesThanTasks) {
+  Job job = shared_job(4);
+  job.ask.tasks = 2;
+  job.ask.task_cores = 2;
+  EXPECT_EQ(chosen(kFour, job, {2, 2, 4, 4}), (Chosen{{0, 1}, {2, 2}}));
+  job.ask.tasks = 1;
+  EXPECT_EQ(chosen(kFour, job, {2, 2, 4, 4}), Chosen{});
+}
+
+TEST(SlurmChoose, LessWeightComesFirstAndIsUsedUp) {
+  Machine machine = kFour;
+  machine.node_weight = {5, 1, 1, 5};
+  EXPECT_EQ(chosen(machine, shared_job(4)), (Chosen{{1}, {4}}));
+  EXPECT_EQ(chosen(machine, shared_job(10)), (Chosen{{0, 1, 2}, {2, 4, 4}}));
+  // A dear run that would do alone comes behind cheap ones that would not.
+  machine = shared_machine({4, 4, 4, 4, 4});
+  machine.node_weight = {2, 1, 2, 2, 2};
+  EXPECT_EQ(chosen(machine, on_nodes(12, 3)), (Chosen{{1, 2, 3}, {4, 4, 4}}));
+}
+
+TEST(SlurmChoose, GpusFirstWhereThereAreMore) {
+  Machine machine = kFour;
+  machine.node_gpus = {{1, 1, 4, 4}};
+  Job job = shared_job(1);
+  job.ask.gpus = 2;
+  EXPECT_EQ(chosen(machine, job), (Chosen{{2}, {1}}));
+  job.ask.gpus = 1;  // all are as near
+  EXPECT_EQ(chosen(machine, job), (Chosen{{0}, {1}}));
+}
+
+TEST(SlurmChoose, EveryNodeOfAJobGivesItsGpus) {
+  Machine machine = kFour;
+  machine.node_gpus = {{0, 4, 4, 2}};
+  Job job = shared_job(2);
+  job.ask.gpus = 6;
+  Shares shares;
+  EXPECT_EQ(chosen(machine, job, {}, &shares), (Chosen{{1, 2}, {1, 1}}));
+  ASSERT_EQ(shares.gpus.size(), 2u);
+  EXPECT_EQ(shares.gpus[0].count, 4);
+  EXPECT_EQ(shares.gpus[1].count, 2);
+  // One is left for each node behind.
+  Job pair = on_nodes(2, 2);
+  pair.ask.gpus = 4;
+  EXPECT_EQ(chosen(machine, pair, {}, &shares), (Chosen{{1, 2}, {1, 1}}));
+  ASSERT_EQ(shares.gpus.size(), 2u);
+  EXPECT_EQ(shares.gpus[0].count, 3);
+  EXPECT_EQ(shares.gpus[1].count, 1);
+  // The first run has all cores: of the next, the node with the fewest free ones that completes the sum.
+  machine = shared_machine({4, 4, 4, 4, 4});
+  machine.node_gpus = {{4, 0, 4, 4, 4}};
+  EXPECT_EQ(chosen(machine, job, {0, 0, 1, 4, 2}), (Chosen{{0, 4}, {1, 1}}));
+  job.ask.gpus = 11;
+  EXPECT_EQ(chosen(machine, job), Chosen{});
+}
+
+// Node 2 has more GPUs and comes first: it has all cores but one for node 0.
+TEST(SlurmChoose, CoresThatAreNoMoreThanRequestedStayAsTheyWereTaken) {
+  Machine machine = kFour;
+  machine.node_gpus = {{1, 0, 2, 0}};
+  Job job = on_nodes(4, 2);
+  job.ask.gpus = 3;
+  EXPECT_EQ(chosen(machine, job), (Chosen{{0, 2}, {1, 3}}));
+}
+
+// Node 2 is there for its GPU alone: with a core of it there would be seven.
+TEST(SlurmChoose, CoresBeyondTheRequestAreLaidOutAnewInOrder) {
+  Machine machine = kFour;
+  machine.node_gpus = {{1, 1, 1, 1}};
+  Job job = shared_job(6);
+  job.ask.gpus = 3;
+  EXPECT_EQ(chosen(machine, job), (Chosen{{0, 1, 2}, {4, 1, 1}}));
+}
+
+TEST(SlurmChoose, GpusCountAsCoresWhereNodesThatHaveLittleAreLeftOut) {
+  Machine machine = shared_machine({4, 4, 4});
+  machine.node_gpus = {{1, 4, 2}};
+  machine.node_weight = {1, 2, 2};  // node 0 comes first, and with it there are 5 at most
+  Job job = on_nodes(2, 2);
+  job.ask.gpus = 6;
+  EXPECT_EQ(chosen(machine, job), (Chosen{{1, 2}, {1, 1}}));
+}
+
+TEST(SlurmChoose, NodesThatHaveAsMuchAsAnyAreNotLeftOut) {
+  Machine machine = shared_machine({3, 2, 2});
+  machine.node_gpus = {{2, 3, 3}};
+  machine.node_weight = {1, 2, 2};  // node 0 comes first: without it there would be enough
+  Job job = on_nodes(3, 2);
+  job.ask.gpus = 6;
+  EXPECT_EQ(chosen(machine, job), Chosen{});
+}
+
+TEST(SlurmChoose, MemoryIsOfTheCoresTaken) {
+  Machine machine = kFour;
+  machine.node_memory = {900, 900, 900, 900};
+  Job job = shared_job(4);
+  job.ask.memory = 300;
+  job.ask.memory_by_core = true;
+  Shares shares;
+  EXPECT_EQ(chosen(machine, job, {}, &shares), (Chosen{{0, 1}, {3, 1}}));
+  EXPECT_EQ(shares.nodes[0].memory, 900);
+  EXPECT_EQ(shares.nodes[1].memory, 300);
+}
+
+TEST(SlurmChoose, AnExclusiveJobHasAllCores) {
+  Job job = on_nodes(2, 2);
+  job.ask.exclusive = true;
+  EXPECT_EQ(chosen(kFour, job, {0, 1, 0, 0}), (Chosen{{2, 3}, {4, 4}}));
+}
+
+}  // namespace
+}  // namespace cosched::slurm

@@ -1,0 +1,125 @@
+#include "cosched/slurm/select/fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::slurm {
+namespace {
+
+// Two nodes of 8 cores, 1000 MB; a GPU of type 0 on node 0, two of type 1 on each.
+Machine with_all() {
+  Machine machine = shared_machine({8, 8});
+  machine.node_memory = {1000, 1000};
+  machine.node_gpus = {{1, 0}, {2, 2}};
+  return machine;
+}
+
+Fit on_first(const Job& job, const Free& free) { return fit(with_all(), job, 0, free); }
+Fit on_empty(const Job& job) { return on_first(job, Free(with_all())); }
+
+TEST(SlurmFit, FreeCores) {
+  Free free(with_all());
+  free.take({{{0, 3, 0}}, {}});
+  EXPECT_EQ(on_first(shared_job(1), free).cores, 5);
+  EXPECT_EQ(fit(with_all(), shared_job(1), 1, free).cores, 8);
+  free.give({{{0, 3, 0}}, {}});
+  EXPECT_EQ(on_first(shared_job(1), free).cores, 8);
+}
+
+TEST(SlurmFit, OneNodeMustHoldAllTasks) {
+  Job job = shared_job(6);
+  Free free(with_all());
+  free.take({{{0, 3, 0}}, {}});
+  EXPECT_EQ(on_first(job, free).cores, 5);  // of several nodes any core counts
+  job.ask.max_nodes = 1;
+  EXPECT_EQ(on_first(job, free).cores, 0);
+  job.ask.tasks = 5;
+  EXPECT_EQ(on_first(job, free).cores, 5);
+}
+
+TEST(SlurmFit, WholeTasksOnly) {
+  Job job = shared_job(6);
+  job.ask.task_cores = 3;
+  EXPECT_EQ(on_empty(job).cores, 6);
+  job.ask.task_cores = 9;
+  EXPECT_EQ(on_empty(job).cores, 0);
+}
+
+TEST(SlurmFit, MemoryOfANode) {
+  Job job = shared_job(2);
+  job.ask.memory = 600;
+  EXPECT_EQ(on_empty(job).cores, 8);
+  Free free(with_all());
+  free.take({{{0, 1, 400}}, {}});
+  EXPECT_EQ(on_first(job, free).cores, 7);
+  free.take({{{0, 1, 1}}, {}});
+  EXPECT_EQ(on_first(job, free).cores, 0);
+  EXPECT_EQ(memory_of(with_all(), job.ask, 0, 2), 600);
+}
+
+TEST(SlurmFit, MemoryOfACoreLeavesFewerCores) {
+  Job job = shared_job(2);
+  job.ask.memory = 300;
+  job.ask.memory_by_core = true;
+  EXPECT_EQ(on_empty(job).cores, 3);
+  EXPECT_EQ(memory_of(with_all(), job.ask, 0, 2), 600);
+  job.ask.exclusive = true;  // all cores of the node: 2400 MB
+  EXPECT_EQ(on_empty(job).cores, 0);
+  job.ask.memory = 125;
+  EXPECT_EQ(on_empty(job).cores, 8);
+}
+
+TEST(SlurmFit, AllMemoryOfANodeIsWhereNobodyHasAny) {
+  Job job = shared_job(2);
+  job.ask.memory_all = true;
+  EXPECT_EQ(on_empty(job).cores, 8);
+  EXPECT_EQ(memory_of(with_all(), job.ask, 0, 2), 1000);
+  Free free(with_all());
+  free.take({{{0, 1, 1}}, {}});
+  EXPECT_EQ(on_first(job, free).cores, 0);
+}
+
+TEST(SlurmFit, AnExclusiveJobNeedsANodeWithoutJobs) {
+  Job job = shared_job(2);
+  job.ask.exclusive = true;
+  Free free(with_all());
+  EXPECT_EQ(on_first(job, free).cores, 8);
+  free.take({{{0, 1, 0}}, {}});
+  EXPECT_EQ(on_first(job, free).cores, 0);
+}
+
+TEST(SlurmFit, GpusOfItsTypeOnEachNodeOrInAll) {
+  Job job = shared_job(2);
+  job.ask.gpus = 3;
+  EXPECT_EQ(on_empty(job).gpus, 3);  // any type
+  job.ask.gpus_by_node = true;
+  EXPECT_GT(on_empty(job).cores, 0);
+  EXPECT_EQ(fit(with_all(), job, 1, Free(with_all())).cores, 0);
+  job.ask.gpu_type = 1;
+  EXPECT_EQ(on_empty(job).cores, 0);
+  job.ask.gpus_by_node = false;
+  EXPECT_EQ(on_empty(job).gpus, 2);
+  Free free(with_all());
+  free.take({{{0, 1, 0}}, {{0, 1, 2}}});
+  EXPECT_EQ(on_first(job, free).cores, 0);
+}
+
+TEST(SlurmFit, AJobWithGpusHasTheCoresOfTheTasksOfANode) {
+  Job job = shared_job(4);
+  job.ask.gpus = 1;
+  EXPECT_EQ(on_empty(job).cores, 8);  // tasks may be anywhere
+  job.ask.max_nodes = 1;
+  EXPECT_EQ(on_empty(job).cores, 4);
+  job.nodes = job.ask.max_nodes = 4;  // one on each
+  EXPECT_EQ(on_empty(job).cores, 1);
+  job.ask = {};
+  job.ask.gpus = job.ask.tasks = 1;
+  EXPECT_EQ(on_empty(job).cores, 1);
+  job.ask.tasks = 0;  // not said: one
+  job.ask.max_nodes = 1;
+  EXPECT_EQ(on_empty(job).cores, 1);
+}
+
+}  // namespace
+}  // namespace cosched::slurm

@@ -1,0 +1,195 @@
+#include "cosched/slurm/simulate/main_pass.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::slurm {
+namespace {
+
+// A pass at second 100 over jobs submitted at 0, 1, ...: those that it starts.
+Nodes passed(const Machine& machine, const std::vector<Job>& jobs,
+             const std::map<std::string, double>& parameters = {}, bool full = true) {
+  const Scenario scenario = scenario_of(machine, jobs, parameters);
+  Tables tables(scenario, -60, {});
+  Select select(scenario, tables.allocations, 0);
+  for (int job = 0; job < static_cast<int>(jobs.size()); ++job) tables.submit(job, job);
+  Nodes started = main_pass(tables, select, 100, full);
+  EXPECT_EQ(started.size() + tables.queue.entries().size(), jobs.size());
+  return started;
+}
+
+// Those that it starts, and those that wait still.
+std::pair<Nodes, Nodes> passed_with_entries(const Machine& machine, const std::vector<Job>& jobs) {
+  const Scenario scenario = scenario_of(machine, jobs, {{"cons_tres", 1}});
+  Tables tables(scenario, -60, {});
+  Select select(scenario, tables.allocations, 0);
+  for (int job = 0; job < static_cast<int>(jobs.size()); ++job) tables.submit(job, job);
+  const Nodes started = main_pass(tables, select, 100, true);
+  return {started, jobs_of(tables.queue)};
+}
+
+TEST(SlurmMainPass, TheFirstThatDoesNotFitBlocksItsPartition) {
+  EXPECT_EQ(
+      passed(plain_machine(4), {plain_job(0, 2, 60), plain_job(1, 3, 60), plain_job(2, 1, 5)}),
+      (Nodes{0}));
+}
+
+TEST(SlurmMainPass, NodesOfABlockedPartitionLeaveThePass) {
+  Machine machine = plain_machine(6);
+  machine.parts[0].nodes = nodes_from(0, 4, 6);
+  machine.parts.push_back({nodes_from(2, 6, 6), 1, kNever, 0});
+  const auto started = [&](int wanted) {
+    return passed(machine,
+                  {plain_job(0, 1, 60), plain_job(1, 4, 60), plain_job(2, wanted, 60, 10, 1)});
+  };
+  EXPECT_EQ(started(2), (Nodes{0, 2}));
+  EXPECT_EQ(started(3), (Nodes{0}));  // nodes 2 and 3 are kept for job 1
+}
+
+TEST(SlurmMainPass, AYoungJobBlocksNobody) {
+  std::vector<Job> jobs{plain_job(0, 2, 60), plain_job(1, 3, 60), plain_job(2, 1, 60)};
+  EXPECT_EQ(passed(plain_machine(4), jobs, {{"bf_min_age_reserve", 99}}), (Nodes{0}));
+  EXPECT_EQ(passed(plain_machine(4), jobs, {{"bf_min_age_reserve", 100}}), (Nodes{0, 2}));
+}
+
+TEST(SlurmMainPass, DepthsAndStartsEndIt) {
+  const std::vector<Job> jobs(5, plain_job(0, 1, 60));
+  const Machine machine = plain_machine(8);
+  EXPECT_EQ(passed(machine, jobs, {{"sched_max_job_start", 2}}), (Nodes{0, 1}));
+  EXPECT_EQ(passed(machine, jobs, {{"partition_job_depth", 3}}), (Nodes{0, 1, 2}));
+  std::vector<Job> with_array = jobs;  // which counts as one
+  for (const int task : {0, 1, 2}) with_array[static_cast<std::size_t>(task)].conditions.array = 0;
+  EXPECT_EQ(passed(machine, with_array, {{"partition_job_depth", 2}}), (Nodes{0, 1, 2, 3}));
+  EXPECT_EQ(passed(machine, jobs, {{"default_queue_depth", 3}}), (Nodes{0, 1, 2, 3, 4}));
+  EXPECT_EQ(passed(machine, jobs, {{"default_queue_depth", 3}}, false), (Nodes{0, 1, 2, 3}));
+}
+
+TEST(SlurmMainPass, SkippedJobsAreMoreWorkTheBlockingOneIsNot) {
+  Machine machine = plain_machine(4);
+  machine.parts.push_back({nodes_from(3, 4, 4), 1, kNever, 0});  // the node that job 0 leaves
+  for (const int behind : {-1, 0, 1}) {                          // of which partition, if any
+    std::vector<Job> jobs{plain_job(0, 3, 60), plain_job(1, 2, 60)};
+    if (behind >= 0) jobs.push_back(plain_job(2, 1, 60, 10, behind));
+    const Scenario scenario = scenario_of(machine, jobs);
+    Tables tables(scenario, -60, {});
+    Select select(scenario, tables.allocations, 0);
+    for (int job = 0; job < static_cast<int>(jobs.size()); ++job) tables.submit(job, 0);
+    main_pass(tables, select, 50, true);
+    EXPECT_TRUE(tables.updates.since(50));  // job 0 started
+    main_pass(tables, select, 70, true);
+    EXPECT_EQ(tables.updates.since(70), behind >= 0);
+  }
+}
+
+TEST(SlurmMainPass, WaitsForCompletingJobs) {
+  const Scenario scenario = scenario_of(
+      plain_machine(4), {plain_job(0, 1, 60), plain_job(1, 1, 60)}, {{"CompleteWait", 10}});
+  Tables tables(scenario, -60, {});
+  Select select(scenario, tables.allocations, 0);
+  tables.submit(0, 0);
+  EXPECT_EQ(main_pass(tables, select, 10, true), Nodes{0});
+  tables.end(0, 20, false);
+  tables.submit(1, 20);
+  EXPECT_EQ(main_pass(tables, select, 25, true), Nodes{});
+  EXPECT_EQ(main_pass(tables, select, 31, true), Nodes{1});
+}
+
+TEST(SlurmMainPass, AJobInTwoPartitionsStartsInTheFirstThatFits) {
+  Machine machine = plain_machine(6);
+  machine.parts[0].nodes = nodes_from(0, 2, 6);
+  machine.parts.push_back({nodes_from(2, 6, 6), 1, kNever, 0});
+  std::vector<Job> jobs{plain_job(0, 1, 60), plain_job(1, 2, 60), plain_job(2, 1, 60)};
+  jobs[1].partitions = {0, 1};
+  EXPECT_EQ(passed_with_entries(machine, jobs), (std::pair(Nodes{0, 1}, Nodes{2})));
+}
+
+TEST(SlurmMainPass, AJobWithoutLicencesBlocksNobody) {
+  Machine machine = plain_machine(4);
+  machine.licences = {2};
+  std::vector<Job> jobs(4, plain_job(0, 1, 60));
+  for (const int job : {0, 1, 2})
+    jobs[static_cast<std::size_t>(job)].conditions.licences = {{0, 1}};
+  EXPECT_EQ(passed_with_entries(machine, jobs).first, (Nodes{0, 1, 3}));
+}
+
+TEST(SlurmMainPass, AJobWithoutLicencesIsMoreWork) {
+  Machine machine = plain_machine(4);
+  machine.licences = {0};
+  std::vector<Job> jobs{plain_job(0, 1, 60)};
+  jobs[0].conditions.licences = {{0, 1}};
+  const Scenario scenario = scenario_of(machine, jobs);
+  Tables tables(scenario, -60, {});
+  Select select(scenario, tables.allocations, 0);
+  tables.submit(0, 0);
+  EXPECT_EQ(main_pass(tables, select, 50, true), Nodes{});
+  EXPECT_TRUE(tables.updates.since(50));
+}
+
+TEST(SlurmMainPass, AJobThatTheNodesLeftWouldNeverHoldBlocksNobody) {
+  // The first blocks its partition, whose nodes leave: job 1 needs more than the node that is left, job 2 does not.
+  Machine machine = shared_machine({4, 4, 4});
+  machine.parts[0].nodes = nodes_from(0, 2, 3);
+  machine.parts.push_back({nodes_from(0, 3, 3), 1, kNever, 0});
+  std::vector<Job> jobs{shared_job(4), shared_job(8), shared_job(5), shared_job(2)};
+  jobs[2].partition = jobs[3].partition = 1;
+  EXPECT_EQ(passed_with_entries(machine, jobs).first, (Nodes{0, 3}));
+  jobs[2].cpus = jobs[2].ask.tasks = 4;  // now it fits, and then nothing is left
+  EXPECT_EQ(passed_with_entries(machine, jobs).first, (Nodes{0, 2}));
+}
+
+TEST(SlurmMainPass, ATaskThatDoesNotFitStopsItsArray) {
+  std::vector<Job> jobs(4, plain_job(0, 1, 60));
+  for (const int job : {0, 1, 2}) {
+    jobs[static_cast<std::size_t>(job)].conditions.array = 0;
+    jobs[static_cast<std::size_t>(job)].conditions.array_limit = 2;
+  }
+  EXPECT_EQ(passed_with_entries(plain_machine(4), jobs).first, (Nodes{0, 1, 3}));
+}
+
+TEST(SlurmMainPass, ATaskThatDoesNotStartStopsThoseOfItsArrayAlone) {
+  // Tasks of three nodes, then of one, none of which is old enough to block others.
+  std::vector<Job> jobs(2, plain_job(0, 3, 60));
+  jobs.insert(jobs.end(), 2, plain_job(0, 1, 60));
+  for (std::size_t job = 0; job < 4; ++job) jobs[job].conditions.array = job < 2 ? 0 : 1;
+  EXPECT_EQ(passed(plain_machine(4), jobs, {{"bf_min_age_reserve", 999}}), (Nodes{0, 2}));
+  // One behind a task that waits is not looked at; of a job that is, a pass says "more work" (RULES.md 3.2).
+  for (const bool array : {false, true}) {
+    jobs = {plain_job(0, 3, 60), plain_job(1, 2, 60), plain_job(1, 2, 60)};
+    for (const std::size_t job : {1, 2}) jobs[job].conditions.array = array ? 0 : -1;
+    const Scenario scenario = scenario_of(plain_machine(4), jobs);
+    Tables tables(scenario, -60, {});
+    Select select(scenario, tables.allocations, 0);
+    for (int job = 0; job < 3; ++job) tables.submit(job, 1);
+    main_pass(tables, select, 50, true);
+    main_pass(tables, select, 70, true);
+    EXPECT_EQ(tables.updates.since(70), !array);
+  }
+}
+
+TEST(SlurmMainPass, ReservedNodesAreForItsJobs) {
+  std::vector<Job> jobs(4, plain_job(0, 2, 60));
+  jobs[2].conditions.reservation = jobs[3].conditions.reservation = 0;
+  const Scenario scenario(plain_machine(4), jobs, to_settings({}),
+                          {{0, 90, 900, nodes_from(0, 2, 4)}});
+  Tables tables(scenario, -60, {});
+  Select select(scenario, tables.allocations, 0);
+  for (int job = 0; job < 4; ++job) tables.submit(job, job);
+  // Job 2 comes first, 3 finds its reservation full, and blocks nobody else.
+  EXPECT_EQ(main_pass(tables, select, 100, true), (Nodes{2, 0}));
+}
+
+TEST(SlurmMainPass, AJobThatDoesNotFitBlocksItsReservationAlone) {
+  std::vector<Job> jobs{plain_job(0, 1, 60), plain_job(0, 2, 60), plain_job(0, 1, 60),
+                        plain_job(0, 1, 60)};
+  for (std::size_t job = 0; job < 4; ++job) jobs[job].conditions.reservation = job < 3 ? 0 : 1;
+  const Scenario scenario(plain_machine(4), jobs, to_settings({}),
+                          {{0, 90, 900, nodes_from(0, 2, 4)}, {0, 90, 900, nodes_from(2, 4, 4)}});
+  Tables tables(scenario, -60, {});
+  Select select(scenario, tables.allocations, 0);
+  for (int job = 0; job < 4; ++job) tables.submit(job, job);
+  EXPECT_EQ(main_pass(tables, select, 100, true), (Nodes{0, 3}));
+}
+
+}  // namespace
+}  // namespace cosched::slurm

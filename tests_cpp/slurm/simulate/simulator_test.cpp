@@ -1,0 +1,363 @@
+#include "cosched/slurm/simulate/simulator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cosched/core/numeric.hpp"
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::slurm {
+namespace {
+
+std::vector<Job> random_stream(Rng& rng, int jobs, int nodes) {
+  std::vector<Job> stream;
+  double now = 0;
+  for (int j = 0; j < jobs; ++j) {
+    now += static_cast<double>(rng.below(80));
+    const auto runtime = static_cast<double>(rng.below(600));
+    stream.push_back(
+        plain_job(now, static_cast<int>(rng.between(1, nodes)), 60 * rng.between(1, 12), runtime));
+    stream.back().user = static_cast<int>(rng.below(3));
+  }
+  return stream;
+}
+
+// Cycles that are spared (RULES.md 4.9) would have changed nothing: where notes are kept, none is.
+TEST(SlurmSimulator, SparedCyclesChangeNothing) {
+  Rng rng(5);
+  const std::vector<std::map<std::string, double>> parameters{
+      {},
+      {{"cons_tres", 1}, {"bf_window", 1200}},
+      {{"bf_min_age_reserve", 100}, {"bf_resolution", 1}},
+      {{"OverTimeLimit", 120}, {"bf_node_space_size", 6}, {"bf_interval", 7}},
+      {{"cons_tres", 1}, {"bf_max_job_test", 3}, {"sched_interval", 300}, {"defer", 1}}};
+  int spared = 0;
+  for (int round = 0; round < 40; ++round) {
+    const Scenario scenario =
+        scenario_of(plain_machine(8), random_stream(rng, 40, 8), parameters[round % 5]);
+    Clocks clocks;
+    clocks.epoch = rng.between(0, 3600);
+    clocks.epilog = 0.3;
+    clocks.launch = 0.7;
+    const Outcome brief = simulate(scenario, clocks, {}),
+                  told = simulate(scenario, clocks, {true, false});
+    EXPECT_EQ(brief.start_exact, told.start_exact);
+    EXPECT_EQ(brief.end_exact, told.end_exact);
+    EXPECT_EQ(brief.nodes, told.nodes);
+    EXPECT_EQ(brief.cycles, told.cycles);
+    spared += static_cast<int>(told.cycles.size());
+  }
+  EXPECT_GT(spared, 1000);
+}
+
+TEST(SlurmSimulator, ALimitIsCheckedLate) {
+  Clocks clocks;
+  clocks.controller_start = -50;  // checks at -20, 10, 40, 70, ...
+  const std::vector<Job> jobs{plain_job(0, 1, 60, 500)};
+  const auto end = [&](double over_time) {
+    const Scenario scenario = scenario_of(plain_machine(1), jobs, {{"OverTimeLimit", over_time}});
+    const Outcome outcome = simulate(scenario, clocks, {});
+    EXPECT_EQ(outcome.killed[0], over_time < 400);
+    return outcome.end[0] - outcome.start[0];
+  };
+  EXPECT_EQ(end(0), 70);
+  EXPECT_EQ(end(30), 100);
+  EXPECT_EQ(end(kInfinity), 500);  // UNLIMITED
+}
+
+// It comes at 1, and a submission has to wait for batch_sched_delay behind it.
+TEST(SlurmSimulator, TheRegistrationOfNodesAsksForAPass) {
+  Clocks clocks;
+  clocks.controller_start = -2;
+  const Scenario scenario =
+      scenario_of(plain_machine(1), {plain_job(2, 1, 60)}, {{"batch_sched_delay", 20}});
+  EXPECT_EQ(simulate(scenario, clocks, {}).start[0], 21);
+}
+
+TEST(SlurmSimulator, AJobEndsAfterLaunchAndItsNodesAfterEpilog) {
+  Clocks clocks;
+  clocks.launch = 2;
+  clocks.epilog = 5;
+  const Scenario scenario =
+      scenario_of(plain_machine(1), {plain_job(0, 1, 60, 10), plain_job(0, 1, 60, 10)});
+  const Outcome outcome = simulate(scenario, clocks, {});
+  EXPECT_EQ(outcome.end_exact[0] - outcome.start_exact[0], 12);
+  EXPECT_EQ(outcome.start_exact[1] - outcome.end_exact[0], 5);  // the epilog asks for a pass
+}
+
+// Ticks are at 1.5, 2.5, ...: what waits for one starts there, what does not a fifth of a second behind an end.
+TEST(SlurmSimulator, APassBehindAnEndWaitsForATickUnlessEpilogMessagesAskForIt) {
+  Clocks clocks;
+  clocks.controller_start = -0.5;
+  clocks.epilog = 0.2;
+  const auto gap = [&](double runtime, double epilog) {
+    const Scenario scenario(plain_machine(1),
+                            {plain_job(0, 1, 60, runtime), plain_job(0, 1, 60, 10)},
+                            to_settings({{"Epilog", epilog}}));
+    const Outcome outcome = simulate(scenario, clocks, {});
+    return outcome.start_exact[1] - outcome.end_exact[0];
+  };
+  EXPECT_DOUBLE_EQ(gap(10, 0), 1);       // ended by itself, at a tick
+  EXPECT_NEAR(gap(10, 1), 0.2, 1e-9);    // with an Epilog
+  EXPECT_NEAR(gap(1000, 0), 0.2, 1e-9);  // ended by a limit check
+}
+
+TEST(SlurmSimulator, ARecordedPassSoonBehindAStopIsWhatTheMessagesAskedFor) {
+  Clocks clocks;
+  clocks.epilog = 0.2;
+  clocks.passes = {{1.5, false}, {70.1, false}};
+  clocks.checks = {70};
+  const Scenario scenario =
+      scenario_of(plain_machine(1), {plain_job(0, 1, 60, 1000), plain_job(0, 1, 60, 10)});
+  EXPECT_DOUBLE_EQ(simulate(scenario, clocks, {}).start_exact[1], 70.1);
+}
+
+TEST(SlurmSimulator, ACycleTakesTimeForEachTestAndStart) {
+  Clocks clocks;
+  clocks.cycle_cost = 0.125;
+  clocks.test_cost = 0.0625;
+  clocks.start_cost = 0.03125;
+  // The second waits for the first; the third starts beside that in a cycle.
+  const Scenario scenario =
+      scenario_of(plain_machine(2),
+                  {plain_job(0, 1, 120, 100), plain_job(0, 2, 120, 40), plain_job(0, 1, 60, 40)});
+  const std::vector<double> cycles = simulate(scenario, clocks, {}).cycles;
+  ASSERT_GE(cycles.size(), 4);
+  EXPECT_DOUBLE_EQ(cycles[1] - cycles[0], 30 + 0.125);  // nothing waited
+  EXPECT_DOUBLE_EQ(cycles[2] - cycles[1], 30 + 0.125 + 2 * 0.0625 + 0.03125);
+  EXPECT_DOUBLE_EQ(cycles[3] - cycles[2], 30 + 0.125 + 0.0625);
+}
+
+Outcome run_with(std::vector<Job> jobs, std::vector<Outside> outside,
+                 const std::map<std::string, double>& parameters = {},
+                 Machine machine = plain_machine(4), std::vector<Reservation> reservations = {}) {
+  const Scenario scenario(std::move(machine), std::move(jobs), to_settings(parameters),
+                          std::move(reservations), std::move(outside));
+  Clocks clocks;
+  clocks.epilog = 0.2;
+  return simulate(scenario, clocks, {});
+}
+
+TEST(SlurmSimulator, AJobThatLosesANodeRunsAgainTwoMinutesLater) {
+  std::vector<Job> jobs{plain_job(0, 2, 600, 300), plain_job(0, 1, 600, 300)};
+  const Outside down{Outside::Kind::down, 50, -1, nodes_from(0, 1, 4)};
+  const Outcome again = run_with(jobs, {down});
+  EXPECT_GE(again.start[0], 171);
+  EXPECT_LE(again.start[0], 235);
+  EXPECT_EQ(again.nodes[0], (Nodes{1, 3}));  // node 2 has job 1, node 0 is down
+  jobs[0].requeue = false;
+  const Outcome failed = run_with(jobs, {down});
+  EXPECT_LT(failed.start[0], 10);
+  EXPECT_EQ(failed.end[0], 50);
+}
+
+TEST(SlurmSimulator, OfSeveralThatLoseTheirNodesTheFirstSubmittedComesFirst) {
+  const std::vector<Job> jobs{plain_job(0, 2, 900, 300), plain_job(0, 2, 400, 300)};
+  const Outcome found =
+      run_with(jobs, {{Outside::Kind::down, 50, -1, nodes_from(1, 3, 4)}}, {{"since_24", 1}});
+  EXPECT_EQ(found.nodes[0], (Nodes{0, 3}));  // what is left holds one of them
+  EXPECT_GE(found.start[1], found.start[0] + 300);
+}
+
+TEST(SlurmSimulator, ANodeThatReturnsIsNotThereForThePassOfThatTick) {
+  const Outcome found = run_with({plain_job(0, 4, 600, 10)},
+                                 {{Outside::Kind::drain, -50, -1, nodes_from(0, 1, 4)},
+                                  {Outside::Kind::resume, 500, -1, nodes_from(0, 1, 4)}},
+                                 {{"builtin", 1}, {"batch_sched_delay", 0}});
+  EXPECT_GE(found.start[0], 504);  // it is for one of the full passes
+  EXPECT_LE(found.start[0], 562);
+}
+
+TEST(SlurmSimulator, ADrainedNodeEndsItsJobAndTakesNoOther) {
+  const Outcome found = run_with({plain_job(0, 4, 600, 100), plain_job(10, 4, 600, 100)},
+                                 {{Outside::Kind::drain, 50, -1, nodes_from(0, 1, 4)},
+                                  {Outside::Kind::resume, 500, -1, nodes_from(0, 1, 4)}});
+  EXPECT_EQ(found.end[0], found.start[0] + 100);
+  EXPECT_GE(found.start[1], 500);
+}
+
+TEST(SlurmSimulator, JobsThatNeverStartDoNotKeepItFromAnEnd) {
+  std::vector<Job> jobs{plain_job(0, 1, 60, 10), plain_job(5, 1, 60, 10)};
+  jobs[1].conditions.held = true;
+  EXPECT_TRUE(std::isnan(run_with(jobs, {}).start[1]));
+  EXPECT_GE(run_with(jobs, {{Outside::Kind::release, 5000, 1}}).start[1], 5000);
+  jobs[1].conditions = {};
+  jobs[1].set = 0;  // no node has the feature: refused
+  Machine machine = plain_machine(4);
+  machine.sets = {NodeBits(4)};
+  EXPECT_TRUE(std::isnan(run_with(jobs, {}, {}, machine).start[1]));
+}
+
+// It asks for no pass, but for a cycle: nothing else has changed since the last one.
+TEST(SlurmSimulator, AJobThatIsRefusedIsMoreWork) {
+  Machine machine = plain_machine(4);
+  machine.sets = {NodeBits(4)};
+  std::vector<Job> jobs{plain_job(0, 1, 600, 300)};
+  const auto cycles = [&] {
+    const std::vector<double> all = run_with(jobs, {}, {}, machine).cycles;
+    return std::count_if(all.begin(), all.end(),
+                         [](double begin) { return begin >= 90 && begin < 290; });
+  };
+  EXPECT_EQ(cycles(), 0);
+  jobs.push_back(plain_job(100.5, 1, 60, 10));
+  jobs[1].set = 0;  // no node has the feature
+  EXPECT_EQ(cycles(), 1);
+}
+
+// The controller has looked every five seconds since -60: begins are seen up to five seconds late.
+TEST(SlurmSimulator, AReservationAsksForAPassWhenItsBeginIsSeen) {
+  std::vector<Job> jobs{plain_job(100, 1, 600, 50)};
+  jobs[0].conditions.reservation = 0;
+  const auto start = [&](Second begin) {
+    const std::vector<Reservation> all{{-10, begin, 900, nodes_from(0, 2, 4)}};
+    return run_with(jobs, {}, {{"builtin", 1}, {"sched_interval", 9999}}, plain_machine(4), all)
+        .start[0];
+  };
+  EXPECT_EQ(start(200), 200);
+  EXPECT_EQ(start(201), 205);
+}
+
+TEST(SlurmSimulator, JobsEndWithTheirReservation) {
+  std::vector<Job> jobs{plain_job(100, 1, 600, 500)};
+  jobs[0].conditions.reservation = 0;
+  const std::vector<Reservation> all{{-10, 200, 400, nodes_from(0, 2, 4)}};
+  const Outcome found = run_with(jobs, {}, {}, plain_machine(4), all);
+  EXPECT_GE(found.start[0], 200);
+  EXPECT_GE(found.end[0], 400);
+  EXPECT_LE(found.end[0], 431);
+  EXPECT_EQ(found.killed[0], 1);
+}
+
+TEST(SlurmSimulator, TasksOfAnArrayAreSubmittedTogether) {
+  Machine machine = plain_machine(4);
+  machine.qos.resize(1);
+  machine.qos[0].all = {{Limit::Kind::user_submit, -1, 2}};
+  for (const bool refused : {false, true}) {
+    std::vector<Job> jobs(refused ? 3 : 2, plain_job(0, 1, 60));
+    for (Job& job : jobs) {
+      job.qos = 0;
+      job.conditions.array = 0;
+    }
+    for (const double start : run_with(jobs, {}, {}, machine).start)
+      EXPECT_EQ(std::isnan(start), refused);
+  }
+}
+
+// One node of four cores; a job of the lower tier runs when one of the higher comes.
+TEST(SlurmSimulator, WhoStandsStillEndsSoMuchLater) {
+  std::vector<Job> jobs{shared_job(4, 600), shared_job(2, 600), shared_job(1, 600)};
+  jobs[0].runtime = 100;
+  jobs[1].submit = 40;
+  jobs[1].runtime = 50;
+  jobs[1].partition = jobs[2].partition = 1;
+  jobs[2].submit = 60;
+  jobs[2].runtime = 60;
+  const Scenario scenario = suspending(tiers_of({4}, {1, 2}), jobs);
+  Clocks clocks;
+  clocks.launch = 2;
+  clocks.epilog = 5;
+  const Outcome outcome = simulate(scenario, clocks, {});
+  EXPECT_NEAR(outcome.start_exact[1], 41, 1);
+  EXPECT_NEAR(outcome.start_exact[2], 61, 1);
+  ASSERT_EQ(outcome.pauses.size(), 1u);
+  EXPECT_EQ(outcome.pauses[0].from, outcome.start_exact[1]);
+  EXPECT_EQ(outcome.pauses[0].until, outcome.end_exact[2] + 5);
+  EXPECT_DOUBLE_EQ(outcome.end_exact[0] - outcome.start_exact[0],
+                   102 + outcome.pauses[0].until - outcome.pauses[0].from);
+  EXPECT_EQ(outcome.units[1], (Nodes{0, 1}));
+  EXPECT_EQ(outcome.units[2], Nodes{2});
+}
+
+// Jobs 0 and 1 stop for job 2, which has all cores, and job 2 for job 3, which has those of job 0: job 1 goes on, and
+// would stop again at 121, when the last node of job 3 is clean.
+TEST(SlurmSimulator, WhoEndsInTheInstantInWhichItWouldStopHasEnded) {
+  std::vector<Job> jobs{shared_job(2, 600), shared_job(2, 600), shared_job(4, 600),
+                        shared_job(2, 600)};
+  jobs[0].runtime = 200;
+  jobs[1].runtime = 100;
+  jobs[2].submit = 40;
+  jobs[2].runtime = 50;
+  jobs[2].partition = 1;
+  jobs[3].submit = 60;
+  jobs[3].runtime = 55;
+  jobs[3].partition = 2;
+  Clocks clocks;
+  clocks.epilog = 5;
+  clocks.passes = {{1, true}, {41, true}, {61, true}};
+  clocks.cycles = {900};
+  const Outcome outcome = simulate(suspending(tiers_of({4}, {1, 2, 3}), jobs), clocks, {});
+  EXPECT_EQ(outcome.end_exact[3] + clocks.epilog, 121);
+  EXPECT_EQ(outcome.end_exact[1], 121);  // 40 s until 41, 60 s from 61 on
+  EXPECT_EQ(std::count_if(outcome.pauses.begin(), outcome.pauses.end(),
+                          [](const Pause& one) { return one.job == 1; }),
+            1);
+}
+
+// At 50 job 0 ends and is clean, its limit is checked, job 1 comes, and a cycle begins; ticks are between the seconds.
+TEST(SlurmSimulator, InOneInstantAnEndASubmissionAPassAndAtLastACycle) {
+  const Scenario scenario =
+      scenario_of(plain_machine(1), {plain_job(0, 1, 49, 49), plain_job(50, 1, 60)});
+  Clocks clocks;
+  clocks.controller_start = -60.5;
+  clocks.checks = clocks.cycles = {50};
+  for (const bool pass : {false, true}) {
+    clocks.passes = {{1, true}};
+    if (pass) clocks.passes.emplace_back(50, true);
+    const Outcome outcome = simulate(scenario, clocks, {});
+    EXPECT_EQ(outcome.end_exact[0], 50);
+    EXPECT_FALSE(outcome.killed[0]);
+    EXPECT_EQ(outcome.start_exact[1], 50);
+    EXPECT_EQ(outcome.by[1] == static_cast<int>(Scheduler::main), pass);
+  }
+}
+
+// Of what has been simulated, nobody runs on a core of another, and each runs as long as it does.
+TEST(SlurmSimulator, OfTiersNobodySharesACore) {
+  Rng rng(11);
+  int pauses = 0;
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Job> jobs;
+    for (int job = 0; job < 30; ++job) {
+      jobs.push_back(shared_job(static_cast<int>(rng.between(1, 7)), 60 * rng.between(1, 9)));
+      jobs.back().submit = 20 * job;
+      jobs.back().runtime = static_cast<double>(rng.below(400));
+      jobs.back().partition = static_cast<int>(rng.below(3));
+    }
+    const Scenario scenario = suspending(tiers_of({4, 2, 4}, {1, 2, 3}), jobs);
+    const Outcome outcome = simulate(scenario, Clocks(), {});
+    struct Piece {
+      double from, until;
+      Nodes cores;
+    };
+    std::vector<Piece> pieces;
+    for (std::size_t job = 0; job < jobs.size(); ++job) {
+      double from = outcome.start_exact[job], ran = 0;
+      for (const Pause& pause : outcome.pauses)
+        if (static_cast<std::size_t>(pause.job) == job) {
+          pieces.push_back({from, pause.from, outcome.units[job]});
+          ran += pause.from - from;
+          from = pause.until;
+          ++pauses;
+        }
+      pieces.push_back({from, outcome.end_exact[job], outcome.units[job]});
+      ran += outcome.end_exact[job] - from;
+      if (outcome.killed[job]) {
+        EXPECT_GE(ran, static_cast<double>(jobs[job].limit) - 1);
+      } else {
+        EXPECT_NEAR(ran, jobs[job].runtime + Clocks().launch, 1e-6);
+      }
+    }
+    for (const Piece& a : pieces)
+      for (const Piece& b : pieces) {
+        if (&a == &b || a.from >= b.until || b.from >= a.until) continue;
+        for (const int core : a.cores)
+          EXPECT_EQ(std::count(b.cores.begin(), b.cores.end(), core), 0);
+      }
+  }
+  EXPECT_GT(pauses, 50);
+}
+
+}  // namespace
+}  // namespace cosched::slurm
