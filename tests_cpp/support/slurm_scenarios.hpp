@@ -1,4 +1,4 @@
-// Machines, jobs and sets of nodes for the tests of cluster/slurm.
+// Machines, jobs and sets of nodes for the tests of slurm.
 #pragma once
 
 #include <map>

@@ -9,9 +9,12 @@ from support import REPO, lacking, program
 
 CPP = REPO / "cpp" / "cosched"
 FAMILIES = {"packs", "dags", "cluster", "moldable", "bags"}
-ALLOWED = {"core": {"core"}, "lp": {"core", "lp"}, "opt": {"core", "opt"}} | {
-    name: {"core", "lp", "opt", name} for name in FAMILIES
-}
+ALLOWED = {
+    "core": {"core"},
+    "lp": {"core", "lp"},
+    "opt": {"core", "opt"},
+    "slurm": {"core", "slurm"},
+} | {name: {"core", "lp", "opt", name} for name in FAMILIES}
 
 
 def test_layers():
