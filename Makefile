@@ -8,11 +8,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
-DATA := $(or $(COSCHED_DATA),../shared/data)
-SPEEDUP := $(DATA)/speedup/archer_benchmarks_runs.csv
-HPC2N := $(DATA)/pwa/HPC2N-2002-2.1-cln.swf.gz
 CODES := notebooks/codes/codes.toml
-POLICIES := FCFS EASY 'GreedyP */opt=min' '/per/opt=min' 'GreedyPM */per/opt=min/minvt=600'
+CLUSTER := notebooks/cluster
 
 APT_BUILD := g++ cmake ninja-build ccache libglpk-dev liblemon-dev libeigen3-dev python3-dev python3-venv
 APT_TEST := libgtest-dev libgmock-dev
@@ -100,23 +97,15 @@ dev: .venv/editable.stamp ## an editable build: a changed .py needs nothing, a c
 	@cmake --install build/dev --component python --prefix "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')" >build/dev.log
 
 # --- the main jobs ------------------------------------------------------------------------
-demo: build ## the main jobs: compare algorithms, on real measurements and logs where they are there
+demo: build ## the pictures of the README: a cluster judged, starts foreseen, measured codes in packs, small programs planned and run
 	@mkdir -p out
-	@if [ -f "$(SPEEDUP)" ]; then \
-	  $(BIN)/cosched compare packs "$(SPEEDUP)" --procs 16 --max-tasks 2,3,4,16 --fit amdahl --extrapolate \
-	    --plot out/packs.png -o out/packs.md; \
-	else \
-	  $(BIN)/cosched generate packs_ii --seed 0 -o out/packs_ii.csv && \
-	  $(BIN)/cosched compare packs out/packs_ii.csv --max-tasks 2,3,4,16 --plot out/packs.png -o out/packs.md; \
-	fi
-	@if [ -f "$(HPC2N)" ]; then \
-	  $(BIN)/cosched compare cluster "$(HPC2N)" --nodes 120 --week 125 --policies $(POLICIES) \
-	    --plot out/cluster.png -o out/cluster.md; \
-	else \
-	  $(BIN)/cosched generate lublin --option nodes=120 --option serial_cpu=0.5 -o out/week.csv && \
-	  $(BIN)/cosched compare cluster out/week.csv --nodes 120 --policies $(POLICIES) \
-	    --plot out/cluster.png -o out/cluster.md; \
-	fi
+	@echo "--- what a cluster did in a week, and could have done"
+	@$(BIN)/cosched audit $(CLUSTER)/sacct.txt --machine $(CLUSTER)/slurm.conf --plot out/audit.png -o out/audit.html
+	@echo "--- when the jobs of a recorded Slurm will start"
+	@$(BIN)/cosched when $(CLUSTER)/now.json --plot out/when.png
+	@echo "--- ten measured applications on 16 nodes"
+	@$(BIN)/cosched compare packs notebooks/data/measured_codes.csv --procs 16 --max-tasks 2,4 --fit amdahl --extrapolate \
+	  --plot out/packs.png -o out/packs.md
 	@echo "--- from plan to run: three small programs, measured, planned and run on two cores"
 	@$(MAKE) -s -C notebooks/codes
 	@rm -rf out/run && mkdir out/run

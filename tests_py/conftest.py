@@ -20,8 +20,10 @@ hypothesis.settings.load_profile("repeatable")
 
 def pytest_configure(config):
     import everywhere  # for the examples in docstrings too, which know nothing of this folder
+    import wanted
 
     config.pluginmanager.register(everywhere, "everywhere")
+    config.pluginmanager.register(wanted, "wanted")
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,8 @@ import pytest
 KINDS = ("monotone", "any", "super-linear", "infinite")
 REPO = Path(__file__).resolve().parent.parent
 FIXTURES = REPO / "tests_py" / "fixtures"
+#: How the reason begins for which a test without its archive is left out.
+WANTS = "wants the archive"
 #: Recordings of real Slurms, by name; what they are of: fixtures/slurm/README.md.
 RECORDINGS = {
     path.name.removesuffix(".json.gz"): path
@@ -47,12 +49,14 @@ def library(name: str) -> ModuleType:
 
 
 def data(*parts: str) -> Path:
-    """A file or folder of the real data; skips the test where it is not there."""
-    root = Path(os.environ.get("COSCHED_DATA", REPO.parent / "shared" / "data"))
-    path = root.joinpath(*parts)
-    if not path.exists():
-        pytest.skip(f"COSCHED_DATA lacks {'/'.join(parts)}")
-    return path
+    """A file or folder of the archives; a test marked ``data`` is left out without it."""
+    from cosched.errors import StudyError
+    from cosched.experiments import data_path
+
+    try:
+        return data_path(*parts)
+    except StudyError:
+        pytest.skip(f"{WANTS} {'/'.join(parts)}")
 
 
 def unpacked(archive: Path, folder: Path) -> None:

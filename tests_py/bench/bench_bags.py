@@ -3,16 +3,13 @@
 Fixed work, fixed seeds; processor time, best of five runs.
 """
 
-import os
 import time
-from pathlib import Path
 
 import highspy
 import numpy as np
+from archives import DATA
 
 import cosched as cs
-
-DATA = Path(os.environ.get("COSCHED_DATA", Path("..", "shared", "data")))
 
 
 def seconds(work):

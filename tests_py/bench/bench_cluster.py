@@ -6,7 +6,6 @@ part where it is installed (``pip install cylp``).
 """
 
 import heapq
-import os
 import resource
 import sys
 import time
@@ -14,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from archives import DATA
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, csc_matrix
 
@@ -30,8 +30,8 @@ except ImportError:
 sys.path.append(str(Path(__file__).parents[1]))
 from support import plain_mcb8, plain_mcb8_search
 
-DATA = Path(os.environ.get("COSCHED_DATA", Path("..", "shared", "data"))) / "pwa"
-HPC2N = DATA / "HPC2N-2002-2.1-cln.swf.gz"
+LOGS = DATA / "pwa"
+HPC2N = LOGS / "HPC2N-2002-2.1-cln.swf.gz"
 NODES = 120
 BEST = ("GreedyPM */per/opt=min/minvt=600", "GreedyP */per/opt=min/minvt=600")
 
@@ -172,7 +172,7 @@ def bounds(name, inst):
 
 def bounds_of_archive_logs():
     """Whole processors, as in --convention rigid."""
-    for path in sorted(DATA.glob("*.swf.gz")):
+    for path in sorted(LOGS.glob("*.swf.gz")):
         inst = cs.cluster.from_swf(path, convention="rigid", drop="too-wide")
         taken, bound = seconds(lambda i=inst: cs.cluster.bound(i), 3)
         print(

@@ -13,7 +13,6 @@ model that is already built, ours starts from the graph. CLP needs ``pip install
 """
 
 import argparse
-import os
 import sys
 import tempfile
 import time
@@ -23,6 +22,7 @@ from pathlib import Path
 
 import highspy
 import numpy as np
+from archives import DATA
 
 import cosched as cs
 from cosched import _core
@@ -35,8 +35,7 @@ try:
 except ImportError:
     CyClpSimplex = None
 
-DATA = Path(os.environ.get("COSCHED_DATA", Path("..", "shared", "data"))) / "amaris_het"
-ARCHIVE = DATA / "formatedTasks_2.tar.gz"
+ARCHIVE = DATA / "amaris_het" / "formatedTasks_2.tar.gz"
 MACHINES = ((16, 2), (16, 16), (128, 2), (128, 16))
 STRIDE = 13  # all machines have their turn
 
@@ -271,7 +270,7 @@ def main():
     if arguments.large:
         compare_large(solvers)
     elif not ARCHIVE.exists():
-        print(f"dags: skipped, {ARCHIVE} is not there")
+        print(f"dags: skipped, COSCHED_DATA lacks {ARCHIVE.name}")
     else:
         compare_lps(arguments.full, solvers)
         compare_heft()

@@ -9,12 +9,11 @@ workflows.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
+from archives import DATA
 
 import cosched as cs
 
@@ -29,8 +28,7 @@ def amdahl(
 
 
 def instances() -> Iterator[tuple[str, cs.moldable.Instance]]:
-    folder = Path(os.environ.get("COSCHED_DATA", "../shared/data")) / "wfcommons"
-    for path in sorted(folder.glob("*.json.gz")):
+    for path in sorted((DATA / "wfcommons").glob("*.json.gz")):
         read = cs.moldable.Instance.read(path, machines=8)
         alone = np.where(np.isfinite(read.times), read.times, 0).sum(axis=1)
         times = amdahl(np.random.default_rng(1), alone, 8, 0.5)

@@ -13,9 +13,9 @@ import argparse
 import importlib.util
 import os
 import time
-from pathlib import Path
 
 import numpy as np
+from archives import DATA
 from moldable_solvers import by_cp_sat, by_pyjobshop
 
 import cosched as cs
@@ -23,7 +23,6 @@ from cosched.moldable.bounds import minsum_bound_beside
 from cosched.moldable.workloads import KINDS
 
 OTHERS = ("demt", "dual-approximation", "list-shelf", "list-lptf", "list-saf", "gang", "sequential")
-DATA = Path(os.environ.get("COSCHED_DATA", Path("..", "shared", "data")))
 SPEEDUPS = DATA / "speedup" / "archer_benchmarks_runs.csv"
 SIZES = ((10, 16), (15, 16), (40, 32), (100, 64), (200, 64), (1000, 64))
 FEW = 40  # jobs up to which a second is enough, and a reference is asked for

@@ -7,18 +7,18 @@ Run by ``make bench``; a package takes part where it is installed:
 import collections.abc
 import json
 import logging
-import os
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+from archives import DATA
 
 import cosched as cs
 from cosched import workloads
 
-DATA = Path(os.environ.get("COSCHED_DATA", Path("..", "shared", "data"))) / "pwa"
-HPC2N = DATA / "HPC2N-2002-2.1-cln.swf.gz"
+LOGS = DATA / "pwa"
+HPC2N = LOGS / "HPC2N-2002-2.1-cln.swf.gz"
 #: Of a unit of speed 1.
 KERNELS = {"potrf": 30.0, "trsm": 50.0, "syrk": 55.0, "gemm": 90.0}
 

@@ -15,18 +15,17 @@ checked, every schedule validated.
 
 import argparse
 import csv
-import os
 import tarfile
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+from archives import DATA
 
 import cosched as cs
 from cosched.dags import Instance
 
-DATA = Path(os.environ.get("COSCHED_DATA", Path("..", "shared", "data")))
 CHAMELEON = ("spotrf-512-5", "sposv-512-5", "spotri-960-5", "spotrf-512-10", "spotri-512-10")
 LAYERED = (30, 100, 300, 1000)
 ROW = "  {:30} {:>6} {:>10} {:>10} {:>10} {:>7} {:>7} {:>8} {:>8} {:>8}"
@@ -102,7 +101,7 @@ def stg(limit):
     """Solved graphs whose optimum is found, and proved, and the seconds."""
     archive = DATA / "stg" / "stg_50_with_optimal.tar.gz"
     if not archive.exists():
-        print(f"dags: STG skipped, {archive} is not there")
+        print(f"dags: STG skipped, COSCHED_DATA lacks {archive.name}")
         return
     solved = found = proved = 0
     seconds = []

@@ -17,10 +17,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
+
+from archives import DATA
 
 ROUNDS = 5
-DATA = Path(os.environ.get("COSCHED_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 def works() -> dict[str, Callable[[], object]]:

@@ -21,9 +21,9 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
-DATA = Path(os.environ.get("COSCHED_DATA", Path(__file__).parents[3] / "shared" / "data"))
+from archives import DATA
+
 LIMIT = 2.0  # seconds an algorithm
 
 

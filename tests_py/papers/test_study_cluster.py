@@ -119,6 +119,7 @@ def test_some_real_weeks():
     assert means["EASY"] > 20 * means[costs.BEST]
 
 
+@pytest.mark.data
 def test_the_whole_log_of_section_6_4_2():
     """EASY 8%, "our algorithms" 10%: as printed where rescheduling costs nothing."""
     data(*traces.LOG.split("/"))

@@ -165,6 +165,7 @@ def test_bad_arguments_of_read(tmp_path):
         bags.Instance.read(tmp_path / "nothing", gamma=1.1)
 
 
+@pytest.mark.data
 def test_openbenchmarking_table():
     path = data("etc_apc", "openbenchmarking", "1204229-SU-CPUMONITO81_resource_data.csv")
     with pytest.raises(cs.InvalidInstance, match=r"line 43, column 8 \(Timed Linux Kernel"):

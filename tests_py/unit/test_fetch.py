@@ -58,6 +58,12 @@ def test_fetch_once(server, tmp_path, capsys):
     assert workloads.read_swf(path)[1].kept == 1
 
 
+def test_fetch_all(server, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(workloads, "LOGS", {"good": workloads.LOGS["good"]})
+    assert main(["fetch", "--all", "--out", str(tmp_path)]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["good.swf"]
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [("wrong", "checksum"), ("gone", "the server says 404"), ("dead", "no network")],
@@ -95,6 +101,7 @@ def test_list(capsys):
         assert log.url in listed
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", sorted(workloads.LOGS))
 def test_checksums_are_those_of_the_known_files(name):
     log = workloads.LOGS[name]

@@ -15,7 +15,7 @@ from cosched.errors import StudyError
 from cosched.experiments import kept, ledger, papers, tolerances
 from cosched.experiments.catalogue import CLAIMS, STUDIES
 from cosched.experiments.ledger import Claim, NotKept, Reading
-from cosched.experiments.study import data_root
+from cosched.experiments.study import has_data
 from cosched.experiments.tolerances import (
     AGREES,
     DIFFERS,
@@ -306,7 +306,7 @@ def test_reduced_runs_answer_claims_of_every_paper(capsys):
     """All studies at reduced size in this process: under a minute, and half of the claims."""
     assert main(["study", "ledger", "--quick", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    real = {"li2016"} if not (data_root() / "etc_apc").exists() else set()
+    real = {"li2016"} if not has_data("etc_apc") else set()
     assert {row["paper"] for row in found} >= set(ledger.PAPERS) - real
     assert len(found) > len(CLAIMS) / 2
     assert not [row for row in found if row["verdict"] == NOT and "at full size" in row["reason"]]

@@ -78,6 +78,7 @@ def test_the_daily_cycle_is_low_at_night():
         assert 22 <= weights.argmax() <= 32  # 11:00 .. 16:00
 
 
+@pytest.mark.data
 def test_against_a_trace_of_the_authors_program():
     trace, _ = read_swf(data("lublin", "lublin_256.swf.gz"))
     jobs = lublin(40_000, 256, seed=1)
@@ -102,6 +103,7 @@ def test_against_a_trace_of_the_authors_program():
     assert jobs["runtime"].max() <= 162_755  # the trace's MaxRuntime, exp(12)
 
 
+@pytest.mark.data
 def test_the_daily_cycle_of_that_trace():
     """What the cycle takes away: points between arrivals are alike by day and by night."""
     trace, _ = read_swf(data("lublin", "lublin_256.swf.gz"))

@@ -265,9 +265,13 @@ def test_rows_that_are_no_rows(answer, part, monkeypatch):
 
 
 def test_missing_data_is_one_clear_line(tmp_path, monkeypatch):
-    monkeypatch.setenv("COSCHED_DATA", str(tmp_path))
-    with pytest.raises(StudyError, match=r"needs pwa/nowhere.gz below .*: set COSCHED_DATA"):
-        experiments.run("toy_studies:NEEDS", out=tmp_path / "out")
+    for folder, said in ((tmp_path, f"is {tmp_path}"), ("", "is not set")):
+        monkeypatch.setenv("COSCHED_DATA", str(folder))
+        with pytest.raises(
+            StudyError,
+            match=f"needs pwa/nowhere.gz below COSCHED_DATA, which {said}: .*cosched fetch",
+        ):
+            experiments.run("toy_studies:NEEDS", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
     experiments.run("toy_studies:NEEDS", quick=True, out=tmp_path / "out", workers=0)
     with pytest.raises(StudyError, match="needs pwa/x below"):

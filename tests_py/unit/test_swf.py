@@ -187,6 +187,7 @@ def test_garbage_never_crashes_and_every_line_is_accounted_for(tmp_path_factory,
         assert float(kinds[row.line - 1][3]) == row.run
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("log", "kept", "dropped", "repaired"),
     [
@@ -256,6 +257,7 @@ def test_weeks_keep_their_number_and_count_from_their_start(tmp_path):
     assert [segment["submit"].tolist() for segment in weeks] == [[5.0], [], [0.0, week - 1.0]]
 
 
+@pytest.mark.data
 def test_hpc2n():
     path = data("pwa", "HPC2N-2002-2.1-cln.swf.gz")
     jobs = workloads.dfrs_jobs(workloads.read_swf(path)[0])

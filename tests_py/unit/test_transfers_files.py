@@ -159,6 +159,7 @@ def test_graphs_with_data_are_written_and_checked(tmp_path):
     assert "no data on the edges: transfers take no time" in notes
 
 
+@pytest.mark.data
 def test_real_workflows_say_what_moves():
     path = data("wfcommons", "montage-chameleon-2mass-005d-001.json.gz")
     inst = Instance.read(path, units=(4, 1), acceleration=5, bandwidth=1e9, latency=1e-4)

@@ -40,15 +40,16 @@ def fetch(
     name: Annotated[str | None, typer.Argument(help="Name of a log; see --list.")] = None,
     out: Annotated[Path, typer.Option("--out", help="Existing folder to write into.")] = Path("."),
     list_: Annotated[bool, typer.Option("--list", help="Show the known logs and stop.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Every log of --list.")] = False,
 ) -> None:
     if list_:
         for known, log in workloads.LOGS.items():
             typer.echo(f"{known:16} {log.about}\n{'':16} {log.url}")
         return
-    name = name or required("NAME", workloads.LOGS)
-    with report.working(f"fetching {name}"):
-        path = workloads.fetch(name, out)
-    report.say(f"wrote {path}")
+    for wanted in workloads.LOGS if all_ else (name or required("NAME", workloads.LOGS),):
+        with report.working(f"fetching {wanted}"):
+            path = workloads.fetch(wanted, out)
+        report.say(f"wrote {path}")
 
 
 def add(app: typer.Typer) -> None:

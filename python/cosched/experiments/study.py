@@ -110,7 +110,7 @@ class Study:
             Relative to ``COSCHED_DATA``.
         """
         wanted = self.quick_needs if quick else self.needs
-        return [path for path in wanted if not (data_root() / path).exists()]
+        return [path for path in wanted if not has_data(path)]
 
 
 def with_registered(family_name: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -137,13 +137,14 @@ def with_registered(family_name: str, names: Iterable[str]) -> tuple[str, ...]:
     return chosen + tuple(sorted(family(family_name).registered - set(chosen)))
 
 
-def data_root() -> Path:
-    """The folder of the real data: ``COSCHED_DATA``, else ``../shared/data``."""
-    return Path(os.environ.get("COSCHED_DATA") or Path("..", "shared", "data"))
+def has_data(path: str) -> bool:
+    """Whether the folder that ``COSCHED_DATA`` names has this file or folder."""
+    root = os.environ.get("COSCHED_DATA")
+    return Path(root, path).exists() if root else False
 
 
 def data_path(*parts: str) -> Path:
-    """A file or folder of the real data: below ``COSCHED_DATA``, else ``../shared/data``.
+    """A file or folder of the real data, below the folder that ``COSCHED_DATA`` names.
 
     Parameters
     ----------
@@ -164,17 +165,19 @@ def data_path(*parts: str) -> Path:
     >>> data_path("no such folder")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    cosched.errors.StudyError: this study needs no such folder below ...
+    cosched.errors.StudyError: this study needs no such folder below COSCHED_DATA...
     """
-    path = data_root().joinpath(*parts)
-    if not path.exists():
-        raise StudyError(missing_line("this study", ["/".join(parts)]))
-    return path
+    path = "/".join(parts)
+    if not has_data(path):
+        raise StudyError(missing_line("this study", [path]))
+    return Path(os.environ["COSCHED_DATA"], path)
 
 
 def missing_line(who: str, paths: Sequence[str]) -> str:
     """The one line about real data that is not there."""
+    root = os.environ.get("COSCHED_DATA")
+    where = f"which is {root}" if root else "which is not set"
     return (
-        f"{who} needs {', '.join(paths)} below {data_root()}: "
-        "set COSCHED_DATA to the folder of the real data"
+        f"{who} needs {', '.join(paths)} below COSCHED_DATA, {where}: it names the folder of the "
+        "archives, into whose pwa `cosched fetch` downloads logs"
     )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from cosched.errors import StudyError, optional
 from cosched.experiments.catalogue import find
-from cosched.experiments.study import Study, Task, data_root
+from cosched.experiments.study import Study, Task
 from cosched.registry import FAMILIES, family
 from cosched.version import installed_version
 
@@ -47,7 +47,8 @@ class Context:
     @classmethod
     def shipped(cls, study: str, task_timeout: float | None = None) -> Context:
         """For other processes: with the place of the data and the user's own algorithms."""
-        data = str(data_root().resolve())
+        root = os.environ.get("COSCHED_DATA")
+        data = os.path.abspath(root) if root else ""
         return cls(study, installed_version(), data, _pickled_algorithms(), task_timeout)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosched import cluster, workloads
 from cosched.cluster import Instance
-from cosched.experiments.study import Task, data_path, data_root
+from cosched.experiments.study import Task, data_path, has_data
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def real(quick: bool, weeks: int) -> list[Task]:
     """
     if not quick:
         return [_trace("weeks", number) for number in range(_WEEKS)]
-    if (data_root() / LOG).exists():
+    if has_data(LOG):
         return [_trace("weeks", number) for number in range(5, _WEEKS, _WEEKS // weeks)][:weeks]
     return [_trace("generated", number, size=600) for number in range(weeks)]
 

@@ -14,7 +14,7 @@ from cosched.dags import Graph, Instance
 from cosched.dags.workloads import generators, tiled
 from cosched.experiments.dags import adversary, outputs, remarks, theorems, transfers
 from cosched.experiments.dags.outputs import BOUND, OFFLINE, ONLINE
-from cosched.experiments.study import Study, Task, data_path, data_root, with_registered
+from cosched.experiments.study import Study, Task, data_path, has_data, with_registered
 
 CPUS = (16, 32, 64, 128)
 GPUS = (2, 4, 8, 16)
@@ -62,7 +62,7 @@ def _files(types: int) -> Iterator[tuple[str, str]]:
 
 def _few_graphs(types: int) -> list[tuple[str, str]]:
     """Some small files; generated graphs where the benchmark is not there."""
-    if (data_root() / _archive(types)).exists():
+    if has_data(_archive(types)):
         wanted = ("-128-10.txt", "-512-5.txt", "-512-10.txt", "-2-100.txt", "-5-100.txt")
         return [(name, path) for name, path in _files(types) if path.endswith(wanted)]
     return [

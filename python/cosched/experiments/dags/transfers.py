@@ -9,7 +9,7 @@ import numpy as np
 
 from cosched import dags, workloads
 from cosched.dags import Instance
-from cosched.experiments.study import Task, data_path, data_root, with_registered
+from cosched.experiments.study import Task, data_path, has_data, with_registered
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ def _ratios(source: str) -> tuple[float | str, ...]:
 
 def _graphs(quick: bool) -> list[tuple[str, str]]:
     """(source, name) of every graph; without real data those that are generated."""
-    there = [name for name in _WORKFLOWS if (data_root() / _path(name)).exists()]
+    there = [name for name in _WORKFLOWS if has_data(_path(name))]
     workflows = [name for name in there if not quick or name.startswith(("montage", "srasearch"))]
     sizes = (4,) if quick else (5, 8)
     seeds = range(2) if quick else range(5)
