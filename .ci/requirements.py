@@ -20,7 +20,7 @@ EXTRAS = PROJECT["project"]["optional-dependencies"]
 def requirements(extra: str) -> Iterator[str]:
     """Those of one extra; another extra of this package stands for what is in it."""
     for requirement in EXTRAS[extra]:
-        own = re.fullmatch(r"cosched\[(.+)\]", requirement)
+        own = re.fullmatch(r"cosched-hpc\[(.+)\]", requirement)
         if own is None:
             yield requirement
             continue

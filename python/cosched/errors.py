@@ -77,7 +77,7 @@ def optional(module: str, *, extra: str) -> ModuleType:
     module : str
         As an import names it.
     extra : str
-        What ``pip install 'cosched[extra]'`` is to be told.
+        What ``pip install 'cosched-hpc[extra]'`` is to be told.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def require(*packages: str, extra: str) -> None:
 
 
 def _install(package: str, extra: str) -> str:
-    return f"this needs the package {package}: pip install 'cosched[{extra}]'"
+    return f"this needs the package {package}: pip install 'cosched-hpc[{extra}]'"
 
 
 def shorten(value: object, width: int = 40) -> str:

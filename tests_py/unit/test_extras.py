@@ -85,7 +85,7 @@ def refused(done, extra: str) -> None:
     assert done.returncode == 2, done.stdout + done.stderr
     (line,) = done.stderr.splitlines()
     assert line.startswith("cosched: error: ")
-    assert f"pip install 'cosched[{extra}]'" in line
+    assert f"pip install 'cosched-hpc[{extra}]'" in line
 
 
 def test_every_module_imports_without_the_extras(tmp_path):
@@ -196,7 +196,7 @@ def test_imports_are_declared():
 
 
 def test_the_error_is_both():
-    with pytest.raises(MissingExtra, match=r"pip install 'cosched\[graphs\]'") as caught:
+    with pytest.raises(MissingExtra, match=r"pip install 'cosched-hpc\[graphs\]'") as caught:
         optional("no_such_package.module", extra="graphs")
     assert isinstance(caught.value, CoschedError)
     assert isinstance(caught.value, ImportError)

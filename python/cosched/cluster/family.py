@@ -71,6 +71,7 @@ FAMILY = Family(
     result_of=result_of_schedule,
     default_names=_default_names,
     resolve=resolve,
+    register_policy=lambda name, policy: register_policy(name, policy),
     algorithms=ALGORITHMS,
     bounds=BOUNDS,
 )

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cosched import _core
+from cosched.core import installed
 from cosched.core.arrays import nonnegative, seed_of, time_limit_of
 from cosched.core.comparison import in_order, row_of_run, settled
 from cosched.core.instance import Instance
@@ -52,6 +53,8 @@ class Family:
         columns of ``compare``.
     resolve : callable, optional
         What a name that is not in the table means (cluster: the policy grammar); None = nothing.
+    register_policy : callable, optional
+        Where policies are another kind of algorithm: ``f(name, policy)`` registers one.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Family:
     default_names: Callable[[Any], Sequence[str]] | None = None
     under_noise: Callable[[Any, float, int], dict[str, float]] | None = None
     resolve: Callable[[str], Algorithm | None] | None = None
+    register_policy: Callable[[str, Any], None] | None = None
     _built_in: frozenset[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -108,7 +112,8 @@ class Family:
         Parameters
         ----------
         name : str
-            A key of ``ALGORITHMS``, or a name that the family's grammar resolves.
+            A key of ``ALGORITHMS``, a name that the family's grammar resolves, or one that an
+            installed package offers (entry points ``cosched.algorithms``, ``cosched.policies``).
 
         Returns
         -------
@@ -118,9 +123,25 @@ class Family:
         found = self.algorithms.get(name)
         if found is None and self.resolve is not None and isinstance(name, str):
             found = self.resolve(name)
+        if found is None and isinstance(name, str):
+            found = self._installed(name)
         if found is None:
-            self._unknown("algorithm", name, self.algorithms)
+            policies = installed.offered(installed.POLICIES) if self.register_policy else ()
+            self._unknown(
+                "algorithm", name, [*self.algorithms, *installed.algorithms(self.name), *policies]
+            )
         return found
+
+    def _installed(self, name: str) -> Algorithm | None:
+        """What an installed package offers under this name, registered; None where none does."""
+        function = installed.load(installed.ALGORITHMS, f"{self.name}.{name}")
+        if function is not None:
+            self.register(name, function)
+        elif self.register_policy is not None:
+            policy = installed.load(installed.POLICIES, name)
+            if policy is not None:
+                self.register_policy(name, policy)
+        return self.algorithms.get(name)
 
     def solve(self, instance: Any, name: str, *, seed: int | None = None, **options: Any) -> Result:
         """Run one algorithm by its public name.

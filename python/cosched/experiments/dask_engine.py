@@ -1,4 +1,4 @@
-"""The engine for many machines: tasks on a Dask cluster (extra ``cosched[dask]``).
+"""The engine for many machines: tasks on a Dask cluster (extra ``cosched-hpc[dask]``).
 
 A Dask worker runs no task itself: it hosts worker processes, as the local engine does. So a task
 that crashes or hangs takes neither the Dask worker with it nor what runs beside it.

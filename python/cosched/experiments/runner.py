@@ -77,7 +77,7 @@ def run(
         Real data is missing; `out` holds a state and `resume` is false, or a state of another
         plan or version; no scheduler answers.
     MissingExtra
-        ``cosched[studies]`` is not installed, or ``cosched[dask]`` where `dask` is given.
+        ``cosched-hpc[studies]`` is not installed, or ``cosched-hpc[dask]`` where `dask` is given.
     KeyboardInterrupt
         Ctrl-C: the rows so far are kept, `resume` takes them up.
 

@@ -1,0 +1,140 @@
+"""Algorithms and policies that an installed package offers by entry points."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+TOML = """
+[build-system]
+requires = ["scikit-build-core"]  # which the tests have
+build-backend = "scikit_build_core.build"
+
+[project]
+name = "somebodys"
+version = "1.0"
+
+[project.entry-points."cosched.algorithms"]
+"packs.in-order" = "somebodys:in_order"
+"packs.optimal" = "somebodys:in_order"
+"packs.broken" = "somebodys.nowhere:function"
+"moldable.in-order" = "somebodys:too_few"
+
+[project.entry-points."cosched.policies"]
+"one at a time" = "somebodys:OneAtATime"
+
+[tool.scikit-build]
+wheel.cmake = false
+wheel.packages = ["somebodys"]
+"""
+MODULE = """
+import numpy as np
+import cosched as cs
+
+
+def in_order(instance, *, seed):
+    return cs.packs.co_schedule(instance, np.arange(instance.tasks) // instance.max_tasks)
+
+
+too_few = "not a function"
+
+
+class OneAtATime:
+    def on_event(self, event, state):
+        first = min(state.jobs, default=None)
+        return {} if first is None else {first: (range(state.jobs[first].tasks), 1.0)}
+"""
+LOG = "submit,tasks,cpu,memory,runtime\n0,2,1,1,20\n0,1,1,1,30\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A package of somebody else's, built and installed, and two instances."""
+    source = tmp_path_factory.mktemp("source")
+    (source / "pyproject.toml").write_text(TOML)
+    (source / "somebodys").mkdir()
+    (source / "somebodys" / "__init__.py").write_text(MODULE)
+    folder = tmp_path_factory.mktemp("installed")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation",
+         "--no-index", "--target", folder / "site", source],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    (folder / "times.csv").write_text("task,1,2\na,4,2\nb,3,2\nc,5,4\n")
+    (folder / "log.csv").write_text(LOG)
+    return folder
+
+
+def run(folder, *arguments, code=0, site=True):
+    """What ``cosched ARGUMENTS`` prints, with the package installed or not."""
+    environment = {**os.environ, "COLUMNS": "300"}
+    if site:
+        environment["PYTHONPATH"] = str(folder / "site")
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments],
+        capture_output=True, text=True, cwd=folder, env=environment,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    return done.stdout + done.stderr
+
+
+def python(folder, program, **options):
+    (folder / "program.py").write_text(program)
+    return run(folder, "program", **options)
+
+
+def test_the_command_line_finds_them(folder):
+    run(folder, "cosched", "solve", "packs", "times.csv", "--algorithm", "in-order", "-o", "p.json")
+    assert json.loads((folder / "p.json").read_text())["algorithm"] == "in-order"
+    said = run(
+        folder, "cosched", "compare", "packs", "times.csv", "--algorithms", "in-order", "pairs"
+    )
+    assert "in-order" in said
+    said = run(folder, "cosched", "compare", "cluster", "log.csv", "--nodes", "2",
+               "--policies", "one at a time", "EASY")  # fmt: skip
+    assert "one at a time" in said
+
+
+def test_python_finds_them_when_asked(folder):
+    said = python(
+        folder,
+        "import sys\nimport cosched as cs\n"
+        "inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])\n"
+        "assert 'somebodys' not in sys.modules\n"
+        "print(cs.packs.solve(inst, 'in-order').algorithm)\n"
+        "print('in-order' in cs.packs.ALGORITHMS, 'somebodys' in sys.modules)\n",
+    )
+    assert said.split() == ["in-order", "True", "True"]
+
+
+def test_built_in_names_stay(folder):
+    said = python(
+        folder,
+        "import sys\nimport cosched as cs\n"
+        "inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])\n"
+        "print(cs.packs.solve(inst, 'optimal').metrics()['stopped_by'])\n"
+        "print('somebodys' in sys.modules)\n",
+    )
+    assert said.split() == ["proved", "False"]
+
+
+def test_a_broken_one_is_named_and_harms_nothing_else(folder):
+    said = run(folder, "cosched", "solve", "packs", "times.csv", "--algorithm", "broken", code=2)
+    (line,) = said.strip().splitlines()
+    assert "broken of the installed package somebodys: somebodys.nowhere:function" in line
+    assert "ModuleNotFoundError" in line
+    run(folder, "cosched", "solve", "packs", "times.csv", "--algorithm", "in-order")
+    said = run(
+        folder, "cosched", "solve", "moldable", "times.csv", "--algorithm", "in-order", code=2
+    )
+    assert "expected a function, got str" in said
+
+
+def test_an_unknown_name_is_told_what_is_near(folder):
+    said = run(folder, "cosched", "solve", "packs", "times.csv", "--algorithm", "in-ordre", code=2)
+    assert "near: in-order" in said
+    said = run(folder, "cosched", "solve", "packs", "times.csv", "--algorithm", "in-order",
+               code=2, site=False)  # fmt: skip
+    assert "unknown packs algorithm 'in-order'" in said
