@@ -53,6 +53,7 @@ def audit(
         ``"partition.NAME.max_time=12:00:00"`` (longer jobs end there),
         ``"partition.NAME.priority=5"``, ``"partition.NAME.nodes=0-63"`` (also as Slurm has them);
         several changes of one row with commas between them.
+
     Returns
     -------
     matplotlib.figure.Figure or None
