@@ -29,7 +29,7 @@ WERROR := $(if $(CI)$(wildcard .venv/editable.stamp),ON,OFF)
 # What a build prints, without all but its steps: [12/64] dags/search/unity_0
 STEPS := sed -unE 's|^ *(\[[0-9]+/[0-9]+\]) Building CXX object [^ ]*/([^/ ]*)\.dir/([^ ]*)\.c[px]*\.o|\1 \2 \3|p; s|^ *(\[[0-9]+/[0-9]+\] Linking.*)|\1|p'
 
-.PHONY: help demo study-quick dev test test-one test-cpp test-py slurm lint tidy docs results results-full coverage stubs bench asan tsan mutants fuzz wheel build clean
+.PHONY: help demo study-quick dev test test-one test-cpp test-py slurm lint tidy docs results results-full coverage stubs bench asan tsan mutants fuzz wheel wheel-test build clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -58,16 +58,17 @@ build/apt-%.stamp: Makefile
 
 .venv/created.stamp: build/apt-BUILD.stamp
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -q --upgrade pip
 	@touch $@
 
+# What an import needs is compiled by that import: installing takes less than half the time.
+PIP = $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 .venv/dependencies.stamp: pyproject.toml .venv/created.stamp
-	$(BIN)/python -m pip install -q $$($(BIN)/python .ci/requirements.py)
+	$(PIP) $$($(BIN)/python .ci/requirements.py)
 	@touch $@
 
-# Tools that only some targets need.
-.venv/tools.stamp: pyproject.toml .venv/dependencies.stamp
-	$(BIN)/python -m pip install -q $$($(BIN)/python .ci/requirements.py dev)
+# .venv/EXTRA.stamp: what only some targets need.
+.venv/test.stamp .venv/docs.stamp .venv/studies.stamp .venv/lint.stamp .venv/dev.stamp: .venv/%.stamp: pyproject.toml .venv/dependencies.stamp
+	$(PIP) $$($(BIN)/python .ci/requirements.py $*)
 	@touch $@
 
 .venv/installed.stamp: $(SOURCES) .venv/dependencies.stamp
@@ -82,7 +83,7 @@ build: $(if $(wildcard .venv/editable.stamp),dev,.venv/installed.stamp) ## build
 
 # For those who change the code: .venv then imports python/cosched itself, and build/dev keeps the objects. The
 # other targets use it from then on; `make clean` forgets it.
-.venv/editable.stamp: pyproject.toml .venv/tools.stamp
+.venv/editable.stamp: pyproject.toml .venv/test.stamp .venv/lint.stamp .venv/dev.stamp
 	@echo "building cosched in build/dev, installed as a link to python/ (log: build/dev.log)"
 	@mkdir -p build
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m pip install --no-build-isolation --no-deps --force-reinstall \
@@ -114,7 +115,7 @@ demo: build ## the pictures of the README: a cluster judged, starts foreseen, me
 	$(BIN)/cosched plan out/run/runs.csv --codes $(CODES) -o out/run/plan.json && \
 	$(BIN)/cosched run out/run/plan.json --codes $(CODES) $$more -o out/run/execution.json --plot out/run/run.png
 
-study-quick: build ## every study of the papers at reduced size: tables, figures, reports in out/study-quick
+study-quick: build .venv/studies.stamp ## every study of the papers at reduced size: tables, figures, reports in out/study-quick
 	@rm -rf out/study-quick
 	$(BIN)/cosched study run all --quick --out out/study-quick
 
@@ -135,10 +136,10 @@ test-cpp: $(BUILD)/tests.stamp
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --timeout 600 -Q -O build/ctest.log || { tail -n 100 build/ctest.log; exit 1; }
 	@tail -n 5 build/ctest.log
 
-test-py: build build/apt-TEST.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp
+test-py: build .venv/test.stamp build/apt-TEST.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp
 	$(PYTEST)
 
-slurm: build build/apt-SLURM.stamp build/apt-DBD.stamp ## fresh recordings of a real Slurm on this host, and the twin beside it
+slurm: build .venv/test.stamp build/apt-SLURM.stamp build/apt-DBD.stamp ## fresh recordings of a real Slurm on this host, and the twin beside it
 	$(BIN)/python -m pytest -q -m slurm tests_py/unit/test_slurm.py tests_py/unit/test_slurm_record.py
 
 test-one: $(BUILD)/tests.stamp ## one C++ test: make test-one T=packs.Pairs (folder.suite, or folder.suite.test)
@@ -146,7 +147,7 @@ test-one: $(BUILD)/tests.stamp ## one C++ test: make test-one T=packs.Pairs (fol
 	@cmake --build $(BUILD) --target test_$(firstword $(subst ., ,$(T))) -j $(JOBS)
 	@$(BUILD)/tests_cpp/test_$(firstword $(subst ., ,$(T))) --gtest_filter='$(T:$(firstword $(subst ., ,$(T))).%=%)*'
 
-lint: .venv/dependencies.stamp build/apt-LINT.stamp tidy ## ruff, mypy, import-linter, clang-format, clang-tidy
+lint: .venv/lint.stamp build/apt-LINT.stamp tidy ## ruff, mypy, import-linter, clang-format, clang-tidy
 	$(BIN)/ruff check python tests_py docs .ci
 	$(BIN)/ruff format --check python tests_py docs .ci
 	$(BIN)/mypy
@@ -165,19 +166,19 @@ tidy: build/tidy/configured.stamp ## clang-tidy on cpp/ and tests_cpp/
 
 # --- the site -----------------------------------------------------------------------------
 # Notebooks run when they are new or changed (build/docs/notebooks remembers); COSCHED_QUICK=1 runs them at reduced size.
-docs: build ## the site, in build/docs/html: tutorials executed, reference, results; warnings are errors
+docs: build .venv/test.stamp ## the site, in build/docs/html: tutorials executed, reference, results; warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -q -j $(JOBS) -b html -d build/docs/doctrees docs build/docs/html
 
-results-full: build ## every study at full size with today's code (an hour and more; goes on where it was), kept and rendered
+results-full: build .venv/studies.stamp ## every study at full size with today's code (an hour and more; goes on where it was), kept and rendered
 	$(BIN)/cosched study run all --out out/results --resume
 	$(BIN)/python .ci/results.py keep out/results/*/
 	$(BIN)/python .ci/results.py render
 
-results: build ## docs/results: every page from the kept results of the studies, without a run
+results: build .venv/studies.stamp ## docs/results: every page from the kept results of the studies, without a run
 	$(BIN)/python .ci/results.py render
 
 # --- coverage -----------------------------------------------------------------------------
-coverage: build .venv/tools.stamp build/apt-TEST.stamp build/apt-BROWSER.stamp ## lines that the tests reach: Python by pytest-cov, C++ by gcovr
+coverage: build .venv/test.stamp .venv/dev.stamp build/apt-TEST.stamp build/apt-BROWSER.stamp ## lines that the tests reach: Python by pytest-cov, C++ by gcovr
 	@$(CMAKE) -B build/coverage -DCOSCHED_BUILD_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=--coverage -DCMAKE_CXX_COMPILER_LAUNCHER= >build/configure-coverage.log 2>&1 || { tail -n 20 build/configure-coverage.log >&2; exit 1; }
 	@cmake --build build/coverage -j $(JOBS) >build/coverage.log || { tail -n 60 build/coverage.log >&2; exit 1; }
 	@find build/coverage -name '*.gcda' -delete
@@ -185,11 +186,11 @@ coverage: build .venv/tools.stamp build/apt-TEST.stamp build/apt-BROWSER.stamp #
 	$(BIN)/gcovr --root . --filter cpp/cosched -j $(JOBS) --exclude-throw-branches --gcov-ignore-parse-errors=negative_hits.warn_once_per_file --html-details build/coverage/index.html --txt build/coverage/cpp.txt --print-summary build/coverage
 	$(PYTEST) --cov --cov-report=html:build/coverage/python --cov-report=term:skip-covered
 
-stubs: build ## regenerate python/cosched/_core/*.pyi
+stubs: build .venv/test.stamp ## regenerate python/cosched/_core/*.pyi
 	$(BIN)/python .ci/stubs.py python/cosched
 
 # --- the rest -----------------------------------------------------------------------------
-bench: build ## measure: ratios in one run, fixed work, fixed seeds
+bench: build .venv/test.stamp ## measure: ratios in one run, fixed work, fixed seeds
 	@$(CMAKE) -B $(BUILD) -DCOSCHED_BUILD_BENCH=ON >build/configure-bench.log 2>&1 || { tail -n 20 build/configure-bench.log >&2; exit 1; }
 	@cmake --build $(BUILD) -j $(JOBS) >build/bench.log || { tail -n 60 build/bench.log >&2; exit 1; }
 	@for program in $(BUILD)/tests_cpp/*_bench; do [ ! -x "$$program" ] || "$$program"; done
@@ -208,13 +209,19 @@ tsan: build/apt-BUILD.stamp build/apt-TEST.stamp ## eight threads on shared inst
 mutants: build/apt-BUILD.stamp build/apt-TEST.stamp ## each rule of the twin of Slurm changed by a character: a test has to fail
 	@$(PYTHON) .ci/mutants.py build/mutants
 
-fuzz: build ## ten minutes of random, malformed and hostile input to every reader and public function
+fuzz: build .venv/test.stamp ## ten minutes of random, malformed and hostile input to every reader and public function
 	COSCHED_FUZZ_SECONDS=$(or $(SECONDS_OF_FUZZ),600) $(BIN)/python -m pytest -q tests_py/properties -k fuzz
 
-wheel: .venv/dependencies.stamp ## dist/: source archive, and a wheel that needs no GLPK on the system
+wheel: .venv/test.stamp ## dist/: source archive, and a wheel that needs no GLPK on the system
 	$(BIN)/python -m build --no-isolation --config-setting=build-dir=$(BUILD) --outdir build/dist .
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair -w dist build/dist/*.whl
 	cp build/dist/*.tar.gz dist/
+
+wheel-test: ## the wheel of `make wheel` in a clean environment: the import, and the README's quick start
+	@rm -rf build/clean && $(PYTHON) -m venv build/clean && mkdir build/clean/work
+	build/clean/bin/python -m pip install -q --disable-pip-version-check --no-compile dist/*.whl
+	cd build/clean/work && env -i PATH="$(CURDIR)/build/clean/bin:/usr/bin:/bin" LC_ALL=C.UTF-8 MPLBACKEND=Agg \
+	  python "$(CURDIR)/.ci/quick_start.py" "$(CURDIR)/README.md"
 
 clean:
 	rm -rf build out .venv

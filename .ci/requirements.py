@@ -1,6 +1,6 @@
 """Print what pip is to install before the package: `python .ci/requirements.py [EXTRA ...]`.
 
-Without names: the requirements of the build, of the package, and of all that `make test` runs.
+The requirements of the build and of the package, and those of the extras that are named.
 """
 
 import pathlib
@@ -32,6 +32,6 @@ if __name__ == "__main__":
     wanted = [
         *PROJECT["build-system"]["requires"],
         *PROJECT["project"]["dependencies"],
-        *(line for extra in (sys.argv[1:] or ["test"]) for line in requirements(extra)),
+        *(line for extra in sys.argv[1:] for line in requirements(extra)),
     ]
     print("\n".join(dict.fromkeys(wanted)))

@@ -27,14 +27,14 @@ ALSO = {"dask": {"dask", "distributed"}}
 def modules(requirements: list[str]) -> set[str]:
     """The modules of the packages that are named."""
     names = {re.split(r"[\[<>=]", line)[0] for line in requirements}
-    return set().union(*(ALSO.get(name, {name}) for name in names)) - {"cosched"}
+    return set().union(*(ALSO.get(name, {name}) for name in names)) - {"cosched-hpc"}
 
 
 CORE = modules(PROJECT["dependencies"])
 EXTRAS = {
     name: modules(lines)
     for name, lines in PROJECT["optional-dependencies"].items()
-    if name not in ("all", "docs", "test", "dev")
+    if name not in ("all", "docs", "test", "lint", "dev")
 }
 HIDDEN = set().union(*EXTRAS.values())
 

@@ -13,6 +13,13 @@ import cosched
 from cosched.registry import FAMILIES
 from support import REPO
 
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    import tomli as tomllib
+
+PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())
+
 
 def run(*command, **options):
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
@@ -50,6 +57,8 @@ def test_the_wheel_brings_its_libraries(tmp_path):
     (wheel,) = (tmp_path / "repaired").glob("*.whl")
     run(sys.executable, "-m", "pip", "install", "--no-deps", "--target", tmp_path / "site", wheel)
     program = (
+        "import sys\n"  # without the link to python/ that `make dev` makes
+        "sys.meta_path = [f for f in sys.meta_path if 'ScikitBuild' not in type(f).__name__]\n"
         "import cosched as cs\n"
         "inst = cs.packs.Instance([[4.0, 2.5], [3.0, 1.5]], 2)\n"
         "assert cs.packs.solve(inst, 'ilp').value == 4.0\n"  # GLPK is at work
@@ -85,3 +94,30 @@ def test_the_citation_is_of_this_version_and_the_five_papers():
     (version,) = re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE)
     assert version == cosched.__version__
     assert set(re.findall(r'notes: "Family (\w+)', citation)) == set(FAMILIES)
+
+
+def test_the_conda_recipe_asks_for_what_the_package_asks_for():
+    yaml = pytest.importorskip("yaml")
+    recipe = yaml.safe_load((REPO / "conda" / "recipe.yaml").read_text())
+    assert recipe["context"]["version"] == cosched.__version__
+    assert recipe["package"]["name"] == PROJECT["project"]["name"]
+    named = {line.replace("-base", "") for line in recipe["requirements"]["run"]}
+    asked = {
+        re.sub(r"([<>=])", r" \1", line.split(";")[0], count=1)
+        for line in PROJECT["project"]["dependencies"]
+    }
+    assert named - asked == {"python", "glpk"}
+    assert not asked - named
+    host = {line.split()[0] for line in recipe["requirements"]["host"]}
+    assert {re.split("[<>=]", line)[0] for line in PROJECT["build-system"]["requires"]} <= host
+
+
+def test_nobody_is_sent_to_a_strangers_package():
+    """The name cosched is somebody else's on PyPI."""
+    wrong = re.compile(r"install '?\"?cosched(?![-\w/]|$)|['\"]cosched\[", re.MULTILINE)
+    for name in run("git", "-C", REPO, "ls-files").split():
+        path = REPO / name
+        if path.suffix in (".py", ".md", ".toml", ".yml", ".yaml", ".rst", ".ipynb", ".cfg", ""):
+            text = path.read_text(errors="replace") if path.is_file() else ""
+            found = wrong.search(text)
+            assert not found or path.name == Path(__file__).name, f"{name}: {found and found[0]}"
