@@ -1,6 +1,7 @@
 """Do what the README's quick start says: `python .ci/quick_start.py README.md`.
 
-With the installed package, in an empty folder. Its `runs.csv`, the commands behind it and the program behind them.
+With the installed package, in an empty folder: its `runs.csv`, the commands behind it, the
+program behind them.
 """
 
 import re
