@@ -21,9 +21,11 @@ hypothesis.settings.load_profile("repeatable")
 def pytest_configure(config):
     import everywhere  # for the examples in docstrings too, which know nothing of this folder
     import wanted
+    from leavers import Leavers
 
     config.pluginmanager.register(everywhere, "everywhere")
     config.pluginmanager.register(wanted, "wanted")
+    config.pluginmanager.register(Leavers(config), "leavers")
 
 
 @pytest.fixture(scope="session")
@@ -49,6 +51,5 @@ def own_algorithm():
 def browser():
     from web import started
 
-    program = started()
-    yield program
-    program.quit()
+    with started() as program:
+        yield program

@@ -1,6 +1,16 @@
 """What every test leaves behind, put away; examples in docstrings are tests."""
 
+import tempfile
+
 import pytest
+
+
+@pytest.fixture(autouse=True)
+def _examples_write_below_pytest_s_folder(request, monkeypatch):
+    """So that they may say ``mkdtemp()``, and nothing of it stays."""
+    if isinstance(request.node, pytest.DoctestItem):
+        folder = request.getfixturevalue("tmp_path")
+        monkeypatch.setattr(tempfile, "tempdir", str(folder))
 
 
 @pytest.fixture(autouse=True)

@@ -1,10 +1,15 @@
 """Pages in a real browser, without a network."""
 
+import contextlib
+import os
+import tempfile
+
 from support import program
 
 
+@contextlib.contextmanager
 def started():
-    """A headless Chromium; the test needs one, see `support.lacking`."""
+    """A headless Chromium, until the end; the test needs one, see `support.lacking`."""
     browser, driver = program("chromium"), program("chromedriver")
     from selenium import webdriver
 
@@ -19,7 +24,11 @@ def started():
     ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    with tempfile.TemporaryDirectory() as own:  # it leaves what it writes
+        environment = {**os.environ, "TMPDIR": own}
+        service = webdriver.ChromeService(driver, env=environment)
+        with webdriver.Chrome(options=options, service=service) as chrome:
+            yield chrome
 
 
 def wait(browser, condition):

@@ -6,7 +6,6 @@ from web import assert_no_errors, wait
 
 import cosched as cs
 from cosched import experiments
-from support import data
 
 
 @pytest.fixture(scope="module")
@@ -44,19 +43,6 @@ def test_the_paper_s_findings_hold(study):
     assert set(findings.verdict) == {"agrees"}
     written = pd.read_csv(study.out / "tables" / "findings.csv")
     assert written["the paper says"].tolist() == findings["the paper says"].tolist()
-
-
-@pytest.mark.data
-def test_measured_codes_beside_their_optimum():
-    data("speedup", "archer_benchmarks_runs.csv")
-    study = experiments.find("packs-fig2a")
-    frame = pd.DataFrame([{**task, **study.run(task)} for task in study.plan(True)])
-    best = frame[frame.algorithm == "optimal"]
-    assert len(best) == 2
-    assert (best.gap == 0).all()  # proved
-    over = study.tables(frame)["over-optimal"].drop(columns="max_tasks")
-    assert (over >= 1 - 1e-9).all(axis=None)
-    assert (over["random-proc-1"] > 1.05).all()
 
 
 def test_quality_gives_what_plot_quality_takes():

@@ -390,12 +390,23 @@ def test_an_archive_log(tmp_path):
     assert len(tables_of(text)[-1]) == 11
 
 
-@pytest.mark.data
-def test_two_pages_of_paper(tmp_path, browser):
+def made_up_week():
+    folder = REPO / "notebooks" / "cluster"
+    return cs.cluster.from_sacct(folder / "sacct.txt", folder / "slurm.conf")
+
+
+def month_of_an_archive():
+    log = data("pwa", "CTC-SP2-1996-3.1-cln.swf.gz")
+    return cs.cluster.from_swf(log, convention="rigid", until=30 * 86400)
+
+
+@pytest.mark.parametrize(
+    "log", [made_up_week, pytest.param(month_of_an_archive, marks=pytest.mark.data)]
+)
+def test_two_pages_of_paper(tmp_path, browser, log):
     from selenium.webdriver.common.print_page_options import PrintOptions
 
-    log = data("pwa", "CTC-SP2-1996-3.1-cln.swf.gz")
-    inst = cs.cluster.from_swf(log, convention="rigid", until=30 * 86400)
+    inst = log()
     cs.cluster.audit(inst, tmp_path / "audit.html", what_if=["nodes=+20", "nodes=-10"])
     browser.get((tmp_path / "audit.html").as_uri())
     a4 = PrintOptions()

@@ -395,6 +395,7 @@ def test_workers_of_a_study_as_jobs(cluster, tmp_path):
         "            'toy_studies:TOY', quick=True, dask=cluster.scheduler_address, out='toy')\n"
     )
     environment = {**cluster.environment, "PYTHONPATH": path}
+    environment["DASK_TEMPORARY_DIRECTORY"] = str(tmp_path)
     done = subprocess.run(
         [sys.executable, str(recipe)],
         cwd=tmp_path,

@@ -1,6 +1,8 @@
 """The helpers of the tests themselves."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
 
@@ -35,3 +37,41 @@ def test_archives_that_are_not_here_are_one_line_at_the_end(workers):
     assert (support.REPO / line.rpartition(" ")[2]).is_file()
     assert "7 without archives" in counts
     assert "SKIPPED" not in done.stdout
+
+
+LEAVES = """
+import subprocess, tempfile
+def test_folder():
+    tempfile.mkdtemp(prefix="mine-")
+def test_process():
+    subprocess.run(["sh", "-c", "sleep 61 >/dev/null 2>&1 &"])
+def test_tidy(tmp_path):
+    (tmp_path / "a").write_text("x")
+"""
+REGISTERS = """
+import leavers
+def pytest_configure(config):
+    leavers._ENDING = 0.5
+    config.pluginmanager.register(leavers.Leavers(config))
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_what_tests_leave_behind_is_named_and_fails_the_run(tmp_path, workers):
+    (tmp_path / "conftest.py").write_text(REGISTERS)
+    (tmp_path / "test_leaves.py").write_text(LEAVES)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    environment = {**os.environ, "PYTHONPATH": str(support.REPO / "tests_py")}
+    before = set(os.listdir(os.environ["TMPDIR"]))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *workers, str(tmp_path)],
+        env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert "3 passed" in done.stdout
+    found = [line for line in done.stdout.splitlines() if line.startswith("left behind: ")]
+    (process,) = re.findall(r"process ([0-9]+): sleep 61", done.stdout)
+    os.kill(int(process), signal.SIGKILL)
+    assert len(found) == 2
+    assert re.search(r"mine-\w+ in the temporary folder, since .*::test_folder", found[0])
+    assert done.returncode == 1
+    assert set(os.listdir(os.environ["TMPDIR"])) == before

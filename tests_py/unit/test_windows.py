@@ -129,6 +129,20 @@ def test_limits_leave_the_best_so_far():
         cs.dags.windows(inst, upper=-1)
 
 
+def test_small_graphs_are_solved_and_most_proved():
+    proved = 0
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        edges = [(i, j) for j in range(8) for i in range(j) if random.random() < 0.3]
+        inst = Instance(random.integers(1, 9, (8, 1)).astype(float), edges, units=[2])
+        optimum = cs.dags.solve(inst, "optimal").value
+        bound = cs.dags.windows(inst).value
+        assert bound <= optimum * (1 + 1e-9)
+        assert cs.dags.solve(inst, "hlp-best").value == pytest.approx(optimum)
+        proved += bound == pytest.approx(optimum)
+    assert proved >= 16
+
+
 @pytest.mark.data
 def test_every_solved_stg_graph_of_fifty_tasks_is_solved_and_proved(tmp_path):
     with tarfile.open(data("stg", "stg_50_with_optimal.tar.gz")) as archive:

@@ -1,0 +1,90 @@
+"""What tests leave behind: each run has a temporary folder of its own, which has to be empty at the
+end, and no process of it may be alive."""
+
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+_ENDING = 10.0  # s for what is ending to end
+
+
+class Leavers:
+    """A run of pytest, or one of its workers: its folder, and what it found there."""
+
+    def __init__(self, config):
+        self.worker = getattr(config, "workerinput", {}).get("workerid")
+        root = os.environ["TMPDIR"] if self.worker else None
+        self.folder = Path(tempfile.mkdtemp(prefix=self.worker or "cosched-", dir=root))
+        self.before = os.environ.get("TMPDIR")
+        self.seen: dict[str, str] = {}
+        self.left: list[str] = []
+        self.failed = False
+        os.environ["TMPDIR"] = str(self.folder)
+        tempfile.tempdir = None
+
+    def _found(self):
+        known = ("pytest-of-", "gw")
+        return [one for one in os.listdir(self.folder) if not one.startswith(known)]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logfinish(self, nodeid):
+        for name in self._found():
+            self.seen.setdefault(name, nodeid)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node):
+        self.left += getattr(node, "workeroutput", {}).get("left", [])
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session):
+        self.failed = bool(session.testsfailed)
+        told = ((name, self.seen.get(name, "the run")) for name in self._found())
+        self.left += [f"{name} in the temporary folder, since {who}" for name, who in told]
+        if self.worker:
+            session.config.workeroutput["left"] = self.left
+            return
+        self.left += alive(self.folder)
+        if self.left and not session.exitstatus:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter):
+        for one in self.left:
+            terminalreporter.write_line(f"left behind: {one}", red=True)
+        if self.failed:
+            terminalreporter.write_line(f"folders of tests that failed are kept in {self.folder}")
+
+    def pytest_unconfigure(self):
+        if not self.failed:  # else somebody will want to look at what pytest keeps of them
+            shutil.rmtree(self.folder, ignore_errors=True)
+        os.environ.pop("TMPDIR")
+        if self.before is not None:
+            os.environ["TMPDIR"] = self.before
+        tempfile.tempdir = None
+
+
+def alive(folder):
+    """Processes whose temporary folder this is, but for this one, after a while."""
+    end = time.monotonic() + _ENDING
+    while (found := _processes(folder)) and time.monotonic() < end:
+        time.sleep(0.2)
+    return [f"process {process}: {command}" for process, command in found.items()]
+
+
+def _processes(folder):
+    wanted = f"TMPDIR={folder}".encode()
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            own = (process / "environ").read_bytes().split(b"\0")
+            command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+        except OSError:
+            continue
+        mine = any(one == wanted or one.startswith(wanted + b"/") for one in own)
+        # The tracker of multiprocessing ends with the process that it belongs to.
+        if mine and int(process.name) != os.getpid() and "resource_tracker" not in command:
+            found[int(process.name)] = command
+    return found
