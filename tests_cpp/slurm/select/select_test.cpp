@@ -11,8 +11,8 @@ Nodes list_of(const Choice* choice) { return choice ? choice->nodes.list() : Nod
 
 // Eight nodes; jobs 0, 1, 2 of one node and limits 100, 130, 200 run on nodes 0, 1, 2; 3 wants
 // `wanted` nodes.
-struct Running {
-  Running(int wanted, const std::map<std::string, double>& parameters, Second epoch = 0)
+struct Busy {
+  Busy(int wanted, const std::map<std::string, double>& parameters, Second epoch = 0)
       : scenario(scenario_of(plain_machine(8),
                              {plain_job(0, 1, 100), plain_job(0, 1, 130), plain_job(0, 1, 200),
                               plain_job(0, wanted, 60)},
@@ -31,7 +31,7 @@ struct Running {
 };
 
 TEST(SlurmSelect, NowIsAmongIdleNodesThatAreNotCompleting) {
-  Running of(3, {});
+  Busy of(3, {});
   EXPECT_EQ(list_of(of.select.now({3, 0}, of.allocations.up())), (Nodes{3, 4, 5}));
   of.allocations.end(2, 50);
   EXPECT_EQ(list_of(of.select.now({3, 0}, of.allocations.up())), (Nodes{3, 4, 5}));
@@ -61,26 +61,26 @@ TEST(SlurmSelect, LinearStopsAtTheLineThatIsEnough) {
 }
 
 TEST(SlurmSelect, LinearTestsAfterEachJob) {
-  Running of(6, {});
+  Busy of(6, {});
   EXPECT_EQ(of.slot(10), std::pair(Second{100}, Nodes({0, 3, 4, 5, 6, 7})));
   EXPECT_EQ(of.slot(10, true).first, kNever);
   for (const Second now : {100, 120}) EXPECT_EQ(of.slot(now).first, now + 1);  // job 0 is overdue
-  Running all(8, {});
+  Busy all(8, {});
   EXPECT_EQ(all.slot(10).first, 200);
-  Running few(5, {});
+  Busy few(5, {});
   EXPECT_EQ(few.slot(10), std::pair(Second{10}, Nodes({3, 4, 5, 6, 7})));
 }
 
 TEST(SlurmSelect, CompletingNodesCountAsFree) {
-  Running of(6, {});
+  Busy of(6, {});
   of.allocations.end(2, 50);
   EXPECT_EQ(of.slot(50), std::pair(Second{50}, Nodes({2, 3, 4, 5, 6, 7})));
 }
 
 TEST(SlurmSelect, ConsTresTestsAfterGroups) {
   // 100 is rounded up to 120; 130 is within 30 s of that: one group.
-  EXPECT_EQ(Running(6, {{"cons_tres", 1}}).slot(10).first, 130);
-  EXPECT_EQ(Running(8, {{"cons_tres", 1}}).slot(10).first, 200);
+  EXPECT_EQ(Busy(6, {{"cons_tres", 1}}).slot(10).first, 130);
+  EXPECT_EQ(Busy(8, {{"cons_tres", 1}}).slot(10).first, 200);
 }
 
 TEST(SlurmSelect, AGroupHas202JobsAtMost) {
@@ -121,11 +121,11 @@ TEST(SlurmSelect, TheWindowOfGroupsGrows) {
 TEST(SlurmSelect, ConsTresExpectsTheOverdueAfterKillWait) {
   const std::map<std::string, double> given{
       {"cons_tres", 1}, {"KillWait", 20}, {"OverTimeLimit", 100}};
-  for (const Second now : {200, 210}) EXPECT_EQ(Running(8, given).slot(now).first, 320);
-  EXPECT_EQ(Running(8, given).slot(500).first, 501);
+  for (const Second now : {200, 210}) EXPECT_EQ(Busy(8, given).slot(now).first, 320);
+  EXPECT_EQ(Busy(8, given).slot(500).first, 501);
   auto unlimited = given;
   unlimited["OverTimeLimit"] = 4e18;
-  EXPECT_EQ(Running(8, unlimited).slot(500).first, 700);  // its limit from now
+  EXPECT_EQ(Busy(8, unlimited).slot(500).first, 700);  // its limit from now
 }
 
 TEST(SlurmSelect, CoresOfSharedNodes) {
