@@ -146,3 +146,16 @@ def test_a_result_of_optimal_knows_what_was_proved_of_its_criterion():
     assert values[-1] <= proved.weighted_completion * (1 + 1e-9)
     # With little work the bounds beside results are better than its own.
     assert cs.moldable.optimal(inst, objective="minsum", work=0).minsum_bound.value > values[0]
+
+
+@pytest.mark.parametrize("objective", ["makespan", "minsum"])
+@pytest.mark.parametrize("release", [None, [0, 1]])
+def test_a_job_of_no_worth_starts_too(objective, release):
+    """Nothing binds, and one of the prices is 0: the decoder's greedy waited for ever."""
+    inst = cs.moldable.Instance(
+        [[8, 8], [7, 3]], release=release, resources={"m": [1, 1]}, capacity={"m": 3}
+    )
+    found = cs.moldable.local_search(inst, objective=objective, work=100)
+    found.schedule.validate()
+    best = {"makespan": 8, "minsum": 16 if release else 14}
+    assert found.value == best[objective]

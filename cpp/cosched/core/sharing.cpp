@@ -6,6 +6,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/progress.hpp"
 
 namespace cosched {
 namespace {
@@ -229,6 +230,7 @@ const std::vector<Running::Ended>& Running::finish() {
     members_[kept] = members_[k];
     runs_[kept++] = runs_[k];
   }
+  require_progress(!ended_.empty(), "tasks side by side");
   members_.resize(kept);
   runs_.resize(kept);
   slow(now);

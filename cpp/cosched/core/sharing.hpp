@@ -164,7 +164,8 @@ class Running {
     int task;
     double end;
   };
-  /// Removes those that end at next_end(), up to rounding, and slows the others anew from then on.  O(k^2).
+  /// Removes those that end at next_end(), up to rounding, and slows the others anew from then on.  O(k^2).  Throws
+  /// SolverError where nobody runs: who waits for ends then waits for ever.
   const std::vector<Ended>& finish();
 
  private:

@@ -32,6 +32,23 @@ TEST(Decoder, BansWaitBesideIdleProcessors) {
   check::validate(instance, to_schedule(instance, replayed(instance, together)));
 }
 
+// The counts of what would be worth most at once: nobody gains, and still all start.
+TEST(Decoder, JobsOfNoWorthStartToo) {
+  const Instance instance = slow_threes();
+  Decoder decoder(instance);
+  for (const std::vector<double>& prices :
+       {std::vector<double>{0, 0, 0}, std::vector<double>{4, 0, 0}}) {
+    const Placement made = decoder.greedy(prices);
+    EXPECT_EQ(makespan(made), 12);
+    check::validate(instance, to_schedule(instance, made));
+  }
+  const Instance later = Instance(Times(Table{{4}, {4}, {4}}), {1, 1, 1}, {0, 1, 30}, 3)
+                             .with(std::make_shared<const Sharing>(*instance.sharing()));
+  const Placement made = Decoder(later).greedy({0, 0, 0});
+  EXPECT_EQ(made.start[2], 30);
+  check::validate(later, to_schedule(later, made));
+}
+
 TEST(Beam, WaitsWhereThatIsWorthMore) {
   const Instance instance = slow_threes();
   const Decoder decoder(instance);

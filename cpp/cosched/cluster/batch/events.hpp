@@ -14,6 +14,7 @@
 #include "cosched/cluster/model/instance.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/progress.hpp"
 
 namespace cosched::cluster::batch {
 
@@ -53,6 +54,7 @@ class BatchEvents {
       ++outcome_.events;
       poll_.count(100);
       now_ = std::max(now_, next_event());
+      progress_.round(now_, started_ + next_ + finished);
       bool freed = false;
       for (; !ends_.empty() && ends_.top().first <= now_; ++finished, freed = true) complete();
       const int known = next_;
@@ -67,6 +69,7 @@ class BatchEvents {
     note(rank, Action::start, reason, other_rank, value);
     const int job = jobs_[rank].job;
     outcome_.start[job] = now_;
+    ++started_;
     outcome_.end[job] = now_ + jobs_[rank].runtime;
     ends_.emplace(outcome_.end[job], rank);
   }
@@ -116,6 +119,8 @@ class BatchEvents {
   DemandArea demand_;
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
   int next_ = 0;  // rank of the next submission
+  int started_ = 0;
+  Progress progress_{"a batch policy"};
   double now_ = 0;
   DecisionLog* log_;
 };

@@ -14,11 +14,10 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/progress.hpp"
 
 namespace cosched::cluster::dfrs {
 namespace {
-
-constexpr int kStallLimit = 100'000;  // events without progress
 
 constexpr double kMostPeriods = 1e8;  // of run time: at 600 s, two thousand years
 
@@ -137,8 +136,7 @@ class Simulator {
   void advance(double time) {
     const bool progress = machine_.advance(time);
     const bool empty = next_ == finished_;
-    stalled_ = progress || empty ? 0 : stalled_ + 1;
-    if (stalled_ > kStallLimit)
+    if (progress_.lost(progress || empty))
       throw InvalidSchedule(unfinished("no progress during 100,000 events, the policy never ends"));
   }
 
@@ -254,7 +252,7 @@ class Simulator {
   Poll poll_;
   int next_ = 0;  // rank of the next submission
   int finished_ = 0;
-  int stalled_ = 0;
+  Progress progress_{"a policy"};
   std::int64_t tick_ = 1;
   double first_submit_ = 0, next_tick_ = kInfinity;
 };

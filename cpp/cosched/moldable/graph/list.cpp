@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/progress.hpp"
 
 namespace cosched::moldable::graph {
 namespace {
@@ -32,18 +33,19 @@ class ListRun {
   Placement run() {
     for (int i = 0; i < it_.jobs(); ++i)
       if (open_[i] == 0) admit(i, 0);
-    double now = 0;
-    for (;;) {
-      start_all(now);
-      if (events_.empty()) return std::move(made_);
+    start_all(0);
+    while (!events_.empty()) {
       check_interrupt();
-      now = events_.top().first;
+      const double now = events_.top().first;
       while (!events_.empty() && events_.top().first <= now) {
         const int event = events_.top().second;
         events_.pop();
         event >= 0 ? end(event, now) : admit(-1 - event, now);
       }
+      start_all(now);
     }
+    require_progress(waiting_.empty(), "list schedule");
+    return std::move(made_);
   }
 
  private:

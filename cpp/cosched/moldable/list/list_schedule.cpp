@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/progress.hpp"
 
 namespace cosched::moldable::list {
 namespace {
@@ -84,6 +85,7 @@ void ListScheduler::run_list(const std::vector<int>& procs, const std::vector<do
       push(now + length[item], procs[item]);
     }
     if (waiting == 0) return;
+    require_progress(!later_.empty(), "list schedule");
     now = later_.front().time;
     while (!later_.empty() && later_.front().time <= now) idle += pop().procs;
     poll.count(100);

@@ -5,6 +5,7 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/progress.hpp"
 #include "cosched/core/rng.hpp"
 
 namespace cosched::moldable::shared {
@@ -176,7 +177,7 @@ class BeamSearch {
             if (!fits(mix, job, c.procs)) continue;
             const double worth = worth_with(mix, job, pairs, c);
             operations_ += 2 * (static_cast<std::int64_t>(mix.members.size()) + 1);
-            if (worth > mix.worth)
+            if (worth > mix.worth || mix.members.empty())
               steps.push_back({static_cast<int>(k), job, c, worth, (worth - mix.worth) / c.procs});
           }
         }
@@ -229,6 +230,7 @@ class BeamSearch {
       pace[k] = mix.members.size() > 1 ? factor(runner.job, mix.members[k].pairs, mix.load) : 1;
       step = std::min(step, runner.left * pace[k]);
     }
+    require_progress(step < kInfinity, "beam");
     state.now += step;
     state.value_left -= step * mix.worth;
     std::size_t kept = 0;

@@ -134,7 +134,7 @@ Placement Decoder::greedy(const std::vector<double>& prices) {
     const std::size_t before = set.size();
     double value = worth(set, prices), next_release = kInfinity;
     for (;;) {
-      double most = 0, gained = 0;
+      double most = set.empty() ? -1 : 0, gained = 0;  // rather one of no worth than nobody
       Run best;
       std::size_t place = 0;
       for (int i = 0; i < n; ++i) {
@@ -164,7 +164,7 @@ Placement Decoder::greedy(const std::vector<double>& prices) {
           place = at;
         }
       }
-      if (!(most > 0)) break;
+      if (best.procs == 0) break;
       value += gained;
       free -= best.procs - (place < set.size() ? set[place].procs : 0);
       if (place < set.size())

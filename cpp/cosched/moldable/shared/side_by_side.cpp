@@ -1,6 +1,7 @@
 #include "cosched/moldable/shared/side_by_side.hpp"
 
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/progress.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -93,6 +94,7 @@ bool SideBySide::finish(State& state, double latest, std::vector<Ended>& ended) 
   double step = kInfinity;
   for (int k = 0; k < state.size; ++k)
     step = std::min(step, state.running[k].left * factor(state.running[k], over));
+  require_progress(step < kInfinity, "jobs side by side");
   state.now += step;
   if (state.now > latest) return false;
   const std::size_t first = ended.size();

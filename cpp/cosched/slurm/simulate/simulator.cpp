@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/progress.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/slurm/plan/backfill_cycle.hpp"
 #include "cosched/slurm/simulate/main_pass.hpp"
@@ -103,8 +104,10 @@ class Simulator {
     const double up = answer_due();
     const double decay = tables_.usage.next_pass();
     const double first = std::min({life, coming, pass, check, tick, outside, look, up, decay});
-    if (!scenario_.settings().backfill.off && backfill_clock_.wakes_at() < first)
-      return wake(first);
+    const bool wakes = !scenario_.settings().backfill.off && backfill_clock_.wakes_at() < first;
+    progress_.round(wakes ? backfill_clock_.wakes_at() : first,
+                    static_cast<std::int64_t>(next_ + finished_ + outside_ + look_));
+    if (wakes) return wake(first);
     if (decay == first) {
       tables_.advance(decay);
     } else if (life == first) {
@@ -390,6 +393,7 @@ class Simulator {
   std::vector<std::pair<double, NodeBits>> answers_;  // when nodes that were down are up again
   std::vector<double> looks_;                         // when begins of reservations are seen
   std::size_t next_ = 0, finished_ = 0, outside_ = 0, look_ = 0, watched_ = 0;
+  Progress progress_{"the twin of Slurm"};
   int last_array_ = -1;  // that was submitted
   bool array_refused_ = false;
   double changed_ = -kInfinity, last_begin_ = -kInfinity;
