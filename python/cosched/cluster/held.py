@@ -65,24 +65,30 @@ def check_held(instance: Instance, rows: Any) -> None:
 
 
 def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None:
-    """InvalidSchedule where jobs of a Slurm hold more memory or GPUs of a node than it has.
+    """InvalidSchedule where jobs of a Slurm are on other nodes than their log says, or hold more
+    memory or GPUs of a node than it has.
 
-    Each core of a job holds an equal part of its memory; of a job whose log does not say it, what
-    slurm.conf gives it. All GPUs of a job on one node are there; a job on several has one of each
-    (if it has so many), and where the others are nobody says: all nodes that such jobs may use are
-    checked together. A job that is suspended keeps what it has. Whole nodes are the business of who
-    checks cores.
+    A job is on as many nodes as its log says, an equal part of its memory on each; where the log
+    does not say how many, each core holds an equal part; of a job whose memory the log does not
+    say, what slurm.conf gives it. Its nodes have its features, where any node has them. All GPUs of
+    a job on one node are there; a job on several has one of each (if it has so many), and where the
+    others are nobody says: all nodes that such jobs may use are checked together. A job that is
+    suspended keeps what it has. How many nodes are whole is the business of who checks cores.
     """
-    if machine.slurm is None or machine.slurm.whole or instance.nodes != machine.cores:
+    if machine.slurm is None or instance.nodes != machine.cores:
         return
     count = np.diff(rows.unit_begin)
     place = _Nodes(machine, by_parts=instance.machine is not None)
     row = np.repeat(np.arange(len(count)), count)
     row, node, cores = _pieces(row, place.of_core[rows.unit], place.count)
     job, counting = rows.task, _counting(instance, machine)
-    until = _until(rows)
     first = instance.column("running") if "running" in instance.known else np.zeros(len(instance))
     first = first.astype(bool)[job]
+    _check_features(instance, place, job, row, node, first)
+    if machine.slurm.whole:
+        return
+    _check_counts(instance, job, np.bincount(row, minlength=len(job)), first)
+    until = _until(rows)
 
     def check(name: str, each: np.ndarray) -> None:
         most = place.capacity[name].copy()
@@ -104,6 +110,42 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
         _check_together(instance, place, job, rows, until, row, node, amount * ~first)
 
 
+def _check_counts(instance: Instance, job: Any, parts: Any, first: Any) -> None:
+    """As many nodes as the log says, but for what runs from the beginning."""
+    if "nodes" not in instance.known:
+        return
+    said = np.nan_to_num(instance.column("nodes"))[job]
+    wrong = (said > 0) & (said != parts) & ~first
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise InvalidSchedule(
+            f"job {instance.ids[job[k]]} is on {parts[k]} nodes: expected {said[k]:g}"
+        )
+
+
+def _check_features(
+    instance: Instance, place: _Nodes, job: Any, row: Any, node: Any, first: Any
+) -> None:
+    """Nodes have what ``a&b``, ``a|b`` or ``[a|b]`` (one of them for all nodes) says."""
+    if "constraint" not in instance.known:
+        return
+    texts = instance.column("constraint").astype(str)[job]
+    for text in np.unique(texts[texts != ""]).tolist():
+        one = text.startswith("[") and text.endswith("]")
+        names = [set(part.split("&")) for part in (text[1:-1] if one else text).split("|")]
+        if any(mark in name for part in names for name in part for mark in "[]*()"):
+            continue  # a form that is not followed
+        having = np.array([[part <= own for own in place.features] for part in names])
+        if not having.any():
+            continue
+        for k in np.flatnonzero((texts == text) & ~first).tolist():
+            mine = having[:, node[row == k]]
+            if not (mine.all(axis=1).any() if one else mine.any(axis=0).all()):
+                raise InvalidSchedule(
+                    f"job {instance.ids[job[k]]} is on a node without its features, {text}"
+                )
+
+
 def _until(rows: Any) -> np.ndarray:
     """When each row's job has given back what it held: where it goes on later, not before."""
     until = rows.end.copy()
@@ -118,7 +160,11 @@ def _memory_by_cores(
 ) -> np.ndarray:
     """KB that jobs hold on nodes where they have so many cores."""
     amount, tasks = _amount(instance, "memory_gb"), instance.column("tasks")
-    held = amount[job] / tasks[job] * cores
+    nodes = np.nan_to_num(instance.column("nodes")) if "nodes" in instance.known else 0 * tasks
+    by_node = nodes[job] > 0
+    held = np.where(
+        by_node, amount[job] / np.maximum(nodes[job], 1), amount[job] / tasks[job] * cores
+    )
     known = instance.column("partition").astype(str) if "partition" in instance.known else None
     for k in np.flatnonzero(amount[job] == 0).tolist():
         name = (known[job[k]] if known is not None else "") or slurm.default_partition
@@ -171,6 +217,7 @@ class _Nodes:
         self.of_core = np.repeat(np.arange(self.count), [kind.cores for kind in kinds])
         self.cores = np.array([kind.cores for kind in kinds])
         self.types = [kind.gpu_type for kind in kinds]
+        self.features = [frozenset(kind.features) for kind in kinds]
         memory = np.array([kind.memory_gb for kind in kinds])
         self.capacity = {
             "memory_gb": np.where(memory > 0, np.floor(memory * 2**20), np.inf),

@@ -184,6 +184,24 @@ class Instance(core.Instance):
         )  # fmt: skip
         return found._without_bound() if self.cached("no bound") else found
 
+    def take(self, rows: np.ndarray) -> Instance:
+        """Some of the jobs, called what they are called here.
+
+        Parameters
+        ----------
+        rows : array of int or bool
+
+        Returns
+        -------
+        Instance
+        """
+        jobs = {"id": self.ids, **self.given}
+        return Instance(
+            {name: column[rows] for name, column in jobs.items()}, self.nodes, notes=self.notes,
+            source=self.source, min_runtime=self.min_runtime, machine=self.machine,
+            begins=self.begins,
+        )  # fmt: skip
+
     def with_notes(self, notes: Iterable[str]) -> Instance:
         """The same jobs with more notes.
 

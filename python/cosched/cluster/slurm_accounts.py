@@ -168,7 +168,7 @@ def _shares(row: Mapping[str, Any]) -> float:
 
 
 def _number(key: str, value: str) -> float:
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMGTP]?)", value)
+    found = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTP]?)", value)
     if not found:
         raise InvalidInstance(f"limits {key}={shorten(value)}: expected node=3, or a number")
     return float(found[1]) * _SCALES[found[2]]

@@ -278,6 +278,7 @@ def _partition(
     if sharing.startswith("FORCE") and sharing != "FORCE:1":
         reader.refused.append(f"OverSubscribe={sharing} (partition {name})")
     text = keys.get("nodes", "")
+    text = "" if text == "(null)" else text  # as scontrol shows a partition without nodes
     if text.upper() == "ALL":
         own = list(range(len(numbers)))
     else:

@@ -69,6 +69,7 @@ class Wishes:
             self._features += [frozenset(kind.features)] * kind.count
             self._memory_of += [round(kind.memory_gb * 1024)] * kind.count
         self._sets: dict[tuple[str, int], int] = {}
+        self._places: dict[Spans, int] = {}
         self.sets: list[Spans] = []
         self.licences: dict[str, int] = dict(self.settings.licences)
         self._singletons: dict[tuple[str, str], int] = {}
@@ -136,6 +137,10 @@ class Wishes:
             "alternatives": [self._set(part, least) for part in parts],
         }
 
+    def empty(self, places: Mapping[str, Any]) -> bool:
+        """Whether no node is among what :meth:`places` gave."""
+        return "set" in places and not self.sets[places["set"]]
+
     def _set(self, text: str, least: int) -> int:
         if (text, least) not in self._sets:
             terms = [frozenset(filter(None, part.split("&"))) for part in text.split("|")]
@@ -143,8 +148,11 @@ class Wishes:
                 k for k, own in enumerate(self._features)
                 if any(t <= own for t in terms) and self._memory_of[k] >= least
             )  # fmt: skip
-            self._sets[text, least] = len(self.sets)
-            self.sets.append(spans_of(having))
+            spans = spans_of(having)
+            if spans not in self._places:
+                self._places[spans] = len(self.sets)
+                self.sets.append(spans)
+            self._sets[text, least] = self._places[spans]
         return self._sets[text, least]
 
     def licences_of(self, text: str) -> dict[str, Any]:

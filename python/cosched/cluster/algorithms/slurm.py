@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -145,9 +146,9 @@ def slurm_backfill(
     used = machine if machine is not None else instance.machine
     if used is not None and not isinstance(used, Machine):
         used = Machine.read(used)
-    twin = Twin(
-        instance, used, parameters, version=version, approximate=flag(approximate, "approximate"),
-        priorities=priorities,
+    make = partial(
+        Twin, machine=used, parameters=parameters, version=version,
+        approximate=flag(approximate, "approximate"), priorities=priorities,
     )  # fmt: skip
     count = integer(draws, "draws", 1, 1_000_000)
     rng = np.random.default_rng(seed_of(seed))
@@ -158,14 +159,57 @@ def slurm_backfill(
         {**(host if count == 1 else {**varied(host, rng), **told}), **drawn}
         for drawn in _clocks(instance, controller_start, epoch, count, rng)
     ]
-    first = twin.run(clocks[0], log=flag(log, "log"))
+    told = flag(log, "log")
+    while True:
+        twin = make(instance)
+        first = twin.run(clocks[0], log=told)
+        runs = twin.futures(clocks) if count > 1 else (first["start"][None],)
+        left_out = _never(twin, clocks, np.isnan(runs[0]))
+        if not left_out:
+            break
+        if len(left_out) == len(instance):
+            name, limit = left_out[0]
+            raise InfeasibleError(f"job {name} can never start, nor can any other: {limit}")
+        # As Slurm does: it refuses these, or lets them wait for ever, and goes on with the others.
+        instance = instance.take(np.delete(np.arange(len(instance)), list(left_out)))
+        instance = instance.with_notes(_said(left_out))
     instance = instance.with_notes(twin.notes) if twin.notes else instance
     result = _result(instance, twin, first, threshold, bool(log))
     if count == 1:
         return result
-    begun, killed, paused = twin.futures(clocks)
+    begun, killed, paused = runs
     begun, ended, _ = _times(instance, begun, killed, paused)
     return replace(result, draws=_draws(instance, clocks, begun, ended, paused, threshold))
+
+
+def _never(
+    twin: Twin, clocks: Sequence[Mapping[str, float]], never: np.ndarray
+) -> dict[int, tuple[Any, str]]:
+    """Jobs that a limit never lets start in some run, by row: what they are called, which limit."""
+    found: dict[int, tuple[Any, str]] = {}
+    ids = twin.instance.ids
+    for run in np.flatnonzero(never.any(axis=1)).tolist():
+        said = twin.run(clocks[run], log=True)["notes"]
+        limits = {job: limit for _, job, *_, limit in said if limit}
+        for row in np.flatnonzero(never[run]).tolist():
+            if row not in limits:
+                raise InfeasibleError(
+                    f"job {ids[row]} can never start: its partition has no nodes with the memory "
+                    "and GPUs that it wants"
+                )
+            found.setdefault(row, (ids[row], limits[row]))
+    return found
+
+
+def _said(left_out: Mapping[int, tuple[Any, str]]) -> list[str]:
+    by_limit: dict[str, list[str]] = {}
+    for name, limit in left_out.values():
+        by_limit.setdefault(limit, []).append(str(name))
+    return [
+        f"left out, since Slurm refuses them or never lets them start: {len(names)} jobs "
+        f"({', '.join(names[:5])}{', ...' if len(names) > 5 else ''}): {limit}"
+        for limit, names in by_limit.items()
+    ]
 
 
 # What it takes beyond its signature, for those who give options to many algorithms.
@@ -203,12 +247,6 @@ def _times(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Starts and ends of the work, and which jobs were ended at their limit, of one run or of
     many; `killed`: when, else nan; `paused`: how long they were suspended."""
-    never = np.isnan(start)
-    if never.any():
-        raise InfeasibleError(
-            f"job {instance.ids[int(np.argwhere(never)[0, -1])]} can never start: its partition "
-            "has no nodes with the memory and GPUs that it wants"
-        )
     if "running" in instance.known:  # what ran before is not of this instance
         start = np.where(instance.column("running"), instance.column("eligible"), start)
     early = ~np.isnan(killed)

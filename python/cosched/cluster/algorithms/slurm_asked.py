@@ -11,7 +11,7 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.running import held_of
-from cosched.cluster.slurm_requests import Requests, gpu_types_of
+from cosched.cluster.slurm_requests import Requests, Wishes, gpu_types_of
 from cosched.cluster.slurm_settings import SlurmSettings
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 
@@ -53,16 +53,22 @@ class Room:
     #: Jobs have cores of their own, several on a node; else whole nodes.
     shared: bool
 
+    def counts(self) -> np.ndarray:
+        """Nodes of each job, as the log says; 0: it does not."""
+        if "nodes" not in self.instance.known:
+            return np.zeros(len(self.instance), dtype=np.int64)
+        return np.nan_to_num(self.instance.column("nodes")).astype(np.int64)
+
     def nodes_of_jobs(self) -> np.ndarray:
-        """Whole nodes that hold each job's tasks."""
+        """Whole nodes that hold each job's tasks, as many at least as the log says."""
         tasks, ids = self.instance.column("tasks"), self.instance.ids
         wanted = np.ones(len(tasks), dtype=np.int64)
         for k, (name, ranges) in enumerate(self.parts.items()):
-            cores = np.concatenate([self.node_cores[a:b] for a, b in ranges])
             mine = self.part == k
             if not mine.any():
                 continue
-            if self.shared:
+            cores = np.concatenate([self.node_cores[a:b] for a, b in ranges or [(0, 0)]])
+            if self.shared or not len(cores):
                 large = mine & (tasks > cores.sum())
                 if large.any():
                     row = int(np.argmax(large))
@@ -76,7 +82,7 @@ class Room:
                     f"slurm-backfill: partition {name} has nodes of {min(cores)} to {max(cores)} "
                     "cores: expected nodes of one kind"
                 )
-            wanted[mine] = -(-tasks[mine] // int(cores[0]))
+            wanted[mine] = np.maximum(-(-tasks[mine] // int(cores[0])), self.counts()[mine])
             large = mine & (wanted > len(cores))
             if large.any():
                 row = int(np.argmax(large))
@@ -107,45 +113,91 @@ class Room:
 def asked_of_nodes(
     room: Room, settings: SlurmSettings, machine: Machine | None
 ) -> tuple[Requests, list[str]]:
-    """What jobs say about memory and GPUs of nodes that they share; what is to be said of it."""
-    instance = room.instance
-    notes: list[str] = []
-    known = instance.known
-    if not room.shared or machine is None:
-        if machine is not None and machine.gpus and "gpus" in known:
-            notes.append("gpus: nodes are whole here, so that they are not handed out")
+    """What jobs say of the nodes that they want: how many, their memory, GPUs and features; what
+    is to be said of it."""
+    instance, notes = room.instance, []
+    if machine is None or machine.slurm is None:
         return Requests(), notes
-    tasks = instance.column("tasks").astype(np.int64)
-    more: dict[int, dict[str, Any]] = {row: {} for row in range(len(tasks))}
-    if settings.memory_counts and "memory_gb" not in known:
-        notes.append("memory: the log does not say it, so that it is not handed out")
-    elif settings.memory_counts:
-        _ask_for_memory(more, room, settings)
-    if "gpus" in known:
-        types = gpu_types_of(machine)
-        if not types and (instance.column("gpus") > 0).any():
-            notes.append("gpus: the machine has none, so that they are not handed out")
-        names = (
-            instance.column("gpu_type").astype(str).tolist()
-            if "gpu_type" in known else [""] * len(tasks)
-        )  # fmt: skip
-        for row, count in enumerate(np.nan_to_num(instance.column("gpus")).tolist()):
-            if count > 0 and types:
-                kind = types.index(names[row]) if names[row] in types else -1
-                more[row] |= {"gpus": int(count), "gpu_type": kind}
-    rows = {row: {"tasks": int(tasks[row]), **own} for row, own in more.items() if own}
-    return Requests(rows), notes
+    more: list[dict[str, Any]] = [{} for _ in range(len(instance))]
+    if room.shared:
+        notes += _ask_for_memory(more, room, settings)
+        notes += _ask_for_gpus(more, instance, machine)
+        tasks = instance.column("tasks").astype(np.int64).tolist()
+        nodes = room.counts().tolist()
+        for own, cores, count in zip(more, tasks, nodes, strict=True):
+            if count:
+                own |= {"nodes": count, "max_nodes": count}
+            if own:
+                own["tasks"] = cores
+    elif machine.gpus and "gpus" in instance.known:
+        notes.append("gpus: nodes are whole here, so that they are not handed out")
+    wishes = Wishes(machine)
+    notes += _ask_for_places(more, instance, wishes)
+    rows = {row: own for row, own in enumerate(more) if own}
+    return Requests(rows, sets=tuple(wishes.sets)), notes
 
 
-def _ask_for_memory(more: dict[int, dict[str, Any]], room: Room, settings: SlurmSettings) -> None:
-    names, tasks = list(room.parts), room.instance.column("tasks").astype(np.int64)
-    per_core = np.ceil(room.instance.column("memory_gb") * 1024 / tasks)
-    for row, amount in enumerate(per_core.tolist()):
-        if amount > 0:
-            more[row] = {"memory": int(amount), "memory_by_core": True}
-            continue
-        usual, by_cpu = settings.default_memory(names[room.part[row]])
-        more[row] = {"memory": usual, "memory_by_core": by_cpu} if usual else {"memory_all": True}
+def _ask_for_memory(more: list[dict[str, Any]], room: Room, settings: SlurmSettings) -> list[str]:
+    """Of each node where the log says how many a job has, else of each core."""
+    if not settings.memory_counts:
+        return []
+    if "memory_gb" not in room.instance.known:
+        return ["memory: the log does not say it, so that it is not handed out"]
+    names, nodes = list(room.parts), room.counts()
+    tasks = room.instance.column("tasks").astype(np.int64)
+    amounts = np.nan_to_num(room.instance.column("memory_gb")) * 1024
+    parts = np.ceil(amounts / np.where(nodes > 0, nodes, tasks)).astype(np.int64)
+    for row, (amount, by_core) in enumerate(
+        zip(parts.tolist(), (nodes == 0).tolist(), strict=True)
+    ):
+        if amount == 0:
+            amount, by_core = settings.default_memory(names[room.part[row]])
+        more[row] |= (
+            {"memory": amount, "memory_by_core": by_core} if amount else {"memory_all": True}
+        )
+    return []
+
+
+def _ask_for_gpus(more: list[dict[str, Any]], instance: Instance, machine: Machine) -> list[str]:
+    if "gpus" not in instance.known:
+        return []
+    counts = np.nan_to_num(instance.column("gpus")).astype(np.int64)
+    types = gpu_types_of(machine)
+    if not types:
+        some = (counts > 0).any()
+        return ["gpus: the machine has none, so that they are not handed out"] if some else []
+    named = "gpu_type" in instance.known
+    names = instance.column("gpu_type").astype(str) if named else np.full(len(counts), "")
+    for row in np.flatnonzero(counts > 0).tolist():
+        kind = types.index(names[row]) if names[row] in types else -1
+        more[row] |= {"gpus": int(counts[row]), "gpu_type": kind}
+    return []
+
+
+def _ask_for_places(more: list[dict[str, Any]], instance: Instance, wishes: Wishes) -> list[str]:
+    """Nodes with the features and the memory that jobs want, where not all have them."""
+    known = "constraint" in instance.known
+    texts = (instance.column("constraint") if known else np.full(len(more), "")).astype(str)
+    left: dict[str, int] = {}
+    places: dict[tuple[str, int], dict[str, Any]] = {}
+    for own, text in zip(more, texts.tolist(), strict=True):
+        asked = (text, int(own.get("memory", 0)))
+        if asked not in places:
+            try:
+                places[asked] = wishes.places({"constraint": text}, own)
+            except InvalidInstance:  # a form that is not followed
+                places[asked] = wishes.places({}, own)
+                left[text] = 0
+            if wishes.empty(places[asked]) and not wishes.empty(wishes.places({}, own)):
+                places[asked] = wishes.places({}, own)  # features that the machine had once
+                left[text] = 0
+        own |= places[asked]
+        if text in left:
+            left[text] += 1
+    return [
+        f"not followed: constraint {shorten(text)} of {count} jobs: they take any nodes"
+        for text, count in left.items()
+    ]
 
 
 def gpus_of_nodes(machine: Machine) -> list[list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import sched_getaffinity
@@ -27,7 +28,7 @@ from cosched.cluster.slurm_requests import Requests
 from cosched.cluster.slurm_settings import SlurmSettings
 from cosched.cluster.slurm_suspension import SUSPEND
 from cosched.core.arrays import real
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InfeasibleError, InvalidInstance, shorten
 
 #: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.
 _LONGEST = 1e10
@@ -87,7 +88,11 @@ class Twin:
             gpus = gpus_of_nodes(machine) if self.shared and machine is not None else []
             suspends = self.shared and settings.parameters.get("PreemptMode") == SUSPEND
             asked = with_running(asked, self._room, self.ran, gpus, suspends)
-        self._core = self._make(settings, machine, parameters, asked)
+        try:
+            self._core = self._make(settings, machine, parameters, asked)
+        except (InfeasibleError, InvalidInstance) as error:  # of the core, which knows rows alone
+            name = lambda row: f"job {instance.ids[int(row[1])]}"  # noqa: E731
+            raise type(error)(re.sub(r"\bjob ([0-9]+)\b", name, str(error))) from None
 
     @staticmethod
     def _refuse(settings: SlurmSettings) -> None:
@@ -144,7 +149,7 @@ class Twin:
         instance, count = self.instance, len(self.node_cores)
         known = {p.name: p for p in machine.partitions} if machine is not None else {}
         factors = [settings.factors.get(name, 1.0) for name in self.names]
-        most = max(factors) or 1.0
+        largest = max(factors) or 1.0
         bounds = [settings.bounds.get(name, (0, _ANY)) for name in self.names]
         if self.approximate:  # partitions that let no job start
             for name, (_, most) in zip(self.names, bounds, strict=True):
@@ -185,7 +190,7 @@ class Twin:
                 "nodes": [list(ranges) for ranges in self.parts.values()],
                 "tier": [int(known[n].priority) if n in known else 1 for n in self.names],
                 "max_time": [known[n].max_time if n in known else np.inf for n in self.names],
-                "job_factor": [factor / most for factor in factors],
+                "job_factor": [factor / largest for factor in factors],
                 "min_nodes": [least for least, _ in bounds],
                 "max_nodes": [most for _, most in bounds],
                 "qos": [requests.partition_qos.get(name, -1) for name in self.names],

@@ -57,7 +57,9 @@ class Units:
         begin = np.concatenate([[0], np.cumsum(self.tasks)])
         one = np.ones(len(jobs))
         none = np.zeros(len(jobs), dtype=np.int64)
-        return jobs, begin, self.numbers[units], start, end, one, one, none
+        own = self.numbers[units]  # in another order than the machine's, where partitions overlap
+        own = own[np.lexsort((own, np.repeat(jobs, self.tasks)))]
+        return jobs, begin, own, start, end, one, one, none
 
     def _pieces(
         self, outcome: Mapping[str, Any], units: np.ndarray, start: np.ndarray, end: np.ndarray
@@ -87,15 +89,17 @@ class Units:
         counts = outcome["cores"]
         free = [list(range(a, b)) for a, b in zip(self.first, self.first[1:], strict=False)]
         mine: list[list[int]] = [[] for _ in range(len(begin) - 1)]
-        moments = [(time, 0, job) for job, time in enumerate(outcome["end_exact"].tolist())]
-        moments += [(time, 1, job) for job, time in enumerate(outcome["start_exact"].tolist())]
-        for _, starts, job in sorted(moments):
+        begun, ended = outcome["start_exact"].tolist(), outcome["end_exact"].tolist()
+        moments = [(time, 1, job) for job, time in enumerate(begun)]
+        # Ends come first, but for a job that ends as it starts.
+        moments += [(time, 0 if time > begun[job] else 2, job) for job, time in enumerate(ended)]
+        for _, what, job in sorted(moments):
             for k in range(begin[job], begin[job + 1]):
                 own = free[node[k]]
-                if starts:
+                if what == 1:
                     mine[job] += own[: counts[k]]
                     del own[: counts[k]]
-            if not starts:
+            if what != 1:
                 for unit in mine[job]:
                     where = int(np.searchsorted(self.first, unit, side="right")) - 1
                     insort(free[where], unit)

@@ -34,7 +34,7 @@ _PENDING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "CONFIGUR
 
 #: Columns of names that are kept as they are.
 _NAMES = {"user": "User", "group": "Group", "account": "Account", "qos": "QOS",
-          "partition": "Partition"}  # fmt: skip
+          "partition": "Partition", "constraint": "Constraints"}  # fmt: skip
 
 
 def read_sacct(

@@ -20,12 +20,14 @@ _CPUS = ("NCPUS", "AllocCPUS", "ReqCPUS", "AllocTRES")
 _READ = frozenset(
     (*_NEEDED, *_CPUS, "Eligible", "End", "Elapsed", "ElapsedRaw", "Timelimit", "TimelimitRaw",
      "User", "Group", "Account", "QOS", "Partition", "NNodes", "AllocNodes", "ReqNodes",
-     "ReqMem", "ReqTRES", "NodeList")
+     "ReqMem", "ReqTRES", "NodeList",
+     "Constraints")
 )  # fmt: skip
 #: Columns with few distinct texts: kept once each.
 _FEW = frozenset(
     ("State", "Timelimit", "TimelimitRaw", "User", "Group", "Account", "QOS", "Partition", "NNodes",
-     "AllocNodes", "ReqNodes", "NCPUS", "AllocCPUS", "ReqCPUS", "ReqMem", "ReqTRES", "AllocTRES")
+     "AllocNodes", "ReqNodes", "NCPUS", "AllocCPUS", "ReqCPUS", "ReqMem", "ReqTRES", "AllocTRES",
+     "Constraints")
 )  # fmt: skip
 #: Columns in which a user may write anything, also the delimiter.
 _FREE = ("JobName", "Comment", "AdminComment", "SystemComment", "WorkDir", "SubmitLine", "Extra",
@@ -69,6 +71,7 @@ def read_rows(path: str | PathLike[str], delimiter: str) -> tuple[pd.DataFrame, 
     frame = pd.read_csv(
         BytesIO(kept), sep=mark, header=None, names=names, usecols=read, quoting=3, dtype=kinds,
         keep_default_na=False, na_filter=False, encoding_errors="replace", index_col=False,
+        lineterminator="\n",  # a carriage return may stand in a name
     ) if kept else pd.DataFrame({name: [] for name in read}).astype(kinds)  # fmt: skip
     frame["line"] = np.flatnonzero(good) + 1
     return frame, np.array(bad, dtype=np.int64) + 1
