@@ -159,12 +159,13 @@ def slurm_backfill(
         {**(host if count == 1 else {**varied(host, rng), **told}), **drawn}
         for drawn in _clocks(instance, controller_start, epoch, count, rng)
     ]
-    told = flag(log, "log")
+    explained = flag(log, "log")
     while True:
         twin = make(instance)
-        first = twin.run(clocks[0], log=told)
-        runs = twin.futures(clocks) if count > 1 else (first["start"][None],)
-        left_out = _never(twin, clocks, np.isnan(runs[0]))
+        first = twin.run(clocks[0], log=explained)
+        runs = twin.futures(clocks) if count > 1 else None
+        begun = first["start"][None] if runs is None else runs[0]
+        left_out = _never(twin, clocks, np.isnan(begun))
         if not left_out:
             break
         if len(left_out) == len(instance):
@@ -174,8 +175,8 @@ def slurm_backfill(
         instance = instance.take(np.delete(np.arange(len(instance)), list(left_out)))
         instance = instance.with_notes(_said(left_out))
     instance = instance.with_notes(twin.notes) if twin.notes else instance
-    result = _result(instance, twin, first, threshold, bool(log))
-    if count == 1:
+    result = _result(instance, twin, first, threshold, explained)
+    if runs is None:
         return result
     begun, killed, paused = runs
     begun, ended, _ = _times(instance, begun, killed, paused)

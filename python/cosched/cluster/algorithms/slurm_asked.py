@@ -115,7 +115,8 @@ def asked_of_nodes(
 ) -> tuple[Requests, list[str]]:
     """What jobs say of the nodes that they want: how many, their memory, GPUs and features; what
     is to be said of it."""
-    instance, notes = room.instance, []
+    instance = room.instance
+    notes: list[str] = []
     if machine is None or machine.slurm is None:
         return Requests(), notes
     more: list[dict[str, Any]] = [{} for _ in range(len(instance))]
