@@ -130,3 +130,21 @@ def test_jobs_without_a_column_beside_a_table_of_running_ones(lacking):
     for table in (jobs, []):
         with pytest.raises(cs.InvalidInstance, match="jobs: "):
             cs.cluster.Instance(table, 4, running=running)
+
+
+@pytest.mark.parametrize("policy", ["FCFS", "EASY", "conservative"])
+@pytest.mark.parametrize(
+    ("column", "amount", "said"),
+    [("memory_gb", 20.0, "8 GB of memory: job r and others hold 20"), ("gpus", 3, "2 GPUs")],
+)
+def test_more_than_its_node_has_is_refused(tmp_path, policy, column, amount, said):
+    (tmp_path / "m.toml").write_text("[[nodes]]\ncount = 2\ncores = 4\nmemory_gb = 8\ngpus = 2\n")
+    machine = cs.cluster.Machine.read(tmp_path / "m.toml")
+    jobs = {
+        "id": ["r", "a"], "submit": [0, 5], "tasks": [4, 4], "cpu": [1, 1], "memory": [1, 1],
+        "runtime": [60, 60], column: [amount, 1],
+    }  # fmt: skip
+    running = {"job": ["r"], "nodes": [[0]], "start": [0], "limit": [100]}
+    inst = cs.cluster.Instance(jobs, nodes=8, machine=machine, running=running)
+    with pytest.raises(InvalidInstance, match=f"node 0 has {said}"):
+        cs.cluster.solve(inst, policy)

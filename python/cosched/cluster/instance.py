@@ -14,8 +14,8 @@ from cosched import _core, core, io
 from cosched.cluster import files
 from cosched.cluster.arguments import columns_of, notes_of, parts_of
 from cosched.cluster.machine import Machine
-from cosched.cluster.running import held_units, with_running
-from cosched.cluster.site import resources_of, site_of
+from cosched.cluster.running import check_room, held_units, with_running
+from cosched.cluster.site import counted, resources_of, site_of
 from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance, shorten
 
@@ -255,8 +255,12 @@ class Instance(core.Instance):
         Site or None
             None: policies hand out cores alone.
         """
+        return self.once("site", self._site)
+
+    def _site(self) -> Any:
         known = {**self._columns, **self._facts}
-        return self.once("site", lambda: site_of(known, self.machine, self.held()))
+        check_room(known, counted(known, self.machine), self.machine)
+        return site_of(known, self.machine, self.held())
 
     def held(self) -> list[list[int]]:
         """What jobs that run at the begin hold.

@@ -102,16 +102,47 @@ def held_units(known: Mapping[str, Any], units: int, machine: Machine | None) ->
             count = count or int(cores[node])
             if count > len(free[node]):
                 raise InvalidInstance(
-                    f"running: node {node} has {cores[node]} cores: job in row {row} and others "
-                    "hold more"
+                    f"running: node {node} has {cores[node]} cores: job {_name(known, row)} and "
+                    "others hold more"
                 )
             own += free[node][:count]
             del free[node][:count]
         tasks = int(known["tasks"][row])
         if own and len(own) < tasks:
-            raise InvalidInstance(f"running: job in row {row}: {len(own)} cores for {tasks} tasks")
+            raise InvalidInstance(
+                f"running: job {_name(known, row)}: {len(own)} cores for {tasks} tasks"
+            )
         found.append(sorted(own[:tasks]))
     return found
+
+
+def check_room(known: Mapping[str, Any], names: Iterable[str], machine: Machine | None) -> None:
+    """InvalidInstance where jobs that run hold more memory or GPUs of a node than it has, a job in
+    equal parts on each of its nodes; `names`: what of ``memory_gb`` and ``gpus`` counts."""
+    if "held" not in known or machine is None:
+        return
+    kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
+    for name, unit in (("memory_gb", "GB of memory"), ("gpus", "GPUs")):
+        if name not in names:
+            continue
+        left = np.array([float(getattr(kind, name)) for kind in kinds])
+        if name == "memory_gb":
+            left[left == 0] = np.inf  # nobody said
+        most = left.copy()
+        for row, text in enumerate(known["held"].tolist()):
+            nodes = [node for node, _ in held_of(text)]
+            amount = np.nan_to_num(float(known[name][row])) / max(len(nodes), 1)
+            for node in nodes:
+                left[node] -= amount
+                if left[node] < -1e-6 * most[node]:
+                    raise InvalidInstance(
+                        f"running: node {node} has {most[node]:g} {unit}: job {_name(known, row)} "
+                        f"and others hold {most[node] - left[node]:g}"
+                    )
+
+
+def _name(known: Mapping[str, Any], row: int) -> Any:
+    return known["id"][row] if "id" in known else row
 
 
 def refuse_running(known: Iterable[str], policy: str) -> None:
