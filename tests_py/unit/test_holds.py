@@ -124,3 +124,25 @@ def test_they_are_kept_in_files(read, tmp_path):
         for column in ("gpus", "gpu_type", "threads"):
             assert again.jobs[column].tolist() == inst.jobs[column].tolist()
         np.testing.assert_array_equal(again.jobs.memory_gb, inst.jobs.memory_gb)
+
+
+@pytest.mark.parametrize(
+    ("types", "rows"),
+    [
+        (["", ""], ["cores", "gpus"]),
+        (["a100", ""], ["cores", "gpus", "gpus:a100", "gpus:v100", "gpus:not said"]),
+    ],
+)
+def test_gpus_of_a_type_that_the_log_does_not_name(tmp_path, types, rows):
+    nodes = "[[nodes]]\ncount = 1\ncores = 4\ngpus = 2\ngpu_type = "
+    (tmp_path / "m.toml").write_text(f'{nodes}"a100"\n{nodes}"v100"\n')
+    machine = cs.cluster.Machine.read(tmp_path / "m.toml")
+    jobs = {
+        "submit": [0, 0], "tasks": [4, 4], "cpu": [1, 1], "memory": [1, 1], "runtime": [60, 30],
+        "gpus": [2, 2], "gpu_type": types,
+    }  # fmt: skip
+    inst = cs.cluster.Instance(jobs, nodes=8, machine=machine)
+    table = cs.cluster.easy(inst).by("resource").set_index("resource")
+    assert table.index.tolist() == rows
+    assert table.utilisation["gpus"] == pytest.approx(0.75)
+    assert not (table.utilisation == 0).any() or types[0]

@@ -53,8 +53,12 @@ def resources(instance: Instance) -> Iterator[tuple[str, float, np.ndarray]]:
     if not (every or gpus.any()):
         return
     yield "gpus", every, gpus
+    named = instance.column("gpu_type").astype(str) if "gpu_type" in instance.known else None
+    if named is None or not ((gpus > 0) & (named != "")).any():
+        return  # of which type the GPUs of a job are, the log does not say
     kinds = machine.nodes if machine else ()
     for name in dict.fromkeys(kind.gpu_type for kind in kinds if kind.gpu_type):
-        if "gpu_type" in instance.known:
-            count = sum(kind.count * kind.gpus for kind in kinds if kind.gpu_type == name)
-            yield f"gpus:{name}", float(count), gpus * (instance.column("gpu_type") == name)
+        count = sum(kind.count * kind.gpus for kind in kinds if kind.gpu_type == name)
+        yield f"gpus:{name}", float(count), gpus * (named == name)
+    if ((gpus > 0) & (named == "")).any():
+        yield "gpus:not said", 0.0, gpus * (named == "")
