@@ -8,7 +8,8 @@
 namespace cosched::moldable::shared {
 namespace {
 
-constexpr double kSlack = 1e-8;  // of a row, for rounding errors of sums
+constexpr double kSlack = 1e-8;                           // of a row, for rounding errors of sums
+constexpr std::int64_t kSortedStep = 100, kPairStep = 3;  // nanoseconds, about: looks at the clock
 
 }  // namespace
 
@@ -258,6 +259,7 @@ double Growth::optimum(double* price) {
   std::sort(sorted_.begin(), sorted_.end(),
             [](const Step& a, const Step& b) { return a.value * b.weight > b.value * a.weight; });
   steps_ += static_cast<std::int64_t>(sorted_.size());
+  poll_.count(kSortedStep * static_cast<std::int64_t>(sorted_.size() + 1));
   double sum = knapsack_.sum, room = knapsack_.room;
   if (price != nullptr) *price = 0;
   for (const Step& step : sorted_) {
@@ -319,7 +321,8 @@ bool Growth::fits(const std::vector<Pick>& set) const {
   return used <= instance_.machines() && sharing_.fits(runs);
 }
 
-std::vector<double> Growth::factors(const std::vector<Pick>& set) const {
+std::vector<double> Growth::factors(const std::vector<Pick>& set) {
+  poll_.count(kPairStep * static_cast<std::int64_t>(set.size() * set.size() + 1));
   std::vector<Run> runs;
   for (const Pick& pick : set) {
     const int i = order_[pick.place];

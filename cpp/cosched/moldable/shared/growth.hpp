@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/model/instance.hpp"
 #include "cosched/moldable/shared/area.hpp"
 
@@ -43,7 +44,7 @@ class Growth {
   const std::vector<Group>& groups(int i) const { return groups_[i]; }
 
   bool fits(const std::vector<Pick>& set) const;
-  std::vector<double> factors(const std::vector<Pick>& set) const;
+  std::vector<double> factors(const std::vector<Pick>& set);
 
   /// Who fits beside the set, from order()[from] on.
   void look_beside(const std::vector<Pick>& set, const std::vector<double>& factors, int from,
@@ -108,6 +109,7 @@ class Growth {
   Knapsack knapsack_;
   std::vector<Step> sorted_;
   std::int64_t steps_ = 0;
+  Poll poll_;
 };
 
 }  // namespace cosched::moldable::shared

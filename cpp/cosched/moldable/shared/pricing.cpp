@@ -93,7 +93,6 @@ bool ConfigurationPricing::expand(const Node& node, Answer& answer, std::int64_t
     if (other.growth <= answer.most) continue;
     const int i = growth_.order()[other.place];
     for (int g = 0; g < static_cast<int>(growth_.groups(i).size()); ++g) {
-      poll_.count(10'000);
       set.push_back({other.place, g});
       if (growth_.fits(set)) {
         const std::vector<double> factors = growth_.factors(set);
@@ -118,7 +117,7 @@ void ConfigurationPricing::dive(Answer& answer) {
   for (int first = 0; first < dives; ++first) {
     std::vector<Pick> set;
     double value = 0;
-    while (grow(set, value, first)) poll_.count(10'000);
+    while (grow(set, value, first)) continue;
     consider(set, growth_.factors(set), answer);
   }
 }
@@ -190,6 +189,7 @@ ConfigurationPricing::Found ConfigurationPricing::with_counts(const std::vector<
     }
     worth = next;
     steps_ += static_cast<std::int64_t>(m) * (group.last - group.first + 1) / 8;
+    poll_.count(static_cast<std::int64_t>(m) * (group.last - group.first + 1));
   }
   Found found{worth[m], {}};
   int p = m;
