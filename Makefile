@@ -15,7 +15,7 @@ APT_BUILD := g++ cmake ninja-build ccache libglpk-dev liblemon-dev libeigen3-dev
 APT_TEST := libgtest-dev libgmock-dev
 APT_SLURM := slurm-wlm faketime openmpi-bin libopenmpi-dev
 APT_DBD := slurmdbd slurm-wlm-mysql-plugin mariadb-server-core mariadb-client-core libnss-wrapper
-APT_LINT := clang-format clang-tidy
+APT_LINT := clang-tidy
 APT_BROWSER := chromium chromium-driver
 
 SOURCES := $(shell find cpp python -type f -not -name '*.pyc') CMakeLists.txt pyproject.toml README.md
@@ -29,7 +29,7 @@ WERROR := $(if $(CI)$(wildcard .venv/editable.stamp),ON,OFF)
 # What a build prints, without all but its steps: [12/64] dags/search/unity_0
 STEPS := sed -unE 's|^ *(\[[0-9]+/[0-9]+\]) Building CXX object [^ ]*/([^/ ]*)\.dir/([^ ]*)\.c[px]*\.o|\1 \2 \3|p; s|^ *(\[[0-9]+/[0-9]+\] Linking.*)|\1|p'
 
-.PHONY: help demo study-quick dev test test-one test-cpp test-py slurm lint tidy docs results results-full coverage stubs bench asan tsan mutants fuzz wheel wheel-test build clean
+.PHONY: help demo study-quick dev test test-one test-cpp test-py slurm lint tidy docs results results-full coverage stubs bench asan tsan mutants fuzz wheel wheel-test source-test build clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -67,7 +67,7 @@ PIP = $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 	@touch $@
 
 # .venv/EXTRA.stamp: what only some targets need.
-.venv/test.stamp .venv/docs.stamp .venv/studies.stamp .venv/lint.stamp .venv/dev.stamp: .venv/%.stamp: pyproject.toml .venv/dependencies.stamp
+.venv/test.stamp .venv/docs.stamp .venv/studies.stamp .venv/wheel.stamp .venv/lint.stamp .venv/dev.stamp: .venv/%.stamp: pyproject.toml .venv/dependencies.stamp
 	$(PIP) $$($(BIN)/python .ci/requirements.py $*)
 	@touch $@
 
@@ -152,7 +152,7 @@ lint: .venv/lint.stamp build/apt-LINT.stamp tidy ## ruff, mypy, import-linter, c
 	$(BIN)/ruff format --check python tests_py docs .ci
 	$(BIN)/mypy
 	PYTHONPATH=python $(BIN)/lint-imports
-	clang-format --dry-run -Werror $$(git ls-files 'cpp/*.cpp' 'cpp/*.hpp' 'tests_cpp/*.cpp' 'tests_cpp/*.hpp')
+	$(BIN)/clang-format --dry-run -Werror $$(git ls-files 'cpp/*.cpp' 'cpp/*.hpp' 'tests_cpp/*.cpp' 'tests_cpp/*.hpp')
 
 # The checks of .clang-tidy, as a build of their own: a second run looks only at what has changed, headers included.
 TIDY := clang-tidy;--quiet;--warnings-as-errors=*;--extra-arg=-Wno-error;--extra-arg=-Wno-unknown-warning-option
@@ -212,16 +212,26 @@ mutants: build/apt-BUILD.stamp build/apt-TEST.stamp ## each rule of the twin of 
 fuzz: build .venv/test.stamp ## ten minutes of random, malformed and hostile input to every reader and public function
 	COSCHED_FUZZ_SECONDS=$(or $(SECONDS_OF_FUZZ),600) $(BIN)/python -m pytest -q tests_py/properties -k fuzz
 
-wheel: .venv/test.stamp ## dist/: source archive, and a wheel that needs no GLPK on the system
-	$(BIN)/python -m build --no-isolation --config-setting=build-dir=$(BUILD) --outdir build/dist .
+wheel: .venv/wheel.stamp ## dist/: source archive, and a wheel that needs no GLPK on the system
+	@rm -rf dist build/dist
+	$(BIN)/python -m build --no-isolation --sdist --outdir dist .
+	CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m build --no-isolation --wheel --config-setting=build-dir=$(BUILD) --outdir build/dist .
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair -w dist build/dist/*.whl
-	cp build/dist/*.tar.gz dist/
 
-wheel-test: ## the wheel of `make wheel` in a clean environment: the import, and the README's quick start
+# A clean environment: pip installs $(1) there, which then does what the README's quick start says.
+define quick_start
 	@rm -rf build/clean && $(PYTHON) -m venv build/clean && mkdir build/clean/work
-	build/clean/bin/python -m pip install -q --disable-pip-version-check --no-compile dist/*.whl
+	build/clean/bin/python -m pip install -q --disable-pip-version-check --no-compile $(1)
 	cd build/clean/work && env -i PATH="$(CURDIR)/build/clean/bin:/usr/bin:/bin" LC_ALL=C.UTF-8 MPLBACKEND=Agg \
 	  python "$(CURDIR)/.ci/quick_start.py" "$(CURDIR)/README.md"
+endef
+
+wheel-test: ## the wheel of `make wheel` where nothing else is: the README's quick start
+	$(call quick_start,dist/*.whl)
+
+source-test: build/apt-BUILD.stamp ## the source archive of `make wheel`, and the last commit by git+file: as wheel-test
+	$(call quick_start,dist/*.tar.gz)
+	$(call quick_start,"git+file://$(CURDIR)")
 
 clean:
 	rm -rf build out .venv

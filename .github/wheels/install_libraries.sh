@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the extension needs of C and C++, into the manylinux image that cibuildwheel starts: Eigen (headers) from the
+# What the extension needs of C and C++, into an image of manylinux: Eigen (headers) from the
 # image's repositories; GLPK and LEMON (headers), which they do not have in the versions that the tests use, from source.
 set -euo pipefail
 
@@ -14,6 +14,7 @@ download() {
   return 1
 }
 
+mkdir -p build && touch build/apt-BUILD.stamp # the Makefile has no package of Debian to install here
 work=$(mktemp -d)
 cd "$work"
 

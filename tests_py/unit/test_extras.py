@@ -34,7 +34,7 @@ CORE = modules(PROJECT["dependencies"])
 EXTRAS = {
     name: modules(lines)
     for name, lines in PROJECT["optional-dependencies"].items()
-    if name not in ("all", "docs", "test", "lint", "dev")
+    if name not in ("all", "docs", "test", "wheel", "lint", "dev")
 }
 HIDDEN = set().union(*EXTRAS.values())
 

@@ -8,6 +8,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 import cosched
 from cosched.registry import FAMILIES
@@ -19,6 +20,7 @@ except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib
 
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())
+MAKEFILE = (REPO / "Makefile").read_text()
 
 
 def run(*command, **options):
@@ -97,7 +99,6 @@ def test_the_citation_is_of_this_version_and_the_five_papers():
 
 
 def test_the_conda_recipe_asks_for_what_the_package_asks_for():
-    yaml = pytest.importorskip("yaml")
     recipe = yaml.safe_load((REPO / "conda" / "recipe.yaml").read_text())
     assert recipe["context"]["version"] == cosched.__version__
     assert recipe["package"]["name"] == PROJECT["project"]["name"]
@@ -114,10 +115,46 @@ def test_the_conda_recipe_asks_for_what_the_package_asks_for():
 
 def test_nobody_is_sent_to_a_strangers_package():
     """The name cosched is somebody else's on PyPI."""
-    wrong = re.compile(r"install '?\"?cosched(?![-\w/]|$)|['\"]cosched\[", re.MULTILINE)
+    name = r"(?:\[[^\]]*\])?(?![-\w/.])"  # cosched, cosched[all]; not cosched-hpc, cosched/file
+    wrong = re.compile(
+        rf"(pip3?|pipx|uv|conda|mamba)( \S+)* (install|add|inject)( -\S+)* ['\"]?cosched{name}"
+        r"|\bcosched\[[a-z]+(,[a-z]+)*\]"
+    )
+    for said in ("pip install cosched", "pip install -q 'cosched[all]'", "of `cosched[studies]`"):
+        assert wrong.search(said + "\n")
+    for said in ("pip install 'cosched-hpc[all]'", "pip install ./cosched", "`cosched.packs`"):
+        assert not wrong.search(said + "\n")
     for name in run("git", "-C", REPO, "ls-files").split():
         path = REPO / name
-        if path.suffix in (".py", ".md", ".toml", ".yml", ".yaml", ".rst", ".ipynb", ".cfg", ""):
-            text = path.read_text(errors="replace") if path.is_file() else ""
-            found = wrong.search(text)
-            assert not found or path.name == Path(__file__).name, f"{name}: {found and found[0]}"
+        if path.is_file() and path != Path(__file__):
+            found = wrong.search(path.read_bytes().decode(errors="replace"))
+            assert not found, f"{name}: {found[0]}"
+
+
+def test_linters_are_pinned_in_one_place():
+    """What the hooks, `make lint` and so the workflow run is of the versions in pyproject.toml."""
+    pinned = dict(line.split("==") for line in PROJECT["project"]["optional-dependencies"]["lint"])
+    programs = {"lint-imports": "import-linter"}
+    hooks = yaml.safe_load((REPO / ".pre-commit-config.yaml").read_text())["repos"]
+    assert [each["repo"] for each in hooks] == ["local"]
+    entries = "\n".join(hook["entry"] for hook in hooks[0]["hooks"])
+    (recipe,) = re.findall(r"^lint:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
+    for text, place in ((entries, r"\.venv/bin"), (recipe, r"\$\(BIN\)")):
+        lines = text.splitlines()
+        found = [re.search(rf"(?:^|\s){place}/([\w-]+)", line) for line in lines]
+        assert all(found), f"not a program of .venv: {lines}"
+        used = {programs.get(each[1], each[1]) for each in found if each}
+        assert used == set(pinned) - {"pandas-stubs"}
+
+
+@pytest.mark.parametrize("workflow", ["ci.yml", "nightly.yml"])
+def test_workflows_call_the_makefile(workflow):
+    """Nothing that CI does has another recipe: its targets are those that work here."""
+    text = (REPO / ".github" / "workflows" / workflow).read_text()
+    called = re.findall(r"run: make ([^#\n]+)", text)
+    targets = {word for line in called for word in line.split() if re.fullmatch("[a-z-]+", word)}
+    for names in re.findall(r"target: \[(.+)\]", text):
+        targets |= set(re.findall(r"[a-z-]+", names))
+    assert targets
+    assert targets <= set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
+    assert workflow != "ci.yml" or {"wheel", "wheel-test", "coverage", "lint", "docs"} <= targets
