@@ -114,3 +114,12 @@ def test_who_runs_at_the_begin_goes_before_partitions_of_a_greater_priority(log,
         tmp_path / "p.swf", machine=tmp_path / "m.toml", convention="rigid", begin=100
     )
     assert cs.cluster.solve(inst, "EASY").jobs.start.tolist()[:2] == [0, 900]
+
+
+@pytest.mark.parametrize("name", ["FCFS", "EASY", "conservative"])
+def test_jobs_without_estimates_are_refused_whatever_the_order(name):
+    """In the order of the shortest it was a KeyError."""
+    jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9]}
+    inst = cs.cluster.Instance(jobs, 2)
+    with pytest.raises(cs.InvalidInstance, match="the jobs have no estimate column"):
+        cs.cluster.solve(inst, name, estimates="requested", priority="shortest")

@@ -203,6 +203,8 @@ def _batch(
         instance, at_limit = killed(instance)
     if rule == "FCFS" and priority == "fcfs":
         requested = False  # it plans nothing
+    if requested and "estimate" not in instance.known:
+        raise InvalidInstance('estimates = "requested": the jobs have no estimate column')
     key = _with_tiers(_keys(instance, requested, priority), instance, priority == "wfp3")
     simulate = partial(_rows, rule=rule, requested=requested, key=key, wfp3=priority == "wfp3")
     outcome, _, decisions = simulate(instance, trace=False, log=bool(log))
