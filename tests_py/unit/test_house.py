@@ -24,6 +24,14 @@ def test_layers():
             assert included in ALLOWED[layer], f"{path.relative_to(REPO)} includes {included}"
 
 
+def test_nothing_is_read_beside_the_clone():
+    beside = "../" + "shared"  # a folder that those who made this had there
+    found = subprocess.run(
+        [program("git"), "grep", "-nF", beside], cwd=REPO, capture_output=True, text=True
+    )
+    assert (found.returncode in (1, 128), found.stdout) == (True, ""), found.stderr
+
+
 def test_only_one_file_knows_glpk():
     knows = [p.name for p in REPO.glob("cpp/**/*.?pp") if "#include <glpk.h>" in p.read_text()]
     assert knows == ["glpk.cpp"]
