@@ -80,6 +80,7 @@ def test_gap_definition():
     assert relative_gap(10 - 1e-12, bound, False) == 0
     assert relative_gap(8, bound, True) == pytest.approx(0.25)
     assert relative_gap(0, bound, True) == math.inf
+    assert relative_gap(0, cs.Bound(0.0, "x"), True) == 0
     assert math.isnan(relative_gap(11, None, False))
     for value, maximise in ((9.999, False), (10.001, True)):
         with pytest.raises(cs.InvalidBound, match=rf"value {value} .* bound 10 \(x\)"):

@@ -276,3 +276,15 @@ def test_an_integer_programme_of_tiny_and_long_times_is_exact():
     proved = cs.packs.solve(inst, "ilp")
     assert proved.stopped_by == "proved"
     assert proved.value == pytest.approx(cs.packs.solve(inst, "optimal").value, rel=1e-9)
+
+
+def test_what_is_proved_has_no_gap():
+    """Up to twelve tasks local-search is the optimum; its gap was that of the bound beside it."""
+    gaps = []
+    for seed in range(10):
+        inst = cs.workloads.packs_ii(tasks=10, nodes=8, seed=seed, max_tasks=4)
+        found = cs.packs.local_search(inst)
+        assert (found.stopped_by, found.gap) == ("proved", 0)
+        assert found.value == cs.packs.optimal(inst).value
+        gaps.append(found.value / cs.packs.bound(inst).value - 1)
+    assert max(gaps) > 1e-3

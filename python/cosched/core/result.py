@@ -293,8 +293,7 @@ def relative_gap(value: float, bound: Bound | None, maximise: bool) -> float:
         raise InvalidBound(
             f"value {value:.9g} is {side} bound {best:.9g} ({bound.method}): one of them is wrong"
         )
-    if maximise:
-        return math.inf if value <= 0 else max(best / value - 1, 0.0)
-    if best <= 0:
-        return 0.0 if value <= best else math.inf
-    return max(value / best - 1, 0.0)
+    low, high = (value, best) if maximise else (best, value)
+    if low <= 0:
+        return 0.0 if high <= low else math.inf
+    return max(high / low - 1, 0.0)

@@ -296,6 +296,9 @@ def optimal_bound(
 ) -> Bound:
     """What the search of :func:`cosched.moldable.optimal` proves: for few jobs the optimum itself.
 
+    The search knows neither what jobs share nor edges: there never below ``configurations``, or
+    ``work-and-path``.
+
     Parameters
     ----------
     instance : Instance
@@ -314,7 +317,12 @@ def optimal_bound(
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, OPTIMAL_WORK // 10)
     _, value, stopped_by = _core.moldable.optimal(instance._core, chosen, effort, limit)
-    return Bound(value, "optimal", "time_limit" if stopped_by == "time" else "ok")
+    found = Bound(value, "optimal", "time_limit" if stopped_by == "time" else "ok")
+    if objective == "makespan" and len(instance.edges):
+        return max(found, work_path_bound(instance), key=float)
+    if objective == "makespan" and instance.sharing:
+        return max(found, configurations_bound(instance, time_limit=limit), key=float)
+    return found
 
 
 @dataclass(frozen=True)
@@ -428,11 +436,11 @@ def best_bound(instance: Instance) -> Bound:
     if len(instance.edges):
         return work_path_bound(instance)
     found = slots_bound(instance)
+    if instance.jobs <= EXACT_JOBS:
+        return max(optimal_bound(instance), found, key=float)
     if instance.sharing:
-        found = max(configurations_bound(instance), found, key=float)
-    if instance.jobs > EXACT_JOBS:
-        return found
-    return max(optimal_bound(instance), found, key=float)
+        return max(configurations_bound(instance), found, key=float)
+    return found
 
 
 def minsum_bound_beside(instance: Instance) -> Bound:

@@ -139,6 +139,8 @@ def result_of_packs(
     value = _core.packs.cost(instance._core, pack_of, procs)
     for array in (pack_of, procs):
         array.flags.writeable = False
+    if more.get("stopped_by") == "proved":  # none costs less
+        more["own_bound"] = Bound(value, algorithm)
     return Result(
         algorithm=algorithm,
         instance=instance,

@@ -118,5 +118,6 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
 def _exact(instance: Instance, found: tuple, method: str) -> Result:
     pack_of, procs, lower, end = found
     result = result_of_packs(instance, method, pack_of, procs, **ended_by(end))
-    least = result.value if end == "proved" else min(lower, result.value)
-    return replace(result, own_bound=Bound(least, method))
+    if end == "proved":
+        return result
+    return replace(result, own_bound=Bound(min(lower, result.value), method))
