@@ -20,6 +20,7 @@ version = "1.0"
 "packs.in-order" = "somebodys:in_order"
 "packs.optimal" = "somebodys:in_order"
 "packs.broken" = "somebodys.nowhere:function"
+"packs.leaves" = "somebodys.leaving:function"
 "moldable.in-order" = "somebodys:too_few"
 
 [project.entry-points."cosched.policies"]
@@ -56,6 +57,7 @@ def folder(tmp_path_factory):
     (source / "pyproject.toml").write_text(TOML)
     (source / "somebodys").mkdir()
     (source / "somebodys" / "__init__.py").write_text(MODULE)
+    (source / "somebodys" / "leaving.py").write_text("raise SystemExit(3)\n")
     folder = tmp_path_factory.mktemp("installed")
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation",
@@ -120,16 +122,26 @@ def test_built_in_names_stay(folder):
     assert said.split() == ["proved", "False"]
 
 
-def test_a_broken_one_is_named_and_harms_nothing_else(folder):
-    said = run(folder, "cosched", "solve", "packs", "times.csv", "--algorithm", "broken", code=2)
+@pytest.mark.parametrize(
+    ("family", "name", "value", "why"),
+    [
+        ("packs", "broken", "somebodys.nowhere:function", "ModuleNotFoundError: No module"),
+        ("packs", "leaves", "somebodys.leaving:function", "SystemExit: 3"),
+        ("moldable", "in-order", "somebodys:too_few", "expected a function, got str"),
+    ],
+)
+def test_a_broken_one_is_named(folder, family, name, value, why):
+    said = run(folder, "cosched", "solve", family, "times.csv", "--algorithm", name, code=2)
     (line,) = said.strip().splitlines()
-    assert "broken of the installed package somebodys: somebodys.nowhere:function" in line
-    assert "ModuleNotFoundError" in line
-    run(folder, "cosched", "solve", "packs", "times.csv", "--algorithm", "in-order")
-    said = run(
-        folder, "cosched", "solve", "moldable", "times.csv", "--algorithm", "in-order", code=2
-    )
-    assert "expected a function, got str" in said
+    assert f"{name} of the installed package somebodys: {value} cannot be used: " in line
+    assert why in line
+
+
+def test_a_name_that_is_missing_is_chosen_from_all(folder):
+    said = run(folder, "cosched", "solve", "packs", "times.csv", code=2)
+    assert said.rstrip().endswith("local-search, in-order, broken, leaves")
+    said = run(folder, "cosched", "solve", "cluster", "log.csv", "--nodes", "2", code=2)
+    assert said.rstrip().endswith(", one at a time")
 
 
 def test_an_unknown_name_is_told_what_is_near(folder):

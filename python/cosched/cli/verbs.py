@@ -54,9 +54,8 @@ def solve(
     files = [(out, given[out.keyword]) for out in of.outputs if given[out.keyword] is not None]
     check_files((output, SCHEDULES), (plot, PICTURES), *((p, out.suffixes) for out, p in files))
     instance = read(of, file, given)
-    name = algorithm or required(
-        "--algorithm", [of.spelling] if of.spelling else of.family.algorithms
-    )
+    built_in = [of.spelling] if of.spelling else of.family.algorithms
+    name = algorithm or required("--algorithm", [*built_in, *of.family.offered()])
     options = parse_options(option)
     for out, _ in files:
         options.update(out.options)

@@ -126,21 +126,20 @@ class Family:
         if found is None and isinstance(name, str):
             found = self._installed(name)
         if found is None:
-            policies = installed.offered(installed.POLICIES) if self.register_policy else ()
-            self._unknown(
-                "algorithm", name, [*self.algorithms, *installed.algorithms(self.name), *policies]
-            )
+            self._unknown("algorithm", name, [*self.algorithms, *self.offered()])
         return found
+
+    def offered(self) -> list[str]:
+        """Names beyond ``ALGORITHMS`` that installed packages offer; none of them is loaded."""
+        policies = installed.offered(installed.POLICIES) if self.register_policy else ()
+        names = (*installed.algorithms(self.name), *policies)
+        return [name for name in names if name not in self.algorithms]
 
     def _installed(self, name: str) -> Algorithm | None:
         """What an installed package offers under this name, registered; None where none does."""
-        function = installed.load(installed.ALGORITHMS, f"{self.name}.{name}")
-        if function is not None:
-            self.register(name, function)
-        elif self.register_policy is not None:
-            policy = installed.load(installed.POLICIES, name)
-            if policy is not None:
-                self.register_policy(name, policy)
+        installed.take(installed.ALGORITHMS, f"{self.name}.{name}", partial(self.register, name))
+        if name not in self.algorithms and self.register_policy is not None:
+            installed.take(installed.POLICIES, name, partial(self.register_policy, name))
         return self.algorithms.get(name)
 
     def solve(self, instance: Any, name: str, *, seed: int | None = None, **options: Any) -> Result:

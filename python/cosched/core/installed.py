@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -41,32 +42,35 @@ def algorithms(family: str) -> list[str]:
     return [name.removeprefix(prefix) for name in offered(ALGORITHMS) if name.startswith(prefix)]
 
 
-def load(group: str, name: str) -> Any:
-    """What an entry point names; None where no package offers it.
+def take(group: str, name: str, register: Callable[[Any], None]) -> None:
+    """Register what an installed package offers under a name, where one does.
 
     Parameters
     ----------
     group, name : str
+    register : callable
+        Called with what the entry point names.
 
     Raises
     ------
     ValueError
-        Several packages offer the name, or the package cannot be imported.
+        Several packages offer the name, the package cannot be imported, or what it offers is
+        refused.
     """
     points = offered(group).get(name, ())
-    if not points:
-        return None
     if len(points) > 1:
         packages = ", ".join(sorted(_package(point) for point in points))
         raise ValueError(f"{name}: several installed packages offer it ({packages}): keep one")
-    try:
-        return points[0].load()
-    except Exception as error:  # whatever somebody else's module does when it is imported
-        why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(
-            f"{name} of the installed package {_package(points[0])}: "
-            f"{points[0].value} cannot be loaded: {why}"
-        ) from error
+    for point in points:
+        try:
+            register(point.load())
+        # Whatever somebody else's module does when it is imported.
+        except (Exception, SystemExit) as error:
+            why = " ".join(f"{type(error).__name__}: {error}".split())
+            raise ValueError(
+                f"{name} of the installed package {_package(point)}: "
+                f"{point.value} cannot be used: {why}"
+            ) from error
 
 
 def _package(point: EntryPoint) -> str:
