@@ -206,3 +206,14 @@ def test_the_command_line_says_links_and_memories(tmp_path, capsys):
         line = capsys.readouterr().err.strip()
         assert part in line
         assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    "links",
+    [{"bandwidth": 5.0}, {"latency": 2.0}, {"memories": "unit"}, {"memories": [0, 1, 1]}],
+)
+def test_links_without_sizes_are_in_the_file(links, tmp_path):
+    """An instance without data lost them."""
+    inst = Instance([[1.0, 2.0], [2.0, 3.0]], [(0, 1)], (2, 1), **links)
+    inst.write(tmp_path / "x.json")
+    assert Instance.read(tmp_path / "x.json") == inst

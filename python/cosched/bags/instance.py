@@ -14,6 +14,7 @@ from cosched import _core, core, io
 from cosched.bags import files
 from cosched.bags.arguments import flags, idle_watts
 from cosched.core.arrays import integer_array, nonnegative, real, real_array
+from cosched.core.frames import columns_named, require_same_labels, rows_named
 from cosched.core.text import labels
 from cosched.errors import InvalidInstance
 
@@ -35,7 +36,8 @@ class Instance(core.Instance):
     machines : array_like of int, shape (M,)
         M_j >= 0 machines of each machine type, not all 0.
     etc : array_like, shape (T, M)
-        Estimated time to compute: seconds of a task of type i on a machine of type j.
+        Estimated time to compute: seconds of a task of type i on a machine of type j. A DataFrame's
+        index and columns name the types; those of `apc` are then the same.
     apc : array_like, shape (T, M)
         Average power consumption (W) of that machine meanwhile.
     price : float, optional
@@ -121,9 +123,10 @@ class Instance(core.Instance):
             math.inf if power_cap is None else real(power_cap, "power_cap"),
         )
         cost = real(energy_cost, "energy_cost")
+        require_same_labels(etc, apc, "etc", "apc")
         names_of = (
-            labels(names, len(tasks), self.label),
-            labels(machine_names, len(units), _MACHINE, "machine_names"),
+            labels(rows_named(etc, names), len(tasks), self.label),
+            labels(columns_named(etc, machine_names), len(units), _MACHINE, "machine_names"),
         )
         self._build(parts, _price(parts, price, cost, gamma), cost, names_of, tuple(notes))
         if self.price < cost * self.least_energy * (1 - 1e-12):

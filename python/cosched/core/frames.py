@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,3 +21,30 @@ def require_columns(frame: pd.DataFrame, columns: tuple[str, ...], argument: str
         raise InvalidInstance(
             f"{argument}: lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}"
         )
+
+
+def rows_named(table: Any, names: Any) -> Any:
+    """`names`; without any the index of a DataFrame, where it is more than pandas' numbering."""
+    return _said(table, "index") if names is None else names
+
+
+def columns_named(table: Any, names: Any) -> Any:
+    """The same of its columns."""
+    return _said(table, "columns") if names is None else names
+
+
+def require_same_labels(table: Any, other: Any, name: str, other_name: str) -> None:
+    """InvalidInstance where two DataFrames have labels, and not the same in the same order."""
+    for axis in ("index", "columns"):
+        one, two = _said(table, axis), _said(other, axis)
+        if one is not None and two is not None and one != two:
+            raise InvalidInstance(
+                f"{other_name}: {axis} {shorten(two)}: expected those of {name}, {shorten(one)}"
+            )
+
+
+def _said(table: Any, axis: str) -> tuple[str, ...] | None:
+    if not (hasattr(table, "iloc") and hasattr(table, axis)):
+        return None
+    labels = list(getattr(table, axis))
+    return None if labels == [*range(len(labels))] else tuple(map(str, labels))

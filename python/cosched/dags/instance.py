@@ -11,6 +11,7 @@ import numpy as np
 
 from cosched import _core, core, io
 from cosched.core.arrays import integer_array, real_array
+from cosched.core.frames import rows_named
 from cosched.core.text import labels
 from cosched.dags import arguments, files
 from cosched.dags.files import Run
@@ -27,7 +28,8 @@ class Instance(core.Instance):
     ----------
     times : array_like, shape (n, Q)
         ``times[j, q]`` = seconds of task j on a unit of type q: >= 0, or infinity where the
-        task cannot run. Type 0 is the CPU, the others accelerators.
+        task cannot run. Type 0 is the CPU, the others accelerators. A DataFrame's index names the
+        tasks; its columns are the types in the order of `units`, whatever they are called.
     edges : array_like of int, shape (e, 2)
         ``(i, j)``: task i ends before task j starts. Duplicates are kept once; the others keep
         their order.
@@ -139,6 +141,7 @@ class Instance(core.Instance):
             arguments.capacity_of_units(capacity, counts.tolist()),
         )
         n = len(table)
+        names = rows_named(times, names)
         texts = labels(names, n, self.label if names is None else "task")
         groups = _kernels(texts) if kernels is None else labels(kernels, n, "task", "kernels")
         stored, core_rows = arguments.distinct(pairs, inner.edges.reshape(-1, 2))
@@ -419,11 +422,13 @@ class Instance(core.Instance):
         """
         io.check_suffix(path, (".json",))
         fields = ["times", "edges", "units", "names", "kernels"]
-        if self.data is not None:
-            fields += ["data", "bandwidth", "latency", "memories"]
-        if self.memory_capacity is not None:
-            fields += ["memory_capacity"]
+        plain = self.data is None and self.bandwidth is None and not self.latency.any()
+        if not (plain and self.memories == "host"):
+            fields += ["latency", "memories"]
         said = {field: getattr(self, field) for field in fields}
+        for field in ("data", "bandwidth", "memory_capacity"):
+            if getattr(self, field) is not None:
+                said[field] = getattr(self, field)
         if self.executed is not None:
             said["executed"] = self.executed._asdict()
         io.write_json(said, path)

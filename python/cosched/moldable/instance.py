@@ -13,6 +13,7 @@ from cosched.core.arrays import any_array, integer, integer_array, real_array
 from cosched.core.text import labels
 from cosched.errors import InvalidInstance
 from cosched.moldable import files
+from cosched.profiles.frames import labelled
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -36,6 +37,9 @@ class Instance(profiles.HasSharing, core.Instance):
         fast as on c. Columns above `machines` are dropped. Any table is accepted, and kept as it
         is. Solvers read the least time on at most q processors, and give a job the count that
         attains it: ``procs`` and the units of a schedule are what is used.
+        A DataFrame's column labels are processor counts (others between them are filled by
+        interpolation, as of files), its index names the jobs; without labels of its own it is
+        its values.
     weights : array_like, shape (n,), optional
         >= 0: what a second of each job's completion time costs. None: 1 each.
     release : array_like, shape (n,), optional
@@ -104,6 +108,7 @@ class Instance(profiles.HasSharing, core.Instance):
         spread: Any = None,
         notes: Iterable[str] = (),
     ) -> None:
+        times, names, origin, notes = labelled(times, names, origin, notes)
         table = real_array(times, "times", 2)
         most = None if machines is None else integer(machines, "machines", 1)
         costs = np.ones(len(table)) if weights is None else _per_job(weights, "weights")

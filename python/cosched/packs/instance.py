@@ -13,6 +13,7 @@ from cosched.core.arrays import integer, integer_array, real_array
 from cosched.core.text import labels
 from cosched.errors import InvalidInstance
 from cosched.packs import files
+from cosched.profiles.frames import labelled
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -33,6 +34,9 @@ class Instance(profiles.HasSharing, core.Instance):
         cannot run on q (at least one finite count a task). Any table is accepted, and kept as
         it is. Solvers read the least time on at most q processors, and give a task the count
         that attains it: ``procs`` and the units of a schedule are what is used.
+        A DataFrame's column labels are processor counts (others between them are filled by
+        interpolation, as of files), its index names the tasks; without labels of its own it is
+        its values.
     max_tasks : int, optional
         k >= 1: most tasks in a pack; clamped to min(n, p). None: min(n, p).
     resources : mapping of str to array_like, shape (n,) or (n, p), optional
@@ -91,6 +95,7 @@ class Instance(profiles.HasSharing, core.Instance):
         spread: Any = None,
         notes: Iterable[str] = (),
     ) -> None:
+        times, names, origin, notes = labelled(times, names, origin, notes)
         table = real_array(times, "times", 2)
         most = min(table.shape)
         largest = most if max_tasks is None else integer(max_tasks, "max_tasks", 1, 2**63 - 1)
